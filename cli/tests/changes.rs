@@ -67,9 +67,13 @@ fn mistakes_are_found_before_the_run() {
     let (code, said) =
         run("table_delete ipv4_route 0\n@5x table_delete ipv4_route 0\n@1ms table_delete ipv4_rote 0\n");
     assert_eq!(code, 2);
-    for part in
-        ["`table_delete` is no time", "changes.txt:1", "5x", "changes.txt:2", "did you mean `ipv4_route`"]
-    {
+    for part in [
+        "a line must start with its time, found `table_delete`",
+        "changes.txt:1",
+        "5x",
+        "changes.txt:2",
+        "did you mean `ipv4_route`",
+    ] {
         assert!(said.contains(part), "{part}: {said}");
     }
     let (code, said) = run("@1ms table_delete ipv4_route 0\n@2ms table_delete ipv4_route 0\n");

@@ -412,7 +412,7 @@ fn stopped<E: Executor>(watch: &Watch<'_>, switch: Switch<E>, control: &ControlS
 /// What a device leaves that began with these entries.
 fn left<E: Executor>(switch: Switch<E>, first: &ControlState, input: &Input) -> Memory {
     let (device, mut control) = switch.into_parts();
-    control.take_back(first, &scopes(input));
+    control.restore(first, &scopes(input));
     Memory { device, control: Some(control) }
 }
 

@@ -1,4 +1,4 @@
-//! Action bodies.
+//! Action bodies: parameters and primitives.
 
 use super::draft::Builder;
 use super::step::ActionSteps;
@@ -20,7 +20,7 @@ impl<'b> Act<'b> {
         Act { builder, gress, params: Vec::new(), body: Vec::new() }
     }
 
-    /// Declares the next run-time parameter. `|a, port: Arg<9>|` writes this call.
+    /// Declares the next run-time parameter. The attribute writes this call for `|a, port: Arg<9>|`.
     pub fn arg<const W: u16>(&mut self, name: &str) -> Arg<W> {
         const { assert!(W >= 1 && W <= 128, "an action parameter has 1 to 128 bits") };
         let position = self.params.len() as u16;
@@ -28,20 +28,20 @@ impl<'b> Act<'b> {
         Arg(position)
     }
 
-    /// `place = value`
+    /// Assigns `value` to `place`: `place = value`.
     #[track_caller]
     pub fn set<const W: u16>(&mut self, place: impl Place<W>, value: impl Rhs<W>) {
         self.primitive(value.assign(place.place()), Loc::caller());
     }
 
-    /// Takes a step: `drop(label)`, `header.set_valid()`, `counter.count(..)`.
+    /// Adds one step: `drop(label)`, `header.set_valid()`, `counter.count(..)`.
     #[track_caller]
     pub fn run(&mut self, step: impl ActionSteps) {
         let loc = Loc::caller();
         step.primitives().into_iter().for_each(|kind| self.primitive(kind, loc));
     }
 
-    /// Includes `then` if `known` holds; both are decided while the program is built.
+    /// Runs `then`, which adds steps, if `known` is true. `known` is decided while the program is built.
     pub fn if_(&mut self, known: impl BuildTime, then: impl FnOnce(&mut Self)) -> ActElse<'_, 'b> {
         let known = known.known();
         if known {
@@ -63,7 +63,7 @@ impl<'b> Act<'b> {
     note = "actions run straight through: decide in the control block, or let a table choose between two actions"
 )]
 pub trait BuildTime {
-    /// Whether it holds.
+    /// True if the condition holds.
     fn known(self) -> bool;
 }
 
@@ -73,7 +73,7 @@ impl BuildTime for bool {
     }
 }
 
-/// A decided `if` of an action that may still get its `else`.
+/// An `if` of an action, decided while the program is built, that may still get its `else`.
 #[derive(Debug)]
 pub struct ActElse<'a, 'b> {
     act: &'a mut Act<'b>,
@@ -81,7 +81,7 @@ pub struct ActElse<'a, 'b> {
 }
 
 impl<'b> ActElse<'_, 'b> {
-    /// Includes `otherwise` if the condition does not hold.
+    /// Runs `otherwise`, which adds steps, if the condition is false.
     pub fn else_(self, otherwise: impl FnOnce(&mut Act<'b>)) {
         if !self.skip {
             otherwise(self.act);

@@ -1,13 +1,13 @@
-//! Conditions: comparisons, validity, and the logic between them.
+//! Conditions: comparisons, header validity, and Boolean logic on them.
 //!
-//! A condition made of Rust values alone is decided while the program is built and leaves nothing in it.
+//! A condition on Rust values alone is decided while the program is built and adds nothing to the program.
 
 use super::step::{Hit, Miss};
 use super::value::{Bits, Expr, Ro, Val};
 use sluice_ir::{self as ir, CmpOp};
 use std::ops;
 
-/// A condition on a packet, or one that is already decided.
+/// A condition on a packet, or a condition already decided while the program is built.
 #[derive(Clone, Debug)]
 pub struct Cond(pub(super) Decision);
 
@@ -15,7 +15,7 @@ pub struct Cond(pub(super) Decision);
 pub(super) enum Decision {
     Known(bool),
     Packet(ir::Cond),
-    /// On an element of a register: only in register actions.
+    /// A condition on a register element; allowed in register actions only.
     Element(ir::CellCond),
 }
 
@@ -25,7 +25,7 @@ impl Cond {
     }
 }
 
-/// What `&&`, `||`, `!` and `if` accept.
+/// Operand of `&&`, `||`, `!` and `if`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition",
     label = "not a condition",
@@ -33,7 +33,7 @@ impl Cond {
             program is built); `table.apply().hit()` and `.miss()` stand alone in an `if`"
 )]
 pub trait Branch {
-    /// The condition.
+    /// Returns the condition.
     fn cond(self) -> Cond;
 }
 
@@ -67,7 +67,7 @@ impl Branch for Expr<1> {
     }
 }
 
-/// What an `if` of the control block tests: a [`Branch`], or a table's outcome.
+/// Test of an `if` in a control block: a [`Branch`], or a table's hit or miss.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition",
     label = "not a condition",
@@ -75,11 +75,11 @@ impl Branch for Expr<1> {
             `.miss()`, or a Rust `bool` (decided when the program is built)"
 )]
 pub trait Test {
-    /// The test.
+    /// Returns the test.
     fn test(self) -> Tested;
 }
 
-/// A test as the control block records it.
+/// A test in the form that the control block records.
 #[derive(Debug)]
 pub struct Tested(pub(super) TestKind);
 
@@ -87,13 +87,13 @@ pub struct Tested(pub(super) TestKind);
 pub(super) enum TestKind {
     Known(bool),
     Cond(ir::Cond),
-    /// On an element of a register, which a gateway does not see.
+    /// A test of a register element, which no gateway can decide.
     Element,
     Hit(ir::Table),
     Miss(ir::Table),
 }
 
-// One by one: with `impl<B: Branch> Test for B` rustc would not show the message above.
+// One impl per type: with `impl<B: Branch> Test for B`, rustc would not show the message above.
 macro_rules! tests_of_conditions {
     ($($condition:ty),*) => { $(
         impl Test for $condition {
@@ -121,7 +121,7 @@ impl Test for Miss {
     }
 }
 
-/// Both hold: `a && b` in data-plane code.
+/// Conjunction: `a && b` in data-plane code.
 pub fn and(a: impl Branch, b: impl Branch) -> Cond {
     Cond(match (a.cond().0, b.cond().0) {
         (Decision::Known(false), _) | (_, Decision::Known(false)) => Decision::Known(false),
@@ -136,7 +136,7 @@ pub fn and(a: impl Branch, b: impl Branch) -> Cond {
     })
 }
 
-/// At least one holds: `a || b` in data-plane code.
+/// Disjunction: `a || b` in data-plane code.
 pub fn or(a: impl Branch, b: impl Branch) -> Cond {
     Cond(match (a.cond().0, b.cond().0) {
         (Decision::Known(true), _) | (_, Decision::Known(true)) => Decision::Known(true),
@@ -151,7 +151,7 @@ pub fn or(a: impl Branch, b: impl Branch) -> Cond {
     })
 }
 
-/// Does not hold: `!a` in data-plane code.
+/// Negation: `!a` in data-plane code.
 pub fn not(a: impl Branch) -> Cond {
     Cond(match a.cond().0 {
         Decision::Known(known) => Decision::Known(!known),
@@ -185,17 +185,17 @@ fn compare<const W: u16>(op: CmpOp, a: impl Val<W>, b: impl Val<W>) -> Cond {
     Cond::packet(ir::Cond::Cmp(op, a.ir(), b.ir()))
 }
 
-/// What the comparison operators mean in data-plane code: on fields a condition on the packet, on Rust
-/// values a `bool` at once.
+/// Comparison operators of data-plane code. On fields they give a condition on the packet; on Rust values
+/// they give a `bool` at once.
 #[diagnostic::on_unimplemented(
     message = "cannot compare `{L}` with `{Self}`",
     label = "cannot be compared with `{L}`",
     note = "fields compare with values of the same width and with integers (`u64`); Rust values with their own type"
 )]
 pub trait ComparesWith<L> {
-    /// [`Cond`] for packets, `bool` for Rust values.
+    /// [`Cond`] if a packet's value is compared, `bool` for Rust values.
     type Out;
-    /// `left op right`
+    /// Compares: `left op right`.
     fn compare(left: L, op: CmpOp, right: Self) -> Self::Out;
 }
 
@@ -209,32 +209,32 @@ macro_rules! comparisons {
         }
 
         impl<const W: u16> $name<W> {
-            /// Equal.
+            /// Equal to `right`.
             pub fn eq(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Eq, self, right)
             }
 
-            /// Not equal.
+            /// Not equal to `right`.
             pub fn ne(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Ne, self, right)
             }
 
-            /// Less, unsigned.
+            /// Less than `right`, unsigned.
             pub fn lt(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Lt, self, right)
             }
 
-            /// Less or equal, unsigned.
+            /// Less than or equal to `right`, unsigned.
             pub fn le(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Le, self, right)
             }
 
-            /// Greater, unsigned.
+            /// Greater than `right`, unsigned.
             pub fn gt(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Gt, self, right)
             }
 
-            /// Greater or equal, unsigned.
+            /// Greater than or equal to `right`, unsigned.
             pub fn ge(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Ge, self, right)
             }

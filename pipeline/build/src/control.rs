@@ -1,6 +1,6 @@
-//! Control blocks: what happens to a packet, in program order.
+//! Control blocks: tables, branches and statements in program order.
 //!
-//! Statements between tables and branches become keyless actions (module `implicit`).
+//! Inline statements between tables and branches become keyless actions (module `implicit`).
 
 use super::cond::{Test, TestKind};
 use super::draft::Builder;
@@ -12,13 +12,13 @@ use sluice_asic::gress::Gress;
 use sluice_ir::verify::Diag;
 use sluice_ir::{ActionData, ApplyArms, Block, Loc, PrimitiveKind, Stmt, StmtKind};
 
-/// Records the statements of one gress.
+/// Records the control block of one gress.
 #[derive(Debug)]
 pub struct Control<'b> {
     builder: &'b Builder,
     gress: Gress,
     block: Block,
-    /// Inline statements that no table or branch has followed yet.
+    /// Inline statements since the last table or branch.
     group: Group,
 }
 
@@ -27,19 +27,19 @@ impl<'b> Control<'b> {
         Control { builder, gress, block: Block::new(), group: Group::new(gress) }
     }
 
-    /// The statements recorded.
+    /// Returns the recorded statements.
     pub(super) fn into_block(mut self) -> Block {
         self.close_group();
         self.block
     }
 
-    /// `place = value`
+    /// Assigns `value` to `place`: `place = value`.
     #[track_caller]
     pub fn set<const W: u16>(&mut self, place: impl Place<W>, value: impl Rhs<W>) {
         self.primitive(value.assign(place.place()), Loc::caller());
     }
 
-    /// Takes a step: `table.apply()`, `action.call()`, `drop(label)`, `header.set_valid()`,
+    /// Adds one step: `table.apply()`, `action.call()`, `drop(label)`, `header.set_valid()`,
     /// `counter.count(index)`.
     #[track_caller]
     pub fn run(&mut self, step: impl ControlStep) {
@@ -52,14 +52,15 @@ impl<'b> Control<'b> {
         }
     }
 
-    /// Statements that a function of its own adds: its data-plane closure, called with the block that it adds to.
+    /// Runs `body` on this block, so that a function can return a data-plane closure whose statements are
+    /// added here.
     pub fn block(&mut self, body: impl FnOnce(&mut Self)) {
         body(self);
     }
 
-    /// `if test { then }`; [`Else::else_`] adds the other arm.
+    /// Branches: `if test { then }`. [`Else::else_`] adds the other arm.
     ///
-    /// A test that is known when the program is built leaves only the arm taken.
+    /// If the test is decided while the program is built, only the arm taken is added.
     #[track_caller]
     pub fn if_(&mut self, test: impl Test, then: impl FnOnce(&mut Self)) -> Else<'_, 'b> {
         let loc = Loc::caller();
@@ -89,7 +90,8 @@ impl<'b> Control<'b> {
         Else { control: self, arm: OtherArm::ElseOrMiss }
     }
 
-    /// `match table.apply().action_run() { .. }`; [`Switch::case`] adds an action's arm.
+    /// Branches on the action that ran: `match table.apply().action_run() { .. }`. [`Switch::case`] adds an
+    /// action's arm.
     #[track_caller]
     pub fn switch(&mut self, on: ActionRun) -> Switch<'_, 'b> {
         self.push(StmtKind::Apply(on.0, ApplyArms::default()), Loc::caller());
@@ -110,7 +112,7 @@ impl<'b> Control<'b> {
         self.block.push(Stmt { kind, loc });
     }
 
-    /// Makes an action of the inline statements so far.
+    /// Turns the collected inline statements into an action.
     fn close_group(&mut self) {
         let Some(loc) = self.group.loc() else { return };
         let mut draft = self.builder.draft();
@@ -126,7 +128,7 @@ impl<'b> Control<'b> {
         self.block.push(Stmt { kind: StmtKind::Call(action), loc });
     }
 
-    /// What `inner` records, as a block of its own.
+    /// Returns the statements that `inner` records, as a separate block.
     fn nested(&mut self, inner: impl FnOnce(&mut Self)) -> Block {
         self.close_group();
         let outer = std::mem::take(&mut self.block);
@@ -136,12 +138,12 @@ impl<'b> Control<'b> {
     }
 }
 
-/// The arm that an `else` fills.
+/// The arm that a following `else` fills.
 #[derive(Debug)]
 enum OtherArm {
-    /// The test is known to hold.
+    /// None: the test is known to be true.
     Never,
-    /// The test is known not to hold.
+    /// The block itself: the test is known to be false.
     Always,
     /// The `else` of the last statement, or the miss arm of its table.
     ElseOrMiss,
@@ -157,7 +159,7 @@ pub struct Else<'c, 'b> {
 }
 
 impl<'b> Else<'_, 'b> {
-    /// `else { otherwise }`
+    /// Adds the other arm: `else { otherwise }`.
     pub fn else_(self, otherwise: impl FnOnce(&mut Control<'b>)) {
         let control = self.control;
         match self.arm {
@@ -175,14 +177,14 @@ impl<'b> Else<'_, 'b> {
     }
 }
 
-/// A table's lookup that may get an arm per action.
+/// Lookup of a table whose actions may each get an arm.
 #[derive(Debug)]
 pub struct Switch<'c, 'b> {
     control: &'c mut Control<'b>,
 }
 
 impl<'b> Switch<'_, 'b> {
-    /// Runs `then` after this action ran, by an entry or by default.
+    /// Runs `then` if `action` ran, either from an entry or as the default action.
     pub fn case(self, action: ActionRef, then: impl FnOnce(&mut Control<'b>)) -> Self {
         let block = self.control.nested(then);
         if let Some(StmtKind::Apply(_, arms)) = self.control.block.last_mut().map(|s| &mut s.kind) {

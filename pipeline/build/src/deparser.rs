@@ -1,4 +1,4 @@
-//! The deparser.
+//! The deparser: checksums, emitted headers, resubmit, mirror, digest and packet-generator requests.
 
 use super::fields::Hdr;
 use super::gress::GressBuilder;
@@ -7,8 +7,8 @@ use super::value::Bits;
 use sluice_ir::{self as ir, ChecksumUpdate, Field, Loc, Request, RequestKind};
 
 impl<'b> GressBuilder<'b> {
-    /// Adds to what leaves this gress: checksums, then headers in wire order, then the bytes that the parser
-    /// did not extract.
+    /// Extends the deparser of this gress. It emits headers in wire order, then the bytes that the parser did
+    /// not extract; checksums are computed first.
     pub fn deparser(&self) -> Deparser<'b> {
         self.builder.forget_name();
         Deparser { gress: *self }
@@ -21,9 +21,9 @@ pub struct Deparser<'b> {
     gress: GressBuilder<'b>,
 }
 
-/// The header of a request: a header, or `()` for none.
+/// Header that a request carries: a header, or `()` for none.
 pub trait RequestData {
-    /// The header in the program.
+    /// Returns the header in the program.
     fn header(self) -> Option<ir::Header>;
 }
 
@@ -40,30 +40,32 @@ impl<T> RequestData for Hdr<T> {
 }
 
 impl Deparser<'_> {
-    /// Sends the packet, as it came in, through ingress once more when `resubmit_type` is `selector` (1 to 7).
-    /// The data stand in front of it: the parser extracts them if `resubmit_flag` is 1. At most 8 bytes on
-    /// Tofino, 16 on Tofino 2 (model: chip §6.4). A resubmitted packet cannot be resubmitted again.
+    /// Resubmits the packet if `resubmit_type` is `selector` (1 to 7): the packet, as it came in, goes
+    /// through ingress once more. `data` precedes the packet: at most 8 bytes on Tofino, 16 on Tofino 2
+    /// (model: chip §6.4). The parser extracts it if `resubmit_flag` is 1. A resubmitted packet cannot be
+    /// resubmitted again.
     #[track_caller]
     pub fn resubmit(self, selector: u8, data: impl RequestData) -> Self {
         self.request(RequestKind::Resubmit, selector, data, Loc::caller())
     }
 
-    /// Makes a copy for the mirror session in `session` when `mirror_type` is `selector` (1 to 7, on Tofino 2
-    /// to 15). The data stand in front of it: with the session's number at most 32 bytes on Tofino, 48 on
-    /// Tofino 2. A dropped packet is copied as well.
+    /// Makes a copy for mirror session `session` if `mirror_type` is `selector` (1 to 7; on Tofino 2, 1 to
+    /// 15). `data` precedes the copy. Data and session number together have at most 32 bytes on Tofino, 48 on
+    /// Tofino 2. A dropped packet is also copied.
     #[track_caller]
     pub fn mirror(self, selector: u8, session: Bits<10>, data: impl RequestData) -> Self {
         self.request(RequestKind::Mirror(session.0), selector, data, Loc::caller())
     }
 
-    /// Sends the data to the control plane when `digest_type` is `selector` (1 to 7). At most 48 bytes.
+    /// Sends `data` to the control plane as a digest if `digest_type` is `selector` (1 to 7). At most 48
+    /// bytes.
     #[track_caller]
     pub fn digest<T>(self, selector: u8, data: Hdr<T>) -> Self {
         self.request(RequestKind::Digest, selector, data, Loc::caller())
     }
 
-    /// Asks the packet generator of the pipe for packets when `pktgen` is 1: applications with a request trigger
-    /// compare the data, at most 16 bytes. Tofino 2 only.
+    /// Triggers the packet generator of the pipe if `pktgen` is 1. Applications with a request trigger
+    /// compare `data`, at most 16 bytes. Tofino 2 only.
     #[track_caller]
     pub fn pktgen(self, data: impl RequestData) -> Self {
         self.request(RequestKind::Pktgen, 1, data, Loc::caller())
@@ -75,21 +77,24 @@ impl Deparser<'_> {
         self
     }
 
-    /// Writes the ones' complement checksum over `inputs` to `field` whenever `header` is valid. Inputs are metadata
-    /// and fields of headers that this deparser emits; those of a header that is invalid then are left out. An
-    /// incremental update (RFC 1624) sums the complement of the old checksum, a metadata field, and what came in.
+    /// Writes the ones' complement checksum over `inputs` to `field` if `header` is valid.
+    ///
+    /// Inputs are metadata fields, and fields of headers that this deparser emits; fields of a header that is not
+    /// valid then are left out. For an incremental update (RFC 1624), the inputs are the metadata field of
+    /// [`StateRef::subtract_checksum`](super::StateRef::subtract_checksum) and the fields with their new values.
     #[track_caller]
     pub fn checksum<T, const N: usize>(self, header: Hdr<T>, field: Bits<16>, inputs: [Field; N]) -> Self {
         self.update(header, field, inputs.to_vec(), false, Loc::caller())
     }
 
-    /// As [`Deparser::checksum`], over inputs that were collected.
+    /// Writes a checksum like [`Deparser::checksum`]; takes the inputs as a vector.
     #[track_caller]
     pub fn checksum_over<T>(self, header: Hdr<T>, field: Bits<16>, inputs: Vec<Field>) -> Self {
         self.update(header, field, inputs, false, Loc::caller())
     }
 
-    /// As [`Deparser::checksum_over`], and writes 0xffff for 0, which UDP uses for "none".
+    /// Writes a checksum like [`Deparser::checksum_over`], with 0xffff in place of 0, which means "no
+    /// checksum" in UDP.
     #[track_caller]
     pub fn udp_checksum_over<T>(self, header: Hdr<T>, field: Bits<16>, inputs: Vec<Field>) -> Self {
         self.update(header, field, inputs, true, Loc::caller())
@@ -108,7 +113,8 @@ impl Deparser<'_> {
         self
     }
 
-    /// Emits the header after those before it, if it is valid then; of a stack the valid elements in order.
+    /// Emits the header after the headers emitted so far, if it is valid then. A stack emits its valid
+    /// elements in order.
     pub fn emit(self, headers: impl Emits) -> Self {
         let list = headers.emitted();
         self.gress.builder.draft().program.pipes[self.gress.gress.index()].deparser.emit.extend(list);
@@ -116,9 +122,9 @@ impl Deparser<'_> {
     }
 }
 
-/// What a deparser emits: a header, or a stack.
+/// Header or header stack that a deparser emits.
 pub trait Emits {
-    /// The headers in wire order.
+    /// Returns the headers in wire order.
     fn emitted(self) -> Vec<ir::Header>;
 }
 

@@ -1,4 +1,4 @@
-//! The builder itself: the program under construction, its names and its first errors.
+//! The builder: the program under construction, its names, and the errors found so far.
 
 use super::gress::GressBuilder;
 use super::handles::LabelRef;
@@ -13,29 +13,29 @@ use std::cell::{RefCell, RefMut};
 
 /// Builds one stage program.
 ///
-/// Declarations go through [`Builder::ingress`] and [`Builder::egress`]; drop and consume labels, which both
-/// share, may also be declared here. Mistakes are collected and returned by [`Builder::finish`] together.
+/// Declarations are made on [`Builder::ingress`] and [`Builder::egress`]. Drop and consume labels, which both
+/// gresses share, may also be declared on the builder. [`Builder::finish`] returns all mistakes together.
 #[derive(Debug)]
 pub struct Builder {
     draft: RefCell<Draft>,
 }
 
-/// What a builder has so far.
+/// Program under construction.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub program: ir::Program,
     pub(super) diags: Vec<Diag>,
-    /// Direct arrays that no table has yet.
+    /// Direct arrays that are not attached to a table yet.
     pub(super) homeless: Vec<Homeless>,
-    /// Where each gress said which state is first.
+    /// Per gress: the source location of its call of `start`.
     pub(super) started: [Option<Loc>; 2],
-    /// Each gress' action that does nothing, once a table needs it.
+    /// Per gress: the action that does nothing; `None` until a table needs it.
     pub no_action: [Option<ir::Action>; 2],
     /// Name and documentation of the next declaration.
     pending: Option<(String, String)>,
 }
 
-/// A direct array before its table is built.
+/// A direct array that is not attached to a table yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Homeless {
     Counter(ir::Counter),
@@ -44,7 +44,7 @@ pub(super) enum Homeless {
 }
 
 impl Homeless {
-    /// What it is, its name and place.
+    /// Returns its kind, name and source location.
     pub(crate) fn who(self, program: &ir::Program) -> (&'static str, &str, Loc) {
         match self {
             Homeless::Counter(c) => ("counter", &program.counters[c].name, program.counters[c].loc),
@@ -53,7 +53,7 @@ impl Homeless {
         }
     }
 
-    /// Gives it its table.
+    /// Attaches it to `table`.
     pub(crate) fn settle(self, program: &mut ir::Program, table: ir::Table) {
         *match self {
             Homeless::Counter(c) => &mut program.counters[c].home,
@@ -63,7 +63,7 @@ impl Homeless {
     }
 }
 
-/// A name for a declaration, not yet made unique, with its documentation.
+/// Name and documentation of a declaration; the name may still collide with another.
 #[derive(Debug)]
 pub(super) struct Name {
     base: String,
@@ -71,13 +71,14 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// The name itself, or with the first number that makes it unique: a loop declares `x`, `x_1`, `x_2`.
+    /// Returns the name, with the first number that makes it unique if it is taken: a loop declares `x`,
+    /// `x_1`, `x_2`.
     pub(super) fn unique(&self, taken: impl Fn(&str) -> bool) -> String {
         unique(&self.base, taken)
     }
 }
 
-/// `base`, `base_1`, `base_2`, ..: the first one that is not taken.
+/// Returns the first of `base`, `base_1`, `base_2`, .. that is not taken.
 pub(super) fn unique(base: &str, taken: impl Fn(&str) -> bool) -> String {
     let mut name = base.to_owned();
     let mut number = 0;
@@ -89,47 +90,49 @@ pub(super) fn unique(base: &str, taken: impl Fn(&str) -> bool) -> String {
 }
 
 impl Builder {
-    /// An empty program. `name` is what users type, in kebab-case (`l3-ecmp`); `doc` says in one sentence
-    /// what the program does.
+    /// Makes an empty program. `name` is in kebab-case (`l3-ecmp`), as users type it. `doc` is one sentence
+    /// on what the program does.
     #[must_use]
     pub fn new(name: &str, doc: &str) -> Builder {
         let program = ir::Program { name: name.to_owned(), doc: doc.to_owned(), ..ir::Program::default() };
         Builder { draft: RefCell::new(Draft { program, ..Draft::default() }) }
     }
 
-    /// Declares what belongs to ingress.
+    /// Returns the builder of ingress.
     pub fn ingress(&self) -> GressBuilder<'_> {
         self.gress(Gress::Ingress)
     }
 
-    /// Declares what belongs to egress.
+    /// Returns the builder of egress.
     pub fn egress(&self) -> GressBuilder<'_> {
         self.gress(Gress::Egress)
     }
 
-    /// Declares what belongs to the ghost thread (Tofino 2): a control block that has no packet, runs on updates of
-    /// queue depths ([`tna::Ghost`](super::tna::Ghost)) and writes registers that ingress reads. Tables, actions and
-    /// registers may be declared here or for ingress, which it shares stages and stateful ALUs with.
+    /// Returns the builder of the ghost thread (Tofino 2): a control block that has no packet, runs on
+    /// updates of queue depths ([`tna::Ghost`](super::tna::Ghost)) and writes registers that ingress reads.
+    /// Tables, actions and registers may be declared here or on ingress, because the two share stages and
+    /// stateful ALUs.
     pub fn ghost(&self) -> GressBuilder<'_> {
         self.forget_name();
         GressBuilder::ghost(self)
     }
 
-    /// Declares what belongs to `gress`.
+    /// Returns the builder of `gress`.
     pub fn gress(&self, gress: Gress) -> GressBuilder<'_> {
-        // `let ig = b.ingress()` under the attribute names a handle, not a declaration.
+        // Under the attribute, `let ig = b.ingress()` would name a handle and not a declaration.
         self.forget_name();
         GressBuilder::new(self, gress)
     }
 
-    /// Sets name and documentation of the next thing declared. `#[stage_program]` writes this call.
+    /// Sets name and documentation of the next declaration. `#[stage_program]` writes this call.
     pub fn named(&self, name: &str, doc: &str) -> &Self {
         self.draft().pending = Some((name.to_owned(), doc.to_owned()));
         self
     }
 
-    /// Says that registers must see all of these ports: a port map on which they are of different pipes is refused.
-    /// `doc` says why. Ports are as users name them, `3` of the front panel or `dev:137`.
+    /// Requires that all of `ports` are in one pipe, because `registers` keep state across them. A port map
+    /// that puts them into different pipes is refused with `doc` as the reason. Ports are named as users name
+    /// them: `3` for a front-panel port, `dev:137` for a dev_port.
     #[track_caller]
     pub fn together(
         &self,
@@ -146,14 +149,14 @@ impl Builder {
         draft.together.push(ir::TogetherData { name, registers, ports, doc, loc });
     }
 
-    /// Declares the reason of a drop. `doc` tells users what happened; documentation given by
-    /// [`Builder::named`] comes before it.
+    /// Declares a drop reason. `doc` tells users why the packet was dropped; documentation given by
+    /// [`Builder::named`] takes precedence.
     #[track_caller]
     pub fn drop_label(&self, doc: &str) -> LabelRef {
         self.label(LabelKind::Drop, doc, Loc::caller())
     }
 
-    /// Declares the purpose of an absorption: packets dropped with this label are not lost.
+    /// Declares a purpose of absorption: a packet dropped with this label counts as absorbed and not as lost.
     #[track_caller]
     pub fn consume_label(&self, doc: &str) -> LabelRef {
         self.label(LabelKind::Consume, doc, Loc::caller())
@@ -167,39 +170,39 @@ impl Builder {
         LabelRef(draft.program.labels.push(LabelData { name: unique, kind, doc, loc }))
     }
 
-    /// The finished program, with the parameter values that it was built with.
+    /// Verifies and returns the program, with the parameter values it was built with.
     ///
     /// # Errors
-    /// Everything that is wrong with the program, not only the first: mistakes against the builder's own
-    /// rules, then the verifier's findings, warnings included when there is an error.
+    /// Refuses a program that breaks a rule of the builder or of the verifier, and returns all mistakes:
+    /// first the builder's, then the verifier's diagnostics, including warnings.
     pub fn finish(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
         let program = self.finish_unverified(params)?;
         let diags = sluice_ir::verify::verify(&program);
         if sluice_ir::verify::has_errors(&diags) { Err(diags) } else { Ok(program) }
     }
 
-    /// As [`Builder::finish`] without the verifier: for tools that change the program before they verify it.
+    /// Returns the program without running the verifier, for tools that change the program before they verify
+    /// it.
     ///
     /// # Errors
-    /// Everything that breaks the builder's own rules.
+    /// Refuses a program that breaks a rule of the builder, and returns all such mistakes.
     pub fn finish_unverified(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
         let Draft { mut program, mut diags, homeless, started, .. } = self.draft.into_inner();
         let values = params.list().into_iter();
         program.params = values.map(|p| ParamValue { doc: p.help(), key: p.key, value: p.value }).collect();
         for array in homeless {
             let (word, name, loc) = array.who(&program);
-            let does = if word == "counter" { "counts" } else { "belongs to" };
             diags.push(
-                Diag::error(loc, format!("direct {word} `{name}` is on no table"))
-                    .help(format!("put it on the table whose entries it {does}: `.{word}({})`", &word[..1])),
+                Diag::error(loc, format!("direct {word} `{name}` is attached to no table"))
+                    .help(format!("attach it to a table: `.{word}({})`", &word[..1])),
             );
         }
         for gress in Gress::ALL {
             let first = program.states.values().find(|s| s.gress == gress);
             if let (Some(first), None) = (first, started[gress.index()]) {
                 diags.push(
-                    Diag::error(first.loc, format!("{gress} has parser states and no first one"))
-                        .help("say which one parsing starts in: `ig.start(state)`"),
+                    Diag::error(first.loc, format!("{gress} has parser states but no start state"))
+                        .help("set the start state: `ig.start(state)`"),
                 );
             }
         }
@@ -214,7 +217,7 @@ impl Builder {
         self.draft().pending = None;
     }
 
-    /// The name given for this declaration.
+    /// Returns the name given for this declaration.
     pub(super) fn take_name(&self, kind: &str, loc: Loc) -> Name {
         let mut draft = self.draft();
         if let Some((base, doc)) = draft.pending.take() {
@@ -229,7 +232,7 @@ impl Builder {
 }
 
 impl Draft {
-    /// The gress' field of an intrinsic, declared now if it is not yet.
+    /// Returns the gress' field of an intrinsic; declares it at first use.
     pub(crate) fn intrinsic(&mut self, gress: Gress, which: Intrinsic, doc: &str, loc: Loc) -> ir::Field {
         if let Some(field) = self.program.intrinsic(gress, which) {
             return field;
@@ -237,9 +240,11 @@ impl Draft {
         let info = which.info();
         if !info.exists_in(gress) {
             let other = if info.ingress { Gress::Ingress } else { Gress::Egress };
-            self.diags.push(Diag::error(loc, format!("{gress} has no `{}`", info.name)).help(format!(
-                "only {other} has it; what the other gress needs travels in a bridged header"
-            )));
+            self.diags.push(
+                Diag::error(loc, format!("{gress} has no `{}`", info.name)).help(format!(
+                    "only {other} has it; pass its value to the other gress in a bridged header"
+                )),
+            );
         }
         self.program.fields.push(FieldData {
             name: info.name.to_owned(),
@@ -251,14 +256,14 @@ impl Draft {
         })
     }
 
-    /// Declares what a primitive needs besides its operands.
+    /// Declares the intrinsics that a primitive uses without naming them.
     pub(super) fn declare_for(&mut self, gress: Gress, primitive: &PrimitiveKind, loc: Loc) {
         if matches!(primitive, PrimitiveKind::Drop(_)) {
             self.intrinsic(gress, Intrinsic::DropCtl, "Set by a drop: the deparser emits no copy", loc);
         }
     }
 
-    /// An action name that no other action has.
+    /// Returns an action name that no other action has.
     pub(super) fn unique_action(&self, base: &str) -> String {
         unique(base, |n| self.program.action_named(n).is_some())
     }

@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 /// A struct whose fields are handles; `#[derive(Header)]` implements it.
 pub trait Fields: Copy {
-    /// The struct's doc comment.
+    /// Doc comment of the struct.
     const DOC: &'static str;
     /// Declares every field in order.
     fn declare(declarer: &mut Declarer<'_>) -> Self;
@@ -31,7 +31,7 @@ impl<const W: u16> Handle for Bits<W> {
     }
 }
 
-/// Declares the fields of one struct, one after the other.
+/// Declares the fields of one struct, in order.
 #[derive(Debug)]
 pub struct Declarer<'b> {
     pub(super) builder: &'b Builder,
@@ -64,13 +64,13 @@ pub trait IntrinsicFields: Copy {
     fn declare(declarer: &mut IntrinsicDeclarer<'_>) -> Self;
 }
 
-/// A handle of an intrinsic field: [`Bits`] where programs may write it, else [`Ro`].
+/// Handle of an intrinsic field: [`Bits`] if programs may write the field, otherwise [`Ro`].
 pub trait IntrinsicHandle {
-    /// Bits of the field, as wide as on Tofino 2.
+    /// Width of the field in bits, on Tofino 2.
     const WIDTH: u16;
-    /// Whether programs may write it.
+    /// True if programs may write the field.
     const WRITABLE: bool;
-    /// The handle of a declared field.
+    /// Returns the handle of a declared field.
     fn of(field: ir::Field) -> Self;
 }
 
@@ -90,7 +90,7 @@ impl<const W: u16> IntrinsicHandle for Ro<W> {
     }
 }
 
-/// Declares intrinsic fields of one gress, each at most once.
+/// Declares intrinsic fields of one gress, each once.
 #[derive(Debug)]
 pub struct IntrinsicDeclarer<'b> {
     pub(super) builder: &'b Builder,
@@ -99,13 +99,13 @@ pub struct IntrinsicDeclarer<'b> {
 }
 
 impl IntrinsicDeclarer<'_> {
-    /// The field of `which`, declared now if it is not yet.
+    /// Returns the field of `which`; declares it at first use.
     pub fn field<H: IntrinsicHandle>(&mut self, which: ir::Intrinsic, doc: &str) -> H {
         H::of(self.builder.draft().intrinsic(self.gress, which, doc, self.loc))
     }
 }
 
-/// A header instance: the struct of its fields, with its validity.
+/// A header instance: its fields and its validity.
 #[derive(Clone, Copy, Debug)]
 pub struct Hdr<T> {
     fields: T,
@@ -117,7 +117,7 @@ impl<T> Hdr<T> {
         Hdr { fields, id }
     }
 
-    /// The header in the finished program.
+    /// Returns the header in the finished program.
     #[must_use]
     pub fn id(&self) -> ir::Header {
         self.id

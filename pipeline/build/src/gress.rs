@@ -1,4 +1,4 @@
-//! What one gress declares: headers, metadata, actions, counters, control.
+//! Declarations of one gress: headers, metadata, actions, counters, control.
 
 use super::action::Act;
 use super::control::Control;
@@ -11,15 +11,15 @@ use sluice_ir::{
     LabelKind, Loc,
 };
 
-/// Declares what belongs to one gress.
+/// Declares everything that belongs to one gress.
 ///
-/// TNA has two of everything: ingress and egress have headers, metadata, tables and actions of their own,
-/// and only the packet's bytes cross between them.
+/// As in TNA, ingress and egress have separate headers, metadata, tables and actions. Only the packet's bytes
+/// pass from ingress to egress.
 #[derive(Clone, Copy, Debug)]
 pub struct GressBuilder<'b> {
     pub(super) builder: &'b Builder,
     pub(super) gress: Gress,
-    /// Statements go to the ghost control.
+    /// True if statements go to the ghost control.
     pub(super) ghost: bool,
 }
 
@@ -32,20 +32,20 @@ impl<'b> GressBuilder<'b> {
         GressBuilder { builder, gress: Gress::Ingress, ghost: true }
     }
 
-    /// Which gress this is.
+    /// Returns the gress that this builder declares on.
     #[must_use]
     pub fn gress(&self) -> Gress {
         self.builder.forget_name();
         self.gress
     }
 
-    /// Sets name and documentation of the next thing declared. `#[stage_program]` writes this call.
+    /// Sets name and documentation of the next declaration. `#[stage_program]` writes this call.
     pub fn named(&self, name: &str, doc: &str) -> &Self {
         self.builder.named(name, doc);
         self
     }
 
-    /// Declares a header instance. Without documentation of its own it has the struct's.
+    /// Declares a header instance. An instance without a doc comment gets the struct's.
     #[track_caller]
     pub fn header<T: Fields>(&self) -> Hdr<T> {
         self.header_at(Loc::caller())
@@ -62,7 +62,7 @@ impl<'b> GressBuilder<'b> {
         Hdr::new(fields, header)
     }
 
-    /// Declares metadata: fields that are zero at the start of each pass and gone at its end.
+    /// Declares metadata: fields that are zero at the start of each pass and are lost at its end.
     #[track_caller]
     pub fn metadata<T: Fields>(&self) -> T {
         let loc = Loc::caller();
@@ -71,8 +71,8 @@ impl<'b> GressBuilder<'b> {
         self.declare::<T>(prefix, Home::Metadata, loc).0
     }
 
-    /// The intrinsic metadata of a struct of [`tna`](super::tna). The fields have their TNA names whatever
-    /// the handle is called, and asking twice gives the same fields.
+    /// Returns the intrinsic metadata of a struct of [`tna`](super::tna). The fields keep their TNA names,
+    /// whatever the handle is called. A second call returns the same fields.
     #[track_caller]
     pub fn intrinsic<T: IntrinsicFields>(&self) -> T {
         self.builder.forget_name();
@@ -86,7 +86,7 @@ impl<'b> GressBuilder<'b> {
         (fields, declarer.fields)
     }
 
-    /// Whether a header or metadata struct of this gress already has the name.
+    /// Returns true if a header or metadata struct of this gress already has the name.
     pub(super) fn is_prefix(&self, name: &str) -> bool {
         let draft = self.builder.draft();
         let headers = draft.program.headers.values().any(|h| h.gress == self.gress && h.name == name);
@@ -108,29 +108,30 @@ impl<'b> GressBuilder<'b> {
         ActionRef(draft.program.actions.push(data))
     }
 
-    /// Declares a counter of `size` cells that actions index.
+    /// Declares a counter of `size` cells; actions give the index.
     #[track_caller]
     pub fn counter(&self, size: u32, kind: CounterKind) -> CounterRef {
         self.counter_with(size, kind, CounterCell::default())
     }
 
-    /// As [`GressBuilder::counter`], with cells of a format of its own.
+    /// Declares a counter like [`GressBuilder::counter`], with a given cell format.
     #[track_caller]
     pub fn counter_with(&self, size: u32, kind: CounterKind, cell: CounterCell) -> CounterRef {
         CounterRef(self.new_counter(CounterHome::Indirect(size), kind, cell, Loc::caller()))
     }
 
-    /// Declares a counter with one cell per entry of a table; the table takes it by
-    /// [`TableBuilder::counter`](super::TableBuilder::counter), after the actions that count.
+    /// Declares a counter with one cell per entry of a table. Attach it with
+    /// [`TableBuilder::counter`](super::TableBuilder::counter), after the actions that count are declared.
     #[track_caller]
     pub fn direct_counter(&self, kind: CounterKind) -> DirectCounterRef {
         self.direct_counter_with(kind, CounterCell::default())
     }
 
-    /// As [`GressBuilder::direct_counter`], with cells of a format of its own.
+    /// Declares a counter like [`GressBuilder::direct_counter`], with a given cell format.
     #[track_caller]
     pub fn direct_counter_with(&self, kind: CounterKind, cell: CounterCell) -> DirectCounterRef {
-        // The table is not known yet: it takes this place when it is built, or `finish` refuses.
+        // The table is not known yet: `build` of a table replaces this home, otherwise `finish` refuses the
+        // program.
         let counter = self.new_counter(CounterHome::Indirect(0), kind, cell, Loc::caller());
         self.builder.draft().homeless.push(Homeless::Counter(counter));
         DirectCounterRef(counter)
@@ -144,19 +145,19 @@ impl<'b> GressBuilder<'b> {
         draft.program.counters.push(data)
     }
 
-    /// Declares the reason of a drop; see [`Builder::drop_label`].
+    /// Declares a drop reason; see [`Builder::drop_label`].
     #[track_caller]
     pub fn drop_label(&self, doc: &str) -> LabelRef {
         self.builder.label(LabelKind::Drop, doc, Loc::caller())
     }
 
-    /// Declares the purpose of an absorption; see [`Builder::consume_label`].
+    /// Declares a purpose of absorption; see [`Builder::consume_label`].
     #[track_caller]
     pub fn consume_label(&self, doc: &str) -> LabelRef {
         self.builder.label(LabelKind::Consume, doc, Loc::caller())
     }
 
-    /// Adds to the control block of this gress; several calls follow each other in program order.
+    /// Adds statements to the control block of this gress. Several calls are concatenated in program order.
     pub fn control(&self, body: impl FnOnce(&mut Control<'b>)) {
         self.builder.forget_name();
         let mut control = Control::new(self.builder, self.gress);
@@ -168,7 +169,7 @@ impl<'b> GressBuilder<'b> {
         control.extend(block);
     }
 
-    /// An action that does nothing, as P4's: what a table does by default when it says nothing else.
+    /// Returns P4's `NoAction`, the default action of tables that declare none.
     pub(super) fn no_action(&self, loc: Loc) -> Action {
         let mut draft = self.builder.draft();
         let found = draft.no_action[self.gress.index()];

@@ -9,7 +9,7 @@ macro_rules! handles {
         pub struct $name(pub(super) ir::$entity);
 
         impl $name {
-            /// The entity in the finished program.
+            /// Returns the entity in the finished program.
             #[must_use]
             pub fn id(self) -> ir::$entity {
                 self.0
@@ -25,13 +25,13 @@ handles! {
     TableRef = Table;
     /// An action profile.
     ProfileRef = Profile;
-    /// A counter that actions index.
+    /// A counter whose index actions give.
     CounterRef = Counter;
-    /// A counter with one cell per entry of the table that it is put on.
+    /// A counter with one cell per entry of the table that it is attached to.
     DirectCounterRef = Counter;
-    /// The named reason of a drop, or the purpose of an absorption.
+    /// A label: the reason of a drop, or the purpose of an absorption.
     LabelRef = Label;
-    /// An array of meters, filters or WRED entries.
+    /// An array of meters, low-pass filters or WRED entries.
     MeterRef = Meter;
 }
 
@@ -39,7 +39,7 @@ handles! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RandomRef<const W: u16>(pub(super) ir::Random);
 
-/// A register whose elements are `W` bits wide.
+/// A register with elements of `W` bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterRef<const W: u16>(pub(super) ir::Register);
 
@@ -47,7 +47,7 @@ pub struct RegisterRef<const W: u16>(pub(super) ir::Register);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PairRef<const W: u16>(pub(super) ir::Register);
 
-/// A parameter of a register whose halves have `W` bits.
+/// A run-time parameter of a register whose halves have `W` bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterParamRef<const W: u16>(pub(super) u8);
 
@@ -58,7 +58,7 @@ pub struct RegisterActionRef(pub(super) ir::RegisterAction);
 macro_rules! register_handles {
     ($($name:ident$(<$w:ident>)? = $entity:ident;)*) => { $(
         impl$(<const $w: u16>)? $name$(<$w>)? {
-            /// The entity in the finished program.
+            /// Returns the entity in the finished program.
             #[must_use]
             pub fn id(self) -> ir::$entity {
                 self.0
@@ -78,7 +78,7 @@ register_handles! {
 pub struct HashRef<const W: u16>(pub(super) ir::Hash);
 
 impl<const W: u16> HashRef<W> {
-    /// The entity in the finished program.
+    /// Returns the entity in the finished program.
     #[must_use]
     pub fn id(self) -> ir::Hash {
         self.0

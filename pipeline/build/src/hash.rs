@@ -7,12 +7,12 @@ use sluice_asic::hash::{HashAlgorithm, UnknownHashName};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Expr, HashData, Loc};
 
-/// A hash algorithm or its name (`"crc_16"`).
+/// Hash algorithm, given as a value or by its name (`"crc_16"`).
 pub trait Algorithm {
-    /// The algorithm.
+    /// Returns the algorithm.
     ///
     /// # Errors
-    /// When no algorithm has the name.
+    /// Refuses a name that no algorithm has.
     fn algorithm(self) -> Result<HashAlgorithm, UnknownHashName>;
 }
 
@@ -29,7 +29,7 @@ impl Algorithm for &str {
 }
 
 impl<'b> GressBuilder<'b> {
-    /// Declares a hash computation that keeps the low `W` bits of the algorithm's output, 1..=64.
+    /// Declares a hash computation that keeps the low `W` bits of the algorithm's output; `W` is 1 to 64.
     #[track_caller]
     pub fn hash<const W: u16>(&self, algorithm: impl Algorithm) -> HashBuilder<'b, W> {
         const { assert!(W >= 1 && W <= 64, "a hash has 1 to 64 bits") };
@@ -67,14 +67,15 @@ pub struct HashBuilder<'b, const W: u16> {
 }
 
 impl<const W: u16> HashBuilder<'_, W> {
-    /// What is hashed, in order, most significant bit first: `list![ipv4.src, ipv4.dst]`.
+    /// Sets the hashed values, in order, most significant bit first: `list![ipv4.src, ipv4.dst]`.
     pub fn inputs<const N: usize>(mut self, inputs: [Expr; N]) -> Self {
         self.inputs.extend(inputs);
         self
     }
 
-    /// Two of the inputs in whichever order, as with `@symmetric`: both directions of a flow hash to the same
-    /// value. `.symmetric(list![ipv4.src, ipv4.dst])`, after [`HashBuilder::inputs`].
+    /// Makes the hash independent of the order of two inputs, as `@symmetric` does in P4: both directions of
+    /// a flow get the same value. Call it after [`HashBuilder::inputs`]: `.symmetric(list![ipv4.src,
+    /// ipv4.dst])`.
     #[track_caller]
     pub fn symmetric(mut self, pair: [Expr; 2]) -> Self {
         let place = |e: &Expr| self.inputs.iter().position(|input| input == e).map(|at| at as u16);
@@ -89,13 +90,13 @@ impl<const W: u16> HashBuilder<'_, W> {
         self
     }
 
-    /// XORed into the kept bits, before rotation.
+    /// Sets a seed, which is XORed into the kept bits before the rotation.
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// Rotation to the right within the kept bits, applied last.
+    /// Sets the rotation to the right, in bits, within the kept bits. It is applied last.
     pub fn rotate(mut self, bits: u16) -> Self {
         self.rotate = bits;
         self

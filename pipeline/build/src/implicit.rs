@@ -1,7 +1,8 @@
-//! Inline statements of a control block, grouped into keyless actions.
+//! Grouping of inline statements of a control block into keyless actions.
 //!
-//! Neighbouring statements become one action as long as their VLIW instructions may run at once: none reads or writes
-//! what an earlier one wrote. An access to a register stands alone, so that its array's stage binds no other.
+//! Adjacent statements form one action as long as their VLIW instructions may run at once: no statement reads
+//! or writes a field that an earlier one wrote. An access to a register gets a separate action, so that the
+//! stage of its array constrains no other statement.
 
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::Var;
@@ -16,7 +17,7 @@ pub(super) struct Group {
     arrays: Vec<Array>,
 }
 
-/// What a packet may touch once.
+/// An array that a packet may access once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Array {
     Counter(Counter),
@@ -30,7 +31,7 @@ impl Group {
         Group { gress, body: Vec::new(), written: Vec::new(), arrays: Vec::new() }
     }
 
-    /// Whether this primitive may run at the same time as those of the group.
+    /// Returns true if this primitive may run at once with the primitives of the group.
     pub(super) fn admits(&self, program: &Program, kind: &PrimitiveKind) -> bool {
         let mut touched = reads(program, kind);
         touched.extend(self.writes(program, kind));
@@ -51,12 +52,12 @@ impl Group {
         self.body.push(Primitive { kind, loc });
     }
 
-    /// The place of the first statement, unless there is none.
+    /// Returns the source location of the first statement, `None` if the group is empty.
     pub(super) fn loc(&self) -> Option<Loc> {
         self.body.first().map(|p| p.loc)
     }
 
-    /// The statements; the group is empty afterwards.
+    /// Returns the statements and empties the group.
     pub(super) fn take(&mut self) -> Vec<Primitive> {
         std::mem::replace(self, Group::new(self.gress)).body
     }
@@ -82,7 +83,7 @@ impl Group {
     }
 }
 
-/// The array that a primitive touches.
+/// Returns the array that a primitive accesses.
 fn array(program: &Program, kind: &PrimitiveKind) -> Option<Array> {
     match kind {
         PrimitiveKind::Count(counter, _) => Some(Array::Counter(*counter)),

@@ -1,14 +1,15 @@
-//! The builder: how a stage program is written.
+//! Builder API in which stage programs are written: typed handles, the operators on them, and the
+//! declarations that together make an [`ir::Program`](sluice_ir::Program).
 //!
-//! What lives here: typed handles, the operators on them, and the declarations that together make an
-//! [`ir::Program`](sluice_ir::Program). What may not: rules about whole programs (the verifier's), chips,
-//! and particular programs.
+//! The builder checks widths at compile time and single declarations when they are made. Rules about whole
+//! programs are checked by the verifier, which [`Builder::finish`] runs. The builder knows no chip and no
+//! particular program.
 //!
 //! # A complete program
 //!
 //! ```
-//! use crate::net::{Ethernet, Ipv4};
-//! use crate::*;
+//! use sluice_build::net::{Ethernet, Ipv4};
+//! use sluice_build::*;
 //! use sluice_ir as ir;
 //! use sluice_ir::verify;
 //!
@@ -84,17 +85,17 @@
 //!
 //! # What the attribute does
 //!
-//! [`macro@stage_program`] stands on functions whose first parameter, whatever its name, is what they
-//! declare things on. It rewrites two things and knows no types:
+//! [`macro@stage_program`] is written on a function whose first parameter, of any name, is the gress builder that
+//! declarations are made on. The attribute rewrites two things and knows no types:
 //!
 //! - **Names.** `/// doc` above `let x = ig.thing(..)` gives the thing its name and documentation
 //!   ([`GressBuilder::named`]). In a loop the names are `x`, `x_1`, `x_2`.
-//! - **Data-plane closures.** In a closure passed to a method of the first parameter, Rust's `=`, `+=`,
-//!   `==`, `<`, `&&`, `||`, `!`, `if` and `match` speak of packets. `for` stays Rust: it is unrolled while
-//!   the program is built. `let` is refused, because it would be a second name for a field and not a copy of
-//!   its value.
+//! - **Data-plane closures.** In a closure passed to a method of the first parameter, Rust's `=`, `+=`, `==`,
+//!   `<`, `&&`, `||`, `!`, `if` and `match` describe operations on packets. `for` stays Rust: it is unrolled
+//!   while the program is built. `let` is refused, because it would make a second name for a field and not a
+//!   copy of its value.
 //!
-//! All else is ordinary Rust: helper functions, loops, constants, parameters. A condition made of Rust
+//! Everything else is ordinary Rust: helper functions, loops, constants, parameters. A condition on Rust
 //! values only (`if p.telemetry`) is decided while the program is built.
 //!
 //! # Without the attribute
@@ -112,12 +113,13 @@
 //!
 //! # Registers
 //!
-//! A register keeps state between packets; a register action is what one packet does to one element. In the
-//! closure `r.value` is the element (`r.lo` and `r.hi` of a pair) and `r.out` what the access gives back.
-//! Statements run in order: `r.out = r.value` before a write returns the old value, after it the new one.
+//! A register keeps state between packets. A register action is the operation of one packet on one element.
+//! In its closure, `r.value` is the element (`r.lo` and `r.hi` of a pair) and `r.out` the result of the
+//! access. Statements run in order: `r.out = r.value` before a write returns the old value, after the write
+//! the new value.
 //!
 //! ```
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! # use sluice_ir as ir;
 //! # #[derive(Header)]
 //! # pub struct Meta { pub now: Bits<32>, pub slot: Bits<16>, pub candidate: Bits<32>, pub member: Bits<32> }
@@ -140,21 +142,21 @@
 //! # flowlets(&b.ingress(), 100);
 //! ```
 //!
-//! Comparisons of elements and fields are unsigned; [`signed`] and [`serial`] say otherwise. A comparison with a sum
-//! or difference is serial by itself, because sums wrap at the element's width: `m.now - r.lo > gap` holds until
-//! the clock has gone half a turn.
+//! Elements and fields are compared as unsigned numbers, unless [`signed`] or [`serial`] is used. A
+//! comparison with a sum or difference is always serial (RFC 1982), because sums wrap at the element's width:
+//! `m.now - r.lo > gap` holds until the clock has advanced by half of its range.
 //!
 //! # Inline statements
 //!
-//! Statements of a control block that stand in no action become keyless actions named after gress and line
-//! (`ingress_l42`). Neighbours share one action until a statement reads or writes what an earlier one of the
-//! group wrote. Write an action and `call()` it where the name matters.
+//! Statements of a control block that belong to no action become keyless actions, named after gress and line
+//! (`ingress_l42`). Adjacent statements share one action until a statement reads or writes a field that an
+//! earlier statement of the group wrote. If the action's name matters, declare an action and `call()` it.
 //!
 //! # Mistakes that do not compile
 //!
 //! Widths must agree:
 //! ```compile_fail,E0277
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>) {
 //!     let ipv4 = ig.header::<Ipv4>();
@@ -163,16 +165,16 @@
 //! ```
 //! The hardware's fields are read-only:
 //! ```compile_fail,E0277
-//! # use crate::*;
+//! # use sluice_build::*;
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>) {
 //!     let port = ig.intrinsic::<tna::Ingress>();
 //!     ig.control(|c| port.ingress_port = 5);
 //! }
 //! ```
-//! A field of several bits is no condition:
+//! A field of several bits is not a condition:
 //! ```compile_fail,E0277
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>, no_route: LabelRef) {
 //!     let ipv4 = ig.header::<Ipv4>();
@@ -183,9 +185,9 @@
 //!     });
 //! }
 //! ```
-//! An action runs straight through; only control blocks branch on packets:
+//! Actions cannot branch on packets; only control blocks can:
 //! ```compile_fail,E0277
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>, no_route: LabelRef) {
 //!     let ipv4 = ig.header::<Ipv4>();
@@ -196,9 +198,9 @@
 //!     });
 //! }
 //! ```
-//! `let` in data-plane code:
+//! `let` is refused in data-plane code:
 //! ```compile_fail
-//! # use crate::{*, net::Ipv4};
+//! # use sluice_build::{*, net::Ipv4};
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>) {
 //!     let ipv4 = ig.header::<Ipv4>();
@@ -209,7 +211,7 @@
 //! }
 //! ```
 
-// The macros name this crate from outside; inside it they must find it too.
+// The macros name this crate by its external name, so that name must also resolve inside the crate.
 extern crate self as sluice_build;
 
 mod action;
@@ -247,7 +249,7 @@ pub use handles::{
     RegisterActionRef, RegisterParamRef, RegisterRef, TableRef,
 };
 pub use hash::{Algorithm, HashBuilder};
-pub use meter::{Asked, Drawn, MeterSize, cells, meter_per_entry};
+pub use meter::{MeterResult, MeterSize, RandomNumber, cells, meter_per_entry};
 pub use parser::{
     Ahead, CounterFrom, CounterTest, ParserValue, SelectFields, StateRef, counter_is_negative,
     counter_is_zero, lookahead,

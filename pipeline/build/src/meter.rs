@@ -9,22 +9,21 @@ use sluice_ir::{
     RandomData,
 };
 
-/// How many cells an array has and how they are configured at first: a number, or [`cells`] with a
-/// configuration.
+/// Size and initial configuration of a meter array: a number of cells, or [`cells`] with a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MeterSize {
-    /// `None`: one per entry of a table.
+    /// Number of cells; `None`: one per entry of a table.
     cells: Option<u32>,
     initial: Option<MeterConfig>,
 }
 
-/// So many cells, open until the control plane configures them.
+/// Returns a size of `cells` cells. A cell is unlimited until the control plane configures it.
 #[must_use]
 pub fn cells(cells: u32) -> MeterSize {
     MeterSize { cells: Some(cells), initial: None }
 }
 
-/// One cell per entry of a table, which takes the array by
+/// Returns a size of one cell per entry of a table. Attach the array with
 /// [`TableBuilder::meter`](super::TableBuilder::meter).
 #[must_use]
 pub fn meter_per_entry() -> MeterSize {
@@ -38,21 +37,23 @@ impl From<u32> for MeterSize {
 }
 
 impl MeterSize {
-    /// Committed rate and burst, peak rate and burst: bits per second and bytes, or packets.
+    /// Sets committed rate and burst, peak rate and burst: bits per second and bytes, or packets per second
+    /// and packets.
     #[must_use]
     pub fn rates(mut self, committed: u64, committed_burst: u64, peak: u64, peak_burst: u64) -> Self {
         self.initial = Some(MeterConfig::Rates { committed, committed_burst, peak, peak_burst });
         self
     }
 
-    /// A filter's time constants and output.
+    /// Sets a low-pass filter's time constants and output.
     #[must_use]
     pub fn lpf(mut self, spec: LpfSpec) -> Self {
         self.initial = Some(MeterConfig::Lpf(spec));
         self
     }
 
-    /// WRED: thresholds, probability in per cent at the upper one, and how the input is averaged.
+    /// Sets WRED: lower and upper threshold, drop probability in percent at the upper threshold, and the
+    /// averaging of the input.
     #[must_use]
     pub fn wred(mut self, min: u32, max: u32, probability: u8, average: Option<LpfSpec>) -> Self {
         self.initial = Some(MeterConfig::Wred { min, max, probability, average });
@@ -72,7 +73,8 @@ impl<'b> GressBuilder<'b> {
             name: unique,
             gress: self.gress,
             kind,
-            // A direct one gets its table when that is built, or `finish` refuses.
+            // The table of a direct array is not known yet: `build` of a table replaces this home, otherwise
+            // `finish` refuses.
             home: CounterHome::Indirect(size.cells.unwrap_or(0)),
             initial: size.initial,
             doc: name.doc,
@@ -84,7 +86,7 @@ impl<'b> GressBuilder<'b> {
         MeterRef(meter)
     }
 
-    /// Declares a generator of random numbers of `W` bits, 1 to 32.
+    /// Declares a generator of random numbers of `W` bits; `W` is 1 to 32.
     #[track_caller]
     pub fn random<const W: u16>(&self) -> RandomRef<W> {
         const { assert!(W >= 1 && W <= 32, "a random number has 1 to 32 bits") };
@@ -97,38 +99,40 @@ impl<'b> GressBuilder<'b> {
     }
 }
 
-/// A question to a meter, filter or WRED, to be assigned to a field.
-#[must_use = "a meter is asked where its answer is assigned"]
+/// Access to a meter, filter or WRED entry; its result is assigned to a field.
+#[must_use = "a meter is accessed where its result is assigned"]
 #[derive(Debug)]
-pub struct Asked {
+pub struct MeterResult {
     meter: ir::Meter,
     index: ir::Index,
     input: Option<ir::Expr>,
 }
 
 impl MeterRef {
-    /// Asks the cell with this index; one past the end answers 0. A hash as index is computed on the way.
-    pub fn execute(self, index: impl ArrayIndex) -> Asked {
-        Asked { meter: self.0, index: index.array_index(), input: None }
+    /// Accesses the cell with this index. An index beyond the end returns 0. A hash is accepted as index.
+    pub fn execute(self, index: impl ArrayIndex) -> MeterResult {
+        MeterResult { meter: self.0, index: index.array_index(), input: None }
     }
 
-    /// Asks the cell of the matched entry: only in actions of the table that took the array.
-    pub fn at_entry(self) -> Asked {
-        Asked { meter: self.0, index: ir::Index::Entry, input: None }
+    /// Accesses the cell of the matched entry. Allowed only in actions of the table that the array is
+    /// attached to.
+    pub fn at_entry(self) -> MeterResult {
+        MeterResult { meter: self.0, index: ir::Index::Entry, input: None }
     }
 }
 
-impl Asked {
-    /// With the colour that the packet has (0 green, 1 yellow, 3 red), or the sample of a filter or WRED.
-    pub fn with<const W: u16>(mut self, input: impl Val<W>) -> Asked {
+impl MeterResult {
+    /// Passes an input: the packet's colour before the meter (0 green, 1 yellow, 3 red), or the sample of a
+    /// filter or WRED.
+    pub fn with<const W: u16>(mut self, input: impl Val<W>) -> MeterResult {
         self.input = Some(input.ir());
         self
     }
 }
 
-impl<const W: u16> Rhs<W> for Asked {
+impl<const W: u16> Rhs<W> for MeterResult {
     fn assign(self, place: ir::Field) -> PrimitiveKind {
-        let Asked { meter, index, input } = self;
+        let MeterResult { meter, index, input } = self;
         PrimitiveKind::Meter(MeterAccess { meter, index, input, to: place })
     }
 }
@@ -136,16 +140,16 @@ impl<const W: u16> Rhs<W> for Asked {
 /// A random number, to be assigned to a field of its width.
 #[must_use = "a random number is drawn where it is assigned"]
 #[derive(Debug)]
-pub struct Drawn<const W: u16>(ir::Random);
+pub struct RandomNumber<const W: u16>(ir::Random);
 
 impl<const W: u16> RandomRef<W> {
-    /// A number; a pass draws from a generator once.
-    pub fn get(self) -> Drawn<W> {
-        Drawn(self.0)
+    /// Draws a number. A pass may draw from a generator once.
+    pub fn get(self) -> RandomNumber<W> {
+        RandomNumber(self.0)
     }
 }
 
-impl<const W: u16> Rhs<W> for Drawn<W> {
+impl<const W: u16> Rhs<W> for RandomNumber<W> {
     fn assign(self, place: ir::Field) -> PrimitiveKind {
         PrimitiveKind::Random(place, self.0)
     }

@@ -60,7 +60,7 @@ pub struct Ipv4 {
 }
 
 impl Ipv4 {
-    /// All fields in order: what a right checksum makes sum up to ones.
+    /// Returns all fields in wire order. With a correct checksum their ones' complement sum is all ones.
     #[must_use]
     pub fn whole(&self) -> [Field; 13] {
         list![
@@ -80,7 +80,7 @@ impl Ipv4 {
         ]
     }
 
-    /// All fields but the checksum: what it is computed over.
+    /// Returns all fields but the checksum, in wire order: the inputs of the checksum.
     #[must_use]
     pub fn summed(&self) -> [Field; 12] {
         list![
@@ -254,7 +254,7 @@ pub mod ether_type {
     pub const IPV6: u64 = 0x86dd;
 }
 
-/// Protocol numbers whose headers start with the two ports.
+/// IP protocol numbers whose headers begin with the two ports.
 pub mod protocol {
     /// TCP.
     pub const TCP: u64 = 6;

@@ -1,6 +1,6 @@
-//! Parameters of a program: documented values with defaults that users set by key.
+//! Parameters of a program: documented values with defaults that users set by key (`--set key=value`).
 //!
-//! The trait behind `#[derive(Params)]`, and its errors.
+//! This module has the trait behind `#[derive(Params)]`, and its errors.
 
 use sluice_asic::names::nearest;
 use std::fmt::Display;
@@ -10,7 +10,7 @@ use thiserror::Error;
 /// The parameters of a program; `#[derive(Params)]` implements it for a struct, one key per field.
 ///
 /// ```
-/// use crate::params::{self, Params};
+/// use sluice_build::params::{self, Params};
 ///
 /// #[derive(Params)]
 /// struct Settings {
@@ -27,14 +27,14 @@ use thiserror::Error;
 /// let error = settings.set("gaps", "250").unwrap_err().to_string();
 /// assert_eq!(error, "unknown parameter `gaps`; nearest is `gap` (parameters: routes, gap)");
 /// let error = settings.set("gap", "0").unwrap_err().to_string();
-/// assert_eq!(error, "parameter `gap` is `0`; expected 1..=1000");
+/// assert_eq!(error, "parameter `gap` is `0`; expected 1 to 1000");
 /// # Ok::<(), params::ParamError>(())
 /// ```
 ///
 /// Parameters that several programs have are a struct of their own; with `flatten` they stand where its field does.
 ///
 /// ```
-/// use crate::params::{self, Params};
+/// use sluice_build::params::{self, Params};
 ///
 /// #[derive(Params)]
 /// struct Room {
@@ -47,7 +47,7 @@ use thiserror::Error;
 ///     /// Table sizes
 ///     #[param(flatten)]
 ///     room: Room,
-///     /// Whether packets are counted
+///     /// True if packets are counted
 ///     count: bool,
 /// }
 ///
@@ -59,17 +59,17 @@ use thiserror::Error;
 /// # Ok::<(), params::ParamError>(())
 /// ```
 pub trait Params {
-    /// Every parameter with its present value, in order of declaration.
+    /// Returns every parameter with its present value, in order of declaration.
     fn list(&self) -> Vec<ParamInfo>;
 
-    /// Sets the parameter `key` to the value that `text` stands for; nothing changes on an error.
+    /// Sets parameter `key` to the value that `text` stands for. On an error, nothing changes.
     ///
     /// # Errors
-    /// When there is no such key, or when the text is no value that the parameter accepts.
+    /// Refuses an unknown key, and a text that is not a value the parameter accepts.
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParamError>;
 }
 
-/// For programs without parameters.
+/// A program without parameters has `()`.
 impl Params for () {
     fn list(&self) -> Vec<ParamInfo> {
         Vec::new()
@@ -83,18 +83,18 @@ impl Params for () {
 /// A parameter and its present value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParamInfo {
-    /// The field's name: the key of `--set key=value`.
+    /// Name of the field, which is the key of `--set key=value`.
     pub key: String,
     /// Meaning and unit.
     pub doc: String,
-    /// Type or range in words (`1..=64`, `true or false`).
+    /// Type or range in words (`1 to 64`, `true or false`).
     pub expects: String,
     /// Present value; [`Params::set`] accepts it.
     pub value: String,
 }
 
 impl ParamInfo {
-    /// The information on one field; `#[derive(Params)]` writes this call.
+    /// Returns the description of one field. `#[derive(Params)]` writes this call.
     pub fn of(key: &str, doc: &str, expects: &str, value: &impl Display) -> ParamInfo {
         ParamInfo {
             key: key.to_owned(),
@@ -104,36 +104,36 @@ impl ParamInfo {
         }
     }
 
-    /// Meaning, unit and range in one line.
+    /// Returns meaning, unit and range in one line.
     #[must_use]
     pub fn help(&self) -> String {
         format!("{} ({})", self.doc, self.expects)
     }
 }
 
-/// Why a parameter was not set.
+/// Reason why a parameter was not set.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum ParamError {
     /// The program has no such parameter.
     #[error("unknown parameter `{key}`; {}", known_keys(.nearest, .known))]
     Unknown {
-        /// The key asked for.
+        /// Key that the user gave.
         key: String,
-        /// The key that takes the fewest edits to reach, if one is near.
+        /// Known key with the least edit distance, if one is near.
         nearest: Option<String>,
-        /// Every key.
+        /// All keys.
         known: Vec<String>,
     },
     /// The parameter does not accept the text.
     #[error("parameter `{key}` is `{found}`; expected {expected}{}", reason(.why))]
     Value {
-        /// The parameter.
+        /// Key of the parameter.
         key: String,
-        /// The text given.
+        /// Text that the user gave.
         found: String,
-        /// What it accepts.
+        /// Accepted values, in words.
         expected: String,
-        /// What the type says about the text; empty if it is only out of range.
+        /// Parse error of the type; empty if the value is only out of range.
         why: String,
     },
 }
@@ -151,7 +151,7 @@ fn reason(why: &str) -> String {
 }
 
 impl ParamError {
-    /// The error for a key that is not among `known`.
+    /// Returns the error for a key that is not among `known`.
     #[must_use]
     pub fn unknown(key: &str, known: &[&str]) -> ParamError {
         let nearest = nearest(key, known.iter().copied()).map(str::to_owned);
@@ -163,22 +163,23 @@ impl ParamError {
     }
 }
 
-/// Whether a struct of parameters has this key; `#[derive(Params)]` writes this call.
+/// Returns true if a struct of parameters has this key. `#[derive(Params)]` writes this call.
 pub fn knows(params: &impl Params, key: &str) -> bool {
     params.list().iter().any(|info| info.key == key)
 }
 
-/// The error for a key that a struct of parameters has not; `#[derive(Params)]` writes this call.
+/// Returns the error for a key that a struct of parameters does not have. `#[derive(Params)]` writes this
+/// call.
 pub fn unknown(params: &impl Params, key: &str) -> ParamError {
     let list = params.list();
     let known: Vec<&str> = list.iter().map(|info| info.key.as_str()).collect();
     ParamError::unknown(key, &known)
 }
 
-/// Parses `text` into `place` if `allowed` agrees; `#[derive(Params)]` writes this call.
+/// Parses `text` into `place` if `allowed` returns true for the value. `#[derive(Params)]` writes this call.
 ///
 /// # Errors
-/// [`ParamError::Value`] when the text is no value of the type, or one that is not allowed.
+/// Refuses a text that the type cannot parse, and a value that `allowed` refuses ([`ParamError::Value`]).
 pub fn assign<T: FromStr<Err: Display>>(
     place: &mut T,
     key: &str,
@@ -200,7 +201,7 @@ pub fn assign<T: FromStr<Err: Display>>(
     Ok(())
 }
 
-// The trait and its derive have one name, as serde's have.
+// Trait and derive macro share one name, as serde's do.
 pub use sluice_macros::Params;
 
 #[cfg(test)]
@@ -226,9 +227,9 @@ mod tests {
     #[test]
     fn a_refused_value_changes_nothing() {
         let mut size = 5u16;
-        let error = assign(&mut size, "size", "70000", "0..=65535", |_| true).unwrap_err().to_string();
-        assert!(error.starts_with("parameter `size` is `70000`; expected 0..=65535 ("), "{error}");
-        assert!(assign(&mut size, "size", "9", "1..=8", |v| (1..=8).contains(v)).is_err());
+        let error = assign(&mut size, "size", "70000", "0 to 65535", |_| true).unwrap_err().to_string();
+        assert!(error.starts_with("parameter `size` is `70000`; expected 0 to 65535 ("), "{error}");
+        assert!(assign(&mut size, "size", "9", "1 to 8", |v| (1..=8).contains(v)).is_err());
         assert_eq!(size, 5);
     }
 }

@@ -1,4 +1,4 @@
-//! Parser states.
+//! Parser states: extraction, selects, the parser counter, checksums.
 
 use super::draft::Builder;
 use super::fields::Hdr;
@@ -12,7 +12,8 @@ use sluice_ir::{
 };
 
 impl<'b> GressBuilder<'b> {
-    /// Declares a parser state. A state without select and without [`StateRef::otherwise`] accepts.
+    /// Declares a parser state. A state without select and without [`StateRef::otherwise`] accepts the
+    /// packet.
     #[track_caller]
     pub fn state(&self) -> StateRef<'b> {
         let loc = Loc::caller();
@@ -34,23 +35,23 @@ impl<'b> GressBuilder<'b> {
         StateRef { builder: self.builder, id }
     }
 
-    /// Parsing starts in this state. A gress without parser states passes whole packets as payload.
+    /// Makes `state` the start state. A gress without parser states treats the whole packet as payload.
     #[track_caller]
     pub fn start(&self, state: StateRef<'_>) {
         let loc = Loc::caller();
         self.builder.forget_name();
         let mut draft = self.builder.draft();
         if let Some(earlier) = draft.started[self.gress.index()].replace(loc) {
-            let text = format!("{} starts parsing in two states", self.gress);
-            let help = "call `start` once, with the first state";
-            draft.diags.push(Diag::error(loc, text).also(earlier, "the other start").help(help));
+            let text = format!("{} has two start states", self.gress);
+            let help = "call `start` once per gress";
+            draft.diags.push(Diag::error(loc, text).also(earlier, "the first call of `start`").help(help));
         }
         draft.program.pipes[self.gress.index()].start = Next::State(state.id);
     }
 }
 
-/// A parser state. Its methods add to it, so states may refer to states declared later:
-/// `start.on(0x0800, parse_ipv4);`.
+/// A parser state. Methods add operations and transitions to it, so that it may refer to states declared
+/// later: `start.on(0x0800, parse_ipv4);`.
 #[derive(Clone, Copy, Debug)]
 pub struct StateRef<'b> {
     builder: &'b Builder,
@@ -63,44 +64,46 @@ impl From<StateRef<'_>> for Next {
     }
 }
 
-/// Bits of the packet that the parser has not moved past.
+/// Look-ahead: bits of the packet that the parser has not advanced past.
 #[derive(Clone, Copy, Debug)]
 pub struct Ahead<const W: u16>(u16);
 
-/// `W` bits of the packet, `at` bits ahead of the parser's place: behind all that the state extracts when it is
-/// selected on, behind what comes before it when a field is set to it.
+/// Returns a look-ahead of `W` bits that begins `at` bits after the parser's position. In a select the
+/// position is after everything that the state extracts; in an assignment it is after everything that the
+/// state extracts before it.
 pub fn lookahead<const W: u16>(at: u16) -> Ahead<W> {
     const { assert!(W >= 1 && W <= 128, "a parser looks at 1 to 128 bits") };
     Ahead(at)
 }
 
-/// A test of the parser counter: one bit to select on.
+/// Test of the parser counter: a select key of one bit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CounterTest(SelectKey);
 
-/// 1 when the parser counter is zero.
+/// Returns a key that is 1 if the parser counter is zero.
 #[must_use]
 pub fn counter_is_zero() -> CounterTest {
     CounterTest(SelectKey::CounterIsZero)
 }
 
-/// 1 when the parser counter is below zero.
+/// Returns a key that is 1 if the parser counter is negative.
 #[must_use]
 pub fn counter_is_negative() -> CounterTest {
     CounterTest(SelectKey::CounterIsNegative)
 }
 
-/// How a field sets the parser counter, as in TNA's `ParserCounter.set`: rotated to the right by `rotate` bits,
-/// cut to its low `mask + 1` bits, increased by `add`. A field above `max` is parser error "counter range".
+/// Conversion of a field to a parser counter, as in TNA's `ParserCounter.set`: the field is rotated to the
+/// right by `rotate` bits, cut to its low `mask + 1` bits, and increased by `add`. A field above `max` is the
+/// parser error "counter range".
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CounterFrom {
-    /// Largest value of the field.
+    /// Largest accepted value of the field.
     pub max: u8,
-    /// 0..=7
+    /// Rotation to the right in bits, 0 to 7.
     pub rotate: u8,
-    /// 0..=7
+    /// Number of kept bits minus 1, 0 to 7.
     pub mask: u8,
-    /// Added modulo 256; 256 minus a number subtracts it.
+    /// Added modulo 256; to subtract `n`, add 256 - `n`.
     pub add: u8,
 }
 
@@ -113,15 +116,16 @@ impl CounterFrom {
 }
 
 impl Default for CounterFrom {
-    /// The field as it is.
+    /// Returns the conversion that leaves the field unchanged.
     fn default() -> Self {
         CounterFrom { max: u8::MAX, rotate: 0, mask: 7, add: 0 }
     }
 }
 
-/// What a parser state may set a metadata field to: a constant, a field that it extracts, or bits ahead.
+/// Value that a parser state may assign to a metadata field: a constant, a field that the state extracts, or
+/// a look-ahead.
 pub trait ParserValue<const W: u16> {
-    /// The operation that sets `place`.
+    /// Returns the operation that assigns it to `place`.
     fn set(self, place: Field) -> ParserOpKind;
 }
 
@@ -137,14 +141,14 @@ impl<const W: u16> ParserValue<W> for Ahead<W> {
     }
 }
 
-/// What a select may look at: one key, or several in a `list![..]`. Keys are fields, bits ahead, tests of the
-/// counter, and fields of a stack's last element.
+/// Keys of a select: one key, or several in a `list![..]`. A key is a field, a look-ahead, a test of the
+/// counter, or a field of a stack's last element.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be selected on",
     note = "select one field, or `list![a, b]`"
 )]
 pub trait SelectFields {
-    /// The keys in order.
+    /// Returns the keys in order.
     fn keys(self) -> Vec<SelectKey>;
 }
 
@@ -154,7 +158,7 @@ impl<K: SingleKey> SelectFields for K {
     }
 }
 
-/// A key that is selected on alone.
+/// A key that may be the only key of a select.
 pub trait SingleKey: Into<SelectKey> {}
 
 impl<const W: u16> SingleKey for Bits<W> {}
@@ -194,7 +198,7 @@ impl<const N: usize> SelectFields for [SelectKey; N] {
 }
 
 impl StateRef<'_> {
-    /// The state in the finished program.
+    /// Returns the state in the finished program.
     #[must_use]
     pub fn id(self) -> ir::ParserState {
         self.id
@@ -209,33 +213,33 @@ impl StateRef<'_> {
         self.edit(|s| s.ops.push(ParserOp { kind, loc }))
     }
 
-    /// Copies a header from the packet, makes it valid, moves past it.
+    /// Extracts a header: copies its fields from the packet, makes it valid and advances past it.
     #[track_caller]
     pub fn extract<T>(self, header: Hdr<T>) -> Self {
         self.op(ParserOpKind::Extract(header.id()), Loc::caller())
     }
 
-    /// Writes a metadata field from a constant, from a field that this state extracts, or from bits ahead.
+    /// Assigns a constant, a field that this state extracts, or a look-ahead to a metadata field.
     #[track_caller]
     pub fn set<const W: u16>(self, place: impl Place<W>, value: impl ParserValue<W>) -> Self {
         self.op(value.set(place.place()), Loc::caller())
     }
 
-    /// Moves past bytes without extracting them: they do not leave with the packet, because only what was
-    /// extracted is emitted and what the parser did not come to follows as payload.
+    /// Advances past `bytes` bytes without extracting them. These bytes are lost: the deparser emits
+    /// extracted headers, and the payload begins where the parser stopped.
     #[track_caller]
     pub fn advance(self, bytes: u16) -> Self {
         self.op(ParserOpKind::Advance(bytes), Loc::caller())
     }
 
-    /// Extracts the stack's first element that was not extracted yet. A packet with more elements than the stack
-    /// has is parser error "no match".
+    /// Extracts the next element of the stack. If all its elements were extracted, the packet has the parser
+    /// error "no match".
     #[track_caller]
     pub fn extract_next<T, const N: usize>(self, stack: HdrStack<T, N>) -> Self {
         self.op(ParserOpKind::ExtractNext(stack.id()), Loc::caller())
     }
 
-    /// Sets the parser counter, which is zero at first, to a constant.
+    /// Sets the parser counter, which is zero at the start, to a constant.
     #[track_caller]
     pub fn set_counter(self, value: i8) -> Self {
         self.op(ParserOpKind::SetCounter(CounterLoad::Const(value as u8)), Loc::caller())
@@ -247,64 +251,67 @@ impl StateRef<'_> {
         self.op(ParserOpKind::SetCounter(how.load(field)), Loc::caller())
     }
 
-    /// Puts the parser counter on its stack, at most four deep, and sets it to a constant. Tofino 2.
+    /// Pushes the parser counter on its stack, which is at most four deep, and sets the counter to a
+    /// constant. Tofino 2.
     #[track_caller]
     pub fn push_counter(self, value: i8) -> Self {
         self.op(ParserOpKind::PushCounter(CounterLoad::Const(value as u8)), Loc::caller())
     }
 
-    /// Puts the parser counter on its stack and sets it from a field of at most 8 bits. Tofino 2.
+    /// Pushes the parser counter on its stack and sets the counter from a field of at most 8 bits. Tofino 2.
     #[track_caller]
     pub fn push_counter_from<const W: u16>(self, field: Bits<W>, how: CounterFrom) -> Self {
         self.op(ParserOpKind::PushCounter(how.load(field)), Loc::caller())
     }
 
-    /// Takes the parser counter back from its stack. Tofino 2.
+    /// Pops the parser counter from its stack. Tofino 2.
     #[track_caller]
     pub fn pop_counter(self) -> Self {
         self.op(ParserOpKind::PopCounter, Loc::caller())
     }
 
-    /// Adds to the parser counter, modulo 256.
+    /// Adds `by` to the parser counter, modulo 256.
     #[track_caller]
     pub fn add_counter(self, by: i8) -> Self {
         self.op(ParserOpKind::AddCounter(by), Loc::caller())
     }
 
-    /// Sets `error` to 1 when the ones' complement sum over these fields is wrong, else to 0.
+    /// Sets `error` to 1 if the ones' complement sum over these fields is not all ones, otherwise to 0.
     #[track_caller]
     pub fn verify_checksum<const N: usize>(self, error: impl Place<1>, fields: [Field; N]) -> Self {
         self.op(ParserOpKind::VerifyChecksum(error.place(), fields.to_vec()), Loc::caller())
     }
 
-    /// Takes these fields, whole 16-bit words, out of the sum in `rest`, which is zero at first. A header's checksum and
-    /// its fields taken out leave the sum of all that the checksum covers behind them; the deparser sums it with what
-    /// the header then holds (`Checksum.subtract` and `subtract_all_and_deposit` of TNA).
+    /// Subtracts these fields, whole 16-bit words, from the sum in `rest`, which is zero at the start.
+    /// Subtract a header's checksum and its fields: `rest` is then the sum of everything else that the
+    /// checksum covers. The deparser adds the fields' new values
+    /// ([`Deparser::checksum`](super::Deparser::checksum)). TNA calls this `Checksum.subtract` and
+    /// `subtract_all_and_deposit`.
     #[track_caller]
     pub fn subtract_checksum<const N: usize>(self, rest: impl Place<16>, fields: [Field; N]) -> Self {
         self.op(ParserOpKind::SubtractChecksum(rest.place(), fields.to_vec()), Loc::caller())
     }
 
-    /// What chooses the next state.
+    /// Sets the keys that choose the next state.
     pub fn select(self, keys: impl SelectFields) -> Self {
         let keys = keys.keys();
         self.edit(|s| s.select = keys)
     }
 
-    /// Goes to `next` when the select field has this value. Arms are tried in order.
+    /// Adds an arm: goes to `next` if the select key has this value. Arms are tried in order.
     #[track_caller]
     pub fn on(self, value: impl Constant, next: impl Into<Next>) -> Self {
         self.arm([(value.value(), None)], next, Loc::caller())
     }
 
-    /// Goes to `next` when the select field has this value where the mask has ones.
+    /// Adds an arm: goes to `next` if the select key equals the value in the bits where the mask has ones.
     #[track_caller]
     pub fn on_masked(self, value: impl Constant, mask: impl Constant, next: impl Into<Next>) -> Self {
         self.arm([(value.value(), Some(mask.value()))], next, Loc::caller())
     }
 
-    /// Goes to `next` when every select field has its value where its mask has ones: one pair of value and
-    /// mask per field.
+    /// Adds an arm for several keys: goes to `next` if every key equals its value in the bits where its mask
+    /// has ones. One pair of value and mask per key.
     #[track_caller]
     pub fn on_tuple<const N: usize>(
         self,
@@ -314,7 +321,8 @@ impl StateRef<'_> {
         self.arm(values.map(|(value, mask)| (value.value(), Some(mask.value()))), next, Loc::caller())
     }
 
-    /// Goes to `next` when no arm matches, or always when there is no select. Without it parsing accepts.
+    /// Sets the default: goes to `next` if no arm matches, or always if there is no select. Without it the
+    /// parser accepts.
     pub fn otherwise(self, next: impl Into<Next>) -> Self {
         let next = next.into();
         self.edit(|s| s.default = next)
@@ -327,8 +335,8 @@ impl StateRef<'_> {
         if state.select.len() != N {
             let (name, fields) = (&state.name, state.select.len());
             let text =
-                format!("an arm of parser state `{name}` has {N} values, its select has {fields} fields");
-            let diag = Diag::error(loc, text).help("call `select` first, then give one value per field");
+                format!("an arm of parser state `{name}` has {N} values, but its select has {fields} keys");
+            let diag = Diag::error(loc, text).help("call `select` first, then give one value per key");
             draft.diags.push(diag);
             drop(draft);
             return self;

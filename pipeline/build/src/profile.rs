@@ -28,7 +28,7 @@ pub struct ProfileBuilder<'b> {
 }
 
 impl ProfileBuilder<'_> {
-    /// Entries may name a group, of which `hash` picks a member: at most `groups` groups of at most
+    /// Lets entries refer to groups; `hash` selects a member. There are at most `groups` groups of at most
     /// `max_group_size` members.
     pub fn selector<const W: u16>(
         mut self,
@@ -41,7 +41,7 @@ impl ProfileBuilder<'_> {
         self
     }
 
-    /// Passes the selector's hash through the scrambler, so that a choice is no linear function of it.
+    /// Scrambles the selector's hash, so that the selected member is not a linear function of the hash.
     pub fn scrambled(mut self) -> Self {
         self.selector = self.selector.map(|s| SelectorData { scramble: true, ..s });
         self

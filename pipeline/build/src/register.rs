@@ -15,21 +15,21 @@ use sluice_ir::{
     RegisterData, RegisterParamData,
 };
 
-/// How many elements a register has and what they hold at first: a number, or [`size`] with `.init(..)`.
+/// Size and initial values of a register: a number of elements, or [`size`] with `.init(..)`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterSize {
-    /// `None`: one per entry of a table.
+    /// Number of elements; `None`: one per entry of a table.
     elements: Option<u32>,
     init: [u64; 2],
 }
 
-/// A register of so many elements, all 0 at first.
+/// Returns a size of `elements` elements, initially 0.
 #[must_use]
 pub fn size(elements: u32) -> RegisterSize {
     RegisterSize { elements: Some(elements), init: [0, 0] }
 }
 
-/// A register with one element per entry of a table, all 0 at first; the table takes it by
+/// Returns a size of one element per entry of a table, initially 0. Attach the register with
 /// [`TableBuilder::register`](super::TableBuilder::register).
 #[must_use]
 pub fn per_entry() -> RegisterSize {
@@ -37,14 +37,14 @@ pub fn per_entry() -> RegisterSize {
 }
 
 impl RegisterSize {
-    /// What every element holds at first; of a pair its low half.
+    /// Sets the initial value of every element; of pairs, the low half.
     #[must_use]
     pub fn init(mut self, value: u64) -> Self {
         self.init[0] = value;
         self
     }
 
-    /// What the high half of every pair holds at first.
+    /// Sets the initial value of the high half of every pair.
     #[must_use]
     pub fn init_hi(mut self, value: u64) -> Self {
         self.init[1] = value;
@@ -82,7 +82,8 @@ impl<'b> GressBuilder<'b> {
             gress: self.gress,
             // Widths were checked when the program was compiled.
             format: format.unwrap_or(Format::BIT),
-            // A direct one gets its table when that is built, or `finish` refuses.
+            // The table of a direct register is not known yet: `build` of a table replaces this home,
+            // otherwise `finish` refuses.
             home: CounterHome::Indirect(size.elements.unwrap_or(0)),
             init: size.init,
             params: Vec::new(),
@@ -95,8 +96,9 @@ impl<'b> GressBuilder<'b> {
         register
     }
 
-    /// Declares a number that the control plane sets and the register's actions compute with (`RegisterParam`): a
-    /// threshold, a time. A register has at most four, each below half of what its elements hold.
+    /// Declares a run-time parameter of a register (`RegisterParam`), such as a threshold or a time: the
+    /// control plane sets it, and the register's actions compute with it. A register has at most four, each
+    /// below half of the range of its elements.
     #[track_caller]
     pub fn register_param<const W: u16>(
         &self,
@@ -113,7 +115,8 @@ impl<'b> GressBuilder<'b> {
         RegisterParamRef((params.len() - 1).min(usize::from(u8::MAX)) as u8)
     }
 
-    /// Declares what one access does to an element of `register`; the closure gets the element.
+    /// Declares a register action: the operation of one access on an element of `register`, written as a
+    /// closure.
     #[track_caller]
     pub fn register_action<R: Register<'b>>(
         &self,
@@ -135,7 +138,7 @@ impl<'b> GressBuilder<'b> {
 
 /// A register whose halves have `W` bits.
 pub trait HasParams<const W: u16> {
-    /// The register in the program.
+    /// Returns the register in the program.
     fn with_params(self) -> ir::Register;
 }
 
@@ -153,13 +156,13 @@ impl<const W: u16> HasParams<W> for PairRef<W> {
 
 /// A register that actions are declared on: single elements or pairs.
 pub trait Register<'b>: Copy {
-    /// What the closure of an action works on.
+    /// Type of the closure's parameter: [`SingleAct`] or [`PairAct`].
     type Act;
-    /// The register in the program.
+    /// Returns the register in the program.
     fn register(self) -> ir::Register;
-    /// The element, nothing done yet.
+    /// Returns the element, with no statement recorded.
     fn act(self, builder: &'b Builder) -> Self::Act;
-    /// What was done.
+    /// Returns the recorded statements.
     fn body(act: Self::Act) -> Vec<CellStmt>;
 }
 
@@ -176,13 +179,13 @@ macro_rules! acts {
         #[derive(Debug)]
         pub struct $act<'b, const W: u16> {
             $($(#[$field_doc])* pub $field: ElementHalf<W>,)*
-            /// The first output word: what `execute` gives.
+            /// First output word, which is the result of `execute`.
             pub out: Output,
-            /// The second output word (Tofino 2).
+            /// Second output word (Tofino 2).
             pub out1: Output,
-            /// The third output word (Tofino 2): bits above 32.
+            /// Third output word (Tofino 2); it carries bits above 32.
             pub out2: Output,
-            /// The fourth output word (Tofino 2): bits above 32.
+            /// Fourth output word (Tofino 2); it carries bits above 32.
             pub out3: Output,
             record: Record<'b>,
         }
@@ -206,13 +209,13 @@ macro_rules! acts {
         }
 
         impl<'b, const W: u16> $act<'b, W> {
-            /// `place = value`
+            /// Assigns `value` to `place`: `place = value`.
             #[track_caller]
             pub fn set(&mut self, place: impl Cell<W>, value: impl CellRhs<W>) {
                 self.record.body.push(CellStmt { kind: place.write(value.cell()), loc: Loc::caller() });
             }
 
-            /// `if test { then }`; [`CellElse::else_`] adds the other arm.
+            /// Branches: `if test { then }`. [`CellElse::else_`] adds the other arm.
             #[track_caller]
             pub fn if_(&mut self, test: impl Branch, then: impl FnOnce(&mut Self)) -> CellElse<'_, Self> {
                 let loc = Loc::caller();
@@ -244,7 +247,7 @@ macro_rules! acts {
         }
 
         impl<'b, const W: u16> CellElse<'_, $act<'b, W>> {
-            /// `else { otherwise }`
+            /// Adds the other arm: `else { otherwise }`.
             pub fn else_(self, otherwise: impl FnOnce(&mut $act<'b, W>)) {
                 match self.known {
                     Some(true) => {}
@@ -278,9 +281,9 @@ acts! {
 }
 
 impl SingleAct<'_, 128> {
-    /// Finds the smallest or largest lane among those of the mask, and changes it; the element is not written
-    /// otherwise. [`lane`](super::lane) gives what was found. A mask or an amount from the packet are the low
-    /// bits of the operand, the amount above the mask (Tofino 2).
+    /// Finds the smallest or largest lane among the lanes of the mask and changes it; if the mask has no
+    /// lane, the element is not written. [`lane`](super::lane) returns the result. If `operand` is given, the
+    /// packet supplies the mask in its low bits and the amount above the mask (Tofino 2).
     #[track_caller]
     pub fn search(&mut self, what: LaneSearch, operand: Option<Bits<64>>) {
         let operands = operand.map(ir::Expr::from).into_iter().collect();
@@ -293,32 +296,32 @@ impl SingleAct<'_, 128> {
 #[derive(Debug)]
 pub struct CellElse<'a, A> {
     act: &'a mut A,
-    /// Set if the test is decided.
+    /// `Some` if the test is decided while the program is built.
     known: Option<bool>,
 }
 
-/// An access to a register: a step by itself, or what a field is set to.
+/// Access to a register: a step, or a value assigned to a field.
 #[must_use = "an access does not happen until it is run or assigned"]
 #[derive(Debug)]
 pub struct Access(RegisterAccess);
 
 impl RegisterActionRef {
-    /// Runs the action on the element with this index; an index past the end accesses nothing and gives 0.
-    /// Assigned to a field of at most 32 bits it gives the low bits of `r.out`.
-    /// A hash as index is computed on the way to the array.
+    /// Runs the action on the element with this index. An index beyond the end accesses nothing and returns
+    /// 0. Assigned to a field of at most 32 bits, the access gives the low bits of `r.out`. A hash is
+    /// accepted as index.
     pub fn execute(self, index: impl ArrayIndex) -> Access {
         Access(RegisterAccess { action: self.0, index: index.array_index(), outputs: Vec::new() })
     }
 
-    /// Runs the action on the element of the matched entry, of a register that the table has taken: only in
-    /// actions of that table.
+    /// Runs the action on the element of the matched entry. Allowed only in actions of the table that the
+    /// register is attached to.
     pub fn at_entry(self) -> Access {
         Access(RegisterAccess { action: self.0, index: ir::Index::Entry, outputs: Vec::new() })
     }
 }
 
 impl Access {
-    /// Writes an output word (1 for `r.out1`) to a field besides the one that the access is assigned to.
+    /// Also writes output word `word` (1 is `r.out1`) to a field.
     pub fn also<const W: u16>(mut self, word: u8, place: impl super::value::Place<W>) -> Access {
         self.0.outputs.push((word, place.place()));
         self

@@ -7,7 +7,7 @@ use sluice_asic::salu::{Half, MathOp, MathUnit, SaluOp, Sense};
 use sluice_ir::{CellCond, CellStmtKind, CellValue, CmpOp, Cond as IrCond, Expr as IrExpr, LanePart};
 use std::ops;
 
-/// A half of an element (all of a single one) of `W` bits, as it stands at this point.
+/// A half of an element, or all of a single element, of `W` bits, with its value at this point of the action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementHalf<const W: u16>(pub(super) Half);
 
@@ -19,8 +19,8 @@ pub struct Output(pub(super) u8);
 #[derive(Clone, Debug)]
 pub struct ElementValue<const W: u16>(CellValue);
 
-/// What a register action can compute with: halves of the element, what is computed from them, fields and
-/// integers (`u64`).
+/// Operand of a register action: a half of the element, a value computed from it, a field, or an integer
+/// (`u64`).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a value of a register action on {W}-bit elements",
     label = "needs {W} bits",
@@ -28,7 +28,7 @@ pub struct ElementValue<const W: u16>(CellValue);
             do not reach a stateful ALU"
 )]
 pub trait CellRhs<const W: u16> {
-    /// The value as the program records it.
+    /// Returns the value in the form that the program records.
     fn cell(self) -> CellValue;
 }
 
@@ -50,7 +50,7 @@ impl<const W: u16> CellRhs<W> for u64 {
     }
 }
 
-/// A hash of as many bits as the element has, computed on the way to the stateful ALU.
+/// A hash as wide as the element; it is computed on the way to the stateful ALU.
 impl<const W: u16> CellRhs<W> for HashRef<W> {
     fn cell(self) -> CellValue {
         CellValue::Hash(self.id())
@@ -106,7 +106,7 @@ fn op<const W: u16>(op: SaluOp, a: impl CellRhs<W>, b: impl CellRhs<W>) -> Eleme
     ElementValue(CellValue::Op(op, Box::new(a.cell()), Box::new(b.cell())))
 }
 
-/// Sums wrap, so order between them is that of sequence numbers.
+/// Sums wrap, so they are ordered like sequence numbers.
 fn compare<const W: u16>(op: CmpOp, left: impl CellRhs<W>, right: impl CellRhs<W>) -> Cond {
     let (left, right) = (left.cell(), right.cell());
     let computed = |v: &CellValue| matches!(v, CellValue::Op(..));
@@ -126,28 +126,28 @@ macro_rules! element_values {
         element_values!(@operators $name: Add add Add, Sub sub Sub, BitAnd bitand And, BitOr bitor Or, BitXor bitxor Xor);
 
         impl<const W: u16> $name<W> {
-            /// All bits inverted; of a one-bit element the other bit.
+            /// Inverts all bits.
             #[must_use]
             pub fn complement(self) -> ElementValue<W> {
                 op(SaluOp::Nota, self, 0)
             }
 
             element_values! { @named $name:
-                /// Unsigned sum that stops at the largest value of `W` bits.
+                /// Adds unsigned and saturates at the largest value of `W` bits.
                 sat_add = Saddu;
-                /// Unsigned difference that stops at zero.
+                /// Subtracts unsigned and saturates at zero.
                 sat_sub = Ssubu;
-                /// Two's complement sum that stops at both ends.
+                /// Adds in two's complement and saturates at both ends.
                 sat_add_signed = Sadds;
-                /// Two's complement difference that stops at both ends.
+                /// Subtracts in two's complement and saturates at both ends.
                 sat_sub_signed = Ssubs;
-                /// The smaller of two unsigned values.
+                /// Returns the smaller of two unsigned values.
                 min = Minu;
-                /// The larger of two unsigned values.
+                /// Returns the larger of two unsigned values.
                 max = Maxu;
-                /// The smaller of two values in two's complement.
+                /// Returns the smaller of two values in two's complement.
                 min_signed = Mins;
-                /// The larger of two values in two's complement.
+                /// Returns the larger of two values in two's complement.
                 max_signed = Maxs;
             }
         }
@@ -170,9 +170,9 @@ macro_rules! element_values {
 }
 element_values!(ElementHalf, ElementValue);
 
-/// What the math unit makes of a half or a packet value: a factor (numerator, denominator) times a power or root,
-/// to about three binary digits. It feeds the low half; all actions of a register share one such function. A
-/// part of the factor that is 0 counts as 1.
+/// Math unit with a standard function: a factor (numerator, denominator) times a power or root of a half or
+/// packet value, exact to about three binary digits. It feeds the low half. All actions of a register share
+/// one math unit function. A 0 in the factor counts as 1.
 #[must_use]
 pub fn approximate<const W: u16>(
     op: MathOp,
@@ -184,58 +184,59 @@ pub fn approximate<const W: u16>(
     ElementValue(unit.map_or(value.clone(), |unit| CellValue::Math(unit, Box::new(value))))
 }
 
-/// What a math unit with a table of one's own makes of a half or a packet value.
+/// Math unit with a table of the program's, applied to a half or packet value.
 #[must_use]
 pub fn math<const W: u16>(unit: MathUnit, value: impl CellRhs<W>) -> ElementValue<W> {
     ElementValue(CellValue::Math(unit, Box::new(value.cell())))
 }
 
-/// A one in the bit whose number the conditions' results spell, the first one as the lowest bit: only to be
-/// returned. Conditions are written as calls here: `predicate([gt(m.now, r.value), ne(m.kind, 7)])`.
+/// One-hot code of the conditions: sets the bit whose number has condition `i` in its bit `i`. Allowed only
+/// as an output. Conditions are written as calls: `predicate([gt(m.now, r.value), ne(m.kind, 7)])`.
 #[must_use]
 pub fn predicate<const W: u16, const N: usize>(conds: [Cond; N]) -> ElementValue<W> {
     let conds: Option<Vec<CellCond>> = conds.into_iter().map(|c| c.0.in_register()).collect();
-    // A condition that no stateful ALU decides leaves none, which the verifier refuses.
+    // If a condition cannot be decided by a stateful ALU, the list is empty, which the verifier refuses.
     ElementValue(CellValue::Predicate(conds.unwrap_or_default()))
 }
 
-/// The number of the element (Tofino 2): only to be returned.
+/// Index of the element (Tofino 2). Allowed only as an output.
 #[must_use]
 pub fn address<const W: u16>() -> ElementValue<W> {
     ElementValue(CellValue::Address)
 }
 
-/// The 16-bit quotient of two's complement numbers (Tofino 2): only to be returned.
+/// 16-bit quotient of two's complement numbers (Tofino 2). Allowed only as an output.
 #[must_use]
 pub fn quotient<const W: u16>(dividend: impl CellRhs<W>, divisor: impl CellRhs<W>) -> ElementValue<W> {
     ElementValue(CellValue::Quotient(Box::new(dividend.cell()), Box::new(divisor.cell())))
 }
 
-/// The 16-bit remainder, with the divisor's sign (Tofino 2): only to be returned.
+/// 16-bit remainder, with the divisor's sign (Tofino 2). Allowed only as an output.
 #[must_use]
 pub fn remainder<const W: u16>(dividend: impl CellRhs<W>, divisor: impl CellRhs<W>) -> ElementValue<W> {
     ElementValue(CellValue::Remainder(Box::new(dividend.cell()), Box::new(divisor.cell())))
 }
 
-/// A part of what the lane search of this action found (Tofino 2): only to be returned.
+/// Part of the result of this action's lane search (Tofino 2). Allowed only as an output.
 #[must_use]
 pub fn lane<const W: u16>(part: LanePart) -> ElementValue<W> {
     ElementValue(CellValue::Lane(part))
 }
 
-/// Whether a half equals a packet value where the mask has ones (Tofino 2).
+/// Compares a half with a packet value in the bits where the mask has ones (Tofino 2).
 #[must_use]
 pub fn matches<const W: u16>(half: ElementHalf<W>, value: impl CellRhs<W>, mask: u64) -> Cond {
     Cond(Decision::Element(CellCond::Match(half.0, value.cell(), mask)))
 }
 
-/// The comparison, read in two's complement at the element's width: `signed(r.value < m.limit)`.
+/// Compares in two's complement at the element's width: `signed(r.value < m.limit)`.
 #[must_use]
 pub fn signed(cond: Cond) -> Cond {
     in_sense(cond, Sense::Signed)
 }
 
-/// The comparison as of sequence numbers: `a > b` if the way from `b` up to `a` is shorter than half a turn.
+/// Compares as sequence numbers (RFC 1982): `a > b` if `a - b`, modulo the range, is less than half of the
+/// range.
 #[must_use]
 pub fn serial(cond: Cond) -> Cond {
     in_sense(cond, Sense::Serial)
@@ -263,7 +264,8 @@ fn in_sense(cond: Cond, sense: Sense) -> Cond {
 }
 
 impl Decision {
-    /// The same in a register action; `None` if only a gateway can decide it, or nothing is left to decide.
+    /// Returns the condition for a register action; `None` if only a gateway can decide it, or if it is
+    /// already decided.
     pub(super) fn in_register(self) -> Option<CellCond> {
         match self {
             Decision::Known(_) => None,
@@ -273,7 +275,7 @@ impl Decision {
     }
 }
 
-/// A condition on fields as a register action decides it.
+/// Converts a condition on fields to one that a register action decides.
 fn of_packet(cond: IrCond) -> Option<CellCond> {
     let value = |e: IrExpr| match e {
         IrExpr::Const(value, _) => CellValue::Const(value as u64),
@@ -288,7 +290,7 @@ fn of_packet(cond: IrCond) -> Option<CellCond> {
     })
 }
 
-/// What a register action can assign to: halves of the element and output words.
+/// Destination of an assignment in a register action: a half of the element, or an output word.
 #[diagnostic::on_unimplemented(
     message = "a register action cannot assign to `{Self}`",
     label = "not a part of the element",
@@ -296,7 +298,7 @@ fn of_packet(cond: IrCond) -> Option<CellCond> {
             executed"
 )]
 pub trait Cell<const W: u16>: Copy {
-    /// The statement that writes it.
+    /// Returns the statement that assigns `value`.
     fn write(self, value: CellValue) -> CellStmtKind;
 }
 

@@ -1,4 +1,4 @@
-//! Header stacks: declaration, and moving elements.
+//! Header stacks: declaration, and moves of elements.
 
 use super::fields::{Fields, Hdr};
 use super::gress::GressBuilder;
@@ -11,16 +11,16 @@ use sluice_ir::{self as ir, Expr, Home, Loc, PrimitiveKind, SelectKey, StackData
 #[derive(Clone, Copy, Debug)]
 pub struct HdrStack<T, const N: usize> {
     elements: [Hdr<T>; N],
-    /// First field of the first element; the others follow it.
+    /// First field of the first element; the fields of the other elements follow.
     first: ir::Field,
-    /// Fields of an element.
+    /// Number of fields per element.
     fields: usize,
     id: ir::Stack,
 }
 
 impl<'b> GressBuilder<'b> {
-    /// Declares a header stack: `N` instances of one header, named after the stack with their number. The parser
-    /// extracts them one after the other ([`StateRef::extract_next`](super::StateRef::extract_next)); the control
+    /// Declares a header stack: `N` instances of one header, named after the stack and their number. The
+    /// parser extracts them in order ([`StateRef::extract_next`](super::StateRef::extract_next)); the control
     /// block reads and writes them by number.
     #[track_caller]
     pub fn stack<T: Fields, const N: usize>(&self) -> HdrStack<T, N> {
@@ -48,19 +48,19 @@ impl<'b> GressBuilder<'b> {
 }
 
 impl<T, const N: usize> HdrStack<T, N> {
-    /// The stack in the finished program.
+    /// Returns the stack in the finished program.
     #[must_use]
     pub fn id(&self) -> ir::Stack {
         self.id
     }
 
-    /// The elements' headers.
+    /// Returns the elements' headers.
     #[must_use]
     pub fn headers(&self) -> [ir::Header; N] {
         std::array::from_fn(|i| self.elements[i].id())
     }
 
-    /// The elements, the first on the wire first.
+    /// Returns the elements, the first on the wire first.
     pub fn iter(&self) -> impl Iterator<Item = Hdr<T>>
     where
         T: Copy,
@@ -68,30 +68,30 @@ impl<T, const N: usize> HdrStack<T, N> {
         self.elements.into_iter()
     }
 
-    /// A field of the element extracted last, to select on: `mpls.last(|e| e.bos)`.
+    /// Returns a field of the element extracted last, as a select key: `mpls.last(|e| e.bos)`.
     pub fn last<const W: u16>(&self, field: impl FnOnce(&T) -> Bits<W>) -> Last<W> {
         let field = field(&self.elements[0]);
         Last(self.id, field.id().index().saturating_sub(self.first.index()) as u16)
     }
 
-    /// Moves every element `count` places back and makes the first ones invalid: room for headers in front. The
-    /// last `count` elements are lost. A step of an action.
+    /// Moves every element back by `count` places, to make room for headers in front. The first `count`
+    /// elements become invalid; the last `count` elements are lost. A step of an action.
     #[track_caller]
     pub fn push_front(&self, count: usize) -> StackMove {
         self.moves(|to| to.checked_sub(count), (0..N).rev())
     }
 
-    /// Moves every element `count` places to the front and makes the last ones invalid: the first `count` elements
-    /// are gone. A step of an action.
+    /// Moves every element forward by `count` places. The first `count` elements are lost; the last `count`
+    /// become invalid. A step of an action.
     #[track_caller]
     pub fn pop_front(&self, count: usize) -> StackMove {
         self.moves(|to| Some(to + count).filter(|from| *from < N), 0..N)
     }
 
-    /// Elements in an order in which none is read after it was written.
+    /// Returns the copies in an order in which no element is read after it was written.
     fn moves(&self, from: impl Fn(usize) -> Option<usize>, order: impl Iterator<Item = usize>) -> StackMove {
         let field = |element: usize, n: usize| {
-            // All elements were declared together, field after field.
+            // All elements were declared together, one field after another.
             ir::Field::new(self.first.index() + element * self.fields + n)
         };
         let mut list = Vec::new();
@@ -118,7 +118,7 @@ impl<T, const N: usize> std::ops::Index<usize> for HdrStack<T, N> {
     }
 }
 
-/// A field of the stack's element that was extracted last.
+/// A field of the element that was extracted last.
 #[derive(Clone, Copy, Debug)]
 pub struct Last<const W: u16>(pub(super) ir::Stack, pub(super) u16);
 
@@ -146,9 +146,9 @@ impl ActionSteps for StackMove {
 }
 
 impl GressBuilder<'_> {
-    /// Declares port metadata (phase 0): fields that hold, from the first parser state on, what the control plane
-    /// wrote for the packet's port; zero in the pass that follows a resubmit. 64 bits in all on Tofino, 128 on
-    /// Tofino 2 (model: chip §6.3). Ingress only.
+    /// Declares port metadata (phase 0): fields that hold the values that the control plane wrote for the
+    /// packet's port, from the first parser state on. They are zero in the pass that follows a resubmit. At
+    /// most 64 bits on Tofino, 128 on Tofino 2 (model: chip §6.3). Ingress only.
     #[track_caller]
     pub fn port_metadata<T: Fields>(&self) -> T {
         let loc = Loc::caller();

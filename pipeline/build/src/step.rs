@@ -1,6 +1,7 @@
-//! Steps: what a line of data-plane code that is neither assignment nor branch can do.
+//! Steps: statements of data-plane code that are neither assignment nor branch.
 //!
-//! A step does nothing until it is run: data-plane code writes `drop(no_route);`, plain Rust `c.run(drop(no_route));`.
+//! A step has no effect until it is recorded: data-plane code writes `drop(no_route);`, plain Rust
+//! `c.run(drop(no_route));`.
 
 use super::cond::Cond;
 use super::fields::Hdr;
@@ -8,19 +9,19 @@ use super::handles::{ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef,
 use super::value::{Arg, Bits, Index, Rhs, Val};
 use sluice_ir::{self as ir, PrimitiveKind};
 
-/// A step that a control block can take.
+/// A step of a control block.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of a control block",
     label = "not a step",
-    note = "steps are `table.apply()`, `action.call()`, `drop(label)` (of `crate`), \
+    note = "steps are `table.apply()`, `action.call()`, `drop(label)` (of `sluice_build`), \
             `header.set_valid()`, `counter.count(index)`"
 )]
 pub trait ControlStep {
-    /// What the control block records.
+    /// Returns the form that the control block records.
     fn control_step(self) -> Recorded;
 }
 
-/// A step that an action can take.
+/// A step of an action.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of an action",
     label = "not a step of an action",
@@ -28,7 +29,7 @@ pub trait ControlStep {
             control block"
 )]
 pub trait ActionStep {
-    /// The primitive that the action records.
+    /// Returns the primitive that the action records.
     fn primitive(self) -> PrimitiveKind;
 }
 
@@ -40,7 +41,7 @@ pub trait ActionStep {
             control block"
 )]
 pub trait ActionSteps {
-    /// The primitives that the action records.
+    /// Returns the primitives that the action records.
     fn primitives(self) -> Vec<PrimitiveKind>;
 }
 
@@ -50,7 +51,7 @@ impl<S: ActionStep> ActionSteps for S {
     }
 }
 
-/// A step as a control block records it.
+/// A step in the form that a control block records.
 #[derive(Debug)]
 pub struct Recorded(pub(super) StepKind);
 
@@ -80,51 +81,51 @@ impl ActionStep for Step {
     }
 }
 
-/// Sets `drop_ctl`: this gress emits no copy of the packet. The label is the reason, or the purpose if it is
-/// a consume label; the last one of a pass counts.
+/// Drops the packet: sets `drop_ctl`, so that this gress sends no copy on. The label is the reason, or the
+/// purpose if it is a consume label. If a pass drops twice, the last label counts.
 pub fn drop(label: LabelRef) -> Step {
     Step(PrimitiveKind::Drop(label.0))
 }
 
 impl<const W: u16> Bits<W> {
-    /// Writes the bits where `mask` has ones. Both are constants or parameters of the action: the instruction takes
-    /// them as a pair from the action data bus.
+    /// Assigns `value` in the bits where `mask` has ones. Value and mask are constants or parameters of the
+    /// action, because the instruction takes them as a pair from the action data bus.
     pub fn set_masked(self, value: impl Val<W>, mask: impl Val<W>) -> Step {
         Step(PrimitiveKind::SetMasked(self.0, value.ir(), mask.ir()))
     }
 
-    /// Writes the field if the entry's `flag` is 1, and leaves it otherwise.
+    /// Assigns `value` if the entry's `flag` is 1, otherwise leaves the field unchanged.
     pub fn set_if(self, flag: Arg<1>, value: impl Val<W>) -> Step {
         Step(PrimitiveKind::SetMasked(self.0, value.ir(), flag.ir()))
     }
 }
 
 impl<T> Hdr<T> {
-    /// Whether the header is valid: parsed or set valid, and not set invalid since.
+    /// True if the header is valid: it was parsed or set valid, and not set invalid since.
     #[must_use]
     pub fn is_valid(&self) -> Cond {
         Cond::packet(ir::Cond::Valid(self.id()))
     }
 
-    /// Makes the header valid; its fields keep the values they have.
+    /// Makes the header valid. Its fields keep their values.
     pub fn set_valid(&self) -> Step {
         Step(PrimitiveKind::SetValid(self.id(), true))
     }
 
-    /// Makes the header invalid: it is not emitted.
+    /// Makes the header invalid, so that the deparser does not emit it.
     pub fn set_invalid(&self) -> Step {
         Step(PrimitiveKind::SetValid(self.id(), false))
     }
 }
 
 impl CounterRef {
-    /// Counts the packet at this index; an index past the end counts nothing.
+    /// Counts the packet at this index. An index beyond the end counts nothing.
     pub fn count(self, index: impl Index) -> Step {
         Step(PrimitiveKind::Count(self.0, index.index()))
     }
 }
 
-/// A count at the matched entry. Only an action that a table runs has one.
+/// Count at the matched entry; allowed only in actions that a table runs.
 #[must_use = "a step does nothing until it is run: `a.run(..)`"]
 #[derive(Debug)]
 pub struct DirectCount(ir::Counter);
@@ -142,45 +143,45 @@ impl ActionStep for DirectCount {
     }
 }
 
-/// A table's lookup.
+/// Lookup of a table.
 #[must_use = "a table is not applied until the lookup is run: `c.run(table.apply())`"]
 #[derive(Debug)]
 pub struct Applied(ir::Table);
 
-/// "An entry of the table matched", in an `if` of its own.
+/// Test of an `if`: an entry of the table matched.
 #[must_use = "a table is not applied until its outcome is tested: `c.if_(table.apply().hit(), ..)`"]
 #[derive(Debug)]
 pub struct Hit(pub(super) ir::Table);
 
-/// "No entry of the table matched", in an `if` of its own.
+/// Test of an `if`: no entry of the table matched.
 #[must_use = "a table is not applied until its outcome is tested: `c.if_(table.apply().miss(), ..)`"]
 #[derive(Debug)]
 pub struct Miss(pub(super) ir::Table);
 
-/// Which action of the table ran, for a `match`.
+/// Subject of a `match`: the action of the table that ran.
 #[must_use = "a table is not applied until its outcome is tested: `c.switch(table.apply().action_run())`"]
 #[derive(Debug)]
 pub struct ActionRun(pub(super) ir::Table);
 
 impl TableRef {
-    /// Looks the packet up and runs the action found.
+    /// Looks the packet up in the table and runs the selected action.
     pub fn apply(self) -> Applied {
         Applied(self.0)
     }
 }
 
 impl Applied {
-    /// Whether an entry matched.
+    /// True if an entry matched.
     pub fn hit(self) -> Hit {
         Hit(self.0)
     }
 
-    /// Whether no entry matched.
+    /// True if no entry matched.
     pub fn miss(self) -> Miss {
         Miss(self.0)
     }
 
-    /// Which action ran, by an entry or by default.
+    /// Selects on the action that ran, either from an entry or as the default action.
     pub fn action_run(self) -> ActionRun {
         ActionRun(self.0)
     }
@@ -192,13 +193,13 @@ impl ControlStep for Applied {
     }
 }
 
-/// An action without parameters, run as a keyless table of its own.
+/// An action without parameters, run as a separate keyless table.
 #[must_use = "an action does not run until the call is run: `c.run(action.call())`"]
 #[derive(Debug)]
 pub struct Called(ir::Action);
 
 impl ActionRef {
-    /// Runs the action, which has no parameters.
+    /// Runs the action; it must have no parameters.
     pub fn call(self) -> Called {
         Called(self.0)
     }
@@ -210,27 +211,27 @@ impl ControlStep for Called {
     }
 }
 
-/// The result of a hash computation, to be assigned to a field of its width.
+/// Result of a hash computation, assigned to a field of its width.
 #[must_use = "a hash is computed where its result is assigned"]
 #[derive(Debug)]
 pub struct Hashed<const W: u16>(ir::Hash);
 
 impl<const W: u16> HashRef<W> {
-    /// The hash of the packet's present field values.
+    /// Computes the hash of the fields' values at this point.
     pub fn get(self) -> Hashed<W> {
         Hashed(self.0)
     }
 }
 
 impl<const W: u16> Hashed<W> {
-    /// Bits `HI..=LO` of the result.
+    /// Takes bits `HI` to `LO` of the result.
     pub fn slice<const HI: u16, const LO: u16, const N: u16>(self) -> HashedSlice<N> {
         const { assert!(LO <= HI && HI < W && N == HI - LO + 1, "a slice is HI - LO + 1 bits of the hash") };
         HashedSlice(self.0, LO)
     }
 }
 
-/// Bits of the result of a hash computation, to be assigned to a field of their width.
+/// Bits of a hash result, assigned to a field of their width.
 #[must_use = "a hash is computed where its result is assigned"]
 #[derive(Debug)]
 pub struct HashedSlice<const W: u16>(ir::Hash, u16);

@@ -10,28 +10,28 @@ use sluice_ir::{
     TableData,
 };
 
-/// A key column whose value must be equal in all bits.
+/// Returns an exact key: all bits must be equal.
 pub fn exact(field: impl Into<Field>) -> Key {
     Key { field: field.into(), kind: MatchKind::Exact }
 }
 
-/// A key column compared under a mask.
+/// Returns a ternary key: compared under a mask.
 pub fn ternary(field: impl Into<Field>) -> Key {
     Key { field: field.into(), kind: MatchKind::Ternary }
 }
 
-/// A key column of which the longest matching prefix wins; at most one per table.
+/// Returns a longest-prefix-match key; at most one per table.
 pub fn lpm(field: impl Into<Field>) -> Key {
     Key { field: field.into(), kind: MatchKind::Lpm }
 }
 
-/// A key column compared with a lowest and a highest value; at most 20 bits (model: chip §3.2).
+/// Returns a range key: compared with a lower and an upper bound; at most 20 bits (model: chip §3.2).
 pub fn range(field: impl Into<Field>) -> Key {
     Key { field: field.into(), kind: MatchKind::Range }
 }
 
 impl<'b> GressBuilder<'b> {
-    /// Declares a table with these key columns; `[]` for a table that only has its default action.
+    /// Declares a table with these keys. `[]` makes a keyless table, which always runs its default action.
     #[track_caller]
     pub fn table<const K: usize>(&self, keys: [Key; K]) -> TableBuilder<'b, K> {
         let loc = Loc::caller();
@@ -53,7 +53,7 @@ impl<'b> GressBuilder<'b> {
     }
 }
 
-/// A table with `K` key columns under construction; [`TableBuilder::build`] declares it.
+/// A table with `K` keys under construction; [`TableBuilder::build`] declares it.
 #[must_use = "the table is declared by `.build()`"]
 #[derive(Debug)]
 pub struct TableBuilder<'b, const K: usize> {
@@ -65,7 +65,7 @@ pub struct TableBuilder<'b, const K: usize> {
     size: Option<u32>,
     rows: Vec<Row<K>>,
     profile: Option<ir::Profile>,
-    /// Direct arrays that it takes.
+    /// Direct arrays attached to the table.
     arrays: Vec<Homeless>,
     pin: Option<u8>,
     idle: Option<IdleTimeout>,
@@ -74,80 +74,82 @@ pub struct TableBuilder<'b, const K: usize> {
 }
 
 impl<const K: usize> TableBuilder<'_, K> {
-    /// Actions that entries may name; with a profile, actions that its members may name.
+    /// Sets the actions that entries may name; with a profile, the actions that its members may name.
     pub fn actions<const N: usize>(mut self, actions: [ActionRef; N]) -> Self {
         self.actions.extend(actions.map(|a| a.0));
         self
     }
 
-    /// Runs on a miss. Without it a miss does nothing (P4's `NoAction`).
+    /// Sets the default action, which runs on a miss. Without it, a miss runs P4's `NoAction`.
     pub fn default(mut self, action: ActionRef) -> Self {
         self.default = Some(ActionCall { action: action.0, args: Vec::new() });
         self
     }
 
-    /// Runs on a miss, with these values for its parameters.
+    /// Sets the default action and the values of its parameters.
     pub fn default_with<const N: usize>(mut self, action: ActionRef, args: [impl Constant; N]) -> Self {
         self.default = Some(ActionCall { action: action.0, args: args.map(Constant::value).to_vec() });
         self
     }
 
-    /// Entries that the table must hold.
+    /// Sets the number of entries that the table must hold.
     pub fn size(mut self, entries: u32) -> Self {
         self.size = Some(entries);
         self
     }
 
-    /// Asks for the stage that the table starts in.
+    /// Pins the first stage of the table.
     pub fn stage(mut self, stage: u8) -> Self {
         self.pin = Some(stage);
         self
     }
 
-    /// Ages entries: [`IdleTimeout::notify`] or [`IdleTimeout::poll`].
+    /// Enables ageing of entries: [`IdleTimeout::notify`] or [`IdleTimeout::poll`].
     pub fn idle(mut self, idle: IdleTimeout) -> Self {
         self.idle = Some(idle);
         self
     }
 
-    /// Keeps the prefixes in this many partitions of SRAM behind a TCAM, instead of in TCAM.
+    /// Implements the table as ALPM: prefixes are in this many SRAM partitions, selected by a small TCAM.
     pub fn alpm(mut self, partitions: u32) -> Self {
         self.algorithmic = Some(Algorithmic::Alpm { partitions, subtrees: 2 });
         self
     }
 
-    /// Keeps the entries in SRAM instead of TCAM: `partition`, an exact key below `partitions`, says where.
+    /// Implements the table as ATCAM: entries are in SRAM instead of TCAM. `partition`, an exact key less
+    /// than `partitions`, selects the SRAM partition.
     pub fn atcam(mut self, partition: impl Into<Field>, partitions: u32) -> Self {
         self.algorithmic = Some(Algorithmic::Atcam { partition: partition.into(), partitions });
         self
     }
 
-    /// Entries name a member or group of this profile instead of an action.
+    /// Makes entries name a member or group of this profile instead of an action.
     pub fn profile(mut self, profile: ProfileRef) -> Self {
         self.profile = Some(profile.0);
         self
     }
 
-    /// Counts every packet that an entry's action counts, per entry.
+    /// Attaches a direct counter: one cell per entry, counted by the actions of the table.
     pub fn counter(mut self, counter: DirectCounterRef) -> Self {
         self.arrays.push(Homeless::Counter(counter.0));
         self
     }
 
-    /// Gives every entry an element of this register, declared with [`per_entry`](super::per_entry).
+    /// Attaches a direct register, declared with [`per_entry`](super::per_entry): one element per entry.
     pub fn register(mut self, register: impl RegisterHandle) -> Self {
         self.arrays.push(Homeless::Register(register.handle()));
         self
     }
 
-    /// Gives every entry a cell of this meter, declared with [`meter_per_entry`](super::meter_per_entry).
+    /// Attaches a direct meter, declared with [`meter_per_entry`](super::meter_per_entry): one cell per
+    /// entry.
     pub fn meter(mut self, meter: MeterRef) -> Self {
         self.arrays.push(Homeless::Meter(meter.0));
         self
     }
 
-    /// Constant entries, written with [`entries!`](super::entries): the first match wins. Without
-    /// [`TableBuilder::size`] the table is exactly that large.
+    /// Sets constant entries, written with [`entries!`](super::entries); the first match wins. Without
+    /// [`TableBuilder::size`], the table has as many entries as rows.
     pub fn entries<const N: usize>(mut self, rows: [Row<K>; N]) -> Self {
         self.rows.extend(rows);
         self
@@ -163,7 +165,7 @@ impl<const K: usize> TableBuilder<'_, K> {
         if K > 0 && size == 0 {
             builder.draft().diags.push(
                 Diag::error(loc, format!("table `{name}` has no size"))
-                    .help("say how many entries it must hold: `.size(n)`"),
+                    .help("set the number of entries: `.size(n)`"),
             );
         }
         let entries = self.rows.into_iter().map(|row| row.lower(builder, &name, &self.keys)).collect();
@@ -191,7 +193,7 @@ impl<const K: usize> TableBuilder<'_, K> {
     }
 }
 
-/// Puts a direct array on the table that was just declared.
+/// Attaches a direct array to the table that was just declared.
 fn attach(builder: &Builder, array: Homeless, table: ir::Table) {
     let mut draft = builder.draft();
     match draft.homeless.iter().position(|&c| c == array) {
@@ -202,17 +204,20 @@ fn attach(builder: &Builder, array: Homeless, table: ir::Table) {
         None => {
             let data = &draft.program.tables[table];
             let (word, name, _) = array.who(&draft.program);
-            let text = format!("direct {word} `{name}` of table `{}` is on another table already", data.name);
-            let help = format!("a direct {word} has one table: declare one for each");
+            let text = format!(
+                "direct {word} `{name}` of table `{}` is already attached to another table",
+                data.name
+            );
+            let help = format!("a direct {word} belongs to one table; declare a {word} for each table");
             let diag = Diag::error(data.loc, text).help(help);
             draft.diags.push(diag);
         }
     }
 }
 
-/// A register of any element.
+/// A register of single elements or of pairs.
 pub trait RegisterHandle {
-    /// The register in the program.
+    /// Returns the register in the program.
     fn handle(self) -> ir::Register;
 }
 
@@ -228,22 +233,22 @@ impl<const W: u16> RegisterHandle for PairRef<W> {
     }
 }
 
-/// One key column of a constant entry.
+/// One column of a constant entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cell {
-    /// `_`: anything.
+    /// `_`: matches any value.
     Any,
-    /// `value`: equal in all bits.
+    /// `value`: all bits must be equal.
     Value(u128),
-    /// `value &&& mask`: equal where the mask has ones.
+    /// `value &&& mask`: the bits where the mask has ones must be equal.
     Masked(u128, u128),
-    /// `value / length`: equal in the first bits.
+    /// `value / length`: the first `length` bits must be equal.
     Prefix(u128, u16),
-    /// `low .. high`: not below the one nor above the other.
+    /// `low .. high`: not below `low` and not above `high`.
     Between(u128, u128),
 }
 
-/// A constant entry of a table with `K` key columns.
+/// A constant entry of a table with `K` keys.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Row<const K: usize> {
     key: [Cell; K],
@@ -252,7 +257,7 @@ pub struct Row<const K: usize> {
 }
 
 impl<const K: usize> Row<K> {
-    /// An entry; [`entries!`](super::entries) writes this call.
+    /// Makes an entry. [`entries!`](super::entries) writes this call.
     #[track_caller]
     #[must_use]
     pub fn new(key: [Cell; K], action: ActionRef, args: Vec<u128>) -> Row<K> {
@@ -282,27 +287,29 @@ fn lower_cell(cell: Cell, kind: MatchKind, width: u16) -> Result<KeyValue, Strin
     let (Cell::Value(wide) | Cell::Masked(wide, _) | Cell::Prefix(wide, _) | Cell::Between(_, wide)) = cell
     else {
         return match kind {
-            MatchKind::Exact => Err("`_` needs a ternary, lpm or range key, this one is exact".to_owned()),
+            MatchKind::Exact => {
+                Err("`_` needs a ternary, lpm or range key, but this key is exact".to_owned())
+            }
             MatchKind::Ternary => Ok(KeyValue::Ternary { value: 0, mask: 0 }),
             MatchKind::Lpm => Ok(KeyValue::Lpm { value: 0, len: 0 }),
             MatchKind::Range => Ok(KeyValue::Range { lo: 0, hi: ones }),
         };
     };
     if wide > ones {
-        return Err(format!("{wide:#x} is larger than {ones:#x}"));
+        return Err(format!("value {wide:#x} is larger than the largest, {ones:#x}"));
     }
     match (cell, kind) {
         (Cell::Value(value), MatchKind::Exact) => Ok(KeyValue::Exact(value)),
         (Cell::Value(value), MatchKind::Ternary) => Ok(KeyValue::Ternary { value, mask: ones }),
         (Cell::Value(value), MatchKind::Lpm) => Ok(KeyValue::Lpm { value, len: width }),
         (Cell::Masked(_, mask), MatchKind::Ternary) if mask > ones => {
-            Err(format!("mask {mask:#x} is larger than {ones:#x}"))
+            Err(format!("mask {mask:#x} is larger than the largest, {ones:#x}"))
         }
         (Cell::Masked(value, mask), MatchKind::Ternary) => {
             Ok(KeyValue::Ternary { value: value & mask, mask })
         }
         (Cell::Prefix(_, len), MatchKind::Lpm) if len > width => {
-            Err(format!("a prefix of {len} bits is too long"))
+            Err(format!("prefix length {len} is larger than the key"))
         }
         (Cell::Prefix(value, len), MatchKind::Lpm) => {
             let mask = ones & !ones.checked_shr(len.into()).unwrap_or(0);
@@ -310,7 +317,7 @@ fn lower_cell(cell: Cell, kind: MatchKind, width: u16) -> Result<KeyValue, Strin
         }
         (Cell::Value(value), MatchKind::Range) => Ok(KeyValue::Range { lo: value, hi: value }),
         (Cell::Between(lo, hi), MatchKind::Range) if lo > hi => {
-            Err(format!("{lo:#x} .. {hi:#x} holds no value"))
+            Err(format!("range {lo:#x} .. {hi:#x} is empty; write the lower bound first"))
         }
         (Cell::Between(lo, hi), MatchKind::Range) => Ok(KeyValue::Range { lo, hi }),
         (Cell::Between(..), _) => Err("`low .. high` needs a range key".to_owned()),
@@ -356,7 +363,7 @@ macro_rules! __cell {
 /// Constant entries for [`TableBuilder::entries`]: one line per entry, a column per key.
 ///
 /// ```
-/// # use crate::{Cell, entries, Builder};
+/// # use sluice_build::{Cell, entries, Builder};
 /// # let b = Builder::new("doc", "");
 /// # let [hot, cold] = ["hot", "cold"].map(|n| b.ingress().named(n, "").action(|_| {}));
 /// const LIMIT: u64 = 0x10;
@@ -367,8 +374,8 @@ macro_rules! __cell {
 /// # let _ = rows;
 /// ```
 ///
-/// A column is `value`, `value &&& mask` (ternary), `value / length` (lpm), `low .. high` (range, both included) or
-/// `_` (not in exact columns); a value is a literal, a name, or an expression in parentheses.
+/// A column is `value`, `value &&& mask` (ternary), `value / length` (lpm), `low .. high` (range, both
+/// included) or `_` (any key but exact). A value is a literal, a name, or an expression in parentheses.
 #[doc(inline)]
 pub use crate::__entries as entries;
 

@@ -1,6 +1,6 @@
-//! Values of a known width: field handles, action parameters, constants, and what is computed from them.
+//! Values of a known width: field handles, action parameters, constants, and expressions over them.
 //!
-//! Operators record what is computed; nothing is evaluated while a program is built.
+//! Operators record expressions; nothing is evaluated while a program is built.
 
 use sluice_asic::alu::AluOp;
 use sluice_ir as ir;
@@ -9,23 +9,23 @@ use std::ops;
 
 /// A field of `W` bits that programs read and write.
 ///
-/// Handles are `Copy`, name a field of one gress of one builder, and carry no value.
+/// A handle is `Copy`. It names a field of one gress of one builder, and carries no value.
 #[derive(Clone, Copy, Debug)]
 pub struct Bits<const W: u16>(pub(super) ir::Field);
 
-/// A field of `W` bits that the hardware fills: it can be read, and writing it does not compile.
+/// A read-only field of `W` bits, which the hardware fills. Assigning to it does not compile.
 #[derive(Clone, Copy, Debug)]
 pub struct Ro<const W: u16>(pub(super) ir::Field);
 
-/// A run-time parameter of the enclosing action, `W` bits wide: its value comes from the table entry.
+/// A run-time parameter of the enclosing action, `W` bits wide; the table entry supplies its value.
 #[derive(Clone, Copy, Debug)]
 pub struct Arg<const W: u16>(pub(super) u16);
 
-/// A value of `W` bits computed from others.
+/// An expression of `W` bits.
 #[derive(Clone, Debug)]
 pub struct Expr<const W: u16>(pub(super) ir::Expr);
 
-/// A constant beyond 64 bits, such as an IPv6 address. Smaller ones are plain integer literals.
+/// A constant of more than 64 bits, such as an IPv6 address. Smaller constants are plain integer literals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Wide(pub u128);
 
@@ -35,39 +35,39 @@ impl From<Ipv6Addr> for Wide {
     }
 }
 
-/// A value of `W` bits without side effect: a field, an action parameter, a computed value or a constant.
+/// A value of `W` bits without side effect: a field, an action parameter, an expression or a constant.
 ///
-/// `u64` is the only integer type that implements it, so that literals need no suffix.
+/// `u64` is the only integer type that implements this trait, so that literals need no suffix.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a {W}-bit value",
     label = "needs {W} bits",
     note = "widths must agree as in P4: use `.cast::<{W}>()` or `.slice::<HI, LO, {W}>()`; Rust integers are `u64`"
 )]
 pub trait Val<const W: u16> {
-    /// The value as the program records it.
+    /// Returns the value in the form that the program records.
     fn ir(self) -> ir::Expr;
 }
 
-/// What may stand on the right of an assignment to `W` bits: a [`Val`] or the result of a unit beside the
-/// ALUs, such as a hash.
+/// Right-hand side of an assignment to `W` bits: a [`Val`], or the result of a unit outside the ALUs (hash,
+/// register access, meter, random number).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be assigned to a {W}-bit place",
     label = "needs a {W}-bit right-hand side",
     note = "widths must agree as in P4: use `.cast::<{W}>()` or `.slice::<HI, LO, {W}>()`; Rust integers are `u64`"
 )]
 pub trait Rhs<const W: u16> {
-    /// The primitive that writes it to `place`.
+    /// Returns the primitive that assigns it to `place`.
     fn assign(self, place: ir::Field) -> ir::PrimitiveKind;
 }
 
-/// What may stand on the left of an assignment of `W` bits.
+/// Left-hand side of an assignment of `W` bits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written",
     label = "read-only",
     note = "`Ro` fields are filled by the hardware, `Arg`s by the table entry: copy one to a metadata field first"
 )]
 pub trait Place<const W: u16>: Copy {
-    /// The field written.
+    /// Returns the field to assign to.
     fn place(self) -> ir::Field;
 }
 
@@ -77,13 +77,13 @@ impl<const W: u16> Place<W> for Bits<W> {
     }
 }
 
-/// A constant of no particular width: keys of entries, select values, action arguments.
+/// A constant without a width: a key of an entry, a select value, an action argument.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a constant",
     note = "constants are `u64`, or `Wide` beyond 64 bits"
 )]
 pub trait Constant {
-    /// Its value.
+    /// Returns the value.
     fn value(self) -> u128;
 }
 
@@ -99,19 +99,19 @@ impl Constant for Wide {
     }
 }
 
-/// An index into a counter: a value of any width.
+/// Index of a counter: a value of any width.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an index",
     note = "an index is a field, a computed value or a `u64`"
 )]
 pub trait Index {
-    /// The index as the program records it.
+    /// Returns the index in the form that the program records.
     fn index(self) -> ir::Expr;
 }
 
-/// What a register or meter can be indexed by: what a counter can, and hashes.
+/// Index of a register or meter: a value of any width, or a hash.
 pub trait ArrayIndex {
-    /// The index as the program records it.
+    /// Returns the index in the form that the program records.
     fn array_index(self) -> ir::Index;
 }
 
@@ -133,7 +133,7 @@ impl Index for u64 {
     }
 }
 
-/// A constant of `W` bits where a list needs to know the width, such as a seed in front of a hash's input.
+/// Returns a constant of `W` bits, for lists that need a width, such as a seed in front of a hash's input.
 #[must_use]
 pub fn constant<const W: u16>(value: impl Constant) -> Expr<W> {
     Expr(ir::Expr::Const(value.value(), W))
@@ -143,8 +143,8 @@ fn alu<const W: u16>(op: AluOp, a: impl Val<W>, b: impl Val<W>) -> Expr<W> {
     Expr(ir::Expr::Alu(op, Box::new(a.ir()), Box::new(b.ir())))
 }
 
-/// The low `W` bits of `high` and `low` side by side, shifted right by a constant of 0 to 31 (TNA's
-/// `funnel_shift_right`). Both are whole fields of 8, 16 or 32 bits.
+/// Concatenates `high` and `low`, shifts them right by a constant of 0 to 31 and returns the low `W` bits
+/// (TNA's `funnel_shift_right`). Both are whole fields of 8, 16 or 32 bits.
 #[must_use]
 pub fn funnel_shift<const W: u16>(high: impl Val<W>, low: impl Val<W>, bits: u16) -> Expr<W> {
     Expr(ir::Expr::Funnel(Box::new(high.ir()), Box::new(low.ir()), bits))
@@ -163,7 +163,7 @@ macro_rules! binary_operators {
 
 macro_rules! shifts {
     ($name:ident: $($trait:ident $method:ident $op:ident),*) => { $(
-        /// Shift by a constant number of bits; zeros come in.
+        /// Shifts by a constant number of bits and fills with zeros.
         impl<const W: u16> ops::$trait<u16> for $name<W> {
             type Output = Expr<W>;
             fn $method(self, bits: u16) -> Expr<W> {
@@ -203,37 +203,38 @@ macro_rules! values {
         shifts!($name: Shl shl Shl, Shr shr Shru);
 
         impl<const W: u16> $name<W> {
-            /// Unsigned sum that stops at the largest value of `W` bits (P4 `|+|`).
+            /// Adds unsigned and saturates at the largest value of `W` bits (P4 `|+|`).
             #[must_use]
             pub fn sat_add(self, right: impl Val<W>) -> Expr<W> {
                 alu(AluOp::Saddu, self, right)
             }
 
-            /// Unsigned difference that stops at zero (P4 `|-|`).
+            /// Subtracts unsigned and saturates at zero (P4 `|-|`).
             #[must_use]
             pub fn sat_sub(self, right: impl Val<W>) -> Expr<W> {
                 alu(AluOp::Ssubu, self, right)
             }
 
-            /// The smaller of two unsigned values.
+            /// Returns the smaller of two unsigned values.
             #[must_use]
             pub fn min(self, right: impl Val<W>) -> Expr<W> {
                 alu(AluOp::Minu, self, right)
             }
 
-            /// The larger of two unsigned values.
+            /// Returns the larger of two unsigned values.
             #[must_use]
             pub fn max(self, right: impl Val<W>) -> Expr<W> {
                 alu(AluOp::Maxu, self, right)
             }
 
-            /// Zero-extended or truncated to `T` bits.
+            /// Zero-extends or truncates to `T` bits.
             #[must_use]
             pub fn cast<const T: u16>(self) -> Expr<T> {
                 Expr(ir::Expr::Cast(Box::new(self.into()), T))
             }
 
-            /// Bits `HI..=LO`, as P4's `x[HI:LO]`. `T` is the width of the result, checked by the compiler.
+            /// Takes bits `HI` to `LO`, like P4's `x[HI:LO]`. `T` is the width of the result; the compiler
+            /// checks it.
             #[must_use]
             pub fn slice<const HI: u16, const LO: u16, const T: u16>(self) -> Expr<T> {
                 const { assert!(HI < W && LO <= HI && HI - LO + 1 == T, "the slice's bounds do not give this width") };
@@ -276,7 +277,7 @@ macro_rules! fields {
         }
 
         impl<const W: u16> $name<W> {
-            /// The field in the finished program.
+            /// Returns the field in the finished program.
             #[must_use]
             pub fn id(self) -> ir::Field {
                 self.0
@@ -292,8 +293,8 @@ macro_rules! __list {
     ($($item:expr),* $(,)?) => { [$(::core::convert::Into::into($item)),*] };
 }
 
-/// A list of fields or values of different widths: `list![ipv4.src, ipv4.dst, ipv4.protocol]`.
+/// Makes a list of fields or values of different widths: `list![ipv4.src, ipv4.dst, ipv4.protocol]`.
 ///
-/// Select fields and checksums take fields, a hash takes values too (`constant::<32>(7)`).
+/// Selects and checksums take fields. A hash also takes values (`constant::<32>(7)`).
 #[doc(inline)]
 pub use crate::__list as list;

@@ -249,7 +249,7 @@ fn names_docs_and_places_are_recorded() {
     assert_eq!(lines, [1, 2, 3, 5]);
     let p: Vec<_> =
         program.params.iter().map(|p| (p.key.as_str(), p.value.as_str(), p.doc.as_str())).collect();
-    assert_eq!(p[0], ("routes", "1024", "IPv4 routes (0..=4294967295)"));
+    assert_eq!(p[0], ("routes", "1024", "IPv4 routes (0 to 4294967295)"));
     assert_eq!(p[2], ("hash", "crc_16", "Hash of the flow (a hash name)"));
 }
 
@@ -431,7 +431,7 @@ fn parameters_are_set_by_key_and_refused_with_reasons() {
     p.set("hash", "crc_32").unwrap();
     let values: Vec<_> = p.list().into_iter().map(|i| (i.key, i.value, i.expects)).collect();
     let expected = [
-        ("routes", "7", "0..=4294967295"),
+        ("routes", "7", "0 to 4294967295"),
         ("count", "false", "true or false"),
         ("hash", "crc_32", "a hash name"),
     ];

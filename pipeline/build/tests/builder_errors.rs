@@ -41,17 +41,17 @@ fn every_mistake_is_reported_with_its_place() {
     });
     let found = texts(&diags);
     assert_eq!(found[0], "this header has no name");
-    assert_eq!(found[1], "an arm of parser state `a` has 2 values, its select has 1 fields");
+    assert_eq!(found[1], "an arm of parser state `a` has 2 values, but its select has 1 keys");
     assert_eq!(found[2], "table `t` has no size");
     assert_eq!(
         found[3],
-        "an entry of table `u` does not fit key `header.ttl` (8 bits): `_` needs a ternary, lpm or range key, this one is exact"
+        "an entry of table `u` does not fit key `header.ttl` (8 bits): `_` needs a ternary, lpm or range key, but this key is exact"
     );
-    assert!(found[4].ends_with("0x100 is larger than 0xff"), "{}", found[4]);
+    assert!(found[4].ends_with("value 0x100 is larger than the largest, 0xff"), "{}", found[4]);
     assert!(found[5].starts_with("unknown hash algorithm `crc_61`"), "{}", found[5]);
     assert_eq!(found[6], "ingress has no `eg.egress_port`");
-    assert_eq!(found[13], "direct counter `lost` is on no table");
-    assert_eq!(found[14], "ingress has parser states and no first one");
+    assert_eq!(found[13], "direct counter `lost` is attached to no table");
+    assert_eq!(found[14], "ingress has parser states but no start state");
     assert_eq!(found.len(), 15);
     let lines: Vec<u32> = [0, 1, 2, 3, 4, 5, 6, 13, 14].map(|i| diags[i].at.line - first).to_vec();
     assert_eq!(lines, [2, 4, 6, 8, 8, 9, 10, 5, 3]);
@@ -71,8 +71,8 @@ fn a_direct_counter_has_one_table_and_parsing_one_start() {
     assert_eq!(
         texts(&diags),
         [
-            "direct counter `c` of table `u` is on another table already",
-            "ingress starts parsing in two states"
+            "direct counter `c` of table `u` is already attached to another table",
+            "ingress has two start states"
         ]
     );
     assert_eq!(diags[1].also.len(), 1);

@@ -1,23 +1,23 @@
-//! A packet generator's application as words, `key = value`: both file formats spell it so.
+//! A packet generator's application as pairs `key = value`, with the same keys in both file formats.
 //!
 //! | key | value |
 //! |---|---|
 //! | `trigger` | `one_shot`, `periodic`, `port_down`, `recirculation`, `request` or `pfc` |
-//! | `time` | of a timer: after how long, or how often (`1us`) |
+//! | `time` | of a timer: delay of the one shot, or period (`1us`) |
 //! | `ports` | of `port_down`: local ports (`0,8-15`) |
 //! | `match` | of `recirculation` and `request`: the first bytes (`0x1234`), with a mask (`0x1234&&&0xff00`) |
-//! | `header` | of `pfc`: the 16 bytes behind the packet's generator header |
-//! | `offset`, `length` | where its packets stand in the buffer |
-//! | `batches`, `packets` | per trigger; per batch |
+//! | `header` | of `pfc`: the 16 bytes after the packet's generator header |
+//! | `offset`, `length` | position and length of the packets' bytes in the generator's buffer |
+//! | `batches`, `packets` | batches per trigger; packets per batch |
 //! | `batch_gap`, `batch_jitter`, `packet_gap`, `packet_jitter` | times |
 //! | `source_port`, `source_port_wrap` | local ports |
-//! | `copy_key` | whether the bytes that matched follow the header: `true` or `false` |
+//! | `copy_key` | `true` if the matched bytes follow the header, else `false` |
 
 use super::resolve::Problem;
 use sluice_asic::pktgen::{AppConfig, Match, Trigger};
 use sluice_asic::units::Duration;
 
-/// Every key.
+/// All keys.
 pub(super) const KEYS: [&str; 16] = [
     "trigger",
     "time",
@@ -46,7 +46,7 @@ const TRIGGERS: [(&str, &[&str]); 6] = [
     ("pfc", &["header"]),
 ];
 
-/// Reads an application; keys that are left out have the values of [`AppConfig::new`].
+/// Reads an application; keys left out have the values of [`AppConfig::new`].
 pub(super) fn read(words: &[(&str, &str)]) -> Result<AppConfig, Problem> {
     if let Some((key, _)) = words.iter().find(|(key, _)| !KEYS.contains(key)) {
         return Err(Problem::unknown("packet generator key", key, KEYS));
@@ -65,7 +65,7 @@ pub(super) fn read(words: &[(&str, &str)]) -> Result<AppConfig, Problem> {
     };
     for key in ["time", "ports", "match", "header"] {
         if given(key).is_some() && !own.contains(&key) {
-            return Err(Problem::new(format!("`{key}` means nothing with trigger `{name}`")));
+            return Err(Problem::new(format!("`{key}` has no meaning with trigger `{name}`; leave it out")));
         }
     }
     let needed = |key: &str| required(key, &format!(" with trigger `{name}`"));
@@ -105,7 +105,7 @@ pub(super) fn read(words: &[(&str, &str)]) -> Result<AppConfig, Problem> {
     Ok(config)
 }
 
-/// The words of an application, those with the usual value left out.
+/// Returns the application as pairs of key and value; default values are left out.
 pub(super) fn show(config: &AppConfig) -> Vec<(&'static str, String)> {
     let plain = AppConfig::new(config.trigger, config.length, config.source_port);
     let mut words = Vec::new();
@@ -167,7 +167,7 @@ fn duration(key: &str, text: &str) -> Result<Duration, Problem> {
     text.parse().map_err(|e| Problem::new(format!("`{key}`: {e}")))
 }
 
-/// `0,8-15` as bits.
+/// Parses local ports, `0,8-15`, to a bit mask.
 fn ports(text: &str) -> Result<u128, Problem> {
     let wrong =
         || Problem::new(format!("`ports` is `{text}`; expected local ports as in 0,8-15, at most 127"));
@@ -193,18 +193,18 @@ fn pattern(text: &str) -> Result<Match, Problem> {
     Ok(Match { value, mask: mask.map_or(Ok(full), |mask| key_bytes("match", mask).map(|(mask, _)| mask))? })
 }
 
-/// Up to 16 bytes, and how many they are.
+/// Parses up to 16 bytes; returns them and their number.
 fn key_bytes(key: &str, text: &str) -> Result<([u8; 16], usize), Problem> {
     let list = bytes(text)?;
     if list.len() > 16 {
-        return Err(Problem::new(format!("`{key}` has {} bytes; at most 16", list.len())));
+        return Err(Problem::new(format!("`{key}` has {} bytes; expected at most 16", list.len())));
     }
     let mut array = [0; 16];
     array[..list.len()].copy_from_slice(&list);
     Ok((array, list.len()))
 }
 
-/// Bytes as hexadecimal digits, `0x` before them or not.
+/// Parses hexadecimal digits, with or without `0x`.
 pub(super) fn bytes(text: &str) -> Result<Vec<u8>, Problem> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     let wrong = || Problem::new(format!("`{text}` is not bytes; expected pairs of hexadecimal digits"));
@@ -215,7 +215,7 @@ pub(super) fn bytes(text: &str) -> Result<Vec<u8>, Problem> {
     (0..digits.len()).step_by(2).map(pair).collect()
 }
 
-/// Bytes as hexadecimal digits.
+/// Formats bytes as hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::from("0x"), |mut text, byte| {
         text.push_str(&format!("{byte:02x}"));
@@ -260,7 +260,7 @@ mod tests {
         );
         assert_eq!(
             said("trigger=pfc time=1us length=64 source_port=6"),
-            "`time` means nothing with trigger `pfc`"
+            "`time` has no meaning with trigger `pfc`; leave it out"
         );
         assert_eq!(
             said("trigger=request match=0x123 length=1 source_port=6"),

@@ -1,16 +1,16 @@
-//! Registers, counters and meters in files of commands: words to operations.
+//! Commands on registers, counters and meters: words to operations.
 //!
 //! ```text
-//! register_write NAME INDEX VALUE [HIGH]    `*` as INDEX stands for all elements; HIGH is a pair's high half
-//! register_clear NAME [INDEX]               back to the first value
-//! register_fast_clear NAME [BUSY]           the same at once (Tofino 2); packets find the word BUSY meanwhile
-//! register_param_set NAME PARAMETER VALUE   a number that the register's actions compute with
-//! register_read NAME [INDEX]                notes the value at this time in the outputs
+//! register_write NAME INDEX VALUE [HIGH]    `*` as INDEX: all elements; HIGH is a pair's high half
+//! register_clear NAME [INDEX]               restores the initial value
+//! register_fast_clear NAME [BUSY]           clears all at once (Tofino 2); until done, accesses return BUSY
+//! register_param_set NAME PARAMETER VALUE   sets a run-time parameter of the register's actions
+//! register_read NAME [INDEX]                records the value at this time in the outputs
 //! counter_read NAME [INDEX]
 //! meter_set_rates NAME INDEX RATE:BURST RATE:BURST    committed, peak: bits per second and bytes, or packets
 //! lpf_set NAME INDEX sample|rate RISE [FALL] [SHIFT]  time constants such as 10us
 //! wred_set NAME INDEX MIN MAX PERCENT [TIME]          averaged with the time constant
-//! meter_clear NAME [INDEX]                  open again
+//! meter_clear NAME [INDEX]                  removes the configuration: every packet passes
 //! ```
 
 use super::resolve::{Problem, Resolver};
@@ -34,7 +34,8 @@ pub(super) const COMMANDS: [(&str, &str); 10] = [
     ("wred_set", "NAME INDEX MIN MAX PERCENT [TIME]"),
 ];
 
-/// The operation of a command on an array; `None` if it is no such command, or has too few or too many words.
+/// Returns the operation of an array command; `None` if the command is unknown or has the wrong number of
+/// words.
 pub(super) fn command(
     resolver: Resolver<'_>,
     command: &str,
@@ -92,7 +93,7 @@ fn write(
     Ok(ControlOp::WriteRegister { register, index: cell(at)?, value: Some(value) })
 }
 
-/// Sets a parameter, from the texts of its name and value.
+/// Sets a register parameter, given the texts of its name and value.
 pub(super) fn set_param(
     resolver: Resolver<'_>,
     register: Register,
@@ -115,7 +116,7 @@ fn set(
     Ok(ControlOp::SetMeter { meter, index: cell(at)?, config: Some(config?) })
 }
 
-/// A value of an element from its halves' texts.
+/// Returns an element's value, given the texts of its halves.
 pub(super) fn element(
     program: &Program,
     register: Register,
@@ -142,7 +143,7 @@ pub(super) fn element(
     }
 }
 
-/// An index, or all.
+/// Parses an index; `None` for `*`, all cells.
 fn cell(text: &str) -> Result<Option<u32>, Problem> {
     if text == "*" {
         return Ok(None);
@@ -155,7 +156,7 @@ fn optional(words: &[&str]) -> Result<Option<u32>, Problem> {
     words.first().map_or(Ok(None), |text| cell(text))
 }
 
-/// `RATE:BURST`: a number or a bit rate such as `8Mbps`, and a number.
+/// Parses `RATE:BURST`: a number or a bit rate such as `8Mbps`, and a number.
 fn bucket(text: &str) -> Result<(u64, u64), Problem> {
     let wrong = || Problem {
         text: format!("`{text}` is no rate with a burst"),
@@ -179,7 +180,7 @@ fn small<T: std::str::FromStr>(what: &str, text: &str) -> Result<T, Problem> {
     text.parse().map_err(|_| Problem::new(format!("`{text}` is no {what}")))
 }
 
-/// `sample|rate RISE [FALL] [SHIFT]`.
+/// Parses `sample|rate RISE [FALL] [SHIFT]`.
 pub(super) fn lpf(mode: &str, rest: &[&str]) -> Result<LpfSpec, Problem> {
     let mode = match mode {
         "sample" => LpfMode::Sample,

@@ -1,19 +1,19 @@
-//! What the control plane has written to registers and how it has configured meters.
+//! Register writes and meter configurations of the control plane.
 
 use super::Change;
 use sluice_asic::salu::State as Element;
 use sluice_ir::{Meter, MeterConfig, Register};
 use std::collections::BTreeMap;
 
-/// Writes and configurations, the last ones of every cell.
+/// The last write or configuration of every cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArrayWrites {
-    /// Elements by register and index; `None` are all that have no entry of their own, and as a value the first
-    /// one.
+    /// Elements by register and index. Index `None`: every element without an entry of its own. Value `None`:
+    /// the initial value.
     pub registers: BTreeMap<(Register, Option<u32>), Option<Element>>,
-    /// Configurations by meter and cell, in the same way; `None` as a configuration is open.
+    /// Configurations by meter and cell, with the same index. Configuration `None`: no limits.
     pub meters: BTreeMap<(Meter, Option<u32>), Option<MeterConfig>>,
-    /// Parameters of registers, by position.
+    /// Values of register parameters, by position.
     pub params: BTreeMap<(Register, u8), u32>,
 }
 
@@ -32,9 +32,9 @@ impl ArrayWrites {
         self.meters.insert((meter, index), config);
     }
 
-    /// Those that `common` does not have alike.
+    /// Returns the writes that differ from those in `common`.
     #[must_use]
-    pub fn beside(&self, common: &ArrayWrites) -> ArrayWrites {
+    pub fn differences_from(&self, common: &ArrayWrites) -> ArrayWrites {
         let mut own = self.clone();
         own.registers.retain(|cell, value| common.registers.get(cell) != Some(value));
         own.meters.retain(|cell, config| common.meters.get(cell) != Some(config));
@@ -42,7 +42,7 @@ impl ArrayWrites {
         own
     }
 
-    /// The changes that bring a fresh state to where these writes left it.
+    /// Returns the changes that bring a new state to these writes.
     pub fn changes(&self) -> impl Iterator<Item = Change> {
         let registers = self.registers.iter().map(|((r, i), v)| Change::Register(*r, *i, *v));
         let params = self.params.iter().map(|((r, n), v)| Change::Param(*r, *n, *v));

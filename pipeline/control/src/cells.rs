@@ -1,43 +1,43 @@
-//! Arrays of cells that know which of them may have been written.
+//! Arrays of cells with a mark on each block that may have been written.
 //!
-//! A register of a program has up to some hundred thousand cells, and a run of a few packets writes a few of them. Whoever
-//! uses the memory of one run for the next, or compares what two runs left, looks only at the blocks that were written.
+//! A register may have some hundred thousand cells, and a run of a few packets writes few of them. Reusing an
+//! array for the next run, and comparing the arrays of two runs, therefore visit only marked blocks.
 
 use std::ops::Deref;
 
-/// Cells of a block: one mark stands for so many.
+/// Cells per block; a block has one mark.
 const BLOCK: usize = 64;
-/// Marks that are looked at together: nearly all arrays of a run have hardly any.
+/// Marks tested together. Most arrays of a run have hardly any mark set.
 const GROUP: usize = 64;
 
-/// An array whose cells all start with the same value. Reading is that of a slice; to write one is to mark its block.
+/// An array whose cells all start with the same value. It is read as a slice; a write marks the cell's block.
 #[derive(Clone, Debug, Default)]
 pub struct Cells<T> {
     cells: Vec<T>,
     first: T,
-    /// Per block whether a cell of it may differ from the first value.
+    /// Per block: true if one of its cells may differ from the initial value.
     written: Vec<bool>,
 }
 
 impl<T: Copy + PartialEq> Cells<T> {
-    /// So many cells with this value.
+    /// Returns `cells` cells with this value.
     #[must_use]
     pub fn new(cells: usize, first: T) -> Cells<T> {
         Cells { cells: vec![first; cells], first, written: vec![false; cells.div_ceil(BLOCK)] }
     }
 
-    /// A cell to write; `None` past the end.
+    /// Returns a cell to write; `None` beyond the end.
     #[inline(always)]
     pub fn get_mut(&mut self, at: usize) -> Option<&mut T> {
         let cell = self.cells.get_mut(at)?;
-        // There is a mark for every cell.
+        // Every cell has a mark.
         if let Some(written) = self.written.get_mut(at / BLOCK) {
             *written = true;
         }
         Some(cell)
     }
 
-    /// Gives all cells this value.
+    /// Sets all cells to this value.
     pub fn fill(&mut self, value: T) {
         if value == self.first {
             self.clear();
@@ -47,7 +47,7 @@ impl<T: Copy + PartialEq> Cells<T> {
         }
     }
 
-    /// Gives all cells their first value, at the cost of those that were written.
+    /// Restores the initial value in all cells, in time proportional to the marked blocks.
     pub fn clear(&mut self) {
         let groups = self.cells.chunks_mut(BLOCK * GROUP).zip(self.written.chunks_mut(GROUP));
         for (cells, marks) in groups.filter(|(_, marks)| any(marks)) {
@@ -59,7 +59,7 @@ impl<T: Copy + PartialEq> Cells<T> {
         }
     }
 
-    /// As [`Cells::new`], in the memory of an array that is of no use any more, best one of the same kind.
+    /// Makes a new array like [`Cells::new`] in the memory of an array that is no longer needed.
     #[must_use]
     pub fn again(mut self, cells: usize, first: T) -> Cells<T> {
         if self.cells.len() != cells || self.first != first {
@@ -69,20 +69,20 @@ impl<T: Copy + PartialEq> Cells<T> {
         self
     }
 
-    /// The cells that differ from the first value, with their places, ascending.
+    /// Returns the cells that differ from the initial value, with their positions, ascending.
     pub fn changed(&self) -> impl Iterator<Item = (usize, T)> {
         let blocks = marked(&self.written).filter_map(|n| Some((n, self.block(n)?)));
         let cells = blocks.flat_map(|(n, block)| (n * BLOCK..).zip(block));
         cells.filter(|(_, cell)| **cell != self.first).map(|(at, cell)| (at, *cell))
     }
 
-    /// The first place at which two arrays of one size differ.
+    /// Returns the first position at which two arrays of the same size differ.
     #[must_use]
     pub fn difference(&self, other: &Cells<T>) -> Option<usize> {
         if self.first != other.first {
             return self.cells.iter().zip(&other.cells).position(|(a, b)| a != b);
         }
-        // Where neither was written both have their first value.
+        // A block without a mark in both arrays has the initial values of both.
         let in_block = |n| {
             let at = self.block(n)?.iter().zip(other.block(n)?).position(|(a, b)| a != b)?;
             Some(n * BLOCK + at)
@@ -96,12 +96,13 @@ impl<T: Copy + PartialEq> Cells<T> {
     }
 }
 
-/// Whether a mark of a group is set. All are looked at, which takes less time than to stop at the first.
+/// Returns true if a mark of the group is set. Testing all marks takes less time than stopping at the first
+/// one.
 fn any(marks: &[bool]) -> bool {
     marks.iter().fold(false, |any, mark| any | mark)
 }
 
-/// The blocks that are marked.
+/// Returns the numbers of the marked blocks.
 fn marked(written: &[bool]) -> impl Iterator<Item = usize> + '_ {
     let groups = written.chunks(GROUP).enumerate().filter(|(_, marks)| any(marks));
     groups.flat_map(|(group, marks)| {
@@ -127,7 +128,7 @@ impl<'a, T> IntoIterator for &'a Cells<T> {
     }
 }
 
-/// By what the cells hold, whether they were written or not.
+/// Compares the cells; marks do not matter.
 impl<T: Copy + PartialEq> PartialEq for Cells<T> {
     fn eq(&self, other: &Cells<T>) -> bool {
         self.cells.len() == other.cells.len() && self.difference(other).is_none()

@@ -5,43 +5,45 @@ use super::op::ArrayRef;
 use sluice_asic::salu::State as Element;
 use sluice_ir::{Counter, Meter, MeterConfig, Profile, Register, Table};
 
-/// What an operation changed: which executor structures to rebuild.
+/// Result of an operation: the part of an executor's structures that must be rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// A new entry.
     Inserted(Table, EntryId),
-    /// An entry does something else.
+    /// An entry's action, member or group was changed.
     Modified(Table, EntryId),
-    /// An entry is gone.
+    /// An entry was deleted.
     Deleted(Table, EntryId),
-    /// A table's default action.
+    /// A table's default action was changed.
     Default(Table),
-    /// A member of a profile.
+    /// A member of a profile was set or deleted.
     Member(Profile, u32),
-    /// A group of a profile.
+    /// A group of a profile was set or deleted.
     Group(Profile, u32),
-    /// A counter is to be zeroed: one cell or all.
+    /// A counter must be cleared: one cell, or all (`None`).
     Counter(Counter, Option<u32>),
-    /// Mirror sessions or multicast groups.
+    /// Mirror sessions or multicast groups were changed.
     Replication,
-    /// Port metadata.
+    /// Port metadata was changed.
     PortMetadata,
-    /// The packet generator, a port or a queue.
+    /// The packet generator, a port or a queue was changed.
     Device,
-    /// Elements of a register are to be written: one or all, with a value or the first one.
+    /// Elements of a register must be written: one, or all (`None`), with a value or the initial one
+    /// (`None`).
     Register(Register, Option<u32>, Option<Element>),
-    /// Nothing; a cell, or all, is to be noted.
+    /// Nothing changed; the value of a cell, or of all (`None`), must be recorded.
     Read(ArrayRef, Option<u32>),
-    /// Cells of a meter are to be configured: one or all.
+    /// Cells of a meter must be configured: one, or all (`None`).
     Meter(Meter, Option<u32>, Option<MeterConfig>),
-    /// A parameter of a register, by position, has this value.
+    /// A register parameter, by position, was set to this value.
     Param(Register, u8, u32),
-    /// All elements of a register become the first value, and packets find this word until the device says that they have.
+    /// A register must be cleared: until the device reports the end, accesses return this word; then all
+    /// elements have the initial value.
     Clear(Register, u32),
 }
 
 impl Change {
-    /// The table whose lookups changed.
+    /// Returns the table whose lookups changed, if any.
     #[must_use]
     pub const fn table(self) -> Option<Table> {
         match self {
@@ -52,7 +54,7 @@ impl Change {
         }
     }
 
-    /// The profile whose members or groups changed.
+    /// Returns the profile whose members or groups changed, if any.
     #[must_use]
     pub const fn profile(self) -> Option<Profile> {
         match self {

@@ -1,17 +1,17 @@
-//! The rules of the control plane, all in one place:
+//! Rules of the control plane, all in this module:
 //!
-//! - handles point at something the program has; entries, members and groups named exist;
+//! - handles refer to entities of the program; named entries, members and groups exist;
 //! - a table with const entries, or without a key, takes no entries;
-//! - a key has one column per key field, of the field's match kind and width, with no bit set that the mask
-//!   or prefix does not compare; only tables with a ternary or range key have priorities;
-//! - entries of a table with a profile name a member or (with a selector) a group, others an action of the
-//!   table; members and defaults likewise name an action of every table concerned, the program's own default
-//!   action included for defaults; arguments fit their parameters;
-//! - no two entries have the same key (and priority); tables, profiles and groups stay within their sizes, and
-//!   the ranges of a table within its TCAM rows;
+//! - a key has one column per key field, of the field's match kind and width. No bit is set that the mask or
+//!   prefix does not compare. Only tables with a ternary or range key have priorities;
+//! - entries of a table with a profile name a member or (with a selector) a group; entries of other tables
+//!   name an action of the table. Members and defaults name an action of every table concerned; a default may
+//!   also be the program's own default action. Arguments fit their parameters;
+//! - no two entries have the same key (and priority); tables, profiles and groups stay within their sizes,
+//!   and the ranges of a table within its TCAM rows;
 //! - a group names a member once, with weight at least 1;
-//! - only entries of a table that notifies have a time to live, which its bits count;
-//! - what something else uses is not deleted.
+//! - only entries of a table that notifies have a time to live, and it fits the bits that count it;
+//! - an object that is still used is not deleted.
 
 use super::{ControlError, ControlState, Entry, EntryId, GroupMember, Then, show_key, show_value};
 use sluice_asic::alu::width_mask;
@@ -28,13 +28,13 @@ use std::collections::BTreeSet;
 
 type Checked = Result<(), ControlError>;
 
-/// Checks operations against a program and the present state.
+/// Checks operations against a program and its present state.
 pub(super) struct Checker<'a> {
     pub(super) program: &'a Program,
     pub(super) state: &'a ControlState,
 }
 
-/// The data of an entity, if the program has it.
+/// Returns the data of an entity, if the program has it.
 fn known<K: Entity, V>(map: &EntityMap<K, V>, key: K) -> Result<&V, ControlError> {
     map.get(key).ok_or_else(|| ControlError::NoSuchEntity(format!("{key:?}")))
 }
@@ -56,7 +56,7 @@ impl<'a> Checker<'a> {
         Ok(data)
     }
 
-    /// Everything about a new entry but duplicates and capacity, which the side index knows.
+    /// Checks a new entry, except for duplicates and capacity, which the side index knows.
     pub(super) fn new_entry(&self, table: Table, key: &[KeyValue], priority: u32, then: &Then) -> Checked {
         let data = self.writable(table)?;
         if data.keys.is_empty() {
@@ -121,7 +121,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// A time to live that the table's bits count.
+    /// Checks that the table's bits can count the time to live.
     pub(super) fn ttl(&self, table: Table, ttl: Option<Duration>) -> Checked {
         let data = self.table(table)?;
         let name = || data.name.clone();
@@ -153,7 +153,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What an entry of a table may do.
+    /// Checks the action, member or group of an entry.
     pub(super) fn then(&self, table: Table, then: &Then) -> Checked {
         let data = self.table(table)?;
         match (then, data.profile) {
@@ -301,7 +301,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The first entry, over the tables that use the profile, that does this.
+    /// Returns the first entry, over the tables that use the profile, with this action, member or group.
     fn entry_that(&self, profile: Profile, then: &Then) -> Option<String> {
         let mut tables = self.program.tables.iter().filter(|(_, t)| t.profile == Some(profile));
         tables.find_map(|(table, data)| {
@@ -342,7 +342,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// A parameter and its value.
+    /// Checks a register parameter and its value.
     pub(super) fn register_param(&self, register: Register, param: u8, value: u32) -> Checked {
         let data = known(&self.program.registers, register)?;
         let Some(found) = data.params.get(usize::from(param)) else {
@@ -357,7 +357,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The cell and the kind of configuration; what the chip's codes reach is seen when cells are configured.
+    /// Checks the cell and the kind of configuration. The range of the chip's rate codes is checked when
+    /// cells are configured.
     pub(super) fn meter(&self, meter: Meter, index: Option<u32>, config: Option<&MeterConfig>) -> Checked {
         let data = known(&self.program.meters, meter)?;
         let size = self.program.cells(data.home);
@@ -372,12 +373,12 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether entries of the table have a priority.
+/// Returns true if entries of the table have a priority.
 pub(super) fn has_priority(data: &TableData) -> bool {
     data.keys.iter().any(|k| matches!(k.kind, MatchKind::Ternary | MatchKind::Range))
 }
 
-/// The kind of key for which entries have a priority, as errors name it.
+/// Returns the kind of key that makes entries need a priority, as errors name it.
 pub(super) fn ordered_kind(data: &TableData) -> &'static str {
     if data.keys.iter().any(|k| k.kind == MatchKind::Ternary) { "ternary" } else { "range" }
 }

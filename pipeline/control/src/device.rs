@@ -1,6 +1,6 @@
-//! What the control plane sets in the device beside tables: packet generator, ports, queues.
+//! Control-plane settings of the device: packet generator, ports, queues.
 //!
-//! The state, the operations and what can be checked without chip and ports.
+//! This module has the state, the operations, and the checks that need neither chip nor ports.
 
 use sluice_asic::pktgen::{AppConfig, PktgenError};
 use sluice_asic::tm::{AfcMode, Guarantee, ShaperConfig};
@@ -10,18 +10,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An application of a packet generator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PktgenApp {
-    /// What it does.
+    /// Configuration: trigger, packets and times.
     pub config: AppConfig,
-    /// Whether it is on.
+    /// True if it is enabled.
     pub enabled: bool,
 }
 
-/// Everything set in the device. Pipes, applications and queues are named by number.
+/// All settings of the device. Pipes, applications and queues are identified by number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeviceState {
     /// Applications by pipe and number.
     pub apps: BTreeMap<(u8, u8), PktgenApp>,
-    /// The generator's buffer of each pipe, as far as it was written; the rest is zero.
+    /// The generator's buffer of each pipe up to the last written byte; the rest is zero.
     pub buffers: BTreeMap<u8, Vec<u8>>,
     /// dev_ports that are down.
     pub down: BTreeSet<u16>,
@@ -29,17 +29,17 @@ pub struct DeviceState {
     pub paused: BTreeSet<(u16, u8)>,
     /// Port and queue to which each pipe deflects packets that would be dropped at its ports.
     pub deflections: BTreeMap<u8, (u16, u8)>,
-    /// Queues that obey flow-control words of packets, and how (Tofino 2).
+    /// Queues that obey flow-control words of packets, with the mode (Tofino 2).
     pub flow_control: BTreeMap<(u16, u8), AfcMode>,
-    /// dev_ports whose PFC is the program's.
+    /// dev_ports whose PFC the program handles instead of the MAC.
     pub program_pfc: BTreeSet<u16>,
-    /// The most that ports send.
+    /// Maximum rates of ports.
     pub port_shapers: BTreeMap<u16, ShaperConfig>,
-    /// The most that queues send.
+    /// Maximum rates of queues.
     pub queue_shapers: BTreeMap<(u16, u8), ShaperConfig>,
-    /// The least that queues get.
+    /// Minimum rates of queues.
     pub guarantees: BTreeMap<(u16, u8), Guarantee>,
-    /// Strict priority and DWRR weight of queues.
+    /// Strict priority (0 to 7, the highest first) and DWRR weight (0 to 1023) of queues.
     pub schedules: BTreeMap<(u16, u8), (u8, u16)>,
 }
 
@@ -50,70 +50,73 @@ pub enum DeviceOp {
     WritePktgenBuffer {
         /// The pipe.
         pipe: u8,
-        /// Where the first byte goes.
+        /// Offset of the first byte.
         offset: u32,
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Sets up a generator's application and leaves it off.
+    /// Configures a generator's application and disables it.
     SetPktgenApp {
         /// The pipe.
         pipe: u8,
         /// The application.
         app: u8,
-        /// What it does; boxed, since it is much larger than the other operations.
+        /// The configuration; boxed, because it is much larger than the other operations.
         config: Box<AppConfig>,
     },
-    /// Switches an application on, its timer starting now, or off.
+    /// Enables an application, whose timer then starts, or disables it.
     EnablePktgenApp {
         /// The pipe.
         pipe: u8,
         /// The application.
         app: u8,
-        /// On or off.
+        /// True to enable.
         enabled: bool,
     },
-    /// Takes a port down or brings it up. What comes in by or leaves by a port that is down is lost.
+    /// Takes a port down or brings it up. Frames that arrive on a port that is down, or are sent on it, are
+    /// lost.
     SetPort {
         /// dev_port.
         port: u16,
-        /// Up or down.
+        /// True for up.
         up: bool,
     },
-    /// Pauses a queue or lets it go on. What was taken from it goes on its way.
+    /// Pauses or resumes a queue. A packet already dequeued is sent.
     PauseQueue {
         /// dev_port.
         port: u16,
         /// The queue.
         queue: u8,
-        /// Paused or not.
+        /// True to pause.
         paused: bool,
     },
-    /// Whether a queue obeys the flow-control words of packets, and how. Switched off, it forgets them.
+    /// Sets if and how a queue obeys flow-control words of packets. When switched off, the queue forgets the
+    /// words received.
     SetFlowControl {
         /// dev_port.
         port: u16,
         /// The queue.
         queue: u8,
-        /// How; `None` for not at all, which every queue starts with.
+        /// Mode; `None`, the initial setting, ignores the words.
         mode: Option<AfcMode>,
     },
-    /// Who does a port's PFC. The program: MAC control frames come in as packets and pause nothing by themselves, and
-    /// the MAC asks for no pauses. Else the MAC, where there is a shared buffer.
+    /// Sets who handles a port's PFC. If the program does, MAC control frames are parsed as packets and pause
+    /// nothing by themselves, and the MAC sends no pause frames. Otherwise the MAC does, if there is a shared
+    /// buffer.
     SetPfc {
         /// dev_port.
         port: u16,
-        /// The program, or the MAC.
+        /// True for the program, false for the MAC.
         program: bool,
     },
-    /// Sets the most that a port sends, from its next packet on.
+    /// Sets the maximum rate of a port, from its next packet on.
     ShapePort {
         /// dev_port.
         port: u16,
-        /// Rate and burst; `None` for the line's rate.
+        /// Rate and burst; `None` for the line rate.
         most: Option<ShaperConfig>,
     },
-    /// Sets the most that a queue sends, from its next packet on.
+    /// Sets the maximum rate of a queue, from its next packet on.
     ShapeQueue {
         /// dev_port.
         port: u16,
@@ -122,49 +125,50 @@ pub enum DeviceOp {
         /// Rate and burst; `None` for no limit.
         most: Option<ShaperConfig>,
     },
-    /// Sets the least that a queue gets.
+    /// Sets the minimum rate of a queue.
     GuaranteeQueue {
         /// dev_port.
         port: u16,
         /// The queue.
         queue: u8,
-        /// Rate, burst and priority; `None` for nothing.
+        /// Rate, burst and priority; `None` for no guarantee.
         least: Option<Guarantee>,
     },
-    /// Sets when a queue's turn is.
+    /// Sets a queue's scheduling: strict priority and DWRR weight.
     ScheduleQueue {
         /// dev_port.
         port: u16,
         /// The queue.
         queue: u8,
-        /// Strict priority, 0..=7; the highest goes first.
+        /// Strict priority, 0 to 7; the highest is served first.
         priority: u8,
-        /// DWRR weight among queues of the same priority, 0..=1023.
+        /// DWRR weight among queues of the same priority, 0 to 1023.
         weight: u16,
     },
-    /// Where packets go that would be dropped at ports of a pipe and set `deflect_on_drop`.
+    /// Sets the deflection target of a pipe: packets with `deflect_on_drop` that would be dropped at its
+    /// ports go there.
     SetDeflection {
         /// The pipe.
         pipe: u8,
-        /// dev_port and queue; `None` drops them.
+        /// dev_port and queue; `None` drops the packets.
         to: Option<(u16, u8)>,
     },
 }
 
-/// A setting of the device that is refused.
+/// Reason why a device setting is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
-    /// A generator's application that chip or generator refuse.
+    /// An application that the chip or the generator refuses.
     #[error("pipe {pipe}, application {app}: {}", .errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Pktgen {
         /// The pipe.
         pipe: u8,
         /// The application.
         app: u8,
-        /// Everything that is wrong.
+        /// All mistakes.
         errors: Vec<PktgenError>,
     },
-    /// A port by which the generator's packets cannot come in.
+    /// A source port on which the generator's packets cannot enter the pipe.
     #[error(
         "pipe {pipe}, application {app}: source port {port} is not one of the generator's; this pipe has {valid}"
     )]
@@ -175,64 +179,64 @@ pub enum DeviceError {
         app: u8,
         /// The local port.
         port: u32,
-        /// Those that there are.
+        /// Ports that are allowed.
         valid: String,
     },
     /// A pipe that the chip does not have.
-    #[error("{what} of pipe {found}; the chip has pipes 0 to {last}")]
+    #[error("{what} of pipe {found}, which does not exist; the chip has pipes 0 to {last}")]
     Pipe {
-        /// What names it.
+        /// Setting that names the pipe.
         what: &'static str,
         /// The pipe.
         found: u8,
-        /// The last one.
+        /// Number of the last pipe.
         last: u32,
     },
     /// Bytes beyond a generator's buffer.
     #[error(
-        "packet generator of pipe {pipe}: {length} bytes at {offset} end at {end}; the buffer has {limit}: shorten or move them"
+        "packet generator of pipe {pipe}: {length} bytes at offset {offset} end at {end}, but the buffer has {limit} bytes; shorten or move them"
     )]
     Buffer {
         /// The pipe.
         pipe: u8,
-        /// Where they start.
+        /// Offset of the first byte.
         offset: u32,
-        /// How many.
+        /// Number of bytes.
         length: u64,
-        /// Where they end.
+        /// Offset of the end.
         end: u64,
-        /// Bytes of the buffer.
+        /// Size of the buffer in bytes.
         limit: u64,
     },
     /// A port that the switch does not have.
     #[error("{what} names dev_port {port}, which the switch does not have; compare it with the port map")]
     NoSuchPort {
-        /// What names it.
+        /// Setting that names the port.
         what: &'static str,
         /// The port.
         port: u16,
     },
     /// A queue that the port does not have.
-    #[error("{what} names queue {queue} of dev_port {port}, which has {limit}, from 0")]
+    #[error("{what} names queue {queue} of dev_port {port}, which has {limit} queues, from 0")]
     NoSuchQueue {
-        /// What names it.
+        /// Setting that names the queue.
         what: &'static str,
         /// The port.
         port: u16,
         /// The queue.
         queue: u8,
-        /// Queues of the port.
+        /// Number of queues of the port.
         limit: u16,
     },
-    /// A chip without flow-control words.
+    /// Flow-control words on a chip that has none.
     #[error("flow control of a queue by packets: {chip} has no advanced flow control; use Tofino 2")]
     NoFlowControl {
         /// The chip.
         chip: String,
     },
-    /// A priority or weight that schedulers do not have.
+    /// A strict priority or weight out of range.
     #[error(
-        "queue {queue} of dev_port {port}: priority {priority}, weight {weight}; priorities are 0 to 7, weights 0 to 1023"
+        "queue {queue} of dev_port {port}: priority {priority}, weight {weight}; expected a priority of 0 to 7 and a weight of 0 to 1023"
     )]
     Schedule {
         /// The port.
@@ -244,21 +248,21 @@ pub enum DeviceError {
         /// The weight.
         weight: u16,
     },
-    /// Timers without time.
+    /// A timer in functional mode, which has no time.
     #[error(
         "the packet generator needs time: it cannot be switched on in functional mode; run without --functional"
     )]
     Functional,
 }
 
-/// Largest buffer that the state holds before a chip says how large its own is.
+/// Size limit of a buffer before the chip, which gives the true size, is known; bytes.
 const BUFFER_MAX: u64 = 1 << 20;
 
 /// Highest strict priority and largest DWRR weight (model: tm §4).
 const MAX_PRIORITY: u8 = 7;
 const MAX_WEIGHT: u16 = 1023;
 
-/// Sets what a key has, or takes it away.
+/// Sets the value of a key, or removes the key.
 fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) {
     match value {
         Some(value) => _ = map.insert(key, value),
@@ -266,19 +270,19 @@ fn put<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) {
     }
 }
 
-/// A shaper as files have it: `RATE:BURST`.
+/// Formats a shaper as in files: `RATE:BURST`.
 pub(super) fn show_shaper(shaper: &ShaperConfig) -> String {
     format!("{}:{}", shaper.rate, shaper.burst)
 }
 
-/// What [`show_shaper`] wrote, or a user.
+/// Parses a shaper in the form `RATE:BURST`.
 pub(super) fn read_shaper(text: &str) -> Result<ShaperConfig, String> {
     let usage = "expected RATE:BURST, such as 10Gbps:9216B";
     let (rate, burst) = text.split_once(':').ok_or_else(|| format!("`{text}`; {usage}"))?;
     let rate: BitRate = rate.trim().parse().map_err(|e| format!("{e}; {usage}"))?;
     let burst: Bytes = burst.trim().parse().map_err(|e| format!("{e}; {usage}"))?;
     if rate.as_bps() == 0 || burst.get() == 0 {
-        return Err(format!("`{text}` lets nothing pass; {usage}"));
+        return Err(format!("`{text}` has a rate or burst of 0; {usage}"));
     }
     Ok(ShaperConfig { rate, burst })
 }
@@ -334,8 +338,7 @@ impl DeviceState {
         Ok(())
     }
 
-    /// The operations that make this state of one in which nothing is set, in an order in which they can be
-    /// applied.
+    /// Returns operations that make this state from an empty one, in an order in which they can be applied.
     pub fn ops(&self) -> impl Iterator<Item = DeviceOp> + '_ {
         let buffers = self.buffers.iter();
         let buffers = buffers.map(|(&pipe, bytes)| DeviceOp::WritePktgenBuffer {

@@ -12,8 +12,8 @@ use sluice_asic::tm::{AfcMode, HashIndex};
 use sluice_ir::{ActionCall, MeterConfig, Profile, Program, Table};
 use std::fmt::Write;
 
-/// Everything that has been configured beyond what the program itself says: members, groups, entries in the
-/// order of their insertion, changed defaults, mirror sessions, multicast groups and port metadata.
+/// Prints everything configured in addition to the program's own entries and defaults: members, groups,
+/// entries in the order of insertion, changed defaults, mirror sessions, multicast groups and port metadata.
 #[must_use]
 pub fn print(program: &Program, control: &ControlState) -> String {
     let mut out = format!("# entries of {}\n", program.name);
@@ -45,7 +45,7 @@ pub fn print(program: &Program, control: &ControlState) -> String {
     out
 }
 
-/// What is of one pipe alone, beside what all pipes have.
+/// Prints the settings that one pipe has in addition to those of all pipes.
 fn print_pipe(program: &Program, all: &ControlState, pipe: u8, own: &ControlState, out: &mut String) {
     for profile in program.profiles.keys() {
         let mut only = own.profiles[profile].clone();
@@ -70,15 +70,15 @@ fn print_pipe(program: &Program, all: &ControlState, pipe: u8, own: &ControlStat
             print_of(Some(pipe), out);
         }
     }
-    print_arrays(program, &own.arrays.beside(&all.arrays), Some(pipe), out);
+    print_arrays(program, &own.arrays.differences_from(&all.arrays), Some(pipe), out);
 }
 
-/// The pipe that the table above is of, if it is not of all.
+/// Prints the pipe of the TOML table above, unless it applies to all pipes.
 fn print_of(pipe: Option<u8>, out: &mut String) {
     pipe.inspect(|pipe| _ = writeln!(out, "pipe = {pipe}"));
 }
 
-/// Registers written and meters configured; what is back at the program's own values needs no line.
+/// Prints register writes and meter configurations that differ from the program's initial values.
 fn print_arrays(program: &Program, arrays: &ArrayWrites, pipe: Option<u8>, out: &mut String) {
     for ((register, index), value) in &arrays.registers {
         let data = &program.registers[*register];
@@ -279,13 +279,13 @@ fn print_call(program: &Program, call: &ActionCall, out: &mut String) {
     }
 }
 
-/// A TOML key: bare if TOML allows it, else quoted.
+/// Returns a TOML key: bare if TOML allows it, otherwise quoted.
 pub(super) fn quoted(name: &str) -> String {
     let bare = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     if bare { name.to_owned() } else { string(name) }
 }
 
-/// A TOML basic string.
+/// Returns a TOML basic string.
 pub(super) fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
@@ -299,7 +299,7 @@ pub(super) fn string(text: &str) -> String {
     out
 }
 
-/// Short decimal numbers without quotes, everything else (addresses, prefixes, wide numbers) as a string.
+/// Returns short decimal numbers bare, and everything else (addresses, prefixes, wide numbers) as a string.
 pub(super) fn bare_or_string(text: &str) -> String {
     if text.parse::<u32>().is_ok() { text.to_owned() } else { string(text) }
 }

@@ -1,4 +1,5 @@
-//! What the control plane says when it refuses an operation: entity, found, expected, remedy.
+//! Errors of refused operations: each message names the entity, the value found, the values expected, and a
+//! fix.
 
 use super::schema::kind_name;
 use super::{DeviceError, ReplicationError};
@@ -8,7 +9,7 @@ use sluice_ir::MatchKind;
 use sluice_ir::meter_array::MeterConfigError;
 use thiserror::Error;
 
-/// Why an operation was refused. Nothing has changed.
+/// Reason why an operation was refused. A refused operation changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "each variant's message says what its fields are")]
 pub enum ControlError {
@@ -17,22 +18,24 @@ pub enum ControlError {
     #[error(transparent)]
     Replication(#[from] ReplicationError),
     #[error(
-        "register `{register}` cannot be cleared at once: {chip} has no fast clear; use register_clear, which writes its elements"
+        "register `{register}` cannot be cleared in the background, because {chip} has no fast clear; use register_clear, which writes the elements"
     )]
     NoFastClear { register: String, chip: String },
     #[error("the device has no pipe {pipe}; expected 0 to {}", pipes.saturating_sub(1))]
     NoSuchPipe { pipe: u8, pipes: usize },
-    #[error("{what} cannot be of pipe {pipe} alone; leave the pipe out")]
+    #[error("{what} cannot be set for pipe {pipe} alone; leave the pipe out")]
     NotPerPipe { pipe: u8, what: &'static str },
     #[error(
-        "table `{table}` has entries of single pipes; name the pipe of this one too, or delete those first"
+        "table `{table}` has entries in single pipes, so an entry must name its pipe; name one, or delete those entries first"
     )]
     PerPipe { table: String },
     #[error(
-        "table `{table}` has entries of all pipes, so it takes none of pipe {pipe} alone; leave the pipe out, or delete those first"
+        "table `{table}` has entries in all pipes, so it takes no entry in pipe {pipe} alone; leave the pipe out, or delete those entries first"
     )]
     AllPipes { pipe: u8, table: String },
-    #[error("the executor of this device cannot look up other entries in pipe {pipe} than elsewhere")]
+    #[error(
+        "the executor of this device uses the same entries in all pipes; pipe {pipe} cannot have separate entries"
+    )]
     OneLookup { pipe: u8 },
     #[error("table `{table}` has no entry {entry}")]
     NoSuchEntry { table: String, entry: u32 },
@@ -60,10 +63,10 @@ pub enum ControlError {
         "key `{field}` of table `{table}` sets bits beyond its prefix: {value}/{len}; write {mended}/{len}"
     )]
     BeyondPrefix { table: String, field: String, value: String, len: u16, mended: String },
-    #[error("key `{field}` of table `{table}` is {width} bits wide; prefix length {len} is too long")]
+    #[error("key `{field}` of table `{table}` is {width} bits wide; prefix length {len} is larger")]
     PrefixTooLong { table: String, field: String, len: u16, width: u16 },
     #[error(
-        "key `{field}` of table `{table}` has the range {lo:#x}..{hi:#x}, which holds no value; the lower bound comes first"
+        "key `{field}` of table `{table}` has the range {lo:#x}..{hi:#x}, which is empty; write the lower bound first"
     )]
     EmptyRange { table: String, field: String, lo: u128, hi: u128 },
     #[error(
@@ -101,7 +104,7 @@ pub enum ControlError {
     )]
     GroupTooLarge { profile: String, group: u32, slots: u64, limit: u32 },
     #[error(
-        "member {member} of group {group} of profile `{profile}` has weight 0; the least is 1, or leave it out"
+        "member {member} of group {group} of profile `{profile}` has weight 0; use at least 1, or leave the member out"
     )]
     ZeroWeight { profile: String, group: u32, member: u32 },
     #[error(
@@ -115,18 +118,18 @@ pub enum ControlError {
     #[error("table `{table}` does not age its entries, so they have no time to live")]
     NoAgeing { table: String },
     #[error(
-        "table `{table}` is polled for idle entries, so they have no time to live; ask for their age instead"
+        "table `{table}` is polled for idle entries, so they have no time to live; read their age instead"
     )]
     TtlPolled { table: String },
     #[error(
-        "a time to live of {ttl} is {sweeps} sweeps of table `{table}`, and its {bits} bits count up to {longest}; choose a shorter one"
+        "a time to live of {ttl} is {sweeps} sweeps of table `{table}`; its {bits} bits can count at most {longest}; choose a shorter time"
     )]
     TtlTooLong { table: String, ttl: Duration, sweeps: u64, bits: u8, longest: Duration },
-    #[error("counter `{counter}` has {size} cells; there is no cell {index}")]
+    #[error("counter `{counter}` has no cell {index}; it has {size} cells, from 0")]
     CounterIndex { counter: String, index: u32, size: usize },
     #[error("the program has no port metadata")]
     NoPortMetadata,
-    #[error("there is no dev_port {port}; expected 0 to {most}")]
+    #[error("dev_port {port} does not exist; expected 0 to {most}")]
     NoSuchDevPort { port: u16, most: u16 },
     #[error("port metadata of port {port} has {} ({fields}), not {found}", counted(*.expected, "field"))]
     PortMetadataArity { port: u16, found: usize, expected: usize, fields: String },
@@ -134,24 +137,24 @@ pub enum ControlError {
     PortMetadataTooWide { port: u16, field: String, value: u128, width: u16 },
     #[error(transparent)]
     Device(#[from] DeviceError),
-    #[error("register `{register}` has {size} elements; there is no element {index}")]
+    #[error("register `{register}` has no element {index}; it has {size} elements, from 0")]
     RegisterIndex { register: String, index: u32, size: u32 },
     #[error(
         "elements of register `{register}` are {format}; {value:#x} does not fit the {bits} bits of {half}"
     )]
     RegisterValue { register: String, format: Format, value: u64, bits: u32, half: &'static str },
-    #[error("meter `{meter}` has {size} cells; there is no cell {index}")]
+    #[error("meter `{meter}` has no cell {index}; it has {size} cells, from 0")]
     MeterIndex { meter: String, index: u32, size: u32 },
     #[error("meter `{meter}`: {error}")]
     Meter { meter: String, error: MeterConfigError },
-    #[error("register `{register}` has {has} parameters; there is no parameter {param}")]
+    #[error("register `{register}` has no parameter {param}; it has {has}, from 0")]
     NoParam { register: String, param: u8, has: usize },
     #[error("parameter `{param}` of register `{register}` is at most {most}; {value} does not fit")]
     ParamValue { register: String, param: String, value: u32, most: u32 },
 }
 
 impl ControlError {
-    /// Whether the operation names an entry, member or group that is not there.
+    /// Returns true if the operation names an entry, member or group that does not exist.
     pub(super) const fn is_missing(&self) -> bool {
         matches!(
             self,
@@ -167,7 +170,7 @@ fn with_priority(priority: &Option<u32>) -> String {
     priority.map_or(String::new(), |p| format!(" at priority {p}"))
 }
 
-/// `1 argument`, `2 arguments`.
+/// Returns a count with its noun: `1 argument`, `2 arguments`.
 fn counted(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }

@@ -1,4 +1,4 @@
-//! A side index over a table's entries: by key, and which slots are free. Never part of a state's meaning.
+//! Side index over a table's entries: entries by key, and free slots. It is not part of the state's meaning.
 
 use super::{Entry, EntryId, TableState};
 use rustc_hash::FxHashMap;
@@ -6,18 +6,18 @@ use sluice_ir::rows;
 use sluice_ir::{KeyValue, Program, TableData};
 use std::collections::BTreeSet;
 
-/// Finds entries by key and priority, and free slots, without a scan.
+/// Finds entries by key and priority, and free slots, without scanning the table.
 #[derive(Clone, Default)]
 pub(super) struct TableIndex {
     by_key: FxHashMap<(Vec<KeyValue>, u32), EntryId>,
     free: BTreeSet<EntryId>,
     next_seq: u64,
     slots: usize,
-    /// TCAM rows taken, in tables with range keys; counted when first asked for.
+    /// TCAM rows in use, for tables with range keys; counted at first use.
     rows: Option<u64>,
 }
 
-/// Two states are equal whatever their indexes have seen.
+/// Indexes never make two states differ.
 impl PartialEq for TableIndex {
     fn eq(&self, _: &TableIndex) -> bool {
         true
@@ -33,7 +33,7 @@ impl std::fmt::Debug for TableIndex {
 }
 
 impl TableIndex {
-    /// Indexes the table anew if its slots were added to or removed without the index.
+    /// Rebuilds the index if slots were added or removed without it.
     pub(super) fn refresh(&mut self, table: &TableState) {
         if self.is_fresh(table) {
             return;
@@ -47,22 +47,22 @@ impl TableIndex {
         }
     }
 
-    /// Whether the table has as many slots as the index knows of.
+    /// Returns true if the table has as many slots as the index knows.
     pub(super) fn is_fresh(&self, table: &TableState) -> bool {
         self.slots == table.slots.len()
     }
 
-    /// The entry with this key and priority.
+    /// Returns the entry with this key and priority.
     pub(super) fn find(&self, key: &(Vec<KeyValue>, u32)) -> Option<EntryId> {
         self.by_key.get(key).copied()
     }
 
-    /// Entries in the table.
+    /// Returns the number of entries in the table.
     pub(super) fn live(&self) -> usize {
         self.slots - self.free.len()
     }
 
-    /// Puts an entry into the lowest free slot, with the next sequence number.
+    /// Inserts an entry into the lowest free slot, with the next sequence number.
     pub(super) fn insert(&mut self, table: &mut TableState, mut entry: Entry) -> EntryId {
         let id = self.free.pop_first().unwrap_or(table.slots.len() as EntryId);
         entry.seq = self.next_seq;
@@ -76,7 +76,7 @@ impl TableIndex {
         id
     }
 
-    /// Empties a slot; returns the key of the entry that was there.
+    /// Frees a slot and returns the key of its entry.
     pub(super) fn remove(&mut self, table: &mut TableState, id: EntryId) -> Option<Vec<KeyValue>> {
         let entry = table.slots.get_mut(id as usize).and_then(Option::take)?;
         let named = (entry.key, entry.priority);
@@ -85,7 +85,7 @@ impl TableIndex {
         Some(named.0)
     }
 
-    /// TCAM rows that the entries of a table with range keys take.
+    /// Returns the number of TCAM rows that the entries of a table with range keys take.
     pub(super) fn rows(&mut self, program: &Program, data: &TableData, table: &TableState) -> u64 {
         let count = || table.entries().map(|(_, e)| rows::of_entry(program, data, &e.key)).sum();
         *self.rows.get_or_insert_with(count)

@@ -1,27 +1,28 @@
-//! The control plane: runtime entries, action-profile members and groups, by typed operation or by name.
+//! Control plane: run-time entries, action-profile members and groups, register and meter writes, device
+//! settings.
 //!
-//! What lives here: the state that both executors read, the operations that change it and their checks,
-//! the schema of a program and its text forms. What may not: lookups on the packet path.
+//! This crate has the control-plane state that both executors read, the typed operations that change it with
+//! their checks, the schema of a program, and the text formats. Lookups on the packet path are in the
+//! executors.
 //!
-//! | module | what it does |
+//! | module | content |
 //! |---|---|
-//! | `state` | what is configured |
-//! | `op`, `check`, `error` | typed operations, their rules, what they say when refused |
+//! | `state` | the control-plane state |
+//! | `op`, `check`, `error` | typed operations, their rules, and the errors of refused operations |
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
-//! | `device`, `app_words` | packet generator, ports, queues; a generator's application as words |
-//! | `back` | taking operations back |
-//! | `arrays`, `cells` | registers and meters that are written; their values as text |
-//! | `schema` | what a program lets the control plane configure |
+//! | `device`, `app_words` | packet generator, ports, queues; a packet-generator application as text |
+//! | `restore` | restoring an earlier state |
+//! | `arrays`, `cells` | register and meter writes; arrays with marks on written blocks |
+//! | `schema` | the tables, profiles and arrays that a program lets the control plane configure |
 //! | `value` | numbers, addresses, prefixes and masks as text |
-//! | `script`, `resolve` | a file's operations with their lines; names to handles |
+//! | `script`, `resolve` | operations of a file with their lines; names to handles |
 //! | [`toml`], [`lines`] | the two file formats |
-//! | [`entries`], [`template`] | a state, or the room for one, as a TOML file |
+//! | [`entries`], [`template`] | a state, or a template for one, as a TOML file |
 
 mod app_words;
 mod array_cells;
 mod arrays;
-mod back;
 pub mod cells;
 mod change;
 mod check;
@@ -35,6 +36,7 @@ mod pipe;
 mod port;
 mod replication;
 mod resolve;
+mod restore;
 mod schema;
 mod script;
 mod state;
@@ -46,13 +48,13 @@ mod value;
 mod tests;
 
 pub use arrays::ArrayWrites;
-pub use back::Scope;
 pub use change::Change;
 pub use device::{DeviceError, DeviceOp, DeviceState, PktgenApp};
 pub use error::ControlError;
 pub use op::{ArrayRef, ControlOp, Reading};
 pub use port::PortMetadata;
 pub use replication::{MulticastNode, Replication, ReplicationError};
+pub use restore::Scope;
 pub use schema::{
     ActionSchema, CounterSchema, KeySchema, MeterSchema, ParamSchema, PortFieldSchema, ProfileSchema,
     RegisterParamSchema, RegisterSchema, Schema, TableSchema,

@@ -1,35 +1,35 @@
-//! Entries as lines of commands, in the style of software switches' runtime command files.
+//! Entries as lines of commands, in the style of the run-time command files of software switches.
 //!
 //! ```text
 //! # comments and empty lines are skipped
 //! act_prof_create_member PROFILE ACTION arg..      members are numbered from 0 in the order of the file
-//! act_prof_create_group PROFILE                    and so are groups
-//! act_prof_add_member_to_group PROFILE MEMBER GROUP   again for one more slot (WCMP)
-//! act_prof_set_group PROFILE GROUP MEMBER..        a group that is there, with these members and no others
+//! act_prof_create_group PROFILE                    groups are numbered in the same way
+//! act_prof_add_member_to_group PROFILE MEMBER GROUP   repeat for each further slot (WCMP)
+//! act_prof_set_group PROFILE GROUP MEMBER..        replaces the members of an existing group
 //! table_add TABLE ACTION key.. => arg.. [priority]
 //! table_indirect_add TABLE key.. => MEMBER [priority]
 //! table_indirect_add_with_group TABLE key.. => GROUP [priority]
 //! table_set_default TABLE ACTION arg..
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
-//! table_set_timeout TABLE ENTRY TIME               time to live without a hit, as in 50ms; 0ms: for ever
+//! table_set_timeout TABLE ENTRY TIME               time to live without a hit, such as 50ms; 0ms: never expires
 //! counter_reset COUNTER [INDEX]
 //! register_write REGISTER INDEX VALUE [HIGH]      registers, meters and readings: see below
-//! mirroring_add SESSION PORT                       a dev_port; the rest of a session takes the TOML form
+//! mirroring_add SESSION PORT                       a dev_port; other settings of a session need the TOML form
 //! port_metadata_set PORT value..                   a dev_port; one value per field of the port metadata
 //! pktgen_write_buffer PIPE OFFSET BYTES            hexadecimal digits
 //! pktgen_set_app PIPE APP KEY=VALUE..              the keys of the TOML form
 //! pktgen_enable PIPE APP                           and pktgen_disable
 //! port_down PORT                                   and port_up
-//! port_pfc PORT mac|program                        who pauses its queues and asks for pauses
-//! port_shaper PORT RATE:BURST|off                  the most that it sends
-//! queue_shaper PORT QUEUE RATE:BURST|off           the most that it sends
-//! queue_guarantee PORT QUEUE RATE:BURST PRIORITY   the least that it gets; and queue_guarantee PORT QUEUE off
+//! port_pfc PORT mac|program                        who pauses its queues and sends pause frames
+//! port_shaper PORT RATE:BURST|off                  maximum rate
+//! queue_shaper PORT QUEUE RATE:BURST|off           maximum rate
+//! queue_guarantee PORT QUEUE RATE:BURST PRIORITY   minimum rate; and queue_guarantee PORT QUEUE off
 //! queue_schedule PORT QUEUE PRIORITY WEIGHT        strict priority 0 to 7, DWRR weight 0 to 1023
 //! queue_pause PORT QUEUE                           and queue_resume
 //! queue_flow_control PORT QUEUE xoff|credit|off
-//! deflection_set PIPE PORT QUEUE                   where drops at its ports go; and deflection_clear PIPE
-//! in_pipe PIPE COMMAND ..                          a command on tables or arrays in one pipe alone
+//! deflection_set PIPE PORT QUEUE                   target of packets that would be dropped; and deflection_clear PIPE
+//! in_pipe PIPE COMMAND ..                          applies a command on tables or arrays to one pipe only
 //! ```
 //!
 //! Arrays: `register_write NAME INDEX VALUE [HIGH]`, `register_param_set NAME PARAMETER VALUE`,
@@ -38,15 +38,15 @@
 //! `lpf_set NAME INDEX sample|rate RISE [FALL] [SHIFT]`, `wred_set NAME INDEX MIN MAX PERCENT [TIME]`,
 //! `meter_clear NAME [INDEX]`. `*` as INDEX stands for all cells.
 //!
-//! A file of *changes* has the same commands, each behind the time at which it takes effect:
+//! A file of *changes* has the same commands, each after the time at which it takes effect:
 //!
 //! ```text
 //! @1.5ms table_delete ipv4_route 3
 //! @2ms   table_set_default ipv4_route ipv4_drop
 //! ```
 //!
-//! Keys and arguments are spelled as in [`parse_match`](super::parse_match) without spaces inside (`0x50&&&0xf0`). A
-//! table with a ternary or range key needs a priority; lower wins.
+//! Keys and arguments are written as for [`parse_match`](super::parse_match), without spaces inside
+//! (`0x50&&&0xf0`). An entry of a table with a ternary or range key needs a priority; the lowest number wins.
 
 mod device;
 
@@ -60,7 +60,7 @@ use sluice_asic::units::{Duration, UnitError};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{KeyValue, Profile, Program, TableData};
 
-/// Most pipes that a chip has (model: chip §1.1).
+/// Largest number of pipes of a chip (model: chip §1.1).
 pub(super) const PIPES: u8 = 4;
 
 /// Commands and their usage.
@@ -103,8 +103,8 @@ const COMMANDS: [(&str, &str); 33] = [
 /// Reads a file of commands; `origin` names it in errors.
 ///
 /// # Errors
-/// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
-/// room, fitting values) is checked by [`Script::apply`].
+/// Refuses lines that cannot be read, and returns all of these mistakes in the order of lines. Mistakes that
+/// depend on the state (duplicates, capacity, values that do not fit) are found by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
     complete(before_run(program, text, origin))
 }
@@ -112,8 +112,8 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
 /// Reads a file of commands and applies all of it, or nothing.
 ///
 /// # Errors
-/// Everything that is wrong with the file, in the order of its lines: what cannot be read, and what the rest is
-/// refused for.
+/// Refuses lines that cannot be read and operations that the state refuses, and returns all mistakes in the
+/// order of lines.
 pub fn load(
     program: &Program,
     text: &str,
@@ -124,15 +124,15 @@ pub fn load(
     script.apply_beside(program, control, errors)
 }
 
-/// Commands that take effect at once; there is nothing to read then.
+/// Reads commands that take effect at once, without a time.
 fn before_run(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
     let (script, mut errors) = read(program, text, origin, |words| Ok((Duration::ZERO, words)));
     let reads = script.ops.iter().filter(|sourced| matches!(sourced.op, ControlOp::Read { .. }));
     errors.extend(reads.map(|sourced| EntryError {
         origin: origin.to_owned(),
         line: sourced.line,
-        text: "there is nothing to read before the run".to_owned(),
-        help: "put the reading into a file of changes, behind its time: `@1ms register_read ..`".to_owned(),
+        text: "cells can be read only during the run".to_owned(),
+        help: "put the command into a file of changes, after its time: `@1ms register_read ..`".to_owned(),
     }));
     errors.sort_by_key(|e| e.line);
     (script, errors)
@@ -142,17 +142,21 @@ fn complete((script, errors): (Script, Vec<EntryError>)) -> Result<Script, Vec<E
     if errors.is_empty() { Ok(script) } else { Err(errors) }
 }
 
-/// Reads a file of changes: commands with the time from the start of the run at which each takes effect. The
-/// script is in the order of times; members and groups are numbered in the order of the file.
+/// Reads a file of changes: commands with the time, from the start of the run, at which each takes effect.
+/// The script is sorted by time; members and groups are numbered in the order of the file.
 ///
 /// # Errors
-/// As [`parse`]; [`Script::check`] says whether the changes fit the entries that they will find.
+/// Refuses the same lines as [`parse`], and lines without a time. [`Script::check`] checks the changes
+/// against the entries that they will find.
 pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
     let (mut script, errors) = read(program, text, origin, |words| {
-        let help = "start each line with the time from the start of the run, as in `@1.5ms table_delete ..`";
+        let help = "write the time from the start of the run first, such as `@1.5ms table_delete ..`";
         let (first, rest) = words.split_first().unwrap_or((&"", &[]));
         let Some(time) = first.strip_prefix('@') else {
-            return Err(Problem { text: format!("`{first}` is no time"), help: help.to_owned() });
+            return Err(Problem {
+                text: format!("a line must start with its time, found `{first}`"),
+                help: help.to_owned(),
+            });
         };
         let refused = |e: UnitError| Problem { text: e.to_string(), help: help.to_owned() };
         time.parse().map(|at| (at, rest)).map_err(refused)
@@ -161,7 +165,7 @@ pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Scri
     complete((script, errors))
 }
 
-/// Reads commands; `time` takes the time off the words of a line.
+/// Reads commands; `time` splits the time off the words of a line.
 fn read(
     program: &Program,
     text: &str,
@@ -258,7 +262,7 @@ impl Reader<'_> {
                 })
             }
             ("in_pipe", [pipe, command, rest @ ..]) => {
-                let wrong = || Problem::new(format!("`{pipe}` is no pipe; expected 0 to 3"));
+                let wrong = || Problem::new(format!("`{pipe}` is not a pipe; expected 0 to 3"));
                 let pipe = pipe.parse().ok().filter(|p| *p < PIPES).ok_or_else(wrong)?;
                 Ok(self.command(command, rest)?.in_pipe(Some(pipe)))
             }
@@ -285,7 +289,7 @@ impl Reader<'_> {
     fn port_metadata(&self, port: &str, values: &[&str]) -> Result<ControlOp, Problem> {
         let number = number("dev_port", port)?;
         let unknown =
-            || Problem::new(format!("`{port}` is no dev_port; expected 0 to {}", DevPort::COUNT - 1));
+            || Problem::new(format!("`{port}` is not a dev_port; expected 0 to {}", DevPort::COUNT - 1));
         let port = u16::try_from(number).ok().filter(|p| *p < DevPort::COUNT).ok_or_else(unknown)?;
         let fields: Vec<_> = self.resolver.program.port_metadata().map(|(_, f)| f).collect();
         if fields.len() != values.len() {
@@ -320,7 +324,7 @@ impl Reader<'_> {
         Ok(ControlOp::InsertEntry { table, key, priority, then: then(number("member or group", handle)?) })
     }
 
-    /// The key columns before `=>`, and the words after it.
+    /// Parses the key columns before `=>`; returns them and the words after it.
     fn key<'w, 's>(
         &self,
         data: &TableData,
@@ -351,7 +355,7 @@ impl Reader<'_> {
     fn create_member(&mut self, profile: &str, action: &str, args: &[&str]) -> Result<ControlOp, Problem> {
         let profile = self.resolver.profile(profile)?;
         let member = self.profiles[profile].members;
-        // A member that is refused keeps its number, so that later lines mean what their author meant.
+        // A refused member keeps its number, so that later lines keep their meaning.
         self.profiles[profile].members += 1;
         let call = self.resolver.call(action, args, &self.resolver.profile_actions(profile))?;
         Ok(ControlOp::SetMember { profile, member, call })
@@ -378,7 +382,7 @@ impl Reader<'_> {
     }
 }
 
-/// Gives a member one slot more.
+/// Gives a member one more slot.
 fn add_slot(members: &mut Vec<GroupMember>, member: u32) {
     match members.iter_mut().find(|m| m.member == member) {
         Some(m) => m.weight += 1,
@@ -386,7 +390,7 @@ fn add_slot(members: &mut Vec<GroupMember>, member: u32) {
     }
 }
 
-/// Splits off the priority behind the `args` words, if the table has priorities.
+/// Splits off the priority after the `args` words, if the table has priorities.
 fn priority<'w, 's>(
     data: &TableData,
     words: &'w [&'s str],
@@ -418,10 +422,12 @@ fn mirror(session: &str, port: &str) -> Result<ControlOp, Problem> {
     let small = |what, text| {
         let number = number(what, text)?;
         let most = u16::MAX;
-        u16::try_from(number).map_err(|_| Problem::new(format!("{what} {number}; at most {most}")))
+        u16::try_from(number)
+            .map_err(|_| Problem::new(format!("{what} {number} is too large; at most {most}")))
     };
     let id = small("mirror session", session)?;
-    let unknown = || Problem::new(format!("`{port}` is no dev_port; expected 0 to {}", DevPort::COUNT - 1));
+    let unknown =
+        || Problem::new(format!("`{port}` is not a dev_port; expected 0 to {}", DevPort::COUNT - 1));
     let port = DevPort::new(small("dev_port", port)?).ok_or_else(unknown)?;
     Ok(ControlOp::SetMirrorSession { id, session: Some(MirrorSession::to_port(port)) })
 }

@@ -1,4 +1,4 @@
-//! Typed operations, and how they change what is configured.
+//! Typed control-plane operations, and their effect on the state.
 
 use super::check::Checker;
 use super::{Change, ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, Then};
@@ -8,7 +8,7 @@ use sluice_asic::units::{Duration, Time};
 use sluice_ir::rows;
 use sluice_ir::{ActionCall, Counter, KeyValue, Meter, MeterConfig, Profile, Program, Register, Table};
 
-/// A change that the control plane asks for.
+/// Operation of the control plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ControlOp {
     /// Adds an entry to a table.
@@ -17,18 +17,18 @@ pub enum ControlOp {
         table: Table,
         /// One column per key.
         key: Vec<KeyValue>,
-        /// Lower wins; 0 in tables without a ternary or range key.
+        /// Priority, the lowest first; 0 in tables without a ternary or range key.
         priority: u32,
-        /// What it does.
+        /// Action, member or group of the entry.
         then: Then,
     },
-    /// Changes what an entry does; its key, place in the order and counter stay.
+    /// Changes an entry's action, member or group. Its key, position in the order and counter stay.
     ModifyEntry {
         /// The table.
         table: Table,
         /// The entry.
         entry: EntryId,
-        /// What it does from now on.
+        /// New action, member or group.
         then: Then,
     },
     /// Removes an entry.
@@ -38,23 +38,23 @@ pub enum ControlOp {
         /// The entry.
         entry: EntryId,
     },
-    /// Changes what a table does on a miss.
+    /// Sets a table's default action.
     SetDefault {
         /// The table.
         table: Table,
-        /// What runs.
+        /// The action and its arguments.
         call: ActionCall,
     },
-    /// Creates a member of a profile or changes what it does.
+    /// Creates a member of a profile or changes its action.
     SetMember {
         /// The profile.
         profile: Profile,
         /// Its number.
         member: u32,
-        /// What it does.
+        /// Action of the member.
         call: ActionCall,
     },
-    /// Removes a member that nothing uses.
+    /// Deletes a member that nothing uses.
     DeleteMember {
         /// The profile.
         profile: Profile,
@@ -70,14 +70,14 @@ pub enum ControlOp {
         /// Members in slot order.
         members: Vec<GroupMember>,
     },
-    /// Removes a group that no entry uses.
+    /// Deletes a group that no entry uses.
     DeleteGroup {
         /// The profile.
         profile: Profile,
         /// Its number.
         group: u32,
     },
-    /// Takes a member of one group down or brings it up; its slots stay.
+    /// Takes a member of one group down or brings it up. The member keeps its slots.
     SetMemberActive {
         /// The profile.
         profile: Profile,
@@ -85,7 +85,7 @@ pub enum ControlOp {
         group: u32,
         /// The member.
         member: u32,
-        /// Whether it may be picked.
+        /// True if the selector may select it.
         active: bool,
     },
     /// Sets a counter to zero.
@@ -95,81 +95,81 @@ pub enum ControlOp {
         /// The cell; `None` for all.
         index: Option<u32>,
     },
-    /// Adds an entry with a time to live of its own, to a table that ages.
+    /// Adds an entry with its own time to live to a table that ages.
     InsertAgeing {
         /// The table.
         table: Table,
         /// One column per key.
         key: Vec<KeyValue>,
-        /// Lower wins; 0 in tables without a ternary or range key.
+        /// Priority, the lowest first; 0 in tables without a ternary or range key.
         priority: u32,
-        /// What it does.
+        /// Action, member or group of the entry.
         then: Then,
-        /// Time without a hit; zero for ever.
+        /// Time without a hit after which the entry expires; zero: never.
         ttl: Duration,
     },
-    /// Gives an entry a time to live, from now on.
+    /// Sets the time to live of an entry, beginning with this operation.
     SetEntryTtl {
         /// The table.
         table: Table,
         /// The entry.
         entry: EntryId,
-        /// Time without a hit; zero for ever; `None` for that of the table.
+        /// Time without a hit after which the entry expires; zero: never; `None`: the time of the table.
         ttl: Option<Duration>,
     },
-    /// Sets a mirror session, or takes it away.
+    /// Sets or deletes a mirror session.
     SetMirrorSession {
         /// Its number.
         id: u16,
-        /// What it does.
+        /// The session; `None` deletes it.
         session: Option<MirrorSession>,
     },
-    /// Sets the nodes of a multicast group; none takes it away.
+    /// Sets the nodes of a multicast group; an empty list deletes the group.
     SetMulticastGroup {
-        /// Its number, from 1 on.
+        /// Its number, from 1.
         id: u16,
-        /// Its nodes, in the order in which copies are made.
+        /// Its nodes, in the order of the copies.
         nodes: Vec<MulticastNode>,
     },
-    /// Sets the ports that a level-2 exclusion id leaves out.
+    /// Sets the ports that a level-2 exclusion id excludes.
     SetExclusionPorts {
-        /// The id, 0..=511.
+        /// The id, 0 to 511.
         id: u16,
         /// dev_ports.
         ports: Vec<u16>,
     },
-    /// Sets what packets of a port find as port metadata.
+    /// Sets the port metadata of a port.
     SetPortMetadata {
         /// dev_port.
         port: u16,
-        /// One value per field; all zeros take the row away.
+        /// One value per field; all zeros delete the row.
         values: Vec<u128>,
     },
     /// Changes the packet generator, a port or a queue.
     Device(DeviceOp),
-    /// Writes elements of a register, in all pipes.
+    /// Writes elements of a register in all pipes.
     WriteRegister {
         /// The register.
         register: Register,
         /// The element; `None` for all.
         index: Option<u32>,
-        /// What it holds from now on; `None` is the register's first value.
+        /// New value; `None` is the register's initial value.
         value: Option<Element>,
     },
-    /// Notes what a cell holds at this time; see [`Reading`].
+    /// Records the value of a cell at this time; see [`Reading`].
     Read {
         /// The array.
         array: ArrayRef,
-        /// The cell; `None` for all that differ from their first value.
+        /// The cell; `None` for all cells that differ from their initial value.
         index: Option<u32>,
     },
-    /// Configures cells of a meter, filter or WRED, in all pipes; they start afresh.
+    /// Configures cells of a meter, filter or WRED in all pipes, and resets their state.
     SetMeter {
         /// The array.
         meter: Meter,
         /// The cell; `None` for all.
         index: Option<u32>,
-        /// How it works; `None` opens it.
+        /// The configuration; `None` removes it, so that every packet passes.
         config: Option<MeterConfig>,
     },
     /// Sets a parameter of a register, in all pipes.
@@ -181,24 +181,24 @@ pub enum ControlOp {
         /// Its value.
         value: u32,
     },
-    /// Clears all of a register at once (Tofino 2): for some time packets find an output word and change nothing, then
-    /// every element has its first value.
+    /// Clears a register in the background (Tofino 2). Until the clearing ends, accesses return an output
+    /// word and change nothing; then every element has its initial value.
     FastClear {
         /// The register.
         register: Register,
-        /// The first output word of accesses meanwhile; the others are 0.
+        /// First output word of accesses until then; the other words are 0.
         busy: u32,
     },
-    /// An operation on entries, members, groups, defaults or cells in one pipe alone.
+    /// Applies an operation on entries, members, groups, defaults or cells to one pipe only.
     InPipe {
         /// The pipe.
         pipe: u8,
-        /// What happens there.
+        /// The operation.
         op: Box<ControlOp>,
     },
 }
 
-/// An array that the control plane reads.
+/// Array that the control plane can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ArrayRef {
     /// A counter.
@@ -207,10 +207,10 @@ pub enum ArrayRef {
     Register(Register),
 }
 
-/// What a cell held at a time.
+/// Value of a cell, read at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// When it was read.
+    /// Time of the reading.
     pub time: Time,
     /// The array.
     pub array: ArrayRef,
@@ -218,15 +218,16 @@ pub struct Reading {
     pub index: u32,
     /// The pipe.
     pub pipe: u32,
-    /// A register's halves, low first; a counter's packets and bytes.
+    /// Of a register: its halves, low first. Of a counter: packets and bytes.
     pub values: [u64; 2],
 }
 
 impl ControlState {
-    /// Checks an operation against the program and the present state, and carries it out.
+    /// Checks an operation against the program and the present state, and applies it.
     ///
     /// # Errors
-    /// When the operation breaks a rule; nothing has changed then. The first broken rule is named.
+    /// Refuses an operation that breaks a rule, and names the first broken rule. A refused operation changes
+    /// nothing.
     pub fn apply(&mut self, program: &Program, op: ControlOp) -> Result<Change, ControlError> {
         match op {
             ControlOp::InPipe { pipe, op } => self.apply_in(program, pipe, *op),
@@ -235,7 +236,7 @@ impl ControlState {
         }
     }
 
-    /// The operation on this state alone.
+    /// Applies the operation to this state only.
     pub(super) fn apply_here(&mut self, program: &Program, op: ControlOp) -> Result<Change, ControlError> {
         let check = Checker { program, state: self };
         match op {
@@ -367,7 +368,7 @@ impl ControlState {
         }
     }
 
-    /// The entry of a table with this key and priority.
+    /// Returns the entry of a table with this key and priority.
     pub fn find(&mut self, table: Table, key: &[KeyValue], priority: u32) -> Option<EntryId> {
         let state = self.tables.get(table)?;
         let index = &mut self.index[table];

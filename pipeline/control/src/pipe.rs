@@ -1,15 +1,15 @@
-//! Entries, members and writes of one pipe alone.
+//! Entries, members and writes of a single pipe.
 //!
-//! Every pipe has memories of its own. As long as nothing is asked of one pipe alone, one set of entries stands for all
-//! of them. A pipe that differs has a state of its own, which takes what is asked of all pipes too. The entries of one
-//! table are either the same in all pipes or each of one pipe, since an entry's number must mean one entry: the first
-//! one decides while the table is empty.
+//! Every pipe has separate memories. As long as no operation names a pipe, one state stands for all pipes. A
+//! pipe that differs has a separate state, to which operations on all pipes are applied too. The entries of
+//! one table are either the same in all pipes or each in one pipe, because an entry number must identify one
+//! entry. The first entry decides, while the table is empty.
 
 use super::{Change, ControlError, ControlOp, ControlState};
 use sluice_ir::{Program, Table};
 
 impl ControlOp {
-    /// The operation in one pipe alone, or in all for `None`.
+    /// Makes this an operation on one pipe, or on all pipes for `None`.
     #[must_use]
     pub fn in_pipe(self, pipe: Option<u8>) -> ControlOp {
         match pipe {
@@ -18,7 +18,7 @@ impl ControlOp {
         }
     }
 
-    /// The table whose entries it changes, by number or by key.
+    /// Returns the table whose entries the operation changes, by number or by key.
     const fn entries_of(&self) -> Option<Table> {
         match self {
             ControlOp::InsertEntry { table, .. }
@@ -30,7 +30,7 @@ impl ControlOp {
         }
     }
 
-    /// What it asks for that the whole device has once, if that is what it does.
+    /// Returns the name of the setting if the operation changes one that the whole device shares.
     const fn of_device(&self) -> Option<&'static str> {
         match self {
             ControlOp::SetMirrorSession { .. } => Some("mirror sessions"),
@@ -47,30 +47,30 @@ impl ControlOp {
 }
 
 impl ControlState {
-    /// What is configured in a pipe.
+    /// Returns the state of a pipe.
     #[must_use]
     pub fn of_pipe(&self, pipe: u8) -> &ControlState {
         self.pipes.get(&pipe).unwrap_or(self)
     }
 
-    /// The pipes that have something of their own.
+    /// Returns the pipes that have a separate state.
     pub fn own_pipes(&self) -> impl Iterator<Item = (u8, &ControlState)> {
         self.pipes.iter().map(|(pipe, state)| (*pipe, state))
     }
 
-    /// Whether the entries of a table are each of one pipe.
+    /// True if the entries of a table are each in one pipe.
     #[must_use]
     pub fn is_per_pipe(&self, table: Table) -> bool {
         self.per_pipe.contains(&table)
     }
 
-    /// Whether lookups differ in a pipe from those in others.
+    /// True if lookups in this pipe differ from those in other pipes.
     #[must_use]
     pub fn looks_up_alone(&self, pipe: u8) -> bool {
         self.pipes.get(&pipe).is_some_and(|own| own.tables != self.tables || own.profiles != self.profiles)
     }
 
-    /// An operation in all pipes: all of them take it, or none.
+    /// Applies an operation to all pipes, or to none if one of them refuses it.
     pub(super) fn apply_in_all(&mut self, program: &Program, op: ControlOp) -> Result<Change, ControlError> {
         if let Some(table) = op.entries_of().filter(|t| self.per_pipe.contains(t)) {
             if self.pipes.values().any(|own| own.tables[table].entries().next().is_some()) {
@@ -78,7 +78,7 @@ impl ControlState {
                 return Err(ControlError::PerPipe { table });
             }
             self.per_pipe.remove(&table);
-            // The numbers of entries begin anew, so that they are the same everywhere.
+            // Entry numbers start again, so that they are equal in all pipes.
             let empty = self.tables[table].slots.clone();
             for own in self.pipes.values_mut() {
                 own.tables[table].slots.clone_from(&empty);
@@ -94,7 +94,7 @@ impl ControlState {
         Ok(change)
     }
 
-    /// An operation in one pipe alone.
+    /// Applies an operation to one pipe.
     pub(super) fn apply_in(
         &mut self,
         program: &Program,

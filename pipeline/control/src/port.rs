@@ -1,4 +1,4 @@
-//! Port metadata (phase 0): what the control plane wrote for each port.
+//! Port metadata (phase 0): values that the control plane sets per port.
 
 use super::ControlError;
 use sluice_asic::alu::width_mask;

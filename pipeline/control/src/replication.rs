@@ -1,6 +1,6 @@
-//! Mirror sessions and multicast groups: what copies are made by.
+//! Mirror sessions and multicast groups.
 //!
-//! The state and what can be checked without chip and ports.
+//! This module has the state, and the checks that need neither chip nor ports.
 
 use sluice_asic::tm::{MirrorError, MirrorSession};
 use std::collections::BTreeMap;
@@ -8,59 +8,60 @@ use std::collections::BTreeMap;
 /// Largest level-2 exclusion id: 9 bits (model: tm §9).
 const MAX_LEVEL2: u16 = 511;
 
-/// All sessions and groups.
+/// All mirror sessions and multicast groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replication {
     /// Mirror sessions by number.
     pub sessions: BTreeMap<u16, MirrorSession>,
-    /// The nodes of each multicast group, in the order in which copies are made.
+    /// The nodes of each multicast group, in the order of the copies.
     pub groups: BTreeMap<u16, Vec<MulticastNode>>,
-    /// The dev_ports that each level-2 exclusion id leaves out.
+    /// The dev_ports that each level-2 exclusion id excludes.
     pub exclusions: BTreeMap<u16, Vec<u16>>,
 }
 
 /// A node of a multicast group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MulticastNode {
-    /// What copies see as `egress_rid`.
+    /// Replication id, which copies see as `egress_rid`.
     pub rid: u16,
-    /// Packets with this level-1 exclusion id get no copy by the node.
+    /// Packets with this level-1 exclusion id get no copy from the node.
     pub level1_exclusion: Option<u16>,
-    /// dev_ports that copies leave by.
+    /// dev_ports that copies are sent on.
     pub ports: Vec<u16>,
-    /// Only one of the ports gets a copy, chosen by `level2_mcast_hash`: a LAG.
+    /// True for a LAG: only one of the ports gets a copy, selected by `level2_mcast_hash`.
     pub one_of: bool,
-    /// Of the group's nodes with the same number only one makes copies, chosen by `level1_mcast_hash`: ECMP.
+    /// ECMP number: only one of the group's nodes with the same number makes copies, selected by
+    /// `level1_mcast_hash`.
     pub ecmp: Option<u8>,
 }
 
-/// A session or group that is refused.
+/// Reason why a session or group is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplicationError {
     /// A mirror session that the chip does not allow.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Session(Vec<MirrorError>),
-    /// Group 0 means "no group" to a packet.
-    #[error("multicast group 0 cannot be set up: packets name it for \"no group\"; number groups from 1")]
+    /// Multicast group 0, which means "no group" in a packet.
+    #[error("multicast group 0 means \"no group\" in a packet and cannot be set; number groups from 1")]
     GroupZero,
     /// A port that the switch does not have.
     #[error("{what} names dev_port {port}, which the switch does not have; compare it with the port map")]
     NoSuchPort {
-        /// What names it.
+        /// Object that names the port.
         what: String,
         /// The port.
         port: u16,
     },
-    /// A port that stands twice in a node.
+    /// A port listed twice in a node.
     #[error("{what} names dev_port {port} twice; use a second node with another rid for a second copy")]
     PortTwice {
-        /// What names it.
+        /// Object that names the port.
         what: String,
         /// The port.
         port: u16,
     },
     /// A level-2 exclusion id of more than 9 bits.
-    #[error("level-2 exclusion id {0}; at most {MAX_LEVEL2}")]
+    #[error("level-2 exclusion id {0} is too large; expected 0 to {MAX_LEVEL2}")]
     Level2(u16),
 }
 

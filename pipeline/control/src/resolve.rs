@@ -1,4 +1,4 @@
-//! Names to handles, with the nearest name when there is none.
+//! Names to handles; an unknown name gets the nearest known name as help.
 
 use super::{ControlError, ValueError, parse_match, parse_value};
 use sluice_asic::alu::width_mask;
@@ -9,7 +9,7 @@ use sluice_ir::{
     Register, Table, TableData,
 };
 
-/// Something wrong, before its line is known.
+/// A mistake, before its line is known.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) text: String,
@@ -21,7 +21,7 @@ impl Problem {
         Problem { text: text.into(), help: String::new() }
     }
 
-    /// A name that is not among the candidates.
+    /// Returns the error for a name that is not among the candidates.
     pub(super) fn unknown<'a>(
         what: &str,
         found: &str,
@@ -34,7 +34,7 @@ impl Problem {
     }
 }
 
-/// Finds a program's entities by name.
+/// Resolves names of a program's entities.
 #[derive(Clone, Copy)]
 pub(super) struct Resolver<'a> {
     pub(super) program: &'a Program,
@@ -52,7 +52,8 @@ impl<'a> Resolver<'a> {
         self.program.profile_named(name).ok_or_else(|| Problem::unknown("action profile", name, names))
     }
 
-    /// The position of a port metadata field of this full name, or with this last part if no other has it.
+    /// Returns the position of a port metadata field, given its full name, or its last part if that is
+    /// unique.
     pub(super) fn port_field(self, name: &str) -> Result<(usize, &'a FieldData), Problem> {
         let fields: Vec<&FieldData> = self.program.port_metadata().map(|(_, f)| f).collect();
         let full = fields.iter().position(|f| f.name == name);
@@ -67,7 +68,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// A port metadata field's value as text.
+    /// Parses the value of a port metadata field.
     pub(super) fn port_value(self, field: &FieldData, text: &str) -> Result<u128, Problem> {
         parse_value(text, field.width).map_err(|e| in_context("port metadata", &field.name, &e))
     }
@@ -83,7 +84,7 @@ impl<'a> Resolver<'a> {
         self.program.register_named(name).ok_or_else(|| Problem::unknown("register", name, names))
     }
 
-    /// A parameter of a register, by position.
+    /// Returns the position of a register's parameter.
     pub(super) fn register_param(self, register: Register, name: &str) -> Result<u8, Problem> {
         let params = &self.program.registers[register].params;
         let found = params.iter().position(|p| p.name == name).map(|at| at as u8);
@@ -96,25 +97,25 @@ impl<'a> Resolver<'a> {
         self.program.meter_named(name).ok_or_else(|| Problem::unknown("meter", name, names))
     }
 
-    /// Actions that members of a profile may run: those of the first table that uses it.
+    /// Returns the actions that members of a profile may run: those of the first table that uses the profile.
     pub(super) fn profile_actions(self, profile: Profile) -> Vec<Action> {
         let user = self.program.tables.values().find(|t| t.profile == Some(profile));
         user.map_or(Vec::new(), |t| t.actions.clone())
     }
 
-    /// Actions that a default may run.
+    /// Returns the actions that may be the table's default.
     pub(super) fn default_actions(self, table: Table) -> Vec<Action> {
         table_actions(self.program, table)
     }
 
-    /// An action by name; `offered` are the ones to suggest.
+    /// Returns an action by name; `offered` are the actions to suggest.
     pub(super) fn action(self, name: &str, offered: &[Action]) -> Result<(Action, &'a ActionData), Problem> {
         let found = self.program.action_named(name).map(|a| (a, &self.program.actions[a]));
         let names = offered.iter().map(|a| self.program.actions[*a].name.as_str());
         found.ok_or_else(|| Problem::unknown("action", name, names))
     }
 
-    /// The key column with this full field name, or with this last part if no other has it.
+    /// Returns the key column, given the full field name, or its last part if that is unique.
     pub(super) fn column(self, data: &TableData, name: &str) -> Result<usize, Problem> {
         let names: Vec<&str> = data.keys.iter().map(|k| self.program.fields[k.field].name.as_str()).collect();
         if let Some(i) = names.iter().position(|n| *n == name) {
@@ -139,14 +140,14 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The column's value as text.
+    /// Parses the value of a key column.
     pub(super) fn key_value(self, data: &TableData, column: usize, text: &str) -> Result<KeyValue, Problem> {
         let key = data.keys[column];
         let field = &self.program.fields[key.field];
         parse_match(text, key.kind, field.width).map_err(|e| in_context("key", &field.name, &e))
     }
 
-    /// What a column compares when the author names no value; `None` if one must be named.
+    /// Returns the match of a column that the file leaves out; `None` if the column must be given.
     pub(super) fn absent_key(self, data: &TableData, column: usize) -> Option<KeyValue> {
         let width = self.program.fields[data.keys[column].field].width;
         match data.keys[column].kind {
@@ -157,13 +158,13 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// An argument's value as text.
+    /// Parses the value of an argument.
     pub(super) fn arg(action: &ActionData, index: usize, text: &str) -> Result<u128, Problem> {
         let param = &action.params[index];
         parse_value(text, param.width).map_err(|e| in_context("argument", &param.name, &e))
     }
 
-    /// A call with positional arguments; the count is checked when it is applied.
+    /// Returns a call with positional arguments. Their number is checked when the call is applied.
     pub(super) fn call(self, name: &str, args: &[&str], offered: &[Action]) -> Result<ActionCall, Problem> {
         let (action, data) = self.action(name, offered)?;
         if args.len() != data.params.len() {
@@ -174,7 +175,7 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// Too few or too many positional arguments.
+/// Returns the error for a wrong number of positional arguments.
 pub(super) fn arg_count(data: &ActionData, found: usize) -> Problem {
     let params: Vec<&str> = data.params.iter().map(|p| p.name.as_str()).collect();
     let (expected, params) = (params.len(), params.join(", "));

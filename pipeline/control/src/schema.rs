@@ -1,26 +1,26 @@
-//! What a program lets the control plane configure.
+//! Schema of a program: the tables, profiles and arrays that the control plane can configure.
 
 use super::ControlState;
 use serde::Serialize;
 use sluice_asic::gress::Gress;
 use sluice_ir::{Action, CounterHome, CounterKind, IdleMode, MatchKind, Program, Table};
 
-/// Tables, profiles and counters of a program.
+/// Configurable objects of a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Schema {
-    /// The program's name.
+    /// Name of the program.
     pub program: String,
-    /// In the order of the program.
+    /// Tables, in program order.
     pub tables: Vec<TableSchema>,
-    /// In the order of the program.
+    /// Action profiles, in program order.
     pub profiles: Vec<ProfileSchema>,
-    /// In the order of the program.
+    /// Counters, in program order.
     pub counters: Vec<CounterSchema>,
     /// Port metadata fields, in order.
     pub port_metadata: Vec<PortFieldSchema>,
-    /// In the order of the program.
+    /// Registers, in program order.
     pub registers: Vec<RegisterSchema>,
-    /// In the order of the program.
+    /// Meters, filters and WRED arrays, in program order.
     pub meters: Vec<MeterSchema>,
 }
 
@@ -29,7 +29,7 @@ pub struct Schema {
 pub struct PortFieldSchema {
     /// Full field name.
     pub name: String,
-    /// Bits.
+    /// Width in bits.
     pub width: u16,
     /// Meaning.
     pub doc: String,
@@ -46,19 +46,19 @@ pub struct TableSchema {
     pub gress: Gress,
     /// Key columns.
     pub keys: Vec<KeySchema>,
-    /// What entries, or members of its profile, may do.
+    /// Actions of its entries, or of the members of its profile.
     pub actions: Vec<ActionSchema>,
-    /// The action that runs on a miss.
+    /// Default action, which runs on a miss.
     pub default: String,
-    /// The profile whose members or groups its entries name.
+    /// Profile whose members or groups its entries name.
     pub profile: Option<String>,
-    /// Whether the program fixes its entries.
+    /// True if the program fixes its entries.
     pub constant: bool,
     /// `notify` or `poll` if its entries age, with the table's own time to live.
     pub idle: Option<String>,
-    /// Entries that it can hold.
+    /// Largest number of entries.
     pub size: u32,
-    /// Entries that it can still take; 0 when it takes none at run time.
+    /// Entries that can still be added; 0 if the table takes none at run time.
     pub free: u32,
 }
 
@@ -69,7 +69,7 @@ pub struct KeySchema {
     pub name: String,
     /// `exact`, `ternary`, `lpm` or `range`.
     pub kind: &'static str,
-    /// Bits.
+    /// Width in bits.
     pub width: u16,
     /// Meaning of the field.
     pub doc: String,
@@ -91,7 +91,7 @@ pub struct ActionSchema {
 pub struct ParamSchema {
     /// Name.
     pub name: String,
-    /// Bits.
+    /// Width in bits.
     pub width: u16,
 }
 
@@ -104,15 +104,15 @@ pub struct ProfileSchema {
     pub doc: String,
     /// Tables that use it.
     pub tables: Vec<String>,
-    /// What members may do.
+    /// Actions of its members.
     pub actions: Vec<ActionSchema>,
-    /// Members that it can hold.
+    /// Largest number of members.
     pub size: u32,
-    /// Members that it can still take.
+    /// Members that can still be added.
     pub free: u32,
-    /// Groups that it can hold; 0 without a selector.
+    /// Largest number of groups; 0 without a selector.
     pub groups: u32,
-    /// Most slots (sum of weights) of a group.
+    /// Largest number of slots (sum of weights) of a group.
     pub max_group_size: u32,
 }
 
@@ -125,9 +125,9 @@ pub struct CounterSchema {
     pub doc: String,
     /// `packets`, `bytes` or `packets_and_bytes`.
     pub kind: &'static str,
-    /// The table whose entries it counts.
+    /// Table of a direct counter, which counts per entry.
     pub table: Option<String>,
-    /// Cells.
+    /// Number of cells.
     pub size: u32,
 }
 
@@ -138,15 +138,15 @@ pub struct RegisterSchema {
     pub name: String,
     /// Meaning.
     pub doc: String,
-    /// `32`, or `32x2` for a pair.
+    /// Format of an element: `32`, or `32x2` for a pair.
     pub element: String,
-    /// Whether a value has a high half.
+    /// True if a value has a high half.
     pub pair: bool,
-    /// The table whose entries have an element each.
+    /// Table of a direct register, which has an element per entry.
     pub table: Option<String>,
-    /// Elements.
+    /// Number of elements.
     pub size: u32,
-    /// Numbers that the control plane sets.
+    /// Run-time parameters of its actions.
     pub params: Vec<RegisterParamSchema>,
 }
 
@@ -155,9 +155,9 @@ pub struct RegisterSchema {
 pub struct RegisterParamSchema {
     /// Name.
     pub name: String,
-    /// Its value until it is set.
+    /// Initial value.
     pub init: u32,
-    /// The largest value.
+    /// Largest value.
     pub most: u32,
 }
 
@@ -170,20 +170,20 @@ pub struct MeterSchema {
     pub doc: String,
     /// `packets`, `bytes`, `lpf` or `wred`.
     pub kind: &'static str,
-    /// The table whose entries have a cell each.
+    /// Table of a direct meter, which has a cell per entry.
     pub table: Option<String>,
-    /// Cells.
+    /// Number of cells.
     pub size: u32,
 }
 
 impl Schema {
-    /// The schema of a program nobody has configured yet.
+    /// Returns the schema of a program in its initial state.
     #[must_use]
     pub fn of(program: &Program) -> Schema {
         Schema::with(program, &ControlState::new(program))
     }
 
-    /// The schema of a program with the room that a state leaves.
+    /// Returns the schema of a program with the free room of a state.
     #[must_use]
     pub fn with(program: &Program, control: &ControlState) -> Schema {
         Schema {
@@ -269,7 +269,7 @@ fn counters(program: &Program) -> Vec<CounterSchema> {
     schema.collect()
 }
 
-/// The table of a direct array, and the cells.
+/// Returns the table of a direct array, and the number of cells.
 fn home(program: &Program, home: CounterHome) -> (Option<String>, u32) {
     let table = match home {
         CounterHome::Direct(t) => Some(program.tables[t].name.clone()),
@@ -301,7 +301,7 @@ fn meters(program: &Program) -> Vec<MeterSchema> {
     schema.collect()
 }
 
-/// A match kind as P4 spells it.
+/// Returns the name of a match kind in P4.
 pub(super) fn kind_name(kind: MatchKind) -> &'static str {
     match kind {
         MatchKind::Exact => "exact",

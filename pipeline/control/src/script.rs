@@ -1,18 +1,18 @@
-//! Operations read from a file, each with its line.
+//! Operations read from a file, with their lines.
 
 use super::{Change, ControlOp, ControlState};
 use sluice_asic::units::Duration;
 use sluice_ir::Program;
 use thiserror::Error;
 
-/// An operation and where it was written.
+/// An operation with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sourced {
-    /// Line from 1.
+    /// Line number, from 1.
     pub line: u32,
     /// The operation.
     pub op: ControlOp,
-    /// When it takes effect, from the start of the run; zero for what is there from the start.
+    /// Time at which it takes effect, from the start of the run; zero: before the first packet.
     pub at: Duration,
 }
 
@@ -25,25 +25,26 @@ pub struct Script {
     pub ops: Vec<Sourced>,
 }
 
-/// Something wrong in a file of entries.
+/// A mistake in a file of entries.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("error: {text}\n  --> {origin}:{line}{}", if .help.is_empty() { String::new() } else { format!("\n  = help: {}", .help) })]
 pub struct EntryError {
     /// Name of the file.
     pub origin: String,
-    /// Line from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// What was found and what was expected, one sentence without a full stop.
+    /// What was found and what was expected: one sentence without a full stop.
     pub text: String,
-    /// How to mend it; empty if nothing useful can be said.
+    /// How to fix it; empty if there is no useful advice.
     pub help: String,
 }
 
 impl Script {
-    /// Whether the operations, one after the other, could be applied to this state, which stays as it is.
+    /// Checks that the operations could be applied to this state, one after another. The state does not
+    /// change.
     ///
     /// # Errors
-    /// As [`Script::apply`].
+    /// Refuses the same operations as [`Script::apply`].
     pub fn check(&self, program: &Program, control: &ControlState) -> Result<(), Vec<EntryError>> {
         self.apply(program, &mut control.clone()).map(|_| ())
     }
@@ -51,7 +52,7 @@ impl Script {
     /// Applies all operations, or none.
     ///
     /// # Errors
-    /// Every operation that is refused, with its line; `control` is unchanged then.
+    /// Returns every refused operation with its line. If one is refused, `control` does not change.
     pub fn apply(
         &self,
         program: &Program,
@@ -60,8 +61,8 @@ impl Script {
         self.apply_beside(program, control, Vec::new())
     }
 
-    /// Applies all operations, or none if any is refused or if the file's reader had found `errors`: those come
-    /// together with what the operations that could be read are refused for.
+    /// Applies all operations, or none if an operation is refused or the reader of the file found `errors`.
+    /// The result has both kinds of mistakes.
     pub(super) fn apply_beside(
         &self,
         program: &Program,
@@ -74,7 +75,7 @@ impl Script {
         for Sourced { line, op, .. } in &self.ops {
             match next.apply(program, op.clone()) {
                 Ok(change) => changes.push(change),
-                // What is missing may have been in a line that could not be read.
+                // The missing object may have been defined in a line that could not be read.
                 Err(e) if unread && e.is_missing() => {}
                 Err(e) => errors.push(EntryError {
                     origin: self.origin.clone(),

@@ -1,7 +1,7 @@
-//! What the control plane has configured. Plain data: executors compile their own lookup structures from it.
+//! Control-plane state, as plain data. Executors compile their lookup structures from it.
 //!
-//! Order of entries, the same for every executor: a longer prefix before a shorter one, then a lower
-//! priority number before a higher one, then the older entry before the younger (`seq`).
+//! All executors order entries in the same way: a longer prefix first, then the lower priority number, then
+//! the older entry (`seq`).
 
 use super::arrays::ArrayWrites;
 use super::device::DeviceState;
@@ -15,17 +15,18 @@ use sluice_ir::entity::EntityMap;
 use sluice_ir::{ActionCall, KeyValue, Profile, Program, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Slot of an entry in its table: stable while the entry lives, and the index of its direct counter.
+/// Slot of an entry in its table. It is stable while the entry exists, and is the index of its direct
+/// counter.
 pub type EntryId = u32;
 
-/// What a matching entry does.
+/// Result of a match: an action, or a member or group of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Then {
     /// Runs an action.
     Call(ActionCall),
     /// Runs the action of a profile member.
     Member(u32),
-    /// Runs the action of the group member that the selector picks.
+    /// Runs the action of the group member that the selector selects.
     Group(u32),
 }
 
@@ -34,13 +35,13 @@ pub enum Then {
 pub struct Entry {
     /// One column per key.
     pub key: Vec<KeyValue>,
-    /// Lower wins among ternary entries; 0 elsewhere.
+    /// Priority among entries of tables with a ternary or range key, the lowest first; 0 in other tables.
     pub priority: u32,
-    /// Order of insertion, over the life of the table.
+    /// Number in the order of insertion into the table.
     pub seq: u64,
-    /// What it does.
+    /// Action, member or group.
     pub then: Then,
-    /// Time to live without a hit; `None` for that of its table.
+    /// Time without a hit after which the entry expires; `None`: the time of its table.
     pub ttl: Option<Duration>,
 }
 
@@ -49,25 +50,25 @@ pub struct Entry {
 pub struct TableState {
     /// Entries by slot; `None` is a free slot.
     pub slots: Vec<Option<Entry>>,
-    /// Runs on a miss.
+    /// Default action, which runs on a miss.
     pub default: ActionCall,
 }
 
 impl TableState {
-    /// Entries with their slots, in slot order.
+    /// Returns the entries with their slots, in slot order.
     pub fn entries(&self) -> impl Iterator<Item = (EntryId, &Entry)> {
         self.slots.iter().enumerate().filter_map(|(i, e)| e.as_ref().map(|e| (i as EntryId, e)))
     }
 }
 
-/// A member's place in a group.
+/// Membership in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupMember {
     /// Member of the profile.
     pub member: u32,
-    /// Slots of the group that it fills (WCMP); at least 1.
+    /// Weight (WCMP): number of slots of the group that the member gets; at least 1.
     pub weight: u32,
-    /// A member that is down keeps its slots but is not picked.
+    /// False if the member is down: it keeps its slots, but the selector does not select it.
     pub active: bool,
 }
 
@@ -80,18 +81,18 @@ pub struct ProfileState {
     pub groups: BTreeMap<u32, Vec<GroupMember>>,
 }
 
-/// A group laid out in the slots of a selector.
+/// Slots of a group as the selector addresses them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupSlots {
-    /// The slots as the selector's arithmetic sees them; `None` for a group without members.
+    /// Number of slots and words of the selector's arithmetic; `None` for a group without members.
     pub shape: Option<GroupShape>,
-    /// Member of each slot (word times 120 plus index in the word); `None` where no member is.
+    /// Member of each slot (word * 120 + index in the word); `None` for a slot without a member.
     pub members: Vec<Option<u32>>,
 }
 
 impl ProfileState {
-    /// Lays a group out: its members in order, each as often as its weight says, dealt to the words as the
-    /// driver does. A group that does not exist has no slots.
+    /// Returns the slots of a group: its members in order, each repeated by its weight, distributed over the
+    /// words as the driver does. A group that does not exist has no slots.
     #[must_use]
     pub fn slots(&self, group: u32) -> GroupSlots {
         let members = self.groups.get(&group).map_or(&[][..], Vec::as_slice);
@@ -111,15 +112,16 @@ impl ProfileState {
     }
 }
 
-/// Slots were changed beside the index over a table's keys.
+/// Error: slots were changed without the index over the table's keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StaleIndex;
 
-/// Everything the control plane has configured: in all pipes, but for what is of one pipe alone
+/// State of the control plane: the settings of all pipes, and those of single pipes
 /// ([`ControlState::of_pipe`]).
 ///
-/// Change it by [`ControlState::apply`](Self::apply), which checks. Slots that are pushed or popped directly
-/// are noticed by the next operation; entries overwritten in place are not found by their new key.
+/// Change it with [`ControlState::apply`](Self::apply), which checks every operation. The next operation
+/// notices slots that were pushed or popped directly. An entry overwritten in place is not found by its new
+/// key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ControlState {
     /// Per table.
@@ -132,17 +134,17 @@ pub struct ControlState {
     pub port_metadata: PortMetadata,
     /// Packet generator, ports and queues.
     pub device: DeviceState,
-    /// Registers written and meters configured.
+    /// Register writes and meter configurations.
     pub arrays: ArrayWrites,
     pub(super) index: EntityMap<Table, TableIndex>,
-    /// All that is configured in pipes that have something of their own.
+    /// Complete states of pipes that differ from the others.
     pub(super) pipes: BTreeMap<u8, ControlState>,
-    /// Tables whose entries are each of one pipe.
+    /// Tables whose entries are each in one pipe.
     pub(super) per_pipe: BTreeSet<Table>,
 }
 
 impl ControlState {
-    /// The state of a program before any operation: its constant entries and defaults.
+    /// Returns the initial state of a program: its constant entries and defaults.
     #[must_use]
     pub fn new(program: &Program) -> ControlState {
         let tables: EntityMap<Table, TableState> = program
@@ -176,11 +178,11 @@ impl ControlState {
         }
     }
 
-    /// The longest shorter prefix that covers an entry's and is equal to it in all other columns: its length and
-    /// slot. `width` are the bits of the prefix' field.
+    /// Returns the longest shorter prefix that covers an entry's prefix and is equal to it in all other
+    /// columns: its length and slot. `width` is the width of the prefix' field in bits.
     ///
     /// # Errors
-    /// When slots were changed beside the index.
+    /// Refuses a state whose slots were changed without the index.
     pub fn covering(
         &self,
         table: Table,

@@ -1,5 +1,5 @@
-//! The file that a program's user starts from: every table, profile and action with its documentation and an example,
-//! all commented out.
+//! Template of an entries file: every table, profile and action with its documentation and an example, all
+//! commented out.
 
 use super::entries::{bare_or_string, quoted, string};
 use super::{
@@ -8,8 +8,8 @@ use super::{
 use sluice_asic::alu::width_mask;
 use std::fmt::Write;
 
-/// A valid TOML file. Lines that start with `##` explain; the others, without their `# `, are an example that
-/// the program accepts as it stands.
+/// Returns a valid TOML file. Lines that start with `##` explain. The other lines, without their `# `, are an
+/// example that the program accepts unchanged.
 #[must_use]
 pub fn print(schema: &Schema) -> String {
     let mut out =
@@ -50,7 +50,7 @@ pub fn print(schema: &Schema) -> String {
     out
 }
 
-/// What can be set in the device under any program.
+/// Device settings, which do not depend on the program.
 const DEVICE: &str = r#"
 ## The packet generator of a pipe: the bytes that its packets are made of, and an application. Triggers:
 ## one_shot and periodic (time), port_down (ports = "0,8-15"), recirculation and request (match =
@@ -222,7 +222,7 @@ fn key_example(key: &KeySchema) -> String {
     }
 }
 
-/// A value that fits and looks like what the field holds.
+/// Returns a value that fits and looks like the field's content.
 fn value_example(name: &str, width: u16) -> String {
     let value = match width {
         32 => 0x0a00_0001,
@@ -233,7 +233,7 @@ fn value_example(name: &str, width: u16) -> String {
     show_value(value, width, name)
 }
 
-/// `, doc` on one line, or nothing.
+/// Returns `, doc` on one line, or nothing.
 fn doc(text: &str) -> String {
     let flat: Vec<&str> = text.split_whitespace().collect();
     if flat.is_empty() { String::new() } else { format!(" - {}", flat.join(" ")) }

@@ -14,9 +14,9 @@
 //! key = { "ipv4.dst" = "10.1.0.0/16" }               # full field name, or its last part: { dst = … }
 //! group = 7                                          # or member = 1, or action = "…" and args
 //! priority = 10                                      # tables with a ternary or range key only
-//! ttl = "50ms"                                       # tables that notify of idle entries only; "0ms": for ever
-//! pipe = 1                                           # in that pipe alone; left out: in all. Members, groups,
-//!                                                    # registers and meters have it too
+//! ttl = "50ms"                                       # tables that notify of idle entries only; "0ms": never expires
+//! pipe = 1                                           # in that pipe only; left out: in all pipes. Also a key of
+//!                                                    # members, groups, registers and meters
 //!
 //! [default.ipv4_lpm]
 //! action = "drop"
@@ -30,9 +30,9 @@
 //! port = 136                                         # dev_port; or groups = [5], or both
 //! queue = 1                                          # of that port; cos, ingress = false, egress = false
 //! max_length = 128                                   # bytes of the copy, its mirror header included
-//! overrides = ["port"]                               # what packets replace: port (and queue), cos, multicast,
-//!                                                    # deflect_on_drop, hash_1 or hash_2
-//! hashes = [0, 5]                                    # choose among multicast members; deflect_on_drop = true
+//! overrides = ["port"]                               # settings that packets override: port (and queue), cos,
+//!                                                    # multicast, deflect_on_drop, hash_1 or hash_2
+//! hashes = [0, 5]                                    # select multicast members; deflect_on_drop = true
 //!
 //! [[multicast]]
 //! group = 5
@@ -41,7 +41,7 @@
 //!
 //! [[register.flowlet]]                               # without index: all elements
 //! index = 3
-//! value = 17                                         # of a pair the low half, and high = ..
+//! value = 17                                         # of a pair: the low half, with high = ..
 //!
 //! [[meter.police]]                                   # without index: all cells
 //! index = 3
@@ -52,11 +52,11 @@
 //! id = 7
 //! ports = [24, 32]
 //!
-//! [[port_metadata]]                                  # what packets of a port find before they are parsed
+//! [[port_metadata]]                                  # values that the parser of a port's packets gets
 //! port = 8                                           # dev_port
 //! values = { "port_md.vrf" = 3, kind = 1 }           # full field name, or its last part; others are 0
 //!
-//! [[pktgen_buffer]]                                  # what generated packets are made of
+//! [[pktgen_buffer]]                                  # bytes of generated packets
 //! pipe = 0
 //! offset = 0                                         # a multiple of 16 for a packet's first byte
 //! bytes = "0x0011"
@@ -73,28 +73,28 @@
 //! [[port]]
 //! port = 136                                         # dev_port
 //! up = false
-//! pfc = "program"                                    # or "mac": who does its PFC
+//! pfc = "program"                                    # or "mac": handles PFC of the port
 //!
 //! [[queue]]
 //! port = 136
 //! queue = 3
 //! paused = true
-//! flow_control = "xoff"                              # obeys packets' words; or credit. Tofino 2
-//! max = "10Gbps:9216B"                               # rate:burst that it sends at most; ports have `max` too
-//! min = "1Gbps:9216B"                                # rate:burst that it gets at least, before others
+//! flow_control = "xoff"                              # or "credit": obeys flow-control words of packets. Tofino 2
+//! max = "10Gbps:9216B"                               # maximum rate and burst; ports have `max` too
+//! min = "1Gbps:9216B"                                # guaranteed rate and burst, served first
 //! min_priority = 7                                   # among guarantees
 //! priority = 5                                       # strict; the highest first
 //! weight = 10                                        # DWRR among queues of one priority
 //!
-//! [[deflection]]                                     # where packets with deflect_on_drop go
+//! [[deflection]]                                     # target of packets with deflect_on_drop
 //! pipe = 0
 //! port = 144
 //! queue = 0
 //! ```
 //!
-//! Values are spelled as in [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match); integers need
-//! no quotes. A ternary, lpm or range column that is left out matches everything. Members are applied before groups,
-//! groups before entries, entries before defaults, each in the order of the file.
+//! Values are written as for [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
+//! integers need no quotes. A ternary, lpm or range column that is left out matches every value. Members are
+//! applied first, then groups, entries and defaults, each in the order of the file.
 
 mod arrays;
 mod device;
@@ -113,8 +113,8 @@ use sluice_ir::{Action, ActionCall, ActionData, KeyValue, Program, Table, TableD
 /// Reads a TOML file; `origin` names it in errors.
 ///
 /// # Errors
-/// Everything that is wrong with the file, in the order of its lines. What depends on the state (duplicates,
-/// room, fitting values) is checked by [`Script::apply`].
+/// Refuses parts that cannot be read, and returns all of these mistakes in the order of lines. Mistakes that
+/// depend on the state (duplicates, capacity, values that do not fit) are found by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
     let (script, errors) = read(program, text, origin);
     if errors.is_empty() { Ok(script) } else { Err(errors) }
@@ -123,8 +123,8 @@ pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<
 /// Reads a TOML file and applies all of it, or nothing.
 ///
 /// # Errors
-/// Everything that is wrong with the file, in the order of its lines: what cannot be read, and what the rest is
-/// refused for.
+/// Refuses parts that cannot be read and operations that the state refuses, and returns all mistakes in the
+/// order of lines.
 pub fn load(
     program: &Program,
     text: &str,
@@ -135,7 +135,7 @@ pub fn load(
     script.apply_beside(program, control, errors)
 }
 
-/// What can be read, in the order of application, and what is wrong with the rest.
+/// Returns the operations that can be read, in the order of application, and the mistakes in the rest.
 fn read(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
     let (document, syntax) = DeTable::parse_recoverable(text);
     let mut reader = Reader { resolver: Resolver { program }, ops: Vec::new(), problems: Vec::new() };
@@ -158,7 +158,7 @@ fn read(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>
     let error =
         |(at, Problem { text, help })| EntryError { origin: origin.to_owned(), line: line(at), text, help };
     let mut errors: Vec<EntryError> = reader.problems.into_iter().map(error).collect();
-    // The TOML reader may report one slip twice while it recovers.
+    // The TOML reader may report one mistake twice while it recovers.
     errors.dedup();
     (Script { origin: origin.to_owned(), ops }, errors)
 }
@@ -188,7 +188,7 @@ impl Reader<'_> {
         None
     }
 
-    /// Reports a problem at a place of the file and goes on without the value.
+    /// Records the error of a result with its place in the file; returns the value.
     fn ok<T>(&mut self, at: usize, result: Result<T, Problem>) -> Option<T> {
         result.map_or_else(|p| self.fail(at, p), Some)
     }
@@ -205,7 +205,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The tables of an array of tables.
+    /// Returns the tables of an array of tables.
     fn tables<'v, 'i>(&mut self, value: &'v Value<'i>, what: &str) -> Vec<(usize, &'v DeTable<'i>)> {
         let DeValue::Array(array) = value.get_ref() else {
             self.expected::<()>(value, what, &format!("an array of tables, [[{what}]]"));
@@ -221,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A value of a key or argument, as text.
+    /// Returns a value of a key or argument as text.
     fn scalar(&mut self, value: &Value<'_>, what: &str) -> Option<String> {
         match value.get_ref() {
             DeValue::String(text) => Some(text.to_string()),
@@ -245,14 +245,14 @@ impl Reader<'_> {
         )
     }
 
-    /// A time such as "10ms".
+    /// Reads a time such as "10ms".
     fn duration(&mut self, value: &Value<'_>) -> Option<Duration> {
         let text = self.text(value, "`ttl`")?;
         let read = text.parse().map_err(|e: UnitError| Problem::new(format!("`ttl`: {e}")));
         self.ok(start(value), read)
     }
 
-    /// The number under a key that must be there.
+    /// Reads the number under a required key.
     fn required(&mut self, at: usize, table: &DeTable<'_>, key: &str, what: &str) -> Option<u32> {
         match table.get(key) {
             Some(value) => self.number(value, &format!("`{key}`")),
@@ -315,7 +315,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The pipe that something is of alone; `Some(None)` for all of them.
+    /// Reads the pipe of an object; `Some(None)`: all pipes.
     fn pipe(&mut self, body: &DeTable<'_>) -> Option<Option<u8>> {
         let Some(value) = body.get("pipe") else { return Some(None) };
         let number = self.number(value, "`pipe`")?;
@@ -428,7 +428,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[default_in_pipe.NAME]]`
+    /// Reads `[[default_in_pipe.NAME]]`.
     fn defaults_in_pipes(&mut self, at: usize, name: &str, value: &Value<'_>) {
         let found = self.resolver.table(name);
         let Some((table, _)) = self.ok(at, found) else { return };
@@ -442,7 +442,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `action` and `args` of an entry, member or default.
+    /// Reads `action` and `args` of an entry, member or default.
     fn call(&mut self, at: usize, body: &DeTable<'_>, offered: &[Action]) -> Option<ActionCall> {
         let Some(value) = body.get("action") else {
             return self.fail(at, Problem::new("there is no `action` here"));
@@ -496,7 +496,7 @@ fn start(value: &Value<'_>) -> usize {
     value.span().start
 }
 
-/// What a value is, with its article.
+/// Returns the type of a value, with its article.
 fn kind_of(value: &Value<'_>) -> &'static str {
     match value.get_ref() {
         DeValue::String(_) => "a string",

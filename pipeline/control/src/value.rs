@@ -1,15 +1,16 @@
-//! Numbers, addresses, prefixes and masks as text, the same in every file format and report.
+//! Numbers, addresses, prefixes and masks as text, in all file formats and reports.
 //!
-//! A value is an integer (`17`, `0x11`, `0b1_0001`), an IPv4 address (32-bit fields), an IPv6 address (128-bit) or a
-//! MAC address (48-bit). An lpm key is `value/len`, a ternary key `value &&& mask` or `value/len`, a range key
-//! `low..high` with both included; a value alone compares all bits, `*` none.
+//! A value is an integer (`17`, `0x11`, `0b1_0001`), an IPv4 address (32-bit fields), an IPv6 address
+//! (128-bit) or a MAC address (48-bit). An lpm key is `value/len`. A ternary key is `value &&& mask` or
+//! `value/len`. A range key is `low..high`, with both bounds included. A value alone compares all bits; `*`
+//! compares none.
 
 use sluice_asic::alu::width_mask;
 use sluice_ir::{KeyValue, MatchKind};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 
-/// Why a text is no value.
+/// Reason why a text is not a value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ValueError {
     /// Neither a number nor an address.
@@ -20,7 +21,7 @@ pub enum ValueError {
         /// Bits of the field.
         width: u16,
     },
-    /// An address of another width.
+    /// An address of another width than the field.
     #[error("`{text}` is {what} address ({bits} bits), but the field has {width} bits")]
     AddressWidth {
         /// The text.
@@ -32,15 +33,15 @@ pub enum ValueError {
         /// Bits of the field.
         width: u16,
     },
-    /// No number behind the slash.
+    /// A text after the slash that is not a number.
     #[error("`{text}` is not a prefix length; expected a number of bits, 0 to {width}")]
     PrefixLength {
-        /// The text behind the slash.
+        /// The text after the slash.
         text: String,
         /// Bits of the field.
         width: u16,
     },
-    /// A prefix, mask or wildcard where the whole value is compared.
+    /// A prefix, mask or wildcard for a key that is matched exactly.
     #[error("`{text}` is not a single value, but the key is matched exactly; expected all its bits")]
     NotExact {
         /// The text.
@@ -52,7 +53,7 @@ pub enum ValueError {
         /// The text.
         text: String,
     },
-    /// A range on a key of another kind, or a mask or prefix on a range key.
+    /// A range for a key of another kind, or a mask or prefix for a range key.
     #[error("`{text}` does not suit a key that is matched {}", super::schema::kind_name(*.kind))]
     RangeKind {
         /// The text.
@@ -71,10 +72,10 @@ fn addresses(width: u16) -> &'static str {
     }
 }
 
-/// The value that a text stands for in a field of `width` bits. Whether it fits is not checked here.
+/// Parses the value of a field of `width` bits. Does not check that the value fits.
 ///
 /// # Errors
-/// When the text is neither a number nor an address of the field's width.
+/// Refuses a text that is neither a number nor an address of the field's width.
 pub fn parse_value(text: &str, width: u16) -> Result<u128, ValueError> {
     let text = text.trim();
     let address = if let Some(mac) = mac(text) {
@@ -111,10 +112,10 @@ fn mac(text: &str) -> Option<u64> {
     octets.iter().try_fold(0, |mac, o| Some(mac << 8 | u64::from(u8::from_str_radix(o, 16).ok()?)))
 }
 
-/// The key column that a text stands for.
+/// Parses a key column.
 ///
 /// # Errors
-/// When the text is no value, or not one of this kind of match.
+/// Refuses a text that is not a value, and a form that does not suit the kind of match.
 pub fn parse_match(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, ValueError> {
     let text = text.trim();
     if kind == MatchKind::Range || text.contains("..") {
@@ -153,7 +154,7 @@ pub fn parse_match(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, 
     }
 }
 
-/// `low..high`, a value alone, or `*`.
+/// Parses `low..high`, a value alone, or `*`.
 fn parse_range(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, ValueError> {
     if kind != MatchKind::Range || text.contains("&&&") || text.contains('/') {
         return Err(ValueError::RangeKind { text: text.to_owned(), kind });
@@ -165,9 +166,9 @@ fn parse_range(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, Valu
     Ok(KeyValue::Range { lo: parse_value(lo, width)?, hi: parse_value(hi, width)? })
 }
 
-/// A value as people write it: 48-bit values as MAC, 128-bit ones as IPv6, 32-bit ones whose name speaks of
-/// an address as IPv4, others decimal, in hexadecimal from 2^16 on. Values too wide for the field are
-/// hexadecimal.
+/// Formats a value for people: 48-bit values as MAC address, 128-bit values as IPv6 address, and 32-bit
+/// values as IPv4 address if the field's name says so. Others are decimal below 2^16, otherwise hexadecimal.
+/// A value too wide for the field is hexadecimal.
 #[must_use]
 pub fn show_value(value: u128, width: u16, name: &str) -> String {
     if value > width_mask(width.into()) {
@@ -193,7 +194,7 @@ fn is_ipv4_name(name: &str) -> bool {
         || last.ends_with("ip")
 }
 
-/// A key column as [`parse_match`] reads it.
+/// Formats a key column so that [`parse_match`] reads it.
 #[must_use]
 pub fn show_key(key: KeyValue, width: u16, name: &str) -> String {
     match key {

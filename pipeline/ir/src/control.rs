@@ -8,57 +8,57 @@ use super::{
 /// Statements in program order.
 pub type Block = Vec<Stmt>;
 
-/// One step of a control block.
+/// A statement of a control block.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stmt {
-    /// What it does.
+    /// Kind of the statement.
     pub kind: StmtKind,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// What a control block can do.
+/// Kinds of statements of a control block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
-    /// Looks the packet up in a table, runs the action found, then the block of what happened.
+    /// Looks the packet up in a table, runs the selected action, then the arm of the outcome.
     Apply(Table, ApplyArms),
-    /// A gateway.
+    /// A branch, decided by a gateway: condition, then, else.
     If(Cond, Block, Block),
-    /// Runs an action without parameters: a keyless table of its own.
+    /// Runs an action without parameters as a separate keyless table.
     Call(Action),
 }
 
-/// What follows a table's lookup. `hit`/`miss` and `run` do not both occur.
+/// Arms of a table's lookup. `hit`/`miss` and `run` are not used together.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ApplyArms {
-    /// Runs when an entry matched.
+    /// Runs if an entry matched.
     pub hit: Block,
-    /// Runs when no entry matched.
+    /// Runs if no entry matched.
     pub miss: Block,
-    /// Runs when this action ran, by hit or by default (`switch (t.apply().action_run)`).
+    /// Runs if this action ran, from an entry or as the default (`switch (t.apply().action_run)`).
     pub run: Vec<(Action, Block)>,
 }
 
 impl ApplyArms {
-    /// True when nothing depends on the lookup's outcome.
+    /// True if no statement depends on the lookup's outcome.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hit.is_empty() && self.miss.is_empty() && self.run.is_empty()
     }
 }
 
-/// A condition: what a gateway decides.
+/// A condition, which a gateway decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cond {
     /// Unsigned comparison of two values of equal width.
     Cmp(CmpOp, Expr, Expr),
-    /// The header is valid.
+    /// True if the header is valid.
     Valid(Header),
     /// Negation.
     Not(Box<Cond>),
-    /// Both hold.
+    /// Conjunction.
     And(Box<Cond>, Box<Cond>),
-    /// At least one holds.
+    /// Disjunction.
     Or(Box<Cond>, Box<Cond>),
 }
 
@@ -80,16 +80,16 @@ impl Cond {
     }
 }
 
-/// One step of an action: one VLIW instruction, or a request to a unit beside the ALUs.
+/// A primitive of an action: one VLIW instruction, or a request to a unit outside the ALUs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Primitive {
-    /// What it does.
+    /// Kind of the primitive.
     pub kind: PrimitiveKind,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// What an action can do.
+/// Kinds of primitives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PrimitiveKind {
     /// Writes a field.
@@ -98,41 +98,43 @@ pub enum PrimitiveKind {
     SetValid(Header, bool),
     /// Writes the result of a hash computation; the field's width is the hash's.
     Hash(Field, Hash),
-    /// Counts the packet at an index of an indirect counter; an index past the end counts nothing.
+    /// Counts the packet at an index of an indirect counter. An index beyond the end counts nothing.
     Count(Counter, Expr),
     /// Counts the packet at the matched entry of the table that runs the action; a miss counts nothing.
     CountDirect(Counter),
     /// Accesses an element of a register.
     Register(RegisterAccess),
-    /// Sets `drop_ctl`: the packet leaves no copy at this gress' deparser, unless a later primitive of the
-    /// pass names another label, which then is the reason.
+    /// Sets `drop_ctl`: the gress' deparser sends no copy on. If a later primitive of the pass drops with
+    /// another label, that label is the reason.
     Drop(Label),
-    /// Writes the bits of a field where a mask has ones (`bitmasked-set`): field, value, mask. Both are constants or
-    /// parameters; a mask of one bit stands for all bits of the field, so that an entry says whether to set it.
+    /// Writes the bits of a field where a mask has ones (`bitmasked-set`): field, value, mask. Value and mask
+    /// are constants or parameters. A mask of one bit stands for all bits of the field, so that an entry
+    /// decides whether to set it.
     SetMasked(Field, Expr, Expr),
-    /// Makes the first header valid if the second one is, else invalid. Both are elements of one header stack.
+    /// Makes the first header valid if the second is valid, otherwise invalid. Both are elements of one
+    /// header stack.
     CopyValid(Header, Header),
-    /// Asks a meter, filter or WRED about the packet.
+    /// Accesses a meter, filter or WRED entry.
     Meter(MeterAccess),
-    /// Writes a random number, all values of the field equally likely; a pass draws from a generator once.
+    /// Writes a random number, uniform over all values of the field. A pass draws from a generator once.
     Random(Field, Random),
-    /// Writes bits of the result of a hash computation, as many as the field has, from this bit on.
+    /// Writes bits of a hash result, from this bit on, as many as the field has.
     HashSlice(Field, Hash, u16),
 }
 
-/// Which cell of an array.
+/// Index of an array access.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Index {
     /// The cell with this number.
     At(Expr),
-    /// The cell of the entry that was matched, of an array that is direct to the table; a miss has none.
+    /// The cell of the matched entry, in an array that is direct to the table. On a miss there is no cell.
     Entry,
-    /// The cell whose number is this hash, computed on the way to the array.
+    /// The cell at this hash, computed on the way to the array.
     Hash(Hash),
 }
 
 impl Index {
-    /// The value, if it is one.
+    /// Returns the value of `At`.
     #[must_use]
     pub fn expr(&self) -> Option<&Expr> {
         match self {
@@ -153,7 +155,7 @@ impl Index {
         }
     }
 
-    /// Bits; 0 for the matched entry's.
+    /// Returns the width in bits; 0 for the matched entry.
     #[must_use]
     pub fn width(&self, program: &Program) -> u16 {
         match self {
@@ -164,27 +166,27 @@ impl Index {
     }
 }
 
-/// One question to a meter, filter or WRED. An index past the end asks nothing, and the answer is 0.
+/// Access to a meter, filter or WRED entry. An index beyond the end has no effect, and the result is 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MeterAccess {
     /// The array.
     pub meter: Meter,
-    /// Which cell.
+    /// Index of the cell.
     pub index: Index,
-    /// Of a meter the colour that the packet has already (0 green, 1 yellow, 3 red), of a filter or WRED the
+    /// Input: of a meter, the packet's colour before it (0 green, 1 yellow, 3 red); of a filter or WRED, the
     /// sample.
     pub input: Option<Expr>,
-    /// The field that takes the answer: colour, filtered value, or 1 for "drop".
+    /// Field for the result: colour, filtered value, or 1 for "drop".
     pub to: Field,
 }
 
-/// One access to a register. An index past the end accesses nothing, and its output words are 0.
+/// Access to a register. An index beyond the end has no effect, and the output words are 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisterAccess {
-    /// What happens to the element.
+    /// Operation on the element.
     pub action: RegisterAction,
-    /// Which element.
+    /// Index of the element.
     pub index: Index,
-    /// Fields that take the low bits of an output word, each with the word's number.
+    /// Fields for the low bits of output words, each with the number of its word.
     pub outputs: Vec<(u8, Field)>,
 }

@@ -1,4 +1,4 @@
-//! Declarations: what each entity of a program is.
+//! Declarations: the data of each kind of entity.
 
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
@@ -12,7 +12,7 @@ use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
 use sluice_asic::port::PortName;
 use sluice_asic::select::{Selector, SelectorMode};
 
-/// A parameter value that a program was built with.
+/// A parameter with the value that the program was built with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamValue {
     /// Key as in `--set key=value`.
@@ -23,34 +23,34 @@ pub struct ParamValue {
     pub doc: String,
 }
 
-/// Where a field lives.
+/// Kind of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// In a header: on the wire while the header is valid.
+    /// Header field: on the wire while the header is valid.
     Header(Header),
-    /// In metadata: zero at the start of each pass, gone at its end.
+    /// Metadata: zero at the start of each pass, lost at its end.
     Metadata,
     /// Filled or read by the hardware.
     Intrinsic(Intrinsic),
-    /// In port metadata (phase 0, model: chip §6.3): filled before parsing from what the control plane wrote
-    /// for the packet's port, zero in the pass that follows a resubmit. Ingress only.
+    /// Port metadata (phase 0, model: chip §6.3): filled before parsing with the control plane's values for
+    /// the packet's port, zero in the pass that follows a resubmit. Ingress only.
     PortMetadata,
 }
 
 /// A field of one gress.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldData {
-    /// `header.field`, `struct.field`.
+    /// Full name: `header.field` or `struct.field`.
     pub name: String,
     /// The gress whose PHV holds it.
     pub gress: Gress,
-    /// Bits, 1..=128.
+    /// Width in bits, 1 to 128.
     pub width: u16,
-    /// Where it lives.
+    /// Kind of the field.
     pub home: Home,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
@@ -59,13 +59,13 @@ pub struct FieldData {
 pub struct HeaderData {
     /// Instance name (`ipv4`).
     pub name: String,
-    /// The gress that it belongs to.
+    /// Its gress.
     pub gress: Gress,
     /// Fields in wire order, most significant bit first.
     pub fields: Vec<Field>,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
@@ -74,59 +74,61 @@ pub struct HeaderData {
 pub struct StateData {
     /// State name (`parse_ipv4`).
     pub name: String,
-    /// The gress whose parser has it.
+    /// Its gress.
     pub gress: Gress,
-    /// What it does, in order.
+    /// Operations, in order.
     pub ops: Vec<ParserOp>,
-    /// What chooses the next state, as it is after the operations; empty for none.
+    /// Keys that choose the next state, read after the operations; empty for none.
     pub select: Vec<SelectKey>,
     /// Tried in order; the first arm that matches wins.
     pub arms: Vec<SelectArm>,
-    /// Taken when no arm matches.
+    /// Next state if no arm matches.
     pub default: Next,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// One step of a parser state.
+/// An operation of a parser state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParserOp {
-    /// What it does.
+    /// Kind of the operation.
     pub kind: ParserOpKind,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// What a parser state can do.
+/// Kinds of operations of a parser state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParserOpKind {
-    /// Copies a header from the packet, makes it valid, moves past it.
+    /// Extracts a header: copies it from the packet, makes it valid, and advances past it.
     Extract(Header),
-    /// Writes a metadata field from a constant or from a field of the same width that this state extracts.
+    /// Writes a constant, or a field of the same width that this state extracts, to a metadata field.
     Set(Field, Expr),
-    /// Sets a 1-bit field to 1 when the ones' complement sum over these fields (in order, each starting on
-    /// a 16-bit boundary of the sum as on the wire) is wrong, else to 0.
+    /// Sets a 1-bit field to 1 if the ones' complement sum over these fields is not all ones, otherwise to 0.
+    /// The fields are summed in order; each starts on a 16-bit boundary of the sum as on the wire.
     VerifyChecksum(Field, Vec<Field>),
-    /// Takes these fields (in order, whole 16-bit words) out of the sum in a 16-bit metadata field, which is zero at
-    /// first: a header's checksum and fields taken out leave the sum of the bytes behind it, for the deparser to sum
-    /// with new fields (`Checksum.subtract` and `subtract_all_and_deposit` of TNA).
+    /// Subtracts these fields (in order, whole 16-bit words) from the sum in a 16-bit metadata field, which
+    /// is zero at the start. After a header's checksum and fields are subtracted, the field is the sum of the
+    /// bytes after them, for the deparser to add to new fields (`Checksum.subtract` and
+    /// `subtract_all_and_deposit` of TNA).
     SubtractChecksum(Field, Vec<Field>),
-    /// Moves past this many bytes without extracting them: they do not leave with the packet.
+    /// Advances past this many bytes without extracting them: these bytes are lost.
     Advance(u16),
-    /// Writes a metadata field from the packet's bits ahead, beginning this many bits after the present place.
+    /// Writes a look-ahead to a metadata field: bits of the packet from this many bits after the present
+    /// position.
     Lookahead(Field, u16),
-    /// Sets the counter, which is zero at first.
+    /// Sets the parser counter, which is zero at the start.
     SetCounter(CounterLoad),
-    /// Adds to the counter, modulo 256.
+    /// Adds to the parser counter, modulo 256.
     AddCounter(i8),
-    /// Extracts the first element of the stack that was not extracted yet. When there is none, parsing ends with
-    /// `parser_err` "no match": the parser has no state for one more.
+    /// Extracts the next element of the stack. If all elements were extracted, parsing ends with `parser_err`
+    /// "no match".
     ExtractNext(Stack),
-    /// Puts the counter on its stack and sets it. Tofino 2.
+    /// Pushes the parser counter on its stack and sets the counter. Tofino 2.
     PushCounter(CounterLoad),
-    /// Takes the counter back from its stack. Tofino 2.
+    /// Pops the parser counter from its stack. Tofino 2.
     PopCounter,
 }
 
@@ -135,28 +137,28 @@ pub enum ParserOpKind {
 pub struct SelectArm {
     /// Value and mask for each select key.
     pub values: Vec<(u128, u128)>,
-    /// Where to go.
+    /// Next state.
     pub next: Next,
 }
 
-/// What follows a parser state.
+/// Transition of a parser state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Next {
     /// Another state.
     State(ParserState),
-    /// Parsing ends well; the rest is payload.
+    /// Parsing ends without error; the remaining bytes are payload.
     #[default]
     Accept,
     /// Parsing ends with `parser_err` "no match".
     Reject,
 }
 
-/// A parameter of an action: its value comes from the table entry.
+/// A parameter of an action; the table entry supplies its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamData {
     /// Name.
     pub name: String,
-    /// Bits, 1..=128.
+    /// Width in bits, 1 to 128.
     pub width: u16,
 }
 
@@ -165,7 +167,7 @@ pub struct ParamData {
 pub struct ActionData {
     /// Name, unique in the program.
     pub name: String,
-    /// The gress whose PHV it works on.
+    /// The gress whose PHV it reads and writes.
     pub gress: Gress,
     /// Run-time parameters.
     pub params: Vec<ParamData>,
@@ -173,7 +175,7 @@ pub struct ActionData {
     pub body: Vec<Primitive>,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
@@ -186,48 +188,48 @@ pub struct ActionCall {
     pub args: Vec<u128>,
 }
 
-/// How a key field is compared.
+/// Match kind of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MatchKind {
-    /// Equal in all bits.
+    /// All bits are equal.
     Exact,
-    /// Equal under a mask; the entry with the lowest priority number wins.
+    /// Equal under a mask. The entry with the lowest priority number wins.
     Ternary,
-    /// Longest prefix wins; at most one such key in a table.
+    /// Longest prefix match. A table has at most one such key.
     Lpm,
-    /// Between two bounds, both included; the entry with the lowest priority number wins.
+    /// Between two bounds, both included. The entry with the lowest priority number wins.
     Range,
 }
 
-/// A key field of a table.
+/// A key of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The field compared.
+    /// Field that is compared.
     pub field: Field,
-    /// How.
+    /// Match kind.
     pub kind: MatchKind,
 }
 
 /// One key column of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyValue {
-    /// All bits equal.
+    /// All bits are equal.
     Exact(u128),
-    /// Equal where the mask has ones.
+    /// The bits where the mask has ones are equal.
     Ternary {
-        /// Compared value; zero where the mask is zero.
+        /// Value to compare; zero where the mask is zero.
         value: u128,
-        /// Ones where the bit is compared.
+        /// Ones in the bits that are compared.
         mask: u128,
     },
-    /// Equal in the first bits.
+    /// The first bits are equal.
     Lpm {
-        /// Prefix, zero beyond its length.
+        /// Prefix; zero after its length.
         value: u128,
         /// Number of leading bits compared.
         len: u16,
     },
-    /// Neither below the one nor above the other bound.
+    /// Not below the lower bound and not above the upper bound.
     Range {
         /// Lowest value that matches.
         lo: u128,
@@ -237,7 +239,7 @@ pub enum KeyValue {
 }
 
 impl KeyValue {
-    /// Whether a value of a field of `width` bits is one of those that the column stands for.
+    /// True if a value of a field of `width` bits matches this column.
     #[must_use]
     pub fn matches(&self, found: u128, width: u16) -> bool {
         match *self {
@@ -252,12 +254,12 @@ impl KeyValue {
     }
 }
 
-/// An entry fixed by the program; earlier ones win.
+/// A constant entry; earlier entries win.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstEntry {
     /// One column per key.
     pub key: Vec<KeyValue>,
-    /// What it does.
+    /// Action and arguments.
     pub then: ActionCall,
 }
 
@@ -268,27 +270,27 @@ pub struct TableData {
     pub name: String,
     /// The gress that applies it.
     pub gress: Gress,
-    /// Key columns; empty for a table that only has its default action.
+    /// Keys; empty for a table that always runs its default action.
     pub keys: Vec<Key>,
     /// Actions that entries (or the profile's members) may name.
     pub actions: Vec<Action>,
-    /// Runs on a miss, until the control plane says otherwise.
+    /// Default action, which runs on a miss; the control plane may change it.
     pub default: ActionCall,
-    /// Entries that it must hold.
+    /// Number of entries that it must hold.
     pub size: u32,
-    /// Entries fixed by the program; a table with any takes none at run time.
+    /// Constant entries; a table with any takes none at run time.
     pub entries: Vec<ConstEntry>,
-    /// Entries name a member or group of this profile instead of an action.
+    /// Profile whose members or groups entries name instead of an action.
     pub profile: Option<Profile>,
-    /// Stage that the author asks for.
+    /// Stage that the author pins the table to.
     pub pin: Option<u8>,
-    /// How its entries age.
+    /// Ageing of entries, if they age.
     pub idle: Option<IdleTimeout>,
-    /// A memory other than the one that its keys call for.
+    /// Memory other than the one that the keys imply.
     pub algorithmic: Option<Algorithmic>,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
@@ -299,33 +301,34 @@ pub struct ProfileData {
     pub name: String,
     /// The gress of the tables that use it.
     pub gress: Gress,
-    /// Members that it must hold.
+    /// Number of members that it must hold.
     pub size: u32,
-    /// Present when entries may name a group of members.
+    /// Selector; present if entries may name a group of members.
     pub selector: Option<SelectorData>,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// Chooses one member of a group by a hash.
+/// Selector: chooses a member of a group by a hash.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectorData {
-    /// The arithmetic.
+    /// Arithmetic of the selector.
     pub mode: SelectorMode,
-    /// Its input.
+    /// Hash that it reads.
     pub hash: Hash,
-    /// Groups that it must hold.
+    /// Number of groups that it must hold.
     pub groups: u32,
-    /// Most members of one group.
+    /// Largest number of members of a group.
     pub max_group_size: u32,
-    /// The hash goes through the scrambler first, which breaks its linearity (model: hashing §6).
+    /// True if the hash goes through the scrambler first, which makes the choice non-linear (model: hashing
+    /// §6).
     pub scramble: bool,
 }
 
 impl SelectorData {
-    /// The selector as the chip computes it.
+    /// Returns the selector's arithmetic as the chip computes it.
     #[must_use]
     pub const fn arithmetic(&self) -> Selector {
         let selector = Selector::new(self.mode);
@@ -333,40 +336,42 @@ impl SelectorData {
     }
 }
 
-/// What a counter counts.
+/// Unit of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CounterKind {
     /// Packets.
     Packets,
     /// Bytes of the frame as it entered the gress, without FCS.
     Bytes,
-    /// Both.
+    /// Packets and bytes.
     PacketsAndBytes,
 }
 
-/// Where the index of an array of counters, registers or meters comes from.
+/// Addressing of an array of counters, registers or meters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterHome {
-    /// The matched entry of this table.
+    /// Direct: the matched entry of this table.
     Direct(Table),
-    /// An index given by the action, below this size.
+    /// Indirect: an index, given by the action, below this size.
     Indirect(u32),
 }
 
-/// How a counter's cells are laid out and read.
+/// Format and reading of a counter's cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CounterCell {
-    /// The format of a RAM word; `None` is the densest: 32 bits, or 28 and 36 for both (model: chip §5).
+    /// Format of a RAM word; `None` is the densest: 32 bits, or 28 and 36 for packets and bytes (model: chip
+    /// §5).
     pub format: Option<CounterFormat>,
-    /// Added to each packet's length, -8192 to 8191, as for an FCS or a header that is not to count.
+    /// Number added to each packet's length, -8192 to 8191, for example for an FCS or a header that is not
+    /// counted.
     pub adjust: i16,
-    /// Whether cells are read as the stage holds them, where they wrap at their width. Otherwise the stage sends
-    /// them to software before that happens, and what is read are sums of 64 bits (model: chip §5, LRT).
+    /// True if software reads the cells of the stage, which wrap at their width. If false, the stage sends
+    /// cells to software before they wrap, and software reads sums of 64 bits (model: chip §5, LRT).
     pub wraps: bool,
 }
 
 impl CounterCell {
-    /// The format that counts this in RAM.
+    /// Returns the RAM format for this kind of counter.
     #[must_use]
     pub fn format_for(&self, kind: CounterKind) -> CounterFormat {
         self.format.unwrap_or(match kind {
@@ -375,10 +380,10 @@ impl CounterCell {
         })
     }
 
-    /// What is added up and read: the word's format, or 64 bits.
+    /// Returns the layout of the sums that software reads: the word's format, or 64 bits.
     ///
     /// # Errors
-    /// A format that does not hold what is counted, an adjustment beyond 14 bits.
+    /// Refuses a format that does not hold this kind of counter, and an adjustment of more than 14 bits.
     pub fn layout(&self, kind: CounterKind) -> Result<CounterLayout, CounterError> {
         let (counts, sums) = match kind {
             CounterKind::Packets => (asic::CounterKind::Packets, CounterFormat::Single64),
@@ -389,7 +394,7 @@ impl CounterCell {
         if self.wraps { Ok(in_ram) } else { CounterLayout::new(counts, sums, self.adjust.into()) }
     }
 
-    /// Whether cells are sums of 64 bits of unchanged lengths.
+    /// True if cells are sums of 64 bits of unchanged lengths.
     #[must_use]
     pub const fn is_plain(&self) -> bool {
         self.adjust == 0 && !self.wraps
@@ -403,15 +408,15 @@ pub struct CounterData {
     pub name: String,
     /// The gress that counts.
     pub gress: Gress,
-    /// What it counts.
+    /// Unit: packets, bytes, or both.
     pub kind: CounterKind,
     /// Direct or indirect.
     pub home: CounterHome,
-    /// How a cell is laid out and read.
+    /// Format and reading of the cells.
     pub cell: CounterCell,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
@@ -426,73 +431,74 @@ pub struct HashData {
     pub algorithm: HashAlgorithm,
     /// Fields and constants (a constant first item is a seed of the "prepended" style), in order.
     pub inputs: Vec<Expr>,
-    /// Pairs of inputs, by position, whose order does not matter (`@symmetric`): the sum modulo two of both stands
-    /// in the place of each. That is how the vendor's driver fills the hash matrix (model: bf-utils, dynamic hash).
+    /// Pairs of inputs, by position, whose order has no effect (`@symmetric`): the XOR of both replaces each
+    /// of them. The vendor's driver fills the hash matrix in this way (model: bf-utils, dynamic hash).
     pub symmetric: Vec<[u16; 2]>,
-    /// Low bits of the algorithm's output that are kept, 1..=64.
+    /// Number of low bits of the algorithm's output that are kept, 1 to 64.
     pub width: u16,
-    /// XORed into the kept bits, before rotation (model: chip §11.1).
+    /// Seed, XORed into the kept bits before the rotation (model: chip §11.1).
     pub seed: u64,
-    /// Rotation to the right within `width`, applied last.
+    /// Rotation to the right in bits within `width`, applied last.
     pub rotate: u16,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
 impl HashData {
-    /// The function as the chip computes it. Output bits beyond the algorithm's own repeat them.
+    /// Returns the function as the chip computes it. Output bits beyond the algorithm's width repeat the
+    /// output.
     ///
     /// # Errors
-    /// When width or seed is out of range.
+    /// Refuses a width or a seed out of range.
     pub fn function(&self) -> Result<HashFunction, HashFunctionError> {
         let function = HashFunction::new(self.algorithm, u32::from(self.width))?;
         Ok(function.extended().with_seed(Seed::Xor(self.seed))?.rotated_right(u32::from(self.rotate)))
     }
 }
 
-/// Ports that state must see together: every pipe has its own registers, so all of them must be ports of one pipe.
+/// Ports that must be in one pipe, because every pipe has separate registers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TogetherData {
-    /// Name, unique among these.
+    /// Name, unique among such groups.
     pub name: String,
-    /// The state.
+    /// Registers that the ports share.
     pub registers: Vec<Register>,
-    /// The ports as users name them: `3` of the front panel, `dev:137`.
+    /// Ports as users name them: `3` on the front panel, `dev:137`.
     pub ports: Vec<PortName>,
-    /// Why: what is compared or added up over the ports.
+    /// Reason: what the registers compare or add up over the ports.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// Whether a label means loss or purpose.
+/// Kind of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelKind {
-    /// The packet counts as dropped.
+    /// Drop reason: the packet counts as dropped.
     Drop,
-    /// The packet was consumed on purpose and counts as absorbed.
+    /// Purpose: the program absorbed the packet, which counts as absorbed.
     Consume,
 }
 
-/// The named reason of a drop.
+/// A label of drops or absorptions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelData {
     /// Name, unique in the program, snake_case.
     pub name: String,
-    /// Loss or purpose.
+    /// Drop reason or purpose.
     pub kind: LabelKind,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
 /// Parser, control and deparser of one gress.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PipeData {
-    /// First parser state; `Accept` parses nothing.
+    /// Start state; `Accept` parses nothing.
     pub start: Next,
     /// The control block.
     pub control: Block,
@@ -500,46 +506,48 @@ pub struct PipeData {
     pub deparser: Deparser,
 }
 
-/// What leaves a pass.
+/// A deparser.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Deparser {
-    /// Computed before emission, in order.
+    /// Checksums, computed in order before headers are emitted.
     pub checksums: Vec<ChecksumUpdate>,
-    /// Headers in wire order; the invalid ones are left out.
+    /// Headers in wire order; headers that are not valid are left out.
     pub emit: Vec<Header>,
-    /// What is made beside the packet, in order.
+    /// Requests, in order.
     pub requests: Vec<Request>,
 }
 
-/// Something that a deparser makes beside the packet when the type field of its kind says so.
+/// A request: something that a deparser makes in addition to the packet, if the type field of its kind has
+/// its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it makes.
+    /// Kind of the request.
     pub kind: RequestKind,
-    /// The value of [`RequestKind::type_field`] that asks for it, from 1 on: 0 asks for nothing.
+    /// Value of [`RequestKind::type_field`] that makes the request, from 1; 0 makes none.
     pub selector: u8,
-    /// The header whose bytes it carries, valid or not: they stand in front of the resubmitted packet or of
-    /// the copy, or are the digest.
+    /// Header whose bytes it carries, valid or not: they precede the resubmitted packet or the copy, or are
+    /// the digest.
     pub header: Option<Header>,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// What a deparser can make beside the packet.
+/// Kinds of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestKind {
-    /// Sends the packet, as it came in, through ingress once more. In that pass it asks in vain.
+    /// Resubmit: the packet, as it came in, goes through ingress once more. In that pass the request is
+    /// ignored.
     Resubmit,
-    /// Makes a copy for the mirror session that the field says.
+    /// Mirror copy, for the session in the field.
     Mirror(Field),
-    /// Tells the control plane.
+    /// Digest to the control plane.
     Digest,
-    /// Asks the packet generator of the pipe; applications compare the header's bytes. Tofino 2.
+    /// Trigger of the pipe's packet generator; applications compare the header's bytes. Tofino 2.
     Pktgen,
 }
 
 impl RequestKind {
-    /// The intrinsic field that selects among the requests of this kind.
+    /// Returns the intrinsic field that selects among the requests of this kind.
     #[must_use]
     pub const fn type_field(self) -> Intrinsic {
         match self {
@@ -550,7 +558,7 @@ impl RequestKind {
         }
     }
 
-    /// The word of the text form.
+    /// Returns the name in the text form.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -562,18 +570,18 @@ impl RequestKind {
     }
 }
 
-/// A ones' complement checksum computed by the deparser when its header is valid.
+/// A ones' complement checksum that the deparser computes if its header is valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChecksumUpdate {
-    /// The header that must be valid.
+    /// Header that must be valid.
     pub header: Header,
-    /// The 16-bit field written.
+    /// 16-bit field to write.
     pub field: Field,
-    /// What is summed, in order, as the bits follow each other on the wire: fields of any header that the deparser
-    /// emits, left out while it is invalid, and metadata.
+    /// Inputs, concatenated in order as on the wire: metadata, and fields of headers that the deparser emits.
+    /// Fields of a header that is not valid are left out.
     pub inputs: Vec<Field>,
-    /// Whether a checksum of 0 is written as 0xffff, as UDP wants it (TNA's `zeros_as_ones`).
+    /// True if a checksum of 0 is written as 0xffff, as UDP requires (TNA's `zeros_as_ones`).
     pub zeros_as_ones: bool,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }

@@ -1,12 +1,12 @@
-//! Typed indices and the dense maps they index.
+//! Typed indices, and dense maps from them to data.
 
 use std::marker::PhantomData;
 
-/// A small copyable index that names one thing of one kind.
+/// A small copyable index that names one entity of its kind.
 pub trait Entity: Copy + Eq + Ord + std::fmt::Debug {
-    /// The entity with this index.
+    /// Makes the entity with this index.
     fn new(index: usize) -> Self;
-    /// Position in its dense map.
+    /// Returns the position in the dense map.
     fn index(self) -> usize;
 }
 
@@ -35,7 +35,7 @@ macro_rules! entities {
 }
 pub(crate) use entities;
 
-/// A dense map from an entity to its data: a `Vec` that only its own kind of index can address.
+/// A dense map from an entity to its data: a `Vec` that only its kind of index can address.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EntityMap<K, V> {
     items: Vec<V>,
@@ -49,13 +49,13 @@ impl<K, V> Default for EntityMap<K, V> {
 }
 
 impl<K: Entity, V> EntityMap<K, V> {
-    /// An empty map.
+    /// Makes an empty map.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// One value per key of `0..len`, made by `make`.
+    /// Makes a map with a value per key of `0..len`, each made by `make`.
     pub fn filled(len: usize, mut make: impl FnMut(K) -> V) -> Self {
         EntityMap { items: (0..len).map(|i| make(K::new(i))).collect(), key: PhantomData }
     }
@@ -66,46 +66,46 @@ impl<K: Entity, V> EntityMap<K, V> {
         K::new(self.items.len() - 1)
     }
 
-    /// The key that the next `push` will return.
+    /// Returns the key that the next `push` returns.
     #[must_use]
     pub fn next_key(&self) -> K {
         K::new(self.items.len())
     }
 
-    /// Number of entities.
+    /// Returns the number of entities.
     #[must_use]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// True when nothing was declared.
+    /// True if the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// The data of `key`, if it was declared in this map.
+    /// Returns the data of `key`, if the map has it.
     #[must_use]
     pub fn get(&self, key: K) -> Option<&V> {
         self.items.get(key.index())
     }
 
-    /// All keys in order of declaration.
+    /// Returns all keys in order of declaration.
     pub fn keys(&self) -> impl DoubleEndedIterator<Item = K> + ExactSizeIterator + use<K, V> {
         (0..self.items.len()).map(K::new)
     }
 
-    /// All keys and values in order of declaration.
+    /// Returns all keys and values in order of declaration.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (K, &V)> + ExactSizeIterator {
         self.items.iter().enumerate().map(|(i, v)| (K::new(i), v))
     }
 
-    /// All values in order of declaration.
+    /// Returns all values in order of declaration.
     pub fn values(&self) -> std::slice::Iter<'_, V> {
         self.items.iter()
     }
 
-    /// All values in order of declaration, mutable.
+    /// Returns all values in order of declaration, mutable.
     pub fn values_mut(&mut self) -> std::slice::IterMut<'_, V> {
         self.items.iter_mut()
     }

@@ -1,32 +1,33 @@
-//! Values that actions, conditions and parsers compute.
+//! Expressions of actions, conditions and parsers.
 
 use super::{Field, Program};
 use sluice_asic::alu::AluOp;
 
-/// A value of a known width, computed from fields, action parameters and constants.
+/// An expression of a known width over fields, action parameters and constants.
 ///
-/// The verifier restricts trees to what one VLIW instruction, one gateway row or one extractor can do.
+/// The verifier restricts expressions to what one VLIW instruction, one gateway row or one extractor can
+/// compute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
-    /// A constant: value and width in bits (1..=128).
+    /// A constant: value, and width in bits (1 to 128).
     Const(u128, u16),
     /// The value of a field.
     Field(Field),
-    /// The n-th parameter of the enclosing action: its position and width.
+    /// A parameter of the enclosing action: position and width.
     Param(u16, u16),
-    /// Bits `hi..=lo` of a value.
+    /// Bits `hi` to `lo` of a value.
     Slice(Box<Expr>, u16, u16),
-    /// Zero-extended or truncated to this width.
+    /// A value, zero-extended or truncated to this width.
     Cast(Box<Expr>, u16),
-    /// One ALU operation on two values of equal width.
+    /// An ALU operation on two values of equal width.
     Alu(AluOp, Box<Expr>, Box<Expr>),
-    /// Two values of equal width side by side, the first one above the second, shifted right by a constant: the low
-    /// bits of that, as many as each of the two has (`funnel_shift_right` of TNA).
+    /// Two values of equal width, concatenated with the first one above the second, and shifted right by a
+    /// constant. The result is the low bits, as many as each value has (`funnel_shift_right` of TNA).
     Funnel(Box<Expr>, Box<Expr>, u16),
 }
 
 impl Expr {
-    /// Width in bits; 0 if the tree is malformed (a slice whose bounds are swapped).
+    /// Returns the width in bits; 0 if the expression is malformed (a slice with swapped bounds).
     #[must_use]
     pub fn width(&self, program: &Program) -> u16 {
         match self {
@@ -37,7 +38,7 @@ impl Expr {
         }
     }
 
-    /// The value as reports call it: `m.row`, `h.a[11:0]`, `add(m.row, 1)`.
+    /// Returns the expression as reports print it: `m.row`, `h.a[11:0]`, `add(m.row, 1)`.
     #[must_use]
     pub fn name(&self, program: &Program) -> String {
         match self {
@@ -67,7 +68,7 @@ impl Expr {
     }
 }
 
-/// How a condition compares two unsigned values.
+/// Comparison of two unsigned values.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum CmpOp {
     /// `==`
@@ -88,7 +89,7 @@ impl CmpOp {
     /// All comparisons.
     pub const ALL: [CmpOp; 6] = [CmpOp::Eq, CmpOp::Ne, CmpOp::Lt, CmpOp::Le, CmpOp::Gt, CmpOp::Ge];
 
-    /// As in P4.
+    /// Returns the operator in P4.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -101,7 +102,7 @@ impl CmpOp {
         }
     }
 
-    /// Whether the comparison holds for two unsigned values.
+    /// True if the comparison holds for two unsigned values.
     #[must_use]
     pub const fn holds(self, a: u128, b: u128) -> bool {
         match self {

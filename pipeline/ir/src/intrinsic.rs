@@ -1,21 +1,22 @@
-//! Intrinsic metadata: the fields through which a program and the hardware talk.
+//! Intrinsic metadata: fields that the hardware fills or reads.
 //!
-//! One row per field, with both chips' widths (model: chip §10): all that programs of both chips can name, but for the
-//! headers that PTP-capable MACs take. [`Intrinsic::note`] says which of them the device does not fill or obey, and
-//! why.
+//! The table has a row per field, with the widths of both chips (model: chip §10). It has all fields that
+//! programs of both chips can name, except the headers of PTP-capable MACs. [`Intrinsic::note`] says which
+//! fields the device does not fill or obey, and why.
 
 use sluice_asic::gress::Gress;
 
 /// An intrinsic metadata field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Intrinsic {
-    /// The port that the packet came in by.
+    /// The port on which the packet arrived.
     IngressPort,
-    /// When its first bit reached the ingress MAC, ns.
+    /// Time at which its first bit reached the ingress MAC, ns.
     IngressMacTstamp,
-    /// When its PHV entered this gress, ns.
+    /// Time at which its PHV entered this gress, ns.
     GlobalTstamp,
-    /// Parser error bits; a program that declares this field sees bad packets instead of losing them.
+    /// Parser error bits. A program that declares this field processes packets with parser errors; otherwise
+    /// they are dropped.
     ParserErr,
     /// The port to send to; 0x1ff, the value at the start of the pass, sends nowhere.
     UcastEgressPort,
@@ -23,40 +24,41 @@ pub enum Intrinsic {
     Qid,
     /// Set by a drop primitive.
     DropCtl,
-    /// The port that the packet leaves by.
+    /// The port on which the packet is sent.
     EgressPort,
     /// Queue depth in cells that the packet found when it was enqueued.
     EnqQdepth,
-    /// When it was enqueued, ns.
+    /// Time at which the packet was enqueued, ns.
     EnqTstamp,
-    /// Queue depth in cells that it left behind when it was dequeued.
+    /// Queue depth in cells that the packet left when it was dequeued.
     DeqQdepth,
     /// Time that it spent in the queue, ns.
     DeqTimedelta,
-    /// The queue that it came from.
+    /// The queue of the packet.
     EgressQid,
-    /// Bytes of the packet as the traffic manager held it, without FCS.
+    /// Bytes of the packet in the traffic manager, without FCS.
     PktLength,
     /// 1 in the ingress pass that follows a resubmit.
     ResubmitFlag,
-    /// Which resubmit the ingress deparser makes; 0, the value at the start of the pass, makes none.
+    /// Selects the resubmit that the ingress deparser makes; 0, the value at the start of the pass, makes
+    /// none.
     ResubmitType,
-    /// Which mirror copy the deparser makes; 0 makes none.
+    /// Selects the mirror copy that the deparser makes; 0 makes none.
     MirrorType,
-    /// Whether the copy is of the packet as it leaves (1) or as it came (0). Tofino 2; a program that does
-    /// not declare it mirrors as Tofino does: at ingress what came in, at egress what leaves.
+    /// 1 copies the packet as it leaves the gress, 0 as it came in. Tofino 2. A program that does not declare
+    /// the field mirrors as Tofino does: at ingress the packet as it came in, at egress as it leaves.
     MirrorIoSelect,
-    /// Which digest the ingress deparser makes; 0 makes none.
+    /// Selects the digest that the ingress deparser makes; 0 makes none.
     DigestType,
     /// First multicast group; 0 is none.
     McastGrpA,
     /// Second multicast group; 0 is none.
     McastGrpB,
-    /// Copies are not made by multicast nodes with this level-1 exclusion id.
+    /// Multicast nodes with this level-1 exclusion id make no copy.
     Level1ExclusionId,
-    /// Where the copy's replication id is `rid`, copies do not leave by the ports of this level-2 exclusion id.
+    /// Ports of this level-2 exclusion id send no copy, in nodes whose replication id is `rid`.
     Level2ExclusionId,
-    /// Replication id that the level-2 exclusion looks for.
+    /// Replication id that the level-2 exclusion compares.
     Rid,
     /// Replication id of the multicast node that made the copy; 0 for any other packet.
     EgressRid,
@@ -70,22 +72,23 @@ pub enum Intrinsic {
     CopyToCpu,
     /// Class of service of that copy.
     IcosForCopyToCpu,
-    /// Port of the copy, where the mirror session lets packets override it. Tofino 2, as the next three.
+    /// Port of the mirror copy, if the session lets packets override it. Tofino 2, like the next three
+    /// fields.
     MirrorEgressPort,
-    /// Its queue, with the port.
+    /// Queue of the copy, at its port.
     MirrorQid,
-    /// Its class of service.
+    /// Class of service of the copy.
     MirrorIngressCos,
-    /// Whether it goes to the session's multicast groups.
+    /// 1 sends the copy to the session's multicast groups.
     MirrorMulticastCtrl,
     /// Version of the configuration that the packet sees.
     PacketVersion,
     /// Version numbers of the parser.
     GlobalVer,
-    /// 1 sends the packet through its queue and past egress: it takes a slot and the time of a pass, but no parser,
-    /// table or deparser of egress sees it.
+    /// 1 makes the packet bypass egress after its queue: it takes a slot and the time of a pass, but no
+    /// parser, table or deparser of egress processes it.
     BypassEgress,
-    /// 1 sends the packet to the deflection port of the pipe where the traffic manager would drop it.
+    /// 1 sends a packet that the traffic manager would drop to the deflection port of the pipe.
     DeflectOnDrop,
     /// Colour for the limits of queues: 0 green, 1 yellow, 3 red.
     PacketColor,
@@ -93,72 +96,76 @@ pub enum Intrinsic {
     DisableUcastCutthru,
     /// 1 allows multicast cut-through.
     EnableMcastCutthru,
-    /// Chooses one of the multicast nodes that share a number.
+    /// Selects one of the multicast nodes that share a number.
     Level1McastHash,
-    /// Chooses one port of a multicast node that sends to one of them.
+    /// Selects one port of a multicast node that sends to one of its ports.
     Level2McastHash,
-    /// Hash of the copy, where the mirror session lets packets override one of its two. Tofino 2, as the next two.
+    /// Hash of the mirror copy, if the session lets packets override one of its two. Tofino 2, like the next
+    /// two fields.
     MirrorHash,
-    /// Whether the copy is deflected where it would be dropped, where the session lets packets override that.
+    /// 1 deflects the copy if it would be dropped, if the session lets packets override that.
     MirrorDeflectOnDrop,
-    /// Bytes of the sample that a coalescing session takes.
+    /// Length in bytes of the sample that a coalescing session takes.
     MirrorCoalesceLength,
-    /// Flow-control word for a queue of any pipe; bit 31 makes it one. Sent by every pass whose parser did not fail.
-    /// Tofino 2.
+    /// Flow-control word for a queue of any pipe, sent if bit 31 is 1. Every pass without a parser error
+    /// sends it. Tofino 2.
     AdvFlowCtl,
-    /// Length to which the deparser cuts the packet. Tofino 2, as the next.
+    /// Length to which the deparser truncates the packet. Tofino 2, like the next field.
     MtuTruncLen,
-    /// What the deparser does with packets that are too long.
+    /// Treatment of packets that are too long.
     MtuTruncErrF,
-    /// 1 asks the packet generator of the pipe for packets. Tofino 2, as the next two.
+    /// 1 triggers the packet generator of the pipe. Tofino 2, like the next two fields.
     Pktgen,
-    /// Where their bytes stand in the generator's buffer.
+    /// Offset of the packets' bytes in the generator's buffer.
     PktgenAddress,
-    /// How many bytes they have.
+    /// Length of the packets in bytes.
     PktgenLength,
-    /// 1 sends the samples that were gathered.
+    /// 1 sends the samples collected so far.
     CoalesceFlush,
-    /// Bytes of the sample.
+    /// Length of the sample in bytes.
     CoalesceLength,
-    /// Of a deflected packet, where it would have been dropped: 0 at the buffer, 2 at its queue. Of any other, the
-    /// queue's congestion when it was enqueued: zero, as [`Intrinsic::note`] says.
+    /// In a deflected packet, the place where it would have been dropped: 0 at the buffer, 2 at its queue. In
+    /// other packets, the queue's congestion at enqueue: zero, as [`Intrinsic::note`] says.
     EnqCongestStat,
-    /// The queue's congestion when the packet was dequeued.
+    /// The queue's congestion at dequeue.
     DeqCongestStat,
     /// Congestion of the four application pools, two bits each.
     AppPoolCongestStat,
-    /// 1 in a packet that was deflected; the low seven bits of its `enq_qdepth` are the local port that it was for.
+    /// 1 in a deflected packet; the low 7 bits of its `enq_qdepth` are then the local port that it was sent
+    /// to.
     DeflectionFlag,
-    /// 1 has the MAC keep the time at which the packet leaves.
+    /// 1 makes the MAC record the time at which it sends the packet.
     CaptureTstampOnTx,
-    /// 1 has the MAC write the time in the switch into the packet.
+    /// 1 makes the MAC write the time spent in the switch into the packet.
     UpdateDelayOnTx,
-    /// Ghost control only: flips from one update of the pipe to the next. Tofino 2, as the next three.
+    /// Ghost control only: alternates from one update of the pipe to the next. Tofino 2, like the next three
+    /// fields.
     GhostPingPong,
     /// Ghost control only: the queue's depth in cells.
     GhostQlength,
-    /// Ghost control only: the queue, its MAC in the high four bits and its number among the MAC's queues below.
+    /// Ghost control only: the queue, with its MAC in the high four bits and its number among the MAC's
+    /// queues below.
     GhostQid,
     /// Ghost control only: the queue's pipe.
     GhostPipeId,
 }
 
-/// What is known of an intrinsic field.
+/// Properties of an intrinsic field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntrinsicInfo {
     /// The field.
     pub field: Intrinsic,
     /// `struct.field`, with the short struct names that programs use (`ig`, `ig_prsr`, `ig_tm`, …).
     pub name: &'static str,
-    /// Whether ingress has it.
+    /// True if ingress has it.
     pub ingress: bool,
-    /// Whether egress has it.
+    /// True if egress has it.
     pub egress: bool,
-    /// Bits on Tofino.
+    /// Width in bits on Tofino.
     pub tofino: u16,
-    /// Bits on Tofino 2; what programs declare.
+    /// Width in bits on Tofino 2, which is the width that programs declare.
     pub tofino2: u16,
-    /// Whether programs may write it.
+    /// True if programs may write it.
     pub writable: bool,
 }
 
@@ -185,7 +192,7 @@ const EG: (bool, bool) = (false, true);
 const BOTH: (bool, bool) = (true, true);
 
 impl Intrinsic {
-    /// Value of [`Intrinsic::UcastEgressPort`] at the start of a pass: no such port.
+    /// Value of [`Intrinsic::UcastEgressPort`] at the start of a pass: no port.
     pub const NO_PORT: u16 = 0x1ff;
 
     /// Every intrinsic field, in the order of the enum.
@@ -256,13 +263,13 @@ impl Intrinsic {
         row(Intrinsic::GhostPipeId, "ghost.pipe_id", IG, (0, 2), false),
     ];
 
-    /// The row of this field.
+    /// Returns the row of this field.
     #[must_use]
     pub const fn info(self) -> IntrinsicInfo {
         Self::TABLE[self as usize]
     }
 
-    /// Whether only the ghost control sees the field.
+    /// True if only the ghost control has the field.
     #[must_use]
     pub const fn is_ghost(self) -> bool {
         matches!(
@@ -271,8 +278,8 @@ impl Intrinsic {
         )
     }
 
-    /// What the model leaves out of the field, if anything: a value that is always zero, or one that nobody
-    /// obeys.
+    /// Returns what the model leaves out of the field, if anything: its value is always zero, or the device
+    /// ignores it.
     #[must_use]
     pub const fn note(self) -> Option<&'static str> {
         match self {
@@ -301,7 +308,7 @@ impl Intrinsic {
         }
     }
 
-    /// The field of this name in this gress.
+    /// Returns the field of this name in this gress.
     #[must_use]
     pub fn named(gress: Gress, name: &str) -> Option<Intrinsic> {
         Self::TABLE.iter().find(|i| i.name == name && i.exists_in(gress)).map(|i| i.field)
@@ -309,14 +316,14 @@ impl Intrinsic {
 }
 
 impl IntrinsicInfo {
-    /// Whether the field is zero at the start of every pass.
+    /// True if the field is zero at the start of every pass.
     #[must_use]
     pub const fn starts_zero(&self) -> bool {
         self.writable && !matches!(self.field, Intrinsic::UcastEgressPort)
             || matches!(self.field, Intrinsic::DropCtl)
     }
 
-    /// Whether this gress has the field.
+    /// True if this gress has the field.
     #[must_use]
     pub const fn exists_in(&self, gress: Gress) -> bool {
         match gress {

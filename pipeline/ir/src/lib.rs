@@ -1,30 +1,32 @@
-//! The stage program as data: what a Tofino program says, independent of any chip.
+//! Intermediate representation of stage programs: a Tofino program as data, independent of any chip.
 //!
-//! A [`Program`] is immutable and holds no closure or function pointer; its text form parses back to an
-//! equal program. Everything is an entity (a typed index) into a dense map of `Program`; analyses keep
-//! their own side maps. What may not live here: limits of a chip, placement, entries added at run time,
-//! packets.
+//! A [`Program`] is immutable and holds no closure or function pointer; its text form parses back to an equal
+//! program. Everything is an entity (a typed index) into a dense map of `Program`; analyses keep separate
+//! side maps. Chip limits are in `sluice_asic`, run-time entries in `sluice_control`, packets in
+//! `sluice_exec`.
 //!
-//! Meaning, in one place:
+//! Semantics:
 //! - Every pass starts with all fields zero and all headers invalid, except intrinsic fields, which the
-//!   device fills. A header's fields keep their value when the header is set invalid.
-//! - The parser runs from `PipeData::start`; extraction, lookahead and moving on need the bytes to be there,
-//!   otherwise the packet has a parser error (model: chip §10, `parser_err`), and parsing ends with what was
-//!   done before. Errors that occur: 0x001 no match (a `reject`, a stack without room), 0x002 partial header,
-//!   0x004 counter range, 0x1000 a wrong checksum. All but the last lose the packet, in either gress, unless the
-//!   gress declares `parser_err`; a wrong checksum ends nothing and is told to whoever looks. Timeouts, two
-//!   writers of a container and too deep a parser are refused before a packet comes.
+//!   device fills. A header's fields keep their values when the header is set invalid.
+//! - The parser runs from `PipeData::start`. Extraction, look-ahead and advancing need the bytes to be in the
+//!   packet. Otherwise the packet has a parser error (model: chip §10, `parser_err`), and parsing ends;
+//!   earlier operations keep their effect. Errors: 0x001 no match (a `reject`, a full stack), 0x002 partial
+//!   header, 0x004 counter range, 0x1000 wrong checksum. All but the last drop the packet, in either gress,
+//!   unless the gress declares `parser_err`. A wrong checksum does not end parsing; programs read it from a
+//!   field. Timeouts, two writers of a container and a parser that is too deep are refused before a packet
+//!   arrives.
 //! - The control block runs in program order; an action's primitives run in order.
-//! - The deparser updates checksums, then emits the valid headers of `emit` in order, then the bytes behind
-//!   the parser's last place. What the parser moved past without extracting is gone.
-//! - Beside the packet a deparser makes what its type fields ask for ([`Request`]): a resubmit, for which the
-//!   packet keeps the bytes that it came with, mirror copies, also of packets that are dropped, and digests.
-//! - The ghost control runs once per update of a queue's depth, between two packets of ingress, on a PHV of its own
-//!   in which all is zero and invalid but the update. What it leaves behind is what it wrote to registers.
-//! - Every pipe has registers and counters of its own, which only its ports' packets change; tables are the same in
-//!   all pipes. [`TogetherData`] says which ports must share a pipe.
-//! - Only bytes cross from ingress to egress. What egress wants from ingress it gets in a header that
-//!   ingress emits in front of the packet (a *bridged header*) and that egress extracts.
+//! - The deparser updates checksums, then emits the valid headers of `emit` in order, then the bytes after
+//!   the parser's last position. Bytes that the parser advanced past without extracting them are lost.
+//! - In addition to the packet, a deparser makes what its type fields request ([`Request`]): a resubmit,
+//!   which keeps the bytes of the packet on arrival; mirror copies, also of dropped packets; and digests.
+//! - The ghost control runs once per update of a queue's depth, between two packets of ingress. All fields of
+//!   its PHV except the update are zero, and all headers invalid. Its only lasting effect is its writes to
+//!   registers.
+//! - Every pipe has separate registers and counters, which only packets of its ports change; tables are the
+//!   same in all pipes. [`TogetherData`] names ports that must be in one pipe.
+//! - Only bytes pass from ingress to egress. To pass values, ingress emits a header in front of the packet (a
+//!   *bridged header*), which egress extracts.
 
 pub mod cfg;
 mod control;
@@ -75,7 +77,7 @@ entities! {
     Header = "header";
     /// A parser state of one gress.
     ParserState = "state";
-    /// An action: a list of VLIW primitives with run-time parameters.
+    /// An action: VLIW primitives and run-time parameters.
     Action = "action";
     /// A match-action table.
     Table = "table";
@@ -85,9 +87,9 @@ entities! {
     Counter = "counter";
     /// A hash computation.
     Hash = "hash";
-    /// A register: an array that packets change.
+    /// A register: an array that packets read and write.
     Register = "register";
-    /// What one access to a register does.
+    /// A register action: the operation of one access to a register.
     RegisterAction = "register_action";
     /// The named reason of a drop or of a deliberate absorption.
     Label = "label";
@@ -104,9 +106,9 @@ entities! {
 pub struct Program {
     /// Name as users type it, kebab-case (`l3-ecmp`).
     pub name: String,
-    /// What the program does, one sentence.
+    /// Purpose of the program, one sentence.
     pub doc: String,
-    /// The parameter values that it was built with.
+    /// Parameter values that the program was built with.
     pub params: Vec<ParamValue>,
     /// All fields of both gresses.
     pub fields: EntityMap<Field, FieldData>,
@@ -114,7 +116,7 @@ pub struct Program {
     pub headers: EntityMap<Header, HeaderData>,
     /// All parser states of both gresses.
     pub states: EntityMap<ParserState, StateData>,
-    /// All actions, those made for inline statements included.
+    /// All actions, including those made for inline statements.
     pub actions: EntityMap<Action, ActionData>,
     /// All match-action tables.
     pub tables: EntityMap<Table, TableData>,
@@ -136,71 +138,72 @@ pub struct Program {
     pub meters: EntityMap<Meter, MeterData>,
     /// All generators of random numbers.
     pub randoms: EntityMap<Random, RandomData>,
-    /// Parser, control and deparser of each gress; index with [`Gress::index`].
+    /// Parser, control and deparser of each gress; indexed by [`Gress::index`].
     pub pipes: [PipeData; 2],
-    /// The ghost control (Tofino 2), empty if there is none: it has no packet and runs on updates of queue depths.
-    /// It shares ingress' PHV, stages and stateful ALUs: its tables, actions and fields are declared for ingress.
+    /// Ghost control (Tofino 2), empty if there is none. It has no packet and runs on updates of queue
+    /// depths. It shares ingress' PHV, stages and stateful ALUs; its tables, actions and fields are declared
+    /// for ingress.
     pub ghost: Block,
-    /// Ports that state must see together.
+    /// Groups of ports that must be in one pipe.
     pub together: Vec<TogetherData>,
 }
 
 impl Program {
-    /// Parser, control and deparser of one gress.
+    /// Returns parser, control and deparser of one gress.
     #[must_use]
     pub fn pipe(&self, gress: Gress) -> &PipeData {
         &self.pipes[gress.index()]
     }
 
-    /// The field with this gress and full name (`ipv4.ttl`).
+    /// Returns the field with this gress and full name (`ipv4.ttl`).
     #[must_use]
     pub fn field_named(&self, gress: Gress, name: &str) -> Option<Field> {
         self.fields.iter().find(|(_, d)| d.gress == gress && d.name == name).map(|(f, _)| f)
     }
 
-    /// The table with this name.
+    /// Returns the table with this name.
     #[must_use]
     pub fn table_named(&self, name: &str) -> Option<Table> {
         self.tables.iter().find(|(_, d)| d.name == name).map(|(t, _)| t)
     }
 
-    /// The action with this name.
+    /// Returns the action with this name.
     #[must_use]
     pub fn action_named(&self, name: &str) -> Option<Action> {
         self.actions.iter().find(|(_, d)| d.name == name).map(|(a, _)| a)
     }
 
-    /// The action profile with this name.
+    /// Returns the action profile with this name.
     #[must_use]
     pub fn profile_named(&self, name: &str) -> Option<Profile> {
         self.profiles.iter().find(|(_, d)| d.name == name).map(|(p, _)| p)
     }
 
-    /// The field of `gress` that stands for the intrinsic `which`, if the program declares it.
+    /// Returns the field of `gress` for the intrinsic `which`, if the program declares it.
     #[must_use]
     pub fn intrinsic(&self, gress: Gress, which: Intrinsic) -> Option<Field> {
         self.fields.iter().find(|(_, d)| d.gress == gress && d.home == Home::Intrinsic(which)).map(|(f, _)| f)
     }
 
-    /// The counter that counts the entries of `table`, if there is one.
+    /// Returns the direct counter of `table`, if there is one.
     #[must_use]
     pub fn direct_counter(&self, table: Table) -> Option<Counter> {
         self.counters.iter().find(|(_, d)| d.home == CounterHome::Direct(table)).map(|(c, _)| c)
     }
 
-    /// The register with this name.
+    /// Returns the register with this name.
     #[must_use]
     pub fn register_named(&self, name: &str) -> Option<Register> {
         self.registers.iter().find(|(_, d)| d.name == name).map(|(r, _)| r)
     }
 
-    /// The meter, filter or WRED with this name.
+    /// Returns the meter, filter or WRED array with this name.
     #[must_use]
     pub fn meter_named(&self, name: &str) -> Option<Meter> {
         self.meters.iter().find(|(_, d)| d.name == name).map(|(m, _)| m)
     }
 
-    /// Cells of an array.
+    /// Returns the number of cells of an array.
     #[must_use]
     pub fn cells(&self, home: CounterHome) -> u32 {
         match home {
@@ -211,13 +214,13 @@ impl Program {
         }
     }
 
-    /// The register or meter array that an access names.
+    /// Returns the register of a register action.
     #[must_use]
     pub fn accessed(&self, action: RegisterAction) -> Option<Register> {
         self.register_actions.get(action).map(|code| code.register)
     }
 
-    /// The actions of a register, in order of declaration.
+    /// Returns the actions of a register, in order of declaration.
     pub fn actions_of(
         &self,
         register: Register,
@@ -225,25 +228,25 @@ impl Program {
         self.register_actions.iter().filter(move |(_, d)| d.register == register)
     }
 
-    /// The port metadata fields, first bit of the port's row first.
+    /// Returns the port metadata fields, in the order of the port's row.
     pub fn port_metadata(&self) -> impl Iterator<Item = (Field, &FieldData)> {
         self.fields.iter().filter(|(_, d)| d.home == Home::PortMetadata)
     }
 
-    /// The stack and position of an element.
+    /// Returns the stack of an element, and its position in the stack.
     #[must_use]
     pub fn stack_of(&self, header: Header) -> Option<(Stack, usize)> {
         let at = |(s, d): (Stack, &StackData)| Some((s, d.headers.iter().position(|h| *h == header)?));
         self.stacks.iter().find_map(at)
     }
 
-    /// Bits of a header on the wire.
+    /// Returns the length of a header on the wire in bits.
     #[must_use]
     pub fn header_bits(&self, header: Header) -> u32 {
         self.headers[header].fields.iter().map(|&f| u32::from(self.fields[f].width)).sum()
     }
 
-    /// Bit offset of a header field from the header's first bit, most significant first.
+    /// Returns the bit offset of a header field from the header's first bit, most significant bit first.
     #[must_use]
     pub fn field_offset(&self, header: Header, field: Field) -> Option<u32> {
         let mut at = 0;

@@ -1,16 +1,15 @@
-//! Where the author of a program wrote something. Travels with every entity and statement; never part of
-//! a program's meaning.
+//! Source locations of entities and statements. They are never part of a program's meaning.
 
-/// A place in a source file: what diagnostics point at.
+/// A place in a source file, which diagnostics point at.
 ///
-/// Two programs that differ only in places are equal: `Loc` compares equal to every other `Loc`.
+/// `Loc` compares equal to every other `Loc`, so that two programs that differ only in locations are equal.
 #[derive(Clone, Copy, Debug, Default, Eq)]
 pub struct Loc {
-    /// Source file as the compiler (or another front end) names it; empty when there is none.
+    /// Source file as the compiler (or another front end) names it; empty if unknown.
     pub file: &'static str,
-    /// Line from 1; 0 when unknown.
+    /// Line number from 1; 0 if unknown.
     pub line: u32,
-    /// Column from 1; 0 when unknown.
+    /// Column from 1; 0 if unknown.
     pub col: u32,
 }
 
@@ -21,7 +20,7 @@ impl PartialEq for Loc {
 }
 
 impl Loc {
-    /// The place of the caller, through every `#[track_caller]` step between.
+    /// Returns the location of the caller, through every `#[track_caller]` function in between.
     #[track_caller]
     #[must_use]
     pub fn caller() -> Loc {
@@ -29,7 +28,7 @@ impl Loc {
         Loc { file: at.file(), line: at.line(), col: at.column() }
     }
 
-    /// True when nobody said where.
+    /// True if the location is unknown.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.line == 0

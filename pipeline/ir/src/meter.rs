@@ -1,23 +1,23 @@
 //! Meters, low-pass filters, WRED and random numbers.
 //!
-//! All three arrays stand behind meter ALUs, as registers do, and answer with one value. They see time: that
-//! at which the packet entered the gress.
+//! Meters, filters and WRED are arrays behind meter ALUs, as registers are. An access returns one value.
+//! Their time is the time at which the packet entered the gress.
 
 use super::{CounterHome, Loc};
 use sluice_asic::gress::Gress;
 use sluice_asic::meter::LpfMode;
 use sluice_asic::units::Duration;
 
-/// What an array behind a meter ALU holds.
+/// Kind of an array behind a meter ALU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MeterKind {
-    /// Meters of two rates and three colours, in packets.
+    /// Two-rate three-colour meters, in packets.
     Packets,
-    /// The same in bytes of the frame as it entered the gress, without FCS.
+    /// Two-rate three-colour meters, in bytes of the frame as it entered the gress, without FCS.
     Bytes,
     /// Low-pass filters.
     Lpf,
-    /// WRED: decisions to drop or mark by an averaged length.
+    /// WRED: decides to drop or mark by an averaged length.
     Wred,
 }
 
@@ -25,7 +25,7 @@ impl MeterKind {
     /// Every kind.
     pub const ALL: [MeterKind; 4] = [MeterKind::Packets, MeterKind::Bytes, MeterKind::Lpf, MeterKind::Wred];
 
-    /// The word of text forms.
+    /// Returns the name in text forms.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl MeterKind {
         }
     }
 
-    /// Whether it gives packets a colour.
+    /// True if it gives packets a colour.
     #[must_use]
     pub const fn is_coloured(self) -> bool {
         matches!(self, MeterKind::Packets | MeterKind::Bytes)
@@ -48,22 +48,22 @@ impl MeterKind {
 pub struct MeterData {
     /// Name, unique in the program.
     pub name: String,
-    /// The gress whose packets ask it.
+    /// The gress whose packets access it.
     pub gress: Gress,
-    /// What it holds.
+    /// Kind of its cells.
     pub kind: MeterKind,
     /// Direct or indirect.
     pub home: CounterHome,
-    /// How every cell is configured until the control plane says otherwise. A cell without configuration is
-    /// open: a meter is green (or what the packet was), a filter gives its input, WRED never drops.
+    /// Initial configuration of every cell; the control plane may change it. A cell without configuration has
+    /// no limits: a meter returns green (or the packet's colour), a filter its input, and WRED never drops.
     pub initial: Option<MeterConfig>,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// How one cell works.
+/// Configuration of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterConfig {
     /// A meter: committed and peak rate in bits or packets per second, bursts in bytes or packets.
@@ -72,7 +72,7 @@ pub enum MeterConfig {
         committed: u64,
         /// Committed burst.
         committed_burst: u64,
-        /// Peak rate, not below the committed one.
+        /// Peak rate, at least the committed rate.
         peak: u64,
         /// Peak burst.
         peak_burst: u64,
@@ -81,13 +81,13 @@ pub enum MeterConfig {
     Lpf(LpfSpec),
     /// WRED: thresholds in units of the input.
     Wred {
-        /// Up to here nothing is dropped.
+        /// Lower threshold: at or below it nothing is dropped.
         min: u32,
-        /// Beyond this everything is dropped.
+        /// Upper threshold: above it everything is dropped.
         max: u32,
-        /// The probability reached at `max`, in per cent, 1 to 100.
+        /// Probability at `max`, in percent, 1 to 100.
         probability: u8,
-        /// How the input is averaged; `None` takes the input itself (Tofino 2).
+        /// Averaging of the input; `None`: the input itself (Tofino 2).
         average: Option<LpfSpec>,
     },
 }
@@ -95,18 +95,18 @@ pub enum MeterConfig {
 /// A low-pass filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LpfSpec {
-    /// Averages samples, or sums what comes per time constant.
+    /// Averages samples, or sums them per time constant.
     pub mode: LpfMode,
     /// Time constant towards larger samples.
     pub rise: Duration,
     /// Time constant towards smaller samples; a power of two times `rise` or the reverse.
     pub fall: Duration,
-    /// How far the output is shifted right, 0 to 31.
+    /// Right shift of the output, 0 to 31.
     pub shift: u8,
 }
 
 impl MeterConfig {
-    /// Whether a cell of this kind can be configured so.
+    /// True if a cell of this kind can have this configuration.
     #[must_use]
     pub const fn is_for(&self, kind: MeterKind) -> bool {
         matches!(
@@ -125,10 +125,10 @@ pub struct RandomData {
     pub name: String,
     /// The gress whose packets draw from it.
     pub gress: Gress,
-    /// Bits of a number, 1 to 32: all of 0 to 2^width - 1 are equally likely.
+    /// Width in bits, 1 to 32; all values from 0 to 2^width - 1 are equally likely.
     pub width: u16,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }

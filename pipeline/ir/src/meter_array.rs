@@ -1,6 +1,6 @@
-//! Arrays of meters, filters and WRED entries at run time: what both executors ask.
+//! Run-time arrays of meters, filters and WRED entries, which both executors access.
 //!
-//! Cells, their configuration by the chip's codes, one question.
+//! This module has the cells, their configuration with the chip's codes, and one access.
 
 use crate::{LpfSpec, MeterConfig, MeterData, MeterKind};
 use sluice_asic::chip::ChipSpec;
@@ -13,32 +13,32 @@ use sluice_asic::meter::{
 use sluice_asic::random::{RandomStream, StreamId};
 use sluice_asic::units::{BitRate, Bytes, Cycles, Time};
 
-/// Numbers of meters among the random streams of a gress, apart from those of generators.
+/// First stream number of meters among a gress' random streams, after those of generators.
 const METER_STREAMS: u32 = 1 << 31;
 
-/// Where a program's state lives: what its meters count time in, and whose random numbers it draws.
+/// Place of a program's state: the clock of its meters and the seed of its random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The MAU's clock.
     pub clock: Clock,
-    /// Whether WRED may take its input without an average (model: chip §5; behavioural model: Tofino 2).
+    /// True if WRED may take its input without an average (model: chip §5; behavioural model: Tofino 2).
     pub plain_wred: bool,
     /// Seed of the run.
     pub seed: u64,
-    /// The switch.
+    /// Number of the switch.
     pub switch: u32,
-    /// The pipe.
+    /// Number of the pipe.
     pub pipe: u32,
 }
 
 impl Origin {
-    /// Pipe 0 of switch 0 of a chip, seed 1.
+    /// Returns pipe 0 of switch 0 of a chip, with seed 1.
     #[must_use]
     pub fn of(chip: &ChipSpec) -> Origin {
         Origin { clock: chip.mau.clock, plain_wred: chip.salu.output_words > 1, seed: 1, switch: 0, pipe: 0 }
     }
 
-    /// The stream of a generator of random numbers; `instance` is its number in the program.
+    /// Returns the stream of a generator of random numbers; `instance` is its number in the program.
     #[must_use]
     pub fn stream(&self, gress: Gress, instance: u32) -> RandomStream {
         RandomStream::new(self.seed, StreamId { switch: self.switch, pipe: self.pipe, gress, instance })
@@ -51,7 +51,7 @@ impl Default for Origin {
     }
 }
 
-/// A configuration that cells of an array cannot have.
+/// Reason why cells of an array cannot have a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "each variant's message says what its fields are")]
 pub enum MeterConfigError {
@@ -67,7 +67,7 @@ pub enum MeterConfigError {
     PlainWred,
 }
 
-/// What configures a kind.
+/// Returns the configuration that a kind takes, in words.
 const fn wanted(kind: MeterKind) -> &'static str {
     match kind {
         MeterKind::Packets | MeterKind::Bytes => "two rates and two bursts",
@@ -79,7 +79,7 @@ const fn wanted(kind: MeterKind) -> &'static str {
 /// One cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeterCell {
-    /// Not configured: gives back what it is asked with.
+    /// Not configured: returns its input.
     Open,
     /// A two-rate three-colour meter.
     Meter(Meter),
@@ -90,10 +90,10 @@ pub enum MeterCell {
 }
 
 impl MeterCell {
-    /// A fresh cell.
+    /// Makes a cell in its initial state.
     ///
     /// # Errors
-    /// When the chip's codes do not reach the configuration.
+    /// Refuses a configuration that the chip's codes cannot express.
     pub fn new(
         kind: MeterKind,
         config: Option<&MeterConfig>,
@@ -115,7 +115,7 @@ impl MeterCell {
                         peak_burst: Bytes(peak_burst),
                     }
                 };
-                // A packet without a colour is green, which is never worse than the meter's.
+                // A packet without a colour counts as green, which is never worse than the meter's result.
                 MeterCell::Meter(Meter::new(&MeterSpec { rate, colour_aware: true }, origin.clock)?)
             }
             (Some(MeterConfig::Lpf(spec)), _) => MeterCell::Lpf(Lpf::new(filter(spec)?)),
@@ -131,14 +131,14 @@ impl MeterCell {
     }
 }
 
-/// What a question brings along.
+/// Input of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// The data plane's clock in ns when the packet entered the gress.
+    /// Time at which the packet entered the gress, in ns of the data plane's clock.
     pub now: u64,
-    /// Its length without FCS.
+    /// Length of the packet in bytes, without FCS.
     pub bytes: u32,
-    /// Colour or sample.
+    /// Colour (meters) or sample (filters, WRED).
     pub input: u32,
 }
 
@@ -152,10 +152,10 @@ pub struct MeterArray {
 }
 
 impl MeterArray {
-    /// The array as it starts: `size` cells, configured as the program says where the chip can.
+    /// Makes the array of `size` cells, with the program's initial configuration if the chip supports it.
     #[must_use]
     pub fn new(data: &MeterData, size: u32, number: u32, origin: &Origin) -> MeterArray {
-        // What the chip cannot do was refused before the program was placed.
+        // Configurations that the chip does not support were refused before the program was placed.
         let cell = MeterCell::new(data.kind, data.initial.as_ref(), origin).unwrap_or(MeterCell::Open);
         MeterArray {
             kind: data.kind,
@@ -165,16 +165,16 @@ impl MeterArray {
         }
     }
 
-    /// The cells.
+    /// Returns the cells.
     #[must_use]
     pub fn cells(&self) -> &[MeterCell] {
         &self.cells
     }
 
-    /// Configures one cell, or all: they start afresh.
+    /// Configures one cell, or all, and resets their state.
     ///
     /// # Errors
-    /// When the chip's codes do not reach the configuration.
+    /// Refuses a configuration that the chip's codes cannot express.
     pub fn configure(
         &mut self,
         index: Option<u32>,
@@ -188,7 +188,7 @@ impl MeterArray {
         Ok(())
     }
 
-    /// Asks a cell; a cell past the end answers 0.
+    /// Accesses a cell. A cell beyond the end returns 0.
     #[inline]
     pub fn ask(&mut self, index: usize, question: Question) -> u32 {
         let Some(cell) = self.cells.get_mut(index) else { return 0 };

@@ -1,34 +1,34 @@
-//! What parsers do beyond extracting headers: selects on bits ahead, the counter, header stacks.
+//! Parser features other than extracting headers: look-ahead, the counter, header stacks.
 
 use super::{Field, Header, Loc, Program, Stack};
 use sluice_asic::gress::Gress;
 
-/// What a parser state can select on.
+/// Key of a parser state's select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectKey {
     /// A field extracted so far, an intrinsic field or port metadata.
     Field(Field),
-    /// Bits of the packet that no operation of the state has moved past.
+    /// A look-ahead: bits of the packet that no operation of the state has advanced past.
     Lookahead(Lookahead),
-    /// One bit: the counter is zero.
+    /// One bit: 1 if the counter is zero.
     CounterIsZero,
-    /// One bit: the counter is below zero.
+    /// One bit: 1 if the counter is negative.
     CounterIsNegative,
-    /// A field of the element of a stack that was extracted last, by its position in the element's header.
+    /// A field of the stack's element extracted last, by its position in the element's header.
     Last(Stack, u16),
 }
 
-/// Bits of the packet ahead of the parser's place in it.
+/// Bits of the packet after the parser's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lookahead {
-    /// Bits between the place and the first one.
+    /// Offset in bits from the parser's position.
     pub at: u16,
-    /// Bits, 1..=128.
+    /// Width in bits, 1 to 128.
     pub width: u16,
 }
 
 impl Lookahead {
-    /// Bytes from the parser's place to the end of the last byte looked at.
+    /// Returns the number of bytes from the parser's position to the end of the last byte read.
     #[must_use]
     pub fn reach(self) -> u32 {
         (u32::from(self.at) + u32::from(self.width)).div_ceil(8)
@@ -42,7 +42,7 @@ impl From<Field> for SelectKey {
 }
 
 impl SelectKey {
-    /// Bits of the key; `None` if it names something that the program lacks.
+    /// Returns the width of the key in bits; `None` if it refers to an entity that the program lacks.
     #[must_use]
     pub fn width(self, program: &Program) -> Option<u16> {
         match self {
@@ -57,13 +57,13 @@ impl SelectKey {
         }
     }
 
-    /// The field that the key reads, if it is always the same one.
+    /// Returns the field that the key reads, if it is always the same field.
     #[must_use]
     pub fn field(self) -> Option<Field> {
         if let SelectKey::Field(f) = self { Some(f) } else { None }
     }
 
-    /// Name as reports print it.
+    /// Returns the name in reports.
     #[must_use]
     pub fn name(self, program: &Program) -> String {
         match self {
@@ -84,28 +84,29 @@ impl SelectKey {
     }
 }
 
-/// What the parser counter is set to (model: chip §6.1). The counter is signed and has 8 bits.
+/// Value to which the parser counter is set (model: chip §6.1). The counter is signed and has 8 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CounterLoad {
-    /// A constant, read as two's complement.
+    /// A constant in two's complement.
     Const(u8),
-    /// A field of at most 8 bits that the parser has extracted: rotated, masked, increased.
+    /// A field of at most 8 bits that the parser has extracted: it is rotated, masked and increased.
     Field {
         /// The field.
         field: Field,
-        /// A field above this is parser error "counter range", and parsing ends.
+        /// Largest accepted value; above it the packet has the parser error "counter range", and parsing
+        /// ends.
         max: u8,
-        /// Bits by which the field, as 8 bits, is rotated to the right, 0..=7.
+        /// Rotation to the right of the field's 8 bits, 0 to 7.
         rotate: u8,
-        /// The low `mask + 1` bits are kept, 0..=7.
+        /// Number of kept low bits minus 1, 0 to 7.
         mask: u8,
-        /// Added then; the sum's low 8 bits are the counter.
+        /// Number added afterwards; the low 8 bits of the sum are the counter.
         add: u8,
     },
 }
 
 impl CounterLoad {
-    /// The counter for a value of the field; `None` if that is above the largest allowed.
+    /// Returns the counter for a value of the field; `None` if the value is above the largest accepted one.
     #[must_use]
     pub fn value(self, field: u8) -> Option<i8> {
         match self {
@@ -119,17 +120,17 @@ impl CounterLoad {
     }
 }
 
-/// A header stack: instances of one layout that a parser extracts one after the other.
+/// A header stack: headers of one layout that a parser extracts one after another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StackData {
     /// Name, unique in its gress.
     pub name: String,
-    /// The gress that it belongs to.
+    /// Its gress.
     pub gress: Gress,
-    /// The elements, the first on the wire first; all of one layout.
+    /// Elements in wire order, all of one layout.
     pub headers: Vec<Header>,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }

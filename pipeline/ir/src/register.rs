@@ -1,13 +1,13 @@
-//! Registers and what one access does to an element.
+//! Registers, and register actions.
 //!
 //! The statements of a register action run in order, as in P4: a value read after a write is the new one.
-//! Every value is as wide as a half of the element; narrower PHV operands get zeros in front, sums wrap.
+//! Every value is as wide as a half of the element. Narrower PHV operands are zero-extended; sums wrap.
 
 use super::{CmpOp, CounterHome, Expr, Field, Hash, Loc, Program, Register};
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::{Format, Half, LaneSearch, MathUnit, SaluOp, Sense, State as Element};
 
-/// A register: an array of elements that packets read and change, one element per packet.
+/// A register: an array of elements that packets read and write, one element per packet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisterData {
     /// Name, unique in the program.
@@ -16,20 +16,21 @@ pub struct RegisterData {
     pub gress: Gress,
     /// Width of the elements, and whether they are pairs.
     pub format: Format,
-    /// How many elements, or the table of whose entries each has one.
+    /// Direct or indirect, with the number of elements.
     pub home: CounterHome,
-    /// What every element holds at first: low half (or all of a single element) and high half.
+    /// Initial value of every element: low half (or all of a single element) and high half.
     pub init: [u64; 2],
-    /// Numbers that the control plane sets and actions compute with: at most four, rows of the register file.
+    /// Run-time parameters, which the control plane sets and actions read: at most four, in rows of the
+    /// register file.
     pub params: Vec<RegisterParamData>,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
 impl RegisterData {
-    /// What an element holds at first.
+    /// Returns the initial value of an element.
     #[must_use]
     pub const fn first(&self) -> Element {
         Element::pair(self.init[0], self.init[1])
@@ -41,63 +42,64 @@ impl RegisterData {
 pub struct RegisterParamData {
     /// Name, unique in the register.
     pub name: String,
-    /// Its value until the control plane says otherwise: without a sign, and below half of what a half of the
-    /// element holds, because rows of the register file have a sign.
+    /// Initial value, unsigned and less than half of the range of a half of the element, because rows of the
+    /// register file are signed.
     pub init: u32,
 }
 
 impl RegisterData {
-    /// The largest value of its parameters.
+    /// Returns the largest value of its parameters.
     #[must_use]
     pub const fn most_param(&self) -> u32 {
         self.format.math_mask() >> 1
     }
 }
 
-/// A register action: what one access does.
+/// A register action: the operation of one access.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegisterActionData {
     /// Name, unique in the program.
     pub name: String,
-    /// The register that it works on.
+    /// The register.
     pub register: Register,
-    /// What happens to the element, in order.
+    /// Statements, in order.
     pub body: Vec<CellStmt>,
     /// Meaning.
     pub doc: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// One step of a register action.
+/// A statement of a register action.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellStmt {
-    /// What it does.
+    /// Kind of the statement.
     pub kind: CellStmtKind,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// What a register action can do.
+/// Kinds of statements of a register action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CellStmtKind {
     /// Writes a half of the element.
     Write(Half, CellValue),
-    /// Writes an output word (0 to 3) of 32 bits. Words 0 and 1 take the low 32 bits of the value, 2 and 3 the
-    /// bits above. A word that is never written is 0.
+    /// Writes an output word (0 to 3) of 32 bits. Words 0 and 1 take the low 32 bits of the value, words 2
+    /// and 3 the bits above. A word without a write is 0.
     Output(u8, CellValue),
-    /// Decides.
+    /// A branch: condition, then, else.
     If(CellCond, Vec<CellStmt>, Vec<CellStmt>),
-    /// Searches the lanes of a 128-bit element (Tofino 2); nothing else updates the element then.
+    /// Searches the lanes of a 128-bit element (Tofino 2). The action must not update the element in another
+    /// way.
     Search(Search),
 }
 
 /// A search for the smallest or largest lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// What is searched, and what becomes of the lane.
+    /// Lanes that are searched, and the change of the lane found.
     pub what: LaneSearch,
-    /// The low and the high packet operand, as far as mask, amount or lanes come from the packet.
+    /// Low and high packet operand, if mask, amount or lanes come from the packet.
     pub operands: Vec<Expr>,
 }
 
@@ -106,23 +108,23 @@ pub struct Search {
 pub enum CellValue {
     /// A constant.
     Const(u64),
-    /// What the half holds at this point.
+    /// Value of the half at this point.
     Half(Half),
-    /// A value from the packet: a field, or slices and casts of one.
+    /// A packet value: a field, or slices and casts of one.
     Phv(Expr),
     /// An instruction of an update ALU; computed on at most 32 bits.
     Op(SaluOp, Box<CellValue>, Box<CellValue>),
-    /// What the math unit makes of a half or a packet value; it feeds the low half.
+    /// Result of the math unit for a half or a packet value; it feeds the low half.
     Math(MathUnit, Box<CellValue>),
-    /// Only returned: a one in the bit whose number the conditions' results spell, the first as the lowest bit.
+    /// One-hot code: sets the bit whose number has condition `i` in its bit `i`. Output only.
     Predicate(Vec<CellCond>),
-    /// Only returned: the number of the element (Tofino 2).
+    /// Index of the element (Tofino 2). Output only.
     Address,
-    /// Only returned: the 16-bit quotient of two's complement numbers, towards zero (Tofino 2).
+    /// 16-bit quotient of two's complement numbers, rounded towards zero (Tofino 2). Output only.
     Quotient(Box<CellValue>, Box<CellValue>),
-    /// Only returned: the 16-bit remainder, with the divisor's sign (Tofino 2).
+    /// 16-bit remainder, with the divisor's sign (Tofino 2). Output only.
     Remainder(Box<CellValue>, Box<CellValue>),
-    /// Only returned: a part of what the lane search found.
+    /// Part of the lane search's result. Output only.
     Lane(LanePart),
     /// A hash of the packet, computed on the way to the stateful ALU.
     Hash(Hash),
@@ -130,7 +132,7 @@ pub enum CellValue {
     Param(u8),
 }
 
-/// A value from the packet that a stateful ALU takes.
+/// A packet value that a stateful ALU takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operand {
     /// A field, or slices and casts of one.
@@ -152,19 +154,19 @@ impl Operand {
     }
 }
 
-/// What a lane search gives back.
+/// Part of the result of a lane search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LanePart {
     /// The lane, before its change.
     Value,
     /// The lane, after its change.
     Changed,
-    /// Its number.
+    /// Number of the lane.
     Index,
 }
 
 impl LanePart {
-    /// The words of text forms.
+    /// Names in text forms.
     pub const ALL: [(&'static str, LanePart); 3] =
         [("lane", LanePart::Value), ("changed", LanePart::Changed), ("lane_index", LanePart::Index)];
 }
@@ -172,21 +174,21 @@ impl LanePart {
 /// A condition in a register action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellCond {
-    /// A comparison. [`Sense::Serial`] compares as sequence numbers do: the difference, cut to the width of a
-    /// half, is read as two's complement and held against zero.
+    /// A comparison. [`Sense::Serial`] compares like sequence numbers: the difference, truncated to the width
+    /// of a half, is compared with zero in two's complement.
     Cmp(CmpOp, Sense, CellValue, CellValue),
     /// Negation.
     Not(Box<CellCond>),
-    /// Both hold.
+    /// Conjunction.
     And(Box<CellCond>, Box<CellCond>),
-    /// At least one holds.
+    /// Disjunction.
     Or(Box<CellCond>, Box<CellCond>),
-    /// A half equals a packet value where the mask has ones (Tofino 2).
+    /// True if a half equals a packet value in the bits where the mask has ones (Tofino 2).
     Match(Half, CellValue, u64),
 }
 
 impl CellValue {
-    /// Whether the value can only be returned.
+    /// True if the value can only be an output.
     #[must_use]
     pub const fn is_returned_only(&self) -> bool {
         matches!(
@@ -199,7 +201,7 @@ impl CellValue {
         )
     }
 
-    /// Calls `visit` for every value from the packet, in order, repeats included.
+    /// Calls `visit` for every packet value, in order, repeats included.
     pub fn operands(&self, visit: &mut impl FnMut(Operand)) {
         match self {
             CellValue::Const(_)
@@ -242,7 +244,7 @@ impl CellCond {
 }
 
 impl RegisterActionData {
-    /// Calls `visit` for every statement, in order, those inside of others included.
+    /// Calls `visit` for every statement, in order, including nested ones.
     pub fn statements<'a>(&'a self, visit: &mut impl FnMut(&'a CellStmt)) {
         fn walk<'a>(body: &'a [CellStmt], visit: &mut impl FnMut(&'a CellStmt)) {
             for stmt in body {
@@ -256,7 +258,7 @@ impl RegisterActionData {
         walk(&self.body, visit);
     }
 
-    /// Whether it divides.
+    /// True if the action divides.
     #[must_use]
     pub fn divides(&self) -> bool {
         let mut found = false;
@@ -269,7 +271,7 @@ impl RegisterActionData {
         found
     }
 
-    /// The different values from the packet, in order of their first use.
+    /// Returns the distinct packet values, in order of first use.
     #[must_use]
     pub fn operands(&self) -> Vec<Operand> {
         let mut list: Vec<Operand> = Vec::new();

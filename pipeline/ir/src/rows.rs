@@ -1,17 +1,17 @@
-//! TCAM rows of entries with range keys: a range is several rows (model: chip §3.2).
+//! TCAM rows of entries with range keys: a range takes several rows (model: chip §3.2).
 
 use crate::{Algorithmic, KeyValue, MatchKind, Program, TableData};
 use sluice_asic::geometry::{range_digits, range_lines, range_rows};
 
-/// Rows of a TCAM block on every chip: a table never has fewer.
+/// Rows of a TCAM block on every chip; a table has at least one block.
 const BLOCK_ROWS: u64 = 512;
 
-/// Whether the table compares a key by range.
+/// Returns true if the table has a range key.
 pub fn has_ranges(data: &TableData) -> bool {
     data.keys.iter().any(|k| k.kind == MatchKind::Range)
 }
 
-/// Rows that an entry with this key takes: those of its ranges multiplied.
+/// Returns the number of rows of an entry with this key: the product over its ranges.
 pub fn of_entry(program: &Program, data: &TableData, key: &[KeyValue]) -> u64 {
     let rows = key.iter().zip(&data.keys).map(|(column, k)| match *column {
         KeyValue::Range { lo, hi } => {
@@ -23,8 +23,8 @@ pub fn of_entry(program: &Program, data: &TableData, key: &[KeyValue]) -> u64 {
     rows.fold(1, u64::saturating_mul)
 }
 
-/// Rows that the chip must have for the table: those of its constant entries, or what its size is planned to
-/// take when a quarter of the entries are ranges.
+/// Returns the number of rows that the chip must have for the table: the rows of its constant entries, or the
+/// rows of its size if a quarter of the entries are ranges.
 pub fn planned(program: &Program, data: &TableData) -> u64 {
     let size = u64::from(data.size).max(data.entries.len() as u64).max(1);
     if !has_ranges(data) {
@@ -39,8 +39,8 @@ pub fn planned(program: &Program, data: &TableData) -> u64 {
     range_lines(size, nibbles)
 }
 
-/// Bits of the key of an algorithmic TCAM as SRAM stores them: value and mask of every bit that is not exact; the
-/// partition is the address.
+/// Returns the number of bits per entry of an algorithmic TCAM's key in SRAM: value and mask of every bit
+/// that is not exact. The partition is the address and takes no bits.
 pub fn atcam_key_bits(program: &Program, data: &TableData) -> u32 {
     let partition = match data.algorithmic {
         Some(Algorithmic::Atcam { partition, .. }) => Some(partition),
@@ -53,7 +53,7 @@ pub fn atcam_key_bits(program: &Program, data: &TableData) -> u32 {
     stored.sum()
 }
 
-/// Rows that entries added at run time may take together: whole blocks.
+/// Returns the number of rows for run-time entries: whole blocks.
 pub fn room(program: &Program, data: &TableData) -> u64 {
     planned(program, data).div_ceil(BLOCK_ROWS) * BLOCK_ROWS
 }

@@ -1,7 +1,7 @@
-//! Data-plane closures: operators and statements of Rust become calls that record them.
+//! Data-plane closures: Rust's operators and statements become calls that record them.
 //!
-//! Every token made here carries the place of the author's token that it stands for: rustc's errors and
-//! `#[track_caller]` places then point at the author's code.
+//! Every token made here carries the place of the author's token that it replaces, so that rustc's errors and
+//! `#[track_caller]` places point at the author's code.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -23,9 +23,19 @@ pub(crate) fn lower(closure: &ExprClosure) -> Result<TokenStream> {
         Pat::Ident(pat) => &pat.ident,
         Pat::Type(typed) => match &*typed.pat {
             Pat::Ident(pat) => &pat.ident,
-            other => return Err(Error::new(other.span(), "the context is a plain name: `|c| ..`")),
+            other => {
+                return Err(Error::new(
+                    other.span(),
+                    "the first parameter of a data-plane closure must be a plain name: `|c| ..`",
+                ));
+            }
         },
-        other => return Err(Error::new(other.span(), "the context is a plain name: `|c| ..`")),
+        other => {
+            return Err(Error::new(
+                other.span(),
+                "the first parameter of a data-plane closure must be a plain name: `|c| ..`",
+            ));
+        }
     };
     let args = closure.inputs.iter().skip(1).map(|input| match input {
         Pat::Type(typed) => {
@@ -40,7 +50,7 @@ pub(crate) fn lower(closure: &ExprClosure) -> Result<TokenStream> {
     Ok(quote!(|#first| { #args #body }))
 }
 
-/// A path into the builder whose every token has the place `span`.
+/// Returns a path into the builder crate; all its tokens have the place `span`.
 fn build(name: &str, span: Span) -> TokenStream {
     let name = Ident::new(name, span);
     quote_spanned!(span=> ::sluice_build::#name)
@@ -52,12 +62,12 @@ fn refuse(span: Span, why: &str) -> TokenStream {
 
 /// Every nested closure mentions its context, so that rustc does not call it unused where a block is empty.
 struct Rewriter<'a> {
-    /// What statements are recorded in.
+    /// Identifier that statements are recorded in.
     context: &'a Ident,
 }
 
 impl Rewriter<'_> {
-    /// A closure's or arm's body, with or without braces.
+    /// Rewrites the body of a closure or arm, with or without braces.
     fn body(&self, expr: &Expr) -> TokenStream {
         match expr {
             Expr::Block(block) => self.block(&block.block),
@@ -118,7 +128,8 @@ impl Rewriter<'_> {
         }
     }
 
-    /// A call on or with the context is Rust: it already records what it does.
+    /// Returns true if the call is on or with the context. Such a call is plain Rust, because it already
+    /// records a statement.
     fn mentions_context(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Path(path) => path.path.is_ident(self.context),

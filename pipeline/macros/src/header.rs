@@ -9,10 +9,10 @@ use syn::{Data, DeriveInput, Error, Fields, Result};
 pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new(input.ident.span(), "a header is a struct of `Bits<W>` fields"));
+        return Err(Error::new(input.ident.span(), "`#[derive(Header)]` needs a struct of `Bits<W>` fields"));
     };
     let Fields::Named(fields) = &data.fields else {
-        return Err(Error::new(input.ident.span(), "the fields of a header have names"));
+        return Err(Error::new(input.ident.span(), "`#[derive(Header)]` needs named fields"));
     };
     if !input.generics.params.is_empty() {
         return Err(Error::new(

@@ -2,18 +2,23 @@
 
 use crate::doc;
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Expr, Field, Fields, LitStr, Result, Type};
+use syn::{Data, DeriveInput, Error, Expr, ExprLit, Field, Fields, Lit, LitStr, RangeLimits, Result, Type};
 
 pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     let input: DeriveInput = syn::parse2(input)?;
     let fields = match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => &fields.named,
-            _ => return Err(Error::new(input.ident.span(), "parameters are fields with names")),
+            _ => {
+                return Err(Error::new(
+                    input.ident.span(),
+                    "`#[derive(Params)]` needs a struct with named fields",
+                ));
+            }
         },
-        _ => return Err(Error::new(input.ident.span(), "parameters are a struct")),
+        _ => return Err(Error::new(input.ident.span(), "`#[derive(Params)]` needs a struct")),
     };
     let name = &input.ident;
     let (mut infos, mut arms, mut nested) = (Vec::new(), Vec::new(), Vec::new());
@@ -32,7 +37,10 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
             continue;
         }
         if meaning.is_empty() {
-            return Err(Error::new(ident.span(), "a parameter needs a doc comment: meaning and unit"));
+            return Err(Error::new(
+                ident.span(),
+                "a parameter needs a doc comment with its meaning and unit",
+            ));
         }
         let expects = limits.text(&field.ty);
         let allowed = limits.check();
@@ -70,12 +78,12 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
     })
 }
 
-/// What `#[param(..)]` says.
+/// Arguments of `#[param(..)]`.
 #[derive(Default)]
 struct Limits {
     range: Option<Expr>,
     expects: Option<String>,
-    /// The field is a struct of parameters, which stand in its place.
+    /// True if the field is a struct whose parameters replace it.
     flatten: bool,
 }
 
@@ -87,7 +95,7 @@ impl Limits {
                 if meta.path.is_ident("range") {
                     let range: Expr = meta.value()?.parse()?;
                     if !matches!(range, Expr::Range(_)) {
-                        return Err(Error::new(range.span(), "a range such as `1..=64`"));
+                        return Err(Error::new(range.span(), "expected a range such as `1..=64`"));
                     }
                     limits.range = Some(range);
                     Ok(())
@@ -98,28 +106,28 @@ impl Limits {
                     limits.flatten = true;
                     Ok(())
                 } else {
-                    Err(meta.error("`#[param(..)]` knows `range`, `expects` and `flatten`"))
+                    Err(meta.error("unknown key of `#[param(..)]`; expected `range`, `expects` or `flatten`"))
                 }
             })?;
         }
         Ok(limits)
     }
 
-    /// Type and range in words, an expression of type `&str`.
+    /// Returns type and range in words, as an expression of type `&str`.
     fn text(&self, ty: &Type) -> TokenStream {
         if let Some(words) = &self.expects {
             return quote!(#words);
         }
         if let Some(range) = &self.range {
-            let words = quote!(#range).to_string().replace(' ', "");
+            let words = in_words(range);
             return quote!(#words);
         }
         let name = quote!(#ty).to_string();
         let words = match name.as_str() {
-            "u8" => "0..=255",
-            "u16" => "0..=65535",
-            "u32" => "0..=4294967295",
-            "u64" => "0..=18446744073709551615",
+            "u8" => "0 to 255",
+            "u16" => "0 to 65535",
+            "u32" => "0 to 4294967295",
+            "u64" => "0 to 18446744073709551615",
             "bool" => "true or false",
             "String" => "text",
             other => other,
@@ -127,11 +135,29 @@ impl Limits {
         quote!(#words)
     }
 
-    /// A closure that says whether a parsed value is allowed.
+    /// Returns a closure that is true for allowed values.
     fn check(&self) -> TokenStream {
         match &self.range {
             Some(range) => quote!(|value| (#range).contains(value)),
             None => quote!(|_| true),
         }
+    }
+}
+
+/// Returns a range as users read it: `1..=4_000` is "1 to 4000".
+fn in_words(range: &Expr) -> String {
+    let end = |e: &Option<Box<Expr>>| match e.as_deref() {
+        Some(Expr::Lit(ExprLit { lit: Lit::Int(int), .. })) => Some(int.base10_digits().to_owned()),
+        Some(other) => Some(other.to_token_stream().to_string()),
+        None => None,
+    };
+    let Expr::Range(range) = range else { return range.to_token_stream().to_string() };
+    match (end(&range.start), end(&range.end), &range.limits) {
+        (Some(low), Some(high), RangeLimits::Closed(_)) => format!("{low} to {high}"),
+        (Some(low), Some(high), RangeLimits::HalfOpen(_)) => format!("at least {low} and less than {high}"),
+        (Some(low), None, _) => format!("at least {low}"),
+        (None, Some(high), RangeLimits::Closed(_)) => format!("at most {high}"),
+        (None, Some(high), RangeLimits::HalfOpen(_)) => format!("less than {high}"),
+        (None, None, _) => "any number".to_owned(),
     }
 }

@@ -32,7 +32,7 @@ struct Program {
 }
 
 impl Program {
-    /// The root at the head of a chain of method calls.
+    /// Returns the root at the head of a chain of method calls.
     fn head<'e>(&self, expr: &'e mut Expr) -> Option<&'e mut Expr> {
         match expr {
             Expr::Path(path) if path.path.is_ident(&self.root) => Some(expr),
@@ -41,7 +41,7 @@ impl Program {
         }
     }
 
-    /// Names what a `let` declares.
+    /// Inserts the name for the declaration of a `let`.
     fn name(&self, pat: &Pat, value: &mut Expr, doc: &str) {
         match (pat, value) {
             (Pat::Type(typed), value) => self.name(&typed.pat, value, doc),

@@ -1,4 +1,4 @@
-//! Two reports beside each other.
+//! Comparison of two reports.
 
 use super::grid::Grid;
 use serde_json::{Value, json};
@@ -9,18 +9,18 @@ use sluice_place::report::{Report, hundredths};
 /// One quantity of both reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// What is compared.
+    /// Name of the quantity.
     pub what: String,
-    /// Its values.
+    /// Its values in the two reports.
     pub values: [u64; 2],
-    /// What there is of it, where the chip limits it.
+    /// Its limit in the two reports; `None` if the chip has none.
     pub available: [Option<u64>; 2],
 }
 
-/// Two reports, quantity by quantity.
+/// Comparison of two reports, quantity by quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comparison {
-    /// How the two are called.
+    /// Names of the two reports.
     pub names: [String; 2],
     /// Parameters that differ: key and both values, `-` where a program has no such parameter.
     pub params: Vec<(String, [String; 2])>,
@@ -28,7 +28,7 @@ pub struct Comparison {
     pub rows: Vec<Difference>,
 }
 
-/// Compares two reports; `names` says what is compared.
+/// Compares two reports; `names` names them.
 #[must_use]
 pub fn compare(names: [String; 2], reports: [&Report; 2]) -> Comparison {
     let mut rows = Vec::new();
@@ -76,7 +76,7 @@ fn params([a, b]: [&Report; 2]) -> Vec<(String, [String; 2])> {
         .collect()
 }
 
-/// The JSON of a comparison of which a side does not fit: why, and no rows.
+/// Returns the JSON of a comparison in which a program does not fit: the reasons, and no rows.
 #[must_use]
 pub fn json_no_comparison(names: &[String; 2], reasons: &[Option<String>; 2]) -> Value {
     json!({
@@ -90,7 +90,7 @@ pub fn json_no_comparison(names: &[String; 2], reasons: &[Option<String>; 2]) ->
 }
 
 impl Comparison {
-    /// The comparison as text; quantities that both have none of are left out.
+    /// Returns the comparison as text. Quantities that are 0 in both reports are left out.
     #[must_use]
     pub fn text(&self) -> String {
         let [a, b] = &self.names;
@@ -115,7 +115,7 @@ impl Comparison {
         out + "\n" + &grid.print(false)
     }
 
-    /// The comparison as JSON, schema `sluice.comparison/1`.
+    /// Returns the comparison as JSON, schema `sluice.comparison/1`.
     #[must_use]
     pub fn json(&self) -> Value {
         json!({

@@ -1,10 +1,10 @@
-//! The coverage of a program as text, JSON and HTML.
+//! Coverage of a program as text, JSON and HTML.
 
 use maud::{DOCTYPE, html as markup};
 use serde_json::{Map, Value, json};
 use sluice_exec::cover::{Class, Coverage, PointData, Points, Share};
 
-/// A point's number, data and count.
+/// A point with its count.
 type Row<'p> = (&'p PointData, u64);
 
 fn rows<'p>(points: &'p Points, coverage: &Coverage, class: Class) -> Vec<Row<'p>> {
@@ -13,12 +13,12 @@ fn rows<'p>(points: &'p Points, coverage: &Coverage, class: Class) -> Vec<Row<'p
     of.map(|(n, p)| (p, coverage.count(n))).collect()
 }
 
-/// Not reached, though nothing proves that it cannot be.
+/// Returns true if the point was not reached and is not proven unreachable.
 fn uncovered(row: &Row<'_>) -> bool {
     row.1 == 0 && row.0.unreachable.is_none()
 }
 
-/// The coverage as a table, then every point that was not reached.
+/// Returns the coverage as a table, then every point that was not reached.
 #[must_use]
 pub fn text(program: &str, points: &Points, coverage: &Coverage) -> String {
     let mut out = format!("coverage of {program}\n");
@@ -47,7 +47,7 @@ pub fn text(program: &str, points: &Points, coverage: &Coverage) -> String {
     out
 }
 
-/// The shares per class, and every point with how often it was reached.
+/// Returns the shares per class, and every point with its count.
 #[must_use]
 pub fn json(program: &str, points: &Points, coverage: &Coverage) -> Value {
     let mut list = Vec::new();
@@ -66,7 +66,7 @@ pub fn json(program: &str, points: &Points, coverage: &Coverage) -> Value {
     })
 }
 
-/// `{class: {hit, total}}`, every class.
+/// Returns `{class: {hit, total}}` for every class.
 #[must_use]
 pub fn shares(points: &Points, coverage: &Coverage) -> Value {
     let share = |class| {
@@ -82,7 +82,7 @@ const STYLE: &str = "body{font:14px/1.5 system-ui,sans-serif;max-width:60em;marg
 table{border-collapse:collapse;margin:1em 0}td,th{padding:.15em .8em;text-align:left;border-bottom:1px solid #ddd}\
 td.n{text-align:right;font-variant-numeric:tabular-nums}.no{background:#fdd}.never{color:#888}";
 
-/// One page that needs nothing else.
+/// Returns the coverage as one HTML page without external files.
 #[must_use]
 pub fn html(program: &str, points: &Points, coverage: &Coverage) -> String {
     markup! {

@@ -3,12 +3,12 @@
 /// Rows of cells; the first row is the heading.
 pub(super) struct Grid {
     rows: Vec<Vec<String>>,
-    /// Columns aligned to the left; the others to the right.
+    /// Left-aligned columns; the others are right-aligned.
     left: Vec<usize>,
 }
 
 impl Grid {
-    /// A grid with this heading.
+    /// Makes a grid with this heading.
     pub(super) fn new<S: Into<String>>(heading: impl IntoIterator<Item = S>, left: &[usize]) -> Self {
         Grid { rows: vec![heading.into_iter().map(Into::into).collect()], left: left.to_vec() }
     }
@@ -18,7 +18,7 @@ impl Grid {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The text, two spaces between columns (one if `tight`), no space at line ends.
+    /// Returns the text: two spaces between columns (one if `tight`), no spaces at line ends.
     pub(super) fn print(&self, tight: bool) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |c: usize| {

@@ -1,4 +1,4 @@
-//! The report as JSON, schema `sluice.report/1`.
+//! Placement report as JSON, schema `sluice.report/1`.
 
 use serde_json::{Map, Value, json};
 use sluice_asic::chip::Column;
@@ -15,7 +15,7 @@ use sluice_place::report::{GressReport, Report, StageReport, TableReport, depars
 
 const SCHEMA: &str = "sluice.report/1";
 
-/// The report of a program that fits.
+/// Returns the report of a program that fits.
 #[must_use]
 pub fn json(report: &Report) -> Value {
     let gress = |g: Gress| &report.gresses[g.index()];
@@ -72,7 +72,7 @@ pub fn json(report: &Report) -> Value {
     })
 }
 
-/// The report of a program that does not fit: the same keys, with a reason instead of numbers.
+/// Returns the report of a program that does not fit: the same keys, with a reason instead of numbers.
 #[must_use]
 pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
     json!({
@@ -127,7 +127,7 @@ fn params(params: &[ParamValue]) -> Value {
     Value::Object(params.iter().map(|p| (p.key.clone(), Value::from(p.value.clone()))).collect::<Map<_, _>>())
 }
 
-/// A unit with its coordinates; the owner is a position in `tables`.
+/// Returns a unit with its coordinates; its owner is a position in `tables`.
 fn unit(unit: &UnitReport) -> Value {
     json!({
         "stage": unit.stage, "column": unit.column.id(), "row": unit.row, "col": unit.col,

@@ -1,7 +1,7 @@
-//! Reports as text, JSON and HTML: of a placement ([`sluice_place::report::Report`]) and of coverage
+//! Reports as text, JSON and HTML: placement ([`sluice_place::report::Report`]) and coverage
 //! ([`sluice_exec::cover`]).
 //!
-//! Every number comes from the report's data; nothing is computed here but layout and comparison.
+//! Every number comes from the report's data. This crate only lays out and compares.
 
 mod compare;
 pub mod coverage;

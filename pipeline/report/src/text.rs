@@ -1,6 +1,4 @@
-//! The report as text: stage × resource first, then what limits the program, then the details.
-//!
-//! Layout.
+//! Placement report as text: resources by stage first, then the limits, then the details.
 
 mod next_table;
 mod phv;
@@ -16,16 +14,16 @@ use sluice_place::report::{TablePower, watts};
 use sluice_place::{NoFit, Objective, Part};
 use std::fmt::Write;
 
-/// Headings of the matrix; the legend gives the vendor's names.
+/// Headings of the matrix. The legend gives the vendor's names.
 const SHORT: [&str; 20] = [
     "EXbar", "TXbar", "HBit", "HDist", "GW", "SRAM", "MapR", "TCAM", "VLIW", "Meter", "Stats", "Stash",
     "ESBus", "ERBus", "TBus", "ADBus", "Slot8", "Slt16", "Slt32", "LTID",
 ];
 
-/// Widest line of prose.
+/// Largest length of a line of prose, in characters.
 const LINE: usize = 150;
 
-/// The whole report.
+/// Returns the whole report.
 #[must_use]
 pub fn text(report: &Report) -> String {
     let mut out = String::new();
@@ -68,7 +66,7 @@ pub fn text(report: &Report) -> String {
     out
 }
 
-/// The report of a program that does not fit.
+/// Returns the report of a program that does not fit.
 #[must_use]
 pub fn text_no_fit(no_fit: &NoFit) -> String {
     let mut out = format!("{} on {}: does not fit\n\n{}\n", no_fit.program, no_fit.chip, no_fit.reason());
@@ -166,7 +164,7 @@ fn limits(report: &Report) -> String {
     out
 }
 
-/// `0-8`, `0,2`.
+/// Returns stages as `0-8` or `0,2`.
 fn stages_of(parts: &[Part]) -> String {
     let consecutive = parts.windows(2).all(|w| w[0].stage + 1 == w[1].stage);
     match parts {
@@ -222,7 +220,7 @@ fn tables(report: &Report) -> String {
     grid.print(false)
 }
 
-/// Registers, meters and counters, with the instructions of their stateful ALUs below.
+/// Returns registers, meters and counters, with the instructions of their stateful ALUs below.
 fn arrays(report: &Report) -> String {
     let heading =
         ["  Array", "Gress", "Kind", "Cell", "Size", "ALU (stage:row)", "SRAM", "MapRAM", "Used by"];
@@ -258,7 +256,7 @@ fn arrays(report: &Report) -> String {
     out
 }
 
-/// How the entries of each table stand in memory, and how they age.
+/// Returns the memory layout and ageing of each table.
 fn memories(report: &Report) -> String {
     let mut out = String::new();
     for t in &report.tables {
@@ -273,7 +271,7 @@ fn memories(report: &Report) -> String {
     out
 }
 
-/// With a star if the table is later than that.
+/// Returns the table's earliest stage, with a star if the table is in a later one.
 fn min_stage(table: &TableReport) -> String {
     let later = table.parts.first().is_some_and(|p| p.stage > table.min_stage);
     format!("{}{}", table.min_stage, if later { "*" } else { "" })
@@ -295,7 +293,7 @@ fn chains(report: &Report) -> String {
     if out.is_empty() { "  no node waits for another\n".to_owned() } else { out }
 }
 
-/// What placement was asked for beyond its defaults.
+/// Returns the placement options that differ from the defaults.
 fn placed_how(report: &Report) -> String {
     let mut out = String::new();
     if report.options.objective != Objective::default() {
@@ -403,7 +401,7 @@ fn assumptions(report: &Report) -> String {
     report.assumptions.iter().map(|a| format!("  {} = {}: {} ({})\n", a.id, a.value, a.text, a.why)).collect()
 }
 
-/// Words in lines of bounded width, indented.
+/// Returns the words in indented lines of bounded length.
 fn wrap(words: &[String], separator: &str) -> String {
     let mut out = String::new();
     let mut line = String::from("  ");

@@ -1,4 +1,5 @@
-//! The report in the columns of the vendor compiler's logs, for eyes and scripts that know them.
+//! Placement report in the columns of the vendor compiler's logs, for readers and scripts that know these
+//! logs.
 //!
 //! Columns, order and rounding are those of `mau.resources.log` (three tables) and `table_summary.log`
 //! (model: chip §1.4). The boxes at their heads say that this is not the vendor's tool.
@@ -10,7 +11,7 @@ use sluice_place::report::{Report, TableReport, Usage, hundredths};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A table with centred cells between bars; `None` is a line.
+/// Returns a table with centred cells between bars. A row `None` is a line.
 fn boxed(heading: &[Vec<String>], rows: &[Option<Vec<String>>]) -> String {
     let all = || heading.iter().chain(rows.iter().flatten());
     let columns = all().map(Vec::len).max().unwrap_or(0);
@@ -51,7 +52,7 @@ fn head(file: &str, report: &Report) -> String {
     format!("{bar}{body}{bar}\n")
 }
 
-/// The text of `mau.resources.log`: units per stage, percent per stage, units per table.
+/// Returns the text of `mau.resources.log`: units per stage, percent per stage, units per table.
 #[must_use]
 pub fn resources_log(report: &Report) -> String {
     let heading: Vec<String> = ["Stage Number".to_owned()]
@@ -86,7 +87,7 @@ fn percent(used: u32, available: u32) -> String {
     format!("{}.{:02}%", hundredths / 100, hundredths % 100)
 }
 
-/// Columns of the third table: heading in lines, and which units are counted.
+/// Columns of the third table: the heading's lines, and the units that are counted.
 const BY_TABLE: [(&str, &[Column]); 11] = [
     ("Crossbar/Bytes", &[Column::ExactXbar, Column::TernaryXbar]),
     ("Hash/Bits", &[Column::HashBit]),
@@ -101,7 +102,7 @@ const BY_TABLE: [(&str, &[Column]); 11] = [
     ("Tind/Result/Bus", &[Column::TindResultBus]),
 ];
 
-/// Units of each node in each stage, by stage, then name.
+/// Returns the units of each node in each stage, by stage, then name.
 fn by_table(report: &Report) -> String {
     let mut used: BTreeMap<(u8, &str, usize), [u32; 11]> = BTreeMap::new();
     for unit in &report.detail.units {
@@ -129,8 +130,8 @@ fn by_table(report: &Report) -> String {
     boxed(&heading, &rows)
 }
 
-/// The text of `table_summary.log`: every part of every node in order of stage and logical id, then the
-/// detailed form.
+/// Returns the text of `table_summary.log`: every part of every node in the order of stage and logical id,
+/// then the detailed form.
 #[must_use]
 pub fn table_summary(report: &Report) -> String {
     let mut parts: Vec<(Part, usize, &TableReport)> = Vec::new();
@@ -153,7 +154,7 @@ pub fn table_summary(report: &Report) -> String {
 }
 
 const NOTES: &str = "
-NOTES:  - A '*' behind the stage range marks a table that stands later than its dependencies alone ask for
+NOTES:  - A '*' after the stage range marks a table in a later stage than its dependencies alone require
  - Entries required are those of the program; entries allocated are those that the RAMs of the part hold
 ";
 

@@ -1,7 +1,7 @@
-//! Puts a switch together: constants of its timing, ports, pipes with their state, queues, what the control plane set
-//! before.
+//! Construction of a switch: timing constants, ports, pipes with their state, queues, initial control-plane
+//! settings.
 
-use super::flow::FlowControl;
+use super::flow_control::FlowControl;
 use super::generator::Generator;
 use super::ghost::Ghost;
 use super::idle::Sweeps;
@@ -26,7 +26,7 @@ use sluice_place::Placement;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// What a program has that means nothing without time.
+/// Returns the first feature of a program that has no meaning without time.
 fn needs_time(program: &Program) -> Option<&'static str> {
     match (program.ghost.is_empty(), program.meters.is_empty()) {
         (false, _) => Some("sees queue depths in its ghost control"),
@@ -36,10 +36,10 @@ fn needs_time(program: &Program) -> Option<&'static str> {
 }
 
 impl<E: Executor> Switch<E> {
-    /// A switch at time zero with nothing inside.
+    /// Makes an empty switch at time zero.
     ///
     /// # Errors
-    /// When ports, speeds or queues are impossible together.
+    /// Refuses a combination of ports, speeds and queues that the chip does not support.
     pub fn new(
         program: &Program,
         placement: &Placement,
@@ -52,11 +52,11 @@ impl<E: Executor> Switch<E> {
         Switch::with_memory(&program, placement, ports, control, executor, config, Memory::default())
     }
 
-    /// The same with the memory of a switch that ran the program before ([`Switch::into_parts`]): what
-    /// they remember is forgotten, but nothing that is large has to be asked of the host.
+    /// Makes an empty switch in the memory of a switch that ran the same program ([`Switch::into_parts`]).
+    /// The old state is cleared; large arrays are not allocated again.
     ///
     /// # Errors
-    /// As [`Switch::new`].
+    /// Refuses the same configurations as [`Switch::new`].
     pub fn with_memory(
         program: &Arc<Program>,
         placement: &Placement,
@@ -96,7 +96,7 @@ impl<E: Executor> Switch<E> {
         let port_map = ports.clone();
         let ports = states.len();
         let pipe = |(number, state): (u32, State)| PipeState {
-            // Egress packets wait in their queues, so the depth of a FIFO does not matter there.
+            // Egress packets wait in their queues, so the depth of a FIFO has no effect there.
             entry: [(); 2]
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
@@ -150,8 +150,8 @@ impl<E: Executor> Switch<E> {
             packets: PacketStore::new(HeadLayout::default()),
             info: Vec::new(),
             arrivals: VecDeque::new(),
-            // A lane for each pipe: what leaves its ingress reaches the queues nearly in order.
-            // One more for what ports do next.
+            // One lane per pipe, because packets leave its ingress for the queues nearly in order; one more
+            // lane for port events.
             events: EventQueue::with_lanes(chip.ports.pipes as usize + 1),
             batch: Vec::with_capacity(MAX_BATCH),
             window: super::functional::Window::default(),
@@ -175,7 +175,7 @@ impl<E: Executor> Switch<E> {
     }
 }
 
-/// The state of every pipe at first, with what the control plane has written.
+/// Returns the initial state of every pipe, with the control plane's writes.
 fn pipe_states(
     program: &Program,
     control: &ControlState,
@@ -199,7 +199,7 @@ fn pipe_states(
     (0..chip.ports.pipes).map(state).collect()
 }
 
-/// The sessions and groups of a control state, as far as chip and ports allow them.
+/// Returns the sessions and groups of a control state; refuses those that chip and ports do not allow.
 pub(super) fn replicator(
     control: &ControlState,
     chip: &ChipSpec,

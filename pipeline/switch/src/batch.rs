@@ -1,4 +1,4 @@
-//! Batches of passes: which runs next, running it, when its packets leave.
+//! Batches of passes: choice of the next one, its execution, and the times at which its packets leave.
 
 use super::copies::Place;
 use super::ingress::PendingPass;
@@ -7,8 +7,8 @@ use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Time};
 use sluice_exec::pass::{Executor, MAX_BATCH, Pass};
 
-/// A batch that must run, and by when. **The order of the fields is semantics**: of two that are due at once the first
-/// pipe's is run first, and ingress before egress.
+/// A pending batch and the time by which it must run. **The order of the fields is semantics**: if two
+/// batches are due at once, the lower pipe is run first, and ingress before egress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Due {
     pub(super) time: Time,
@@ -17,19 +17,19 @@ pub(super) struct Due {
 }
 
 impl Due {
-    /// There is none.
+    /// No batch is pending.
     pub(super) const NEVER: Due = Due { time: Time::MAX, pipe: 0, gress: Gress::Ingress };
 }
 
 impl<E: Executor> Switch<E> {
-    /// A PHV enters a gress of a pipe.
+    /// Adds a PHV that enters a gress of a pipe.
     #[inline]
     pub(super) fn enter(&mut self, pipe: usize, gress: Gress, pass: PendingPass) {
         let time = self.pipes[pipe].enter(gress, self.timing[gress.index()].window, pass);
         self.first_batch = self.first_batch.min(Due { time, pipe: pipe as u8, gress });
     }
 
-    /// What waits in a gress of a pipe has changed.
+    /// Updates the due time after the waiting PHVs of a gress changed.
     pub(super) fn refresh(&mut self, pipe: usize, gress: Gress) {
         self.pipes[pipe].refresh(gress, self.timing[gress.index()].window);
         self.first_batch = Due::NEVER;
@@ -49,7 +49,7 @@ impl<E: Executor> Switch<E> {
         if gress == Gress::Ingress && self.run_ghosts(pipe, before, sink) {
             return self.refresh(pipe, gress);
         }
-        // No batch reaches over an update for the ghost thread.
+        // A batch must not include packets after an update for the ghost thread.
         let update = self.pipes[pipe].ghost.front().filter(|_| gress == Gress::Ingress);
         let before = update.map_or(before, |(time, _)| before.min(time));
         let queue = &self.pipes[pipe].pending[g];
@@ -63,7 +63,7 @@ impl<E: Executor> Switch<E> {
         if !self.batch.is_empty() {
             self.execute(pipe, gress);
         }
-        // Nothing enters while what has run is taken out.
+        // No PHV enters while the batch is taken out.
         let mut ran = std::mem::take(&mut self.pipes[pipe].pending[g]);
         let (mut made, mut next, watched) = (0, 0, sink.watches());
         for pending in ran.range(..entered) {
@@ -92,14 +92,14 @@ impl<E: Executor> Switch<E> {
         self.refresh(pipe, gress);
     }
 
-    /// Runs `self.batch` on the pipe's own state.
+    /// Runs `self.batch` on the pipe's state.
     pub(super) fn execute(&mut self, pipe: usize, gress: Gress) {
         let mut batch = std::mem::take(&mut self.batch);
         self.execute_on(pipe, gress, &mut batch);
         self.batch = batch;
     }
 
-    /// Runs a batch on the pipe's own state.
+    /// Runs a batch on the pipe's state.
     pub(super) fn execute_on(&mut self, pipe: usize, gress: Gress, batch: &mut [Pass]) {
         let executor = self.own[pipe].as_mut().unwrap_or(&mut self.executor);
         std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
@@ -108,7 +108,7 @@ impl<E: Executor> Switch<E> {
         std::mem::swap(executor.made(), &mut self.made);
     }
 
-    /// When a pass leaves its deparser.
+    /// Returns the time at which a pass leaves its deparser.
     pub(super) fn exit(&self, gress: Gress, pending: &PendingPass, pass: &Pass) -> Time {
         let t = &self.timing[gress.index()];
         let cycles = t.parser_fixed + u64::from(pass.output.parser_cycles) + t.mau + t.deparser;

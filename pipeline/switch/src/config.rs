@@ -1,6 +1,6 @@
-//! Configuration of the device and what makes one impossible.
+//! Configuration of the device, and the errors of an impossible one.
 
-use super::flow::BufferSetup;
+use super::flow_control::BufferSetup;
 use super::pipes::SplitState;
 use super::port::PortState;
 use sluice_asic::chip::ChipSpec;
@@ -10,24 +10,24 @@ use sluice_asic::tm::{ConfigError, PortQueues, QueueConfig, TmConfig};
 use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_control::ControlError;
 
-/// Whether the device has time and queues.
+/// Timing mode of the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Cycles, queues, schedulers, serialisation.
+    /// Timed: cycles, queues, schedulers, serialisation.
     #[default]
     Timed,
-    /// The same passes with a traffic manager that hands packets straight on; nothing takes time.
+    /// Functional: the same passes, but the traffic manager forwards packets at once, and nothing takes time.
     Functional,
 }
 
-/// How every port's queues are set up.
+/// Queue settings of every port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSetup {
     /// Tail-drop limit of a queue in cells. The chip has no public default: 2048 is an assumption.
     pub limit: Cells,
-    /// True: queue 7 before 6 before 5 and so on. False: all share by DWRR.
+    /// True for strict priority (queue 7 before 6 before 5 and so on), false for DWRR among all queues.
     pub strict: bool,
-    /// DWRR weight of every queue, 1..=1023.
+    /// DWRR weight of every queue, 1 to 1023.
     pub weight: u16,
 }
 
@@ -40,23 +40,23 @@ impl Default for QueueSetup {
 /// Configuration of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchConfig {
-    /// Number of the device among others; part of the order of simultaneous events.
+    /// Number of the device in a network; part of the order of simultaneous events.
     pub device: u32,
     /// Timed or functional.
     pub mode: Mode,
     /// Value of the data plane's clock at time zero.
     pub clock_origin: Duration,
-    /// Most passes of one batch, 1..=64. Results do not depend on it.
+    /// Largest number of passes of one batch, 1 to 64. Results do not depend on it.
     pub max_batch: usize,
-    /// The queues of every port.
+    /// Queue settings of every port.
     pub queues: QueueSetup,
-    /// DWRR weights of queues 0, 1, .. of every port, 1..=1023; queues beyond the list have `queues.weight`.
+    /// DWRR weights of queues 0, 1, .. of every port, 1 to 1023; other queues have `queues.weight`.
     pub queue_weights: Vec<u16>,
-    /// Ports (dev_port) that run slower than their neighbours.
+    /// Ports, as dev_port, with a speed other than that of the port map.
     pub port_speeds: Vec<(u16, BitRate)>,
-    /// Seed of everything that is drawn at random: numbers of programs and meters, jitter of packet generators.
+    /// Seed of every random number: program draws, meters, jitter of packet generators.
     pub seed: u64,
-    /// A shared buffer with its classes, PFC and marking; without one queues have limits of their own alone.
+    /// Shared buffer with classes, PFC and marking; `None`: each queue has only its limit.
     pub buffer: Option<BufferSetup>,
 }
 
@@ -77,12 +77,12 @@ impl Default for SwitchConfig {
 }
 
 impl SwitchConfig {
-    /// The traffic manager of these ports.
+    /// Returns the configuration of the traffic manager for these ports.
     pub(super) fn tm(&self, chip: &ChipSpec, ports: &[PortState], buffer: Option<&BufferConfig>) -> TmConfig {
         let queue = |q: u16| QueueConfig {
             priority: if self.queues.strict { q.min(7) as u8 } else { 0 },
             weight: self.queue_weights.get(usize::from(q)).copied().unwrap_or(self.queues.weight),
-            // Under a shared buffer its rules are what limits a queue.
+            // With a shared buffer, only the buffer's rules limit a queue.
             limit_cells: buffer.map_or(self.queues.limit, |b| b.size),
         };
         TmConfig {
@@ -94,43 +94,43 @@ impl SwitchConfig {
     }
 }
 
-/// Why the device refuses something.
+/// Reason why the device refuses a configuration or an operation.
 #[derive(Debug, thiserror::Error)]
 pub enum SwitchError {
     /// A port that the port map does not have.
     #[error("the switch has no dev_port {0}")]
     NoSuchPort(u16),
-    /// A port speed that the port's lanes cannot run at.
+    /// A speed that the port's lanes do not support.
     #[error("dev_port {port} cannot run at {speed}; its lanes allow {valid}")]
     Speed {
         /// The port.
         port: u16,
-        /// The speed asked for.
+        /// The configured speed.
         speed: BitRate,
-        /// The speeds that work.
+        /// The supported speeds.
         valid: String,
     },
-    /// The queues do not fit the chip.
+    /// Queues that the chip does not support.
     #[error("the traffic manager cannot be set up: {}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     TrafficManager(Vec<ConfigError>),
     /// A control-plane operation was refused.
     #[error(transparent)]
     Control(Box<ControlError>),
-    /// State that the port map splits.
+    /// Ports that a register must see together, in different pipes.
     #[error(transparent)]
     Split(Box<SplitState>),
-    /// A program that needs time, without it.
-    #[error("program `{program}` {needs}, which needs time: run it without --functional")]
+    /// A program that needs time, in functional mode.
+    #[error("program `{program}` {needs}, which needs time; run it without --functional")]
     NeedsTime {
         /// The program.
         program: String,
-        /// What it has.
+        /// The feature that needs time, as a verb phrase.
         needs: &'static str,
     },
-    /// A control-plane operation would take effect in the past.
+    /// A control-plane operation scheduled in the past.
     #[error(transparent)]
     Past(Box<PastEvent>),
-    /// The buffer profile does not fit.
+    /// A buffer profile that the device does not support.
     #[error(transparent)]
     Buffer(Box<Problems>),
 }

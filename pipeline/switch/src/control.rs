@@ -1,4 +1,4 @@
-//! Operations of the control plane: applied to entries, state and the device.
+//! Control-plane operations: their effect on entries, state and the device.
 
 use super::assemble::replicator;
 use super::{Event, Memory, Mode, Switch, SwitchError};
@@ -13,7 +13,7 @@ impl<E: Executor> Switch<E> {
     /// Applies an operation at once, outside the order of events: for configuration before the run.
     ///
     /// # Errors
-    /// When the operation does not fit.
+    /// Refuses an operation that does not fit the program or the state.
     pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
         self.straight = None;
         if let ControlOp::InPipe { pipe, op } = op {
@@ -28,7 +28,7 @@ impl<E: Executor> Switch<E> {
         self.check_meter(&op)?;
         self.check_clear(&op)?;
         let device = if let ControlOp::Device(op) = &op { Some(op.clone()) } else { None };
-        // What chip and ports do not allow must not stay.
+        // If chip or ports do not allow the new sessions and groups, the old ones are restored.
         let before = copies.then(|| self.control.replication.clone());
         let refused = |e| SwitchError::Control(Box::new(e));
         let was = self.named_entry(&op);
@@ -66,13 +66,14 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// Applies an operation in one pipe alone.
+    /// Applies an operation to one pipe.
     fn apply_in(&mut self, pipe: u8, op: ControlOp) -> Result<(), SwitchError> {
         self.has_pipe(pipe)?;
         self.check_meter(&op)?;
         self.check_clear(&op)?;
         let was = named_entry(self.control.of_pipe(pipe), &op);
-        // A lookup of its own is made before it is known whether the operation is possible: it looks up the same.
+        // The separate lookup is made before the operation is checked; if it is refused, the lookup has the
+        // same entries.
         if looks_up(&op) {
             self.give_lookup(pipe)?;
         }
@@ -91,7 +92,7 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// A chip without fast clear refuses it.
+    /// Refuses a fast clear if the chip has none.
     fn check_clear(&self, op: &ControlOp) -> Result<(), SwitchError> {
         match op {
             ControlOp::FastClear { register, .. } if !self.chip.salu.fast_clear => {
@@ -104,7 +105,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// A register is being cleared from now on.
+    /// Begins to clear a register.
     fn clearing(&mut self, pipe: usize, register: Register) {
         let takes = self.clock.span(Cycles(u64::from(self.chip.salu.fast_clear_cycles)));
         let until = self.now + takes;
@@ -118,13 +119,13 @@ impl<E: Executor> Switch<E> {
         self.ops += 1;
         let event = Event::Cleared { pipe: pipe as u8, register };
         self.pipes[pipe].clearing.insert(register, until);
-        // Without time it is done at once; and the event's time is not in the past.
+        // Functional mode clears at once. Otherwise the event is in the future and is not refused.
         if self.config.mode == Mode::Functional || self.events.push(key, event).is_err() {
             self.cleared(pipe, register, until);
         }
     }
 
-    /// The clear that was to end at this time has ended, unless another one began meanwhile.
+    /// Ends a clear whose end is at this time, unless another clear began in the meantime.
     pub(super) fn cleared(&mut self, pipe: usize, register: Register, time: Time) {
         let at = &mut self.pipes[pipe];
         if at.clearing.get(&register).is_some_and(|until| *until <= time) {
@@ -133,14 +134,14 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// The device has this pipe.
+    /// Checks that the device has this pipe.
     pub(super) fn has_pipe(&self, pipe: u8) -> Result<(), SwitchError> {
         let pipes = self.pipes.len();
         let refused = || SwitchError::Control(Box::new(ControlError::NoSuchPipe { pipe, pipes }));
         if usize::from(pipe) < pipes { Ok(()) } else { Err(refused()) }
     }
 
-    /// Lets a pipe look up entries of its own.
+    /// Gives a pipe a separate lookup.
     pub(super) fn give_lookup(&mut self, pipe: u8) -> Result<(), SwitchError> {
         let at = usize::from(pipe);
         if self.own[at].is_some() {
@@ -155,7 +156,7 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// What the chip's meters cannot do is refused before anything changes.
+    /// Refuses a meter configuration that the chip does not support, before anything changes.
     fn check_meter(&self, op: &ControlOp) -> Result<(), SwitchError> {
         if let ControlOp::SetMeter { meter, config, .. } = op
             && let Some(data) = self.program.meters.get(*meter)
@@ -167,12 +168,13 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// The entry that an operation changes or takes out, as it is before.
+    /// Returns the entry that an operation changes or deletes, in its present form.
     pub(super) fn named_entry(&self, op: &ControlOp) -> Option<Entry> {
         named_entry(&self.control, op)
     }
 
-    /// Notes what a cell holds in every pipe or in one, or all cells that differ from how they start.
+    /// Records the value of a cell, or of all cells that differ from their initial value, in one pipe or in
+    /// every pipe.
     pub(super) fn read(&mut self, array: ArrayRef, index: Option<u32>, only: Option<usize>) {
         let pipes = self.pipes.iter().map(|p| &p.state).enumerate();
         for (pipe, state) in pipes.filter(|(pipe, _)| only.is_none_or(|only| only == *pipe)) {
@@ -192,25 +194,25 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// What the control plane has read so far, in order.
+    /// Returns the readings of the control plane so far, in order.
     #[must_use]
     pub fn readings(&self) -> &[Reading] {
         &self.readings
     }
 
-    /// What the program remembers in each pipe.
+    /// Returns the program's state in each pipe.
     pub fn pipe_states(&self) -> impl ExactSizeIterator<Item = &State> {
         self.pipes.iter().map(|p| &p.state)
     }
 
-    /// The same, and other memory, when the switch is of no use any more; and the entries in force.
+    /// Returns the memory of a switch that is no longer needed, and the entries in force.
     pub fn into_parts(self) -> (Memory, ControlState) {
         let states = self.pipes.into_iter().map(|p| p.state).collect();
         (Memory { states, tm: Some(self.tm) }, self.control)
     }
 }
 
-/// The entry that an operation changes or takes out, as it is before.
+/// Returns the entry that an operation changes or deletes, in its present form.
 fn named_entry(control: &ControlState, op: &ControlOp) -> Option<Entry> {
     let (ControlOp::ModifyEntry { table, entry, .. }
     | ControlOp::DeleteEntry { table, entry }
@@ -221,7 +223,7 @@ fn named_entry(control: &ControlState, op: &ControlOp) -> Option<Entry> {
     control.tables.get(*table)?.slots.get(*entry as usize)?.clone()
 }
 
-/// Whether an operation changes what lookups find.
+/// Returns true if an operation changes lookups.
 const fn looks_up(op: &ControlOp) -> bool {
     !matches!(
         op,
@@ -234,7 +236,7 @@ const fn looks_up(op: &ControlOp) -> bool {
     )
 }
 
-/// Tells an executor what changed in what it looks up.
+/// Notifies an executor of a change of lookups.
 fn tell<E: Executor>(executor: &mut E, change: Change, was: Option<&Entry>, control: &ControlState) {
     match change {
         Change::Inserted(table, entry) | Change::Modified(table, entry) | Change::Deleted(table, entry) => {

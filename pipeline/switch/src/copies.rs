@@ -1,11 +1,11 @@
-//! What is made of packets beside themselves: mirror copies, multicast copies, digests.
+//! Packets made from packets: mirror copies, multicast copies, digests.
 //!
-//! Every copy is a packet of its own from the deparser on: it is queued, scheduled and sent or lost like any other.
+//! After the deparser, a copy is a separate packet: it is queued, scheduled and sent or lost like any other.
 
 use super::observe::{Digest, Sink};
 use super::reason::{DeviceDrop, Reason};
 use super::replicate::Member;
-use super::{FUNCTIONAL_LAPS, Mode, PacketInfo, Switch};
+use super::{FUNCTIONAL_RECIRCULATIONS, Mode, PacketInfo, Switch};
 use sluice_asic::gress::Gress;
 use sluice_asic::meter::Colour;
 use sluice_asic::tm::MirrorSession;
@@ -13,10 +13,10 @@ use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_exec::packet::Packet;
 use sluice_exec::pass::{Executor, MadeKind, McastRequest, Pass};
 
-/// Sources of packets made inside are numbered from here on, behind all ports.
+/// First source number of packets made inside, after all ports.
 const MAKERS: u32 = 1 << 16;
 
-/// Where and when something is made.
+/// Place and time at which a packet is made.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
     pub(super) pipe: usize,
@@ -25,7 +25,8 @@ pub(super) struct Place {
 }
 
 impl<E: Executor> Switch<E> {
-    /// Handles what a pass of the batch made, from the `from`-th thing on; returns the first of another pass.
+    /// Handles the packets made by a pass of the batch, from the `from`-th on. Returns the index of the first
+    /// one that another pass made.
     pub(super) fn made_by(&mut self, from: usize, pass: usize, at: Place, sink: &mut impl Sink) -> usize {
         let parent = self.batch[pass];
         let mut next = from;
@@ -41,7 +42,7 @@ impl<E: Executor> Switch<E> {
                 MadeKind::Pktgen(request) if self.config.mode == Mode::Timed => {
                     self.request_packets(at.pipe, request, at.time);
                 }
-                // Without time there is no generator.
+                // In functional mode there is no packet generator.
                 MadeKind::Pktgen(_) => {}
                 MadeKind::Multicast(request) => self.multicast(&parent, request, at, sink),
             }
@@ -49,7 +50,7 @@ impl<E: Executor> Switch<E> {
         next
     }
 
-    /// What is known of a packet that is made of another one.
+    /// Returns the data of a packet made from `parent`.
     fn offspring(&mut self, parent: &PacketInfo, at: Place) -> PacketInfo {
         let made = &mut self.pipes[at.pipe].copies[at.gress.index()];
         let seq = *made;
@@ -66,7 +67,7 @@ impl<E: Executor> Switch<E> {
             deflect: false,
             deflected: None,
             made: true,
-            laps: parent.laps.saturating_add(1),
+            recirculations: parent.recirculations.saturating_add(1),
             flow: parent.flow.alone(),
             ..*parent
         }
@@ -89,8 +90,8 @@ impl<E: Executor> Switch<E> {
         let info = self.offspring(&parent, at);
         self.born(copy, info);
         self.totals.count_made(|m| &mut m.mirror);
-        if self.config.mode == Mode::Functional && info.laps > FUNCTIONAL_LAPS {
-            self.lose(copy, at.time, Reason::Device(DeviceDrop::TooManyLaps), sink);
+        if self.config.mode == Mode::Functional && info.recirculations > FUNCTIONAL_RECIRCULATIONS {
+            self.lose(copy, at.time, Reason::Device(DeviceDrop::TooManyRecirculations), sink);
             return;
         }
         let Some(session) = session else {
@@ -130,8 +131,8 @@ impl<E: Executor> Switch<E> {
         self.replicate(parent.packet, unicast, request, at, sink);
     }
 
-    /// Sends a packet to a port, if any, and to the members of groups. It is itself what goes to the first of
-    /// them; the others get copies.
+    /// Sends a packet to a port, if any, and to the members of groups. The first destination gets the packet
+    /// itself, the others get copies.
     fn replicate(
         &mut self,
         packet: Packet,
@@ -143,7 +144,7 @@ impl<E: Executor> Switch<E> {
         let mut members = std::mem::take(&mut self.members);
         members.clear();
         self.replicator.members(&request, &mut members);
-        // Last, so that what is sent to groups is the packet itself.
+        // The CPU port comes last, so that the packet itself goes to the groups.
         members.extend(request.cpu.and_then(|cos| self.cpu_member(cos)));
         let here = unicast.and_then(|p| self.port_index(p)).is_some();
         let sharing = members.len() as u32 + u32::from(here);

@@ -1,10 +1,10 @@
-//! From the traffic manager to the wire: queues, scheduling against the line, what follows an egress pass.
+//! From the traffic manager to the wire: queues, scheduling against the line, and the end of an egress pass.
 //!
-//! *Pacing.* A packet taken from its queue books its line time on its port. The scheduler takes the next one
-//! when what is booked is no more than `tx_ahead` ahead of the present; so it neither floods the egress pipe
-//! nor lets rounding to cycles open gaps on the line. When a packet leaves the egress deparser its booking is
-//! settled: what it did not use (it was dropped, or a header came off) is given back, and the line's true
-//! state is known.
+//! *Pacing.* When a packet is dequeued, its line time is booked on the port. The scheduler dequeues the next
+//! packet when the booked time is at most `tx_ahead` after the present. So it neither floods the egress pipe
+//! nor lets rounding to cycles open gaps on the line. When the packet leaves the egress deparser, its booking
+//! is settled: unused time (the packet was dropped, or lost a header) is returned, and the true state of the
+//! line is known.
 
 use super::ingress::PendingPass;
 use super::observe::{Left, QueueEvent, Sink};
@@ -21,9 +21,9 @@ use sluice_exec::packet::Packet;
 use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 
 impl<E: Executor> Switch<E> {
-    /// A packet reaches its queue.
+    /// Handles a packet that reaches its queue.
     pub(super) fn enqueue(&mut self, now: Time, packet: Packet, port: u16, sink: &mut impl Sink) {
-        // Two words of it, not a copy of all: this is on every packet's way.
+        // Reads two words instead of copying the struct, because every packet passes here.
         let tag = self.info.get(packet.index()).map_or(0, |info| info.tag);
         let bytes = Bytes(u64::from(self.packets.len(packet)));
         let (qid, result) = self.offer(now, packet, port, bytes);
@@ -70,8 +70,8 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// Where a packet goes that would be dropped: port, queue, and the place of the drop as egress sees it
-    /// (model: tm §7).
+    /// Returns the deflection target of a packet that would be dropped: port, queue, and the place of the
+    /// drop as egress sees it (model: tm §7).
     fn deflection(&self, info: &PacketInfo, port: u16, drop: &TailDrop) -> Option<(u16, u8, u8)> {
         if !info.deflect || info.deflected.is_some() {
             return None;
@@ -82,14 +82,14 @@ impl<E: Executor> Switch<E> {
             TailDrop::NoSuchQueue { .. } | TailDrop::Refused(Refusal { rule: Rule::NoSuchQueue, .. }) => {
                 return None;
             }
-            // A rule of the shared buffer, whichever it is.
+            // Any rule of the shared buffer.
             TailDrop::Refused(_) => 0,
         };
         let (to, queue) = self.pipes[usize::from(self.ports[usize::from(port)].pipe)].deflection?;
         Some((to, queue, place))
     }
 
-    /// When the port may dequeue next, as far as is known by `now`.
+    /// Returns the time of the port's next dequeue, as far as known at `now`.
     pub(super) fn due(&mut self, now: Time, port: u16) -> Time {
         let p = &mut self.ports[usize::from(port)];
         while let Some(s) = p.settled.front().copied().filter(|s| s.exit <= now) {
@@ -101,7 +101,7 @@ impl<E: Executor> Switch<E> {
         p.booked.max(line).saturating_sub(self.tx_ahead)
     }
 
-    /// Schedules the port's next dequeue; an earlier one takes the place of a later one.
+    /// Schedules the port's next dequeue. An earlier time replaces a later one.
     pub(super) fn schedule(&mut self, due: Time, port: u16) {
         let p = &mut self.ports[usize::from(port)];
         if p.scheduled.is_some_and(|t| t <= due) {
@@ -118,15 +118,16 @@ impl<E: Executor> Switch<E> {
         let mut key = EventKey { time, device, class, port: u32::from(port), seq: p.schedules };
         p.schedules += 1;
         if self.events.last().is_some_and(|last| key <= last) {
-            // At once, but not from an event of this class: the queue could have gone on before.
+            // It is due at once, but not from an event of this class, because the queue could have been
+            // resumed earlier.
             (key.class, key.port) = (EventClass::Timer, WAKE + u32::from(port));
         }
-        // Never refused: the time is not before that of the event being handled.
+        // The push cannot fail, because the time is not before that of the event being handled.
         let pushed = self.events.push_in_lane(self.pipes.len(), key, event);
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// A scheduled dequeue; one that an earlier one replaced is nothing.
+    /// Handles a scheduled dequeue; ignores one that an earlier one replaced.
     pub(super) fn scheduled(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
         let p = &mut self.ports[usize::from(port)];
         if p.scheduled == Some(now) {
@@ -136,7 +137,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// Line time came back that had been booked: the next packet may be due earlier.
+    /// Handles returned line time: the next packet may be due earlier.
     pub(super) fn credit(&mut self, now: Time, port: u16) {
         if self.ports[usize::from(port)].scheduled.is_some() {
             let due = self.due(now, port).max(now);
@@ -144,7 +145,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// Sends the next packet of a port into its egress pipe, or schedules that.
+    /// Sends the next packet of a port into its egress pipe, or schedules it.
     fn dequeue(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
         let due = self.due(now, port);
         if due > now {
@@ -203,7 +204,8 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// Nothing that waits may go: the port looks again when a shaper opens, if one is what holds it up.
+    /// Handles a port whose waiting packets may not be sent: schedules a look at the time at which a shaper
+    /// opens, if any.
     #[cold]
     fn sleep(&mut self, now: Time, port: u16) {
         if let Some(at) = self.tm.opens_at(TmPort(port)).filter(|at| *at > now) {
@@ -213,8 +215,8 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// What follows an egress pass, for which `booked` of line time was set aside: the packet is sent, or its
-    /// end is accounted for.
+    /// Handles the end of an egress pass for which `booked` line time was reserved: sends the packet, or
+    /// counts its drop.
     pub(super) fn egress_done(
         &mut self,
         pass: &Pass,
@@ -253,7 +255,7 @@ impl<E: Executor> Switch<E> {
             Mode::Functional => (exit, exit),
         };
         self.totals.sent(usize::from(port), bytes);
-        // Some words of it, not a copy of all: this is on every packet's way.
+        // Reads some words instead of copying the struct, because every packet passes here.
         let Some(info) = self.info.get(packet.index()) else { return };
         let left = Left {
             tag: info.tag,
@@ -273,8 +275,8 @@ impl<E: Executor> Switch<E> {
         self.packets.remove(packet);
     }
 
-    /// Notes what a packet took of the line time booked for it. Where much comes back the scheduler is told at
-    /// once; the little that headers make it finds when it looks next.
+    /// Records the line time that a packet took of its booking. If much time is returned, the scheduler is
+    /// notified at once; small differences, made by headers, are found at its next look.
     pub(super) fn settle(&mut self, port: u16, settled: Settled) {
         if self.config.mode == Mode::Functional {
             return;

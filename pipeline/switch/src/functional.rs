@@ -1,37 +1,39 @@
-//! The functional mode: the same passes without time. An ingress pass is followed by the egress pass at once.
+//! Functional mode: the same passes without time. An egress pass follows its ingress pass at once.
 //!
-//! A program whose packets all go straight through runs in batches. Any other runs packet by packet: all
-//! passes of a packet and of what is made of it come before the next packet.
+//! If all packets of a program go once through ingress and egress, they run in batches. Otherwise they run
+//! one by one: all passes of a packet and its copies come before the next packet.
 
 use super::copies::Place;
 use super::ingress::PendingPass;
-use super::laps::FUNCTIONAL_PASSES;
 use super::observe::Sink;
 use super::reason::{DeviceDrop, Reason};
+use super::recirculation::FUNCTIONAL_PASSES;
 use super::{Event, Switch, SwitchError};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Duration, Time};
 use sluice_exec::packet::Packet;
 use sluice_exec::pass::{Executor, MAX_BATCH, Pass, PassIn};
 
-/// Batches of ingress that go on together, so that egress passes, which are spread over pipes, fill batches too.
+/// Ingress batches that are processed together, so that egress passes, which are spread over pipes, also fill
+/// batches.
 const BATCHES: usize = 4;
 
 /// Packets that go through both gresses together.
 #[derive(Debug, Default)]
 pub(super) struct Window {
-    /// What becomes of each, in the order in which they came.
+    /// Next step of each packet, in the order of arrival.
     packets: Vec<Onward>,
     /// Passes of each gress, by pipe, in packet order.
     passes: [Vec<Vec<Pass>>; 2],
-    /// Passes of each pipe that have been looked at.
+    /// Per pipe: number of passes handled.
     cursors: Vec<usize>,
 }
 
-/// Where a packet of a window is.
+/// State of a packet of a window.
 #[derive(Clone, Copy, Debug)]
 enum Onward {
-    /// Its next pass is one of this pipe. Port: that it came in by, then that it leaves by.
+    /// Its next pass is in this pipe. `port` is its arrival port before ingress, its output port after
+    /// ingress.
     Goes { pipe: u8, port: u16 },
     /// It ended.
     Lost(Packet, Reason),
@@ -47,7 +49,7 @@ impl Onward {
 }
 
 impl Window {
-    /// An empty window on so many pipes.
+    /// Empties the window and sets the number of pipes.
     fn begin(&mut self, pipes: usize) {
         self.packets.clear();
         self.cursors.resize(pipes, 0);
@@ -63,7 +65,7 @@ impl Window {
 }
 
 impl<E: Executor> Switch<E> {
-    /// Runs everything that has arrived, ingress and egress, without time.
+    /// Runs all packets that have arrived through ingress and egress, without time.
     pub(super) fn advance_functional(
         &mut self,
         until: Time,
@@ -94,14 +96,14 @@ impl<E: Executor> Switch<E> {
             }
             match op.and_then(|_| self.events.pop()) {
                 Some((_, Event::Control(op))) => self.apply(*op)?,
-                // Nothing else has a time of its own here.
+                // Other events need no handling in functional mode.
                 Some(_) => {}
                 None => return Ok(()),
             }
         }
     }
 
-    /// All passes of the next packet and of what is made of it, breadth first.
+    /// Runs all passes of the next packet and its copies, breadth first.
     fn functional_packet(&mut self, sink: &mut impl Sink) {
         let Some(a) = self.arrivals.pop_front() else { return };
         if !self.ports[usize::from(a.port)].up {
@@ -114,7 +116,7 @@ impl<E: Executor> Switch<E> {
             let info = self.info_of(packet);
             passes += 1;
             if passes > FUNCTIONAL_PASSES {
-                self.lose(packet, info.received, Reason::Device(DeviceDrop::TooManyLaps), sink);
+                self.lose(packet, info.received, Reason::Device(DeviceDrop::TooManyRecirculations), sink);
                 continue;
             }
             let (time, stamp) = (info.received, self.stamp(a.parser));
@@ -156,8 +158,8 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// The next packets, each pipe's in batches of its own; what becomes of them is told in the order in which they
-    /// came. Passes that somebody watches are told batch by batch: then one batch of one pipe is all.
+    /// Runs the next packets, in separate batches per pipe, and reports their fates in the order of arrival.
+    /// If passes are watched, only one batch of one pipe is run, because passes are reported batch by batch.
     fn functional_batch(&mut self, until: Time, inclusive: bool, sink: &mut impl Sink) {
         let limit = self.config.max_batch.clamp(1, MAX_BATCH);
         let watched = sink.watches();
@@ -187,7 +189,7 @@ impl<E: Executor> Switch<E> {
         self.window = window;
     }
 
-    /// Runs the passes of a gress, and then does with every packet what follows, in packet order.
+    /// Runs the passes of a gress, then handles every packet, in packet order.
     fn functional_gress(&mut self, gress: Gress, window: &mut Window, limit: usize, sink: &mut impl Sink) {
         for (pipe, passes) in window.passes[gress.index()].iter_mut().enumerate() {
             passes.chunks_mut(limit).for_each(|batch| self.execute_on(pipe, gress, batch));

@@ -1,11 +1,11 @@
-//! Packet generators: when which packet enters which port, and what they are told.
+//! Packet generators: triggers, and the packets that they send into a port of their pipe.
 //!
-//! A generated packet comes in by a port of its pipe that the generator has: it takes that port's parser FIFO and
-//! a slot of ingress, and the line that all recirculation ports of the pipe share. It counts as made inside, and
-//! a run does not wait for it.
+//! A generated packet enters on a generator port of its pipe. It takes that port's parser FIFO, a slot of
+//! ingress, and time on the line that all recirculation ports of the pipe share. It counts as made inside,
+//! and a run does not wait for it.
 //!
-//! Assumptions: a packet is at the port's ingress buffer as soon as it is on the line; a recirculated packet that
-//! triggers an application goes on its way as well (model: tm §10 says neither).
+//! Assumptions: a packet is in the port's ingress buffer as soon as it is on the line; a recirculated packet
+//! that triggers an application is also processed as usual (model: tm §10 says neither).
 
 use super::ingress::Arrival;
 use super::{Event, PacketInfo, Switch};
@@ -17,21 +17,21 @@ use sluice_control::DeviceError;
 use sluice_exec::pass::{Executor, PktgenRequest};
 use std::sync::Arc;
 
-/// The tag of packets that generators made.
+/// Tag of packets that generators make.
 pub const GENERATED: u64 = u64::MAX;
 
 /// The generator of a pipe.
 pub(super) struct Generator {
     unit: PacketGenerator,
-    /// What its packets are made of; bytes that were never written are zero.
+    /// Bytes of its packets; bytes that were never written are zero.
     buffer: Vec<u8>,
-    /// When it is looked at next.
+    /// Time of its next event.
     pub(super) scheduled: Option<Time>,
-    /// Times that it was scheduled.
+    /// Number of events scheduled.
     schedules: u64,
-    /// The packet being made.
+    /// Bytes of the packet being made.
     scratch: Vec<u8>,
-    /// Requests of deparsers on their way, by the number that their event has.
+    /// Requests of deparsers on their way, by the number in their event.
     requests: Vec<PktgenRequest>,
     free: Vec<u32>,
 }
@@ -49,12 +49,12 @@ impl Generator {
         }
     }
 
-    /// Its line is taken until then.
+    /// Marks its line as busy until this time.
     pub(super) fn busy_until(&mut self, time: Time) {
         self.unit.busy_until(time);
     }
 
-    /// A packet begins to come in by a recirculation port.
+    /// Compares the first bytes of a packet that arrives on a recirculation port.
     pub(super) fn recirculated(&mut self, bytes: &[u8], now: Time) {
         self.unit.recirculated(bytes, now);
     }
@@ -67,7 +67,7 @@ impl Generator {
         self.unit.pfc_changed(now);
     }
 
-    /// Keeps a request until its time.
+    /// Stores a request until its time and returns its number.
     fn keep(&mut self, request: PktgenRequest) -> u32 {
         match self.free.pop() {
             Some(slot) => {
@@ -81,7 +81,7 @@ impl Generator {
         }
     }
 
-    /// Puts the packet's bytes together.
+    /// Assembles the packet's bytes.
     fn fill(&mut self, made: &GeneratedPacket) {
         self.scratch.clear();
         self.scratch.extend_from_slice(made.header.bytes());
@@ -93,7 +93,7 @@ impl Generator {
 }
 
 impl<E: Executor> Switch<E> {
-    /// Has the generator looked at when something happens there next.
+    /// Schedules the next event of the generator.
     pub(super) fn schedule_generator(&mut self, pipe: usize) {
         let generator = &mut self.pipes[pipe].generator;
         let Some(next) = generator.unit.next_time().map(|t| t.max(self.now)) else { return };
@@ -102,16 +102,16 @@ impl<E: Executor> Switch<E> {
         }
         generator.scheduled = Some(next);
         let (device, class) = (self.config.device, EventClass::Timer);
-        // Behind the requests of the same time.
+        // After the requests of the same time.
         let port = self.chip.ports.pipes + pipe as u32;
         let key = EventKey { time: next, device, class, port, seq: generator.schedules };
         generator.schedules += 1;
-        // Never refused: not before the event being handled, and timers are behind all others.
+        // The push cannot fail: the event is not in the past, and timers come after all other classes.
         let pushed = self.events.push(key, Event::Generate { pipe: pipe as u8 });
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// Makes the packets that start now.
+    /// Makes the packets that start at this time.
     pub(super) fn generate(&mut self, now: Time, pipe: usize) {
         if self.pipes[pipe].generator.scheduled == Some(now) {
             self.pipes[pipe].generator.scheduled = None;
@@ -152,7 +152,7 @@ impl<E: Executor> Switch<E> {
         self.arrive(Arrival { parser, port, seq, packet });
     }
 
-    /// A deparser's request leaves it at `exit`.
+    /// Schedules a request that leaves a deparser at `exit`.
     pub(super) fn request_packets(&mut self, pipe: usize, request: PktgenRequest, exit: Time) {
         let generator = &mut self.pipes[pipe].generator;
         let slot = generator.keep(request);
@@ -163,7 +163,7 @@ impl<E: Executor> Switch<E> {
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// A deparser's request reaches the generator.
+    /// Handles a request that reaches the generator.
     pub(super) fn requested_packets(&mut self, now: Time, pipe: usize, slot: u32) {
         let generator = &mut self.pipes[pipe].generator;
         let request = generator.requests[slot as usize];
@@ -230,7 +230,7 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// What an application of a pipe's packet generator has done.
+    /// Returns the counters of an application of a pipe's packet generator.
     #[must_use]
     pub fn pktgen_counters(&self, pipe: u8, app: u8) -> Option<AppCounters> {
         self.pipes.get(usize::from(pipe))?.generator.unit.counters(app.into())

@@ -1,12 +1,12 @@
-//! The ghost thread of each pipe: which queues have changed, and when which update enters (Tofino 2; model: tm
-//! §6).
+//! Ghost thread of each pipe: the queues that have changed, and the times at which updates enter (Tofino 2;
+//! model: tm §6).
 //!
-//! Every change of a queue's depth, at any port, is told to all pipes. An update takes a slot of ingress, one in
-//! `ghost_interval_cycles` at most; it carries the depth that the queue has when it enters, so that a queue that
-//! changes again while it waits is told of once. All of that are assumptions (model: tm §12 item 2): public sources
-//! give neither the rate nor what is left out.
+//! Every change of a queue's depth, at any port, is reported to all pipes. An update takes a slot of ingress,
+//! at most one per `ghost_interval_cycles`. It carries the depth of the queue at its entry, so that a queue
+//! that changes again while its update waits is reported once. These rules are assumptions (model: tm §12
+//! item 2): public sources give neither the rate nor the omissions.
 //!
-//! An update is a PHV of its own in the order of ingress: no batch of packets reaches over one.
+//! An update is a separate PHV in the order of ingress: a batch of packets never spans one.
 
 use super::observe::{GhostEvent, Sink};
 use super::{Event, Switch};
@@ -18,19 +18,19 @@ use sluice_asic::units::{Cells, Cycles, Time};
 use sluice_exec::pass::{Executor, GhostUpdate};
 use std::collections::VecDeque;
 
-/// Largest depth that an update carries: 18 bits.
+/// Largest depth in an update: 18 bits.
 const MAX_DEPTH: u32 = (1 << 18) - 1;
-/// Queues of a port, at most.
+/// Largest number of queues of a port.
 const QUEUES: usize = 128;
 
-/// Updates of a pipe.
+/// Updates for the ghost thread of a pipe.
 #[derive(Debug, Default)]
 pub(super) struct Ghost {
-    /// Queues whose depth has changed, by index of the port and number, each once.
+    /// Queues with a changed depth, each listed once, as index of the port and queue number.
     changed: VecDeque<(u16, u8)>,
-    /// A bit for each queue that is in `changed`.
+    /// Per port: a bit for each queue in `changed`.
     waits: Vec<u128>,
-    /// The first cycle in which the next may enter.
+    /// First cycle in which the next update may enter.
     next: u64,
     scheduled: bool,
     events: u64,
@@ -44,7 +44,7 @@ impl Ghost {
         Ghost { waits: vec![0; ports], ..Ghost::default() }
     }
 
-    /// When the first update that has not been run entered.
+    /// Returns the entry time of the first update that has not been run.
     pub(super) fn front(&self) -> Option<(Time, Cycles)> {
         self.entered.front().map(|(time, cycle, _)| (*time, *cycle))
     }
@@ -65,7 +65,7 @@ impl Ghost {
 }
 
 impl<E: Executor> Switch<E> {
-    /// A packet entered or left a queue.
+    /// Handles a packet that entered or left a queue.
     pub(super) fn depth_changed(&mut self, now: Time, port: u16, queue: u8) {
         if !self.has_ghost {
             return;
@@ -82,7 +82,7 @@ impl<E: Executor> Switch<E> {
             return;
         }
         ghost.scheduled = true;
-        // The change is known in the cycle after it.
+        // The change is known one cycle later.
         let cycle = (self.clock.first_edge_at_or_after(now).get() + 1).max(ghost.next);
         let (device, class) = (self.config.device, EventClass::Ghost);
         let time = self.clock.time_of(Cycles(cycle));
@@ -92,7 +92,7 @@ impl<E: Executor> Switch<E> {
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// An update enters the pipe.
+    /// Handles an update that enters the pipe.
     pub(super) fn ghost_enters(&mut self, now: Time, pipe: usize) {
         self.pipes[pipe].ghost.scheduled = false;
         let Some((port, queue)) = self.pipes[pipe].ghost.take() else { return };
@@ -102,7 +102,7 @@ impl<E: Executor> Switch<E> {
         let at = &mut self.pipes[pipe];
         let entry = at.entry[0].reserve(now);
         at.ghost.next = entry.cycle.get() + u64::from(self.chip.tm.ghost_interval_cycles.max(1));
-        // Queues beyond the default mapping have no name for the thread.
+        // The ghost thread has no number for queues outside the default mapping.
         if let Some(name) = name {
             at.ghost.ping_pong = !at.ghost.ping_pong;
             let update = GhostUpdate {
@@ -117,7 +117,8 @@ impl<E: Executor> Switch<E> {
         self.schedule_ghost(now, pipe);
     }
 
-    /// Runs the updates that entered before `end` and before the first packet that waits; whether there were any.
+    /// Runs the updates that entered before `end` and before the first waiting packet. Returns true if there
+    /// were any.
     pub(super) fn run_ghosts(&mut self, pipe: usize, end: Time, sink: &mut impl Sink) -> bool {
         let packet = self.pipes[pipe].pending[0].front().map_or(Cycles(u64::MAX), |p| p.cycle);
         let mut any = false;

@@ -1,9 +1,10 @@
-//! Ageing: sweeps over the entries of tables with an idle timeout, and what they find.
+//! Ageing: periodic sweeps over the entries of tables with an idle timeout.
 //!
-//! A sweep is at every multiple of the table's interval. Like an operation of the control plane it is never inside a
-//! batch: packets that enter a gress before its time have hit their entries, packets at that time or later have not. An
-//! entry stands in every pipe, and is idle when it is in all of them. Sweeps keep nobody waiting: they are not in
-//! [`Switch::next_time`], and run up to the time that the device is advanced to.
+//! A sweep runs at every multiple of the table's interval. Like a control-plane operation it is never inside
+//! a batch: packets that enter a gress before the sweep have hit their entries, packets at that time or later
+//! have not. An entry exists in every pipe, and is idle if it is idle in all pipes. No run waits for a sweep:
+//! sweeps are not in
+//! [`Switch::next_time`], and run up to the time to which the device is advanced.
 
 use super::Switch;
 use super::observe::Sink;
@@ -12,23 +13,23 @@ use sluice_control::EntryId;
 use sluice_exec::pass::Executor;
 use sluice_ir::{IdleMode, IdleTimeout, Program, Table};
 
-/// An entry that no packet has hit for its time to live.
+/// An entry without a hit during its time to live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleEntry {
     /// The table.
     pub table: Table,
     /// The entry.
     pub entry: EntryId,
-    /// The sweep that found it.
+    /// Time of the sweep that found it.
     pub time: Time,
 }
 
-/// The next sweep of each table that has any.
+/// The next sweep of each table that ages.
 pub(super) struct Sweeps {
     list: Vec<(Table, IdleTimeout, Time)>,
-    /// The earliest of them.
+    /// Time of the earliest sweep.
     pub(super) next: Time,
-    /// Room for the least ages that one sweep finds, by slot.
+    /// Scratch memory: least age over pipes, by slot.
     least: Vec<u8>,
 }
 
@@ -48,15 +49,15 @@ impl Sweeps {
 }
 
 impl<E: Executor> Switch<E> {
-    /// Sweeps of [`Switch::idle`] that the entry has seen since it was hit or added, at most what its bits count; `None`
-    /// if there is no such entry, or its table does not age.
+    /// Returns the number of sweeps since the entry was hit or added, limited by its bits; `None` if the
+    /// entry does not exist or its table does not age.
     #[must_use]
     pub fn idle(&self, table: Table, entry: EntryId) -> Option<u8> {
         self.control.tables.get(table)?.slots.get(entry as usize)?.as_ref()?;
         self.pipes.iter().map(|p| p.state.ages.get(table)?.get(entry as usize).copied()).min()?
     }
 
-    /// Runs the sweeps that are next.
+    /// Runs the sweeps that are due.
     pub(super) fn sweep(&mut self, sink: &mut impl Sink) {
         let time = self.sweeps.next;
         self.run_before(time, sink);
@@ -75,7 +76,8 @@ impl<E: Executor> Switch<E> {
         let (most, least) = (idle.most(), &mut self.sweeps.least);
         least.clear();
         least.resize(slots.len(), most);
-        // Whole slices, free slots with them: few of many entries have been hit, and an entry that is added is young.
+        // Sweeps whole slices including free slots, because few entries have been hit and a new entry is
+        // young.
         for pipe in &mut self.pipes {
             for (age, least) in pipe.state.ages[table].iter_mut().zip(least.iter_mut()) {
                 *least = (*age).min(*least);

@@ -1,4 +1,5 @@
-//! From the wire to the traffic manager: reception, entry arbitration, what follows an ingress pass.
+//! From the wire to the traffic manager: reception, arbitration of ingress slots, and the end of an ingress
+//! pass.
 
 use super::observe::Sink;
 use super::pipe::PipeState;
@@ -14,7 +15,7 @@ use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 /// A packet that has not reached its parser.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
-    /// When it reaches the parser.
+    /// Time at which it reaches the parser.
     pub(super) parser: Time,
     pub(super) port: u16,
     pub(super) seq: u64,
@@ -27,17 +28,17 @@ pub(super) struct PendingPass {
     pub(super) entered: Time,
     pub(super) cycle: Cycles,
     pub(super) waited: Cycles,
-    /// Egress: index of the port that it leaves by.
+    /// Of egress: index of the port that it is sent on.
     pub(super) port: u16,
-    /// Egress: line time booked for it.
+    /// Of egress: line time booked for it.
     pub(super) booked: Duration,
-    /// Egress: it only takes its slot and its time.
+    /// Of egress: true if the packet bypasses the stages; it takes only its slot and its time.
     pub(super) bypass: bool,
     pub(super) pass: Pass,
 }
 
 impl<E: Executor> Switch<E> {
-    /// Takes a frame off the wire; returns how long it had to wait for the wire.
+    /// Receives a frame from the wire; returns its delay if the wire was busy.
     pub(super) fn receive(&mut self, port: u16, time: Time, frame: RxFrame<'_>) -> Duration {
         let missing = frame.orig_len.saturating_sub(frame.bytes.len() as u32);
         let packet = self.packets.insert(frame.bytes, missing);
@@ -76,8 +77,9 @@ impl<E: Executor> Switch<E> {
         first_bit.saturating_since(time)
     }
 
-    /// How long after a frame's first bit the switch acts upon the frame at the earliest, on any port. Who has given
-    /// it all frames up to a time may let it run this much further.
+    /// Returns the least delay, over all ports, from a frame's first bit to the frame's first effect: the
+    /// MAC's receive latency, or a PFC reaction time if that is shorter. A caller that has passed in all
+    /// frames up to `t` may advance the switch to `t + lead`.
     #[must_use]
     pub fn reception_lead(&self) -> Duration {
         let reaction = self.flow.iter().flat_map(|flow| flow.reactions()).min();
@@ -91,14 +93,15 @@ impl<E: Executor> Switch<E> {
         self.info[packet.index()] = info;
     }
 
-    /// Keeps arrivals in order: the hold of the frame's head makes short frames overtake long ones.
+    /// Inserts an arrival in order of time: short frames overtake long ones, because the head of a frame is
+    /// held.
     pub(super) fn arrive(&mut self, arrival: Arrival) {
         let key = |a: &Arrival| (a.parser, a.port, a.seq);
         let mut at = self.arrivals.len();
         while at > 0 && key(&self.arrivals[at - 1]) > key(&arrival) {
             at -= 1;
         }
-        // Nearly all come in order.
+        // Most arrivals are already in order.
         if at == self.arrivals.len() {
             self.arrivals.push_back(arrival);
         } else {
@@ -106,8 +109,9 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// Whether arrivals may be given their slots before what happens earlier: nothing inside can make an arrival, take a
-    /// slot, or change what arrivals meet. A control plane that changes entries might, so it is not asked how often.
+    /// Returns true if arrivals may get their slots before earlier events: no event inside can make an
+    /// arrival, take a slot, or change entries that arrivals meet. False if any operation was ever scheduled,
+    /// because operations may change entries.
     pub(super) fn may_admit_ahead(&mut self, sink: &impl Sink) -> bool {
         let active = |pipe: &PipeState| pipe.generator.scheduled.is_some() || pipe.deflection.is_some();
         self.ops == 0
@@ -121,8 +125,9 @@ impl<E: Executor> Switch<E> {
 
     /// Gives the arrivals up to `until` their slots in the ingress pipes.
     ///
-    /// Those up to `sure` come before all else; none behind the time at which a batch must run, unless it is known that
-    /// nothing that follows from it comes in before. What is lost is told in its turn, so it stops those behind it.
+    /// Arrivals up to `sure` are before all other events. No arrival after the due time of a batch gets a
+    /// slot, unless no result of the batch can arrive earlier. A lost arrival is reported in the order of
+    /// events, so it stops later ones.
     pub(super) fn admit_arrivals(&mut self, sure: Time, until: Time, sink: &mut impl Sink) {
         let (mut sure, ahead) = (sure, until > sure);
         while let Some(a) = self.arrivals.front().copied()
@@ -167,17 +172,17 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// The data plane's clock in ns.
+    /// Returns the data plane's clock in ns.
     pub(super) fn stamp(&self, time: Time) -> u64 {
         self.config.clock_origin.as_nanos() + time.as_nanos()
     }
 
-    /// The same as the traffic manager keeps it: so many low bits (model: tm §11).
+    /// Returns the timestamp as the traffic manager keeps it: only its low bits (model: tm §11).
     pub(super) fn short_stamp(&self, time: Time) -> u32 {
         self.stamp(time) as u32 & self.tm_stamps
     }
 
-    /// What follows an ingress pass.
+    /// Handles the end of an ingress pass.
     pub(super) fn ingress_done(&mut self, pass: &Pass, exit: Time, sink: &mut impl Sink) {
         if pass.output.verdict == Verdict::Resubmit {
             self.resubmit(pass.packet, exit, sink);
@@ -208,13 +213,13 @@ impl<E: Executor> Switch<E> {
             port: *source,
             seq: *seq,
         };
-        // Never refused: the batch rule has every exit lie behind the last event.
+        // The push cannot fail: by the rule of batches, every exit is after the last event.
         let lane = usize::from(self.ports[usize::from(*from)].pipe);
         let pushed = self.events.push_in_lane(lane, key, Event::Enqueue { packet, port });
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// The port that the packet goes on to; otherwise accounts for its end.
+    /// Returns the port that the packet is forwarded to; otherwise counts its end.
     pub(super) fn forwarded(&mut self, pass: &Pass, time: Time, sink: &mut impl Sink) -> Option<u16> {
         match self.way_on(pass) {
             Ok(port) => Some(port),
@@ -225,7 +230,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// The port that a packet goes on to, or why it does not.
+    /// Returns the port that a packet is forwarded to, or the reason of its drop.
     #[inline]
     pub(super) fn way_on(&self, pass: &Pass) -> Result<u16, Reason> {
         match pass.output.verdict {

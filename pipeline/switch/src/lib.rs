@@ -1,19 +1,19 @@
-//! The switch device: MACs, pipe entries, both gresses, traffic manager, without any I/O of its own.
+//! The switch device: MACs, pipes with ingress and egress, and the traffic manager, without any I/O.
 //!
-//! Drain order: give frames with [`Switch::rx`] in the order of their first bits, then let
-//! [`Switch::advance`] run up to a time before which no more frames come; whatever leaves, dies or is
-//! observed goes to the [`Sink`]. [`Switch::next_time`] says when something will happen by itself. The
-//! device owns no loop, file, thread or host clock. What may not live here: how passes are executed.
+//! The caller passes frames to [`Switch::rx`] in the order of their first bits, then calls
+//! [`Switch::advance`] with a time before which no more frames come. Sent packets, lost packets and observed
+//! events go to the [`Sink`].
+//! [`Switch::next_time`] returns the time of the next event inside the device. The device has no loop, file, thread or
+//! host clock, and does not know how passes are executed: an `Executor` runs them.
 //!
-//! *Batches.* A pass changes the world only when it leaves its deparser. So all PHVs that enter one gress of
-//! one pipe within less than that gress' shortest latency are run as one batch, in entry order; results,
-//! state and times do not depend on the size of batches. A control-plane operation and an update for the ghost
-//! thread are never inside one. Every
-//! way back to a gress (resubmit, recirculation, copies) begins at a deparser and takes time beside, so that
-//! latency is shorter than any loop.
+//! *Batches.* A pass has effects only when it leaves its deparser. Therefore all PHVs that enter one gress of
+//! one pipe within less than that gress' shortest latency are run as one batch, in entry order. Results,
+//! state and times do not depend on the size of batches. A control-plane operation, or an update for the
+//! ghost thread, is never inside a batch. Every path back to a gress (resubmit, recirculation, copies) begins
+//! at a deparser and takes additional time, so that the shortest latency is less than the delay of any loop.
 //!
-//! *Conservation.* What came in and what was made inside is out, dropped, absorbed or held
-//! ([`Switch::is_conserved`]); resubmit and recirculation make nothing.
+//! *Conservation.* Received packets plus packets made inside equal sent, dropped, absorbed and held packets
+//! ([`Switch::is_conserved`]). Resubmit and recirculation make no packets.
 
 mod assemble;
 mod batch;
@@ -21,19 +21,19 @@ mod config;
 mod control;
 mod copies;
 mod egress;
-mod flow;
+mod flow_control;
 mod functional;
 mod generator;
 mod ghost;
 mod idle;
 mod ingress;
-mod laps;
 mod observe;
 mod pipe;
 mod pipes;
 mod port;
 pub mod property;
 mod reason;
+mod recirculation;
 mod replicate;
 mod settings;
 mod stalled;
@@ -41,13 +41,13 @@ mod timeline;
 mod totals;
 
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
-pub use flow::{BufferSetup, FlowView, PortFlowView, QueueFlowView, StormCounts};
+pub use flow_control::{BufferSetup, FlowView, PortFlowView, QueueFlowView, StormCounts};
 pub use generator::GENERATED;
 pub use idle::IdleEntry;
-pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, FlowControlEvent, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
 pub use pipes::{Crowded, Overtaxed, SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
+pub use recirculation::{FUNCTIONAL_PASSES, FUNCTIONAL_RECIRCULATIONS, TIMER_RECIRCULATIONS};
 pub use stalled::Stalled;
 pub use timeline::{Level, Subject, Timeline, TimelineRow};
 pub use totals::{Created, Held, PortTotals, Totals};
@@ -74,72 +74,73 @@ use sluice_ir::{LabelKind, Program, Register};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// A frame on its way into the switch.
+/// A frame that is received.
 #[derive(Clone, Copy, Debug)]
 pub struct RxFrame<'a> {
     /// The captured bytes, without FCS.
     pub bytes: &'a [u8],
     /// Length on the wire, without FCS; at least `bytes.len()`.
     pub orig_len: u32,
-    /// The caller's name for the packet: comes back with whatever becomes of it.
+    /// The caller's identifier of the packet; it is reported with every event of the packet.
     pub tag: u64,
 }
 
-/// What the device knows of a packet besides its bytes.
+/// Data of a packet inside the device, apart from its bytes.
 #[derive(Clone, Copy, Debug, Default)]
 struct PacketInfo {
     tag: u64,
-    /// Index of the port that it came in by last.
+    /// Index of the port on which it arrived last.
     port: u16,
-    /// Index of the port by which it, or what it is a copy of, came in from outside.
+    /// Index of the external port on which it, or the packet that it is a copy of, arrived.
     origin: u16,
-    /// Where its number in `seq` is from: the index of a port, or one of the places that make packets.
+    /// Source that numbered it in `seq`: the index of a port, or a place that makes packets.
     source: u32,
-    /// Number among what came from `source`: with it, a name that does not depend on batches.
+    /// Number among the packets of `source`. The two identify a packet independently of batches.
     seq: u64,
-    /// First bit on the wire, from outside.
+    /// Time of its first bit on an external wire.
     received: Time,
-    /// First bit at `port`.
+    /// Time of its first bit at `port`.
     mac: Time,
     qid: u8,
     cos: u8,
     queued: Duration,
-    /// Replication id, and whether it is the first copy of its node.
+    /// Replication id, and true if it is the first copy of its node.
     rid: u16,
     rid_first: bool,
-    /// The next ingress pass follows a resubmit.
+    /// True if the next ingress pass follows a resubmit.
     resubmitted: bool,
-    /// Sent to the members of groups, or lost for lack of them.
+    /// True if it was sent to members of groups, or lost because the groups have none.
     replicated: bool,
-    /// Made inside.
+    /// True if it was made inside.
     made: bool,
-    /// Made by a packet generator, or a copy of such a packet.
+    /// True if a packet generator made it, or the packet that it is a copy of.
     generated: bool,
-    /// Goes past egress.
+    /// True if it bypasses egress.
     bypass: bool,
-    /// Goes to the deflection port where it would be dropped.
+    /// True if it goes to the deflection port where it would be dropped.
     deflect: bool,
-    /// Its colour, for the limits of queues.
+    /// Colour, for the limits of queues.
     colour: Colour,
-    /// Was deflected: the local port that it was for, and where it would have been dropped.
+    /// If it was deflected: the local port that it was sent to, and the place where it would have been
+    /// dropped.
     deflected: Option<(u8, u8)>,
-    /// Times that it went around.
-    laps: u32,
-    /// What flow control knows of it.
-    flow: flow::FlowInfo,
+    /// Number of recirculations.
+    recirculations: u32,
+    /// Data of flow control.
+    flow: flow_control::FlowInfo,
 }
 
-/// What happens at a time.
+/// Kinds of events.
 enum Event {
     /// A packet reaches its queue.
     Enqueue { packet: Packet, port: u16 },
     /// A port may send again.
     Dequeue { port: u16 },
-    /// Booked line time came back to a port.
+    /// Unused line time was returned to a port.
     Credit { port: u16 },
-    /// A packet that left egress by a recirculation port gets on the line that it comes back by.
+    /// A packet from egress reaches the line of its recirculation port.
     Recirculate { packet: Packet, port: u16, booked: Duration },
-    /// A packet generator is looked at.
+    /// A packet generator may send.
     Generate { pipe: u8 },
     /// A deparser's request reaches the packet generator.
     PktgenRequest { pipe: u8, slot: u32 },
@@ -151,25 +152,25 @@ enum Event {
     FlowControl { word: u32 },
     /// An operation takes effect. Boxed: the queue moves events about, and the others are small.
     Control(Box<ControlOp>),
-    /// A PFC frame takes effect.
+    /// A received PFC frame takes effect.
     PfcReceived { port: u16, times: Box<PfcTimes> },
-    /// The time of a pause is over.
+    /// The time of a pause ends.
     PauseEnds { port: u16 },
     /// A PFC frame is to be sent.
     PfcDue { port: u16 },
-    /// The watchdog looks at a port's queues.
+    /// The watchdog polls a port's queues.
     WatchdogPoll { port: u16 },
     /// A register has been cleared.
     Cleared { pipe: u8, register: Register },
-    /// A port's queues may have sent nothing for too long.
+    /// A port's queues may have been stuck for too long.
     StuckQueues { port: u16 },
 }
 
-/// What a switch that is of no use any more leaves to the next one with the same program, so that nothing that is large has to
-/// be asked of the host and set up anew.
+/// Memory of a switch that is no longer needed, for the next switch with the same program. It avoids
+/// allocating and initialising large arrays again.
 #[derive(Default)]
 pub struct Memory {
-    /// What the program remembered, per pipe.
+    /// Registers, counters and meters of the program, per pipe.
     pub states: Vec<State>,
     tm: Option<TrafficManager<Packet>>,
 }
@@ -180,29 +181,29 @@ pub struct Switch<E> {
     config: SwitchConfig,
     control: ControlState,
     executor: E,
-    /// Executors of pipes that look up other entries, by pipe.
+    /// Separate executors of pipes whose entries differ, by pipe.
     own: Vec<Option<E>>,
     clock: Clock,
     timing: [GressTiming; 2],
     tm_enqueue: Duration,
     tm_dequeue: Duration,
     mac_tx: Duration,
-    /// From the ingress deparser back to the parser.
+    /// Delay from the ingress deparser back to the parser.
     resubmit: Duration,
-    /// The program has a ghost control.
+    /// True if the program has a ghost control.
     has_ghost: bool,
-    /// The bits that the traffic manager's stamps have.
+    /// Mask of the bits of the traffic manager's timestamps.
     tm_stamps: u32,
-    /// Shortest way from dequeue to the line.
+    /// Shortest delay from dequeue to the line.
     lookahead: Duration,
     tx_ahead: Duration,
     ports: Vec<PortState>,
-    /// Which queues of a port group are whose.
+    /// Assignment of a port group's queues to ports.
     port_map: PortMap,
     /// Index into `ports` for every dev_port.
     by_dev_port: Vec<Option<u16>>,
     pipes: Vec<PipeState>,
-    /// The batch that must run first.
+    /// The batch that must run next.
     first_batch: batch::Due,
     tm: TrafficManager<Packet>,
     packets: PacketStore,
@@ -211,48 +212,48 @@ pub struct Switch<E> {
     events: EventQueue<Event>,
     replicator: Replicator,
     chip: Arc<ChipSpec>,
-    /// What the batch being handled made.
+    /// Packets made by the batch being handled.
     made: Vec<Made>,
-    /// Packets inside but for timers.
+    /// Number of packets inside, without timers.
     outside: u64,
-    /// Whether every packet goes through ingress, one queue and egress, once; unknown after changes.
+    /// True if every packet goes once through ingress, one queue and egress; `None` after a change.
     straight: Option<bool>,
-    /// Functional mode: passes still due of a packet and of what was made of it; egress passes have a port.
+    /// Functional mode: remaining passes of a packet and its copies; egress passes have a port.
     work: VecDeque<(Packet, Option<u16>)>,
-    /// Scratch of multicast.
+    /// Scratch memory of multicast.
     members: Vec<replicate::Member>,
     batch: Vec<Pass>,
-    /// Functional mode: packets that go through both gresses together.
+    /// Functional mode: packets that are processed together.
     window: functional::Window,
-    /// Operations scheduled so far.
+    /// Number of operations scheduled so far.
     ops: u64,
-    /// What the control plane has read.
+    /// Readings of the control plane.
     readings: Vec<Reading>,
     totals: Totals,
     now: Time,
     sweeps: Sweeps,
-    /// With a shared buffer.
-    flow: Option<Box<flow::FlowControl>>,
+    /// Flow control, if there is a shared buffer.
+    flow: Option<Box<flow_control::FlowControl>>,
 }
 
 impl<E: Executor> Switch<E> {
-    /// Takes a frame whose first bit is on the wire of `port` at `time`.
+    /// Receives a frame whose first bit is on the wire of `port` at `time`.
     ///
-    /// Frames of one port must not overlap on its wire; [`Switch::rx`] delays those that would, and says by
-    /// how much. Times must not go back behind [`Switch::advance`].
+    /// Frames of one port must not overlap on its wire: a frame that would overlap is delayed, and the delay
+    /// is returned. `time` must not be before the time of the last [`Switch::advance`].
     ///
     /// # Errors
-    /// When the switch has no such port.
+    /// Refuses a port that the switch does not have.
     pub fn rx(&mut self, port: DevPort, time: Time, frame: RxFrame<'_>) -> Result<Duration, SwitchError> {
         let index = self.port_index(port.number()).ok_or(SwitchError::NoSuchPort(port.number()))?;
         let delay = self.receive(index, time, frame);
         Ok(delay)
     }
 
-    /// Has an operation take effect at `time`: packets that enter a gress at that time or later see it.
+    /// Schedules an operation at `time`. Packets that enter a gress at that time or later see its effect.
     ///
     /// # Errors
-    /// When the operation does not fit the program or the state at the time of the call.
+    /// Refuses an operation that does not fit the program, or the state at the time of the call.
     pub fn control(&mut self, time: Time, op: ControlOp) -> Result<(), SwitchError> {
         let key = EventKey {
             time: time.max(self.now),
@@ -265,7 +266,7 @@ impl<E: Executor> Switch<E> {
         self.events.push(key, Event::Control(Box::new(op))).map_err(|e| SwitchError::Past(Box::new(e)))
     }
 
-    /// When something will happen without further input.
+    /// Returns the time of the next event without further input, `None` if there is none.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
         let arrival = self.arrivals.front().map(|a| a.parser);
@@ -273,10 +274,10 @@ impl<E: Executor> Switch<E> {
         [arrival, batch, self.events.next_time()].into_iter().flatten().min()
     }
 
-    /// Runs everything that happens up to and including `until`.
+    /// Runs all events up to and including `until`.
     ///
     /// # Errors
-    /// When a scheduled control operation is refused.
+    /// Returns the error of a scheduled control-plane operation that is refused.
     pub fn advance(&mut self, until: Time, sink: &mut impl Sink) -> Result<(), SwitchError> {
         if self.config.mode == Mode::Functional {
             return self.advance_functional(until, sink);
@@ -287,7 +288,7 @@ impl<E: Executor> Switch<E> {
             let batch::Due { time: batch, pipe, gress } = self.first_batch;
             let arrival = self.arrivals.front().map_or(Time::MAX, |a| a.parser);
             let next = arrival.min(batch).min(event);
-            // Without anything else to happen, sweeps go on up to a time that was named.
+            // If there are no other events, sweeps run up to a time that the caller named.
             let sweep = self.sweeps.next;
             if sweep <= next.min(until) && sweep < Time::MAX && (next < Time::MAX || until < Time::MAX) {
                 self.now = self.now.max(sweep);
@@ -343,7 +344,7 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// PHVs that entered before an operation have not all been run: they see what was there before it.
+    /// Runs the PHVs that entered before an operation, so that they see the state before it.
     fn run_before(&mut self, time: Time, sink: &mut impl Sink) {
         for pipe in 0..self.pipes.len() {
             for gress in Gress::ALL {
@@ -362,7 +363,7 @@ impl<E: Executor> Switch<E> {
         self.info.get(packet.index()).copied().unwrap_or_default()
     }
 
-    /// A packet ends inside the switch.
+    /// Ends a packet inside the switch.
     fn lose(&mut self, packet: Packet, time: Time, reason: Reason, sink: &mut impl Sink) {
         let info = self.info_of(packet);
         let absorbed =
@@ -383,13 +384,13 @@ impl<E: Executor> Switch<E> {
         self.packets.remove(packet);
     }
 
-    /// Everything counted so far.
+    /// Returns the counters.
     #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
     }
 
-    /// What is still inside, by place.
+    /// Returns the packets still inside, by place.
     #[must_use]
     pub fn held(&self) -> Held {
         let pending = |g: Gress| self.pipes.iter().map(|p| p.pending[g.index()].len() as u64).sum();
@@ -400,24 +401,25 @@ impl<E: Executor> Switch<E> {
         Held { ingress: inside - queues - egress, queues, egress, waiting: arrivals + ingress }
     }
 
-    /// The queues' counters, with the index of their port.
+    /// Returns the queues' counters: index of the port, queue, counters.
     pub fn queues(&self) -> impl Iterator<Item = (u16, u8, &sluice_asic::tm::QueueStats)> {
         self.tm.queue_stats().map(|(TmPort(p), q, s)| (self.ports[usize::from(p)].dev_port, q.0, s))
     }
 
-    /// The time up to which the switch has run.
+    /// Returns the time up to which the switch has run.
     #[must_use]
     pub fn time(&self) -> Time {
         self.now
     }
 
-    /// Most cells that the buffer held at once.
+    /// Returns the largest number of cells that the buffer held at once.
     #[must_use]
     pub fn max_used_cells(&self) -> u32 {
         self.tm.max_used_cells().0
     }
 
-    /// What the program has counted, summed over pipes; registers and meters, which have no sum, as they start.
+    /// Returns the program's counters summed over pipes. Registers and meters, which cannot be summed, have
+    /// initial values.
     #[must_use]
     pub fn state(&self) -> State {
         let mut sum = State::new(&self.program, &Origin::of(&self.chip));
@@ -434,24 +436,24 @@ impl<E: Executor> Switch<E> {
         sum
     }
 
-    /// The program that it runs.
+    /// Returns the program.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
-    /// The entries in force.
+    /// Returns the entries in force.
     #[must_use]
     pub fn control_state(&self) -> &ControlState {
         &self.control
     }
 
-    /// The executor.
+    /// Returns the executor.
     pub fn executor_mut(&mut self) -> &mut E {
         &mut self.executor
     }
 
-    /// `in + created = out + dropped + absorbed + held`.
+    /// True if received + created = sent + dropped + absorbed + held.
     #[must_use]
     pub fn is_conserved(&self) -> bool {
         let t = &self.totals;

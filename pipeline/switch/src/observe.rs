@@ -1,6 +1,6 @@
-//! What comes out of the switch: packets, their ends, and events for those who look.
+//! Observation of a switch: sent packets, lost packets, and events for callers that watch.
 //!
-//! Everything beside `sent` and `lost` does nothing by default and costs nothing then.
+//! All methods of [`Sink`] but `sent` and `lost` do nothing by default.
 
 use super::idle::IdleEntry;
 use super::reason::Reason;
@@ -8,182 +8,183 @@ use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cells, Cycles, Duration, Time};
 use sluice_exec::pass::{GhostUpdate, PassOut};
 
-/// A packet that left by a port.
+/// A packet that was sent on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Left {
-    /// The caller's name for it.
+    /// The caller's identifier of the packet.
     pub tag: u64,
-    /// dev_port that it came in by.
+    /// dev_port on which it arrived.
     pub ingress_port: u16,
-    /// dev_port that it left by.
+    /// dev_port on which it was sent.
     pub egress_port: u16,
-    /// First bit in.
+    /// Time of its first bit on arrival.
     pub received: Time,
-    /// First bit out.
+    /// Time of its first bit on the output line.
     pub first_bit: Time,
-    /// End of the FCS out.
+    /// Time of the end of its FCS on the output line.
     pub last_bit: Time,
-    /// Time in the queue.
+    /// Time spent in the queue.
     pub queued: Duration,
     /// The queue.
     pub qid: u8,
-    /// Bytes without FCS, before padding; bytes that were never captured count.
+    /// Length in bytes without FCS, before padding; includes bytes that were not captured.
     pub bytes: u32,
-    /// It was made inside: a copy, or a packet of a generator or MAC.
+    /// True if it was made inside: a copy, or a packet of a generator or MAC.
     pub made: bool,
 }
 
-/// A packet that ended inside.
+/// A packet that ended inside the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// The caller's name for it.
+    /// The caller's identifier of the packet.
     pub tag: u64,
-    /// dev_port that it came in by.
+    /// dev_port on which it arrived.
     pub port: u16,
-    /// First bit in.
+    /// Time of its first bit on arrival.
     pub received: Time,
-    /// When it ended.
+    /// Time of its end.
     pub time: Time,
-    /// Why.
+    /// Reason of its end.
     pub reason: Reason,
-    /// The program consumed it on purpose.
+    /// True if the program absorbed it on purpose, false if it was dropped.
     pub absorbed: bool,
-    /// Bytes at its end.
+    /// Length in bytes at its end.
     pub bytes: u32,
 }
 
-/// A pass through a gress.
+/// A pass of a packet through a gress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassEvent {
-    /// The caller's name for the packet.
+    /// The caller's identifier of the packet.
     pub tag: u64,
-    /// Which gress.
+    /// The gress.
     pub gress: Gress,
-    /// Which pipe.
+    /// The pipe.
     pub pipe: u8,
-    /// When the PHV entered.
+    /// Time at which the PHV entered.
     pub entered: Time,
-    /// In which cycle.
+    /// Cycle at which the PHV entered.
     pub cycle: Cycles,
-    /// Cycles that it waited for its slot.
+    /// Cycles of waiting for a slot.
     pub waited: Cycles,
-    /// Cycles of the parser, for its path.
+    /// Cycles in the parser, on the packet's path.
     pub parser_cycles: u64,
-    /// Cycles of the stages.
+    /// Cycles in the stages.
     pub mau_cycles: u64,
-    /// Cycles of the deparser.
+    /// Cycles in the deparser.
     pub deparser_cycles: u64,
-    /// When it left the deparser.
+    /// Time at which it left the deparser.
     pub left: Time,
-    /// How it ended.
+    /// Result of the pass.
     pub output: PassOut,
 }
 
 /// A packet enters or leaves a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueEvent {
-    /// The caller's name for the packet.
+    /// The caller's identifier of the packet.
     pub tag: u64,
     /// dev_port.
     pub port: u16,
     /// Queue.
     pub qid: u8,
-    /// When.
+    /// Time of the event.
     pub time: Time,
-    /// Depth found at enqueue, left at dequeue.
+    /// Depth in cells before the enqueue, or after the dequeue.
     pub depth: Cells,
 }
 
-/// A digest on its way to the control plane.
+/// A digest to the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
-    /// The caller's name for the packet that it is of.
+    /// The caller's identifier of the packet that caused it.
     pub tag: u64,
-    /// Which pipe.
+    /// The pipe.
     pub pipe: u8,
-    /// `digest_type`.
+    /// Value of `digest_type`.
     pub kind: u8,
-    /// When it left the deparser.
+    /// Time at which it left the deparser.
     pub time: Time,
 }
 
-/// An update of a queue's depth that the ghost control saw.
+/// A queue-depth update seen by the ghost control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GhostEvent {
-    /// Which pipe's ghost thread.
+    /// Pipe of the ghost thread.
     pub pipe: u8,
-    /// When its PHV entered.
+    /// Time at which its PHV entered.
     pub entered: Time,
-    /// In which cycle.
+    /// Cycle at which its PHV entered.
     pub cycle: Cycles,
     /// The update.
     pub update: GhostUpdate,
 }
 
-/// A flow-control word of a deparser acts on a queue.
+/// A flow-control word of a deparser that takes effect on a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControlEvent {
     /// dev_port.
     pub port: u16,
     /// Queue.
     pub qid: u8,
-    /// When.
+    /// Time of the effect.
     pub time: Time,
-    /// The word's credit; in queues that obey pauses 0 resumes and any other pauses.
+    /// Credit in the word. In a queue that obeys pauses, 0 resumes and any other value pauses.
     pub credit: u16,
 }
 
-/// Where a switch puts what leaves it.
+/// Receiver of packets and events of a switch.
 pub trait Sink {
-    /// A packet left; its bytes are `head` then `tail`. Calls for one port are in order of time; over all
-    /// ports they are not, but none is earlier than the time that the switch has advanced to.
+    /// Receives a sent packet, whose bytes are `head` followed by `tail`. Calls for one port are in order of
+    /// time. Calls for different ports may be out of order, but none is before the time that the switch has
+    /// advanced to.
     fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]);
 
-    /// A packet ended inside; its bytes as they were then.
+    /// Receives a packet that ended inside, with its bytes at that time.
     fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]);
 
-    /// A MAC sent a control frame of its own; its tag is `u64::MAX`.
+    /// Receives a control frame that a MAC made; its tag is `u64::MAX`.
     fn mac_sent(&mut self, packet: &Left, frame: &[u8]) {
         self.sent(packet, frame, &[]);
     }
 
-    /// Whether passes and queues are watched: without, [`pass`](Self::pass), [`enqueued`](Self::enqueued) and
-    /// [`dequeued`](Self::dequeued) need not be told. The answer stays the same.
+    /// True if passes and queues are watched. If false, the switch may leave out [`pass`](Self::pass),
+    /// [`enqueued`](Self::enqueued) and [`dequeued`](Self::dequeued). The value must not change.
     fn watches(&self) -> bool {
         true
     }
 
-    /// A pass was run.
+    /// Receives a pass.
     fn pass(&mut self, event: &PassEvent) {
         let _ = event;
     }
 
-    /// The program tells the control plane something.
+    /// Receives a digest with its data.
     fn digest(&mut self, digest: &Digest, data: &[u8]) {
         let _ = (digest, data);
     }
 
-    /// A sweep found that an entry has reached its time to live.
+    /// Receives an entry that a sweep found idle for its time to live.
     fn idle(&mut self, entry: &IdleEntry) {
         let _ = entry;
     }
 
-    /// The ghost control saw an update.
+    /// Receives an update that the ghost control saw.
     fn ghost(&mut self, event: &GhostEvent) {
         let _ = event;
     }
 
-    /// A packet was enqueued.
+    /// Receives an enqueue.
     fn enqueued(&mut self, event: &QueueEvent) {
         let _ = event;
     }
 
-    /// A packet was dequeued.
+    /// Receives a dequeue.
     fn dequeued(&mut self, event: &QueueEvent) {
         let _ = event;
     }
 
-    /// A flow-control word acts.
+    /// Receives the effect of a flow-control word.
     fn flow_control(&mut self, event: &FlowControlEvent) {
         let _ = event;
     }

@@ -1,4 +1,5 @@
-//! One pipe's own: entries, the PHVs that wait to be run, its recirculation line, generator, ghost thread and state.
+//! State of one pipe: pending PHVs, recirculation line, packet generator, ghost thread, registers and
+//! counters.
 
 use super::generator::Generator;
 use super::ghost::Ghost;
@@ -12,17 +13,17 @@ use sluice_exec::pass::State;
 use sluice_ir::Register;
 use std::collections::{BTreeMap, VecDeque};
 
-/// One pipe: its entries and the PHVs that entered and have not been run.
+/// One pipe.
 pub(super) struct PipeState {
     pub(super) entry: [PipeEntry; 2],
     pub(super) pending: [VecDeque<PendingPass>; 2],
-    /// By when the first pending PHV of each gress must run: before anything can follow from it.
+    /// Per gress: time by which the first pending PHV must run, which is before any of its effects.
     pub(super) due: [Time; 2],
-    /// The line that all recirculation ports share.
+    /// Line that all recirculation ports share.
     pub(super) recirculation: MacTx,
-    /// How long packets waited for that line.
+    /// Waiting times of packets for that line.
     pub(super) crowd: Crowd,
-    /// The packet generator, which has that line as well.
+    /// Packet generator, which shares that line.
     pub(super) generator: Generator,
     /// Its ghost thread.
     pub(super) ghost: Ghost,
@@ -30,45 +31,45 @@ pub(super) struct PipeState {
     pub(super) copies: [u64; 2],
     /// Flow-control words sent.
     pub(super) words: u64,
-    /// Those that reached queues of the pipe, as a driver sees them.
+    /// Words that reached queues of the pipe, as a driver sees them.
     pub(super) seen_words: AfcFifo,
-    /// Port and queue of packets that would be dropped, if they ask for it.
+    /// Port and queue to which packets with `deflect_on_drop` are deflected.
     pub(super) deflection: Option<(u16, u8)>,
-    /// Registers that are being cleared, and until when.
+    /// Registers that are being cleared, with the end of the clear.
     pub(super) clearing: BTreeMap<Register, Time>,
     pub(super) state: State,
 }
 
-/// Waiting for the line of the recirculation ports.
+/// Waiting times for the line of the recirculation ports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crowd {
-    /// Since when the line has had no pause in which the shortest frame fits.
+    /// Time since which the line had no gap for the shortest frame.
     busy_since: Time,
-    /// The longest that a packet waited while it had none.
+    /// Longest wait of a packet while the line was busy.
     pub(super) longest: Duration,
 }
 
 impl Crowd {
-    /// An idle line.
+    /// Returns the state of an idle line.
     pub(super) fn new() -> Crowd {
         Crowd { busy_since: Time::ORIGIN, longest: Duration::ZERO }
     }
 
-    /// A packet that was in its queue for `queued` and left egress at `exit` gets on the line, which takes no frame
-    /// before `free_at` and `shortest` for a short one.
+    /// Records a packet that was in its queue for `queued` and left egress at `exit`. The line takes no frame
+    /// before `free_at`; `shortest` is the line time of the shortest frame.
     pub(super) fn note(&mut self, exit: Time, free_at: Time, queued: Duration, shortest: Duration) {
         if exit > free_at + shortest {
             self.busy_since = exit;
         }
         let begin = exit.max(free_at);
         let waited = queued + begin.saturating_since(exit);
-        // What a packet waited before, it waited for something else.
+        // Time that the packet waited before the line was busy had another cause.
         self.longest = self.longest.max(waited.min(begin.saturating_since(self.busy_since)));
     }
 }
 
 impl PipeState {
-    /// A PHV enters a gress; returns by when those that wait there must run.
+    /// Adds a PHV that enters a gress; returns the time by which the waiting PHVs must run.
     #[inline]
     pub(super) fn enter(&mut self, gress: Gress, window: Duration, pass: PendingPass) -> Time {
         let due = &mut self.due[gress.index()];
@@ -77,14 +78,14 @@ impl PipeState {
         *due
     }
 
-    /// When what entered a gress first and has not been run entered it.
+    /// Returns the entry time of the first PHV that has not been run.
     pub(super) fn front(&self, gress: Gress) -> Option<Time> {
         let packet = self.pending[gress.index()].front().map(|p| p.entered);
         let update = self.ghost.front().filter(|_| gress == Gress::Ingress).map(|(time, _)| time);
         [packet, update].into_iter().flatten().min()
     }
 
-    /// What waits has changed.
+    /// Updates the due time after the waiting PHVs changed.
     pub(super) fn refresh(&mut self, gress: Gress, window: Duration) {
         self.due[gress.index()] = self.front(gress).map_or(Time::MAX, |t| t + window);
     }
@@ -96,6 +97,6 @@ pub(super) struct GressTiming {
     pub(super) mau: u64,
     pub(super) deparser: u64,
     pub(super) parser_fixed: u64,
-    /// No pass is faster: the batch window.
+    /// Batch window: no pass is faster.
     pub(super) window: Duration,
 }

@@ -1,4 +1,4 @@
-//! State and pipes: every pipe has registers and counters of its own.
+//! State per pipe: every pipe has separate registers and counters.
 
 use super::Switch;
 use super::pipe::PipeState;
@@ -8,11 +8,11 @@ use sluice_asic::units::{Bytes, Cycles, Duration};
 use sluice_exec::pass::{Executor, State};
 use sluice_ir::{Program, TogetherData};
 
-/// State that a port map splits over pipes.
+/// Error: a port map puts ports into different pipes although a register must see them together.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "program `{program}`: {registers} must see ports {ports} together ({why}), but every pipe has state of its own, \
-     and here {places}; use ports of one pipe"
+    "program `{program}`: {registers} must see ports {ports} together ({why}), but every pipe has separate state, \
+     and {places}; use ports of one pipe"
 )]
 pub struct SplitState {
     /// The program.
@@ -21,16 +21,17 @@ pub struct SplitState {
     pub registers: String,
     /// The ports.
     pub ports: String,
-    /// Why, as the program says.
+    /// Reason, as given by the program.
     pub why: String,
-    /// Which port is where.
+    /// Pipes of the ports.
     pub places: String,
 }
 
-/// Whether a program's state sees the ports that it must see together, on this port map.
+/// Checks that ports whose packets share registers are in one pipe of this port map.
 ///
 /// # Errors
-/// The first group of ports that is split, or of which the map does not have all.
+/// Refuses a port map that puts such ports into different pipes, or that does not have all of them. Names the
+/// first group.
 pub fn state_is_whole(program: &Program, ports: &PortMap) -> Result<(), SplitState> {
     program.together.iter().try_for_each(|group| whole(program, group, ports))
 }
@@ -108,7 +109,7 @@ impl<E: Executor> Switch<E> {
         all.filter(|o| o.waited.get() > ports).collect()
     }
 
-    /// What the program remembers in one pipe.
+    /// Returns the program's state in one pipe.
     #[must_use]
     pub fn state_of(&self, pipe: u8) -> Option<&State> {
         self.pipes.get(usize::from(pipe)).map(|p| &p.state)

@@ -1,4 +1,4 @@
-//! What the device keeps per port.
+//! State of a port.
 
 use super::config::{SwitchConfig, SwitchError};
 use sluice_asic::chip::ChipSpec;
@@ -15,50 +15,49 @@ pub(super) struct PortState {
     /// Number within the pipe.
     pub(super) local: u8,
     pub(super) queues: u16,
-    /// What comes in or leaves by a port that is down is lost.
+    /// False if the control plane took the port down: arriving frames, and frames to be sent, are lost.
     pub(super) up: bool,
-    /// What leaves by it comes in by it.
+    /// True for a recirculation port: sent packets arrive on it again.
     pub(super) recirculation: bool,
     pub(super) rx: MacRx,
     pub(super) tx: MacTx,
-    /// Earliest first bit of the next frame in.
+    /// Earliest time of the next received frame's first bit.
     pub(super) rx_free: Time,
-    /// Frames taken so far.
+    /// Number of frames received.
     pub(super) rx_seq: u64,
-    /// Line time booked by the packets dequeued so far: when the line would be free if packets reached it
-    /// without the egress pipe's latency.
+    /// End of the line time booked by the packets dequeued so far: the line would be free then if packets
+    /// reached it without the egress pipe's latency.
     pub(super) booked: Time,
-    /// Dequeues and their like scheduled so far.
+    /// Number of scheduled events of this port.
     pub(super) schedules: u64,
-    /// When the next dequeue is scheduled.
+    /// Time of the next scheduled dequeue.
     pub(super) scheduled: Option<Time>,
-    /// Passes that left the egress deparser: when; line time booked for the packet; line time it took, none
-    /// if it was dropped; when the line is free after it.
+    /// Passes that left the egress deparser and are not settled yet.
     pub(super) settled: VecDeque<Settled>,
-    /// When the line is free as far as the scheduler knows.
+    /// Time at which the line is free, as far as the scheduler knows.
     pub(super) line_free: Time,
-    /// It is on the front panel.
+    /// True for a front-panel port.
     pub(super) front: bool,
-    /// The program does its PFC, not the MAC.
+    /// True if the program handles PFC instead of the MAC.
     pub(super) program_pfc: bool,
-    /// What is scheduled is no more than the time at which a shaper opens: all that waits waits for that.
+    /// True if the scheduled event is only the opening of a shaper: all waiting packets wait for it.
     pub(super) asleep: bool,
 }
 
-/// What became of a packet that the scheduler sent into the egress pipe.
+/// Settlement of the line time that a dequeued packet booked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settled {
-    /// When it left the deparser: nobody knows before.
+    /// Time at which the packet left the deparser; its length is unknown before.
     pub(super) exit: Time,
     /// Line time booked for it.
     pub(super) booked: Duration,
-    /// Line time that it took; none if egress dropped it.
+    /// Line time that it took; zero if egress dropped it.
     pub(super) took: Duration,
-    /// When the line is free after it.
+    /// Time at which the line is free after it.
     pub(super) free_at: Time,
 }
 
-/// The ports of a port map, with the speeds of the configuration.
+/// Returns the ports of a port map, with the configured speeds.
 pub(super) fn states(
     chip: &ChipSpec,
     ports: &PortMap,

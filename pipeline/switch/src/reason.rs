@@ -1,20 +1,20 @@
-//! Why packets end inside the switch. Declared once: counters, summaries, captures and explanations take
-//! names and texts from here.
+//! Reasons of packets' ends inside the switch. Counters, summaries, captures and explanations take names and
+//! texts from this table.
 
 use sluice_asic::tm::buffer::Rule;
 use sluice_exec::pass::Verdict;
 use sluice_ir::{Label, Program};
 
-/// A reason of the device's own, not the program's.
+/// A drop reason of the device, independent of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceDrop {
-    /// No parser transition matched.
+    /// No parser transition matched the packet.
     ParserNoMatch,
     /// The packet ends inside a header.
     ParserPartialHeader,
-    /// The program chose no egress port.
+    /// The program set no egress port.
     NoEgressPort,
-    /// The program chose a port that the switch does not have.
+    /// The program set a port that the switch does not have.
     UnknownEgressPort,
     /// The parser FIFO of the port was full.
     IngressOverrun,
@@ -22,24 +22,24 @@ pub enum DeviceDrop {
     QueueTailDrop,
     /// The packet buffer was full.
     BufferFull,
-    /// The program chose a queue that the port does not have.
+    /// The program set a queue that the port does not have.
     NoSuchQueue,
     /// The headers to emit do not fit in front of the packet.
     HeadersTooLong,
-    /// The multicast groups of the packet have no member for it.
+    /// The multicast groups have no member for the packet.
     NoMulticastMember,
-    /// The mirror session of the copy is not set up for it.
+    /// The mirror session is not set up for this direction.
     MirrorSessionOff,
-    /// Without time: the packet has gone around too often.
-    TooManyLaps,
-    /// The parser counter was loaded from a field above the largest value allowed.
+    /// Functional mode: the packet recirculated too often.
+    TooManyRecirculations,
+    /// A field above the allowed largest value set the parser counter.
     ParserCounterRange,
-    /// The port was down.
+    /// The control plane took the port down.
     PortDown,
 }
 
 impl DeviceDrop {
-    /// Every reason with its name, what it means and what to try.
+    /// Every reason: name, meaning, advice.
     pub const TABLE: [(DeviceDrop, &'static str, &'static str, &'static str); 14] = [
         (
             DeviceDrop::ParserNoMatch,
@@ -51,12 +51,12 @@ impl DeviceDrop {
             DeviceDrop::ParserPartialHeader,
             "parser_partial_header",
             "the packet ends inside a header that the parser extracts",
-            "look at the frame in the capture; have the program read parser_err to see such packets",
+            "look at the frame in the capture; a program that reads parser_err also gets such packets",
         ),
         (
             DeviceDrop::NoEgressPort,
             "no_egress_port",
-            "ingress left ucast_egress_port unset and named no reason",
+            "ingress set neither ucast_egress_port nor a drop reason",
             "give the table that should choose the port a default action",
         ),
         (
@@ -68,7 +68,7 @@ impl DeviceDrop {
         (
             DeviceDrop::IngressOverrun,
             "ingress_overrun",
-            "packets came in faster than the pipe takes PHVs, one per clock, and the port's parser FIFO was full",
+            "packets arrived faster than the pipe accepts PHVs (one per clock), and the port's parser FIFO was full",
             "spread the input over ports of other pipes or use longer frames",
         ),
         (
@@ -92,65 +92,66 @@ impl DeviceDrop {
         (
             DeviceDrop::HeadersTooLong,
             "headers_too_long",
-            "the deparser emits more headers than there is room in front of the packet",
+            "the deparser emits more headers than fit in front of the packet",
             "emit fewer headers at once",
         ),
         (
             DeviceDrop::NoMulticastMember,
             "no_multicast_member",
-            "no group that the program named has a member that exclusion ids left over, and there is no unicast port",
-            "set the group up, or look at the exclusion ids",
+            "every member of the packet's multicast groups is excluded, or they have none, and there is no unicast port",
+            "set up the group, or check the exclusion ids",
         ),
         (
             DeviceDrop::MirrorSessionOff,
             "mirror_session_off",
             "the program mirrored to a session that is not set up for copies of this direction",
-            "set the session up, or look at the session that the program names",
+            "set up the session, or check the session number that the program sets",
         ),
         (
-            DeviceDrop::TooManyLaps,
+            DeviceDrop::TooManyRecirculations,
             "too_many_laps",
-            "in functional mode a packet went around, or copies were made of copies, more often than allowed",
-            "run it with time, where laps have no end; or look for the condition that should end the loop",
+            "in functional mode a packet recirculated, or copies were made of copies, more often than allowed",
+            "run in timed mode, where recirculation has no limit, or find the condition that should end the loop",
         ),
         (
             DeviceDrop::ParserCounterRange,
             "parser_counter_range",
             "a field that sets the parser counter is above the largest value that the program allows",
-            "look at the frame in the capture; have the program read parser_err to see such packets",
+            "look at the frame in the capture; a program that reads parser_err also gets such packets",
         ),
         (
             DeviceDrop::PortDown,
             "port_down",
-            "the packet came in or would have left by a port that the control plane took down",
-            "bring the port up, or have the program choose another one",
+            "the packet arrived on, or was to be sent on, a port that the control plane took down",
+            "bring the port up, or make the program choose another port",
         ),
     ];
 
-    /// Name as counted and printed.
+    /// Returns the name, as counted and printed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         Self::TABLE[self as usize].1
     }
 }
 
-/// Why a packet ended.
+/// Reason of a packet's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// The program said so.
+    /// A drop or consume label of the program.
     Label(Label),
-    /// The device did it.
+    /// A reason of the device.
     Device(DeviceDrop),
     /// A rule of the shared buffer.
     Buffer(Rule),
 }
 
 impl Reason {
-    /// The reason of a verdict that is not "forward".
+    /// Returns the reason of a verdict other than "forward".
     pub(super) fn of(verdict: Verdict) -> Reason {
         match verdict {
             Verdict::Label(label) => Reason::Label(label),
-            // 0x002 is "partial header", 0x004 "counter range" (model: chip §10); what else ends parsing is 0x001.
+            // 0x002 is "partial header", 0x004 "counter range" (model: chip §10). Any other bit is reported
+            // as 0x001, "no match".
             Verdict::ParserError(bits) if bits & 0x002 != 0 => {
                 Reason::Device(DeviceDrop::ParserPartialHeader)
             }
@@ -163,7 +164,7 @@ impl Reason {
         }
     }
 
-    /// Name as counted and printed.
+    /// Returns the name, as counted and printed.
     #[must_use]
     pub fn name(self, program: &Program) -> &str {
         match self {

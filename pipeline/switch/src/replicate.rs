@@ -1,10 +1,10 @@
-//! Mirror sessions and multicast groups as the device uses them: checked against chip and ports, ready for
-//! copies.
+//! Mirror sessions and multicast groups in the form that the device uses, checked against chip and ports.
 //!
-//! Multicast (model: tm §9): a group has nodes, each with a replication id and ports; a packet with a node's level-1
-//! exclusion id gets no copy by that node, and one whose own `rid` is the node's gets none by the ports of its level-2
-//! exclusion id. Of nodes that share an ECMP number, and of the ports of a LAG node, one gets the copy: the packet's
-//! hash modulo their number, as they are listed (assumption: the chip's choice is not public).
+//! Multicast (model: tm §9): a group has nodes, each with a replication id and ports. A packet with a node's
+//! level-1 exclusion id gets no copy from that node. A packet whose `rid` equals the node's gets no copy on
+//! the ports of its level-2 exclusion id. Of nodes with the same ECMP number, and of the ports of a LAG node,
+//! one gets the copy: the one at position (hash of the packet modulo their number) in the list (assumption:
+//! the chip's choice is not public).
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -13,30 +13,30 @@ use sluice_control::{MulticastNode, Replication, ReplicationError};
 use sluice_exec::pass::McastRequest;
 use std::collections::BTreeMap;
 
-/// A place that gets a copy.
+/// A destination of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Member {
     /// Index of the port.
     pub(super) port: u16,
     pub(super) rid: u16,
-    /// The first copy of its node.
+    /// True for the first copy of its node.
     pub(super) first: bool,
-    /// Class of service, if it is not the packet's own.
+    /// Class of service, if it differs from the packet's.
     pub(super) cos: Option<u8>,
 }
 
-/// A node with indices of ports.
+/// A node whose ports are indices.
 #[derive(Debug)]
 struct Node {
     rid: u16,
     level1_exclusion: Option<u16>,
     ports: Vec<u16>,
     one_of: bool,
-    /// Place among the nodes of its ECMP number, and how many they are.
+    /// Position among the nodes with the same ECMP number, and their number.
     turn: (u16, u16),
 }
 
-/// All sessions and groups.
+/// All mirror sessions and multicast groups.
 #[derive(Debug, Default)]
 pub(super) struct Replicator {
     sessions: Vec<Option<MirrorSession>>,
@@ -45,7 +45,7 @@ pub(super) struct Replicator {
 }
 
 impl Replicator {
-    /// What the control plane has set up, on this chip with these ports (dev_port to index).
+    /// Converts the control plane's sessions and groups for this chip and these ports (dev_port to index).
     pub(super) fn new(
         state: &Replication,
         chip: &ChipSpec,
@@ -83,7 +83,7 @@ impl Replicator {
         Ok(new)
     }
 
-    /// The session of this number, if it makes copies of packets of that gress.
+    /// Returns the session of this number, if it copies packets of that gress.
     pub(super) fn session(&self, id: u16, gress: Gress) -> Option<MirrorSession> {
         let session = self.sessions.get(usize::from(id)).copied().flatten()?;
         let on = match gress {
@@ -93,7 +93,7 @@ impl Replicator {
         on.then_some(session)
     }
 
-    /// Appends the places that get copies: by group, node and port.
+    /// Appends the destinations of copies, in the order of groups, nodes and ports.
     pub(super) fn members(&self, request: &McastRequest, members: &mut Vec<Member>) {
         let left_out = self.exclusions.get(&request.level2_exclusion).map_or(&[][..], Vec::as_slice);
         let groups = request.groups.iter().filter(|g| **g != 0).filter_map(|g| self.groups.get(g));

@@ -1,4 +1,5 @@
-//! Settings of the device that the control plane changes: ports up and down, queues paused, generators.
+//! Device settings that the control plane changes during a run: ports up and down, paused queues, packet
+//! generators.
 
 use super::copies::Place;
 use super::observe::{FlowControlEvent, Sink};
@@ -11,7 +12,7 @@ use sluice_control::{DeviceError, DeviceOp};
 use sluice_exec::pass::Executor;
 
 impl<E: Executor> Switch<E> {
-    /// Carries out an operation that the control state has taken.
+    /// Applies an operation that the control state has accepted.
     pub(super) fn set_device(&mut self, op: &DeviceOp) -> Result<(), DeviceError> {
         match op {
             DeviceOp::WritePktgenBuffer { pipe, offset, bytes } => {
@@ -75,7 +76,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// A deparser's flow-control word, which takes effect after the way to the queues.
+    /// Schedules a deparser's flow-control word, which takes effect after its delay to the queues.
     pub(super) fn flow_control(&mut self, word: u32, at: Place) {
         if self.config.mode == Mode::Functional {
             return;
@@ -90,7 +91,7 @@ impl<E: Executor> Switch<E> {
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// A flow-control word reaches its queue; one that names none is lost.
+    /// Applies a flow-control word to its queue. A word that names no queue is lost.
     pub(super) fn obey(&mut self, time: Time, word: u32, sink: &mut impl Sink) {
         let word = AfcWord::decode(word);
         let Some((port, queue)) = word.target(&self.port_map) else { return };
@@ -107,12 +108,12 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// What a driver sees of the flow-control words that reached queues of a pipe; to read it, or to filter it.
+    /// Returns the visibility FIFO of a pipe's flow-control words, to read or to filter.
     pub fn flow_control_words(&mut self, pipe: u8) -> Option<&mut AfcFifo> {
         self.pipes.get_mut(usize::from(pipe)).map(|pipe| &mut pipe.seen_words)
     }
 
-    /// The same to look at, for every pipe.
+    /// Returns the visibility FIFOs of all pipes.
     pub fn seen_flow_control_words(&self) -> impl Iterator<Item = &AfcFifo> {
         self.pipes.iter().map(|pipe| &pipe.seen_words)
     }
@@ -149,7 +150,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// A queue of the port may be able to go on: the scheduler looks at it at once.
+    /// Makes the scheduler look at the port at once, because one of its queues may have been resumed.
     pub(super) fn wake(&mut self, port: u16) {
         let now = self.now;
         let p = &mut self.ports[usize::from(port)];
@@ -160,11 +161,11 @@ impl<E: Executor> Switch<E> {
         self.push(now, port, Event::Dequeue { port });
     }
 
-    /// A priority of the port was paused or resumed at `time`: applications of the pipe's packet generator with a
-    /// PFC trigger send (Tofino 2). Whoever models the port's PFC says so.
+    /// Reports that a priority of the port was paused or resumed at `time`: applications of the pipe's packet
+    /// generator with a PFC trigger then send (Tofino 2). For callers that model the port's PFC themselves.
     ///
     /// # Errors
-    /// When the switch has no such port.
+    /// Refuses a port that the switch does not have.
     pub fn pfc_changed(&mut self, port: DevPort, time: Time) -> Result<(), super::SwitchError> {
         let missing = super::SwitchError::NoSuchPort(port.number());
         let index = self.port_index(port.number()).ok_or(missing)?;
@@ -177,7 +178,7 @@ impl<E: Executor> Switch<E> {
     }
 }
 
-/// Sources of flow-control words, behind all ports.
+/// First source number of flow-control words, after all ports.
 const WORDS: u32 = 1 << 16;
-/// Ports of wake-ups, behind those of generators.
+/// First port number of wake-ups, after those of generators.
 pub(super) const WAKE: u32 = 1 << 16;

@@ -1,27 +1,28 @@
-//! Queues that hold packets and may not send: what to look at when packets stay inside.
+//! Stalled queues: queues that hold packets and are not allowed to send. They explain packets that stay
+//! inside.
 
 use super::Switch;
 use sluice_asic::tm::{QueueId, TmPort};
 use sluice_exec::pass::Executor;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A queue that holds packets and may not send.
+/// A queue that holds packets and is not allowed to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stalled {
     /// dev_port.
     pub dev_port: u16,
     /// Queue.
     pub queue: u8,
-    /// Packets that it holds.
+    /// Number of packets in the queue.
     pub packets: u64,
-    /// PFC frames of the port's peer keep it; else the program or an operator does.
+    /// True if PFC frames of the port's peer pause it, false if the program or an operator does.
     pub by_peer: bool,
-    /// dev_ports that its packets came in by.
+    /// dev_ports on which its packets arrived.
     pub from: BTreeSet<u16>,
 }
 
 impl<E: Executor> Switch<E> {
-    /// Queues that hold packets and may not send now, by port and queue.
+    /// Returns the stalled queues, sorted by port and queue.
     #[must_use]
     pub fn stalled(&self) -> Vec<Stalled> {
         let mut found: BTreeMap<(u16, u8), Stalled> = BTreeMap::new();

@@ -1,8 +1,9 @@
-//! What the traffic manager holds over time: pools, priority groups with their headroom, queues, who is paused.
+//! Occupancy of the traffic manager over time: pools, priority groups with headroom, queues, and pauses.
 //!
-//! A [`Timeline`] drives a switch and tells what differs from what it told before, on every change or at multiples of
-//! an interval; a place of which nothing was told is empty, and one that was stays as it was told until it is told
-//! again. So what it costs and keeps depends on places, not on packets or time.
+//! A [`Timeline`] drives a switch and reports the places whose level differs from the last report, on every
+//! change or at multiples of an interval. A place that was never reported is empty; a reported level holds
+//! until the next report. Time and memory therefore depend on the number of places, not on packets or
+//! duration.
 
 use super::{Sink, Switch, SwitchError};
 use sluice_asic::tm::buffer::{PgState, PoolKind, PoolView, QueueState, Reader};
@@ -11,10 +12,10 @@ use sluice_asic::units::{Duration, Time};
 use sluice_exec::pass::Executor;
 use std::collections::BTreeMap;
 
-/// What a row is about.
+/// Kind of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Subject {
-    /// The whole memory.
+    /// The whole packet buffer.
     Buffer,
     /// Shared cells of priority groups; the index is the partition.
     IngressPool,
@@ -29,7 +30,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Its name in files.
+    /// Returns the name used in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -43,64 +44,67 @@ impl Subject {
     }
 }
 
-/// What a place holds, in cells.
+/// Occupancy of a place, in cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level {
-    /// Everything: of a group reserved, shared and headroom cells, of a queue reserved and shared ones.
+    /// All cells: of a group reserved, shared and headroom cells; of a queue reserved and shared cells.
     pub cells: u32,
-    /// Reserved cells in use, of groups and queues.
+    /// Reserved cells in use; groups and queues only.
     pub reserved: u32,
-    /// Shared cells in use; without a shared buffer all of a queue's.
+    /// Shared cells in use; without a shared buffer, all cells of a queue.
     pub shared: u32,
-    /// Headroom in use, of groups.
+    /// Headroom cells in use; groups only.
     pub headroom: u32,
-    /// Most shared cells since the operator's watermark was cleared; of pools and the memory, most cells.
+    /// Largest number of shared cells since the operator cleared the watermark; of pools and the buffer, of
+    /// all cells.
     pub watermark: u32,
-    /// Most headroom since then, of groups.
+    /// Largest number of headroom cells since then; groups only.
     pub headroom_watermark: u32,
-    /// A group wants its senders paused; a queue is kept from sending, by whomever.
+    /// True if a group asks its senders to pause, or if a queue is paused by the program, an operator or a
+    /// peer.
     pub paused: bool,
 }
 
-/// A place that differs from when it was told of last.
+/// A place whose level differs from the last report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimelineRow<'a> {
-    /// Since when it is so; with an interval, when it was looked at.
+    /// Time of the change; with an interval, time of the sample.
     pub time: Time,
-    /// What kind of place.
+    /// Kind of the place.
     pub subject: Subject,
-    /// Name of the pool or the port; empty for the memory.
+    /// Name of the pool or the port; empty for the whole buffer.
     pub name: &'a str,
-    /// Partition, group or queue.
+    /// Number of the partition, group or queue.
     pub index: u16,
-    /// What it holds.
+    /// Occupancy.
     pub level: Level,
 }
 
-/// Names a place: pools by their order, groups and queues by port and number.
+/// Identifies a place: pools by their position, groups and queues by port and number.
 type Place = (Subject, u16, u16);
 
-/// Watches a switch; see the module.
+/// Samples the occupancy of a switch; see the module.
 #[derive(Debug)]
 pub struct Timeline {
-    /// Looks at multiples of this; at every change if `None`.
+    /// Sampling interval; `None`: every change.
     every: Option<Duration>,
     told: BTreeMap<Place, Level>,
     touched: Touched,
 }
 
 impl Timeline {
-    /// Watches a switch from here on, at multiples of an interval or on every change.
+    /// Begins to sample a switch, at multiples of an interval or on every change.
     pub fn new<E: Executor>(switch: &mut Switch<E>, every: Option<Duration>) -> Self {
         switch.tm.watch();
         let every = every.filter(|every| !every.is_zero());
         Self { every, told: BTreeMap::new(), touched: Touched::default() }
     }
 
-    /// Runs the switch up to and including `until`, as [`Switch::advance`] does, and tells rows in order of time.
+    /// Runs the switch up to and including `until`, like [`Switch::advance`], and reports rows in order of
+    /// time.
     ///
     /// # Errors
-    /// Those of [`Switch::advance`].
+    /// Returns the errors of [`Switch::advance`].
     pub fn advance<E: Executor>(
         &mut self,
         switch: &mut Switch<E>,
@@ -115,7 +119,7 @@ impl Timeline {
         switch.advance(until, sink)
     }
 
-    /// When there may be something new to see.
+    /// Returns the time at which a level may next differ.
     pub fn next_look<E: Executor>(&self, switch: &mut Switch<E>) -> Option<Time> {
         let changed = switch.tm.touched().is_some_and(|touched| !touched.is_empty());
         let from = if changed { switch.time() } else { switch.next_time()? };
@@ -123,7 +127,7 @@ impl Timeline {
         from.as_ps().div_ceil(every).checked_mul(every).map(Time::from_ps)
     }
 
-    /// Tells what differs now.
+    /// Reports the places whose level differs now.
     pub fn look<E: Executor>(&mut self, switch: &mut Switch<E>, tell: &mut impl FnMut(&TimelineRow<'_>)) {
         match switch.tm.touched() {
             Some(touched) if !touched.is_empty() => std::mem::swap(touched, &mut self.touched),
@@ -164,7 +168,7 @@ impl Timeline {
     }
 }
 
-/// Notes every place.
+/// Marks every place as touched.
 fn note_all<E>(switch: &Switch<E>, touched: &mut Touched) {
     let buffer = switch.tm.buffer();
     touched.groups.extend(buffer.into_iter().flat_map(|b| b.all_groups()).map(|(p, pg, _)| (TmPort(p), pg)));

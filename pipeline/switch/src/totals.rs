@@ -1,4 +1,4 @@
-//! What the device counts.
+//! Counters of the device.
 
 use super::port::PortState;
 use super::reason::{DeviceDrop, Reason};
@@ -13,62 +13,62 @@ pub struct PortTotals {
     pub dev_port: u16,
     /// Front-panel number, `cpu` or `recirc:N`.
     pub name: String,
-    /// Frames in.
+    /// Frames received.
     pub rx_packets: u64,
-    /// Their bytes, without FCS.
+    /// Bytes received, without FCS.
     pub rx_bytes: u64,
-    /// Frames out.
+    /// Frames sent.
     pub tx_packets: u64,
-    /// Their bytes, without FCS, before padding.
+    /// Bytes sent, without FCS, before padding.
     pub tx_bytes: u64,
-    /// Frames that the MAC could not use: wrong FCS, failed authentication. They count nowhere else.
+    /// Frames that the MAC could not use: wrong FCS, failed authentication. No other counter includes them.
     pub rx_errors: u64,
 }
 
 /// Counters of the switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Frames taken off wires.
+    /// Frames received from external wires.
     pub received: u64,
     /// Packets made inside: the sum of [`Totals::made`].
     pub created: u64,
-    /// Packets made inside, by what made them.
+    /// Packets made inside, by origin.
     pub made: Created,
-    /// Passes over a recirculation port; they create nothing.
+    /// Passes over a recirculation port. They make no packets.
     pub recirculated: u64,
-    /// Second ingress passes; they create nothing.
+    /// Resubmits. They make no packets.
     pub resubmitted: u64,
-    /// Updates that the ghost threads of all pipes have seen.
+    /// Updates that the ghost threads of all pipes saw.
     pub ghost_updates: u64,
-    /// Frames sent by external ports.
+    /// Frames sent on external ports.
     pub sent: u64,
-    /// Packets lost.
+    /// Packets dropped.
     pub dropped: u64,
-    /// Packets consumed on purpose.
+    /// Packets absorbed by the program on purpose.
     pub absorbed: u64,
-    /// Per port.
+    /// Counters per port.
     pub ports: Vec<PortTotals>,
-    /// Ends by reason: the device's own, then the program's labels.
+    /// Ends by reason: first the device's reasons, then the program's labels.
     device: Vec<u64>,
     labels: Vec<u64>,
     /// Ends by rule of the shared buffer.
     buffer: Vec<u64>,
-    /// MAC control frames that MACs took; they are absorbed.
+    /// MAC control frames that MACs consumed; they count as absorbed.
     pub mac_control: u64,
 }
 
-/// Packets made inside.
+/// Packets made inside, by origin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Created {
     /// Copies for mirror sessions.
     pub mirror: u64,
-    /// Copies beyond the first of multicast packets, and all of those that are sent to a unicast port too.
+    /// Copies of multicast packets after the first; if the packet is also sent to a unicast port, all copies.
     pub multicast: u64,
-    /// Digests; each ends as absorbed, by the control plane.
+    /// Digests; each one counts as absorbed, by the control plane.
     pub digest: u64,
     /// Packets of packet generators.
     pub pktgen: u64,
-    /// PFC frames that MACs made.
+    /// PFC frames that MACs sent.
     pub pfc: u64,
 }
 
@@ -81,12 +81,12 @@ pub struct Held {
     pub queues: u64,
     /// Between the traffic manager and the wire.
     pub egress: u64,
-    /// Of those in ingress: not yet run.
+    /// Those in ingress that have not been run.
     pub waiting: u64,
 }
 
 impl Held {
-    /// All of them.
+    /// Returns the sum of all places.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.ingress + self.queues + self.egress
@@ -159,7 +159,7 @@ impl Totals {
         }
     }
 
-    /// Every reason with its count, zeros included: the device's own first, then the program's labels, then the
+    /// Returns every reason with its count, zeros included: the device's reasons, the program's labels, the
     /// shared buffer's rules.
     pub fn reasons(&self) -> impl Iterator<Item = (Reason, u64)> + '_ {
         let device = DeviceDrop::TABLE.iter().zip(&self.device).map(|((d, ..), n)| (Reason::Device(*d), *n));

@@ -25,7 +25,7 @@ pub struct EcmpParams {
     )]
     pub functions: FunctionList,
     /// Seed of draws, and of the hash in schemes that draw none
-    #[param(expects = "0..=0xffffffff, decimal or hexadecimal")]
+    #[param(expects = "0 to 0xffffffff, decimal or hexadecimal")]
     pub seed: HashSeed,
     /// Ports to the north: front-panel ports 8 and up
     #[param(range = 1..=16)]
@@ -34,7 +34,7 @@ pub struct EcmpParams {
     #[param(expects = "a comma-separated list of numbers, or none")]
     pub upstream: Numbers,
     /// Members of the group to the north; `auto` leaves it to the planner
-    #[param(expects = "auto, or 1..=120")]
+    #[param(expects = "auto, or 1 to 120")]
     pub members: Members,
     /// Largest variation of shares that replication may cause, in thousandths
     #[param(range = 1..=1_000)]
@@ -95,13 +95,13 @@ pub struct WcmpParams {
     #[param(expects = "as in ecmp")]
     pub functions: FunctionList,
     /// Seed of the hash
-    #[param(expects = "0..=0xffffffff, decimal or hexadecimal")]
+    #[param(expects = "0 to 0xffffffff, decimal or hexadecimal")]
     pub seed: HashSeed,
     /// Sizes of groups on correlated switches before this one
     #[param(expects = "a comma-separated list of numbers, or none")]
     pub upstream: Numbers,
     /// Members of the group; `auto` leaves it to the planner
-    #[param(expects = "auto, or 1..=120")]
+    #[param(expects = "auto, or 1 to 120")]
     pub members: Members,
     /// Largest variation of members per weight, in thousandths
     #[param(range = 1..=1_000)]

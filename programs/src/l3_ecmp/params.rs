@@ -59,11 +59,11 @@ pub struct Params {
     pub hash_algorithm: HashChoice,
     /// Low bits of the function's result that are kept, before rotation; `auto` is 14 for selection=fair,
     /// else 32. Bits beyond the function's own repeat them
-    #[param(expects = "auto, or 1..=32")]
+    #[param(expects = "auto, or 1 to 32")]
     pub hash_width: HashWidth,
     /// Seed of both flow hashes
     #[param(
-        expects = "0..=0xffffffff, decimal or hexadecimal; with hash_seed_style=xor within hash_width bits"
+        expects = "0 to 0xffffffff, decimal or hexadecimal; with hash_seed_style=xor within hash_width bits"
     )]
     pub hash_seed: HashSeed,
     /// Where the seed goes: `xor` turns bits of the result, before rotation (the chip's seed register);

@@ -58,7 +58,7 @@ fn wrong_parameters_name_the_right_ones() {
     assert!(unknown.contains("hash_rotate, selection)"), "{unknown}");
     assert_eq!(
         message(&["ecmp_group_size=121"]),
-        "program `l3-ecmp`: parameter `ecmp_group_size` is `121`; expected 1..=120"
+        "program `l3-ecmp`: parameter `ecmp_group_size` is `121`; expected 1 to 120"
     );
     assert!(message(&["hash_fields_v4=src,prot"]).contains("`prot` is none of src, dst, protocol"));
     assert!(message(&["selection=random"]).contains("expected fair, resilient or plain-modulo"));

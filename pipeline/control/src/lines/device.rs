@@ -1,4 +1,4 @@
-//! The packet generator, ports and queues as lines.
+//! Commands on the packet generator, ports and queues.
 
 use super::number;
 use crate::DeviceOp;
@@ -7,7 +7,7 @@ use crate::device::read_shaper;
 use crate::resolve::Problem;
 use sluice_asic::tm::{AfcMode, Guarantee, ShaperConfig};
 
-/// The operation of a command; nothing if it has the wrong words.
+/// Returns the operation of a command; `None` if it has the wrong number of words.
 pub(super) fn command(command: &str, words: &[&str]) -> Result<Option<DeviceOp>, Problem> {
     let op = match (command, words) {
         ("pktgen_write_buffer", [pipe, offset, bytes]) => DeviceOp::WritePktgenBuffer {
@@ -85,17 +85,19 @@ fn pairs<'w>(words: &[&'w str]) -> Result<Vec<(&'w str, &'w str)>, Problem> {
     words.iter().map(pair).collect()
 }
 
-/// `RATE:BURST`, or `off`.
+/// Parses `RATE:BURST`, or `off`.
 fn shaper(text: &str) -> Result<Option<ShaperConfig>, Problem> {
     if text == "off" { Ok(None) } else { read_shaper(text).map(Some).map_err(Problem::new) }
 }
 
 fn small(what: &str, text: &str) -> Result<u8, Problem> {
     let number = number(what, text)?;
-    u8::try_from(number).map_err(|_| Problem::new(format!("{what} {number}; at most {}", u8::MAX)))
+    u8::try_from(number)
+        .map_err(|_| Problem::new(format!("{what} {number} is too large; at most {}", u8::MAX)))
 }
 
 fn dev_port(text: &str) -> Result<u16, Problem> {
     let number = number("dev_port", text)?;
-    u16::try_from(number).map_err(|_| Problem::new(format!("dev_port {number}; at most {}", u16::MAX)))
+    u16::try_from(number)
+        .map_err(|_| Problem::new(format!("dev_port {number} is too large; at most {}", u16::MAX)))
 }

@@ -97,9 +97,9 @@ fn mistakes_are_named() {
     assert!(said("pktgen_enable 1").contains("expected pktgen_enable PIPE APP"));
     assert!(said("queue_flow_control 8 1 on").contains("xoff, credit, off"));
     assert!(said("queue_shaper 8 1 fast").contains("`fast`; expected RATE:BURST"));
-    assert!(said("port_shaper 8 0bps:1B").contains("lets nothing pass"));
+    assert!(said("port_shaper 8 0bps:1B").contains("has a rate or burst of 0"));
     assert!(said("port_pfc 8 me").contains("there is no PFC `me`; expected one of: mac, program"));
-    assert!(said("pktgen_set_app 0 300 trigger=pfc").contains("application 300; at most 255"));
+    assert!(said("pktgen_set_app 0 300 trigger=pfc").contains("application 300 is too large; at most 255"));
     assert!(said("pktgen_set_app 0 1 periodic").contains("`periodic` is not of the form KEY=VALUE"));
     assert!(said("port_sideways 3").contains("port_sideways"));
     let said = |text: &str| toml::parse(&program, text, "t").unwrap_err()[0].to_string();

@@ -91,7 +91,7 @@ fn keys() {
         ),
         (
             b.insert("ipv4_lpm", lpm(0, 33), 0, group()),
-            "key `ipv4.dst` of table `ipv4_lpm` is 32 bits wide; prefix length 33 is too long",
+            "key `ipv4.dst` of table `ipv4_lpm` is 32 bits wide; prefix length 33 is larger",
         ),
         (
             b.insert("acl", vec![KeyValue::Ternary { value: 0xff, mask: 0xf0 }, any()], 1, permit.clone()),
@@ -182,7 +182,7 @@ fn actions_and_tables() {
         (ControlOp::ClearCounter { counter: Counter::new(7), index: None }, "the program has no counter7"),
         (
             ControlOp::ClearCounter { counter: Counter::new(0), index: Some(4) },
-            "counter `ports` has 4 cells; there is no cell 4",
+            "counter `ports` has no cell 4; it has 4 cells, from 0",
         ),
     ];
     for (op, message) in cases {
@@ -203,7 +203,7 @@ fn members_and_groups() {
         (b.group(2, &[(9, 1)]), "profile `nexthops` has no member 9; create it first"),
         (
             b.group(2, &[(1, 0)]),
-            "member 1 of group 2 of profile `nexthops` has weight 0; the least is 1, or leave it out",
+            "member 1 of group 2 of profile `nexthops` has weight 0; use at least 1, or leave the member out",
         ),
         (
             b.group(2, &[(1, 1), (1, 1)]),

@@ -8,7 +8,7 @@ use ::toml::de::{DeTable, DeValue};
 use sluice_ir::{LpfSpec, MeterConfig};
 
 impl Reader<'_> {
-    /// `[[register.NAME]]`
+    /// Reads `[[register.NAME]]`.
     pub(super) fn registers(&mut self, at: usize, name: &str, value: &Value<'_>) {
         let found = self.resolver.register(name);
         let Some(register) = self.ok(at, found) else { return };
@@ -37,7 +37,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[meter.NAME]]`
+    /// Reads `[[meter.NAME]]`.
     pub(super) fn meters(&mut self, at: usize, name: &str, value: &Value<'_>) {
         let found = self.resolver.meter(name);
         let Some(meter) = self.ok(at, found) else { return };
@@ -66,12 +66,12 @@ impl Reader<'_> {
         }
     }
 
-    /// The index; `Some(None)` for all cells.
+    /// Reads the index; `Some(None)`: all cells.
     fn cell(&mut self, body: &DeTable<'_>) -> Option<Option<u32>> {
         body.get("index").map_or(Some(None), |value| self.number(value, "`index`").map(Some))
     }
 
-    /// The scalar under a key that must be there, as text.
+    /// Reads the scalar under a required key, as text.
     fn word(&mut self, at: usize, body: &DeTable<'_>, key: &str, what: &str) -> Option<String> {
         match body.get(key) {
             Some(value) => self.scalar(value, &format!("`{key}`")),

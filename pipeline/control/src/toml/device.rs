@@ -17,7 +17,7 @@ impl Reader<'_> {
         self.required_at_most(at, body, key, what, u8::MAX.into()).map(|n| n as u8)
     }
 
-    /// `[[pktgen_buffer]]`
+    /// Reads `[[pktgen_buffer]]`.
     pub(super) fn pktgen_buffers(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "pktgen_buffer") {
             self.only(body, &["pipe", "offset", "bytes"], "pktgen_buffer key");
@@ -35,7 +35,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[pktgen]]`
+    /// Reads `[[pktgen]]`.
     pub(super) fn pktgen(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "pktgen") {
             let own = ["pipe", "app", "enabled"];
@@ -60,7 +60,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[port]]`
+    /// Reads `[[port]]`.
     pub(super) fn ports(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "port") {
             self.only(body, &["port", "up", "pfc", "max"], "port key");
@@ -80,7 +80,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `[[queue]]`
+    /// Reads `[[queue]]`.
     pub(super) fn queues(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "queue") {
             let keys = [
@@ -114,7 +114,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What a queue sends at most and gets at least, and when its turn is.
+    /// Reads a queue's maximum rate, guarantee, priority and weight.
     fn turns(&mut self, at: usize, body: &DeTable<'_>, port: u16, queue: u8) {
         if let Some(most) = self.shaper(body, "max") {
             self.device(at, DeviceOp::ShapeQueue { port, queue, most: Some(most) });
@@ -134,14 +134,14 @@ impl Reader<'_> {
         }
     }
 
-    /// `RATE:BURST`.
+    /// Reads `RATE:BURST`.
     fn shaper(&mut self, body: &DeTable<'_>, key: &str) -> Option<ShaperConfig> {
         let value = body.get(key)?;
         let text = self.text(value, &format!("`{key}`"))?;
         self.ok(start(value), read_shaper(text).map_err(Problem::new))
     }
 
-    /// `[[deflection]]`
+    /// Reads `[[deflection]]`.
     pub(super) fn deflections(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "deflection") {
             self.only(body, &["pipe", "port", "queue"], "deflection key");
@@ -154,7 +154,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether the program does a port's PFC.
+    /// Reads `pfc`: true if the program handles a port's PFC.
     fn program_pfc(&mut self, value: &Value<'_>) -> Option<bool> {
         match self.text(value, "`pfc`")? {
             "program" => Some(true),

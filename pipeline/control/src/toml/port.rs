@@ -7,7 +7,7 @@ use ::toml::de::DeTable;
 use sluice_asic::port::DevPort;
 
 impl Reader<'_> {
-    /// `[[port_metadata]]`
+    /// Reads `[[port_metadata]]`.
     pub(super) fn port_metadata(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "port_metadata") {
             self.only(body, &["port", "values"], "port metadata key");
@@ -23,7 +23,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Fields by full name or its last part; those that are left out are 0.
+    /// Reads fields by full name or its last part; fields left out are 0.
     fn port_values(&mut self, named: &DeTable<'_>) -> Option<Vec<u128>> {
         let resolver = self.resolver;
         let mut values = vec![0; resolver.program.port_metadata().count()];

@@ -7,7 +7,7 @@ use ::toml::de::{DeTable, DeValue};
 use sluice_ir::Profile;
 
 impl Reader<'_> {
-    /// `[[profile.NAME.member]]` and `[[profile.NAME.group]]`
+    /// Reads `[[profile.NAME.member]]` and `[[profile.NAME.group]]`.
     pub(super) fn profile(&mut self, at: usize, name: &str, value: &Value<'_>) {
         let profile = self.resolver.profile(name);
         let (Some(profile), Some(body)) =

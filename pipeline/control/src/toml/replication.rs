@@ -8,7 +8,7 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::{HashIndex, MirrorOverrides, MirrorSession};
 
 impl Reader<'_> {
-    /// `[[mirror]]`
+    /// Reads `[[mirror]]`.
     pub(super) fn mirrors(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "mirror") {
             let keys = [
@@ -37,7 +37,7 @@ impl Reader<'_> {
     }
 
     fn mirror(&mut self, body: &DeTable<'_>) -> Option<MirrorSession> {
-        // Replaced by `port` or taken away; `to_port` knows what a plain session is.
+        // Start from the defaults of `to_port`; the port is replaced or removed below.
         let mut session = MirrorSession::to_port(DevPort::new(0)?);
         session.port = None;
         if let Some(value) = body.get("port") {
@@ -104,7 +104,7 @@ impl Reader<'_> {
         Some(overrides)
     }
 
-    /// `[[multicast]]`
+    /// Reads `[[multicast]]`.
     pub(super) fn multicast(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "multicast") {
             self.only(body, &["group", "nodes"], "multicast key");
@@ -141,7 +141,7 @@ impl Reader<'_> {
         Some(MulticastNode { rid: rid?, level1_exclusion, ports, one_of, ecmp })
     }
 
-    /// `[[exclusion]]`
+    /// Reads `[[exclusion]]`.
     pub(super) fn exclusions(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "exclusion") {
             self.only(body, &["id", "ports"], "exclusion key");
@@ -170,7 +170,9 @@ impl Reader<'_> {
         let number = self.number(value, what)?;
         match u16::try_from(number).ok().filter(|n| *n <= most) {
             Some(number) => Some(number),
-            None => self.fail(start(value), Problem::new(format!("{what} is {number}; at most {most}"))),
+            None => {
+                self.fail(start(value), Problem::new(format!("{what} is {number}; expected at most {most}")))
+            }
         }
     }
 

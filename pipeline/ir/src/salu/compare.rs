@@ -1,42 +1,42 @@
-//! Comparisons in one form: a sum of one memory half, one packet value and a constant, held against zero.
+//! Normal form of comparisons: a sum of one memory half, one packet value and a constant, compared with zero.
 
 use super::paths::{Fault, Sym};
 use crate::CmpOp;
 use sluice_asic::salu::{Comparator, Compare, Constant, Format, Half, Relation, SaluOp, Sense, Term};
 
-/// A comparison as a comparator has it, or one that is decided.
+/// A comparison on a comparator, or a decided one.
 pub(super) enum Test {
     /// Decided.
     Known(bool),
-    /// The comparator, and whether its result counts as it is or negated.
+    /// The comparator; true if its result is used as it is, false if negated.
     Asked(Comparator, bool),
 }
 
-/// `left - right` as a sum: what stands before each half and operand, and the constant.
+/// `left - right` as a sum: factors of halves and operands, and the constant.
 #[derive(Clone, Default)]
 struct Sum {
     memory: [i32; 2],
     phv: Vec<i32>,
     constant: i64,
-    /// A parameter of the register, and what stands before it.
+    /// A parameter of the register, and its factor.
     param: Option<(u8, i32)>,
-    /// Bits that count of memory and of packet values; the outer `None` before either takes part.
+    /// Compared bits of memory and of packet values; the outer `None`: not part of the sum yet.
     masks: [Option<Option<u32>>; 2],
 }
 
 impl Sum {
-    /// Memory (0) or a packet value (1) takes part in these bits, or in all.
+    /// Adds memory (0) or a packet value (1) to the sum, in these bits or in all (`None`).
     fn takes(&mut self, of: usize, mask: Option<u32>) -> Result<(), Fault> {
         if self.masks[of].is_some_and(|m| m != mask) {
             let text = "compares one value under two masks";
-            return Err(Fault::new(text, "compute one of the values in a stage before"));
+            return Err(Fault::new(text, "compute one of the values in an earlier stage"));
         }
         self.masks[of] = Some(mask);
         Ok(())
     }
 }
 
-/// Brings a comparison to its one form.
+/// Brings a comparison to normal form.
 pub(super) fn test(
     op: CmpOp,
     sense: Sense,
@@ -50,10 +50,10 @@ pub(super) fn test(
     if computed && !equality && sense != Sense::Serial {
         return Err(Fault::new(
             "orders a computed value by size, but a comparator's sums do not wrap where the value does",
-            "compare as sequence numbers do (`serial`), or compute the value in a stage before",
+            "compare as sequence numbers do (`serial`), or compute the value in an earlier stage",
         ));
     }
-    // Whether sums are equal does not depend on how they wrap, so all equalities share the wrapping sense.
+    // Equality of sums does not depend on wrapping, so all equalities use the wrapping sense.
     let sense = if equality { Sense::Serial } else { sense };
     let mut sum = Sum { phv: vec![0; 8], ..Sum::default() };
     add(&mut sum, left, 1, (sense, format, masks))?;
@@ -69,7 +69,7 @@ pub(super) fn test(
     compare(relation, sense, sum, format)
 }
 
-/// A half or packet value of which only some bits count, if the chip compares under masks.
+/// Returns the masked half or packet value, if the chip compares under masks.
 fn mask_of(sym: &Sym) -> Option<(&Sym, u32)> {
     let Sym::Op(SaluOp::And, a, b) = sym else { return None };
     match (&**a, &**b) {
@@ -112,7 +112,7 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, how: (Sense, Format, bool)) -> Resul
         Sym::Op(op, ..) => {
             return Err(Fault::new(
                 format!("compares the result of `{op}`; a comparator adds and subtracts only"),
-                "compute that value in a stage before and pass it as a packet value",
+                "compute that value in an earlier stage and pass it as a packet value",
             ));
         }
         _ => {
@@ -123,7 +123,7 @@ fn add(sum: &mut Sum, sym: &Sym, sign: i32, how: (Sense, Format, bool)) -> Resul
     Ok(())
 }
 
-/// A half or packet value takes part.
+/// Adds a half or packet value to the sum.
 fn take(sum: &mut Sum, value: &Sym, sign: i32, mask: Option<u32>) -> Result<(), Fault> {
     match value {
         Sym::Memory(half) => {
@@ -142,7 +142,7 @@ fn take(sum: &mut Sum, value: &Sym, sign: i32, mask: Option<u32>) -> Result<(), 
     Ok(())
 }
 
-/// A constant of a half's width as two's complement.
+/// Returns a constant of a half's width in two's complement.
 fn signed(value: u64, format: Format) -> i64 {
     let spare = 64 - format.math_bits();
     ((value << spare) as i64) >> spare
@@ -152,7 +152,7 @@ fn compare(relation: Relation, sense: Sense, sum: Sum, format: Format) -> Result
     let memory: Vec<usize> = (0..2).filter(|&h| sum.memory[h] != 0).collect();
     let phv: Vec<usize> = (0..sum.phv.len()).filter(|&n| sum.phv[n] != 0).collect();
     let twice = sum.memory.iter().chain(&sum.phv).any(|c| c.abs() > 1);
-    let help = "compute the sum in a stage before and pass it as a packet value";
+    let help = "compute the sum in an earlier stage and pass it as a packet value";
     if memory.len() > 1 {
         return Err(Fault::new("compares both halves of the element; a comparator reads one", help));
     }
@@ -171,8 +171,8 @@ fn compare(relation: Relation, sense: Sense, sum: Sum, format: Format) -> Result
         constant = signed(constant as u64, format);
     }
     let (mut relation, mut flip) = (relation, false);
-    // The first operand is added, so that `a > b` and `b < a` are one. A serial order is not symmetrical: half
-    // a turn away lies behind from both sides.
+    // The first operand has a positive sign, so that `a > b` and `b < a` share a comparator. Serial order is
+    // not symmetrical: two numbers half of the range apart are each less than the other.
     let first = memory.first().map(|&h| sum.memory[h]).or_else(|| phv.first().map(|&n| sum.phv[n]));
     if first == Some(-1) && (sense != Sense::Serial || matches!(relation, Relation::Equ | Relation::Neq)) {
         flip = true;

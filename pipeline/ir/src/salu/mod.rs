@@ -1,12 +1,13 @@
-//! Register actions onto the stateful ALU of a chip.
+//! Mapping of register actions onto the stateful ALU of a chip.
 //!
-//! The mapping from the statements of [`crate::RegisterActionData`] to a [`SaluProgram`], which decides whether an
-//! action is legal and is what reports count.
+//! The statements of [`crate::RegisterActionData`] become a [`SaluProgram`]. The mapping decides whether an
+//! action is legal, and reports count its units.
 //!
-//! How it works: `paths` runs the body once for every combination of comparison results, with symbols for the
-//! element's old value and for the packet's values; `compare` brings comparisons to one form, so that a test
-//! and its opposite share a comparator; `shape` finds for each half the at most two values that it can take,
-//! each under a truth table over the comparators, and for each output word one source.
+//! 1. `paths` runs the body once for every combination of comparison results, with symbols for the element's
+//!   old value and for the packet's values.
+//! 2. `compare` brings comparisons to a normal form, so that a test and its opposite share a comparator.
+//! 3. `shape` finds for each half the at most two values that it can take, each under a truth table over the
+//!   comparators, and one source for each output word.
 
 mod compare;
 mod params;
@@ -23,19 +24,19 @@ use paths::Paths;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::salu::{SaluError, SaluProgram, validate_register};
 
-/// A register's actions as one stateful ALU has them.
+/// A register's actions, mapped onto one stateful ALU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mapped {
-    /// Values from the packet, low operand first: at most two, shared by all actions (model: chip §1.3, §4.4).
+    /// Packet values, low operand first: at most two, shared by all actions (model: chip §1.3, §4.4).
     pub operands: Vec<Operand>,
     /// The actions in order of declaration.
     pub actions: Vec<(RegisterAction, SaluProgram)>,
-    /// Rows of the register file that hold parameters.
+    /// Rows of the register file that hold run-time parameters.
     pub rows: Vec<ParamRow>,
 }
 
 impl Mapped {
-    /// The program of one action.
+    /// Returns the program of one action.
     #[must_use]
     pub fn program(&self, action: RegisterAction) -> Option<&SaluProgram> {
         self.actions.iter().find(|(a, _)| *a == action).map(|(_, program)| program)
@@ -45,7 +46,8 @@ impl Mapped {
 /// Maps all actions of a register onto one stateful ALU of the chip.
 ///
 /// # Errors
-/// Everything that does not fit, each with the author's line, what is needed, the limit and a remedy.
+/// Refuses actions that do not fit the ALU. Each diagnostic has the author's line, the need, the limit and a
+/// fix.
 pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Mapped, Vec<Diag>> {
     let data = &program.registers[register];
     let (mut diags, mut actions, mut operands) = (Vec::new(), Vec::new(), Vec::new());
@@ -60,7 +62,7 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
             .and_then(|paths| shape::program(&paths, data.format, &chip.salu));
         match mapped {
             Ok(salu) => {
-                // Rows are dealt when all actions are known.
+                // Rows are assigned after all actions are known.
                 for error in salu.validate(&chip.salu, usize::MAX).err().unwrap_or_default() {
                     diags.push(Diag::error(code.loc, format!("{who}: {error}")));
                 }
@@ -80,7 +82,7 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
             names.join(", ")
         );
         diags.push(Diag::error(data.loc, text).help(
-            "compute one value from several in a stage before, or let the actions share a metadata field",
+            "compute one value from several in an earlier stage, or let the actions share a metadata field",
         ));
     }
     let programs: Vec<SaluProgram> = actions.iter().map(|(_, p)| p.clone()).collect();
@@ -93,7 +95,7 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
     if diags.is_empty() { Ok(Mapped { operands, actions, rows }) } else { Err(diags) }
 }
 
-/// A packet value as messages and reports name it.
+/// Returns the name of a packet value in messages and reports.
 fn operand_name(program: &Program, operand: &Operand) -> String {
     let e = match operand {
         Operand::Phv(e) => e,

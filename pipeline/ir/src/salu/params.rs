@@ -1,22 +1,22 @@
-//! Register parameters and the rows of the register file that hold them.
+//! Register parameters, and the rows of the register file that hold them.
 //!
-//! An update ALU takes a row as it is. A comparator adds it, so that a parameter which is subtracted needs a row with
-//! the opposite number; the control plane then writes both.
+//! An update ALU reads a row unchanged. A comparator adds the row, so that a subtracted parameter needs a row
+//! with the negated number. The control plane then writes both rows.
 
 use sluice_asic::salu::{Comparator, Constant, DivideSource, SaluProgram, SourceA, SourceB};
 
-/// A row: which parameter, and whether it holds the opposite number.
+/// A row: the parameter, and true if the row holds its negation.
 pub type ParamRow = (u8, bool);
 
-/// Opposite numbers are told apart by this much until rows are dealt.
+/// Mark of a negated parameter before rows are assigned.
 const OPPOSITE: u8 = 0x80;
 
-/// The row of a parameter, before rows are dealt.
+/// Returns the row of a parameter, before rows are assigned.
 pub(super) const fn row(param: u8, opposite: bool) -> Constant {
     Constant::Param(param | if opposite { OPPOSITE } else { 0 })
 }
 
-/// Deals the rows that the actions of a register use, in order of first use.
+/// Assigns the rows that the actions of a register use, in order of first use.
 pub(super) fn deal<'p>(programs: impl Iterator<Item = &'p mut SaluProgram>) -> Vec<ParamRow> {
     let mut rows: Vec<ParamRow> = Vec::new();
     for program in programs {
@@ -34,7 +34,7 @@ pub(super) fn deal<'p>(programs: impl Iterator<Item = &'p mut SaluProgram>) -> V
     rows
 }
 
-/// Calls `change` for every number that the action names.
+/// Calls `change` for every constant of the action.
 fn each(program: &mut SaluProgram, mut change: impl FnMut(&mut Constant)) {
     for comparator in program.comparators.iter_mut().flatten() {
         if let Comparator::Compare(compare) = comparator {
@@ -58,7 +58,7 @@ fn each(program: &mut SaluProgram, mut change: impl FnMut(&mut Constant)) {
     }
 }
 
-/// The contents of the rows.
+/// Returns the contents of the rows.
 #[must_use]
 pub fn values(rows: &[ParamRow], params: &[u32; Constant::PARAMS]) -> [i64; Constant::PARAMS] {
     let mut values = [0; Constant::PARAMS];

@@ -1,4 +1,4 @@
-//! A register action run once for every combination of its comparisons' results, on symbols.
+//! Symbolic execution of a register action: one run for every combination of comparison results.
 
 use super::compare::{Test, test};
 use crate::verify::Diag;
@@ -6,39 +6,39 @@ use crate::{CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, LanePart, Loc, O
 use sluice_asic::chip::SaluSpec;
 use sluice_asic::salu::{Comparator, Compare, Format, Half, LaneSearch, MathUnit, SaluOp, Ternary};
 
-/// Comparisons beyond which a body is not followed: more than any chip has.
+/// Limit of comparisons in a body; more than any chip has.
 const MOST_COMPARISONS: usize = 8;
 
-/// A value in terms of what an access starts with.
+/// A value, expressed by the initial values of an access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sym {
     /// A number within a half's width.
     Const(u64),
-    /// A half of the element as it was.
+    /// A half of the element before the access.
     Memory(Half),
-    /// An operand from the packet, by position among the register's.
+    /// A packet operand, by position among the register's operands.
     Phv(usize),
     /// A parameter of the register.
     Param(u8),
-    /// An instruction on two of these.
+    /// An instruction on two symbols.
     Op(SaluOp, Box<Sym>, Box<Sym>),
-    /// What the math unit makes of one of these.
+    /// Result of the math unit for a symbol.
     Math(MathUnit, Box<Sym>),
-    /// A one in the bit with this number.
+    /// The one-hot code with this bit set.
     Outcome(u16),
-    /// The element's number.
+    /// Index of the element.
     Address,
-    /// Dividend and divisor.
+    /// Quotient of dividend and divisor.
     Quotient(Box<Sym>, Box<Sym>),
-    /// Dividend and divisor.
+    /// Remainder of dividend and divisor.
     Remainder(Box<Sym>, Box<Sym>),
-    /// A part of what the lane search found.
+    /// Part of the lane search's result.
     Lane(LanePart),
-    /// A half as the lane search leaves it.
+    /// A half after the lane search.
     Searched(Half),
 }
 
-/// Why a register action does not map; `loc` where known.
+/// Reason why a register action does not map, with its place if known.
 #[derive(Clone, Debug)]
 pub(super) struct Fault {
     text: String,
@@ -52,13 +52,13 @@ impl Fault {
         Fault { text: text.into(), help: help.into(), loc: None, also: Vec::new() }
     }
 
-    /// At this place, unless it already has one.
+    /// Sets the place, unless there is one.
     pub(super) fn at(mut self, loc: Loc) -> Fault {
         self.loc.get_or_insert(loc);
         self
     }
 
-    /// With another place.
+    /// Adds another place.
     pub(super) fn also(mut self, loc: Loc, note: impl Into<String>) -> Fault {
         self.also.push((loc, note.into()));
         self
@@ -71,20 +71,20 @@ impl Fault {
     }
 }
 
-/// What the access has computed up to some statement.
+/// Results of the statements run so far.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Env {
     /// The halves of the element.
     pub(super) halves: [Sym; 2],
     /// The output words.
     pub(super) outputs: [Sym; 4],
-    /// Where each half and word was last written.
+    /// Last write of each half and output word.
     pub(super) at: [Loc; 6],
     /// The lane search.
     pub(super) search: Option<LaneSearch>,
 }
 
-/// One way through the body: which comparisons were asked, their results, and what came out.
+/// A path through the body: comparators used, their results, and the final values.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     asked: u16,
@@ -94,25 +94,25 @@ pub(super) struct Path {
 
 /// A comparator in use.
 pub(super) struct Unit {
-    /// As the stateful ALU has it.
+    /// The comparator in the stateful ALU.
     pub(super) comparator: Comparator,
-    /// Its one form, by which it is found.
+    /// Its normal form, by which it is found.
     form: Comparator,
-    /// The stateful ALU has the opposite of the form, as a returned predicate asks for it.
+    /// True if the stateful ALU has the opposite of the normal form, because a returned predicate needs it.
     opposite: bool,
-    /// Where it is asked first.
+    /// First use.
     pub(super) loc: Loc,
 }
 
-/// All ways through a body.
+/// All paths through a body.
 pub(super) struct Paths {
-    /// The comparisons, each with the place that asks first.
+    /// The comparators, each with its first use.
     pub(super) comparators: Vec<Unit>,
     paths: Vec<Path>,
 }
 
 impl Paths {
-    /// Runs the body; `operands` are the register's values from the packet.
+    /// Runs the body; `operands` are the register's packet values.
     pub(super) fn of(
         code: &RegisterActionData,
         format: Format,
@@ -131,7 +131,7 @@ impl Paths {
             at: [code.loc; 6],
             search: None,
         };
-        // The outcome that a returned predicate shows numbers the comparators: its conditions come first.
+        // A returned predicate exposes the numbers of the comparators, so its conditions come first.
         let returned = code.body.iter().take_while(|s| !matches!(s.kind, CellStmtKind::Write(..)));
         for stmt in returned {
             if let CellStmtKind::Output(_, CellValue::Predicate(conds)) = &stmt.kind {
@@ -145,7 +145,7 @@ impl Paths {
         Ok(Paths { comparators: walk.comparators, paths: walk.paths })
     }
 
-    /// What comes out for an outcome of the comparators.
+    /// Returns the final values for an outcome of the comparators.
     pub(super) fn end(&self, outcome: u16) -> Option<&Env> {
         self.paths.iter().find(|p| outcome & p.asked == p.holds).map(|p| &p.end)
     }
@@ -154,14 +154,14 @@ impl Paths {
 struct Walk<'a> {
     format: Format,
     operands: &'a [Operand],
-    /// The chip compares under masks.
+    /// True if the chip compares under masks.
     masks: bool,
     comparators: Vec<Unit>,
     paths: Vec<Path>,
 }
 
 impl<'a> Walk<'a> {
-    /// Runs the statements of `todo` from its end.
+    /// Runs the statements of `todo`, the last one first.
     fn go(&mut self, mut todo: Vec<&'a CellStmt>, mut path: Path) -> Result<(), Fault> {
         while let Some(stmt) = todo.pop() {
             let fault = |f: Fault| f.at(stmt.loc);
@@ -192,7 +192,7 @@ impl<'a> Walk<'a> {
                     };
                     if !search.operands.iter().enumerate().all(in_place) {
                         let text = "searches with a packet value that is not the low operand of its register";
-                        let help = "let the register's first action use it, or give the search a register of its own";
+                        let help = "let the register's first action use it, or use a separate register for the search";
                         return Err(fault(Fault::new(text, help)));
                     }
                     path.end.search = Some(search.what);
@@ -219,7 +219,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Goes on from here once for each result of a comparator.
+    /// Continues once for each result of a comparator.
     fn fork(&mut self, todo: &[&'a CellStmt], path: &Path, unit: usize) -> Result<(), Fault> {
         let bit = 1 << unit;
         for result in [bit, 0] {
@@ -231,7 +231,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Gives a condition of a returned predicate the next comparator, in the sense in which it is asked.
+    /// Assigns the next comparator to a condition of a returned predicate, in the sense of that condition.
     fn reserve(&mut self, cond: &CellCond, start: &Env, loc: Loc) -> Result<(), Fault> {
         if let Test::Asked(form, as_is) = self.test(cond, start)?
             && self.comparators.iter().all(|u| u.form != form)
@@ -246,11 +246,11 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// A single comparison, or the opposite of one.
+    /// Returns the test of a single comparison, or of the opposite of one.
     fn test(&self, cond: &CellCond, env: &Env) -> Result<Test, Fault> {
         match cond {
             CellCond::Cmp(op, _, a, b) if self.format.half_bits() > 32 => {
-                // Comparators see 32 bits; ternary match units see all of a half.
+                // Comparators read 32 bits; ternary match units read a whole half.
                 let units = match (self.value(a, env)?, self.value(b, env)?) {
                     (Sym::Memory(memory), Sym::Phv(n @ 0..=1))
                     | (Sym::Phv(n @ 0..=1), Sym::Memory(memory)) => {
@@ -291,7 +291,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether the condition holds on the path, or the comparator whose result decides and is not known yet.
+    /// Returns the value of the condition on the path, or the comparator whose unknown result decides it.
     fn holds(&mut self, cond: &CellCond, path: &Path, loc: Loc) -> Result<Result<bool, usize>, Fault> {
         match cond {
             CellCond::Cmp(..) | CellCond::Match(..) => match self.test(cond, &path.end)? {
@@ -321,7 +321,7 @@ impl<'a> Walk<'a> {
         }
         if self.comparators.len() == MOST_COMPARISONS {
             let text = format!("needs more than {MOST_COMPARISONS} comparisons");
-            return Err(Fault::new(text, "decide in stages before and pass the result as a packet value"));
+            return Err(Fault::new(text, "decide in earlier stages and pass the result as a packet value"));
         }
         self.comparators.push(Unit { comparator, form: comparator, opposite: false, loc });
         Ok(self.comparators.len() - 1)
@@ -368,7 +368,8 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// An instruction with numbers computed, differences to numbers as sums, and sums of sums with numbers joined.
+/// Returns the simplified instruction: computes constants, and turns sums and differences with constants into
+/// one sum.
 fn simplify(op: SaluOp, a: Sym, b: Sym, format: Format) -> Sym {
     let mask = u64::from(format.math_mask());
     match (op, a, b) {

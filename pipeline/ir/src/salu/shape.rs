@@ -1,4 +1,4 @@
-//! From all ways through a body to ALUs and outputs.
+//! Conversion of all paths through a body to ALU instructions and outputs.
 
 use super::params;
 use super::paths::{Env, Fault, Paths, Sym};
@@ -13,7 +13,7 @@ use std::cell::Cell;
 const OUTCOMES: u16 = 16;
 const HALVES: [Half; 2] = [Half::Lo, Half::Hi];
 
-/// The program of an action.
+/// Returns the program of an action.
 pub(super) fn program(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<SaluProgram, Fault> {
     comparisons(paths, format, spec)?;
     let shape = Shape { paths, format, spec, math: Cell::new(None) };
@@ -42,18 +42,18 @@ pub(super) fn program(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<
     Ok(salu)
 }
 
-/// The chip has as many comparators as the action compares.
+/// Checks that the chip has enough comparators for the action.
 fn comparisons(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<(), Fault> {
     let (found, limit) = (paths.comparators.len(), spec.comparators as usize);
     if format == Format::BIT && found > 0 {
-        let text = "compares; a one-bit access has no conditions";
+        let text = "has a condition, which a one-bit access cannot have";
         return Err(Fault::new(text, "use elements of 8 bits").at(paths.comparators[0].loc));
     }
     if found <= limit {
         return Ok(());
     }
     let text = format!("needs {found} comparisons; a stateful ALU of this chip has {limit}");
-    let help = "a test and its opposite share one; decide one of them in a stage before and pass a bit";
+    let help = "a test and its opposite share one; decide one of them in an earlier stage and pass a bit";
     let mut fault = Fault::new(text, help).at(paths.comparators[limit].loc);
     for (n, unit) in paths.comparators.iter().enumerate().filter(|(n, _)| *n != limit) {
         fault = fault.also(unit.loc, format!("comparison {}", n + 1));
@@ -61,24 +61,24 @@ fn comparisons(paths: &Paths, format: Format, spec: &SaluSpec) -> Result<(), Fau
     Err(fault)
 }
 
-/// What an output word would show for an outcome, given what the access computed then.
+/// Value that an output source gives for an outcome.
 type Shows<'s> = Box<dyn Fn(u16, &Env) -> Sym + 's>;
 
 struct Shape<'a> {
     paths: &'a Paths,
     format: Format,
     spec: &'a SaluSpec,
-    /// The math unit that an instruction uses.
+    /// Math unit that an instruction uses.
     math: Cell<Option<MathUnit>>,
 }
 
 impl Shape<'_> {
-    /// What stands at the end of each outcome.
+    /// Returns every outcome with its final values.
     fn ends(&self) -> impl Iterator<Item = (u16, &Env)> {
         (0..OUTCOMES).filter_map(|outcome| Some((1 << outcome, self.paths.end(outcome)?)))
     }
 
-    /// The different values of something other than `idle`, each with the outcomes that ask for it.
+    /// Returns the distinct values other than `idle`, each with the outcomes that need it.
     fn alternatives<'e>(&'e self, of: impl Fn(&'e Env) -> &'e Sym, idle: &Sym) -> Vec<(Sym, u16, &'e Env)> {
         let mut list: Vec<(Sym, u16, &Env)> = Vec::new();
         for (bit, env) in self.ends() {
@@ -94,7 +94,7 @@ impl Shape<'_> {
         list
     }
 
-    /// The lane search, which must happen in every case and be the only thing that touches the element.
+    /// Returns the lane search, which must run on every path and be the only update of the element.
     fn search(&self) -> Result<Option<LaneSearch>, Fault> {
         let mut found = None;
         for (_, env) in self.ends() {
@@ -104,14 +104,14 @@ impl Shape<'_> {
                 (None, None) => {}
                 (Some(first), Some(search)) if first == search && alone => {}
                 _ => {
-                    let text = "searches lanes in some cases only, or writes the element besides";
-                    return Err(Fault::new(text, "make two actions of it").at(env.at[0]));
+                    let text = "searches lanes on some paths only, or also writes the element";
+                    return Err(Fault::new(text, "split it into two actions").at(env.at[0]));
                 }
             }
         }
         let none = self.ends().any(|(_, env)| env.search.is_none());
         if none && found.is_some() {
-            return Err(Fault::new("searches lanes in some cases only", "make two actions of it"));
+            return Err(Fault::new("searches lanes on some paths only", "split it into two actions"));
         }
         Ok(found)
     }
@@ -130,7 +130,7 @@ impl Shape<'_> {
                 self.half_name(half),
                 list.len()
             );
-            let help = "make one of the values in a stage before, or keep one of them by not writing";
+            let help = "compute one of the values in an earlier stage, or keep one by not writing it";
             return Err(Fault::new(text, help).at(env.at[at]));
         }
         let mut updates = [None; 2];
@@ -160,8 +160,8 @@ impl Shape<'_> {
         }
     }
 
-    /// A number as instructions like it: small ones with their sign, so that they need no row of the register
-    /// file.
+    /// Returns a constant in the form that instructions take: small constants are signed, so that they need
+    /// no row of the register file.
     fn constant(&self, value: u64) -> Constant {
         let spare = 64 - self.format.half_bits();
         let signed = ((value << spare) as i64) >> spare;
@@ -170,7 +170,7 @@ impl Shape<'_> {
         Constant::Value(if small.contains(&signed) || wide { signed } else { value as i64 })
     }
 
-    /// The instruction that computes a value.
+    /// Returns the instruction that computes a value.
     fn update(&self, when: Predicate, sym: &Sym, loc: Loc) -> Result<Update, Fault> {
         let (op, a, b) = match sym {
             Sym::Const(value) => return Ok(Update::set_constant(when, self.constant(*value))),
@@ -209,7 +209,8 @@ impl Shape<'_> {
             }
             _ => "computes on both halves; an update ALU takes one half and a packet value or a constant",
         };
-        Err(Fault::new(text, "compute a part of it in a stage before and pass it as a packet value").at(loc))
+        Err(Fault::new(text, "compute a part of it in an earlier stage and pass it as a packet value")
+            .at(loc))
     }
 
     fn source_a(&self, sym: &Sym) -> Option<SourceA> {
@@ -238,7 +239,7 @@ impl Shape<'_> {
         }
     }
 
-    /// The division whose quotient or remainder is shown.
+    /// Returns the division whose quotient or remainder is an output.
     fn divide(&self, list: &[(Sym, u16, &Env)]) -> Option<Divide> {
         let source = |sym: &Sym| match sym {
             Sym::Memory(half) => Some(DivideSource::Memory(*half)),
@@ -255,7 +256,7 @@ impl Shape<'_> {
         })
     }
 
-    /// Finds what an output word can show.
+    /// Finds the source of an output word.
     fn output(&self, word: usize, salu: &mut SaluProgram) -> Result<(), Fault> {
         let nothing = Sym::Const(0);
         let list = self.alternatives(|env| &env.outputs[word], &nothing);
@@ -276,7 +277,7 @@ impl Shape<'_> {
         }
         let free = !self.format.has_hi() && salu.hi == [None; 2];
         if free && list.len() <= 2 {
-            // A single element leaves the high ALUs idle: they can compute an output that is not stored.
+            // A single element leaves the high ALUs idle, so they can compute an output that is not stored.
             salu.hi = self.updates(Half::Hi, |env| &env.outputs[word], &nothing, 2 + word)?;
             salu.outputs[word] = Some(Output::always(OutputSource::Alu(Half::Hi)));
             return Ok(());
@@ -287,7 +288,7 @@ impl Shape<'_> {
         Err(Fault::new(text, help).at(first.at[2 + word]))
     }
 
-    /// What a word could show, with the value that each has at the end of an outcome.
+    /// Returns the possible sources of a word, with the value that each gives for an outcome.
     fn sources<'s>(&self, list: &[(Sym, u16, &Env)]) -> Vec<(OutputSource, Shows<'s>)> {
         let mut all: Vec<(OutputSource, Shows<'s>)> = Vec::new();
         for half in HALVES.into_iter().take(if self.format.has_hi() { 2 } else { 1 }) {
@@ -310,7 +311,7 @@ impl Shape<'_> {
         for (sym, ..) in list {
             let source = match sym {
                 Sym::Outcome(_) => {
-                    // Comparators that do not exist never hold.
+                    // Comparators that do not exist are always false.
                     let units = (1u16 << self.paths.comparators.len().min(4)) - 1;
                     all.push((
                         OutputSource::OneHot,
@@ -332,7 +333,7 @@ impl Shape<'_> {
         all
     }
 
-    /// Under which outcomes a source must be shown so that the word is right in all of them.
+    /// Returns the outcomes for which a source must be selected so that the word is correct in all of them.
     fn when(&self, word: usize, shows: &dyn Fn(u16, &Env) -> Sym) -> Option<Predicate> {
         let mut table = 0;
         for (bit, env) in self.ends() {
@@ -346,7 +347,8 @@ impl Shape<'_> {
         Some(Predicate::from_table(table))
     }
 
-    /// The instruction of a one-bit access: new bit, and old bit or its complement out.
+    /// Returns the instruction of a one-bit access: it writes the bit, and outputs the old bit or its
+    /// complement.
     fn bit(&self) -> Result<SaluProgram, Fault> {
         let Some(env) = self.paths.end(0) else { return Ok(SaluProgram::new(self.format)) };
         let old = Sym::Memory(Half::Lo);
@@ -355,7 +357,7 @@ impl Shape<'_> {
             Sym::Op(SaluOp::Nota, a, _) if **a == old => true,
             Sym::Op(SaluOp::Xor, a, b) if **a == old && **b == Sym::Const(1) => true,
             _ => {
-                let text = "returns something else than the old bit; a one-bit access returns that or its complement";
+                let text = "returns something other than the old bit; a one-bit access returns that or its complement";
                 return Err(Fault::new(text, "return the bit before it is written").at(env.at[2]));
             }
         };
@@ -390,7 +392,7 @@ fn operand(n: usize) -> Half {
     if n == 0 { Half::Lo } else { Half::Hi }
 }
 
-/// The instruction with its operands exchanged, if there is one.
+/// Returns the instruction with exchanged operands, if there is one.
 const fn swapped(op: SaluOp) -> Option<SaluOp> {
     Some(match op {
         SaluOp::Sub => SaluOp::Subr,

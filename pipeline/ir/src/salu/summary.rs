@@ -1,8 +1,8 @@
-//! One line about a mapped register action, for reports.
+//! One-line summary of a mapped register action, for reports.
 
 use sluice_asic::salu::{OutputSource, SaluProgram};
 
-/// What the action uses of its stateful ALU: `2 cmp, 1 phv, lo 1 value, hi 2 values, out = alu_lo`.
+/// Returns the units that the action uses: `2 cmp, 1 phv, lo 1 value, hi 2 values, out = alu_lo`.
 #[must_use]
 pub fn summary(program: &SaluProgram) -> String {
     let mut parts = Vec::new();

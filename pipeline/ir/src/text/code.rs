@@ -11,10 +11,10 @@ use crate::{ActionCall, ApplyArms, Block, CmpOp, Cond, Expr, Field, Next, ParamD
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 
-/// Deepest nesting of blocks, conditions and values: far beyond any program, and well within a stack.
+/// Deepest nesting of blocks, conditions and values. It is far beyond any program and well within a stack.
 const MAX_DEPTH: u32 = 128;
 
-/// A body being parsed: a place, the names, and where unqualified names belong.
+/// A body that is parsed: position, names, and the gress of unqualified names.
 pub(super) struct Code<'t> {
     pub(super) c: Cursor<'t>,
     scope: &'t Scope,
@@ -28,7 +28,7 @@ impl<'t> Code<'t> {
         Code { c, scope, gress, params: Vec::new(), depth: 0 }
     }
 
-    /// Items between here and `end`, with commas between them.
+    /// Parses items separated by commas, up to `end`.
     pub(super) fn list<T>(
         &mut self,
         end: &str,
@@ -45,7 +45,7 @@ impl<'t> Code<'t> {
         Ok(list)
     }
 
-    /// `{ item; … }`
+    /// Parses `{ item; … }`.
     pub(super) fn block<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
         let mut list = Vec::new();
         self.c.expect("{")?;
@@ -67,7 +67,7 @@ impl<'t> Code<'t> {
         result
     }
 
-    /// A name, `.name`, `gress::name` or `#index` of an entity.
+    /// Parses the reference of an entity: a name, `.name`, `gress::name` or `#index`.
     pub(super) fn reference<K: Entity>(&mut self, space: Space) -> Parsed<K> {
         if let Tok::Index(index) = self.c.peek() {
             self.c.advance();
@@ -115,7 +115,7 @@ impl<'t> Code<'t> {
         Ok(ActionCall { action, args: self.c.list(")", |c| c.number("a value"))? })
     }
 
-    /// A value with its slices.
+    /// Parses a value with its slices.
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
         self.nested(|code| {
             let mut e = code.primary()?;
@@ -168,7 +168,7 @@ impl<'t> Code<'t> {
         }
     }
 
-    /// `cast(value, width)`, `funnel_shift(high, low, amount)` or `mnemonic(a, b)`.
+    /// Parses `cast(value, width)`, `funnel_shift(high, low, amount)` or `mnemonic(a, b)`.
     fn operation(&mut self, word: &str) -> Parsed<Expr> {
         if self.c.eat_word("cast") {
             self.c.expect("(")?;
@@ -209,7 +209,7 @@ impl<'t> Code<'t> {
         self.list("}", Self::field)
     }
 
-    /// The next word if it opens a call: `drop(`.
+    /// Returns the next word if it begins a call: `drop(`.
     fn callee(&mut self) -> Option<&'t str> {
         let word = self.c.word().filter(|_| self.c.then("("))?;
         self.c.advance();
@@ -217,7 +217,7 @@ impl<'t> Code<'t> {
         Some(word)
     }
 
-    /// `{ statement … }`
+    /// Parses `{ statement … }`.
     pub(super) fn statements(&mut self) -> Parsed<Block> {
         self.nested(|code| {
             let mut block = Vec::new();
@@ -246,7 +246,7 @@ impl<'t> Code<'t> {
         Ok(Stmt { kind, loc })
     }
 
-    /// What follows `if`.
+    /// Parses the rest of a statement after `if`.
     fn branch(&mut self) -> Parsed<StmtKind> {
         self.c.expect("(")?;
         let cond = self.cond()?;
@@ -282,7 +282,7 @@ impl<'t> Code<'t> {
         Ok(arms)
     }
 
-    /// Comparisons joined by `&&` or by `||`; mixing them takes parentheses.
+    /// Parses comparisons joined by `&&` or by `||`. A mix of both needs parentheses.
     fn cond(&mut self) -> Parsed<Cond> {
         self.nested(|code| {
             let mut left = code.cond_part()?;

@@ -1,14 +1,14 @@
-//! A place in a token list and the steps of a recursive-descent parser.
+//! Position in a token list, and the basic steps of a recursive-descent parser.
 
 use super::ParseError;
 use super::lex::{Tok, Token};
 use crate::Loc;
 use sluice_asic::gress::Gress;
 
-/// The file name of places in a text.
+/// File name in locations of a text.
 const FILE: &str = "<text>";
 
-/// A place in a token list. The last token is [`Tok::End`] and is never passed.
+/// Position in a token list. The last token is [`Tok::End`]; the cursor never moves past it.
 #[derive(Clone)]
 pub(super) struct Cursor<'t> {
     tokens: &'t [Token],
@@ -48,7 +48,7 @@ impl<'t> Cursor<'t> {
         Loc { file: FILE, line: self.token().line, col: self.token().col }
     }
 
-    /// An error at the next token.
+    /// Returns an error at the next token.
     pub(super) fn error(&self, expected: impl Into<String>) -> ParseError {
         self.error_with(expected, "")
     }
@@ -63,7 +63,7 @@ impl<'t> Cursor<'t> {
         matches!(self.peek(), Tok::Punct(p) if *p == punct)
     }
 
-    /// Whether the token after the next one is this.
+    /// Returns true if the token after the next one is `punct`.
     pub(super) fn then(&self, punct: &str) -> bool {
         matches!(self.tokens.get(self.at + 1), Some(t) if matches!(t.tok, Tok::Punct(p) if p == punct))
     }
@@ -80,7 +80,7 @@ impl<'t> Cursor<'t> {
         if self.eat(punct) { Ok(()) } else { Err(self.error(format!("`{punct}`"))) }
     }
 
-    /// The next token if it is a word of the language.
+    /// Returns the next token if it is a word of the language.
     pub(super) fn word(&self) -> Option<&'t str> {
         match self.peek() {
             Tok::Name { text, quoted: false } => Some(text),
@@ -100,7 +100,7 @@ impl<'t> Cursor<'t> {
         if self.eat_word(word) { Ok(()) } else { Err(self.error(format!("`{word}`"))) }
     }
 
-    /// One of these words; the value beside it.
+    /// Parses one of these words and returns its value.
     pub(super) fn one_of<T: Copy>(&mut self, words: &[(&str, T)]) -> Parsed<T> {
         let found = self.word().and_then(|w| words.iter().find(|(name, _)| *name == w));
         let Some((_, value)) = found else {
@@ -115,14 +115,14 @@ impl<'t> Cursor<'t> {
         self.one_of(&Gress::ALL.map(|g| (g.name(), g)))
     }
 
-    /// A name being declared.
+    /// Parses a name in a declaration.
     pub(super) fn name(&mut self) -> Parsed<String> {
         let Tok::Name { text, .. } = self.peek() else { return Err(self.error("a name")) };
         self.advance();
         Ok(text.clone())
     }
 
-    /// A number without a width that fits `T`.
+    /// Parses a number without a width that fits `T`.
     pub(super) fn number<T: TryFrom<u128>>(&mut self, what: &str) -> Parsed<T> {
         let Tok::Int { value, width: None } = self.peek() else { return Err(self.error(what)) };
         let number = T::try_from(*value)
@@ -137,7 +137,7 @@ impl<'t> Cursor<'t> {
         Ok(text.clone())
     }
 
-    /// The `///` lines here, joined.
+    /// Parses `///` lines and joins them.
     pub(super) fn docs(&mut self) -> String {
         let mut lines = Vec::new();
         while let Tok::Doc(line) = self.peek() {
@@ -147,7 +147,7 @@ impl<'t> Cursor<'t> {
         lines.join("\n")
     }
 
-    /// `bit<9>`.
+    /// Parses a width, `bit<9>`.
     pub(super) fn width(&mut self) -> Parsed<u16> {
         self.expect_word("bit")?;
         self.expect("<")?;
@@ -156,7 +156,7 @@ impl<'t> Cursor<'t> {
         Ok(width)
     }
 
-    /// Items between here and `end`, with commas between them and perhaps one behind the last.
+    /// Parses items separated by commas, up to `end`; a comma after the last item is allowed.
     pub(super) fn list<T>(
         &mut self,
         end: &str,

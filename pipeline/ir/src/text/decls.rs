@@ -1,4 +1,4 @@
-//! Second pass: declarations to a program.
+//! Second pass: declarations.
 
 use super::ParseError;
 use super::code::Code;
@@ -19,10 +19,10 @@ use sluice_asic::hash::{CrcParams, HashAlgorithm};
 use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
-/// The program that these declarations make.
+/// Returns the program of these declarations.
 ///
 /// # Errors
-/// At the first token that cannot stand where it stands.
+/// Refuses the text at the first token that the grammar does not allow there.
 pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, ParseError> {
     let indices = indices(items)?;
     let scope = Scope::of_items(items, &indices);
@@ -53,7 +53,7 @@ pub(super) fn gress(item: &Item) -> Gress {
     item.gress.unwrap_or(Gress::Ingress)
 }
 
-/// The entity index of each item: its position among its kind unless it says otherwise.
+/// Returns the entity index of each item: its position among items of its kind, unless `@index` sets it.
 fn indices(items: &[Item]) -> Parsed<Vec<u32>> {
     let mut taken: BTreeMap<Space, Vec<u32>> = BTreeMap::new();
     let mut list = Vec::with_capacity(items.len());
@@ -70,7 +70,7 @@ fn indices(items: &[Item]) -> Parsed<Vec<u32>> {
     for (space, mut used) in taken {
         used.sort_unstable();
         if let Some(hole) = used.iter().zip(0u32..).position(|(&u, i)| u != i) {
-            // The culprit is the last one whose index repeats or leaves a hole before it.
+            // The wrong item is the last one whose index repeats, or leaves a gap before it.
             let wrong = used.get(hole).copied().unwrap_or_default();
             let of_space = items.iter().zip(&list).filter(|(i, _)| Space::of(i.kind) == Some(space));
             let at =
@@ -87,7 +87,7 @@ fn indices(items: &[Item]) -> Parsed<Vec<u32>> {
     Ok(list)
 }
 
-/// The data of all items of a kind in order of their indices.
+/// Returns the data of all items of a kind, in order of their indices.
 fn collect<K: Entity, V>(
     items: &[Item],
     indices: &[u32],
@@ -138,7 +138,7 @@ fn fields<K: Entity>(tokens: &[Token], items: &[Item], indices: &[u32]) -> Parse
     Ok(made.into_values().collect())
 }
 
-/// Which intrinsic an item of an intrinsic block is: by its own name, or by the one behind `=`.
+/// Returns the intrinsic of an item: by its name, or by the name after `=`.
 fn intrinsic(c: &mut Cursor<'_>, item: &Item) -> Parsed<Intrinsic> {
     let known = |name: &str| Intrinsic::TABLE.iter().find(|i| i.name == name).map(|i| i.field);
     let unknown = |c: &Cursor<'_>, found: &str| {
@@ -175,7 +175,7 @@ fn label(code: &mut Code<'_>, item: &Item) -> Parsed<LabelData> {
     Ok(LabelData { name: item.name.clone(), kind, doc: item.doc.clone(), loc: item.loc })
 }
 
-/// `{ word = …; … }`: calls `read` after each `word =`; it takes everything up to the `;`.
+/// Parses `{ word = …; … }`: calls `read` after each `word =`, which reads up to the `;`.
 pub(super) fn settings(
     code: &mut Code<'_>,
     words: &[&str],
@@ -198,7 +198,7 @@ pub(super) fn settings(
     Ok(())
 }
 
-/// The value of a setting that must be there; the cursor is at the end of the block.
+/// Returns the value of a required setting; the cursor is at the end of the block.
 pub(super) fn required<T>(code: &Code<'_>, value: Option<T>, word: &str) -> Parsed<T> {
     value.ok_or_else(|| code.c.error(format!("`{word} = …;`")))
 }
@@ -237,7 +237,7 @@ fn hash(code: &mut Code<'_>, item: &Item) -> Parsed<HashData> {
     })
 }
 
-/// `(0, 1)`: two inputs of a hash.
+/// Parses two inputs of a hash, `(0, 1)`.
 fn positions(code: &mut Code<'_>) -> Parsed<[u16; 2]> {
     code.c.expect("(")?;
     let first = code.c.number("the position of an input, from 0")?;
@@ -392,7 +392,7 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
     })
 }
 
-/// `notify(bits, "interval", "ttl")`
+/// Parses `notify(bits, "interval", "ttl")`.
 fn idle_timeout(code: &mut Code<'_>) -> Parsed<IdleTimeout> {
     let mode = code.c.one_of(&IDLE_MODES)?;
     code.c.expect("(")?;
@@ -407,7 +407,7 @@ fn idle_timeout(code: &mut Code<'_>) -> Parsed<IdleTimeout> {
     Ok(IdleTimeout { mode, bits, interval, ttl })
 }
 
-/// `partitions(number, subtrees)` of an ALPM, `field(number)` of an ATCAM.
+/// Parses `partitions(number, subtrees)` of an ALPM, or `field(number)` of an ATCAM.
 fn memory(code: &mut Code<'_>, word: &str) -> Parsed<Algorithmic> {
     if word == "alpm" {
         code.c.expect_word("partitions")?;
@@ -454,7 +454,7 @@ fn key_value(code: &mut Code<'_>) -> Parsed<KeyValue> {
     }
 }
 
-/// `{ registers = { a, b }; ports = { "3", "dev:137" }; }`
+/// Parses `{ registers = { a, b }; ports = { "3", "dev:137" }; }`.
 fn together(code: &mut Code<'_>, item: &Item) -> Parsed<TogetherData> {
     code.c.expect("{")?;
     code.c.expect_word("registers")?;
@@ -474,7 +474,7 @@ fn together(code: &mut Code<'_>, item: &Item) -> Parsed<TogetherData> {
     Ok(TogetherData { name: item.name.clone(), registers, ports, doc: item.doc.clone(), loc: item.loc })
 }
 
-/// The parts of a program that are no entities.
+/// Parses the parts of a program that are not entities.
 fn part(p: &mut Program, item: &Item, code: &mut Code<'_>) -> Parsed<()> {
     let pipe = &mut p.pipes[gress(item).index()];
     match item.kind {

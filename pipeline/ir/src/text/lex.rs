@@ -1,13 +1,13 @@
-//! Characters to tokens.
+//! Lexer: characters to tokens.
 
 use super::ParseError;
 
-/// What a token is.
+/// Kinds of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Tok {
     /// A name or word; quoted ones are never words of the language.
     Name { text: String, quoted: bool },
-    /// A number, with a width where it says `8w…`.
+    /// A number; with a width in the form `8w…`.
     Int { value: u128, width: Option<u16> },
     /// `#3`: an entity by index.
     Index(u32),
@@ -17,7 +17,7 @@ pub(super) enum Tok {
     Text(String),
     /// A line after `///`.
     Doc(String),
-    /// Anything of [`PUNCTUATION`].
+    /// One of [`PUNCTUATION`].
     Punct(&'static str),
     /// The end of the text; always the last token.
     End,
@@ -31,7 +31,7 @@ pub(super) struct Token {
     pub(super) col: u32,
 }
 
-/// Longer before shorter.
+/// Punctuation; longer tokens come before their prefixes.
 const PUNCTUATION: [&str; 25] = [
     "&&&", "&&", "||", "==", "!=", "<=", ">=", "::", "{", "}", "(", ")", "[", "]", ";", ":", ",", "=", "<",
     ">", "!", "/", "..", ".", "@",
@@ -53,7 +53,7 @@ impl std::fmt::Display for Tok {
     }
 }
 
-/// Whether a name needs no backticks.
+/// Returns true if a name needs no backticks.
 pub(crate) fn is_plain(name: &str) -> bool {
     let mut chars = name.chars();
     let start = match chars.next() {
@@ -67,10 +67,10 @@ fn continues_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-')
 }
 
-/// The tokens of a text, comments left out.
+/// Returns the tokens of a text, without comments.
 ///
 /// # Errors
-/// At a character or literal that no token starts with.
+/// Refuses the text at a character or literal that begins no token.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
     let mut lexer = Lexer { rest: text, line: 1, col: 1 };
     let mut list = Vec::new();
@@ -213,7 +213,7 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// A text in quotes: the inverse of what the lexer undoes.
+/// Returns a text in quotes, escaped for the lexer.
 pub(super) fn quote(text: &str, quote: char) -> String {
     let mut out = String::from(quote);
     for c in text.chars() {
@@ -228,13 +228,13 @@ pub(super) fn quote(text: &str, quote: char) -> String {
     out
 }
 
-/// A doc line as it stands after `/// `.
+/// Returns a doc line as it is printed after `/// `.
 pub(super) fn escape_doc(line: &str) -> String {
     line.replace('\\', "\\\\").replace('\r', "\\r")
 }
 
 fn unescape_doc(line: &str) -> String {
-    // A carriage return that the printer did not write is half of the file's line ending.
+    // A carriage return that the printer did not write is part of the file's line ending.
     let line = line.strip_suffix('\r').unwrap_or(line);
     let mut out = String::new();
     let mut chars = line.chars();

@@ -1,6 +1,6 @@
-//! Meters, filters, WRED, generators of random numbers and indices of arrays: to text and back.
+//! Meters, filters, WRED, random numbers and indices of arrays: printer and parser.
 //!
-//! `@entry` is the cell of the matched entry, `hash(h)` the cell whose number is a hash.
+//! `@entry` is the cell of the matched entry, `hash(h)` the cell at a hash.
 
 use super::code::Code;
 use super::cursor::{Cursor, Parsed};
@@ -38,7 +38,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `size = 1024;` or `direct = table;`
+    /// Prints `size = 1024;` or `direct = table;`.
     pub(super) fn home(&mut self, home: CounterHome) {
         match home {
             CounterHome::Direct(t) => self.line(format_args!("direct = {};", self.table(t))),
@@ -54,7 +54,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `m.colour = meter(police, m.slot, m.before)`
+    /// Prints `m.colour = meter(police, m.slot, m.before)`.
     pub(super) fn question(&self, access: &MeterAccess) -> String {
         let input = access.input.as_ref().map_or(String::new(), |e| format!(", {}", self.expr(e)));
         let (to, meter) = (self.field(access.to), self.meter(access.meter));
@@ -62,7 +62,7 @@ impl Printer<'_> {
     }
 }
 
-/// A configuration as programs write it: `rates(8000000, 1500, 16000000, 3000)`.
+/// Prints a configuration: `rates(8000000, 1500, 16000000, 3000)`.
 fn config_text(config: &MeterConfig) -> String {
     let filter = |f: &LpfSpec| {
         let mode = MODES.iter().find(|(_, m)| *m == f.mode).map_or("", |(word, _)| word);
@@ -140,7 +140,7 @@ fn config(c: &mut Cursor<'_>) -> Parsed<MeterConfig> {
     Ok(config)
 }
 
-/// `sample, rise, fall, shift`, times in picoseconds.
+/// Parses `sample, rise, fall, shift`, with times in picoseconds.
 fn filter(c: &mut Cursor<'_>) -> Parsed<LpfSpec> {
     let mode = c.one_of(&MODES)?;
     c.expect(",")?;
@@ -152,7 +152,7 @@ fn filter(c: &mut Cursor<'_>) -> Parsed<LpfSpec> {
 }
 
 impl Code<'_> {
-    /// What follows `size =` or `direct =`.
+    /// Parses the value after `size =` or `direct =`.
     pub(super) fn home(&mut self, word: &str) -> Parsed<CounterHome> {
         Ok(match word {
             "direct" => CounterHome::Direct(self.reference(Space::Table)?),
@@ -175,7 +175,7 @@ impl Code<'_> {
         self.expr().map(Index::At)
     }
 
-    /// `meter(array, index, input)`
+    /// Parses `meter(array, index, input)`.
     pub(super) fn question(&mut self, to: Field) -> Parsed<PrimitiveKind> {
         self.c.expect_word("meter")?;
         self.c.expect("(")?;
@@ -187,7 +187,7 @@ impl Code<'_> {
         Ok(PrimitiveKind::Meter(MeterAccess { meter, index, input, to }))
     }
 
-    /// `random(generator)`
+    /// Parses `random(generator)`.
     pub(super) fn draw(&mut self, to: Field) -> Parsed<PrimitiveKind> {
         self.c.expect_word("random")?;
         self.c.expect("(")?;

@@ -1,6 +1,4 @@
-//! The text form of a stage program: it prints, it reads like P4, and it parses back to an equal program.
-//!
-//! Printer, lexer, parser.
+//! Text form of a stage program. It reads like P4, and parses back to an equal program.
 //!
 //! The form, by example:
 //!
@@ -40,24 +38,26 @@
 //! }
 //! ```
 //!
-//! - `/// text` documents the declaration that follows; `//` and `/* */` are comments.
-//! - Names are letters, digits, `_`, `.`, `-`, `$`; any other name stands in backticks (`` `odd name` ``).
+//! - `/// text` documents the next declaration; `//` and `/* */` are comments.
+//! - Names consist of letters, digits, `_`, `.`, `-` and `$`; any other name is written in backticks (`` `odd
+//!   name` ``).
 //! - `.name` is a field whose name does not start with its header's, or that a parameter hides;
 //!   `egress::name` is an entity of the other gress; `#3` is the entity with index 3 of its kind.
-//! - `@index(3)` before a declaration says its index where it is not the position in the text.
-//! - `meter police : ingress { kind = bytes; size = 16; }` and `random dice : ingress { width = 8; }` declare what
-//!   `m.colour = meter(police, m.slot)` and `m.roll = random(dice)` use. An index may be `@entry`, the matched
-//!   entry's cell of a `direct` array, or `hash(h)`.
-//! - In a deparser `resubmit(1, again)`, `mirror(2, m.session, header)` and `digest(3, header)` are made when the
-//!   type field of their kind has that value; a resubmit or copy without a header needs none.
-//! - In a parser state `advance(4)` skips bytes, `m.x = lookahead(8)` copies bits ahead from the 8th on;
-//!   `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)` change the
-//!   counter, `m.x = subtract_checksum({ h.a, h.b })` takes fields out of a sum, `push_counter(..)` and `pop_counter()` keep one for later. Beside fields a state selects on `lookahead(at, width)`, `last(stack, position)`,
-//!   `counter_is_zero()` and `counter_is_negative()`.
-//! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action makes
-//!   element `a` of a stack valid if `b` is.
-//! - In an action `add(a, b)` and its like are ALU instructions, `cast(a, 16)` and `a[7:0]` change the width, and
-//!   `funnel_shift(high, low, 5)` shifts two fields side by side.
+//! - `@index(3)` before a declaration sets its index, if that is not the position in the text.
+//! - `meter police : ingress { kind = bytes; size = 16; }` and `random dice : ingress { width = 8; }` declare
+//!   the arrays that `m.colour = meter(police, m.slot)` and `m.roll = random(dice)` use. An index may be
+//!   `@entry`, the matched entry's cell of a `direct` array, or `hash(h)`.
+//! - In a deparser, `resubmit(1, again)`, `mirror(2, m.session, header)` and `digest(3, header)` are made if
+//!   the type field of their kind has that value. The header of a resubmit or copy may be left out.
+//! - In a parser state, `advance(4)` skips bytes, and `m.x = lookahead(8)` copies bits from the 8th bit ahead
+//!   on. `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)`
+//!   change the counter; `push_counter(..)` and `pop_counter()` save and restore it. `m.x =
+//!   subtract_checksum({ h.a, h.b })` subtracts fields from a sum. Keys of a select are fields,
+//!   `lookahead(at, width)`, `last(stack, position)`, `counter_is_zero()` and `counter_is_negative()`.
+//! - `port_metadata : ingress { … }` declares port metadata, first bit first; `copy_valid(a, b)` in an action
+//!   makes element `a` of a stack valid if `b` is.
+//! - In an action, `add(a, b)` and similar calls are ALU instructions, `cast(a, 16)` and `a[7:0]` change the
+//!   width, and `funnel_shift(high, low, 5)` shifts two concatenated fields.
 //! - `16w0x800` is a constant of 16 bits, `v &&& m` a value under a mask, `v / n` a prefix.
 
 mod code;
@@ -79,7 +79,7 @@ use crate::Program;
 
 pub(crate) use lex::is_plain as is_plain_name;
 
-/// Why a text is not a program: what stands at a place and what could stand there.
+/// Syntax error: the token found, and the tokens expected in its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}:{col}: found {found}, expected {expected}{}{help}", if .help.is_empty() { "" } else { "; " })]
 pub struct ParseError {
@@ -87,27 +87,27 @@ pub struct ParseError {
     pub line: u32,
     /// Column from 1, in characters.
     pub col: u32,
-    /// What stands there.
+    /// Token found.
     pub found: String,
-    /// What could stand there.
+    /// Tokens expected.
     pub expected: String,
-    /// How to mend it; empty if nothing useful can be said.
+    /// How to fix it; empty if there is no useful advice.
     pub help: String,
 }
 
-/// The text of a program, complete but for the places where its author wrote things.
+/// Prints a program. The text is complete except for source locations.
 ///
-/// [`parse`] turns it into an equal program, given that headers and fields agree about which field belongs
-/// to which header (a rule of the verifier).
+/// [`parse`] turns it into an equal program if headers and fields agree about which field belongs to which header (a rule of
+/// the verifier).
 #[must_use]
 pub fn print(program: &Program) -> String {
     print::program(program)
 }
 
-/// The program that a text describes. Its places point into the text, under the file name `<text>`.
+/// Parses the text of a program. Locations refer to the text, with the file name `<text>`.
 ///
 /// # Errors
-/// At the first token that cannot stand where it stands.
+/// Refuses the text at the first token that the grammar does not allow there.
 pub fn parse(text: &str) -> Result<Program, ParseError> {
     let tokens = lex::tokens(text)?;
     let items = scan::items(&tokens)?;

@@ -1,4 +1,4 @@
-//! Declarations to text.
+//! Printer of declarations.
 
 use super::lex::{escape_doc, is_plain, quote};
 use super::scope::{Scope, Space};
@@ -13,19 +13,19 @@ use sluice_asic::hash::HashAlgorithm;
 use sluice_asic::select::SelectorMode;
 use std::fmt::Write;
 
-/// The words of selector modes.
+/// Names of selector modes.
 pub(super) const MODES: [(&str, SelectorMode); 3] = [
     ("fair", SelectorMode::Fair),
     ("resilient", SelectorMode::Resilient),
     ("plain_modulo", SelectorMode::PlainModulo),
 ];
-/// The words of counter kinds.
+/// Names of counter kinds.
 pub(super) const COUNTERS: [(&str, CounterKind); 3] = [
     ("packets", CounterKind::Packets),
     ("bytes", CounterKind::Bytes),
     ("packets_and_bytes", CounterKind::PacketsAndBytes),
 ];
-/// The words of counter formats.
+/// Names of counter formats.
 pub(super) const FORMATS: [(&str, CounterFormat); 5] = [
     ("single_32", CounterFormat::Single32),
     ("single_64", CounterFormat::Single64),
@@ -33,20 +33,20 @@ pub(super) const FORMATS: [(&str, CounterFormat); 5] = [
     ("both_64", CounterFormat::Both64),
     ("both_17_25", CounterFormat::Both17And25),
 ];
-/// The words of match kinds.
+/// Names of match kinds.
 pub(super) const MATCHES: [(&str, MatchKind); 4] = [
     ("exact", MatchKind::Exact),
     ("ternary", MatchKind::Ternary),
     ("lpm", MatchKind::Lpm),
     ("range", MatchKind::Range),
 ];
-/// The words of idle modes.
+/// Names of ageing modes.
 pub(super) const IDLE_MODES: [(&str, IdleMode); 2] = [("notify", IdleMode::Notify), ("poll", IdleMode::Poll)];
-/// The words of label kinds.
+/// Names of label kinds.
 pub(super) const LABELS: [(&str, LabelKind); 2] =
     [("drop", LabelKind::Drop), ("consume", LabelKind::Consume)];
 
-/// The word of a value of one of the tables above.
+/// Returns the name of a value in one of the tables above.
 fn word<T: PartialEq>(words: &[(&'static str, T)], value: &T) -> &'static str {
     words.iter().find(|(_, v)| v == value).map_or("", |(w, _)| w)
 }
@@ -94,12 +94,12 @@ pub(super) fn program(p: &Program) -> String {
     w.out
 }
 
-/// A name being declared, in backticks if it could be taken for something else.
+/// Returns a name for a declaration, in backticks if it could be read as something else.
 pub(super) fn name(name: &str) -> String {
     if is_plain(name) && !matches!(name, "accept" | "reject") { name.to_owned() } else { quote(name, '`') }
 }
 
-/// Small numbers in decimal, others in hexadecimal.
+/// Returns small numbers in decimal, others in hexadecimal.
 pub(super) fn int(value: u128) -> String {
     if value < 10 { value.to_string() } else { format!("{value:#x}") }
 }
@@ -113,7 +113,7 @@ impl<'p> Printer<'p> {
         let _ = writeln!(self.out, "{text}");
     }
 
-    /// A line that opens a block.
+    /// Prints a line that opens a block.
     pub(super) fn open(&mut self, text: std::fmt::Arguments<'_>) {
         self.line(format_args!("{text} {{"));
         self.depth += 1;
@@ -124,14 +124,14 @@ impl<'p> Printer<'p> {
         self.line(format_args!("}}"));
     }
 
-    /// `} else {` and the like.
+    /// Prints `} else {` and similar lines.
     pub(super) fn turn(&mut self, text: std::fmt::Arguments<'_>) {
         self.depth -= 1;
         self.line(format_args!("}} {text} {{"));
         self.depth += 1;
     }
 
-    /// A declaration's doc, after a blank line outside of blocks.
+    /// Prints a declaration's documentation, after a blank line outside of blocks.
     pub(super) fn doc(&mut self, doc: &str) {
         if self.depth == 0 && !self.out.is_empty() {
             self.out.push('\n');
@@ -144,7 +144,7 @@ impl<'p> Printer<'p> {
         }
     }
 
-    /// `@index(n)` where the index is not the position in the text.
+    /// Prints `@index(n)` if the index is not the position in the text.
     fn index(&mut self, position: &mut usize, index: usize) {
         if *position != index {
             self.line(format_args!("@index({index})"));
@@ -152,7 +152,7 @@ impl<'p> Printer<'p> {
         *position += 1;
     }
 
-    /// A reference to an entity.
+    /// Returns the reference of an entity.
     fn entity(&self, space: Space, index: usize, found: Option<(&str, Option<Gress>)>) -> String {
         let Some((text, gress)) = found else { return format!("#{index}") };
         if self.scope.find(space, gress, text) != Some(index as u32) {
@@ -239,7 +239,7 @@ impl<'p> Printer<'p> {
         format!("{}({})", self.action(call.action), args.join(", "))
     }
 
-    /// Headers and loose fields, as near to index order as whole headers allow.
+    /// Prints headers and fields outside of headers, as close to index order as whole headers allow.
     fn fields(&mut self) {
         let mut at = (0, 0);
         let mut done: Vec<bool> = vec![false; self.p.headers.len()];
@@ -536,7 +536,7 @@ impl<'p> Printer<'p> {
     }
 }
 
-/// A key column of an entry.
+/// Returns a key column of an entry.
 fn column(value: KeyValue) -> String {
     match value {
         KeyValue::Exact(v) => int(v),
@@ -546,7 +546,7 @@ fn column(value: KeyValue) -> String {
     }
 }
 
-/// A value under a mask: `_` for anything, the bare value under the mask `full`.
+/// Returns a value under a mask: `_` for any value, the bare value under the mask `full`.
 pub(super) fn masked(value: u128, mask: u128, full: Option<u128>) -> String {
     match (value, mask) {
         (0, 0) => "_".to_owned(),
@@ -555,7 +555,7 @@ pub(super) fn masked(value: u128, mask: u128, full: Option<u128>) -> String {
     }
 }
 
-/// An algorithm by its listed name, or with all its parameters.
+/// Returns an algorithm by its listed name, or with all its parameters.
 fn algorithm(algorithm: &HashAlgorithm) -> String {
     match (algorithm.name(), algorithm) {
         (Some(listed), _) => listed.to_owned(),

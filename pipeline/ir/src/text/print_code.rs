@@ -1,4 +1,4 @@
-//! Statements, conditions, values and parser states to text.
+//! Printer of statements, conditions, values and parser states.
 
 use super::print::{Printer, int, masked, name};
 use crate::{
@@ -22,7 +22,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A parameter by name where that says it all, else by position and width.
+    /// Returns a parameter by name if that is unambiguous, otherwise by position and width.
     fn param(&self, n: u16, width: u16) -> String {
         let found = self.params.get(usize::from(n)).filter(|p| p.width == width);
         match found {
@@ -147,7 +147,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The `else` of an open `if`; a lone `if` in it continues the chain.
+    /// Prints the `else` of an open `if`. A single `if` in it continues the chain.
     fn otherwise(&mut self, block: &Block) {
         let mut block = block;
         while let [Stmt { kind: StmtKind::If(cond, then, otherwise), .. }] = block.as_slice() {

@@ -1,9 +1,10 @@
-//! Registers, register actions and accesses to them: to text and back.
+//! Registers, register actions and accesses to registers: printer and parser.
 //!
-//! `@lo` and `@hi` are the element's halves, `@out0` to `@out3` the output words. A plain number is as wide as a half,
-//! `param(0)` the first of the register's parameters. `math(..)`, `predicate(..)`, `quotient(..)`, `remainder(..)`,
-//! `search(..)`, `match(..)`, `@address` and `@lane` are the units beside the ALUs. `phv(..)` surrounds a packet value
-//! that is more than slices and casts of a field. `signed(..)` and `serial(..)` surround comparisons in those senses.
+//! `@lo` and `@hi` are the element's halves, `@out0` to `@out3` the output words. A plain number is as wide
+//! as a half; `param(0)` is the register's first run-time parameter. `math(..)`, `predicate(..)`,
+//! `quotient(..)`, `remainder(..)`, `search(..)`, `match(..)`, `@address` and `@lane` are units outside the
+//! ALUs. `phv(..)` encloses a packet value that is more than slices and casts of a field. `signed(..)` and
+//! `serial(..)` enclose comparisons in these senses.
 
 use super::code::Code;
 use super::cursor::Parsed;
@@ -19,7 +20,7 @@ use crate::{
 };
 use sluice_asic::salu::{Half, LaneMask, LaneOp, LanePost, LaneSearch, MathUnit, PostAmount, SaluOp, Sense};
 
-/// The words of senses; plain comparisons are unsigned.
+/// Names of senses; comparisons without one are unsigned.
 const SENSES: [(&str, Sense); 2] = [("signed", Sense::Signed), ("serial", Sense::Serial)];
 
 impl Printer<'_> {
@@ -87,7 +88,7 @@ impl Printer<'_> {
             CellValue::Math(unit, a) => {
                 let table = unit.table().iter().fold(0, |all, byte| all << 8 | u128::from(*byte));
                 let (invert, a) = (u8::from(unit.invert()), self.cell_value(a));
-                // Shift and scale as unsigned numbers: both start below zero.
+                // Shift and scale are stored as unsigned numbers, because both ranges begin below zero.
                 let (shift, scale) = (unit.shift() + 1, unit.scale() + 32);
                 format!("math({invert}, {shift}, {scale}, {table:#x}, {a})")
             }
@@ -127,7 +128,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `search(min8, element, 0xff, add 3, m.a)`: the lanes, which of them, the change, packet operands.
+    /// Prints `search(min8, element, 0xff, add 3, m.a)`: lanes, searched lanes, change, packet operands.
     fn search(&self, search: &Search) -> String {
         let what = &search.what;
         let lanes = if what.from_phv { "packet" } else { "element" };
@@ -146,7 +147,7 @@ impl Printer<'_> {
         format!("search({}, {lanes}, {mask}, {post}{operands})", what.op.mnemonic())
     }
 
-    /// `m.a, m.b:2 = execute(action, index)`
+    /// Prints `m.a, m.b:2 = execute(action, index)`.
     pub(super) fn access(&self, access: &RegisterAccess) -> String {
         let call =
             format!("execute({}, {})", self.register_action(access.action), self.array_index(&access.index));
@@ -162,7 +163,7 @@ impl Printer<'_> {
     }
 }
 
-/// A field, or slices and casts of one.
+/// Returns true for a field, or slices and casts of one.
 fn is_bare(e: &Expr) -> bool {
     match e {
         Expr::Field(_) => true,
@@ -329,7 +330,7 @@ impl Code<'_> {
         })
     }
 
-    /// The arguments of a unit beside the ALUs.
+    /// Parses the arguments of a unit outside the ALUs.
     fn called(&mut self, word: &str) -> Parsed<CellValue> {
         if word == "math" {
             return self.math();
@@ -367,7 +368,7 @@ impl Code<'_> {
         Ok(CellValue::Math(unit, a))
     }
 
-    /// What follows `search`.
+    /// Parses the rest of a statement after `search`.
     fn search(&mut self) -> Parsed<CellStmtKind> {
         self.c.expect("(")?;
         let op = self.c.one_of(&LaneOp::ALL.map(|op| (op.mnemonic(), op)))?;
@@ -452,7 +453,7 @@ impl Code<'_> {
         Ok(CellCond::Cmp(op, sense.unwrap_or(Sense::Unsigned), a, b))
     }
 
-    /// What follows the first of several outputs.
+    /// Parses the outputs after the first one.
     pub(super) fn outputs(&mut self, first: Field) -> Parsed<PrimitiveKind> {
         let mut outputs = vec![(self.output_word()?, first)];
         while self.c.eat(",") {
@@ -467,7 +468,7 @@ impl Code<'_> {
         if self.c.eat(":") { self.c.number("an output word") } else { Ok(0) }
     }
 
-    /// `execute(action, index)`
+    /// Parses `execute(action, index)`.
     pub(super) fn access(&mut self, outputs: Vec<(u8, Field)>) -> Parsed<PrimitiveKind> {
         self.c.expect_word("execute")?;
         self.c.expect("(")?;

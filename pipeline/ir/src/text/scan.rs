@@ -1,5 +1,5 @@
-//! First pass: which declarations a text has, without looking into bodies. Entities may be named before
-//! they are declared, so indices must be known first.
+//! First pass: finds the declarations of a text and skips bodies. Entities may be used before their
+//! declaration, so indices must be known first.
 
 use super::ParseError;
 use super::cursor::{Cursor, Parsed};
@@ -7,7 +7,7 @@ use super::lex::{Tok, Token};
 use crate::Loc;
 use sluice_asic::gress::Gress;
 
-/// What a declaration declares.
+/// Kinds of declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Program,
@@ -44,14 +44,14 @@ pub(super) enum Kind {
 pub(super) struct Item {
     pub(super) kind: Kind,
     pub(super) doc: String,
-    /// Empty for the parts of a pipe.
+    /// Name; empty for the parts of a pipe.
     pub(super) name: String,
     pub(super) gress: Option<Gress>,
     /// Field width in bits.
     pub(super) width: u16,
     pub(super) index: Option<u32>,
     pub(super) loc: Loc,
-    /// Token behind the head.
+    /// Position of the first token after the head.
     pub(super) body: usize,
 }
 
@@ -73,10 +73,10 @@ const NAMED: [(&str, Kind); 15] = [
     ("random", Kind::Random),
 ];
 
-/// The declarations of a text, in order; those of fields and states follow the one that contains them.
+/// Returns the declarations of a text in order. Fields and states follow the declaration that contains them.
 ///
 /// # Errors
-/// When a head is malformed or a body does not end.
+/// Refuses a malformed head, and a body without an end.
 pub(super) fn items(tokens: &[Token]) -> Result<Vec<Item>, ParseError> {
     let mut scan = Scan { c: Cursor::new(tokens, 0), items: Vec::new() };
     while *scan.c.peek() != Tok::End {
@@ -169,7 +169,7 @@ impl Scan<'_> {
         }
     }
 
-    /// `{ bit<8> ttl; … }`
+    /// Scans `{ bit<8> ttl; … }`.
     fn fields(&mut self, gress: Gress, kind: Kind, prefix: &str) -> Parsed<()> {
         self.c.expect("{")?;
         while !self.c.eat("}") {
@@ -184,7 +184,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// `{ start = …; state … { … } }`
+    /// Scans `{ start = …; state … { … } }`.
     fn parser(&mut self, gress: Gress) -> Parsed<()> {
         self.c.expect("{")?;
         while !self.c.eat("}") {
@@ -197,7 +197,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Passes the body: up to a `;` or the partner of the first `{`.
+    /// Skips the body: up to a `;`, or to the partner of the first `{`.
     fn push_and_skip(&mut self, mut item: Item) -> Parsed<()> {
         item.body = self.c.position();
         self.items.push(item);

@@ -1,4 +1,4 @@
-//! Names to entities, for printing and parsing alike.
+//! Names of entities, for printer and parser.
 
 use super::scan::{Item, Kind};
 use crate::Program;
@@ -6,7 +6,7 @@ use crate::entity::Entity;
 use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
 
-/// The kinds of entities that have names.
+/// Kinds of entities with names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Space {
     Field,
@@ -26,7 +26,7 @@ pub(super) enum Space {
 }
 
 impl Space {
-    /// Whether two gresses may use the same name for different entities.
+    /// True if two gresses may use the same name for different entities.
     pub(super) const fn per_gress(self) -> bool {
         matches!(self, Space::Field | Space::Header | Space::State | Space::Stack)
     }
@@ -50,7 +50,7 @@ impl Space {
         }
     }
 
-    /// The kind of entity that an item declares.
+    /// Returns the kind of entity that an item declares.
     pub(super) const fn of(kind: Kind) -> Option<Space> {
         Some(match kind {
             Kind::HeaderField(_) | Kind::Metadata | Kind::Intrinsic | Kind::PortMetadata => Space::Field,
@@ -80,14 +80,14 @@ impl Space {
     }
 }
 
-/// Which entity each name means; of several with one name, the one with the lowest index.
+/// Entity of each name. If several entities have one name, the lowest index wins.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scope {
     names: BTreeMap<(Space, Option<Gress>, String), u32>,
 }
 
 impl Scope {
-    /// The names of a program.
+    /// Returns the names of a program.
     pub(super) fn of(p: &Program) -> Scope {
         let mut s = Scope::default();
         macro_rules! add {
@@ -114,7 +114,7 @@ impl Scope {
         s
     }
 
-    /// The names of a text; `indices` holds the entity of each item.
+    /// Returns the names of a text; `indices` holds the entity of each item.
     pub(super) fn of_items(items: &[Item], indices: &[u32]) -> Scope {
         let mut s = Scope::default();
         for (item, &index) in items.iter().zip(indices) {
@@ -131,7 +131,7 @@ impl Scope {
         *at = index.min(*at);
     }
 
-    /// The entity of this name; the gress matters only where each has its own names.
+    /// Returns the entity of this name; the gress is used only for kinds with separate names per gress.
     pub(super) fn find(&self, space: Space, gress: Option<Gress>, name: &str) -> Option<u32> {
         self.names.get(&(space, gress.filter(|_| space.per_gress()), name.to_owned())).copied()
     }

@@ -1,4 +1,4 @@
-//! Actions: each primitive fits one instruction, and none depends on another of the same action.
+//! Actions: each primitive fits one instruction, and none depends on an earlier one of the same action.
 
 mod instruction;
 
@@ -69,7 +69,7 @@ impl Check<'_> {
                 if past > u32::from(hash.width) {
                     let (who, name, width) = (self.site.who, &hash.name, hash.width);
                     let last = past.saturating_sub(1);
-                    let text = format!("{who} takes bits {last}..={lo} of hash `{name}`, which has {width}");
+                    let text = format!("{who} takes bits {last} to {lo} of hash `{name}`, which has {width}");
                     self.error(text, "take lower bits, or widen the hash");
                 }
             }
@@ -84,7 +84,7 @@ impl Check<'_> {
         }
     }
 
-    /// Value and mask are a pair of words of the action data bus.
+    /// Checks a masked write: value and mask are a pair of words of the action data bus.
     fn masked(&mut self, dst: Field, value: &Expr, mask: &Expr) {
         self.writable(dst);
         for e in [value, mask] {
@@ -118,7 +118,7 @@ impl Check<'_> {
         }
     }
 
-    /// A question to a meter: what it is asked with, where the answer goes.
+    /// Checks an access to a meter: its input, and the field for its result.
     fn meter(&mut self, access: &MeterAccess) {
         let (p, who) = (self.p, self.site.who);
         let data = &p.meters[access.meter];
@@ -127,7 +127,7 @@ impl Check<'_> {
         let to = &p.fields[access.to];
         let coloured = data.kind.is_coloured();
         if coloured && to.width < 2 || to.width > 32 {
-            let text = format!("{who} sets `{}` of {} bits to an answer of `{name}`", to.name, to.width);
+            let text = format!("{who} sets `{}` of {} bits to a result of `{name}`", to.name, to.width);
             self.error(
                 text,
                 if coloured { "a colour has 2 bits: use a field of 2 to 32" } else { "use at most 32 bits" },
@@ -135,19 +135,19 @@ impl Check<'_> {
         }
         match &access.input {
             None if !coloured => {
-                let text = format!("{who} asks `{name}` without a sample");
+                let text = format!("{who} accesses meter `{name}` without a sample");
                 self.error(text, "a filter takes the value that it averages");
             }
             None => {}
             Some(e) => {
                 if leaf(e).is_none() {
-                    let text = format!("{who} computes what it asks `{name}` with");
-                    self.error(text, "compute it in an action before and pass the metadata field");
+                    let text = format!("{who} computes the input of meter `{name}`");
+                    self.error(text, "compute it in an earlier action and pass the metadata field");
                 }
                 let width = width(p, e, self.site, &self.data.params, self.d);
                 let most = if coloured { 2 } else { 32 };
                 if let Some(width) = width.filter(|w| *w > most) {
-                    let text = format!("{who} asks `{name}` with {width} bits; it takes {most}");
+                    let text = format!("{who} passes {width} bits to meter `{name}`, which takes {most}");
                     self.error(text, "slice the value");
                 }
             }
@@ -155,7 +155,7 @@ impl Check<'_> {
         self.index(&access.index, data.home, ("meter", name));
     }
 
-    /// An index of a register or meter: of the right kind, a leaf, able to be below the size.
+    /// Checks the index of a register or meter: of the right kind, a leaf, able to be below the size.
     fn index(&mut self, index: &Index, home: CounterHome, (word, name): (&str, &str)) {
         let (p, who) = (self.p, self.site.who);
         let cells = p.cells(home);
@@ -181,7 +181,7 @@ impl Check<'_> {
         };
         if leaf(expr).is_none() {
             let text = format!("{who} computes the index of {word} `{name}`");
-            return self.error(text, "compute it in an action before and use the metadata field as index");
+            return self.error(text, "compute it in an earlier action and use the metadata field as index");
         }
         let Some(width) = width(p, expr, self.site, &self.data.params, self.d) else { return };
         match expr {
@@ -189,7 +189,7 @@ impl Check<'_> {
                 let text = format!("{who} accesses `{name}` at {value}, but it has {cells} elements");
                 self.error(
                     text,
-                    "an index past the end accesses nothing: use a smaller one or more elements",
+                    "an index beyond the end accesses nothing: use a smaller index or more elements",
                 );
             }
             Expr::Const(..) => {}
@@ -197,7 +197,7 @@ impl Check<'_> {
         }
     }
 
-    /// An index of so many bits against the cells of an array.
+    /// Compares the width of an index with the number of cells.
     fn reach(&mut self, width: u16, cells: u32, name: &str) {
         let who = self.site.who;
         if width > 32 {
@@ -273,13 +273,13 @@ impl Check<'_> {
         };
         if leaf(index).is_none() {
             let text = format!("{who} computes the index of counter `{name}`");
-            self.error(text, "compute it in an action before and use the metadata field as index");
+            self.error(text, "compute it in an earlier action and use the metadata field as index");
         }
         let Some(width) = width(self.p, index, self.site, &self.data.params, self.d) else { return };
         match index {
             Expr::Const(value, _) if *value >= size.into() => {
                 let text = format!("{who} counts `{name}` at {value}, but it has {size} cells");
-                self.error(text, "an index past the end counts nothing: use a smaller one or more cells");
+                self.error(text, "an index beyond the end counts nothing: use a smaller index or more cells");
             }
             Expr::Const(..) => {}
             _ if !fits(u128::from(size.saturating_sub(1)), width) => {
@@ -293,7 +293,7 @@ impl Check<'_> {
     }
 }
 
-/// What a primitive can touch.
+/// Things that a primitive can access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Touched {
     Field(Field),
@@ -365,7 +365,7 @@ fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
     list
 }
 
-/// All primitives of an action run at once.
+/// Checks that all primitives of an action can run at once.
 fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     let who = format!("action `{}`", data.name);
     let help = "the primitives of an action run at once: split it into two actions";
@@ -399,7 +399,7 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     }
 }
 
-/// A direct array is accessed only by actions that nothing but its own table runs.
+/// Checks that only actions of its table access a direct array.
 fn direct(p: &Program, d: &mut Vec<Diag>) {
     for (a, data) in p.actions.iter() {
         for primitive in &data.body {
@@ -418,14 +418,14 @@ fn direct(p: &Program, d: &mut Vec<Diag>) {
                     array.verb()
                 );
                 let diag = Diag::error(primitive.loc, text).also(loc, "run here");
-                let help = format!("give the other place an action of its own, or make the {word} indirect");
+                let help = format!("use a separate action in the other place, or make the {word} indirect");
                 d.push(diag.help(help));
             }
         }
     }
 }
 
-/// Where an action is called without a table.
+/// Returns the place where an action is called without a table.
 fn called(p: &Program, action: Action) -> Option<Loc> {
     Gress::ALL.into_iter().find_map(|gress| {
         let flow = Flow::of(p, gress);

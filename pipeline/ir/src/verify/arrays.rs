@@ -1,12 +1,12 @@
-//! Arrays behind ALUs of their own, which a packet accesses once: counters, registers, meters; and generators of random
-//! numbers, of which a pass draws once.
+//! Arrays with separate ALUs, which a packet accesses once: counters, registers, meters; and generators of
+//! random numbers, from which a pass draws once.
 
 use super::Diag;
 use crate::cfg::{Flow, Node, NodeKind};
 use crate::{Counter, CounterHome, Loc, Meter, PrimitiveKind, Program, Random, Register};
 use sluice_asic::gress::Gress;
 
-/// What a packet accesses once.
+/// A thing that a packet accesses once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Array {
     Counter(Counter),
@@ -34,7 +34,7 @@ impl Array {
         }
     }
 
-    /// As messages name it; a counter by its bare name.
+    /// Returns the name in messages; of a counter only its name.
     pub(super) fn name(self, p: &Program) -> String {
         match self {
             Array::Counter(_) => format!("`{}`", self.bare_name(p)),
@@ -46,12 +46,12 @@ impl Array {
         match self {
             Array::Counter(_) => "counts",
             Array::Register(_) => "accesses",
-            Array::Meter(_) => "asks",
+            Array::Meter(_) => "accesses",
             Array::Random(_) => "draws from",
         }
     }
 
-    /// What to do about two accesses.
+    /// Returns the advice for two accesses.
     pub(super) const fn help(self) -> &'static str {
         match self {
             Array::Counter(_) => "a counter takes one count per packet: remove one, or use two counters",
@@ -67,7 +67,7 @@ impl Array {
         }
     }
 
-    /// Where its index comes from; `None` if it has none.
+    /// Returns the addressing; `None` if there is no index.
     pub(super) fn home(self, p: &Program) -> Option<CounterHome> {
         match self {
             Array::Counter(c) => Some(p.counters[c].home),
@@ -78,7 +78,7 @@ impl Array {
     }
 }
 
-/// The array that a primitive accesses.
+/// Returns the array that a primitive accesses.
 pub(super) fn of(p: &Program, kind: &PrimitiveKind) -> Option<Array> {
     Some(match kind {
         PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) => Array::Counter(*c),
@@ -89,14 +89,15 @@ pub(super) fn of(p: &Program, kind: &PrimitiveKind) -> Option<Array> {
     })
 }
 
-/// Accesses of a node, each with the place.
+/// Returns the accesses of a node, each with its place.
 fn accesses(p: &Program, flow: &Flow, node: Node) -> Vec<(Array, Loc)> {
     let actions = flow.actions(p, node);
     let body = actions.iter().flat_map(|&a| &p.actions[a].body);
     body.filter_map(|primitive| Some((of(p, &primitive.kind)?, primitive.loc))).collect()
 }
 
-/// No packet reaches two accesses of one array; two in one action are found with the action.
+/// Checks that no packet reaches two accesses of one array. Two accesses in one action are reported with the
+/// action.
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for gress in Gress::ALL {
         let flow = Flow::of(p, gress);
@@ -111,10 +112,10 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
             let Some((other, _, first)) = clash else { continue };
             let (here, there) = (&flow.nodes[*node], &flow.nodes[*other]);
             if matches!(here.kind, NodeKind::Table(_)) && here.kind == there.kind {
-                // Tables applied twice are found with the control block.
+                // A table applied twice is reported with the control block.
                 continue;
             }
-            // One action called twice: the calls are the places to look at.
+            // If one action is called twice, the two calls are the places to report.
             let same = (loc.file, loc.line, loc.col) == (first.file, first.line, first.col);
             let (loc, first) = if same { (here.loc, there.loc) } else { (*loc, *first) };
             let (word, name) = (array.word(), array.bare_name(p));
@@ -125,7 +126,8 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// A table has at most one direct array of each kind but registers and meters, which share meter ALUs.
+/// Checks that a table has at most one direct array of each kind; registers and meters share meter ALUs and
+/// count as one.
 fn direct_twice(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
     for (t, table) in p.tables.iter().filter(|(_, t)| t.gress == gress) {
         let on = |home: CounterHome| home == CounterHome::Direct(t);

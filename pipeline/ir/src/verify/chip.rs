@@ -1,4 +1,4 @@
-//! What one chip lacks, as far as no placement is needed to know.
+//! Limits of a chip that are known without placement.
 
 use super::headers::{self, Validity};
 use super::values::has_param;
@@ -54,7 +54,8 @@ fn operations(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>
     }
 }
 
-/// Programs declare `qid` at its widest; a chip with fewer queues drops the upper bits (model: chip §10).
+/// Checks `qid`. Programs declare it at its widest; a chip with fewer queues ignores the upper bits (model:
+/// chip §10).
 fn queue(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
     let bits = chip.tm.queues_per_group.next_power_of_two().trailing_zeros() as u16;
     for primitive in &data.body {
@@ -134,7 +135,7 @@ fn selectors(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     }
 }
 
-/// A gateway orders a field against constants only (model: chip §3.6).
+/// Checks that gateways order a field only against constants (model: chip §3.6).
 fn conditions(gress: Gress, chip: &ChipSpec, block: &Block, d: &mut Vec<Diag>) {
     for stmt in block {
         match &stmt.kind {
@@ -163,7 +164,7 @@ fn condition(gress: Gress, chip: &ChipSpec, cond: &Cond, loc: Loc, d: &mut Vec<D
                     op.symbol(),
                     chip.name
                 );
-                d.push(Diag::error(loc, text).help("subtract them in an action before and test the result"));
+                d.push(Diag::error(loc, text).help("subtract them in an earlier action and test the result"));
             }
         }
         Cond::Valid(_) => {}
@@ -179,8 +180,8 @@ fn bytes(p: &Program, h: Header) -> u32 {
     p.header_bits(h).div_ceil(8)
 }
 
-/// A parser that cannot clear a container as it writes it does not write a field twice (model: chip §6.1): the
-/// second write would be parser error "multi-write".
+/// Checks that no path writes a field twice if the parser cannot clear a container as it writes (model: chip
+/// §6.1): the second write would be the parser error "multi-write".
 fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
     if chip.parser.clear_on_write {
         return;
@@ -215,14 +216,14 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
     }
 }
 
-/// The counter's stack is deep enough, where there is one (model: chip §6.1).
+/// Checks that the counter's stack is deep enough, if there is one (model: chip §6.1).
 fn counter_stack(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
     let Ok(ways) = Ways::of(p, gress) else { return };
     let most = chip.parser.counter_stack as usize;
     let Some(stop) = ways.places.iter().find(|s| s.effect.pushed_most > most) else { return };
     let data = &p.states[stop.place.state];
     let text = format!(
-        "state `{}` puts {} on the parser counter's stack; that of {} holds {most}",
+        "state `{}` pushes {} on the parser counter's stack; the stack of {} holds {most}",
         data.name,
         super::count(stop.effect.pushed_most, "counter"),
         chip.name
@@ -230,7 +231,7 @@ fn counter_stack(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
     d.push(Diag::error(data.loc, text).help("count with one counter, or unroll the inner loop"));
 }
 
-/// Port metadata fits the slot in front of the packet (model: chip §6.3).
+/// Checks that port metadata fits the slot in front of the packet (model: chip §6.3).
 fn port_metadata(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     let bits: u32 = p.port_metadata().map(|(_, f)| u32::from(f.width)).sum();
     let most = chip.parser.port_metadata_bytes * 8;
@@ -241,7 +242,7 @@ fn port_metadata(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     }
 }
 
-/// The deepest byte that a path reads.
+/// Checks the deepest byte that a path reads.
 fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
     let Ok(ways) = Ways::of(p, gress) else { return };
     let before = ways.most_before(|stop| stop.effect.bytes);

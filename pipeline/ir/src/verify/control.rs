@@ -1,4 +1,4 @@
-//! Control blocks: where tables are applied and what conditions look like.
+//! Control blocks: places of tables, and forms of conditions.
 
 use super::values::width;
 use super::{Diag, Site, count};
@@ -35,7 +35,7 @@ impl Check<'_> {
                         let (who, name, n) = (site.who, &action.name, action.params.len());
                         let text =
                             format!("{who} calls action `{name}`, which has {}", count(n, "parameter"));
-                        let help = "its values come from table entries: run it from a table";
+                        let help = "its values come from table entries: apply a table that runs it";
                         self.d.push(Diag::error(stmt.loc, text).help(help));
                     }
                 }
@@ -65,7 +65,7 @@ impl Check<'_> {
         }
         let by_outcome = !arms.hit.is_empty() || !arms.miss.is_empty();
         if by_outcome && !arms.run.is_empty() {
-            let text = format!("table `{name}` is followed by hit or miss and by its actions");
+            let text = format!("table `{name}` has both hit or miss arms and action arms");
             self.d.push(Diag::error(loc, text).help("use either hit and miss, or one arm per action"));
         }
         let possible = table_actions(self.p, t);
@@ -73,12 +73,12 @@ impl Check<'_> {
             let action = &self.p.actions[*a].name;
             if !possible.contains(a) {
                 let text =
-                    format!("an arm of table `{name}` waits for action `{action}`, which it never runs");
+                    format!("an arm of table `{name}` is for action `{action}`, which the table never runs");
                 self.d.push(Diag::error(loc, text).help("add the action to the table or remove the arm"));
             }
             if arms.run[..n].iter().any(|(other, _)| other == a) {
-                let text = format!("two arms of table `{name}` wait for action `{action}`");
-                self.d.push(Diag::error(loc, text).help("join them"));
+                let text = format!("two arms of table `{name}` are for action `{action}`");
+                self.d.push(Diag::error(loc, text).help("merge them"));
             }
         }
     }
@@ -90,8 +90,10 @@ impl Check<'_> {
                 let who = site.who;
                 let comparable = is_field(a) && (is_field(b) || matches!(b, Expr::Const(..)));
                 if !comparable {
-                    let text =
-                        format!("a condition of {who} compares (`{}`) what a gateway cannot", op.symbol());
+                    let text = format!(
+                        "a condition of {who} compares (`{}`) values that a gateway cannot compare",
+                        op.symbol()
+                    );
                     let help = "the left side is a field or a slice of one, the right side a constant, field or slice";
                     self.d.push(Diag::error(site.loc, text).help(help));
                 }
@@ -112,7 +114,7 @@ impl Check<'_> {
     }
 }
 
-/// A field, or a slice of one.
+/// Returns true for a field, or a slice of one.
 fn is_field(e: &Expr) -> bool {
     match e {
         Expr::Field(_) => true,

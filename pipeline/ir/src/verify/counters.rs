@@ -1,4 +1,4 @@
-//! Counters: what their cells can be.
+//! Counters: formats of their cells.
 
 use super::Diag;
 use crate::{CounterHome, Program};
@@ -11,7 +11,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         }
         if let Err(error) = data.cell.layout(data.kind) {
             let text = format!("counter `{}`: {error}", data.name);
-            d.push(Diag::error(data.loc, text).help("leave the format out to have the densest one"));
+            d.push(Diag::error(data.loc, text).help("leave out the format to get the densest one"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Deparsers: what is emitted, and checksums.
+//! Deparsers: emitted headers, and checksums.
 
 use super::Diag;
 use super::headers::Validity;
@@ -6,13 +6,13 @@ use super::possible::Possible;
 use crate::{ChecksumUpdate, Field, Header, Home, PrimitiveKind, Program};
 use sluice_asic::gress::Gress;
 
-/// `after` is what can be valid at the deparser, if that is known.
+/// Checks a deparser. `after` is the set of headers that can be valid there, if it is known.
 pub(super) fn check(p: &Program, gress: Gress, after: Option<&Possible>, d: &mut Vec<Diag>) {
     let deparser = &p.pipe(gress).deparser;
     for (n, h) in deparser.emit.iter().enumerate() {
         if deparser.emit[..n].contains(h) {
             let text = format!("{gress} emits header `{}` twice", p.headers[*h].name);
-            d.push(Diag::error(p.headers[*h].loc, text).help("emit it once, where it stands on the wire"));
+            d.push(Diag::error(p.headers[*h].loc, text).help("emit it once, at its place on the wire"));
         }
     }
     for (n, update) in deparser.checksums.iter().enumerate() {
@@ -60,13 +60,13 @@ fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag
             }
         }
     }
-    // A header that is left out must not shift the words of those behind it.
+    // A header that is left out must not shift the 16-bit words of the headers after it.
     let runs = update.inputs.chunk_by(|&a, &b| p.fields[a].home == p.fields[b].home);
     let bits_of = |run: &[Field]| run.iter().map(|&f| u32::from(p.fields[f].width)).sum::<u32>();
     if runs.clone().count() > 1 {
         for run in runs.filter(|run| !bits_of(run).is_multiple_of(16)) {
             let text = format!(
-                "the checksum `{}` sums {} bits from `{}` on before it comes to another header",
+                "the checksum `{}` sums {} bits from `{}` on before the next header",
                 field.name,
                 bits_of(run),
                 p.fields[run[0]].name
@@ -89,7 +89,7 @@ fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag
     }
 }
 
-/// Whether an action makes the header valid.
+/// Returns true if an action makes the header valid.
 fn made_valid(p: &Program, h: Header) -> bool {
     let mut steps = p.actions.values().flat_map(|a| &a.body);
     steps.any(|step| match step.kind {
@@ -106,9 +106,9 @@ fn emission(p: &Program, gress: Gress, after: &Possible, d: &mut Vec<Diag>) {
         if bit == 0 || after.is_never() {
             continue;
         }
-        // What egress extracts and does not emit was bridged: its bytes have done their work.
+        // A header that egress extracts and does not emit is a bridged header, which ends here.
         let bridged = gress == Gress::Egress && !made_valid(p, h);
-        // What a resubmit puts in front has done its work when it is parsed.
+        // A header in front of a resubmitted packet is not needed after parsing.
         let resubmitted = p.pipe(gress).deparser.requests.iter().any(|r| r.header == Some(h));
         if after.may() & bit != 0 && !emit.contains(&h) && !bridged && !resubmitted {
             let text = format!("header `{name}` may be valid after {gress} but is not emitted");

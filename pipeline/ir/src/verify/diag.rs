@@ -1,52 +1,52 @@
-//! Diagnostics about programs: what is wrong, where, against which limit, and what to do about it.
+//! Diagnostics of programs: mistake, place, limit and fix.
 
 use crate::Loc;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The program cannot be used.
+    /// Error: the program cannot be used.
     Error,
-    /// The program can be used, and probably does not do what its author meant.
+    /// Warning: the program can be used, but probably does not do what its author meant.
     Warning,
 }
 
-/// One finding about a program.
+/// A diagnostic about a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diag {
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// The entity and what is wrong with it, found and expected, in one sentence without a full stop.
+    /// The entity and its mistake, found and expected: one sentence without a full stop.
     pub text: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub at: Loc,
-    /// Other places that matter, with a word on each.
+    /// Other relevant locations, each with a note.
     pub also: Vec<(Loc, String)>,
-    /// How to mend it; empty if nothing useful can be said.
+    /// How to fix it; empty if there is no useful advice.
     pub help: String,
 }
 
 impl Diag {
-    /// An error.
+    /// Makes an error.
     #[must_use]
     pub fn error(at: Loc, text: impl Into<String>) -> Diag {
         Diag { severity: Severity::Error, text: text.into(), at, also: Vec::new(), help: String::new() }
     }
 
-    /// A warning.
+    /// Makes a warning.
     #[must_use]
     pub fn warning(at: Loc, text: impl Into<String>) -> Diag {
         Diag { severity: Severity::Warning, ..Diag::error(at, text) }
     }
 
-    /// With a remedy.
+    /// Sets how to fix it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diag {
         self.help = help.into();
         self
     }
 
-    /// With another place.
+    /// Adds another location.
     #[must_use]
     pub fn also(mut self, at: Loc, note: impl Into<String>) -> Diag {
         self.also.push((at, note.into()));

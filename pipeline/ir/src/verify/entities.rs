@@ -48,7 +48,7 @@ fn names(p: &Program, d: &mut Vec<Diag>) {
         let text = format!("label `{}` is not in snake_case", label.name);
         d.push(
             Diag::error(label.loc, text)
-                .help("it becomes a drop reason: use a-z, 0-9 and `_`, a letter first"),
+                .help("it becomes a drop reason: use a-z, 0-9 and `_`, beginning with a letter"),
         );
     }
 }
@@ -66,8 +66,8 @@ struct Scope<'d> {
 impl Scope<'_> {
     fn name(&mut self, word: &'static str, space: &str, name: &str, loc: Loc) {
         if !is_plain_name(name) {
-            let text = format!("{word} `{name}` has no proper name");
-            let help = "names are letters, digits, `_`, `.`, `-` and `$`, a letter first";
+            let text = format!("{word} `{name}` has an invalid name");
+            let help = "use letters, digits, `_`, `.`, `-` and `$`, beginning with a letter";
             self.d.push(Diag::error(loc, text).help(help));
         }
         if let Some(first) = self.seen.insert((word, space.to_owned(), name.to_owned()), loc) {
@@ -84,7 +84,7 @@ fn widths(p: &Program, d: &mut Vec<Diag>) {
         a.params.iter().map(|x| (format!("parameter `{}` of action `{}`", x.name, a.name), x.width, a.loc))
     });
     for (who, width, loc) in fields.chain(params).filter(|(_, width, _)| !(1..=128).contains(width)) {
-        let help = "1 to 128 bits are possible: split it";
+        let help = "a width is 1 to 128 bits: split it";
         d.push(Diag::error(loc, format!("{who} is {width} bits wide")).help(help));
     }
 }
@@ -96,8 +96,10 @@ fn headers(p: &Program, d: &mut Vec<Diag>) {
             *listed.entry(f).or_default() += 1;
             let field = &p.fields[f];
             if field.home != Home::Header(h) {
-                let text =
-                    format!("header `{}` lists field `{}`, which is not its own", data.name, field.name);
+                let text = format!(
+                    "header `{}` lists field `{}`, which belongs to another header",
+                    data.name, field.name
+                );
                 d.push(Diag::error(data.loc, text).help("declare the field in the header that lists it"));
             }
         }
@@ -118,7 +120,7 @@ fn headers(p: &Program, d: &mut Vec<Diag>) {
         let times = listed.get(&f).copied().unwrap_or(0);
         if times != 1 {
             let (name, header) = (&data.name, &p.headers[h].name);
-            let text = format!("field `{name}` stands {times} times in the field lists of headers");
+            let text = format!("field `{name}` is {times} times in the field lists of headers");
             d.push(Diag::error(data.loc, text).help(format!("list it once, in header `{header}`")));
         }
     }
@@ -132,16 +134,14 @@ fn intrinsics(p: &Program, d: &mut Vec<Diag>) {
         if !info.exists_in(gress) {
             let text = format!("{gress} has no intrinsic field `{}`, declared as `{name}`", info.name);
             d.push(
-                Diag::error(data.loc, text).help("use it in the other gress and bridge what this one needs"),
+                Diag::error(data.loc, text)
+                    .help("read it in the other gress and pass the value in a bridged header"),
             );
         }
         if data.width != info.tofino2 {
             let text =
                 format!("intrinsic field `{name}` is {} bits wide, expected {}", data.width, info.tofino2);
-            d.push(
-                Diag::error(data.loc, text)
-                    .help("declare the widest form among the chips; narrower ones fit in it"),
-            );
+            d.push(Diag::error(data.loc, text).help("declare the largest width among the chips"));
         }
         if let Some(first) = seen.insert((gress, which), data.loc) {
             let text = format!("intrinsic field `{}` of {gress} is declared twice", info.name);
@@ -178,6 +178,9 @@ fn stacks(p: &Program, d: &mut Vec<Diag>) {
 fn port_metadata(p: &Program, d: &mut Vec<Diag>) {
     for (_, data) in p.port_metadata().filter(|(_, f)| f.gress != Gress::Ingress) {
         let text = format!("port metadata `{}` is declared in {}", data.name, data.gress);
-        d.push(Diag::error(data.loc, text).help("only ingress has it: bridge what egress needs"));
+        d.push(
+            Diag::error(data.loc, text)
+                .help("only ingress has it: pass values to egress in a bridged header"),
+        );
     }
 }

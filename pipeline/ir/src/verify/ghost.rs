@@ -1,4 +1,4 @@
-//! The ghost control: what a thread without a packet may do.
+//! Ghost control: the operations that are allowed without a packet.
 
 use super::Diag;
 use crate::cfg::{Flow, Var};
@@ -37,12 +37,12 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
                 }
                 PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) if ghost => {
                     let help = "count in a register";
-                    let text = "the ghost control counts packets and bytes, but it has none";
+                    let text = "the ghost control counts packets or bytes, but it has no packet";
                     d.push(Diag::error(primitive.loc, text).help(help));
                 }
                 PrimitiveKind::Meter(_) | PrimitiveKind::Random(..) if ghost => {
                     let help = "meter and draw in ingress";
-                    let text = "the ghost control asks meters or random numbers, which go by packets";
+                    let text = "the ghost control uses a meter or a random number, which needs a packet";
                     d.push(Diag::error(primitive.loc, text).help(help));
                 }
                 _ => {}
@@ -51,7 +51,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
     let Some(Stmt { loc, .. }) = p.ghost.first() else { return };
     if written.is_empty() {
-        let text = "the ghost control writes no register, so nobody sees what it does";
+        let text = "the ghost control writes no register, so it has no effect";
         d.push(Diag::warning(*loc, text).help("keep the depth in a register that ingress reads"));
     } else if !written.keys().any(|r| read.contains(r)) {
         let (register, loc) = written.iter().next().map_or((None, *loc), |(r, loc)| (Some(*r), *loc));
@@ -61,7 +61,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// The ghost control reads something.
+/// Checks a read of the ghost control.
 fn reads(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     let (name, what) = match var {
         Var::Valid(_) => (var.name(p), "headers"),
@@ -77,12 +77,12 @@ fn reads(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     d.push(Diag::error(loc, text).help("use ghost.qlength, ghost.qid, ghost.pipe_id and registers"));
 }
 
-/// The ghost control writes something.
+/// Checks a write of the ghost control.
 fn writes(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     if matches!(var, Var::Field(f) if p.fields[f].home == Home::Metadata) {
         return;
     }
-    // A drop is reported as such.
+    // A drop is reported separately.
     if matches!(var, Var::Field(f) if p.fields[f].home == Home::Intrinsic(crate::Intrinsic::DropCtl)) {
         return;
     }
@@ -90,21 +90,20 @@ fn writes(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     d.push(Diag::error(loc, text).help("write metadata and registers"));
 }
 
-/// Ingress reads something.
+/// Checks a read of ingress.
 fn spies(p: &Program, var: Var, loc: Loc, d: &mut Vec<Diag>) {
     let Var::Field(f) = var else { return };
     let Home::Intrinsic(which) = p.fields[f].home else { return };
     if which.is_ghost() {
-        let text = format!("ingress reads `{}`, which only the ghost control sees", p.fields[f].name);
+        let text = format!("ingress reads `{}`, which only the ghost control can read", p.fields[f].name);
         d.push(Diag::error(loc, text).help("let the ghost control write it to a register"));
     }
 }
 
-/// A chip without the thread.
+/// Reports a ghost control on a chip without a ghost thread.
 pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     let Some(first) = p.ghost.first().filter(|_| !chip.features.ghost) else { return };
     let text = format!("the program has a ghost control, which {} does not run", chip.name);
-    let help =
-        "on this chip queue depths are seen in egress only, by `enq_qdepth` and `deq_qdepth`; use Tofino 2";
+    let help = "on this chip only egress has queue depths, in `enq_qdepth` and `deq_qdepth`; use Tofino 2";
     d.push(Diag::error(first.loc, text).help(help));
 }

@@ -1,4 +1,4 @@
-//! Hash computations: output shape and inputs.
+//! Hash computations: width, seed, rotation and inputs.
 
 use super::values::{has_param, leaf, width};
 use super::{Diag, Site};
@@ -17,12 +17,12 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         }
         if data.inputs.is_empty() {
             let text = format!("{who} has no inputs");
-            d.push(Diag::error(data.loc, text).help("give it the fields that tell flows apart"));
+            d.push(Diag::error(data.loc, text).help("give it the fields that distinguish flows"));
         }
         for input in &data.inputs {
             if leaf(input).is_none() || has_param(input) {
-                let text = format!("{who} computes on its inputs");
-                let help = "inputs are fields, constants, and slices and casts of them: write the value to a field before";
+                let text = format!("{who} has a computed input");
+                let help = "inputs are fields, constants, and slices and casts of them: write the value to a field first";
                 d.push(Diag::error(data.loc, text).help(help));
             } else {
                 width(p, input, site, &[], d);
@@ -32,7 +32,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// Pairs in whichever order: different inputs of one width, each in one pair.
+/// Checks symmetric pairs: different inputs of one width, each in one pair.
 fn symmetric(p: &Program, data: &HashData, who: &str, d: &mut Vec<Diag>) {
     let mut error = |text: String, help: &str| d.push(Diag::error(data.loc, text).help(help));
     let mut seen: Vec<u16> = Vec::new();
@@ -47,7 +47,7 @@ fn symmetric(p: &Program, data: &HashData, who: &str, d: &mut Vec<Diag>) {
         let (left, right) = (first.width(p), second.width(p));
         if left != right {
             let text = format!("{who} is symmetric in inputs of {left} and {right} bits");
-            error(text, "a pair is of one width: cast or slice one of them");
+            error(text, "both inputs of a pair have the same width: cast or slice one of them");
         }
         if matches!(first, Expr::Const(..)) || matches!(second, Expr::Const(..)) {
             error(format!("{who} is symmetric in a constant"), "pair two values from the packet");
@@ -55,7 +55,7 @@ fn symmetric(p: &Program, data: &HashData, who: &str, d: &mut Vec<Diag>) {
         for at in [a, b] {
             if seen.contains(at) {
                 let text = format!("{who} has its input {at} twice in symmetric pairs");
-                error(text, "an input is one half of one pair");
+                error(text, "an input is in at most one pair");
             }
             seen.push(*at);
         }

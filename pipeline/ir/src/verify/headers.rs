@@ -1,4 +1,4 @@
-//! Header validity: which headers can be valid where, and reads of those that are not.
+//! Header validity: headers that can be valid at each point, and reads of headers that are not.
 
 use super::possible::Possible;
 use super::{Diag, papercut};
@@ -17,11 +17,11 @@ pub(super) struct Validity<'p> {
     bits: EntityMap<Header, u128>,
 }
 
-/// What a parser can make of packets.
+/// Result of following a parser.
 pub(super) struct Parsed {
     /// Before the operations of each place.
     pub(super) before: Vec<Possible>,
-    /// As the control block begins.
+    /// At the start of the control block.
     pub(super) end: Possible,
 }
 
@@ -31,19 +31,19 @@ impl<'p> Validity<'p> {
         let mut bits = EntityMap::new();
         for data in p.headers.values() {
             let own = data.gress == gress;
-            // Beyond 128 headers there is no bit: nothing is known of them, nothing reported.
+            // Headers after the 128th have no bit: they are not followed, and nothing is reported for them.
             bits.push(if own { 1u128.checked_shl(next).unwrap_or(0) } else { 0 });
             next += u32::from(own);
         }
         Validity { p, gress, bits }
     }
 
-    /// The bit of a header; 0 if it is not followed.
+    /// Returns the bit of a header; 0 if it is not followed.
     pub(super) fn bit(&self, h: Header) -> u128 {
         self.bits[h]
     }
 
-    /// The headers of a set by name.
+    /// Returns the names of a set of headers.
     pub(super) fn names(&self, set: u128) -> String {
         let inside = self.p.headers.iter().filter(|(h, _)| self.bits[*h] & set != 0);
         inside.map(|(_, d)| d.name.as_str()).collect::<Vec<_>>().join(", ")
@@ -111,7 +111,8 @@ impl Parsed {
     }
 }
 
-/// Follows a gress through parser and control; what can be valid at its deparser, unless the parser loops.
+/// Follows a gress through parser and control. Returns the headers that can be valid at its deparser, `None`
+/// if the parser loops.
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) -> Option<Possible> {
     let ways = Ways::of(p, gress).ok()?;
     let validity = Validity::new(p, gress);
@@ -129,8 +130,8 @@ impl Walk<'_> {
     fn block(&mut self, block: &Block, mut at: Possible) -> Possible {
         for stmt in block {
             if at.is_never() {
-                let text = "no packet gets here: the headers that the conditions above want are never valid together";
-                self.d.push(Diag::warning(stmt.loc, text).help("remove the statement or mend the condition"));
+                let text = "no packet reaches this: the headers that the conditions above require are never valid together";
+                self.d.push(Diag::warning(stmt.loc, text).help("remove the statement or fix the condition"));
                 return at;
             }
             at = match &stmt.kind {
@@ -159,7 +160,7 @@ impl Walk<'_> {
         }
         let mut hit = Possible::never();
         let mut ran: Vec<(Action, Possible)> = Vec::new();
-        // A table without keys only misses.
+        // A table without keys always misses.
         for &a in data.actions.iter().filter(|_| !data.keys.is_empty()) {
             let after = self.action(a, at.clone());
             hit = hit.join(&after);
@@ -190,13 +191,13 @@ impl Walk<'_> {
         let before = at.clone();
         for primitive in &data.body {
             match &primitive.kind {
-                // Moving a stack's elements moves also those that are not valid.
+                // A move of a stack also moves elements that are not valid.
                 PrimitiveKind::Set(dst, Expr::Field(src)) if self.within_stack(*dst, *src) => {}
                 PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
                     self.expr(value, &before, &who, primitive.loc);
                 }
                 PrimitiveKind::CopyValid(to, from) => {
-                    // No primitive before it writes the source's bit.
+                    // No earlier primitive writes the source's bit.
                     let (to, from) = (self.v.bit(*to), self.v.bit(*from));
                     let of = |valid| at.assume(from, valid).with(to, valid);
                     at = of(true).join(&of(false));
@@ -237,7 +238,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads of a condition; the second part of `&&` and `||` is read only where the first left it open.
+    /// Checks reads of a condition. The second part of `&&` and `||` is read only if the first did not
+    /// decide.
     fn cond(&mut self, cond: &Cond, at: &Possible, loc: Loc) {
         match cond {
             Cond::Cmp(_, a, b) => {
@@ -264,7 +266,7 @@ impl Walk<'_> {
             Cond::Not(a) => self.assume(a, !truth, at),
             Cond::And(a, b) | Cond::Or(a, b) => {
                 let both = matches!(cond, Cond::And(..));
-                // `a || b` is false when both are, as `a && b` is true when both are.
+                // `a || b` is false if both are false, as `a && b` is true if both are true.
                 let open = self.assume(a, both, at);
                 let through = self.assume(b, truth, &open);
                 if truth == both { through } else { self.assume(a, !both, at).join(&through) }
@@ -284,7 +286,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether both are the same field of elements of one stack.
+    /// Returns true if both are the same field of elements of one stack.
     fn within_stack(&self, a: Field, b: Field) -> bool {
         let place = |f: Field| {
             let Home::Header(h) = self.p.fields[f].home else { return None };
@@ -294,7 +296,7 @@ impl Walk<'_> {
         place(a).is_some_and(|at| place(b) == Some(at))
     }
 
-    /// The header of a field, if it is one of this gress that is followed.
+    /// Returns the header of a field, if it is a header of this gress that is followed.
     fn home(&self, f: Field) -> Option<(Header, u128)> {
         let Home::Header(h) = self.p.fields[f].home else { return None };
         Some((h, self.v.bit(h))).filter(|(_, bit)| *bit != 0)
@@ -315,7 +317,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A key of a header that may be invalid is usual: a column for the validity, or the zero, tells.
+    /// Checks a key. A key of a header that may be invalid is legal: a validity column, or the value zero,
+    /// tells the cases apart.
     fn key(&mut self, f: Field, at: &Possible, table: &str, loc: Loc) {
         let Some((h, bit)) = self.home(f) else { return };
         let (name, header) = (&self.p.fields[f].name, &self.p.headers[h].name);

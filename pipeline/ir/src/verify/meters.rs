@@ -13,7 +13,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
         }
         if data.initial.is_some_and(|config| !config.is_for(data.kind)) {
             let text = format!(
-                "meter `{}` of kind {} starts with the configuration of another kind",
+                "meter `{}` of kind {} has an initial configuration of another kind",
                 data.name,
                 data.kind.word()
             );
@@ -35,12 +35,15 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// First configurations that the chip's codes do not reach.
+/// Checks that the chip's codes can express the initial configurations.
 pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     for data in p.meters.values().filter(|m| m.initial.is_none_or(|config| config.is_for(m.kind))) {
         if let Err(error) = MeterCell::new(data.kind, data.initial.as_ref(), &Origin::of(chip)) {
-            let text = format!("meter `{}` cannot start so on {}: {error}", data.name, chip.name);
-            d.push(Diag::error(data.loc, text).help("choose values that the meter's codes reach"));
+            let text = format!(
+                "meter `{}` has an initial configuration that {} does not support: {error}",
+                data.name, chip.name
+            );
+            d.push(Diag::error(data.loc, text).help("choose values that the meter's codes can express"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is legal and probably not meant.
+//! Papercuts: legal code that is probably not intended.
 
 use super::Diag;
 use crate::cfg::{Flow, NodeKind, Var};
@@ -20,7 +20,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// A table's key field of a header that is never valid where the table is applied.
+/// Reports a key of a header that is never valid where the table is applied.
 pub(super) fn key_of_absent_header(field: &str, table: &str, header: &str, at: Loc) -> Diag {
     let text = format!("`{field}` is a key of table `{table}` but header `{header}` is never valid here");
     Diag::warning(at, text).help(format!("apply the table where a parser path has extracted `{header}`"))
@@ -64,7 +64,7 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
     }
     for (m, data) in p.meters.iter() {
         if !primitives().any(|k| matches!(k, PrimitiveKind::Meter(x) if x.meter == m)) {
-            warn("meter", &data.name, data.loc, "asked", "ask it in an action or remove it");
+            warn("meter", &data.name, data.loc, "accessed", "access it in an action or remove it");
         }
     }
     for (r, data) in p.randoms.iter() {
@@ -91,7 +91,7 @@ fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
     }
 }
 
-/// Whether a primitive computes this hash, be it as an index.
+/// Returns true if a primitive computes this hash, also as an index.
 fn computes(p: &Program, kind: &PrimitiveKind, hash: Hash) -> bool {
     match kind {
         PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) => *h == hash,
@@ -109,11 +109,11 @@ fn unreached(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
     let order = ways.states();
     for (_, data) in p.states.iter().filter(|(s, x)| x.gress == gress && !order.contains(s)) {
         let text = format!("state `{}` of the {gress} parser is never reached", data.name);
-        d.push(Diag::warning(data.loc, text).help("lead an arm of a reached state to it or remove it"));
+        d.push(Diag::warning(data.loc, text).help("make an arm of a reached state go to it, or remove it"));
     }
 }
 
-/// Metadata that something reads and nothing writes is always zero.
+/// Reports metadata that is read but never written: it is always zero.
 fn unwritten(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
     let (mut read, mut written): (BTreeSet<Field>, BTreeSet<Field>) = Default::default();
     for node in flow.nodes.keys() {
@@ -138,7 +138,7 @@ fn unwritten(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
             let text = format!("metadata field `{}` is read but never written: it is always 0", data.name);
             d.push(
                 Diag::warning(data.loc, text)
-                    .help("write it in the parser or in an action before it is read"),
+                    .help("write it in the parser or in an earlier action it is read"),
             );
         }
     }
@@ -159,7 +159,7 @@ fn no_port(p: &Program, flow: &Flow, d: &mut Vec<Diag>) {
     }
 }
 
-/// Intrinsic fields that are read or written although the model leaves them out ([`Intrinsic::note`]).
+/// Reports intrinsic fields that are used although the model leaves them out ([`Intrinsic::note`]).
 fn left_out(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
     let mut said = BTreeSet::new();
     for (node, data) in flow.nodes.iter() {
@@ -173,7 +173,7 @@ fn left_out(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
                 continue;
             };
             let text = format!("{gress} uses `{}`, which {note}", which.info().name);
-            d.push(Diag::warning(data.loc, text).help("leave it out, or take this into account"));
+            d.push(Diag::warning(data.loc, text).help("leave it out, or expect this"));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Parser graphs: shape, selects, extraction, what states may set.
+//! Parser graphs: shape, selects, extraction, and assignments of states.
 
 use super::headers::Validity;
 use super::possible::Possible;
@@ -32,7 +32,7 @@ fn loops(p: &Program, cycle: &[ParserState]) -> Diag {
     let at = cycle.first().map_or(Loc::default(), |&s| p.states[s].loc);
     let text = format!("the parser loops: {}", names.join(" -> "));
     Diag::error(at, text).help(
-        "let every lap extract the next element of a stack, or count it with the parser counter and select on that",
+        "make every repetition extract the next element of a stack, or count repetitions with the parser counter and select on it",
     )
 }
 
@@ -41,8 +41,8 @@ fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
     for key in &data.select {
         match key {
             SelectKey::Lookahead(ahead) if !(1..=128).contains(&ahead.width) => {
-                let text = format!("state `{name}` looks ahead at {} bits", ahead.width);
-                d.push(Diag::error(data.loc, text).help("look at 1 to 128 bits"));
+                let text = format!("state `{name}` has a look-ahead of {} bits", ahead.width);
+                d.push(Diag::error(data.loc, text).help("use 1 to 128 bits"));
             }
             SelectKey::Last(stack, position) if key.width(p).is_none() => {
                 let text = format!(
@@ -80,11 +80,11 @@ fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 d.push(Diag::error(data.loc, text).help("use a value that the field can have"));
             } else if value & !mask != 0 {
                 let text = format!(
-                    "arm {n} of state `{name}` wants {value:#x} in `{field}` outside of its mask {mask:#x}"
+                    "arm {n} of state `{name}` compares `{field}` with {value:#x}, which has bits outside its mask {mask:#x}"
                 );
                 d.push(
                     Diag::error(data.loc, text)
-                        .help("it can never match: clear the value's bits where the mask has none"),
+                        .help("it can never match: clear the value's bits that are not in the mask"),
                 );
             }
         }
@@ -95,7 +95,7 @@ fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
     }
 }
 
-/// What a state writes, and from what.
+/// Checks the writes of a state, and their sources.
 fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
     let who = format!("state `{}`", data.name);
     let mut extracted: Vec<Header> = Vec::new();
@@ -108,7 +108,7 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 source(p, *dst, value, &extracted, site, d);
             }
             ParserOpKind::Advance(0) => {
-                let text = format!("{who} moves on by 0 bytes");
+                let text = format!("{who} advances by 0 bytes");
                 d.push(Diag::error(op.loc, text).help("remove it"));
             }
             ParserOpKind::Lookahead(dst, at) => {
@@ -120,7 +120,7 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                         data.name,
                         count(data.width.into(), "bit")
                     );
-                    let help = "take whole bytes, and cut them in an action of the control block";
+                    let help = "copy whole bytes, and slice them in an action of the control block";
                     d.push(Diag::error(op.loc, text).help(help));
                 }
             }
@@ -158,8 +158,8 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 }
                 let bits: u32 = inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
                 if bits == 0 || !bits.is_multiple_of(16) {
-                    let text = format!("{who} takes {bits} bits out of a sum");
-                    let help = "take out whole 16-bit words: name the neighbouring fields too";
+                    let text = format!("{who} subtracts {bits} bits from a sum");
+                    let help = "subtract whole 16-bit words: also name the neighbouring fields";
                     d.push(Diag::error(op.loc, text).help(help));
                 }
             }
@@ -175,14 +175,18 @@ fn counter(p: &Program, field: Field, (rotate, mask): (u8, u8), site: Site<'_>, 
     }
     if rotate > 7 || mask > 7 {
         let text = format!("{who} loads the counter rotated by {rotate} under mask {mask}");
-        d.push(Diag::error(site.loc, text).help("both are 0 to 7: the mask keeps one bit more than it says"));
+        d.push(
+            Diag::error(site.loc, text).help("both are 0 to 7: the mask is the number of kept bits minus 1"),
+        );
     }
 }
 
 fn metadata(p: &Program, dst: Field, site: Site<'_>, d: &mut Vec<Diag>) {
     if p.fields[dst].home != Home::Metadata {
         let text = format!("{} writes `{}`, which is not metadata", site.who, p.fields[dst].name);
-        d.push(Diag::error(site.loc, text).help("a parser writes metadata; let an action write the rest"));
+        d.push(
+            Diag::error(site.loc, text).help("a parser writes metadata; an action can write other fields"),
+        );
     }
 }
 
@@ -205,12 +209,12 @@ fn source(p: &Program, dst: Field, value: &Expr, extracted: &[Header], site: Sit
         );
         d.push(
             Diag::error(site.loc, text)
-                .help("extract the header before it in this state, or let an action do it"),
+                .help("extract the header in this state first, or assign it in an action"),
         );
     }
 }
 
-/// What depends on the way that a packet took.
+/// Checks rules that depend on the path of a packet.
 fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
     let validity = Validity::new(p, gress);
     let flow = validity.parse(ways);
@@ -245,8 +249,8 @@ fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
             }
         }
         if stop.effect.underflow {
-            let text = format!("{who} takes the counter from its stack, which is empty on a path to it");
-            d.push(Diag::error(data.loc, text).help("push the counter before on every path"));
+            let text = format!("{who} pops the counter from its stack, which is empty on a path to it");
+            d.push(Diag::error(data.loc, text).help("push the counter first on every path"));
         }
         if stop.effect.full.is_some() {
             continue;
@@ -260,7 +264,7 @@ fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
                         "{who} selects on the last element of stack `{}`, but there is none on every path to it",
                         p.stacks[stack].name
                     );
-                    d.push(Diag::error(site.loc, text).help("extract an element before"));
+                    d.push(Diag::error(site.loc, text).help("extract an element first"));
                 }
                 _ => {}
             }
@@ -268,7 +272,7 @@ fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
     }
 }
 
-/// The field was extracted on every path to here, or the hardware filled it before.
+/// Checks that the field was extracted on every path, or that the hardware filled it before.
 fn present(
     p: &Program,
     v: &Validity<'_>,
@@ -289,12 +293,12 @@ fn present(
             );
             let seen = v.names(other);
             Diag::error(site.loc, text)
-                .help(format!("a packet parsed as [{seen}] gets here: extract the header before"))
+                .help(format!("a packet parsed as [{seen}] gets here: extract the header first"))
         }
         Home::Metadata => Diag::error(site.loc, format!("{who} {verb} metadata field `{name}`"))
             .help("a parser compares packet bytes: use the header field itself"),
         Home::Intrinsic(which) if late(which) || verb == "sums" => {
-            Diag::error(site.loc, format!("{who} {verb} `{name}`, which the parser cannot see"))
+            Diag::error(site.loc, format!("{who} {verb} `{name}`, which the parser cannot read"))
                 .help("use it in the control block")
         }
         Home::PortMetadata if verb == "sums" => {
@@ -306,7 +310,7 @@ fn present(
     d.push(diag);
 }
 
-/// Intrinsic fields that have no value before the parser has run.
+/// Returns true for an intrinsic field without a value before the parser has run.
 const fn late(which: Intrinsic) -> bool {
     which.info().writable
         || which.is_ghost()

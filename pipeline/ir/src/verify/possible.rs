@@ -1,26 +1,26 @@
-//! Which sets of headers can be valid at a point of a program: an abstract value.
+//! Abstract value: the sets of headers that can be valid at a point of a program.
 
 use std::collections::BTreeSet;
 
-/// Distinct sets that are told apart.
+/// Largest number of distinct sets that are kept.
 const MAX_SETS: usize = 4096;
 
-/// Sets of headers, one bit each.
+/// Possible sets of valid headers, one bit per header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Possible {
-    /// Exactly one of these; none if no packet gets here.
+    /// Exactly these sets; empty if no packet reaches the point.
     Exact(BTreeSet<u128>),
     /// Any set that contains `must` and lies within `may`.
     Between { must: u128, may: u128 },
 }
 
 impl Possible {
-    /// No packet gets here.
+    /// Returns the value of a point that no packet reaches.
     pub(super) fn never() -> Self {
         Possible::Exact(BTreeSet::new())
     }
 
-    /// Exactly this set.
+    /// Returns the value with exactly this set.
     pub(super) fn one(set: u128) -> Self {
         Possible::Exact(BTreeSet::from([set]))
     }
@@ -29,7 +29,7 @@ impl Possible {
         matches!(self, Possible::Exact(sets) if sets.is_empty())
     }
 
-    /// Headers valid in all sets.
+    /// Returns the headers that are valid in all sets.
     pub(super) fn must(&self) -> u128 {
         match self {
             Possible::Exact(sets) => sets.iter().fold(u128::MAX, |all, s| all & s),
@@ -37,7 +37,7 @@ impl Possible {
         }
     }
 
-    /// Headers valid in some set.
+    /// Returns the headers that are valid in some set.
     pub(super) fn may(&self) -> u128 {
         match self {
             Possible::Exact(sets) => sets.iter().fold(0, |any, s| any | s),
@@ -45,7 +45,7 @@ impl Possible {
         }
     }
 
-    /// A set without these headers; the first by number.
+    /// Returns the first set, by number, without these headers.
     pub(super) fn example_without(&self, headers: u128) -> Option<u128> {
         match self {
             Possible::Exact(sets) => sets.iter().copied().find(|s| s & headers == 0),
@@ -53,7 +53,7 @@ impl Possible {
         }
     }
 
-    /// What remains where the header is (in)valid.
+    /// Keeps the sets in which the header is valid, or invalid.
     pub(super) fn assume(&self, header: u128, valid: bool) -> Self {
         match self {
             Possible::Exact(sets) => {
@@ -69,7 +69,7 @@ impl Possible {
         }
     }
 
-    /// After the header was made (in)valid.
+    /// Makes the header valid, or invalid, in all sets.
     pub(super) fn with(&self, header: u128, valid: bool) -> Self {
         let change = |s: u128| if valid { s | header } else { s & !header };
         match self {
@@ -78,7 +78,7 @@ impl Possible {
         }
     }
 
-    /// One or the other.
+    /// Returns the union of both.
     pub(super) fn join(self, other: &Self) -> Self {
         if self.is_never() {
             return other.clone();
@@ -103,7 +103,7 @@ impl Possible {
         }
     }
 
-    /// The largest `size` over all sets.
+    /// Returns the largest `size` over all sets.
     pub(super) fn largest(&self, size: impl Fn(u128) -> u32) -> u32 {
         match self {
             Possible::Exact(sets) => sets.iter().map(|&s| size(s)).max().unwrap_or(0),

@@ -1,4 +1,4 @@
-//! Which statements of a control block packets can reach, as far as header validity says.
+//! Reachability of a control block's statements, as far as header validity decides it.
 
 use super::headers::{Validity, Walk};
 use super::possible::Possible;
@@ -8,17 +8,17 @@ use crate::ways::Ways;
 use crate::{Action, ApplyArms, Block, Program, StmtKind, Table};
 use sluice_asic::gress::Gress;
 
-/// What can be reached of a control block; nodes are numbered as [`crate::cfg::Flow::of`] numbers them. Nodes of the
-/// ghost control, which has no headers, are not in it.
+/// Reachable parts of a control block. Nodes are numbered as in [`crate::cfg::Flow::of`]. Nodes of the ghost
+/// control, which has no headers, are not included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControlReach {
-    /// Whether packets can reach the node.
+    /// Per node: true if packets can reach it.
     pub nodes: EntityMap<Node, bool>,
-    /// Of a gateway: whether its condition can be false and true.
+    /// Per gateway: true if its condition can be false, and true if it can be true.
     pub branches: EntityMap<Node, [bool; 2]>,
 }
 
-/// What packets can reach of the control block of a gress; empty if its parser loops.
+/// Returns the reachable part of a gress' control block; empty if its parser loops.
 pub fn control_reach(p: &Program, gress: Gress) -> ControlReach {
     let mut found = ControlReach::default();
     let Ok(ways) = Ways::of(p, gress) else { return found };
@@ -37,7 +37,7 @@ struct Visit<'w, 'f> {
 }
 
 impl Visit<'_, '_> {
-    /// Visits statements in the order in which nodes are numbered, those that nothing reaches too.
+    /// Visits all statements, also unreachable ones, in the order in which nodes are numbered.
     fn block(&mut self, block: &Block, mut at: Possible) -> Possible {
         for stmt in block {
             let node = self.found.nodes.push(!at.is_never());
@@ -71,7 +71,7 @@ impl Visit<'_, '_> {
             ran.push((a, after));
         }
         let mut miss = self.action(data.default.action, at.clone());
-        // The control plane may choose another default, or a group lead to no member.
+        // The control plane may set another default, and a group may have no member.
         for (_, after) in &ran {
             miss = miss.join(after);
         }

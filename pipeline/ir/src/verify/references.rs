@@ -1,4 +1,4 @@
-//! Every reference from anything to an entity: does it exist, and is it of the right gress.
+//! References: every entity that is named exists and belongs to the right gress.
 
 use super::{Diag, Site};
 use crate::entity::Entity;
@@ -9,7 +9,7 @@ use crate::{
 };
 use sluice_asic::gress::Gress;
 
-/// What is referred to.
+/// Entity that a reference names.
 #[derive(Clone, Copy)]
 enum Target {
     Field(Field),
@@ -48,7 +48,7 @@ impl Target {
         }
     }
 
-    /// Name and gress, or the index and how many there are.
+    /// Returns name and gress; if the entity does not exist, its index and the number of entities.
     fn find(self, p: &Program) -> Result<(&str, Option<Gress>), (usize, usize)> {
         macro_rules! look {
             ($map:ident, $key:expr) => {
@@ -83,7 +83,7 @@ impl Target {
     }
 }
 
-/// Reports bad references; true when all entities exist, so that they may be looked up without care.
+/// Reports wrong references. Returns true if all entities exist, so that they can be looked up safely.
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) -> bool {
     let mut walk = Walk { p, d, dangling: false };
     walk.declarations();

@@ -1,4 +1,4 @@
-//! Registers and what their actions may say on any chip.
+//! Registers, and register actions as far as they are independent of a chip.
 
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, fits, has_errors};
@@ -37,19 +37,20 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
-/// Parameters: as many as a register file has rows, each with a name of its own and a value that has no sign.
+/// Checks parameters: at most as many as a register file has rows, each with a unique name and an unsigned
+/// value.
 fn params(data: &RegisterData, d: &mut Vec<Diag>) {
     let who = format!("register `{}`", data.name);
     let mut error = |text: String, help: &str| d.push(Diag::error(data.loc, text).help(help));
     if data.params.len() > Constant::PARAMS {
         let text = format!("{who} has {} parameters", data.params.len());
-        error(text, "a register file has four rows: pass a value with the packet");
+        error(text, "a register file has four rows: pass other values in metadata");
     }
     for (n, param) in data.params.iter().enumerate() {
         let (name, most) = (&param.name, data.most_param());
         if param.init > most {
             let text = format!("{who} has a parameter `{name}` of {}; the largest is {most}", param.init);
-            error(text, "rows of the register file have a sign: use wider elements or a smaller value");
+            error(text, "rows of the register file are signed: use wider elements or a smaller value");
         }
         if data.params[..n].iter().any(|other| other.name == *name) {
             error(format!("{who} has two parameters `{name}`"), "rename one of them");
@@ -57,19 +58,19 @@ fn params(data: &RegisterData, d: &mut Vec<Diag>) {
     }
 }
 
-/// Whether the divider takes the value as it is.
+/// Returns true if the divider takes the value without computing it.
 fn is_leaf(value: &CellValue) -> bool {
     matches!(value, CellValue::Const(_) | CellValue::Half(_) | CellValue::Phv(_) | CellValue::Hash(_))
 }
 
-/// Whether a register action writes an output word.
+/// Returns true if a register action writes an output word.
 pub(super) fn outputs(data: &RegisterActionData, word: u8) -> bool {
     let mut found = false;
     data.statements(&mut |s| found |= matches!(s.kind, CellStmtKind::Output(w, _) if w == word));
     found
 }
 
-/// Whether a half is held equal to a packet value: what ternary match units do at any width.
+/// Returns true for an equality of a half and a packet value, which ternary match units test at any width.
 fn is_wide_equality(cond: &CellCond) -> bool {
     let packet = |v: &CellValue| matches!(v, CellValue::Phv(_) | CellValue::Hash(_));
     let half = |v: &CellValue| matches!(v, CellValue::Half(_));
@@ -87,7 +88,7 @@ fn is_wide_equality(cond: &CellCond) -> bool {
 struct Body<'c> {
     p: &'c Program,
     format: Format,
-    /// Parameters of the register.
+    /// Number of parameters of the register.
     params: usize,
     d: &'c mut Vec<Diag>,
 }
@@ -123,13 +124,17 @@ impl Body<'_> {
         }
     }
 
-    /// A value that an output word shows and no ALU takes.
+    /// Checks a value that is an output and no operand of an ALU.
     fn returned(&mut self, site: Site<'_>, value: &CellValue) {
         match value {
             CellValue::Predicate(conds) => {
                 if !(1..=4).contains(&conds.len()) {
                     let text = format!("returns a predicate of {}", super::count(conds.len(), "condition"));
-                    self.error(site, text, "a stateful ALU compares 1 to 4 times, on fields and the element");
+                    self.error(
+                        site,
+                        text,
+                        "a stateful ALU makes 1 to 4 comparisons, of fields and the element",
+                    );
                 }
                 for cond in conds {
                     self.cond(site, cond);
@@ -151,7 +156,7 @@ impl Body<'_> {
     fn search(&mut self, site: Site<'_>, search: &Search) {
         if self.format.element_bits() != 128 || self.format.is_pair() {
             let text = format!("searches the lanes of an element of {} bits", self.format);
-            self.error(site, text, "lanes are those of 128-bit elements");
+            self.error(site, text, "only 128-bit elements have lanes");
         }
         if search.operands.len() > 2 {
             let text = format!("searches with {} packet values", search.operands.len());
@@ -180,7 +185,7 @@ impl Body<'_> {
         if let CellCond::Match(half, value, _) = cond {
             self.half(site, *half, "matches");
             if !matches!(value, CellValue::Phv(_) | CellValue::Hash(_)) {
-                let text = "matches a half with something else than a packet value".to_owned();
+                let text = "matches a half with something other than a packet value".to_owned();
                 self.error(site, text, "a ternary match unit compares memory and PHV");
             }
             return self.value(site, value);
@@ -247,11 +252,11 @@ impl Body<'_> {
 
     fn operand(&mut self, site: Site<'_>, e: &Expr, bits: u16) {
         if leaf(e) != Some(Source::Field) {
-            let text = "uses a packet value that is no field".to_owned();
+            let text = "uses a packet value that is not a field".to_owned();
             return self.error(
                 site,
                 text,
-                "use a field, or a slice or cast of one; write others to metadata before",
+                "use a field, or a slice or cast of one; write other values to metadata first",
             );
         }
         let mut found = Vec::new();

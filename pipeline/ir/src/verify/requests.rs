@@ -6,7 +6,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 
-/// Bits of a mirror session's number, as programs declare it (model: chip §10).
+/// Width of a mirror session's number in programs (model: chip §10).
 const SESSION_BITS: u16 = 10;
 
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
@@ -17,7 +17,7 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
         if let Some(first) = requests[..n].iter().find(same) {
             let (word, value) = (request.kind.word(), request.selector);
             let text = format!("{gress} makes two {word}s for value {value} of its type field");
-            let help = "give each a value of its own";
+            let help = "give each a different value";
             d.push(Diag::error(request.loc, text).also(first.loc, "the first one").help(help));
         }
         match request.kind {
@@ -29,13 +29,15 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
                         "{gress} mirrors to the session in `{}`, which has {} bits instead of {SESSION_BITS}",
                         field.name, field.width
                     );
-                    let help = "declare the widest form among the chips; narrower ones fit in it";
+                    let help = "declare the largest width among the chips";
                     d.push(Diag::error(request.loc, text).help(help));
                 }
             }
             RequestKind::Digest if request.header.is_none() => {
                 let help = "name the header whose bytes the control plane gets";
-                d.push(Diag::error(request.loc, format!("{gress} makes a digest of nothing")).help(help));
+                d.push(
+                    Diag::error(request.loc, format!("{gress} makes a digest without a header")).help(help),
+                );
             }
             RequestKind::Digest | RequestKind::Pktgen => {}
         }
@@ -46,20 +48,18 @@ fn selector(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
     let (word, info) = (request.kind.word(), request.kind.type_field().info());
     if !info.exists_in(gress) {
         let text = format!("{gress} cannot make a {word}");
-        d.push(Diag::error(request.loc, text).help("only ingress can"));
+        d.push(Diag::error(request.loc, text).help("only ingress can make it"));
         return;
     }
     if p.intrinsic(gress, info.field).is_none() {
         let text = format!("{gress} makes a {word} but does not declare `{}`", info.name);
-        let help = "the field asks for it: declare it and set it in an action";
+        let help = "the field makes the request: declare it and set it in an action";
         d.push(Diag::error(request.loc, text).help(help));
     }
     if request.selector == 0 || !fits(request.selector.into(), info.tofino2) {
         let most = (1u32 << info.tofino2) - 1;
         let text = format!("{gress} makes a {word} for value {} of `{}`", request.selector, info.name);
-        d.push(
-            Diag::error(request.loc, text).help(format!("1 to {most} ask for something, 0 asks for nothing")),
-        );
+        d.push(Diag::error(request.loc, text).help(format!("1 to {most} make a request, 0 makes none")));
     }
 }
 
@@ -71,9 +71,8 @@ fn resubmit(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
     let flag = p.intrinsic(gress, Intrinsic::ResubmitFlag);
     let selects = flag.is_some_and(|flag| states().any(|s| s.select.contains(&flag.into())));
     if !extracts(header) || !selects {
-        let text = format!(
-            "header `{name}` stands in front of resubmitted packets, which the parser does not expect"
-        );
+        let text =
+            format!("header `{name}` is in front of resubmitted packets, but the parser does not expect it");
         let help = format!(
             "select on `{}` in the first state and extract `{name}` if it is 1",
             Intrinsic::ResubmitFlag.info().name
@@ -82,7 +81,7 @@ fn resubmit(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
     }
 }
 
-/// What a chip lacks.
+/// Checks requests against a chip.
 pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     let tna = Architecture::of(chip) == Architecture::Tna;
     let bits = |which: Intrinsic| if tna { which.info().tofino } else { which.info().tofino2 };
@@ -123,14 +122,14 @@ pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
         );
         d.push(
             Diag::warning(loc, text)
-                .help("declare the field and set it: 1 copies what leaves, 0 what came in"),
+                .help("declare the field and set it: 1 copies the packet as it leaves, 0 as it came in"),
         );
     }
 }
 
 fn length(p: &Program, chip: &ChipSpec, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
     let limits = &chip.deparser;
-    // A mirror header stands behind the session's number, which counts (model: chip §6.4).
+    // A mirror header follows the session's number, whose bytes count (model: chip §6.4).
     let (most, beside) = match request.kind {
         RequestKind::Resubmit => (limits.resubmit_bytes, 0),
         RequestKind::Mirror(_) => (limits.mirror_bytes, u32::from(SESSION_BITS).div_ceil(8)),

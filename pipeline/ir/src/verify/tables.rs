@@ -43,14 +43,14 @@ fn keys(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
         );
     }
     if lpm > 0 && ternary > 0 {
-        let text = format!("table `{name}` has an lpm key beside a ternary one");
+        let text = format!("table `{name}` has an lpm key and a ternary key");
         d.push(
             Diag::error(data.loc, text)
                 .help("make the lpm key ternary and give longer prefixes lower priority numbers"),
         );
     }
     if lpm > 0 && of_kind(MatchKind::Range) > 0 {
-        let text = format!("table `{name}` has an lpm key beside a range");
+        let text = format!("table `{name}` has an lpm key and a range key");
         d.push(
             Diag::error(data.loc, text)
                 .help("make the lpm key ternary and give longer prefixes lower priority numbers"),
@@ -90,7 +90,7 @@ fn actions(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
     call(p, &data.default, &format!("the default action of table `{name}`"), data.loc, d);
 }
 
-/// One fitting value per parameter.
+/// Checks that a call has one fitting value per parameter.
 fn call(p: &Program, call: &ActionCall, who: &str, loc: Loc, d: &mut Vec<Diag>) {
     let action = &p.actions[call.action];
     let (found, expected) = (call.args.len(), action.params.len());
@@ -149,7 +149,7 @@ fn entries(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
     }
 }
 
-/// What is wrong with a column, as in "entry 3 … `ipv4.dst`", and the remedy.
+/// Returns the mistake of a column, as in "entry 3 … `ipv4.dst`", and how to fix it.
 fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'static str)> {
     match (value, kind) {
         (KeyValue::Exact(v), MatchKind::Exact) => (!fits(v, width))
@@ -159,8 +159,8 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
                 let wrong = format!("has {value:#x} under mask {mask:#x} for the {width} bits of");
                 Some((wrong, "use a value and a mask that fit"))
             } else if value & !mask != 0 {
-                let wrong = format!("has {value:#x} outside of its mask {mask:#x} for");
-                Some((wrong, "clear the value's bits where the mask has none"))
+                let wrong = format!("has {value:#x} outside its mask {mask:#x} for");
+                Some((wrong, "clear the value's bits that are not in the mask"))
             } else {
                 None
             }
@@ -173,8 +173,8 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
                 ))
             } else if value & width_mask(u32::from(width - len)) != 0 {
                 Some((
-                    format!("has the prefix {value:#x}/{len}, longer than its length, for"),
-                    "clear the bits beyond it",
+                    format!("has the prefix {value:#x}/{len}, which has bits after its length, for"),
+                    "clear the bits after it",
                 ))
             } else {
                 None
@@ -185,7 +185,7 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
                 let wrong = format!("has the range {lo:#x} .. {hi:#x} for the {width} bits of");
                 Some((wrong, "use bounds that fit"))
             } else if lo > hi {
-                let wrong = format!("has the range {lo:#x} .. {hi:#x}, which holds no value, for");
+                let wrong = format!("has the range {lo:#x} .. {hi:#x}, which is empty, for");
                 Some((wrong, "put the lower bound first"))
             } else {
                 None
@@ -203,12 +203,13 @@ fn column(value: KeyValue, kind: MatchKind, width: u16) -> Option<(String, &'sta
             "give a value and a length; the full width for exact",
         )),
         (_, MatchKind::Range) => {
-            Some(("has no bounds for the range key".to_owned(), "give a lowest and a highest value"))
+            Some(("has no bounds for the range key".to_owned(), "give a lower and an upper bound"))
         }
     }
 }
 
-/// Ageing: of entries that come and go, with bits that there are, and a time to live that they count.
+/// Checks ageing: entries are added at run time, the number of bits exists, and the bits can count the time
+/// to live.
 fn idle(data: &TableData, d: &mut Vec<Diag>) {
     let Some(idle) = data.idle else { return };
     let name = &data.name;
@@ -227,7 +228,7 @@ fn idle(data: &TableData, d: &mut Vec<Diag>) {
     } else if idle.interval == Duration::ZERO {
         error(
             format!("table `{name}` ages entries by sweeps without an interval"),
-            "say how much time is between two sweeps".to_owned(),
+            "set the time between two sweeps".to_owned(),
         );
     } else if idle.mode == IdleMode::Notify && idle.sweeps(idle.ttl) > idle.most().into() {
         let (ttl, sweeps, most) = (idle.ttl, idle.sweeps(idle.ttl), idle.interval * u64::from(idle.most()));
@@ -236,12 +237,12 @@ fn idle(data: &TableData, d: &mut Vec<Diag>) {
                 "table `{name}` has a time to live of {ttl}, {sweeps} sweeps, which {} bits do not count",
                 idle.bits
             ),
-            format!("use more bits, rarer sweeps, or at most {most}"),
+            format!("use more bits, a longer interval, or at most {most}"),
         );
     }
 }
 
-/// Memories in SRAM for keys that call for TCAM.
+/// Checks memories in SRAM for keys that imply TCAM.
 fn algorithmic(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
     let Some(kind) = data.algorithmic else { return };
     let name = &data.name;
@@ -253,7 +254,10 @@ fn algorithmic(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
                 error(format!("table `{name}` is an ALPM without an lpm key"), "make the prefix an lpm key");
             }
             if subtrees == 0 {
-                error(format!("table `{name}` has partitions without subtrees"), "2 subtrees are usual");
+                error(
+                    format!("table `{name}` has partitions without subtrees"),
+                    "set the number of subtrees; 2 is usual",
+                );
             }
             partitions
         }
@@ -336,7 +340,7 @@ fn profile(p: &Program, data: &ProfileData, d: &mut Vec<Diag>) {
         d.push(Diag::error(data.loc, text).help(format!("a selector takes at most {most}")));
     }
     let several = s.max_group_size > WORD_SLOTS;
-    // No hash has more than 64 bits; the rest of the word choice is then zero.
+    // No hash has more than 64 bits; the remaining bits of the word choice are zero.
     let reads = s.mode.hash_bits(several).map_or(0, |bits| bits.min(64));
     let hash = &p.hashes[s.hash];
     if u32::from(hash.width) < reads {
@@ -346,7 +350,7 @@ fn profile(p: &Program, data: &ProfileData, d: &mut Vec<Diag>) {
         );
         d.push(
             Diag::warning(data.loc, text)
-                .help("the missing bits are zero and spread nothing: widen the hash"),
+                .help("the missing bits are zero and do not spread packets: widen the hash"),
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Ports that state must see together.
+//! Groups of ports that must be in one pipe.
 
 use super::Diag;
 use crate::Program;
@@ -18,8 +18,8 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
             error(format!("together `{name}` names port {} twice", port.1), "name it once");
         }
         if t.doc.trim().is_empty() {
-            let help = "document it: what is compared or added up over the ports";
-            error(format!("together `{name}` does not say why"), help);
+            let help = "write a doc comment: what is compared or added up over the ports";
+            error(format!("together `{name}` has no reason"), help);
         }
         if p.together[..n].iter().any(|other| other.name == *name) {
             error(format!("two groups of ports are named `{name}`"), "rename one of them");

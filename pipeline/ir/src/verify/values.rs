@@ -1,10 +1,10 @@
-//! Widths and shapes of values.
+//! Widths and forms of values.
 
 use super::{Diag, Site, fits};
 use crate::{Expr, ParamData, Program};
 use sluice_asic::alu::AluClass;
 
-/// The width of a value, after reporting what is wrong with it; `None` if it has none.
+/// Returns the width of a value and reports its mistakes; `None` if it has no width.
 pub(super) fn width(
     p: &Program,
     e: &Expr,
@@ -41,7 +41,7 @@ pub(super) fn width(
         Expr::Slice(inner, hi, lo) => {
             let whole = width(p, inner, site, params, d)?;
             if hi < lo || *hi >= whole {
-                let text = format!("{who} takes bits {hi}..={lo} of a {whole}-bit value");
+                let text = format!("{who} takes bits {hi} to {lo} of a {whole}-bit value");
                 let help = format!("the first bit is the higher one and at most {}", whole.saturating_sub(1));
                 d.push(Diag::error(site.loc, text).help(help));
                 return None;
@@ -85,11 +85,11 @@ fn legal_width(width: u16, what: &str, site: Site<'_>, d: &mut Vec<Diag>) -> Opt
         return Some(width);
     }
     let text = format!("{} uses {what} of {width} bits", site.who);
-    d.push(Diag::error(site.loc, text).help("1 to 128 bits are possible"));
+    d.push(Diag::error(site.loc, text).help("a width is 1 to 128 bits"));
     None
 }
 
-/// What a leaf is made from.
+/// Source of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// The PHV.
@@ -98,7 +98,8 @@ pub(super) enum Source {
     Data,
 }
 
-/// The source of a leaf: a field, constant or parameter, or slices and casts of one; `None` if it computes.
+/// Returns the source of a leaf: a field, constant or parameter, or slices and casts of one. `None` if the
+/// value computes.
 pub(super) fn leaf(e: &Expr) -> Option<Source> {
     match e {
         Expr::Field(_) => Some(Source::Field),
@@ -108,7 +109,7 @@ pub(super) fn leaf(e: &Expr) -> Option<Source> {
     }
 }
 
-/// Whether a value has a parameter in it.
+/// Returns true if a value contains a parameter.
 pub(super) fn has_param(e: &Expr) -> bool {
     match e {
         Expr::Param(..) => true,
@@ -118,7 +119,7 @@ pub(super) fn has_param(e: &Expr) -> bool {
     }
 }
 
-/// ALU operations in a value.
+/// Returns the number of ALU operations in a value.
 pub(super) fn operations(e: &Expr) -> usize {
     match e {
         Expr::Const(..) | Expr::Field(_) | Expr::Param(..) => 0,

@@ -1,11 +1,11 @@
-//! The waterfall of cycles from wire to wire.
+//! Waterfall chart of the cycles from wire to wire.
 
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
 use sluice_place::report::Report;
 
-/// A bar: label, first cycle, cycles that it lasts, colour, note.
+/// A bar: label, first cycle, number of cycles, colour, note.
 struct Bar {
     label: String,
     from: u64,
@@ -31,7 +31,8 @@ fn bars(report: &Report, gress: Gress) -> Vec<Bar> {
             StageDependency::Action => ("#2f855a", "action"),
             StageDependency::Concurrent => ("#8893a4", "concurrent"),
         };
-        // A match-dependent stage starts when the group before it has ended; the others run beside it.
+        // A match-dependent stage starts at the end of the group before it; other stages run in parallel with
+        // it.
         list.push(Bar {
             label: format!("stage {n}"),
             from: at,
@@ -44,7 +45,7 @@ fn bars(report: &Report, gress: Gress) -> Vec<Bar> {
         });
         at += stage.contribution.0;
     }
-    // What the sum of the stages has beyond them is the turn between the halves of the pipe.
+    // The remainder of the sum is the turn between the halves of the pipe.
     let stages: u64 = report.detail.stages[gress.index()].iter().map(|s| s.contribution.0).sum();
     let turn = u64::from(g.mau_cycles).saturating_sub(stages);
     if turn > 0 {
@@ -86,7 +87,7 @@ fn waterfall(list: &[Bar]) -> Markup {
     }
 }
 
-/// Both gresses, cycle by cycle.
+/// Draws both gresses, cycle by cycle.
 pub(super) fn view(report: &Report) -> Markup {
     html! {
         p { "From wire to wire without queueing, on the longest parser paths: " b { (report.total.as_ps().div_ceil(1000)) " ns" } "." }

@@ -10,7 +10,7 @@ const BOX: (i32, i32) = (116, 22);
 const STEP: (i32, i32) = (164, 30);
 const MARGIN: i32 = 24;
 
-/// A box: column, text, class, and what a pointer shows.
+/// A box: column, text, class, and tooltip.
 struct Item {
     column: usize,
     text: String,
@@ -18,7 +18,7 @@ struct Item {
     title: String,
 }
 
-/// A line between two boxes: class and what a pointer shows.
+/// A line between two boxes: class and tooltip.
 struct Line {
     from: usize,
     to: usize,
@@ -26,7 +26,7 @@ struct Line {
     title: String,
 }
 
-/// Boxes in columns from left to right, each column from top to bottom in the order of the list.
+/// Draws boxes in columns from left to right; within a column, from top to bottom in the order of the list.
 fn draw(items: &[Item], lines: &[Line], heading: impl Fn(usize) -> String) -> Markup {
     let mut filled: BTreeMap<usize, i32> = BTreeMap::new();
     let at: Vec<(i32, i32)> = items
@@ -59,7 +59,8 @@ fn draw(items: &[Item], lines: &[Line], heading: impl Fn(usize) -> String) -> Ma
     }
 }
 
-/// From the right side of one box to the left side of the other; within a column around the right.
+/// Returns the path from the right side of one box to the left side of another; within a column, around the
+/// right.
 fn curve(from: (i32, i32), to: (i32, i32)) -> String {
     let (x0, y0) = (from.0 + BOX.0, from.1 + BOX.1 / 2);
     let y1 = to.1 + BOX.1 / 2;
@@ -71,12 +72,12 @@ fn curve(from: (i32, i32), to: (i32, i32)) -> String {
     format!("M{x0} {y0} C{} {y0} {} {y1} {x1} {y1}", x0 + out, x1 + out)
 }
 
-/// As many characters as a box holds.
+/// Shortens a text to the width of a box.
 fn short(text: &str) -> String {
     if text.chars().count() <= 18 { text.to_owned() } else { text.chars().take(17).chain(['…']).collect() }
 }
 
-/// Tables, actions and conditions by stage with their dependencies.
+/// Draws tables, actions and conditions by stage with their dependencies.
 pub(super) fn dependencies(report: &Report) -> Markup {
     let items: Vec<Item> = report
         .tables
@@ -92,7 +93,7 @@ pub(super) fn dependencies(report: &Report) -> Markup {
             }
         })
         .collect();
-    // Control within a stage is the order of the list; lines for it would hide the others.
+    // Control dependencies within a stage follow the order of the list; their lines would hide the others.
     let seen = |e: &&sluice_place::report::EdgeReport| {
         e.distance == Some(1)
             || e.critical
@@ -134,7 +135,8 @@ pub(super) fn dependencies(report: &Report) -> Markup {
     }
 }
 
-/// Depth of every state: the longest way from the start. States that loop keep the depth of their first visit.
+/// Returns the depth of every state: the longest path from the start. A state of a loop keeps the depth of
+/// its first visit.
 fn depths(states: &[StateReport]) -> Vec<usize> {
     let mut depth = vec![0; states.len()];
     for _ in 0..states.len() {
@@ -175,7 +177,7 @@ fn list(names: &[String]) -> String {
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }
 
-/// Both parsers as graphs, and what each state extracts and selects.
+/// Draws both parsers as graphs, with the headers and select keys of each state.
 pub(super) fn parsers(report: &Report) -> Markup {
     html! {
         @for gress in Gress::ALL {

@@ -1,4 +1,4 @@
-//! The heat map of stages and resources, with the owners behind every cell.
+//! Heat map of stages and resources, with the owners of every cell.
 
 use maud::{Markup, html};
 use sluice_asic::chip::Column;
@@ -7,7 +7,7 @@ use sluice_asic::latency::StageDependency;
 use sluice_place::report::{Report, hundredths};
 use std::collections::BTreeMap;
 
-/// Owners of a column's units in a stage with their counts, most first.
+/// Returns the owners of a column's units in a stage with their counts, the largest first.
 fn owners_of(report: &Report, stage: u8, column: Column) -> Vec<(usize, usize)> {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for unit in report.detail.units.iter().filter(|u| u.stage == stage && u.column == column) {
@@ -44,7 +44,7 @@ fn cell(report: &Report, stage: u8, column: Column) -> Markup {
     }
 }
 
-/// The heat map.
+/// Draws the heat map.
 pub(super) fn view(report: &Report) -> Markup {
     let letter = |d: StageDependency| match d {
         StageDependency::Match => "M",
@@ -86,7 +86,7 @@ pub(super) fn view(report: &Report) -> Markup {
     }
 }
 
-/// Every unit of every stage by owner, for paper and for search.
+/// Lists every unit of every stage by owner, for print and for search.
 pub(super) fn owners(report: &Report) -> Markup {
     html! {
         @for stage in report.stages.iter().filter(|s| s.used.iter().any(|n| *n > 0)) {

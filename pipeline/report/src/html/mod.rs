@@ -1,7 +1,7 @@
-//! The report as one HTML file that needs nothing else: no network, no script.
+//! Placement report as one HTML file without external files, network access or scripts.
 //!
-//! The matrix first, then what limits the program, then the details; what is behind a cell opens with it.
-//! Drawings are SVG made from the report's lists (`graph`, `cycles`).
+//! The matrix comes first, then the limits, then the details; the details of a cell open with it. Drawings
+//! are SVG made from the report's lists (`graph`, `cycles`).
 
 mod cycles;
 mod graph;
@@ -13,7 +13,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sluice_asic::gress::Gress;
 use sluice_place::report::Report;
 
-/// The page of a program that fits.
+/// Returns the page of a program that fits.
 #[must_use]
 pub fn html(report: &Report) -> String {
     let title = format!("{} on {}", report.program, report.chip);

@@ -1,4 +1,4 @@
-//! How the page looks, on a screen and on paper.
+//! Style of the page, on a screen and on paper.
 
 /// The style sheet. A cell's heat is `--v`, from 0 to 1.
 pub(super) const CSS: &str = r"

@@ -1,4 +1,4 @@
-//! Lists: what limits, tables, containers, assumptions.
+//! Lists: limits, tables, containers, assumptions.
 
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
@@ -7,7 +7,7 @@ use sluice_place::report::BranchReport;
 use sluice_place::report::Report;
 use sluice_place::report::watts;
 
-/// What is closest to its end, with a bar.
+/// Lists the resources closest to their limits, with bars.
 pub(super) fn limits(report: &Report) -> Markup {
     html! {
         ul {
@@ -31,7 +31,7 @@ pub(super) fn limits(report: &Report) -> Markup {
     }
 }
 
-/// What carries outcomes to where they are needed: a row each, with the stages that it spans.
+/// Lists the carriers of outcomes, with the stages that each spans.
 pub(super) fn next_tables(report: &Report) -> Markup {
     let next = &report.next_tables;
     let stages = report.stages.len();
@@ -55,12 +55,12 @@ pub(super) fn next_tables(report: &Report) -> Markup {
                 }
             }
         } @else {
-            p { "Codes of " (next.code_bits) " bits. Tables follow each other as a chain: a branch ends before anything beside it begins." }
+            p { "Codes of " (next.code_bits) " bits. Tables follow each other as a chain: a branch ends before a parallel branch begins." }
         }
     }
 }
 
-/// The stages between the two ends of an outcome's way, on a line of all stages.
+/// Draws the stages from an outcome to its use, on a line of all stages.
 fn span(b: &BranchReport, stages: usize) -> Markup {
     let (x, width) = (8 * u32::from(b.from_stage), 8 * u32::from(b.to_stage - b.from_stage + 1));
     html! {
@@ -72,7 +72,7 @@ fn span(b: &BranchReport, stages: usize) -> Markup {
     }
 }
 
-/// What the memories of each table take, with a bar.
+/// Lists the power of each table's memories, with bars.
 pub(super) fn power(report: &Report) -> Markup {
     let p = &report.power;
     html! {
@@ -101,7 +101,7 @@ fn stages(parts: &[Part]) -> String {
     stages.join(", ")
 }
 
-/// Every node: where it is, what it holds, why it stands there.
+/// Lists every node: its stage, its content, and the reason of its stage.
 pub(super) fn list(report: &Report) -> Markup {
     let dash = |n: u64| if n == 0 { String::new() } else { n.to_string() };
     html! {
@@ -125,12 +125,12 @@ pub(super) fn list(report: &Report) -> Markup {
     }
 }
 
-/// Every container in use and what it holds.
+/// Lists every container in use with its content.
 pub(super) fn containers(report: &Report) -> Markup {
     let total = |gress: Gress| -> u32 { report.phv.groups.iter().map(|g| g.used[gress.index()]).sum() };
     let all: u32 = report.phv.groups.iter().map(|g| g.containers).sum();
     html! {
-        p { "Ingress uses " (total(Gress::Ingress)) ", egress " (total(Gress::Egress)) " of " (all) " containers. Fields stand from the most significant bit on." }
+        p { "Ingress uses " (total(Gress::Ingress)) ", egress " (total(Gress::Egress)) " of " (all) " containers. Fields are listed from the most significant bit on." }
         @for gress in Gress::ALL {
             h3 { (gress) }
             div.phv {
@@ -145,7 +145,7 @@ pub(super) fn containers(report: &Report) -> Markup {
     }
 }
 
-/// Values that public sources do not give.
+/// Lists values that public sources do not give.
 pub(super) fn assumptions(report: &Report) -> Markup {
     html! {
         table {

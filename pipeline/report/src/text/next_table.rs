@@ -1,4 +1,4 @@
-//! Next tables as text: what carries each outcome.
+//! Next tables as text: the carrier of each outcome.
 
 use sluice_place::report::Report;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ pub(super) fn next_tables(report: &Report) -> String {
     let next = &report.next_tables;
     let mut out = format!("  codes of {} bits; ", next.code_bits);
     if !next.parallel {
-        out.push_str("tables follow each other as a chain: a branch ends before anything beside it begins\n");
+        out.push_str("tables follow each other as a chain: a branch ends before a parallel branch begins\n");
         return out;
     }
     let relayed = next.branches.iter().filter(|b| !b.relays.is_empty()).count();

@@ -1,4 +1,4 @@
-//! The PHV as text: use by size and kind, validity bits, what shares bits, numbers with a carry.
+//! PHV as text: use by size and kind, validity bits, shared bits, arithmetic with a carry.
 
 use super::{percent, wrap};
 use crate::grid::Grid;
@@ -54,7 +54,7 @@ pub(super) fn phv(report: &Report) -> String {
     out
 }
 
-/// Whatever is at the same bits of a container, by name.
+/// Returns the names of the fields that share bits of a container.
 fn shared_bits(container: &ContainerReport) -> Option<String> {
     let bits = |(_, at, width): &(String, u8, u16)| ((1_u64 << (*width).min(32)) - 1) << at;
     let total = container.holds.iter().map(|h| bits(h).count_ones()).sum::<u32>();

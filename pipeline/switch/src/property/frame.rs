@@ -1,8 +1,9 @@
-//! What hosts see in a frame: its flow, and whether lengths and check sums, of IP and of what it carries, are right.
+//! Header fields of a frame as hosts see them: its flow, and the correctness of IP, TCP and UDP lengths and
+//! checksums.
 
 use sluice_pcaps::wire::{Checksum, ethernet, ipv4, ipv6, tcp, udp};
 
-/// The network header of a frame: its EtherType and the bytes from it on.
+/// Returns the EtherType of a frame, and the bytes from the network header on.
 fn network(frame: &[u8]) -> Option<(u16, &[u8])> {
     let mut ethertype = u16::from_be_bytes([*frame.get(12)?, *frame.get(13)?]);
     let mut rest = frame.get(14..)?;
@@ -13,10 +14,10 @@ fn network(frame: &[u8]) -> Option<(u16, &[u8])> {
     Some((ethertype, rest))
 }
 
-/// What makes packets one flow: the port that they come in by, addresses, protocol and L4 ports.
+/// Identifies a flow: arrival port, addresses, protocol and L4 ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey {
-    /// dev_port that the packets come in by.
+    /// dev_port on which the packets arrive.
     pub port: u16,
     source: [u8; 16],
     destination: [u8; 16],
@@ -25,7 +26,8 @@ pub struct FlowKey {
 }
 
 impl FlowKey {
-    /// The flow of a frame that came in by a port; `None` of frames that are no IP packets, or fragments.
+    /// Returns the flow of a frame that arrived on a port; `None` for fragments and for frames that are not
+    /// IP.
     #[must_use]
     pub fn of(port: u16, frame: &[u8]) -> Option<FlowKey> {
         let mut key = FlowKey { port, source: [0; 16], destination: [0; 16], protocol: 0, ports: [0; 4] };
@@ -57,11 +59,11 @@ impl FlowKey {
     }
 }
 
-/// Whether the IP header of a frame is one, with a right check sum, and lengths of IP and UDP fit into each other.
-/// Frames that are no IP packets are well formed.
+/// Checks the IP header and its checksum, and that the lengths of IP and UDP agree. Accepts frames that are
+/// not IP.
 ///
 /// # Errors
-/// What is wrong, with what was found and expected.
+/// Says which field is wrong, the value found and the value expected.
 pub fn well_formed(frame: &[u8]) -> Result<(), String> {
     let Some((ethertype, packet)) = network(frame) else { return Ok(()) };
     match ethertype {
@@ -71,7 +73,7 @@ pub fn well_formed(frame: &[u8]) -> Result<(), String> {
             if !ip.checksum_ok() {
                 let found = ip.checksum();
                 let expected = right_checksum(&packet[..header]);
-                return Err(format!("IPv4: found header check sum {found:#06x}, expected {expected:#06x}"));
+                return Err(format!("IPv4: found header checksum {found:#06x}, expected {expected:#06x}"));
             }
             let (total, there) = (usize::from(ip.total_len()), packet.len());
             if total < header || total > there {
@@ -92,8 +94,8 @@ pub fn well_formed(frame: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Whether the check sum of TCP or UDP in a frame is right: `None` where there is none to judge (other protocols,
-/// fragments, UDP without one, frames that are not [`well_formed`]).
+/// Returns true if the TCP or UDP checksum of a frame is correct. `None` if there is none to check: other
+/// protocols, fragments, UDP without a checksum, frames that are not [`well_formed`].
 #[must_use]
 pub fn l4_checksum(frame: &[u8]) -> Option<bool> {
     well_formed(frame).ok()?;
@@ -138,7 +140,7 @@ pub fn l4_checksum(frame: &[u8]) -> Option<bool> {
     Some(sum.with(segment).finish() == 0)
 }
 
-/// Bytes behind the IPv4 header; the caller has checked that it is there.
+/// Returns the number of bytes after the IPv4 header; the caller has checked that the header is there.
 fn ip_rest(packet: &[u8]) -> usize {
     packet.len() - usize::from(packet[0] & 15) * 4
 }
@@ -158,7 +160,10 @@ fn datagram(protocol: u8, payload: &[u8], whole: bool) -> Result<(), String> {
     }
     if payload.len() < header {
         let name = if protocol == ipv4::PROTOCOL_UDP { "UDP" } else { "TCP" };
-        return Err(format!("{name}: found {} bytes behind IP, expected {header} at least", payload.len()));
+        return Err(format!(
+            "{name}: found {} bytes after the IP header, expected at least {header}",
+            payload.len()
+        ));
     }
     if protocol != ipv4::PROTOCOL_UDP {
         return Ok(());

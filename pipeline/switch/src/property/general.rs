@@ -1,4 +1,4 @@
-//! Properties that hold for every program on every device.
+//! Properties of every program on every device.
 
 use super::{Departed, Ended, Finding, FlowKey, Property, Settled, l4_checksum, well_formed};
 use crate::Reason;
@@ -6,7 +6,7 @@ use sluice_asic::tm::buffer::Rule;
 use sluice_asic::units::Time;
 use std::collections::BTreeMap;
 
-/// Every general property, fresh.
+/// Returns new instances of all general properties.
 #[must_use]
 pub fn general() -> Vec<Box<dyn Property>> {
     vec![
@@ -19,8 +19,8 @@ pub fn general() -> Vec<Box<dyn Property>> {
     ]
 }
 
-/// The general properties and a program's own. One of its own takes the place of a general one of the same name: it says
-/// what that means for this program.
+/// Returns the general properties and a program's own. A property of the program replaces the general
+/// property of the same name.
 #[must_use]
 pub fn general_and(own: Vec<Box<dyn Property>>) -> Vec<Box<dyn Property>> {
     let mut all = general();
@@ -29,7 +29,7 @@ pub fn general_and(own: Vec<Box<dyn Property>>) -> Vec<Box<dyn Property>> {
     all
 }
 
-/// What came in and what was made inside is out, lost, absorbed or held.
+/// Conservation: received packets and packets made inside equal sent, dropped, absorbed and held packets.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conservation;
 
@@ -50,11 +50,11 @@ impl Property for Conservation {
     }
 }
 
-/// Packets of a flow that leave by the same port and queue leave in the order in which they came. Nothing is said
-/// of runs in which packets went around or were copied: laps take their time.
+/// Order within a flow: packets of a flow that are sent by the same port and queue keep their order of
+/// arrival. Not judged in runs with recirculation or copies, because these take additional time.
 #[derive(Clone, Debug, Default)]
 pub struct FlowOrder {
-    /// The last packet of each flow in each queue: when it came, and its name.
+    /// Last packet of each flow in each queue: its arrival time and its tag.
     last: BTreeMap<(FlowKey, u16, u8), (Time, u64)>,
     broken: Option<String>,
 }
@@ -90,7 +90,7 @@ impl Property for FlowOrder {
     }
 }
 
-/// No packet of a lossless priority group is lost for want of headroom. It holds for senders that obey pauses.
+/// No packet of a lossless priority group is lost for lack of headroom. Holds for senders that obey pauses.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LosslessLoss;
 
@@ -109,7 +109,8 @@ impl Property for LosslessLoss {
     }
 }
 
-/// A frame that came in well formed leaves well formed: see [`well_formed`]. Copies may be cut short.
+/// A frame that is well formed on arrival is well formed when it is sent: see [`well_formed`]. Copies may be
+/// truncated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WellFormed;
 
@@ -127,7 +128,7 @@ impl Property for WellFormed {
     }
 }
 
-/// A TCP or UDP check sum that came in right leaves right, or not at all: see [`l4_checksum`].
+/// A TCP or UDP checksum that is correct on arrival is correct when the packet is sent: see [`l4_checksum`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct L4Checksum;
 
@@ -139,17 +140,20 @@ impl Property for L4Checksum {
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
         if l4_checksum(packet.bytes) == Some(false) && l4_checksum(from.bytes) == Some(true) {
-            return Err("the check sum of TCP or UDP came in right and leaves wrong".to_owned());
+            return Err(
+                "the TCP or UDP checksum was correct on arrival and is wrong in the sent packet".to_owned()
+            );
         }
         Ok(())
     }
 }
 
-/// Laps through recirculation ports from which on a packet may be one that changed entries send round for ever.
+/// Number of recirculations from which on changed entries may have sent a packet into an endless loop.
 const LOOP: u64 = 1_000;
 
-/// What came in ends: no packet from outside, or copy of one that is no timer, stays inside for ever. Nothing is said of
-/// packets that go round and round after entries changed: these may name a recirculation port as a way.
+/// Every packet ends: no packet from outside, and no copy of one other than a timer, stays inside forever.
+/// Packets that recirculate endlessly after a change of entries are not judged, because entries may name a
+/// recirculation port.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settles {
     changed: bool,
@@ -166,6 +170,10 @@ impl Property for Settles {
 
     fn settled(&mut self, device: &Settled<'_>) -> Finding {
         let loops = std::mem::take(&mut self.changed) && device.totals.recirculated >= LOOP;
-        if device.busy && !loops { Err(format!("{} packets stay inside", device.held)) } else { Ok(()) }
+        if device.busy && !loops {
+            Err(format!("{} packets stay inside the device", device.held))
+        } else {
+            Ok(())
+        }
     }
 }

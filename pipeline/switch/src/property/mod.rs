@@ -1,11 +1,11 @@
-//! What must hold of a program, as ordinary Rust over what enters a device, what leaves it and what is lost.
+//! Properties: conditions that every run of a program must meet, in ordinary Rust.
 //!
-//! A property implements [`Property`]; it sees packets by their bytes and the device by its counters, and says what is
-//! wrong in a sentence. [`Monitor`] remembers what came in and asks the properties. The trait, the monitor, properties
-//! that hold for every program.
+//! A type that implements [`Property`] gets the packets that enter, leave and end, and the device's counters,
+//! and returns a sentence if the property is violated. A [`Monitor`] remembers received packets and calls the
+//! properties. This module has the trait, the monitor, and the properties that hold for every program.
 //!
 //! ```
-//! use crate::property::{Departed, Finding, Property};
+//! use sluice_switch::property::{Departed, Finding, Property};
 //!
 //! /// A frame leaves no longer than it came.
 //! struct NeverGrows;
@@ -22,8 +22,8 @@
 //! }
 //!
 //! let mut property = NeverGrows;
-//! let came = crate::property::Origin { port: 8, time: Default::default(), bytes: &[0; 60] };
-//! let left = crate::property::Departed::of(&[0; 64], 9, Some(came));
+//! let came = sluice_switch::property::Origin { port: 8, time: Default::default(), bytes: &[0; 60] };
+//! let left = sluice_switch::property::Departed::of(&[0; 64], 9, Some(came));
 //! assert_eq!(property.left(&left), Err("came with 60 bytes and left with 64".to_owned()));
 //! ```
 
@@ -45,42 +45,42 @@ use sluice_control::ControlState;
 use sluice_exec::pass::State;
 use sluice_ir::Program;
 
-/// What a property says of what it saw: nothing, or what is wrong.
+/// Result of one check: `Ok`, or a sentence that says how the property was violated.
 pub type Finding = Result<(), String>;
 
-/// A packet as it came in.
+/// A packet on arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
     /// dev_port.
     pub port: u16,
-    /// First bit.
+    /// Time of its first bit.
     pub time: Time,
     /// Its bytes, without FCS.
     pub bytes: &'a [u8],
 }
 
-/// A packet that enters.
+/// A packet that enters the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Entered<'a> {
-    /// Its name: what leaves or is lost later carries the same.
+    /// Its tag, which later events of the packet also carry.
     pub tag: u64,
-    /// What it is.
+    /// Its port, time and bytes.
     pub packet: Origin<'a>,
 }
 
-/// A packet that left by a port.
+/// A packet that was sent on a port.
 #[derive(Clone, Copy, Debug)]
 pub struct Departed<'a> {
-    /// Where and when.
+    /// Its ports, times and queue.
     pub left: Left,
     /// Its bytes, without FCS, before padding.
     pub bytes: &'a [u8],
-    /// As it, or what it is a copy of, came in; `None` if the device made it.
+    /// The arrival of the packet, or of the packet that it is a copy of; `None` if the device made it.
     pub from: Option<Origin<'a>>,
 }
 
 impl<'a> Departed<'a> {
-    /// A packet with these bytes that left by a port at time zero: for tests of properties.
+    /// Returns a packet with these bytes that was sent on a port at time zero, for tests of properties.
     #[must_use]
     pub fn of(bytes: &'a [u8], egress_port: u16, from: Option<Origin<'a>>) -> Departed<'a> {
         let left = Left {
@@ -99,93 +99,93 @@ impl<'a> Departed<'a> {
     }
 }
 
-/// A packet that ended inside.
+/// A packet that ended inside the device.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'a> {
-    /// Where, when and why.
+    /// Port, time and reason of its end.
     pub lost: Lost,
-    /// The reason's name.
+    /// Name of the reason.
     pub reason: &'a str,
     /// Its bytes at its end.
     pub bytes: &'a [u8],
-    /// As it, or what it is a copy of, came in; `None` if the device made it.
+    /// The arrival of the packet, or of the packet that it is a copy of; `None` if the device made it.
     pub from: Option<Origin<'a>>,
 }
 
 impl Ended<'_> {
-    /// Whether the program or the device lost it, which consuming it on purpose is not.
+    /// True if the packet was lost; false if the program absorbed it on purpose.
     #[must_use]
     pub fn is_loss(&self) -> bool {
         !self.lost.absorbed
     }
 
-    /// Why.
+    /// Returns the reason.
     #[must_use]
     pub const fn why(&self) -> Reason {
         self.lost.reason
     }
 }
 
-/// A device that had time to empty itself.
+/// A device at the end of a run, after it had time to send all packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Settled<'a> {
-    /// The program that it runs.
+    /// The program.
     pub program: &'a Program,
-    /// Its entries as they are now.
+    /// Its present entries.
     pub control: &'a ControlState,
     /// Its counters.
     pub totals: &'a Totals,
-    /// Packets still inside.
+    /// Number of packets still inside.
     pub held: u64,
-    /// Whether packets are inside that are no timers.
+    /// True if packets other than timers are inside.
     pub busy: bool,
-    /// What came in and was made is out, lost, absorbed or held.
+    /// True if received and made packets equal sent, dropped, absorbed and held packets.
     pub conserved: bool,
-    /// What the program remembers, per pipe.
+    /// The program's state, per pipe.
     pub states: &'a [&'a State],
 }
 
-/// Something that must hold in every run of a program.
+/// A condition that every run of a program must meet.
 ///
-/// All methods hold by default; each is called in the order in which things happen.
+/// The default methods accept everything. They are called in the order of events.
 pub trait Property: Send {
-    /// Its name, snake_case: what failures are called.
+    /// Name in snake_case, under which violations are reported.
     fn name(&self) -> &'static str;
 
-    /// A packet enters.
+    /// Checks a packet that enters.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Says how the property is violated.
     fn entered(&mut self, packet: &Entered<'_>) -> Finding {
         let _ = packet;
         Ok(())
     }
 
-    /// A packet left by a port.
+    /// Checks a packet that was sent on a port.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Says how the property is violated.
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let _ = packet;
         Ok(())
     }
 
-    /// A packet ended inside: dropped, or consumed on purpose.
+    /// Checks a packet that ended inside: dropped, or absorbed on purpose.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Says how the property is violated.
     fn ended(&mut self, packet: &Ended<'_>) -> Finding {
         let _ = packet;
         Ok(())
     }
 
-    /// The control plane changes something: packets that enter from now on may be treated otherwise.
+    /// The control plane changes something: packets that enter from this time on may be treated differently.
     fn changed(&mut self) {}
 
-    /// The run is over, and the device had time to empty itself.
+    /// Checks the device at the end of the run, after it had time to send all packets.
     ///
     /// # Errors
-    /// What is wrong.
+    /// Says how the property is violated.
     fn settled(&mut self, device: &Settled<'_>) -> Finding {
         let _ = device;
         Ok(())

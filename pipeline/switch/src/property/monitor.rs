@@ -1,4 +1,4 @@
-//! Remembers what came in and asks properties about what becomes of it.
+//! Monitor: remembers received packets and calls the properties.
 
 use super::{Departed, Ended, Entered, Finding, Origin, Property, Settled};
 use crate::{Left, Lost, Switch};
@@ -6,16 +6,16 @@ use sluice_asic::units::Time;
 use sluice_exec::pass::{Executor, State};
 use sluice_ir::Program;
 
-/// A property that does not hold.
+/// A violation of a property.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// Its name.
+    /// Name of the property.
     pub property: &'static str,
-    /// The packet at which it showed; `None` at the end of the run.
+    /// Packet at which it was found; `None` at the end of the run.
     pub tag: Option<u64>,
-    /// When it showed.
+    /// Time at which it was found.
     pub time: Time,
-    /// What is wrong.
+    /// Sentence that says how the property is violated.
     pub text: String,
 }
 
@@ -28,7 +28,7 @@ impl std::fmt::Display for Violation {
     }
 }
 
-/// Where a packet's bytes stand, and how it came.
+/// Position of a packet's bytes, and its arrival.
 #[derive(Clone, Copy, Debug)]
 struct Came {
     port: u16,
@@ -37,7 +37,7 @@ struct Came {
     len: usize,
 }
 
-/// Properties with what they must know. Packets are named by numbers from 0 on; the bytes of all that came in are
+/// Properties with the packets that they need. Tags are numbers from 0. The bytes of all received packets are
 /// kept until the next run.
 pub struct Monitor {
     program: Program,
@@ -48,11 +48,11 @@ pub struct Monitor {
     violations: Vec<Violation>,
 }
 
-/// Violations that one run keeps; more say nothing new.
+/// Largest number of violations kept per run.
 const MOST: usize = 100;
 
 impl Monitor {
-    /// A monitor of a run of `program`.
+    /// Makes a monitor for a run of `program`.
     #[must_use]
     pub fn new(program: &Program, properties: Vec<Box<dyn Property>>) -> Monitor {
         Monitor {
@@ -65,13 +65,13 @@ impl Monitor {
         }
     }
 
-    /// What did not hold so far, in order of time.
+    /// Returns the violations so far, in order of time.
     #[must_use]
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
 
-    /// A packet enters. Its `tag` is the number of packets that entered before it.
+    /// Handles a packet that enters. Its `tag` must be the number of packets that entered before it.
     pub fn entered(&mut self, tag: u64, port: u16, time: Time, bytes: &[u8]) {
         let at = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
@@ -80,12 +80,12 @@ impl Monitor {
         ask(&mut self.properties, &mut self.violations, (Some(tag), time), |p| p.entered(&entered));
     }
 
-    /// The control plane changes something.
+    /// Handles a change by the control plane.
     pub fn changed(&mut self) {
         self.properties.iter_mut().for_each(|p| p.changed());
     }
 
-    /// A packet left.
+    /// Handles a packet that was sent.
     pub fn left(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
         let whole = whole(&mut self.scratch, head, tail);
         let departed =
@@ -94,7 +94,7 @@ impl Monitor {
         ask(&mut self.properties, &mut self.violations, at, |p| p.left(&departed));
     }
 
-    /// A packet ended inside.
+    /// Handles a packet that ended inside.
     pub fn ended(&mut self, lost: &Lost, head: &[u8], tail: &[u8]) {
         let bytes = whole(&mut self.scratch, head, tail);
         let from = origin(&self.came, &self.bytes, lost.tag);
@@ -102,7 +102,7 @@ impl Monitor {
         ask(&mut self.properties, &mut self.violations, (Some(lost.tag), lost.time), |p| p.ended(&ended));
     }
 
-    /// The run is over.
+    /// Handles the end of the run.
     pub fn settled<E: Executor>(&mut self, switch: &Switch<E>) {
         let states: Vec<&State> = switch.pipe_states().collect();
         let settled = Settled {
@@ -117,7 +117,7 @@ impl Monitor {
         ask(&mut self.properties, &mut self.violations, (None, switch.time()), |p| p.settled(&settled));
     }
 
-    /// Forgets packets and violations; properties have forgotten theirs when the run was over.
+    /// Forgets packets and violations, for a run with these new properties.
     pub fn restart(&mut self, properties: Vec<Box<dyn Property>>) {
         self.properties = properties;
         self.came.clear();

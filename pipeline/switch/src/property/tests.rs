@@ -31,16 +31,16 @@ fn without_ports(protocol: u8) -> Vec<u8> {
 }
 
 #[test]
-fn lengths_and_check_sums_of_a_frame_are_looked_at() {
+fn lengths_and_checksums_of_a_frame_are_checked() {
     assert_eq!(well_formed(&datagram(9)), Ok(()));
     // Padding behind the datagram is well formed, and so is what is no IP packet.
     assert_eq!(well_formed(&[datagram(9), vec![0; 6]].concat()), Ok(()));
     assert_eq!(well_formed(&changed(12, 0x99)), Ok(()));
     for (bytes, text) in [
-        (without_ports(17), "UDP: found 7 bytes behind IP, expected 8 at least"),
-        (without_ports(6), "TCP: found 7 bytes behind IP, expected 20 at least"),
+        (without_ports(17), "UDP: found 7 bytes after the IP header, expected at least 8"),
+        (without_ports(6), "TCP: found 7 bytes after the IP header, expected at least 20"),
         (changed(14, 0x35), "IPv4: found version"),
-        (changed(22, 9), "IPv4: found header check sum"),
+        (changed(22, 9), "IPv4: found header checksum"),
         (changed(39, 200), "UDP: found length 200, expected 8 to 40"),
         (datagram(9)[..50].to_vec(), "IPv4: found total length 60, expected 20 to 36"),
     ] {
@@ -136,9 +136,9 @@ fn order_within_a_flow_and_queue() {
     let _ = (order.left(&departed(1, 5)), order.left(&departed(0, 6)));
     assert_eq!(order.settled(&settled), Ok(()));
     let _ = (order.left(&departed(1, 5)), order.left(&departed(0, 5)));
-    let mut laps = Totals::default();
-    laps.recirculated = 1;
-    assert_eq!(order.settled(&Settled { totals: &laps, ..settled }), Ok(()));
+    let mut recirculations = Totals::default();
+    recirculations.recirculated = 1;
+    assert_eq!(order.settled(&Settled { totals: &recirculations, ..settled }), Ok(()));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn headroom_is_for_lossless_groups_and_ends_are_ends() {
         states: &[],
     };
     assert_eq!(Settles::default().settled(&at(false, true)), Ok(()));
-    let stay = Err("3 packets stay inside".to_owned());
+    let stay = Err("3 packets stay inside the device".to_owned());
     assert_eq!(Settles::default().settled(&at(true, true)), stay);
     // Entries that changed may send packets round, but only those.
     let mut changed = Settles::default();

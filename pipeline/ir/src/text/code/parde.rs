@@ -81,7 +81,7 @@ impl Code<'_> {
         Ok(ParserOpKind::Set(field, self.expr()?))
     }
 
-    /// A step of a parser state that is neither an extraction of a header nor an assignment.
+    /// Parses an operation of a parser state other than extracting a header and assigning.
     fn parser_step(&mut self) -> Parsed<Option<ParserOpKind>> {
         let words = [
             "extract_next",
@@ -114,7 +114,7 @@ impl Code<'_> {
         Ok(Some(kind))
     }
 
-    /// `5` or `field, max, rotate, mask, add`
+    /// Parses `5` or `field, max, rotate, mask, add`.
     fn counter_load(&mut self) -> Parsed<CounterLoad> {
         if matches!(self.c.peek(), Tok::Int { .. }) {
             return Ok(CounterLoad::Const(self.c.number("a constant of 8 bits")?));
@@ -150,7 +150,7 @@ impl Code<'_> {
         Ok(key)
     }
 
-    /// `(value, …) : next;`
+    /// Parses `(value, …) : next;`.
     fn arm(&mut self, select: &[SelectKey], p: &Program) -> Parsed<SelectArm> {
         if !self.c.at("(") {
             return Err(self.c.error("`(value, …) : state;` or `default : state;`"));
@@ -177,7 +177,7 @@ impl Code<'_> {
         Ok(SelectArm { values, next })
     }
 
-    /// `resubmit(1, header` and its like, up to the closing parenthesis.
+    /// Parses `resubmit(1, header` and similar requests, up to the closing parenthesis.
     fn request(&mut self, loc: Loc) -> Parsed<Request> {
         let words = ["resubmit", "mirror", "digest", "pktgen"].map(|w| (w, w));
         let word = self.c.one_of(&words).map_err(|_| {

@@ -1,4 +1,4 @@
-//! What one VLIW instruction computes.
+//! Values of one VLIW instruction.
 
 use super::Check;
 use crate::Expr;
@@ -7,7 +7,7 @@ use crate::verify::values::{Source, leaf, operations};
 use sluice_asic::alu::{AluClass, AluOp};
 
 impl Check<'_> {
-    /// One ALU operation at most, on two leaves.
+    /// Checks a value: at most one ALU operation, on two leaves.
     pub(super) fn instruction(&mut self, value: &Expr, width: Option<u16>) {
         if leaf(value).is_some() {
             return;
@@ -42,7 +42,7 @@ impl Check<'_> {
         }
     }
 
-    /// A funnel shift has two PHV sources and an amount of five bits (model: chip §2.3).
+    /// Checks a funnel shift: two PHV sources, and an amount of five bits (model: chip §2.3).
     fn funnel(&mut self, (high, low): (&Expr, &Expr), by: u16, width: Option<u16>) {
         let who = self.site.who;
         if leaf(high) != Some(Source::Field) || leaf(low) != Some(Source::Field) {
@@ -55,7 +55,7 @@ impl Check<'_> {
         }
         if let Some(width) = width.filter(|w| by >= 2 * w && by < 32) {
             let text = format!(
-                "{who} shifts two values of {width} bits by {by} (`funnel_shift`), which leaves nothing of them"
+                "{who} shifts two values of {width} bits by {by} (`funnel_shift`), which leaves no bits"
             );
             let help = format!("shift by 0 to {}", (2 * width).saturating_sub(1));
             self.d.push(Diag::warning(self.site.loc, text).help(help));
@@ -73,8 +73,7 @@ impl Check<'_> {
             return self.error(text, "the amount is part of the instruction: use one action per amount");
         };
         if let Some(width) = width.filter(|w| *by >= u128::from(*w)) {
-            let text =
-                format!("{who} shifts a value of {width} bits by {by} (`{op}`), which leaves nothing of it");
+            let text = format!("{who} shifts a value of {width} bits by {by} (`{op}`), which leaves no bits");
             self.d.push(
                 Diag::warning(self.site.loc, text).help(format!("shift by 0 to {}", width.saturating_sub(1))),
             );

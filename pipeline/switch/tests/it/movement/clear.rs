@@ -86,6 +86,6 @@ fn tofino_writes_elements_instead() {
     let (_, op) = later(&w, "@1us register_fast_clear numbers").remove(0);
     assert_eq!(
         switch.apply(op).unwrap_err().to_string(),
-        "register `numbers` cannot be cleared at once: tofino has no fast clear; use register_clear, which writes its elements"
+        "register `numbers` cannot be cleared in the background, because tofino has no fast clear; use register_clear, which writes the elements"
     );
 }

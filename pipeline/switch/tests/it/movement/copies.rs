@@ -242,9 +242,12 @@ fn impossible_sessions_and_groups_are_refused() {
         ),
         (
             ControlOp::SetMulticastGroup { id: 0, nodes: Vec::new() },
-            "multicast group 0 cannot be set up: packets name it for \"no group\"; number groups from 1",
+            "multicast group 0 means \"no group\" in a packet and cannot be set; number groups from 1",
         ),
-        (ControlOp::SetExclusionPorts { id: 512, ports: vec![] }, "level-2 exclusion id 512; at most 511"),
+        (
+            ControlOp::SetExclusionPorts { id: 512, ports: vec![] },
+            "level-2 exclusion id 512 is too large; expected 0 to 511",
+        ),
     ];
     for (op, text) in ops {
         let error: SwitchError = world(&chip).switch().apply(op).unwrap_err();

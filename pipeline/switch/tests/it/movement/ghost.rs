@@ -220,7 +220,7 @@ fn tofino_and_runs_without_time_refuse_it() {
     let text = refused.err().unwrap().to_string();
     assert_eq!(
         text,
-        "program `shorter` sees queue depths in its ghost control, which needs time: run it without --functional"
+        "program `shorter` sees queue depths in its ghost control, which needs time; run it without --functional"
     );
 }
 
@@ -251,12 +251,12 @@ fn what_a_thread_without_a_packet_may_not_do() {
         "the ghost control reads `h.a`, but it has no packet and so no headers",
         "the ghost control writes `h.a`, but it has no packet and no deparser",
         "the ghost control drops, but it has no packet",
-        "the ghost control counts packets and bytes, but it has none",
+        "the ghost control counts packets or bytes, but it has no packet",
         "the ghost control reads `ig.ingress_port`, but it has no packet and so no intrinsic metadata of packets",
         "the ghost control writes `h.$valid`, but it has no packet and no deparser",
-        "ingress reads `ghost.qlength`, which only the ghost control sees",
-        "ingress reads `ghost.qid`, which only the ghost control sees",
-        "the ghost control writes no register, so nobody sees what it does",
+        "ingress reads `ghost.qlength`, which only the ghost control can read",
+        "ingress reads `ghost.qid`, which only the ghost control can read",
+        "the ghost control writes no register, so it has no effect",
     ] {
         assert!(findings.iter().any(|f| f == wanted), "{wanted}\n{findings:#?}");
     }

@@ -4,7 +4,7 @@ use crate::movement::device::{Frame, World, frame};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{BitRate, Bytes, Cycles, Duration, Time};
-use sluice_switch::{FUNCTIONAL_LAPS, Mode};
+use sluice_switch::{FUNCTIONAL_RECIRCULATIONS, Mode};
 
 /// Kind 1 is resubmitted, kind 2 goes around `laps` times by the port in `hop`; all leave by dev_port 16.
 const LAPS: &str = r#"program laps;
@@ -172,7 +172,7 @@ fn without_time_the_same_bytes_leave_and_loops_end() {
     assert_eq!(story.out(), expected.each_ref().map(|b| (16, &**b)));
     assert_eq!(story.lost.len(), 1);
     assert_eq!(story.lost[0].0.reason.name(&w.program), "too_many_laps");
-    assert_eq!(story.totals.recirculated, 40 + u64::from(FUNCTIONAL_LAPS) + 1);
+    assert_eq!(story.totals.recirculated, 40 + u64::from(FUNCTIONAL_RECIRCULATIONS) + 1);
     assert_eq!(story.totals.resubmitted, 1);
 }
 

@@ -174,12 +174,12 @@ fn an_entry_is_of_all_pipes_or_of_one() {
     assert_eq!(
         refused(&program, text),
         [
-            "2: table `exactly` has entries of all pipes, so it takes none of pipe 1 alone; leave the pipe out, or delete \
-             those first",
-            "4: table `wildly` has entries of single pipes; name the pipe of this one too, or delete those first",
-            "5: `4` is no pipe; expected 0 to 3",
-            "6: mirror sessions cannot be of pipe 1 alone; leave the pipe out",
-            "9: operations of a pipe cannot be of pipe 1 alone; leave the pipe out",
+            "2: table `exactly` has entries in all pipes, so it takes no entry in pipe 1 alone; leave the pipe out, or delete \
+             those entries first",
+            "4: table `wildly` has entries in single pipes, so an entry must name its pipe; name one, or delete those entries first",
+            "5: `4` is not a pipe; expected 0 to 3",
+            "6: mirror sessions cannot be set for pipe 1 alone; leave the pipe out",
+            "9: operations of a pipe cannot be set for pipe 1 alone; leave the pipe out",
         ]
     );
 }
@@ -202,7 +202,7 @@ fn a_borrowed_executor_looks_up_the_same_everywhere() {
     );
     let said = borrowed.err().unwrap().to_string();
     assert!(
-        said.contains("the executor of this device cannot look up other entries in pipe 0 than elsewhere"),
+        said.contains("the executor of this device uses the same entries in all pipes; pipe 0 cannot have separate entries"),
         "{said}"
     );
     // A pipe that the device does not have.

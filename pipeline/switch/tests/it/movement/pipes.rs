@@ -1,4 +1,4 @@
-//! Every pipe has state of its own, and programs whose state must see several ports say so.
+//! Every pipe has separate state, and programs whose state must see several ports say so.
 
 use crate::movement::device::{Story, World, frame};
 use sluice_asic::chip::ChipSpec;
@@ -90,7 +90,7 @@ fn port_maps_that_split_state_are_refused_with_the_reason() {
     assert_eq!(state_is_whole(&program(&[0, 3, 7]), &whole), Ok(()));
     let split = program(&[0, 8, 7, 31]);
     let reason = "program `number`: `seen` must see ports 0, 8, 7, 31 together (packets of all of them get one sequence of \
-                  numbers), but every pipe has state of its own, and here pipe 0 has 0, 7; pipe 1 has 8; pipe 3 has 31; \
+                  numbers), but every pipe has separate state, and pipe 0 has 0, 7; pipe 1 has 8; pipe 3 has 31; \
                   use ports of one pipe";
     assert_eq!(state_is_whole(&split, &whole).unwrap_err().to_string(), reason);
     // At 100G pipe 0 has 32 ports.
@@ -123,7 +123,7 @@ fn groups_of_ports_that_say_nothing_are_mistakes() {
     assert_eq!(said("registers = { seen };", "registers = { };"), "together `seen_0` names no register");
     assert_eq!(
         said("/// packets of all of them get one sequence of numbers\n", ""),
-        "together `seen_0` does not say why"
+        "together `seen_0` has no reason"
     );
     let wrong = text::parse(&printed.replace("\"8\"", "\"eight\"")).unwrap_err().to_string();
     assert!(wrong.contains("expected a port as in \"3\" or \"dev:137\""), "{wrong}");

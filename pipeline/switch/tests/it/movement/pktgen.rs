@@ -296,12 +296,12 @@ fn what_cannot_be_is_refused_with_its_sums() {
     );
     assert_eq!(
         refused(buffer(16_380, &[0; 10])),
-        "packet generator of pipe 0: 10 bytes at 16380 end at 16390; the buffer has 16384: shorten or move them"
+        "packet generator of pipe 0: 10 bytes at offset 16380 end at 16390, but the buffer has 16384 bytes; shorten or move them"
     );
     let of_pipe_9 = DeviceOp::SetPktgenApp { pipe: 9, app: 0, config: Box::new(every(1, 1, 6)) };
     assert_eq!(
         refused(ControlOp::Device(of_pipe_9)),
-        "packet generator of pipe 9; the chip has pipes 0 to 3"
+        "packet generator of pipe 9, which does not exist; the chip has pipes 0 to 3"
     );
     let tofino = World::of(&ChipSpec::tofino(), program(68));
     let request = AppConfig::new(Trigger::Request(Match::default()), 58, 68);

@@ -168,7 +168,9 @@ fn loops_within_loops_keep_the_outer_counter() {
     }
     let refused = place(&program, &ChipSpec::tofino()).unwrap_err();
     assert!(
-        refused.reason().contains("puts 1 counter on the parser counter's stack; that of tofino holds 0"),
+        refused
+            .reason()
+            .contains("pushes 1 counter on the parser counter's stack; the stack of tofino holds 0"),
         "{}",
         refused.reason()
     );

@@ -144,7 +144,7 @@ fn rows_that_do_not_fit_are_refused() {
     let mut refuse = |port, values| {
         control.apply(&program, ControlOp::SetPortMetadata { port, values }).unwrap_err().to_string()
     };
-    assert_eq!(refuse(512, vec![0, 0, 0]), "there is no dev_port 512; expected 0 to 511");
+    assert_eq!(refuse(512, vec![0, 0, 0]), "dev_port 512 does not exist; expected 0 to 511");
     assert_eq!(
         refuse(1, vec![0, 0]),
         "port metadata of port 1 has 3 fields (md.vrf, md.kind, md.both), not 2"
@@ -157,5 +157,5 @@ fn rows_that_do_not_fit_are_refused() {
         toml::parse(&program, "[[port_metadata]]\nport = 3\nvalues = { vfr = 1 }\n", "f").unwrap_err();
     assert!(errors[0].to_string().contains("did you mean `vrf`?"), "{}", errors[0]);
     let errors = lines::parse(&program, "port_metadata_set 600 1 1 1\n", "f").unwrap_err();
-    assert!(errors[0].to_string().contains("`600` is no dev_port; expected 0 to 511"), "{}", errors[0]);
+    assert!(errors[0].to_string().contains("`600` is not a dev_port; expected 0 to 511"), "{}", errors[0]);
 }

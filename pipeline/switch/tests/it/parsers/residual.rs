@@ -129,7 +129,7 @@ fn sums_are_of_whole_words_that_are_there() {
     assert_eq!(
         said("m.rest = subtract_checksum({ h.a, h.b }); m.byte = subtract_checksum({ h.a });"),
         [
-            "state `first` takes 24 bits out of a sum: take out whole 16-bit words: name the neighbouring fields too",
+            "state `first` subtracts 24 bits from a sum: subtract whole 16-bit words: also name the neighbouring fields",
             "state `first` keeps a sum in `m.byte`, which has 8 bits instead of 16: use a 16-bit metadata field",
         ]
     );

@@ -167,7 +167,7 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
     let program = source();
     for (line, wanted) in [
         ("register_write sen 1 2", "there is no register `sen`; expected one of: seen, pairs"),
-        ("register_write seen 8 1", "register `seen` has 8 elements; there is no element 8"),
+        ("register_write seen 8 1", "register `seen` has no element 8; it has 8 elements, from 0"),
         (
             "register_write seen 1 0x100000000",
             "elements of register `seen` are 32; 0x100000000 does not fit the 32 bits of the element",
@@ -179,14 +179,14 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
             "register_write seen",
             "too few or too many words; expected register_write REGISTER INDEX VALUE [HIGH]",
         ),
-        ("register_read seen 3", "there is nothing to read before the run"),
-        ("counter_reset all 2", "counter `all` has 2 cells; there is no cell 2"),
+        ("register_read seen 3", "cells can be read only during the run"),
+        ("counter_reset all 2", "counter `all` has no cell 2; it has 2 cells, from 0"),
         ("meter_set_rates police 1 8Mbps 9Mbps:1", "`8Mbps` is no rate with a burst"),
         (
             "meter_set_rates smooth 1 1:1 1:1",
             "meter `smooth`: lpf is configured as something else; give it a time constant",
         ),
-        ("meter_set_rates police 8 1:1 1:1", "meter `police` has 8 cells; there is no cell 8"),
+        ("meter_set_rates police 8 1:1 1:1", "meter `police` has no cell 8; it has 8 cells, from 0"),
         ("lpf_set smooth 1 average 10us", "there is no filter mode `average`"),
         ("lpf_set smooth 1 rate 10", "10"),
     ] {
@@ -206,8 +206,11 @@ fn readings_of_cells_that_do_not_exist_are_refused() {
     let script = lines::parse_changes(&program, changes, "file").unwrap();
     let refused = script.check(&program, &control).unwrap_err();
     let text: String = refused.iter().map(ToString::to_string).collect();
-    assert!(text.contains("register `seen` has 8 elements; there is no element 9\n  --> file:1"), "{text}");
-    assert!(text.contains("counter `all` has 2 cells; there is no cell 2\n  --> file:2"), "{text}");
+    assert!(
+        text.contains("register `seen` has no element 9; it has 8 elements, from 0\n  --> file:1"),
+        "{text}"
+    );
+    assert!(text.contains("counter `all` has no cell 2; it has 2 cells, from 0\n  --> file:2"), "{text}");
 }
 
 #[test]

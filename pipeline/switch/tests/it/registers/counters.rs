@@ -101,13 +101,13 @@ fn formats_that_do_not_hold_what_is_counted_are_refused() {
             "kind = packets_and_bytes; format = single_32; size = 4;",
             "error: counter `c`: counter of Both in format Single32: that format holds one number; use 28 + 36, 64 + 64 or 17 + 25 bits
   --> <text>:3:1
-  = help: leave the format out to have the densest one",
+  = help: leave out the format to get the densest one",
         ),
         (
             "kind = bytes; size = 4; leaves_out = 9000;",
             "error: counter `c`: byte count adjustment -9000; it is -8192 to 8191
   --> <text>:3:1
-  = help: leave the format out to have the densest one",
+  = help: leave out the format to get the densest one",
         ),
         (
             "kind = packets; size = 0;",

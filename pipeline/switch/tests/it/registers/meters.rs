@@ -219,7 +219,12 @@ fn wred_without_an_average_is_for_tofino_2_only() {
     let found = |chip: &ChipSpec| sluice_ir::verify::for_chip(&program, chip);
     assert!(found(&ChipSpec::tofino2()).is_empty());
     let text = found(&ChipSpec::tofino())[0].to_string();
-    assert!(text.contains("meter `red` cannot start so on tofino: WRED without an average"), "{text}");
+    assert!(
+        text.contains(
+            "meter `red` has an initial configuration that tofino does not support: WRED without an average"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

@@ -189,7 +189,7 @@ fn refusals_name_the_register_and_a_remedy() {
     );
     assert_eq!(
         found("params = { a = 1, a = 2, c = 3, d = 4, e = 5 };", ok),
-        "register `r` has 5 parameters: a register file has four rows: pass a value with the packet\n\
+        "register `r` has 5 parameters: a register file has four rows: pass other values in metadata\n\
          register `r` has two parameters `a`: rename one of them"
     );
     assert_eq!(

@@ -120,7 +120,7 @@ fn coverage_is_of_the_programs_conditions_and_not_of_the_joint_ones() {
     assert_eq!((cost(&p).0, held(&p)), (2, vec![[4, 4], [2, 2]]));
 }
 
-/// The verifier finds a gateway that decides something else than the program, and one that looks too late.
+/// The verifier finds a gateway that decides something other than the program, and one that looks too late.
 #[test]
 fn wrong_gateways_are_found() {
     let chip = ChipSpec::tofino2();

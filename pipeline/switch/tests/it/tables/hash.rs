@@ -301,7 +301,8 @@ fn a_result_is_taken_in_slices() {
     let found: Vec<String> = found.iter().map(|d| format!("{}: {}", d.text, d.help)).collect();
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(
-        found[0]
-            .ends_with("takes bits 35..=24 of hash `flow`, which has 32: take lower bits, or widen the hash")
+        found[0].ends_with(
+            "takes bits 35 to 24 of hash `flow`, which has 32: take lower bits, or widen the hash"
+        )
     );
 }

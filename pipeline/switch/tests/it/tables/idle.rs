@@ -178,7 +178,7 @@ fn operations_give_entries_a_time_to_live_and_make_them_young() {
     let refused = |control: &mut ControlState, op| control.apply(&p, op).unwrap_err().to_string();
     assert_eq!(
         refused(&mut control, ControlOp::SetEntryTtl { table, entry: 1, ttl: Some(us(64)) }),
-        "a time to live of 64us is 64 sweeps of table `flows`, and its 6 bits count up to 63us; choose a shorter one"
+        "a time to live of 64us is 64 sweeps of table `flows`; its 6 bits can count at most 63us; choose a shorter time"
     );
 }
 
@@ -238,7 +238,7 @@ fn files_and_templates_speak_of_ageing() {
     let wrong = toml::load(&p, &file.replace("20ms", "80ms"), "f.toml", &mut again).unwrap_err();
     assert_eq!(
         wrong[0].text,
-        "a time to live of 80ms is 8 sweeps of table `flows`, and its 3 bits count up to 70ms; choose a shorter one"
+        "a time to live of 80ms is 8 sweeps of table `flows`; its 3 bits can count at most 70ms; choose a shorter time"
     );
     let wrong = toml::load(&p, &file.replace("20ms", "20 bananas"), "f.toml", &mut again).unwrap_err();
     assert!(wrong[0].text.starts_with("`ttl`: "), "{wrong:?}");
@@ -259,13 +259,13 @@ fn impossible_ageing_is_refused() {
     assert_eq!(
         refused("notify(2, \"1ms\", \"4ms\")"),
         [
-            "table `flows` has a time to live of 4ms, 4 sweeps, which 2 bits do not count: use more bits, rarer sweeps, \
+            "table `flows` has a time to live of 4ms, 4 sweeps, which 2 bits do not count: use more bits, a longer interval, \
           or at most 3ms"
         ]
     );
     assert_eq!(
         refused("notify(2, \"0ps\", \"4ms\")"),
-        ["table `flows` ages entries by sweeps without an interval: say how much time is between two sweeps"]
+        ["table `flows` ages entries by sweeps without an interval: set the time between two sweeps"]
     );
     let few = IdleTimeout::notify(Duration::from_millis(5), Duration::from_millis(1));
     assert_eq!((few.bits, few.most()), (3, 7));

@@ -170,7 +170,7 @@ fn files_spell_ranges_and_say_what_is_wrong_with_them() {
     };
     assert_eq!(
         wrong("table_add acl mark 6 * 443..80 * => 7 3"),
-        "key `h.dst` of table `acl` has the range 0x1bb..0x50, which holds no value; the lower bound comes first"
+        "key `h.dst` of table `acl` has the range 0x1bb..0x50, which is empty; write the lower bound first"
     );
     assert_eq!(
         wrong("table_add acl mark 6 * 80..70000 * => 7 3"),
@@ -231,7 +231,7 @@ fn ranges_that_no_chip_can_do_are_refused() {
     assert_eq!(
         refused("h.src : lpm; h.dst : range;"),
         [
-            "table `acl` has an lpm key beside a range: make the lpm key ternary and give longer prefixes lower \
+            "table `acl` has an lpm key and a range key: make the lpm key ternary and give longer prefixes lower \
           priority numbers"
         ]
     );

@@ -1,4 +1,4 @@
-//! What flow control shows: the buffer, and counters of ports and queues.
+//! Flow control for reports: the buffer, and counters of ports and queues.
 
 use crate::Switch;
 use sluice_asic::tm::buffer::{Buffer, BufferConfig, PgConfig};
@@ -7,74 +7,74 @@ use sluice_asic::tm::{Counter, QueueId, TmPort};
 use sluice_asic::units::Time;
 use sluice_exec::pass::Executor;
 
-/// Flow control of a device at a time.
+/// Flow control of a device at one time.
 pub struct FlowView<'a> {
-    /// The profile on its ports.
+    /// The profile, resolved for the device's ports.
     pub config: &'a BufferConfig,
     /// The buffer; ports are numbered as in `ports`.
     pub buffer: &'a Buffer,
-    /// Ports, in the buffer's order.
+    /// Ports, in the order of the buffer's ports.
     pub ports: Vec<PortFlowView<'a>>,
 }
 
-/// A port's PFC.
+/// PFC state and counters of a port.
 #[derive(Clone, Debug)]
 pub struct PortFlowView<'a> {
     /// dev_port.
     pub dev_port: u16,
     /// Front-panel number, `cpu` or `recirc:N`.
     pub name: &'a str,
-    /// Pauses received, by priority.
+    /// Pauses received, by priority: number and duration.
     pub received: [PauseStats; PRIORITIES],
-    /// The same pauses' time in quanta of the line.
+    /// Duration of the received pauses, by priority, in quanta of the line.
     pub paused_quanta: [u64; PRIORITIES],
-    /// Priorities that are paused now, as bits.
+    /// Priorities that are paused now, as a bit mask.
     pub paused: u8,
     /// PFC frames sent with each priority's enable bit set.
     pub sent: [u64; PRIORITIES],
-    /// Priorities whose senders are kept paused, as bits.
+    /// Priorities whose senders this port keeps paused, as a bit mask.
     pub pausing: u8,
     /// 802.3x PAUSE frames, ignored.
     pub ignored_pauses: u64,
-    /// MAC control frames of no known kind.
+    /// MAC control frames of an unknown kind.
     pub unknown: u64,
     /// Queues.
     pub queues: Vec<QueueFlowView>,
 }
 
-/// A queue's marks and watchdog.
+/// Marks and watchdog of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueFlowView {
     /// Packets marked.
     pub marked: Counter,
     /// Packets dropped by WRED.
     pub wred_dropped: Counter,
-    /// The watchdog watches it.
+    /// True if the watchdog watches the queue.
     pub watched: bool,
-    /// A storm goes on.
+    /// True during a storm.
     pub stormed: bool,
-    /// Storms seen.
+    /// Storms detected.
     pub detected: u64,
     /// Storms that ended.
     pub restored: u64,
     /// Packets that the watchdog dropped.
     pub watchdog_dropped: u64,
-    /// What went by since the run began.
+    /// Counters since the run began.
     pub all: StormCounts,
-    /// What went by since the storm began that was seen last.
+    /// Counters since the last storm began.
     pub last: StormCounts,
 }
 
-/// Packets that the watchdog's counters show of a queue and of the priority group beside it (model: buffer §2.3).
+/// The watchdog's counters of a queue and of the priority group with the same number (model: buffer §2.3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StormCounts {
-    /// Taken from the queue and sent.
+    /// Packets sent from the queue.
     pub tx_ok: u64,
-    /// Dropped at the queue by the watchdog.
+    /// Packets that the watchdog dropped at the queue.
     pub tx_drop: u64,
-    /// Admitted to the port's priority group of the same priority.
+    /// Packets that the port's priority group of the same priority admitted.
     pub rx_ok: u64,
-    /// Refused by that group.
+    /// Packets that this group refused.
     pub rx_drop: u64,
 }
 
@@ -90,7 +90,7 @@ impl StormCounts {
 }
 
 impl<E: Executor> Switch<E> {
-    /// Whether PFC frames of a port's peer stop a queue.
+    /// Returns true if PFC frames of a port's peer pause a queue.
     pub(crate) fn is_paused_by_peer(&self, port: u16, queue: u8) -> bool {
         let Some(flow) = &self.flow else { return false };
         let own = flow.config.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
@@ -99,7 +99,7 @@ impl<E: Executor> Switch<E> {
         priority.is_some_and(|priority| paused >> priority & 1 != 0)
     }
 
-    /// What has gone by a queue and the priority group of its priority so far.
+    /// Returns the counters of a queue and of the priority group of its priority.
     pub(super) fn storm_counts(&self, port: u16, queue: u8) -> StormCounts {
         let Some(flow) = &self.flow else { return StormCounts::default() };
         let Some(config) = flow.config.ports.get(usize::from(port)) else { return StormCounts::default() };
@@ -115,7 +115,7 @@ impl<E: Executor> Switch<E> {
         StormCounts { tx_ok: taken.saturating_sub(flushed), tx_drop, rx_ok, rx_drop }
     }
 
-    /// Flow control at time `now`, if the device has a shared buffer.
+    /// Returns flow control at time `now`, `None` without a shared buffer.
     pub fn flow(&self, now: Time) -> Option<FlowView<'_>> {
         let flow = self.flow.as_ref()?;
         let buffer = self.tm.buffer()?;

@@ -1,9 +1,8 @@
-//! Ways back to an ingress parser: recirculation ports and resubmits.
+//! Paths back to an ingress parser: recirculation ports and resubmits.
 //!
-//! Both take real slots of the ingress pipe, recirculation also the bandwidth of the line that all
-//! recirculation ports of a pipe share. Neither makes a packet. *Timers*: a packet that was made inside and
-//! goes around for the [`TIMER_LAPS`]-th time is one, and so is what a packet generator made; a run does not
-//! wait for timers.
+//! Both take slots of the ingress pipe. Recirculation also takes bandwidth of the line that all recirculation
+//! ports of a pipe share. Neither makes a packet. A *timer* is a packet that a packet generator made, or a
+//! packet made inside that has recirculated [`TIMER_RECIRCULATIONS`] times; a run does not wait for timers.
 
 use super::ingress::Arrival;
 use super::observe::Sink;
@@ -19,27 +18,28 @@ use sluice_exec::packet::Packet;
 use sluice_exec::pass::Executor;
 use sluice_ir::{ActionCall, Expr, Intrinsic, PrimitiveKind, Program, Table};
 
-/// Laps after which a packet that was made inside counts as a timer.
-pub const TIMER_LAPS: u32 = 8;
+/// Recirculations after which a packet that was made inside counts as a timer.
+pub const TIMER_RECIRCULATIONS: u32 = 8;
 
-/// Laps that a packet may make in functional mode, what it is a copy of included; being made counts as one.
-pub const FUNCTIONAL_LAPS: u32 = 64;
+/// Limit of recirculations of a packet in functional mode, including those of the packet it is a copy of;
+/// making a copy counts as one.
+pub const FUNCTIONAL_RECIRCULATIONS: u32 = 64;
 
-/// Passes that a packet from outside and all that is made of it may take in functional mode.
+/// Limit of the passes that a packet from outside and its copies may take in functional mode.
 pub const FUNCTIONAL_PASSES: u32 = 4096;
 
-/// Sources of packets that get on a line of recirculation ports, behind all places that make packets.
+/// First source number of packets on a line of recirculation ports, after all places that make packets.
 const LINES: u32 = 1 << 17;
 
 impl PacketInfo {
-    /// Nothing waits for it.
+    /// True for a timer, which no run waits for.
     pub(super) const fn is_timer(&self) -> bool {
-        self.generated || self.made && self.laps >= TIMER_LAPS
+        self.generated || self.made && self.recirculations >= TIMER_RECIRCULATIONS
     }
 }
 
 impl<E: Executor> Switch<E> {
-    /// A packet left egress by a recirculation port.
+    /// Handles a packet that left egress on a recirculation port.
     pub(super) fn recirculate(
         &mut self,
         packet: Packet,
@@ -52,7 +52,7 @@ impl<E: Executor> Switch<E> {
         if self.config.mode == Mode::Functional {
             return self.recirculated(packet, port, booked, exit, sink);
         }
-        // The line is shared with other ports and the packet generator: who comes first is known at its time.
+        // Other ports and the packet generator share the line, so their order is known only at that time.
         let p = &mut self.ports[usize::from(port)];
         let (device, class) = (self.config.device, EventClass::PacketEntry);
         let key = EventKey { time: exit, device, class, port: LINES + u32::from(port), seq: p.schedules };
@@ -61,7 +61,7 @@ impl<E: Executor> Switch<E> {
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// A packet gets on the line of its pipe's recirculation ports.
+    /// Handles a packet that reaches the line of its pipe's recirculation ports.
     pub(super) fn recirculated(
         &mut self,
         packet: Packet,
@@ -102,7 +102,7 @@ impl<E: Executor> Switch<E> {
         self.again(packet, Arrival { parser, port, seq, packet }, sink);
     }
 
-    /// A packet left ingress for another ingress pass.
+    /// Handles a packet that left ingress for another ingress pass.
     pub(super) fn resubmit(&mut self, packet: Packet, exit: Time, sink: &mut impl Sink) {
         self.totals.resubmitted += 1;
         let parser = exit + self.resubmit;
@@ -115,31 +115,32 @@ impl<E: Executor> Switch<E> {
     fn again(&mut self, packet: Packet, arrival: Arrival, sink: &mut impl Sink) {
         let info = &mut self.info[packet.index()];
         let was_timer = info.is_timer();
-        info.laps = info.laps.saturating_add(1);
-        let (laps, timer) = (info.laps, info.is_timer());
+        info.recirculations = info.recirculations.saturating_add(1);
+        let (recirculations, timer) = (info.recirculations, info.is_timer());
         self.outside -= u64::from(timer && !was_timer);
         match self.config.mode {
             Mode::Timed => self.arrive(arrival),
-            Mode::Functional if laps > FUNCTIONAL_LAPS => {
+            Mode::Functional if recirculations > FUNCTIONAL_RECIRCULATIONS => {
                 let time = self.info_of(packet).received;
-                self.lose(packet, time, Reason::Device(DeviceDrop::TooManyLaps), sink);
+                self.lose(packet, time, Reason::Device(DeviceDrop::TooManyRecirculations), sink);
             }
             Mode::Functional => self.work.push_back((packet, None)),
         }
     }
 
-    /// A packet has come to its end.
+    /// Counts the end of a packet.
     pub(super) fn ended(&mut self, info: &PacketInfo) {
         self.outside -= u64::from(!info.is_timer());
     }
 
-    /// Whether packets are inside for which a run must wait: all but timers.
+    /// True if packets other than timers are inside: a run must wait for them.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.outside > 0
     }
 
-    /// Whether every packet goes through ingress, one queue and egress, once, with the entries in force.
+    /// Returns true if, with the entries in force, every packet goes once through ingress, one queue and
+    /// egress.
     pub(super) fn is_straight(&mut self) -> bool {
         if self.straight.is_none() {
             let recirculates = |port: u128| {
@@ -154,7 +155,7 @@ impl<E: Executor> Switch<E> {
     }
 }
 
-/// Whether the program can resubmit, copy or multicast packets, make digests of them or send them past egress.
+/// Returns true if the program can resubmit, copy or multicast packets, make digests, or bypass egress.
 fn makes_anything(program: &Program) -> bool {
     let asks = |gress| !program.pipe(gress).deparser.requests.is_empty();
     let groups = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu, Intrinsic::BypassEgress];
@@ -162,7 +163,7 @@ fn makes_anything(program: &Program) -> bool {
         || groups.into_iter().any(|which| program.intrinsic(Gress::Ingress, which).is_some())
 }
 
-/// Whether an action can send to such a port: by a constant, by an entry, or by a value that is not known.
+/// Returns true if an action can send to such a port: by a constant, by an entry, or by an unknown value.
 fn sends_to(program: &Program, control: &ControlState, such: impl Fn(u128) -> bool) -> bool {
     let port = program.intrinsic(Gress::Ingress, Intrinsic::UcastEgressPort);
     program.actions.iter().any(|(action, data)| {
@@ -180,7 +181,7 @@ fn sends_to(program: &Program, control: &ControlState, such: impl Fn(u128) -> bo
     })
 }
 
-/// Whether the table can make such a call.
+/// Returns true if the table can make such a call.
 fn calls(
     program: &Program,
     control: &ControlState,

@@ -1,4 +1,4 @@
-//! What an operator does to a shared buffer and its watchdogs while the device runs.
+//! Changes that an operator makes to a shared buffer and its watchdogs during a run.
 
 use crate::observe::Sink;
 use crate::{Switch, SwitchError};
@@ -8,17 +8,17 @@ use sluice_asic::units::{Bytes, Cells, Time};
 use sluice_exec::pass::Executor;
 
 impl<E: Executor> Switch<E> {
-    /// The shared buffer, if there is one; ports are numbered as in [`Switch::flow`].
+    /// Returns the shared buffer, if there is one; ports are numbered as in [`Switch::flow`].
     #[must_use]
     pub fn buffer(&self) -> Option<&Buffer> {
         self.tm.buffer()
     }
 
-    /// Changes a priority group's threshold: it is looked at when the group next takes or gives back a packet. Without
-    /// a shared buffer nothing happens.
+    /// Sets a priority group's threshold. It applies when the group next takes or returns cells. Without a
+    /// shared buffer, does nothing.
     ///
     /// # Errors
-    /// When the switch has no such port.
+    /// Refuses a port that the switch does not have.
     pub fn set_pg_threshold(
         &mut self,
         port: DevPort,
@@ -32,7 +32,7 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// Changes the size of every partition of the ingress pool of this number, even to below what is in use.
+    /// Sets the size of every partition of the ingress pool of this number, even below the cells in use.
     pub fn resize_ingress_pool(&mut self, pool: u8, size: Cells) {
         let pools = self.flow.as_ref().map_or(0, |flow| flow.config.ingress_pools.len());
         if let Some(buffer) = self.tm.buffer_mut() {
@@ -40,7 +40,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// Starts a reader's watermarks anew from what is in use.
+    /// Resets a reader's watermarks to the present levels.
     pub fn clear_watermarks(&mut self, reader: Reader) {
         self.tm.touched().into_iter().for_each(|touched| touched.all = true);
         if let Some(buffer) = self.tm.buffer_mut() {
@@ -48,8 +48,8 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// SONiC's BIG_RED_SWITCH: every lossless queue drops what it has and gets, and nothing looks for storms; or all
-    /// that is taken back (model: buffer §2.3).
+    /// Switches SONiC's BIG_RED_SWITCH. On: every lossless queue drops waiting and arriving packets, and the
+    /// watchdog stops looking for storms. Off: both are reverted (model: buffer §2.3).
     pub fn big_red_switch(&mut self, on: bool, sink: &mut impl Sink) {
         let Some(flow) = &mut self.flow else { return };
         if std::mem::replace(&mut flow.big_red_switch, on) == on {
@@ -68,17 +68,18 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// The watchdogs' poller starts anew; storms that last are not seen a second time.
+    /// Restarts the watchdogs' poller. Storms that last are not detected a second time.
     pub fn restart_watchdogs(&mut self) {
         let queues = self.flow.iter_mut().flat_map(|flow| &mut flow.ports).flat_map(|port| &mut port.queues);
         queues.filter_map(|queue| queue.watchdog.as_mut()).for_each(|dog| dog.warm_restart());
     }
 
-    /// A frame of `len` bytes (without FCS) comes in that the MAC cannot use: its FCS is wrong, or it fails
-    /// authentication. It takes its time on the wire, is counted as an error of the port, and nothing follows.
+    /// Receives a frame of `len` bytes (without FCS) that the MAC cannot use, because its FCS is wrong or it
+    /// fails authentication. The frame takes time on the wire and counts as an error of the port; it has no
+    /// other effect.
     ///
     /// # Errors
-    /// When the switch has no such port.
+    /// Refuses a port that the switch does not have.
     pub fn rx_damaged(&mut self, port: DevPort, time: Time, len: Bytes) -> Result<(), SwitchError> {
         let index = usize::from(self.known(port)?);
         let p = &mut self.ports[index];
@@ -88,7 +89,7 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// No poll of a port is due any more.
+    /// Cancels the due poll of a port.
     pub(super) fn stop_polling(&mut self, port: u16) {
         if let Some(own) = self.flow.as_mut().and_then(|flow| flow.ports.get_mut(usize::from(port))) {
             own.polling = false;

@@ -1,4 +1,4 @@
-//! A shared buffer over the ports of a device.
+//! Set-up of a shared buffer for the ports of a device.
 
 use super::{FlowControl, PortFlow, QueueFlow};
 use crate::port::PortState;
@@ -10,17 +10,17 @@ use sluice_asic::tm::watchdog::Watchdog;
 use sluice_asic::units::Duration;
 use sluice_ir::{Intrinsic, Primitive, PrimitiveKind, Program};
 
-/// A shared buffer for a device.
+/// Shared buffer of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferSetup {
     /// The profile.
     pub file: BufferFile,
-    /// Seed of marking.
+    /// Seed of the marking's random numbers.
     pub seed: u64,
 }
 
 impl BufferSetup {
-    /// The profile on these ports.
+    /// Resolves the profile for these ports.
     pub(crate) fn resolve(&self, ports: &[PortState]) -> Result<BufferConfig, Problems> {
         let info = |p: &PortState| PortInfo {
             name: p.name.clone(),
@@ -32,13 +32,13 @@ impl BufferSetup {
     }
 }
 
-/// PFC priorities of a port's lossless groups.
+/// Returns the PFC priorities of a port's lossless groups, as bits.
 fn lossless(port: &PortBuffer) -> u8 {
     let of = |pg: &PgConfig| pg.lossless.map_or(0, |l| l.priorities);
     port.groups.iter().flatten().map(of).fold(0, |bits, own| bits | own)
 }
 
-/// Whether an action of ingress chooses this for itself.
+/// Returns true if an action of ingress sets this field.
 fn sets(program: &Program, which: Intrinsic) -> bool {
     let Some(field) = program.intrinsic(Gress::Ingress, which) else { return false };
     let writes = |primitive: &Primitive| match &primitive.kind {
@@ -50,7 +50,7 @@ fn sets(program: &Program, which: Intrinsic) -> bool {
 }
 
 impl FlowControl {
-    /// Flow control with nothing paused, and its buffer.
+    /// Makes flow control without pauses, and its buffer.
     pub(crate) fn new(
         config: BufferConfig,
         setup: &BufferSetup,
@@ -95,7 +95,7 @@ impl FlowControl {
         (flow, buffer)
     }
 
-    /// Every port's time from the end of a PFC frame to its effect.
+    /// Returns every port's delay from the end of a PFC frame to its effect.
     pub(crate) fn reactions(&self) -> impl Iterator<Item = Duration> + '_ {
         self.ports.iter().map(|port| port.reaction)
     }

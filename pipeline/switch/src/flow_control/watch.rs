@@ -1,7 +1,7 @@
-//! The watchdog's polls and what it does to queues.
+//! Polls of the watchdog, and its actions on queues.
 //!
-//! Polls are at multiples of the poll interval. They run only while a port is paused or a storm lasts: without either, a
-//! poll would find nothing and change nothing.
+//! Polls are at multiples of the poll interval. They run only while a port is paused or a storm lasts,
+//! because any other poll would change nothing.
 
 use crate::observe::Sink;
 use crate::reason::Reason;
@@ -14,7 +14,7 @@ use sluice_asic::units::{Duration, Time};
 use sluice_exec::pass::Executor;
 
 impl<E: Executor> Switch<E> {
-    /// Something may begin that the watchdog should see: notes how things are, and polls from the next time on.
+    /// Records the present state of a port and starts polls, because a storm may begin.
     pub(super) fn watch(&mut self, now: Time, port: u16) {
         let Some(flow) = &mut self.flow else { return };
         let Some(dog) = flow.config.watchdog else { return };
@@ -40,7 +40,7 @@ impl<E: Executor> Switch<E> {
         self.push_at(at, EventClass::Timer, port, Event::WatchdogPoll { port });
     }
 
-    /// What a poll reads of every watched queue of a port.
+    /// Returns the watchdog's samples of every watched queue of a port.
     fn samples(&self, now: Time, port: u16) -> Vec<(u8, Sample)> {
         let Some(flow) = &self.flow else { return Vec::new() };
         let own = &flow.ports[usize::from(port)];
@@ -61,10 +61,10 @@ impl<E: Executor> Switch<E> {
         self.queues_of(port).into_iter().filter(watched).map(sample).collect()
     }
 
-    /// A poll of a port's queues.
+    /// Polls a port's queues.
     pub(crate) fn watchdog_poll(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
         if self.flow.as_ref().is_some_and(|flow| flow.big_red_switch) {
-            // Nothing is looked for meanwhile.
+            // No storms are looked for in this state.
             self.stop_polling(port);
             return;
         }
@@ -113,7 +113,7 @@ impl<E: Executor> Switch<E> {
         self.set_aside(now, port, queue, storm, storm && action == WatchdogAction::Drop, sink);
     }
 
-    /// Has a queue ignore pauses and perhaps drop all that it has and gets, or takes that back.
+    /// Makes a queue ignore pauses and, if asked for, drop waiting and arriving packets; or reverts both.
     pub(super) fn set_aside(
         &mut self,
         now: Time,

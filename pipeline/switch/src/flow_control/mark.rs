@@ -1,4 +1,4 @@
-//! Admission under the shared buffer, marking, and what both know of a packet.
+//! Admission to the shared buffer, ECN marking, and the data of a packet that both use.
 
 use super::{FlowControl, classify};
 use crate::{PacketInfo, Switch};
@@ -10,27 +10,27 @@ use sluice_asic::units::{Bytes, Time};
 use sluice_exec::packet::Packet;
 use sluice_exec::pass::Executor;
 
-/// What flow control knows of a packet.
+/// Flow-control data of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowInfo {
     pg: u8,
     queue: u8,
     ecn: Ecn,
-    /// It leaves with CE.
+    /// True if the packet is sent with CE.
     ce: bool,
-    /// It is one of several copies that share cells.
+    /// Group of the copies that share cells with it.
     pub(crate) copies: Option<sluice_asic::tm::buffer::CopyGroup>,
 }
 
 impl FlowInfo {
-    /// The same of a copy that shares no cells.
+    /// Returns the data for a copy that shares no cells.
     pub(crate) const fn alone(self) -> Self {
         Self { copies: None, ..self }
     }
 }
 
 impl FlowControl {
-    /// What there is to know of a frame that comes in.
+    /// Returns the data of a received frame.
     #[inline]
     pub(crate) fn look(&self, frame: &[u8]) -> FlowInfo {
         let seen = classify::look(frame);
@@ -38,13 +38,13 @@ impl FlowControl {
         FlowInfo { pg, queue, ecn: seen.ecn, ..FlowInfo::default() }
     }
 
-    /// The queue of a packet for which the program chose `qid`.
+    /// Returns the queue of a packet for which the program set `qid`.
     #[inline]
     fn queue(&self, info: &PacketInfo) -> u8 {
         if self.own_queue { info.qid } else { info.flow.queue }
     }
 
-    /// Its priority group.
+    /// Returns the priority group of a packet.
     #[inline]
     fn group(&self, info: &PacketInfo) -> u8 {
         match self.own_cos {
@@ -53,7 +53,7 @@ impl FlowControl {
         }
     }
 
-    /// What marking does to a packet in front of `q` bytes.
+    /// Returns the marking decision for a packet that finds `q` bytes in its queue.
     #[inline]
     fn decide(&mut self, (port, queue): (u16, u8), q: Bytes, (ecn, colour): (Ecn, Colour)) -> Mark {
         let of = self.config.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
@@ -74,7 +74,7 @@ impl FlowControl {
 }
 
 impl<E: Executor> Switch<E> {
-    /// A packet of `bytes` asks for its queue under the shared buffer. Returns the queue and what became of it.
+    /// Requests `bytes` of the shared buffer for a packet. Returns the queue and the result.
     pub(crate) fn offer(
         &mut self,
         now: Time,
@@ -134,7 +134,7 @@ impl<E: Executor> Switch<E> {
         (queue, result)
     }
 
-    /// A packet left its queue.
+    /// Handles a packet that left its queue.
     #[inline]
     pub(crate) fn left_queue(&mut self, now: Time, port: u16, out: &Dequeued<Packet>) {
         let Some(flow) = &mut self.flow else { return };
@@ -157,7 +157,7 @@ impl<E: Executor> Switch<E> {
         self.buffer_edges(now);
     }
 
-    /// Writes a packet's mark, as it leaves.
+    /// Writes a packet's mark when it is sent.
     #[inline]
     pub(crate) fn write_mark(&mut self, packet: Packet) {
         let flow = &mut self.info[packet.index()].flow;

@@ -1,7 +1,8 @@
-//! Queues that hold packets and send none for a profile's `stuck_queue_timeout` are emptied, whatever keeps them.
+//! Stuck queues: a queue that holds packets and sends none for a profile's `stuck_queue_timeout` is emptied,
+//! whatever the cause.
 //!
-//! It is what some chassis have beside the PFC watchdog (model: buffer §6.2, the watchdog tests of VOQs and egress
-//! queues), which sees pauses alone.
+//! Some chassis have this in addition to the PFC watchdog, which sees only pauses (model: buffer §6.2, the
+//! watchdog tests of VOQs and egress queues).
 
 use crate::observe::Sink;
 use crate::reason::Reason;
@@ -13,7 +14,7 @@ use sluice_asic::units::{Cells, Time};
 use sluice_exec::pass::Executor;
 
 impl<E: Executor> Switch<E> {
-    /// A queue sent a packet, or got one and held `before` cells then.
+    /// Records that a queue sent a packet, or got one while it held `before` cells.
     #[inline]
     pub(super) fn moved(&mut self, now: Time, port: u16, queue: u8, before: Option<Cells>) {
         let timed = self.flow.as_ref().is_some_and(|flow| flow.config.stuck_queue_timeout.is_some());
@@ -34,7 +35,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// Empties queues of a port that have sent nothing for too long; looks again when the next one could be due.
+    /// Empties queues of a port that have sent nothing for too long, and schedules the next check.
     pub(crate) fn stuck_queues(&mut self, now: Time, port: u16, sink: &mut impl Sink) {
         let Some(flow) = &mut self.flow else { return };
         let Some(timeout) = flow.config.stuck_queue_timeout else { return };

@@ -1,4 +1,4 @@
-//! PFC at the MACs: frames that come in and go out, pauses that begin and end.
+//! PFC at the MACs: received and sent frames, beginning and end of pauses.
 
 use super::classify;
 use crate::observe::{Left, Sink};
@@ -13,22 +13,23 @@ use sluice_exec::packet::Packet;
 use sluice_exec::pass::Executor;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, pause};
 
-/// What frames that a MAC makes are called.
+/// Tag of frames that a MAC makes.
 const MAC_TAG: u64 = u64::MAX;
 
 impl<E: Executor> Switch<E> {
-    /// Schedules something of a port that is not a dequeue.
+    /// Schedules an event of a port other than a dequeue.
     pub(super) fn push_at(&mut self, time: Time, class: EventClass, port: u16, event: Event) {
         let p = &mut self.ports[usize::from(port)];
         let key =
             EventKey { time, device: self.config.device, class, port: u32::from(port), seq: p.schedules };
         p.schedules += 1;
-        // Never refused: the classes used here come after those of the events that ask.
+        // The push cannot fail: the classes used here come after those of the events that call this.
         let pushed = self.events.push(key, event);
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// Takes a MAC control frame whose last bit is on the wire at `last_bit`, if this is one: then it goes no further.
+    /// Takes a MAC control frame whose last bit is on the wire at `last_bit`. Returns true if the frame is
+    /// one.
     pub(crate) fn mac_control(&mut self, port: u16, last_bit: Time, frame: &[u8]) -> bool {
         let Some(flow) = self.flow.as_mut().filter(|_| !self.ports[usize::from(port)].program_pfc) else {
             return false;
@@ -48,7 +49,7 @@ impl<E: Executor> Switch<E> {
         true
     }
 
-    /// A received PFC frame takes effect.
+    /// Handles a received PFC frame that takes effect.
     pub(crate) fn pfc_received(&mut self, now: Time, port: u16, times: &PfcTimes) {
         self.watch(now, port);
         let Some(own) = self.flow.as_mut().and_then(|f| f.ports.get_mut(usize::from(port))) else { return };
@@ -56,7 +57,7 @@ impl<E: Executor> Switch<E> {
         self.pauses_changed(now, port, changed);
     }
 
-    /// The time of a pause may be over.
+    /// Handles the possible end of a pause.
     pub(crate) fn pause_ends(&mut self, now: Time, port: u16) {
         let Some(own) = self.flow.as_mut().and_then(|f| f.ports.get_mut(usize::from(port))) else { return };
         if own.pause_ends.is_none_or(|at| at > now) {
@@ -67,7 +68,7 @@ impl<E: Executor> Switch<E> {
         self.pauses_changed(now, port, changed);
     }
 
-    /// Stops the queues of priorities that are paused, and lets those go on that are not any more.
+    /// Pauses and resumes queues after the paused priorities changed.
     pub(super) fn pauses_changed(&mut self, now: Time, port: u16, changed: u8) {
         let Some(flow) = &mut self.flow else { return };
         let own = &mut flow.ports[usize::from(port)];
@@ -91,23 +92,23 @@ impl<E: Executor> Switch<E> {
             self.kick(now, port);
         }
         if changed != 0 {
-            // Packet generators of Tofino 2 can wait for this.
+            // A packet generator of Tofino 2 may have a PFC trigger.
             let pipe = usize::from(self.ports[usize::from(port)].pipe);
             self.pipes[pipe].generator.pfc_changed(now);
             self.schedule_generator(pipe);
         }
     }
 
-    /// Has a port look for something to send.
+    /// Makes a port look for a packet to send.
     pub(super) fn kick(&mut self, now: Time, port: u16) {
         if self.tm.backlog(TmPort(port)).packets > 0 {
-            // A moment later: dequeues come before what else happens at a time.
+            // 1 ps later, because dequeues come before other events of the same time.
             let due = self.due(now, port).max(now + Duration::from_ps(1));
             self.schedule(due, port);
         }
     }
 
-    /// Hands pauses and resumes that the buffer asks for to the MACs.
+    /// Passes the buffer's requests to pause and resume to the MACs.
     #[inline]
     pub(crate) fn buffer_edges(&mut self, now: Time) {
         if self.tm.buffer().is_some_and(|b| b.has_edges()) {
@@ -175,7 +176,7 @@ impl<E: Executor> Switch<E> {
         }
     }
 
-    /// Whether a port has something that it can send now.
+    /// Returns true if the port has a packet that it may send now.
     #[inline]
     pub(crate) fn can_send(&self, port: u16, now: Time) -> bool {
         let own = self.flow.as_ref().and_then(|f| f.ports.get(usize::from(port)));
@@ -183,10 +184,10 @@ impl<E: Executor> Switch<E> {
         !unsure || self.tm.peek(TmPort(port), now).is_some()
     }
 
-    /// Stops all queues of a port, or lets them go on: what an operator does to look at what waits.
+    /// Blocks or unblocks all queues of a port, as an operator does to inspect waiting packets.
     ///
     /// # Errors
-    /// When the switch has no such port.
+    /// Refuses a port that the switch does not have.
     pub fn block(&mut self, port: DevPort, blocked: bool) -> Result<(), SwitchError> {
         let index = self.known(port)?;
         for queue in 0..self.ports[usize::from(index)].queues {
@@ -202,7 +203,7 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// Drops everything in a queue.
+    /// Drops all packets of a queue.
     pub(super) fn flush(&mut self, now: Time, port: u16, queue: u8, mut each: impl FnMut(&mut Self, Packet)) {
         while let Some(out) = self.tm.evict(TmPort(port), QueueId(queue), now) {
             let own = self.flow.as_mut().and_then(|flow| flow.ports.get_mut(usize::from(port)));
@@ -214,7 +215,7 @@ impl<E: Executor> Switch<E> {
         self.buffer_edges(now);
     }
 
-    /// Queues of a port by PFC priority.
+    /// Returns the queues of a port by PFC priority.
     pub(super) fn queues_of(&self, port: u16) -> Vec<(u8, usize)> {
         let Some(flow) = &self.flow else { return Vec::new() };
         let queues = (0u8..).zip(&flow.config.ports[usize::from(port)].queues);

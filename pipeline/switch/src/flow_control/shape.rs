@@ -1,4 +1,4 @@
-//! Shapers and guarantees of the device's queues and ports.
+//! Shapers and guarantees of queues and ports.
 
 use crate::{Switch, SwitchError};
 use sluice_asic::port::DevPort;
@@ -6,20 +6,21 @@ use sluice_asic::tm::{Guarantee, QueueId, ShaperConfig, TmPort};
 use sluice_exec::pass::Executor;
 
 impl<E: Executor> Switch<E> {
-    /// Sets the most that a port may send; takes effect with its next packet.
+    /// Sets the maximum rate of a port, from its next packet on; `None` removes the limit.
     ///
     /// # Errors
-    /// When the switch has no such port.
+    /// Refuses a port that the switch does not have.
     pub fn shape_port(&mut self, port: DevPort, most: Option<ShaperConfig>) -> Result<(), SwitchError> {
         let index = self.known(port)?;
         self.tm.set_port_shaper(TmPort(index), most);
         Ok(())
     }
 
-    /// Sets the most that a queue may send; a queue that the port does not have is left alone.
+    /// Sets the maximum rate of a queue; `None` removes the limit. Ignores a queue that the port does not
+    /// have.
     ///
     /// # Errors
-    /// When the switch has no such port.
+    /// Refuses a port that the switch does not have.
     pub fn shape_queue(
         &mut self,
         port: DevPort,
@@ -31,10 +32,10 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// Sets the least that a queue gets; a queue that the port does not have is left alone.
+    /// Sets the guaranteed rate of a queue; `None` removes it. Ignores a queue that the port does not have.
     ///
     /// # Errors
-    /// When the switch has no such port.
+    /// Refuses a port that the switch does not have.
     pub fn guarantee_queue(
         &mut self,
         port: DevPort,
@@ -46,7 +47,7 @@ impl<E: Executor> Switch<E> {
         Ok(())
     }
 
-    /// The index of a port.
+    /// Returns the index of a port.
     pub(super) fn known(&self, port: DevPort) -> Result<u16, SwitchError> {
         self.port_index(port.number()).ok_or(SwitchError::NoSuchPort(port.number()))
     }

@@ -1,6 +1,7 @@
-//! What the device reads and writes of a frame itself: class code points, ECN, MAC control frames.
+//! Header fields that the device reads and writes without the program: class code points, ECN, MAC control
+//! frames.
 //!
-//! As a chip's port does, this looks at the frame as it came in.
+//! Like a chip's port, this code reads the frame as it arrived.
 
 use sluice_asic::tm::buffer::CodePoint;
 use sluice_asic::tm::ecn::Ecn;
@@ -8,7 +9,7 @@ use sluice_asic::tm::ecn::Ecn;
 const TYPE_AT: usize = 12;
 const MAC_CONTROL: [u8; 2] = [0x88, 0x08];
 
-/// What decides a frame's class and whether it can be marked.
+/// Code point and ECN field of a frame, which decide its class and its marking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) point: CodePoint,
@@ -21,7 +22,7 @@ enum Ip {
     V6(usize),
 }
 
-/// Where the IP header is, behind up to two VLAN tags, and the outer tag's priority.
+/// Returns the IP header, after up to two VLAN tags, and the outer tag's priority.
 fn find(frame: &[u8]) -> (Option<Ip>, Option<u8>) {
     let word = |at: usize| Some([*frame.get(at)?, *frame.get(at + 1)?]);
     let (mut at, mut pcp) = (TYPE_AT, None);
@@ -41,7 +42,7 @@ fn find(frame: &[u8]) -> (Option<Ip>, Option<u8>) {
     (ip, pcp)
 }
 
-/// Looks at a frame: an IP packet goes by its DSCP, another tagged one by its PCP.
+/// Classifies a frame: an IP packet by its DSCP, other tagged frames by their PCP.
 pub(super) fn look(frame: &[u8]) -> Seen {
     let (ip, pcp) = find(frame);
     let traffic_class = match ip {
@@ -56,7 +57,8 @@ pub(super) fn look(frame: &[u8]) -> Seen {
     }
 }
 
-/// Sets the ECN field to CE and keeps the IPv4 checksum right; whether there was an IP header that can have it.
+/// Sets the ECN field to CE and updates the IPv4 checksum. Returns true if the frame has an IP header with
+/// ECT.
 pub(super) fn mark(frame: &mut [u8]) -> bool {
     match find(frame).0 {
         Some(Ip::V4(at)) => {
@@ -80,7 +82,7 @@ pub(super) fn mark(frame: &mut [u8]) -> bool {
     }
 }
 
-/// The bytes behind the EtherType of a MAC control frame.
+/// Returns the bytes after the EtherType of a MAC control frame.
 pub(super) fn mac_control(frame: &[u8]) -> Option<&[u8]> {
     (frame.get(TYPE_AT..TYPE_AT + 2)? == MAC_CONTROL).then(|| &frame[TYPE_AT + 2..])
 }

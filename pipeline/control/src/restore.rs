@@ -1,9 +1,9 @@
-//! Taking operations back.
+//! Restoring an earlier state after some operations.
 
 use super::{ControlOp, ControlState};
 use sluice_ir::{Profile, Table};
 
-/// What an operation can change of what the control plane has configured.
+/// Part of the control-plane state that an operation can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// Entries or the default action of a table.
@@ -12,14 +12,14 @@ pub enum Scope {
     Profile(Profile),
     /// The packet generator, a port or a queue.
     Device,
-    /// What is written to registers.
+    /// Register writes and meter configurations.
     Arrays,
-    /// Anything.
+    /// Any part.
     Any,
 }
 
 impl ControlOp {
-    /// What this operation can change.
+    /// Returns the part that this operation can change.
     #[must_use]
     pub const fn scope(&self) -> Scope {
         match self {
@@ -40,9 +40,9 @@ impl ControlOp {
 }
 
 impl ControlState {
-    /// Becomes `first` again, which it was before operations of these scopes: whoever runs a program many times from the same
-    /// entries pays for what a run has changed, not for all entries.
-    pub fn take_back(&mut self, first: &ControlState, scopes: &[Scope]) {
+    /// Restores `first`, from which `self` differs only by operations of these scopes. Copies only the
+    /// tables, profiles and settings that the scopes name, so that repeated runs do not copy every entry.
+    pub fn restore(&mut self, first: &ControlState, scopes: &[Scope]) {
         if scopes.contains(&Scope::Any) || !self.pipes.is_empty() || !first.pipes.is_empty() {
             self.clone_from(first);
             return;
@@ -98,9 +98,9 @@ mod tests {
         assert_ne!(state, first);
         assert!(!scopes.contains(&Scope::Any));
         let mut again = state.clone();
-        again.take_back(&first, &scopes);
+        again.restore(&first, &scopes);
         assert_eq!(again, first);
-        state.take_back(&first, &[Scope::Any]);
+        state.restore(&first, &[Scope::Any]);
         assert_eq!(state, first);
     }
 }
