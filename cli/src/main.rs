@@ -10,7 +10,6 @@ mod fuzz;
 mod r#gen;
 mod headroom;
 mod int;
-mod plot;
 mod polarization;
 mod programs;
 mod replay;
