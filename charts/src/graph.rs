@@ -59,7 +59,7 @@ impl Graph {
     /// Draws the graph.
     #[must_use]
     pub fn svg(&self) -> String {
-        self.render().into_string() + "\n"
+        crate::file(&self.render())
     }
 }
 

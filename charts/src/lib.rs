@@ -38,3 +38,13 @@ pub use waterfall::{Bar, Waterfall};
 
 /// Fonts of all drawings and pages.
 const FONT: &str = "system-ui,sans-serif";
+
+/// Returns a drawing as the text of a file, an element in a line.
+fn file(drawing: &maud::Markup) -> String {
+    let mut text = drawing.0.clone();
+    // Letters of names are escaped, so this finds elements alone.
+    for element in ["line", "text", "rect", "path", "circle"] {
+        text = text.replace(&format!("><{element}"), &format!(">\n<{element}"));
+    }
+    text + "\n"
+}

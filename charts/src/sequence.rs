@@ -114,7 +114,7 @@ impl Sequence {
     /// Draws the diagram: a microsecond is 36 pixels, unless that makes it lower than 240 or higher than 2400 pixels.
     #[must_use]
     pub fn svg(&self) -> String {
-        self.render().into_string() + "\n"
+        crate::file(&self.render())
     }
 
     fn height(&self) -> f64 {

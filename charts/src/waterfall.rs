@@ -38,7 +38,7 @@ impl Waterfall {
     /// Draws the bars.
     #[must_use]
     pub fn svg(&self) -> String {
-        self.render().into_string() + "\n"
+        crate::file(&self.render())
     }
 }
 
