@@ -77,7 +77,7 @@ impl Render for Graph {
         let (width, height) = (2 * MARGIN + STEP.0 * columns, 2 * MARGIN + STEP.1 * rows);
         let ends = |edge: &Edge| Some((*at.get(edge.from)?, *at.get(edge.to)?));
         html! {
-            svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
+            svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
                 font-family=(FONT) font-size="11" role="img" {
                 @for column in 0..columns {
                     text x=(MARGIN + STEP.0 * column) y="14" fill=(Colour::SOFT) { (self.heading) " " (column) }

@@ -27,7 +27,7 @@ pub fn range(first: usize, last: usize, columns: usize, colour: Colour, label: &
     const COLUMN: usize = 8;
     let length = (last + 1).saturating_sub(first);
     html! {
-        svg xmlns="http://www.w3.org/2000/svg" width=(COLUMN * columns) height="10" role="img" aria-label=(label) {
+        svg width=(COLUMN * columns) height="10" role="img" aria-label=(label) {
             line x1="0" y1="5" x2=(COLUMN * columns) y2="5" stroke=(Colour::GRID) {}
             rect x=(COLUMN * first) y="2" width=(COLUMN * length) height="6" fill=(colour) {}
         }

@@ -14,7 +14,9 @@ const PLOT: u32 = 560;
 const LEGEND_TOP: u32 = 48;
 const ENTRY: u32 = 19;
 const SAMPLE: u32 = 30;
-const LETTER: f64 = 6.4;
+const LETTER: f64 = 6.8;
+/// Font of axes and legend.
+const LABEL: (&str, i32) = ("sans-serif", 15);
 
 /// How a series is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,10 +139,7 @@ impl LineChart {
         for (row, (name, colour, style)) in (0i32..).zip(&entries) {
             let y = LEGEND_TOP as i32 + ENTRY as i32 * row;
             sample(&right, y, *colour, *style)?;
-            let text = ("sans-serif", 12)
-                .into_font()
-                .color(&rgb(Colour::BLACK))
-                .pos(Pos::new(HPos::Left, VPos::Center));
+            let text = LABEL.into_font().color(&rgb(Colour::BLACK)).pos(Pos::new(HPos::Left, VPos::Center));
             right.draw(&Text::new((*name).to_owned(), (SAMPLE as i32 + 6, y), text))?;
         }
         area.present()?;
@@ -157,8 +156,8 @@ impl LineChart {
             .caption(&self.title, ("sans-serif", 18))
             .margin(12)
             .margin_right(20)
-            .x_label_area_size(40)
-            .y_label_area_size(60)
+            .x_label_area_size(44)
+            .y_label_area_size(68)
             .build_cartesian_2d(x, 0.0..top)?;
         let number = |v: &f64| short(*v);
         chart
@@ -167,6 +166,7 @@ impl LineChart {
             .y_desc(&self.y)
             .x_label_formatter(&number)
             .y_label_formatter(&number)
+            .label_style(LABEL)
             .max_light_lines(1)
             .bold_line_style(BLACK.mix(0.12))
             .draw()?;
@@ -291,6 +291,6 @@ mod tests {
         let mut chart = LineChart::new("", "x", "y");
         (0..40).for_each(|n| chart.add(&format!("{n} {}", "x".repeat(60)), vec![(1.0, 1.0)], Style::Line));
         let svg = chart.svg().unwrap();
-        assert!(svg.starts_with("<svg width=\"1017\" height=\"827\""), "{}", &svg[..80]);
+        assert!(svg.starts_with("<svg width=\"1042\" height=\"827\""), "{}", &svg[..80]);
     }
 }

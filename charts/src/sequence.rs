@@ -230,7 +230,7 @@ impl Render for Sequence {
             self.arrows.iter().filter(|a| self.exists(a.from) && self.exists(a.to)).collect();
         let notes: Vec<&Note> = self.notes.iter().filter(|n| self.exists(n.lifeline)).collect();
         html! {
-            svg xmlns="http://www.w3.org/2000/svg" width=(width) height=(format!("{height:.0}")) font-family=(FONT)
+            svg width=(width) height=(format!("{height:.0}")) font-family=(FONT)
                 font-size="11" role="img" {
                 rect width="100%" height="100%" fill="white" {}
                 text x="12" y="16" font-size="13" { (self.title) }

@@ -58,7 +58,7 @@ impl Render for Waterfall {
         let (width, height) = (LEFT + AXIS + RIGHT, ROW * self.bars.len() + 24);
         let px = |pixels: f64| format!("{pixels:.1}");
         html! {
-            svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
+            svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height)
                 font-family=(FONT) font-size="11" role="img" {
                 @for tick in (0..=total).step_by(every(total) as usize) {
                     @let x = px(LEFT + tick as f64 * scale);
