@@ -128,7 +128,9 @@ pub enum MirrorError {
         what: &'static str,
     },
     /// The copy has no destination.
-    #[error("mirror session {session} has no destination; give it a port, a multicast group or a copy to the CPU")]
+    #[error(
+        "mirror session {session} has no destination; give it a port, a multicast group or a copy to the CPU"
+    )]
     Nowhere {
         /// Number of the session.
         session: u32,

@@ -175,7 +175,7 @@ impl PfcRx {
         paused.map(|p| self.until[p]).min()
     }
 
-    /// Changes which priorities are honoured, and ends the pauses of priorities that are no more. Returns the latter,
+    /// Changes which priorities are honoured, and ends the pauses of all others. Returns the priorities whose pause ended,
     /// as bits.
     pub fn set_honoured(&mut self, now: Time, honoured: u8) -> u8 {
         let old = self.paused;
