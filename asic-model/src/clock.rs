@@ -1,6 +1,4 @@
-//! A clock as a rational frequency: absolute cycle numbers to time and back, without drift.
-//!
-//! The conversion between [`Cycles`] and [`Time`].
+//! Clock as a rational frequency: converts absolute cycle numbers to time and back, without drift.
 
 use crate::units::{
     Cycles, Divisor, Duration, Time, Unit, UnitError, UnitErrorKind, parse_scaled, print_decimal,
@@ -41,7 +39,7 @@ pub(crate) const CLOCK_1_3125_GHZ: Clock = known(1_312_500_000, 1, 16_000, 21);
 /// 1.5 GHz: Tofino 2's MAU clock (model: cycles §6).
 pub(crate) const CLOCK_1_5_GHZ: Clock = known(1_500_000_000, 1, 2_000, 3);
 
-/// Why a frequency cannot be a [`Clock`].
+/// Reason for which a frequency cannot be a [`Clock`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ClockError {
     /// Numerator or denominator is zero.
@@ -64,7 +62,7 @@ pub enum ClockError {
     },
     /// The period in picoseconds, in lowest terms, needs more than 64 bits.
     #[error(
-        "clock of {num}/{den} Hz: its period in ps is no ratio of two 64-bit numbers; use a rounder frequency"
+        "clock of {num}/{den} Hz: its period in ps is not a ratio of two 64-bit numbers; use a rounder frequency"
     )]
     TooFine {
         /// The numerator given.
@@ -140,10 +138,10 @@ impl Clock {
         narrow(scaled.div_ceil(u128::from(self.period_num.get())) - 1)
     }
 
-    /// The length of `cycles` cycles counted from edge 0, rounded down.
+    /// Returns the length of `cycles` cycles from edge 0, rounded down.
     ///
-    /// For display and constants. The moment a packet leaves is `time_of(entry + latency)`, never
-    /// `time_of(entry) + span(latency)`, which can be one picosecond off.
+    /// Use it for display and constants. A packet leaves at `time_of(entry + latency)`; `time_of(entry) +
+    /// span(latency)` can differ by one picosecond.
     pub fn span(self, cycles: Cycles) -> Duration {
         self.time_of(cycles).since_origin()
     }
@@ -154,7 +152,7 @@ impl Clock {
     }
 }
 
-/// The period is at least 1 ps, so cycle numbers of representable times fit; saturates all the same.
+/// A period is at least 1 ps, so cycle numbers of representable times fit; the conversion saturates to be safe.
 fn narrow(cycles: u128) -> Cycles {
     Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
 }

@@ -1,4 +1,4 @@
-//! The two directions that share every stage of a pipe.
+//! Direction of a pass through a pipe: ingress or egress.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Names that users mistype.
+//! Suggestions for mistyped names.
 
 /// The candidate that takes the fewest edits (insertions, deletions, replacements, swaps of neighbours) to
 /// reach, if that is near enough to be meant: at most half of its letters. Ties go to the nearest in length, then

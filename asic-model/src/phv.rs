@@ -1,12 +1,10 @@
-//! The inventory of PHV containers: what each can do and which must share a gress.
-//!
-//! Names, addresses, groups and capabilities derived from a [`PhvSpec`].
+//! Inventory of PHV containers: names, addresses, groups and capabilities, derived from a [`PhvSpec`].
 
 use crate::chip::PhvSpec;
 use crate::gress::Gress;
 use std::fmt;
 
-/// A container, by its place in the [`PhvInventory`]: MAU-visible ones in address order, then tagalong.
+/// Container, by its index in the [`PhvInventory`]: MAU-visible containers in address order, then tagalong containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Container(pub u16);
 
@@ -51,7 +49,7 @@ impl ContainerSize {
     }
 }
 
-/// What kind of storage a container is (model: chip §2.1).
+/// Kind of storage of a container (model: chip §2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {
     /// Everything: matched, parsed, deparsed, full ALU.
@@ -76,7 +74,7 @@ impl ContainerKind {
     }
 }
 
-/// What a container's ALU can do (model: chip §2.2).
+/// Capabilities of a container's ALU (model: chip §2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AluClass {
     /// There is none.
@@ -89,20 +87,20 @@ pub enum AluClass {
     Full,
 }
 
-/// One container.
+/// Description of one container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContainerInfo {
-    /// Its width.
+    /// Width.
     pub size: ContainerSize,
-    /// Its kind.
+    /// Kind of storage.
     pub kind: ContainerKind,
-    /// Its number among containers of its size and kind: the number in its name.
+    /// Number among containers of its size and kind, as in its name.
     pub number: u16,
-    /// Its hardware address.
+    /// Hardware address.
     pub address: u16,
-    /// Its MAU group: an ALU's container sources lie in the destination's group. `None` for tagalong.
+    /// MAU group: an ALU's container sources must be in the destination's group. `None` for tagalong containers.
     pub mau_group: Option<u16>,
-    /// Its gress group: containers of one gress group belong to one gress.
+    /// Gress group: all containers of a gress group belong to one gress.
     pub gress_group: u16,
     /// The gress that it is wired to, if it is.
     pub hard_wired: Option<Gress>,
@@ -124,7 +122,7 @@ impl ContainerInfo {
         !matches!(self.kind, ContainerKind::Dark)
     }
 
-    /// What its ALU can do.
+    /// Returns the capabilities of the container's ALU.
     pub const fn alu(&self) -> AluClass {
         match self.kind {
             ContainerKind::Normal => AluClass::Full,
@@ -226,8 +224,9 @@ impl PhvInventory {
         self.containers.push(container);
     }
 
-    /// Normal and mocha containers go to a gress in runs of a fixed length, the last run of a size possibly one
-    /// by one; dark ones, which no deparser reads, one by one (model: chip §2.1).
+    /// Assigns gress groups. Normal and mocha containers belong to a gress in runs of a fixed length; the last run of a
+    /// size is possibly divided into single containers. Dark containers, which no deparser reads, are assigned one by
+    /// one (model: chip §2.1).
     fn assign_gress_groups(&mut self, spec: &PhvSpec) {
         for size in ContainerSize::ALL {
             let run = match size {
@@ -322,8 +321,8 @@ impl PhvInventory {
         self.iter().find(|(_, info)| info.address == address).map(|(container, _)| container)
     }
 
-    /// The 8-bit container that shares a parser container with this one, and with it gress and write mode;
-    /// `None` where the parser sees native widths (model: chip §2.1).
+    /// Returns the 8-bit container that shares a parser container with this one, and so its gress and write mode;
+    /// `None` if the parser sees native widths (model: chip §2.1).
     pub fn parser_partner(&self, container: Container) -> Option<Container> {
         let info = self.get(container)?;
         if !self.pairs_bytes || info.size != ContainerSize::B8 || !info.parsed() {

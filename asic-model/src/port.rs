@@ -1,6 +1,4 @@
-//! The one map between front panel, dev_ports, MACs, lanes, pipes and queues.
-//!
-//! Numbering and the static properties of ports.
+//! The map between front panel, dev_ports, MACs, lanes, pipes and queues, with the static properties of ports.
 
 use crate::chip::{ChipSpec, PortSpeed};
 use crate::units::{BitRate, Bytes, Duration};
@@ -109,21 +107,21 @@ impl FromStr for PortName {
     }
 }
 
-/// Why a port or a port map is refused.
+/// Problem of a port or a port map.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortError {
     /// The text names no port.
     #[error(
-        "`{text}` is no port; expected a front-panel port such as `3`, or a dev_port such as `dev:137` (0 to 511)"
+        "`{text}` is not a port; expected a front-panel port such as `3`, or a dev_port such as `dev:137` (0 to 511)"
     )]
     Name {
         /// The text found.
         text: String,
     },
-    /// The chip has no such front-panel port at this port speed.
+    /// The chip does not have the front-panel port at this port speed.
     #[error("front-panel port {port}: {chip} at {speed} per port has ports 0 to {last}")]
     NoFrontPort {
-        /// The port asked for.
+        /// Front-panel port.
         port: FrontPort,
         /// The chip's name.
         chip: String,
@@ -135,7 +133,7 @@ pub enum PortError {
     /// The dev_port belongs to nothing that the map knows.
     #[error("{port}: no port of {chip} at {speed} per port; its dev_ports are {valid}")]
     NoDevPort {
-        /// The port asked for.
+        /// dev_port.
         port: DevPort,
         /// The chip's name.
         chip: String,
@@ -147,7 +145,7 @@ pub enum PortError {
     /// The chip's MACs cannot be run at this speed.
     #[error("port speed {speed}: {chip} has ports of {valid}")]
     Speed {
-        /// The speed asked for.
+        /// Requested speed.
         speed: BitRate,
         /// The chip's name.
         chip: String,
@@ -156,7 +154,7 @@ pub enum PortError {
     },
 }
 
-/// What a port is for.
+/// Use of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PortKind {
     /// A port of the front panel.
@@ -167,29 +165,29 @@ pub enum PortKind {
     Recirculation,
 }
 
-/// A port and where everything that belongs to it lies.
+/// A port with its numbers on the chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
-    /// What it is for.
+    /// Use of the port.
     pub kind: PortKind,
-    /// Its number in programs.
+    /// Number of the port in programs.
     pub dev_port: DevPort,
-    /// Its MAC and port group within the pipe.
+    /// MAC and port group within the pipe.
     pub mac: MacId,
-    /// Its first lane in the MAC.
+    /// First lane in the MAC.
     pub lane: u8,
     /// The MAC's lanes that it takes.
     pub lanes: u8,
-    /// Its bit rate.
+    /// Bit rate.
     pub speed: BitRate,
-    /// Its index among the ports of all pipes.
+    /// Index among the ports of all pipes.
     pub tm_port: TmPort,
-    /// Its parser within the pipe and gress (model: chip §6.2).
+    /// Parser within the pipe and gress (model: chip §6.2).
     pub parser: u8,
-    /// Its first queue within its port group (model: tm §5).
+    /// First queue within the port group (model: tm §5).
     pub queue_base: u16,
-    /// Its queues: those of all lanes that it takes (model: tm §1), so a port that takes its whole group's
-    /// lanes has the group's queues.
+    /// Number of queues: those of all lanes of the port (model: tm §1), so a port with all lanes of its group has all
+    /// queues of the group.
     pub queues: u16,
     /// Time for which the ingress buffer holds the head of a frame before parsing starts.
     pub ingress_hold: Duration,
@@ -201,7 +199,7 @@ impl Port {
         self.dev_port.pipe()
     }
 
-    /// The front-panel port, if it is one.
+    /// Returns the front-panel port; `None` for other ports.
     pub const fn front(&self) -> Option<FrontPort> {
         match self.kind {
             PortKind::Front(front) => Some(front),
@@ -231,7 +229,7 @@ pub struct PortMap {
     front: u16,
     /// For every dev_port its index in `ports`.
     by_dev_port: Arc<[Option<u16>]>,
-    /// Local ports by which packets of the generators come in.
+    /// Local ports on which packets of the generators arrive.
     pktgen_local_ports: Vec<u32>,
     /// Dev_ports, and so lanes, of a port group.
     ports_per_group: u16,
@@ -283,7 +281,7 @@ impl PortMap {
         })
     }
 
-    /// The ports of `chip` at its default speed.
+    /// Returns the ports of `chip` at its default speed.
     ///
     /// # Errors
     /// [`PortError::Speed`] if the specification's default speed is not one of its speeds.
@@ -291,8 +289,8 @@ impl PortMap {
         Self::new(chip, chip.ports.default_speed)
     }
 
-    /// The same with the first `n` front-panel ports alone; CPU and recirculation ports stay. More than there are
-    /// changes nothing.
+    /// Removes all front-panel ports except the first `n`; CPU and recirculation ports stay. If there are not more than
+    /// `n`, the map is unchanged.
     #[must_use]
     pub fn keep_front(mut self, n: u16) -> Self {
         let (keep, had) = (n.min(self.front), self.front);
@@ -302,7 +300,7 @@ impl PortMap {
         self
     }
 
-    /// The cell of the traffic manager behind the ports, in which depths of queues are counted.
+    /// Returns the cell size of the traffic manager, in which depths of queues are counted.
     pub const fn cell(&self) -> Bytes {
         self.cell
     }
@@ -376,7 +374,7 @@ impl PortMap {
         self.ports.iter().filter(move |port| port.kind == PortKind::Recirculation && port.pipe() == pipe)
     }
 
-    /// The recirculation ports of a pipe by which packets of its generator can come in.
+    /// Returns the recirculation ports of a pipe on which packets of its generator can arrive.
     pub fn generator(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
         self.recirculation(pipe)
             .filter(|port| self.pktgen_local_ports.contains(&port.dev_port.local().into()))
@@ -440,7 +438,7 @@ fn build(chip: &ChipSpec, dev_port: u32, kind: PortKind, speed: BitRate, lanes: 
     })
 }
 
-/// The hold of the fastest listed speed that is not above `rate`, else of the slowest one.
+/// Returns the hold of the fastest listed speed that is not above `rate`, or of the slowest speed if there is none.
 fn hold(chip: &ChipSpec, rate: BitRate) -> Duration {
     let speeds = &chip.ports.speeds;
     let below = speeds.iter().filter(|speed| speed.speed <= rate).max_by_key(|speed| speed.speed);

@@ -7,7 +7,7 @@ use crate::gress::Gress;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Whose random numbers these are.
+/// Owner of a random stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId {
     /// The switch.

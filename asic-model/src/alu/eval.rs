@@ -100,7 +100,7 @@ impl AluOp {
         eval, u128, i128
     }
     define_eval! {
-        /// The same as [`AluOp::eval`] on container values: `width` is 1..=32.
+        /// Evaluates the instruction on container values, as [`AluOp::eval`] does on field values: `width` is 1 to 32.
         eval32, u32, i32
     }
 }
@@ -145,7 +145,7 @@ mod tests {
         if v >= 1 << (width - 1) { v - (1 << width) } else { v }
     }
 
-    /// What each instruction means over the integers, reduced modulo 2^width only at the end.
+    /// Defines each instruction over the integers; only the final result is reduced modulo 2^width.
     fn definition(op: AluOp, a: i64, b: i64, width: u32) -> i64 {
         let (sa, sb) = (signed(a, width), signed(b, width));
         let (low, high) = (-(1 << (width - 1)), (1 << (width - 1)) - 1);

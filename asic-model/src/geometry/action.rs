@@ -12,7 +12,7 @@ pub struct ActionDataLayout {
     pub entries_per_word: u32,
     /// RAM words per entry; 1 if several entries share a word.
     pub words_per_entry: u32,
-    /// RAMs in all.
+    /// Number of RAMs.
     pub rams: u64,
     /// Entries held.
     pub capacity: u64,

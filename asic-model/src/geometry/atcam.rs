@@ -6,7 +6,7 @@ use crate::chip::MauSpec;
 /// The numbers of partitions that a partition index can address.
 pub const ALPM_PARTITIONS: [u32; 4] = [1024, 2048, 4096, 8192];
 
-/// Partitions above this give every RAM column a logical table of its own.
+/// Number of partitions above which every RAM column needs a separate logical table.
 const SHARED_COLUMN_PARTITIONS: u32 = 4096;
 
 /// The layout of an algorithmic TCAM.
@@ -18,7 +18,7 @@ pub struct AtcamLayout {
     pub logical_tables: u64,
     /// RAMs that the partition index spans.
     pub ways: u64,
-    /// SRAMs in all.
+    /// Number of SRAMs.
     pub srams: u64,
     /// Entries held, if every partition is full.
     pub capacity: u64,

@@ -8,8 +8,8 @@ use crate::chip::MauSpec;
 pub struct Ways {
     /// RAMs of every way, each a power of two, per RAM of entry width.
     pub sizes: Vec<u32>,
-    /// Hash functions needed: a further one when the select bits of one run out; each has search buses of its
-    /// own.
+    /// Number of hash functions. A further one is needed when the select bits of one are used up, and each has separate
+    /// search buses.
     pub hash_functions: u32,
 }
 
@@ -30,7 +30,7 @@ impl Ways {
 pub fn exact_ways(mau: &MauSpec, depth: u32) -> Ways {
     let depth = depth.max(mau.exact_ways).min(mau.exact_way_rams.max(mau.exact_ways));
     if depth < 2 * mau.exact_ways {
-        // Too few RAMs for equal ways: the first ones get a second RAM.
+        // There are too few RAMs for equal ways, so the first ways get a second RAM.
         let doubled = depth - mau.exact_ways;
         let sizes = (0..mau.exact_ways).map(|way| if way < doubled { 2 } else { 1 }).collect();
         return Ways { sizes, hash_functions: 1 };
@@ -67,7 +67,7 @@ fn greedy_ways(mau: &MauSpec, depth: u32) -> Ways {
     ways
 }
 
-/// What an exact-match table stores.
+/// Contents of an exact-match table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExactTable {
     /// Key bits.
@@ -96,9 +96,10 @@ pub struct ExactLayout {
     pub match_bits: u32,
     /// The ways.
     pub ways: Ways,
-    /// SRAMs in all.
+    /// Number of SRAMs.
     pub srams: u32,
-    /// Entries held. Below the wanted number if one stage's ways cannot hold them: the table must be split.
+    /// Entries that the layout holds. If it is below the wanted number, one stage's ways cannot hold them and the table
+    /// must be split.
     pub capacity: u64,
 }
 
@@ -131,11 +132,11 @@ pub fn exact_layouts(mau: &MauSpec, table: &ExactTable) -> Result<Vec<ExactLayou
     Ok(layouts)
 }
 
-/// Of [`exact_layouts`] the one with the fewest SRAMs that holds all entries, then the narrowest; if none holds
-/// all, the one that holds most.
+/// Returns the layout of [`exact_layouts`] that holds all entries with the fewest SRAMs, and the narrowest of equals.
+/// If no layout holds all entries, returns the one that holds the most.
 ///
 /// # Errors
-/// As [`exact_layouts`].
+/// Fails in the same cases as [`exact_layouts`].
 pub fn exact_layout(mau: &MauSpec, table: &ExactTable) -> Result<ExactLayout, GeometryError> {
     let layouts = exact_layouts(mau, table)?;
     let rank = |layout: &ExactLayout| {
@@ -159,7 +160,7 @@ fn layout_of_width(mau: &MauSpec, table: &ExactTable, width: u32) -> Option<Exac
     Some(if still_implied { deeper } else { layout })
 }
 
-/// The layout with as many entries per word as `width` RAMs hold; `None` if not even one fits.
+/// Returns the layout with as many entries per word as `width` RAMs hold; `None` if no entry fits.
 fn packed(mau: &MauSpec, table: &ExactTable, width: u32, ghost_bits: u32) -> Option<ExactLayout> {
     let ghost_bits = ghost_bits.min(table.key_bits);
     let match_bits = (table.key_bits - ghost_bits).div_ceil(8) * 8;

@@ -1,6 +1,6 @@
 //! Synthetic two-port memories: registers, counters, meters, selectors (model: chip §1.3, §3.5, §4.5, §5).
 //!
-//! Each pairs every SRAM with a map RAM and has one spare bank.
+//! Such a memory pairs every SRAM with a map RAM and has one spare bank.
 
 use super::GeometryError;
 use crate::chip::{ChipSpec, HashSpec, MauSpec};
@@ -12,7 +12,7 @@ pub struct SynthLayout {
     pub entries_per_word: u32,
     /// RAMs that hold data.
     pub data_rams: u64,
-    /// SRAMs in all, the spare included.
+    /// Number of SRAMs, including the spare.
     pub srams: u64,
     /// Map RAMs paired with them.
     pub map_rams: u64,
@@ -43,8 +43,8 @@ pub fn register(mau: &MauSpec, entries: u64, element_bits: u32) -> Result<SynthL
     }
 }
 
-/// The SRAMs, the spare included, that one register can have: the rows that a meter ALU reaches where the
-/// memory core is split, else every RAM with a map RAM partner (model: chip §4.5).
+/// Returns the number of SRAMs, including the spare, that one register can have. If the memory core is split, these are
+/// the rows that a meter ALU reaches; otherwise, all RAMs with a map RAM (model: chip §4.5).
 pub fn max_register_rams(chip: &ChipSpec) -> u64 {
     let mau = &chip.mau;
     let rows = if chip.features.memory_core_split { mau.meter_rows_per_alu } else { mau.sram_rows };
@@ -97,8 +97,7 @@ pub fn counter(mau: &MauSpec, entries: u64, format: CounterFormat) -> SynthLayou
     synth(mau, entries, format.entries_per_word())
 }
 
-/// The layout of a meter, LPF or WRED: one entry per word. Coloured meters also need
-/// [`meter_colour_rams`].
+/// Returns the layout of a meter, LPF or WRED: one entry per word. Coloured meters also need [`meter_colour_rams`].
 pub fn meter(mau: &MauSpec, entries: u64) -> SynthLayout {
     synth(mau, entries, 1)
 }
@@ -121,7 +120,8 @@ pub fn idle_map_rams(mau: &MauSpec, entries: u64, bits: u32) -> u64 {
     entries.div_ceil(per_word * u64::from(mau.map_ram_depth.max(1)))
 }
 
-/// How a selector group's RAM words are addressed: `((hash mod modulus) << shift) | offset`.
+/// Addressing of a selector group's RAM words: `((hash mod modulus) << shift)
+/// offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SelectorGroup {
     /// The modulus, at least 1.

@@ -1,6 +1,4 @@
-//! The bit string a hash reads.
-//!
-//! Concatenation of values, most significant bit first.
+//! Bit string that a hash reads: a concatenation of values, most significant bit first.
 
 /// A string of bits in hash order: position 0 is the most significant bit of the first field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -14,7 +12,7 @@ impl BitString {
         Self { bits: Vec::new() }
     }
 
-    /// An empty string with room for so many bits.
+    /// Creates an empty string with room for `bits` bits.
     pub fn with_capacity(bits: usize) -> Self {
         Self { bits: Vec::with_capacity(bits) }
     }
@@ -47,7 +45,7 @@ impl BitString {
         self.bits.len()
     }
 
-    /// Whether there are no bits.
+    /// Returns true if the string is empty.
     pub fn is_empty(&self) -> bool {
         self.bits.is_empty()
     }
@@ -57,7 +55,7 @@ impl BitString {
         self.bits.iter().copied()
     }
 
-    /// Words of so many bits, at most 64, one after the other; a last incomplete one is filled up with zeros behind.
+    /// Returns the consecutive words of `bits` bits, at most 64. The last word is padded with zeros at the end.
     pub fn words(&self, bits: usize) -> impl Iterator<Item = u64> + '_ {
         let bits = bits.clamp(1, 64);
         self.bits.chunks(bits).map(move |word| {
@@ -65,7 +63,7 @@ impl BitString {
         })
     }
 
-    /// A string of `len` zeros, with the bit at `one` set when that position exists.
+    /// Returns a string of `len` zeros in which the bit at `one`, if that position exists, is set.
     pub(super) fn unit(len: usize, one: Option<usize>) -> Self {
         Self { bits: (0..len).map(|position| Some(position) == one).collect() }
     }

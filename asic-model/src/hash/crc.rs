@@ -22,13 +22,13 @@ pub struct CrcParams {
     xor_out: u64,
 }
 
-/// Why parameters make no CRC the chip can compute.
+/// Reason for which the chip cannot compute a CRC with these parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CrcError {
     /// The width is outside 8..=64.
     #[error("CRC width is {found} bits; the chip computes 8 to 64")]
     Width {
-        /// The width asked for.
+        /// Width of the parameters.
         found: u32,
     },
     /// The polynomial has no constant term.
@@ -36,7 +36,7 @@ pub enum CrcError {
         "CRC polynomial {found:#x} is even; its lowest bit (the constant term) must be 1, the top term is left out"
     )]
     EvenPolynomial {
-        /// The polynomial asked for.
+        /// Polynomial of the parameters.
         found: u64,
     },
     /// A parameter has bits above the width.
@@ -44,7 +44,7 @@ pub enum CrcError {
     TooWide {
         /// `polynomial`, `initial value` or `final XOR`.
         parameter: &'static str,
-        /// Its value.
+        /// Value of the parameter.
         found: u64,
         /// The CRC's width in bits.
         width: u32,
@@ -97,7 +97,7 @@ impl CrcParams {
         self.poly
     }
 
-    /// Whether each input byte and the result are bit-reversed.
+    /// Returns true if each input byte and the result are bit-reversed.
     pub const fn reflect(&self) -> bool {
         self.reflect
     }

@@ -1,6 +1,4 @@
-//! A hash as a program uses it: algorithm, output width, seed, rotation.
-//!
-//! The bit-serial definition of the whole function.
+//! Hash function of a program: algorithm, output width, seed, rotation. The bit-serial definition is here.
 
 use std::borrow::Cow;
 
@@ -19,7 +17,7 @@ pub enum Seed {
     Prefix {
         /// The seed's value, right-aligned.
         value: u64,
-        /// How many bits it takes.
+        /// Number of bits.
         bits: u32,
     },
 }
@@ -35,13 +33,13 @@ pub struct HashFunction {
     rotate_right: u32,
 }
 
-/// Why a hash function cannot be built.
+/// Reason for which a hash function cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HashFunctionError {
     /// The output width is outside 1..=64.
     #[error("hash output is {found} bits wide; 1 to 64 are possible (a hash group has 52)")]
     OutputWidth {
-        /// The width asked for.
+        /// Requested width.
         found: u32,
     },
     /// The seed has bits above its width.
@@ -55,7 +53,7 @@ pub enum HashFunctionError {
     /// A seed prefix longer than a seed can be.
     #[error("hash seed prefix is {found} bits long; 0 to 64 are possible")]
     PrefixWidth {
-        /// The length asked for.
+        /// Requested length.
         found: u32,
     },
 }

@@ -1,6 +1,4 @@
-//! Hashes compiled to affine GF(2) maps over the words that hold the input.
-//!
-//! The matrix and its evaluation by table loads.
+//! Hashes compiled to affine GF(2) maps over the words that hold the input, evaluated by table loads.
 
 use std::cell::Cell;
 use std::ops::BitXorAssign;
@@ -14,7 +12,7 @@ struct Load {
     shift: u8,
 }
 
-/// The tables, one per load; 32-bit entries where the output fits, to halve the cache footprint.
+/// Tables, one per load. Entries have 32 bits if the output fits, which halves the cache footprint.
 #[derive(Debug, Clone)]
 enum Tables {
     Narrow(Box<[[u32; 256]]>),
@@ -66,7 +64,7 @@ impl LinearHash {
         self.eval_with(|slot| slots.get(usize::from(slot)).copied().unwrap_or(0))
     }
 
-    /// The hash of the input whose slots `read` returns, for callers that do not keep slots in one slice.
+    /// Returns the hash of an input whose slots `read` returns, for callers that do not keep slots in one slice.
     #[inline]
     pub fn eval_with(&self, read: impl FnMut(u16) -> u32) -> u64 {
         match &self.tables {
@@ -75,7 +73,7 @@ impl LinearHash {
         }
     }
 
-    /// Which byte of the input each load takes: its slot, and how far down it stands there.
+    /// Returns the byte that each load reads: its slot, and its distance from the slot's lowest bit.
     pub fn bytes(&self) -> impl Iterator<Item = (u16, u8)> + '_ {
         self.loads.iter().map(|load| (load.slot, load.shift))
     }
@@ -89,9 +87,8 @@ impl LinearHash {
         }
     }
 
-    /// The hashes of many inputs, into `sums`: input `i` is what entry `i` of each slot's column holds. Runs
-    /// table by table over all inputs, which overlaps their loads.
-    /// At most `N` inputs.
+    /// Computes the hashes of up to `N` inputs into `sums`: input `i` consists of entry `i` of each slot's column. The
+    /// loop runs table by table over all inputs, which overlaps their loads.
     #[inline]
     pub fn eval_lanes<'c, const N: usize>(
         &self,
@@ -140,7 +137,7 @@ fn fold<W: Copy + BitXorAssign>(
 fn fold_bytes<W: Copy + BitXorAssign, const K: usize>(tables: &[[W; 256]], start: W, input: [u8; K]) -> W {
     let mut sum = start;
     if let Some(tables) = tables.first_chunk::<K>() {
-        // By number, since as many tables as bytes are known: the loop is unrolled.
+        // The loop is by index, because the number of tables is a constant and the loop is unrolled.
         for i in 0..K {
             sum ^= tables[i][usize::from(input[i])];
         }
@@ -192,7 +189,7 @@ fn fold_lanes<'c, W: Copy + Into<u64>, const N: usize>(
     }
 }
 
-/// What each value of the piece's byte adds to the hash.
+/// Returns the contribution of each value of the piece's byte to the hash.
 fn byte_table(columns: &[u64], piece: &Piece) -> [u64; 256] {
     let mut table = [0; 256];
     for value in 1..256usize {
@@ -203,7 +200,7 @@ fn byte_table(columns: &[u64], piece: &Piece) -> [u64; 256] {
     table
 }
 
-/// Column `position`; layouts are checked to stay within the input, so a missing one cannot be asked for.
+/// Returns column `position`. Layouts are checked to stay within the input, so every column exists.
 fn column(columns: &[u64], position: usize) -> u64 {
     columns.get(position).copied().unwrap_or(0)
 }
@@ -245,7 +242,7 @@ impl HashMatrix<'_> {
         self.columns.iter().enumerate().filter_map(asked)
     }
 
-    /// How many of the output bits selected by `mask` are linearly independent: 2^rank values are reachable.
+    /// Returns the number of linearly independent output bits among those of `mask`: 2^rank values are reachable.
     pub fn rank(&self, mask: u64) -> u32 {
         // Basis vectors with distinct top bits; a new column that reduces to nothing adds no dimension.
         let mut basis = [0u64; 64];

@@ -1,9 +1,7 @@
-//! Linear algebra over GF(2) on hashes: how many independent bits a set of functions has.
+//! Linear algebra over GF(2) on hashes: the number of independent bits of a set of functions.
 //!
-//! Rows read off a linear function, and their rank.
-//!
-//! Two choices are independent exactly when the bits that they take are, jointly: n bits of rank n reach all
-//! 2^n combinations equally often (model: hashing §1.3).
+//! Two choices are independent exactly if the hash bits that they use are jointly independent: n bits of rank n reach
+//! all 2^n combinations equally often (model: hashing §1.3).
 
 /// The rows of a linear function of up to 128 key bits: row i says which key bits are XORed into output bit i.
 /// A constant (a seed) has no part in it.

@@ -13,7 +13,7 @@ use super::colour::Colour;
 use crate::clock::Clock;
 use crate::units::{BitRate, Bytes, Cycles};
 
-/// What a meter counts, and how fast.
+/// Unit and rate of a meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MeterRate {
     /// Bytes: committed and peak rate, committed and peak burst.
@@ -27,7 +27,7 @@ pub enum MeterRate {
         /// Peak burst.
         peak_burst: Bytes,
     },
-    /// Packets: the same per second and in packets.
+    /// Packets: rates in packets per second, bursts in packets.
     Packets {
         /// Committed rate in packets per second.
         committed: u64,
@@ -40,12 +40,12 @@ pub enum MeterRate {
     },
 }
 
-/// A meter as it is asked for.
+/// Specification of a meter in exact numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MeterSpec {
     /// Rates and bursts. A rate of 0 lets nothing pass its bucket.
     pub rate: MeterRate,
-    /// Whether packets bring a colour of their own.
+    /// True if packets have a colour before the meter (colour-aware).
     pub colour_aware: bool,
 }
 
@@ -95,10 +95,10 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The entry for a specification, with full buckets. `clock` is the MAU's.
+    /// Creates the entry for a specification, with full buckets. `clock` is the MAU's.
     ///
     /// # Errors
-    /// Rates and bursts that an entry cannot hold, and a peak rate below the committed one.
+    /// Fails if an entry cannot hold a rate or a burst, and if the peak rate is below the committed rate.
     pub fn new(spec: &MeterSpec, clock: Clock) -> Result<Self, MeterError> {
         let (bytes, divisor, rates, bursts) = match spec.rate {
             MeterRate::Bytes { committed, peak, committed_burst, peak_burst } => {
@@ -134,9 +134,9 @@ impl Meter {
         if self.colour_aware { self.colour.max(own) } else { self.colour }
     }
 
-    /// Charges a packet at its end with the colour that it got. `length` is that of the packet; a packet meter
-    /// ignores it. `random` is a draw that spreads what large buckets round off: their levels count units of
-    /// up to 2^17 bytes.
+    /// Charges a packet at its end with the colour that it got. `length` is the packet's; a packet meter ignores it.
+    /// `random` is a random number that compensates the rounding of large buckets, whose levels count units of up to
+    /// 2^17 bytes.
     #[inline]
     pub fn charge(&mut self, now: Cycles, length: Bytes, colour: Colour, random: u32) {
         let units = if self.bytes { length.get() } else { 1 };

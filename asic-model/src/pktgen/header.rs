@@ -14,7 +14,7 @@
 use super::app::{Event, Shot};
 use arrayvec::ArrayVec;
 
-/// Bytes of a header with a key behind it.
+/// Bytes of a header that is followed by a key.
 const LONGEST: usize = 22;
 
 /// The header of a generated packet.
@@ -22,7 +22,7 @@ const LONGEST: usize = 22;
 pub struct PktgenHeader(ArrayVec<u8, LONGEST>);
 
 impl PktgenHeader {
-    /// Its bytes: 6, or 22 with a key or PFC header.
+    /// Bytes of the header: 6, or 22 with a key or PFC header.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }

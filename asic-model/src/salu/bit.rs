@@ -1,8 +1,6 @@
-//! One-bit registers.
-//!
-//! The instructions on single bits, and those that keep a selector word's count of members.
+//! One-bit registers: instructions on single bits, and those that maintain a selector word's count of members.
 
-/// An instruction on one bit: the bit's new value, and its old value or the complement of that as the output.
+/// Instruction on one bit: the bit's new value, and the old value or its complement as the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BitOp {
     /// Set, old value out.
@@ -49,7 +47,7 @@ impl BitOp {
     }
 }
 
-/// Bits of a selector's RAM word that stand for members; the seven above count them (model: chip §3.5).
+/// Bits of a selector's RAM word that are members; the upper seven bits count them (model: chip §3.5).
 pub const SELECTOR_BITS: u32 = 120;
 
 /// An instruction that changes a member's bit in a selector word and keeps the count of members (model).

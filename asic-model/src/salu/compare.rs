@@ -9,7 +9,7 @@
 use super::format::{Format, Half};
 use super::program::Constant;
 
-/// How the sum relates to zero (model: chip §4.2).
+/// Relation of the sum to zero (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// Equal.
@@ -42,7 +42,7 @@ impl Relation {
         }
     }
 
-    /// The relation that holds exactly when this one does not.
+    /// Returns the complement: the relation that holds exactly if this one does not.
     pub const fn negated(self) -> Self {
         match self {
             Self::Equ => Self::Neq,
@@ -67,7 +67,7 @@ impl Relation {
     }
 }
 
-/// How operands and sum are read (model: chip §4.2).
+/// Interpretation of operands and sum (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sense {
     /// Operands unsigned, the sum exact: `.u`, and equality.
@@ -87,11 +87,11 @@ impl Sense {
 /// A half that takes part in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Term {
-    /// Which half.
+    /// Half of the operand.
     pub half: Half,
-    /// Whether it is subtracted.
+    /// True if the operand is subtracted.
     pub negate: bool,
-    /// Bits that take part; `None` means all. Only chips with compare masks.
+    /// Mask of the compared bits; `None` means all bits. Only on chips with compare masks.
     pub mask: Option<u32>,
 }
 
@@ -125,7 +125,7 @@ impl Term {
 pub struct Compare {
     /// The relation to zero.
     pub relation: Relation,
-    /// How operands and sum are read.
+    /// Interpretation of operands and sum.
     pub sense: Sense,
     /// The memory term.
     pub memory: Option<Term>,
@@ -146,7 +146,7 @@ pub struct Ternary {
     pub mask: u64,
 }
 
-/// What a comparator unit does.
+/// Function of a comparator unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Comparator {
     /// A sum against zero.

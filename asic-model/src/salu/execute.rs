@@ -38,7 +38,7 @@ impl State {
     }
 }
 
-/// What an access brings along.
+/// Operands of an access.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Operands {
     /// The low PHV operand.
@@ -51,7 +51,7 @@ pub struct Operands {
     pub params: [i64; Constant::PARAMS],
 }
 
-/// What an access leaves.
+/// Result of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Outcome {
     /// The element's new value.
@@ -60,7 +60,7 @@ pub struct Outcome {
     pub outputs: [u32; 4],
     /// The comparators' results, comparator 0 as the lowest bit.
     pub comparators: u8,
-    /// Whether an ALU, an instruction on a bit or a lane search wrote the element, be it with the same value.
+    /// True if an ALU, a bit instruction or a lane search wrote the element, even with an unchanged value.
     pub written: bool,
 }
 
@@ -72,7 +72,7 @@ struct Access<'a> {
     operands: &'a Operands,
 }
 
-/// What the outputs can choose from.
+/// Values that an output can select.
 struct Results {
     memory: [u64; 2],
     alu: [u64; 2],
@@ -168,8 +168,8 @@ impl Access<'_> {
         result
     }
 
-    /// The instruction's result: computed on at most 32 bits, above them the bits of the operand that passes
-    /// through: the first one if it is memory, else the second (model).
+    /// Returns the instruction's result. It is computed on at most 32 bits; the bits above are those of the first
+    /// operand if that is memory, otherwise of the second (model).
     #[inline]
     fn update(&self, update: &Update, program: &SaluProgram) -> u64 {
         let a = match update.a {

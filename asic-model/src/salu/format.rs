@@ -1,6 +1,4 @@
-//! How a register's elements are cut out of RAM words.
-//!
-//! Widths, single elements and pairs.
+//! Division of RAM words into register elements: widths, single elements and pairs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -33,19 +31,19 @@ pub struct Format {
     pair: bool,
 }
 
-/// No register has such elements on any chip.
+/// No chip has elements of this format.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("no register format `{0}`: elements have 1, 8, 16, 32, 64 or 128 bits, or are pairs such as `32x2`")]
 pub struct FormatError(String);
 
 impl Format {
-    /// Bits, one at a time, 128 to a RAM word.
+    /// Single bits, 128 per RAM word.
     pub const BIT: Self = Self { bits: 1, pair: false };
 
-    /// A single element of 1, 8, 16, 32, 64 or 128 bits.
+    /// Creates the format of a single element of 1, 8, 16, 32, 64 or 128 bits.
     ///
     /// # Errors
-    /// Any other width.
+    /// Fails for any other width.
     pub fn single(bits: u32) -> Result<Self, FormatError> {
         match bits {
             1 | 8 | 16 | 32 | 64 | 128 => Ok(Self { bits: bits as u8, pair: false }),
@@ -53,10 +51,10 @@ impl Format {
         }
     }
 
-    /// A pair of elements of 8, 16, 32 or 64 bits each.
+    /// Creates the format of a pair of elements of 8, 16, 32 or 64 bits each.
     ///
     /// # Errors
-    /// Any other width.
+    /// Fails for any other width.
     pub fn pair(bits: u32) -> Result<Self, FormatError> {
         match bits {
             8 | 16 | 32 | 64 => Ok(Self { bits: bits as u8, pair: true }),
@@ -69,7 +67,7 @@ impl Format {
         self.pair
     }
 
-    /// Bits of the element, both halves of a pair together: what the geometry of the array depends on.
+    /// Returns the bits of the element, for a pair of both halves. The geometry of the array depends on them.
     pub const fn element_bits(self) -> u32 {
         if self.pair { 2 * self.bits as u32 } else { self.bits as u32 }
     }

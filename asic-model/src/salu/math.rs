@@ -130,12 +130,12 @@ impl MathUnit {
         Ok(Self { invert: op.invert(), shift: op.shift(), scale: scale as i8, table })
     }
 
-    /// Whether the exponent is negated.
+    /// Returns true if the exponent is negated.
     pub const fn invert(&self) -> bool {
         self.invert
     }
 
-    /// How the exponent is doubled or halved.
+    /// Returns the shift that doubles or halves the exponent.
     pub const fn shift(&self) -> i8 {
         self.shift
     }
@@ -173,7 +173,7 @@ impl MathUnit {
     }
 }
 
-/// Whether `√(top / bottom) < 2^exponent`.
+/// Returns true if `√(top / bottom) < 2^exponent`.
 fn less(top: u128, bottom: u128, exponent: i32) -> bool {
     let shift = 2 * exponent.unsigned_abs();
     match exponent {

@@ -1,6 +1,5 @@
-//! The instruction list of the four update ALUs.
-//!
-//! One line per instruction, and what it computes on up to 32 bits in terms of the PHV ALUs' arithmetic.
+//! Instruction list of the four update ALUs: one line per instruction, with its result on up to 32 bits in terms of the
+//! PHV ALUs' arithmetic.
 
 use crate::alu::{AluOp, UnknownMnemonic};
 use std::fmt;
@@ -22,12 +21,12 @@ macro_rules! instructions {
                 match self { $(Self::$variant => $mnemonic),* }
             }
 
-            /// Whether the result depends on operand `a`.
+            /// Returns true if the result depends on operand `a`.
             pub fn uses_a(self) -> bool {
                 match self { $(Self::$variant => $uses.contains('a')),* }
             }
 
-            /// Whether the result depends on operand `b`.
+            /// Returns true if the result depends on operand `b`.
             pub fn uses_b(self) -> bool {
                 match self { $(Self::$variant => $uses.contains('b')),* }
             }
@@ -105,8 +104,8 @@ instructions! {
 }
 
 impl SaluOp {
-    /// Whether the instruction makes sense on a half of 64 bits, of which only the low 32 are computed on: the
-    /// copies, and add, subtract, or, exclusive or as long as nothing crosses bit 32 (model: chip §4.2).
+    /// Returns true if the instruction is valid on a half of 64 bits, of which only the low 32 are computed: copies,
+    /// and add, subtract, or, exclusive or as long as no carry crosses bit 32 (model: chip §4.2).
     pub const fn fits_wide_half(self) -> bool {
         matches!(self, Self::AluA | Self::AluB | Self::Add | Self::Sub | Self::Or | Self::Xor)
     }

@@ -14,8 +14,8 @@ use super::op::SaluOp;
 use super::predicate::Predicate;
 use super::program::{Constant, OutputSource, SaluProgram, SourceA, SourceB, Update};
 
-/// Places of the file: the halves of the element, the operands, what the ALUs made of the halves, the
-/// comparators' outcome as one bit of sixteen, the address; then constants.
+/// Places of the file: the halves of the element, the operands, the results of the ALUs per half, the comparators'
+/// outcome as one bit of sixteen, the address; then constants.
 const MEMORY: usize = 0;
 const PHV: usize = 2;
 const ALU: usize = 4;
@@ -88,7 +88,7 @@ struct Short {
     shown: [Shown; 4],
     /// The file before an access: the constants.
     file: [u32; WORDS],
-    /// Where each register parameter is in the file; [`NO_ROW`] where it is not.
+    /// Place of each register parameter in the file; [`NO_ROW`] if it has none.
     params: [u8; Constant::PARAMS],
     half_mask: u32,
     hi_mask: u32,
@@ -96,7 +96,7 @@ struct Short {
     shape: Shape,
 }
 
-/// How many parts an action has.
+/// Numbers of an action's parts.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     updates: Updates,
@@ -133,8 +133,8 @@ impl Prepared {
         })
     }
 
-    /// Whether the action has the short form: not those on halves above 32 bits, with a math unit, a division or a
-    /// lane search.
+    /// Returns true if the action has the short form. Halves above 32 bits, a math unit, a division or a lane search
+    /// exclude it.
     pub const fn is_short(&self) -> bool {
         matches!(self.0, Form::Short(_))
     }
@@ -210,7 +210,8 @@ impl SaluProgram {
         })
     }
 
-    /// A comparator as a sum; a missing one never holds, a ternary match is a difference of zero under its mask.
+    /// Returns a comparator as a sum. A missing comparator never holds; a ternary match is a difference of zero under
+    /// its mask.
     fn sum(&self, comparator: Option<&Comparator>) -> Sum {
         let math_mask = self.format.math_mask();
         let addend = |file: usize, term: Option<Term>, sense: Sense| {
@@ -263,7 +264,7 @@ fn as_updates(program: &mut SaluProgram, op: BitOp) {
     for output in program.outputs.iter_mut().flatten() {
         output.source = match output.source {
             OutputSource::Alu(Half::Lo) => out,
-            // There is no such ALU.
+            // This ALU does not exist.
             OutputSource::Alu(Half::Hi) => OutputSource::Memory(Half::Hi),
             other => other,
         };
@@ -299,7 +300,8 @@ struct File {
 }
 
 impl File {
-    /// The place of a constant; `None` if there is no room, as few actions of random constants have it.
+    /// Returns the place of a constant; `None` if there is no room, which only a few actions with random constants
+    /// meet.
     fn constant(&mut self, value: u32) -> Option<u8> {
         let found =
             (CONSTANTS..self.used).find(|&at| self.words[at] == value && !self.params.contains(&(at as u8)));
@@ -318,7 +320,7 @@ impl File {
         }
     }
 
-    /// The place of a register parameter; one that does not exist is 0.
+    /// Returns the place of a register parameter; a parameter that does not exist is 0.
     fn param(&mut self, row: u8) -> Option<u8> {
         match self.params.get(usize::from(row)) {
             None => self.constant(0),
@@ -404,7 +406,7 @@ impl Short {
         accesses.each(|cell, phv, address| self.access::<C, L, H, W>(cell, phv, address))
     }
 
-    /// One access with `C` comparisons at most, `L` and `H` updates of the halves and `W` output words.
+    /// Performs one access with at most `C` comparisons, `L` and `H` updates of the halves, and `W` output words.
     #[inline(always)]
     fn access<const C: usize, const L: usize, const H: usize, const W: usize>(
         &self,
@@ -436,7 +438,7 @@ impl Short {
         words
     }
 
-    /// What `A` ALUs make of a half.
+    /// Returns the results of `A` ALUs on a half.
     #[inline(always)]
     fn half<const A: usize>(&self, steps: &[Step; 2], file: &[u32; WORDS], outcome: u8, old: u32) -> u32 {
         let result = |step: &Step| {

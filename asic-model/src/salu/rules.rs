@@ -1,10 +1,8 @@
-//! What a register action may be (model: chip §4).
+//! Rules for one register action (model: chip §4).
 //!
-//! The chip has the element format, the comparators and their kinds, the output words; operands
-//! exist, constants fit, one number per instruction; the math unit feeds ALU2-lo; divider, lane search and bit
-//! instructions stand alone as the chip has them; a single condition is returned.
-//!
-//! Those checks; errors accumulate.
+//! The chip must have the element format, the comparators and their kinds, and the output words. Operands must exist,
+//! constants must fit, and an instruction has one number. The math unit feeds ALU2-lo. Divider, lane search and bit
+//! instructions have restrictions on combinations. An action returns a single condition. The checks collect all errors.
 
 use super::compare::Comparator;
 use super::error::{SaluError, SaluPart};
@@ -34,7 +32,7 @@ impl SaluProgram {
     }
 }
 
-/// The checks of one action.
+/// Checks of one action.
 struct Check<'a> {
     program: &'a SaluProgram,
     spec: &'a SaluSpec,
@@ -70,7 +68,7 @@ impl Check<'_> {
         });
     }
 
-    /// Which of the three ways to update the action uses.
+    /// Checks the way in which the action updates its element.
     fn kind(&mut self) {
         let program = self.program;
         let updates = program.lo.iter().chain(&program.hi).any(Option::is_some) || program.divide.is_some();
@@ -142,7 +140,7 @@ impl Check<'_> {
     fn update_range(&self) -> RangeInclusive<i64> {
         let format = self.program.format;
         let bits = format.math_bits();
-        // Of a wide half the upper bits are the sign's.
+        // In a wide half, the upper bits repeat the sign.
         let top = if format.half_bits() > 32 { 1_i64 << (bits - 1) } else { 1_i64 << bits };
         -(1_i64 << (bits - 1))..=top - 1
     }
@@ -296,7 +294,7 @@ impl Check<'_> {
         }
     }
 
-    /// Why an output word cannot show this: what, and why with a remedy.
+    /// Returns why an output word cannot have this source: the source, and the reason with a remedy.
     fn refusal(&self, word: usize, source: OutputSource) -> Option<(&'static str, &'static str)> {
         let (program, spec) = (self.program, self.spec);
         let high = word >= 2 && program.format.half_bits() <= 32;

@@ -1,6 +1,4 @@
-//! Remainder by a divisor known in advance, without a division.
-//!
-//! The one precomputed remainder.
+//! Remainder by a divisor that is known in advance, computed without a division.
 
 /// `x % divisor` for 32-bit numbers as two multiplications.
 ///

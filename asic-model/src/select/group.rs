@@ -1,6 +1,6 @@
-//! The shape of a selection group: words of 120 slots, how many of each are used, which are active.
+//! Shape of a selection group: words of 120 slots, the slots in use, and the active slots.
 //!
-//! Layout, liveness, and the divisors precomputed from both.
+//! The divisors for member selection are precomputed from these.
 
 use thiserror::Error;
 
@@ -33,7 +33,7 @@ impl SelectorWord {
         self.active
     }
 
-    /// Slots in use, 0..=120; they are the lowest ones.
+    /// Number of slots in use, 0 to 120; they are the lowest slots.
     pub const fn used(&self) -> u32 {
         self.used.divisor()
     }
@@ -43,7 +43,7 @@ impl SelectorWord {
         self.live.divisor()
     }
 
-    /// Whether the slot is active.
+    /// Returns true if the slot is active.
     #[inline]
     pub const fn is_active(&self, slot: u32) -> bool {
         slot < 128 && self.active[(slot / 64) as usize] >> (slot % 64) & 1 == 1
@@ -78,7 +78,7 @@ impl SelectorWord {
     }
 }
 
-/// Why a group cannot have the shape or state asked for.
+/// Problem of a group's shape or state.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GroupError {
     /// No words.
@@ -89,7 +89,7 @@ pub enum GroupError {
         "a selection group of {words} words is too large; the limit is {MAX_WORDS} words of {WORD_SLOTS} members"
     )]
     TooLarge {
-        /// The number of words asked for.
+        /// Number of words.
         words: usize,
     },
     /// A word with more slots than there are.
@@ -97,7 +97,7 @@ pub enum GroupError {
     WordTooFull {
         /// Index of the word.
         word: usize,
-        /// Members asked for.
+        /// Number of members.
         used: u32,
     },
     /// Words that no hash value would choose.
@@ -105,9 +105,9 @@ pub enum GroupError {
         "{words} words cannot all be chosen: above 31 the count must be a multiple of {step}; use {next} words"
     )]
     Unreachable {
-        /// The number of words asked for.
+        /// Number of words.
         words: usize,
-        /// What it must be a multiple of.
+        /// Divisor of the allowed numbers.
         step: u32,
         /// The next larger possible count.
         next: u32,
@@ -135,10 +135,11 @@ pub struct GroupShape {
 }
 
 impl GroupShape {
-    /// A group of `members` (1..=119,040) active members, dealt round-robin over as few words as hold them.
+    /// Creates a group of `members` (1 to 119,040) active members, distributed round-robin over the fewest words that
+    /// hold them.
     ///
     /// # Errors
-    /// When there are no members or too many.
+    /// Fails without members, and with too many.
     pub fn balanced(members: u32) -> Result<Self, GroupError> {
         let words = Self::words_for(members);
         if words == 0 {
@@ -152,10 +153,11 @@ impl GroupShape {
         Self::with_words(&used)
     }
 
-    /// A group whose word `i` has slots `0..used[i]` in use, all active.
+    /// Creates a group whose word `i` has slots `0..used[i]` in use, all active.
     ///
     /// # Errors
-    /// When there are no words, too many, a count the word choice cannot reach evenly, or a word is too full.
+    /// Fails without words, with too many words, with a number of words that the word choice cannot reach evenly, and
+    /// if a word is too full.
     pub fn with_words(used: &[u32]) -> Result<Self, GroupError> {
         let count = used.len();
         if count == 0 || used.iter().all(|&slots| slots == 0) {
@@ -181,11 +183,11 @@ impl GroupShape {
         })
     }
 
-    /// How many words a group of `members` takes: enough for 120 each, rounded up so that the word choice
-    /// reaches all of them. May exceed [`MAX_WORDS`].
+    /// Returns the number of words that a group of `members` takes: enough for 120 members each, rounded up so that the
+    /// word choice reaches all words. The number may exceed [`MAX_WORDS`].
     pub const fn words_for(members: u32) -> u32 {
         let mut words = members.div_ceil(WORD_SLOTS);
-        // Rounding up can need one more shift, which needs coarser rounding.
+        // After rounding up, a larger shift may be needed, and so coarser rounding.
         loop {
             let rounded = words.next_multiple_of(1 << word_shift(words));
             if rounded == words {
@@ -226,7 +228,7 @@ impl GroupShape {
         &self.words
     }
 
-    /// Active members in all words.
+    /// Returns the number of active members in all words.
     pub const fn live(&self) -> u32 {
         self.live
     }

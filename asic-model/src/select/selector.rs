@@ -1,11 +1,9 @@
-//! Picking a slot.
-//!
-//! The three modes and the fall-back encoder.
+//! Choice of a slot: the three modes and the fall-back encoder.
 
 use super::group::{GroupShape, SelectorWord, WORD_SLOTS};
 use super::scramble::{scramble14, scramble15, scramble18};
 
-/// How a member is found from the hash.
+/// Method of choosing a member from the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SelectorMode {
     /// A 14-bit hash modulo the number of *active* members, then the member of that rank. Shares stay equal
@@ -14,18 +12,18 @@ pub enum SelectorMode {
     /// A 14-bit hash modulo the slots in use; a slot that is down is retried with two more 14-bit hashes,
     /// then resolved by a circular priority encoder. Only flows of failed members move (model: hashing §6).
     Resilient,
-    /// The whole hash modulo the active members of all words, then the member of that rank: what software
-    /// models do. No chip has a divider for it, so this is for comparison only.
+    /// The whole hash modulo the active members of all words, then the member of that rank, as software models do. No
+    /// chip has a divider for it, so the mode is for comparison only.
     PlainModulo,
 }
 
 impl SelectorMode {
-    /// Whether the chip can do it.
+    /// Returns true if the chip has the mode.
     pub const fn on_chip(self) -> bool {
         !matches!(self, Self::PlainModulo)
     }
 
-    /// Hash bits the mode reads, for a group of one word or of several; `None` means all there are.
+    /// Returns the hash bits that the mode reads, for a group of one word or of several; `None` means all bits.
     pub const fn hash_bits(self, several_words: bool) -> Option<u32> {
         match (self, several_words) {
             (Self::Fair, false) => Some(14),
@@ -55,7 +53,7 @@ impl Selector {
         self
     }
 
-    /// Whether it picks among the members of one word, all active, by a plain modulo of 14 hash bits.
+    /// Returns true if the group picks among the members of one word, all active, by a plain modulo of 14 hash bits.
     pub const fn is_plain_fair(self) -> bool {
         matches!(self.mode, SelectorMode::Fair) && !self.scramble
     }

@@ -60,12 +60,12 @@ macro_rules! count {
                 self.0.checked_add(other.0).map(Self)
             }
 
-            /// The difference, or `None` if `other` is larger.
+            /// Returns the difference; `None` if `other` is larger.
             pub fn checked_sub(self, other: Self) -> Option<Self> {
                 self.0.checked_sub(other.0).map(Self)
             }
 
-            /// The difference, or zero if `other` is larger.
+            /// Returns the difference, or zero if `other` is larger.
             pub const fn saturating_sub(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
             }

@@ -1,4 +1,4 @@
-//! Points in simulated time and the distances between them.
+//! Points in simulated time, and the durations between them.
 
 use super::{Unit, UnitError, parse_scaled, print_decimal, serde_as_text};
 use std::fmt;
@@ -68,12 +68,12 @@ impl Duration {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The difference, or `None` if `other` is longer.
+    /// Returns the difference; `None` if `other` is longer.
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    /// The difference, or zero if `other` is longer.
+    /// Returns the difference, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
@@ -105,7 +105,7 @@ impl Time {
         self.0
     }
 
-    /// Whole nanoseconds since the origin, rounded down: what the chip's timestamps show (model: chip §9).
+    /// Returns the whole nanoseconds since the origin, rounded down, as the chip's timestamps show (model: chip §9).
     pub const fn as_nanos(self) -> u64 {
         self.0 / 1_000
     }
@@ -130,7 +130,7 @@ impl Time {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// The point `distance` earlier, or the origin if that lies before it.
+    /// Returns the point `distance` earlier, or the origin if that point would be before it.
     pub const fn saturating_sub(self, distance: Duration) -> Self {
         Self(self.0.saturating_sub(distance.0))
     }

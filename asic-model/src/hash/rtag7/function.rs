@@ -1,6 +1,6 @@
-//! The functions on a message of seven words.
+//! The RTAG7 functions on a message of seven words.
 
-/// What a function hashes: seven words, each fed with its lowest byte first. Word 6 holds the seed.
+/// Input of a function: seven words, each read from its lowest byte on. Word 6 holds the seed.
 pub type Rtag7Message = [u32; 7];
 
 /// Polynomials in reflected form (model: hashing §1.2).
@@ -55,7 +55,8 @@ impl Rtag7Function {
         self as u8 + 3
     }
 
-    /// The function of a selector code; `None` for the reserved ones (0..=2 and from 12 on), which output 0.
+    /// Returns the function of a selector code; `None` for the reserved codes (0 to 2, and 12 and above), which output
+    /// 0.
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code.checked_sub(3)?)).copied()
     }
@@ -95,7 +96,7 @@ impl Rtag7Function {
         }
     }
 
-    /// What a seed XORs onto every hash: the hash of the seed alone (model: hashing §2).
+    /// Returns the constant that a seed XORs onto every hash: the hash of the seed alone (model: hashing §2).
     pub fn seed_constant(self, seed: u32) -> u16 {
         self.hash(&[0, 0, 0, 0, 0, 0, seed])
     }
