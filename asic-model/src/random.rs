@@ -1,7 +1,7 @@
 //! Random numbers of the switch: one stream per extern, from an explicit seed.
 //!
-//! Streams and draws of a width. The chip has one generator of 64 bits per stage (model: chip §1.2); streams per extern
-//! make results independent of placement.
+//! The chip has one generator of 64 bits per stage (model: chip §1.2). The model has one stream per extern, so that
+//! results do not depend on placement.
 
 use crate::gress::Gress;
 use rand_pcg::Pcg64Mcg;

@@ -1,13 +1,13 @@
-//! What the instructions compute.
+//! Semantics of the PHV ALU instructions.
 //!
-//! One definition of the arithmetic, instantiated for field values (128 bits) and for container values (32 bits, the
+//! One definition of the arithmetic is instantiated for field values (128 bits) and for container values (32 bits, the
 //! engine's word).
 //!
-//! Values are right-aligned in their integer. Operand bits above the width are ignored, result bits above it
-//! are zero. A width of 0 yields 0; a width above the integer's own counts as the integer's width.
+//! Values are right-aligned in their integer. Operand bits above the width are ignored, and result bits above it are
+//! zero. A width of 0 yields 0; a width above the integer's own counts as the integer's width.
 //!
-//! Assumption (model: chip §2.3 says only "result into container"): a comparison yields 1 when it holds and
-//! 0 when it does not.
+//! Assumption (model: chip §2.3 says only "result into container"): a comparison yields 1 if it holds and 0 if it does
+//! not.
 
 use super::AluOp;
 

@@ -3,12 +3,12 @@
 use super::{Assumption, ChipSpec};
 use toml::Value;
 
-/// An assumption about the field at path `id`; its value is filled in by [`with_values`].
+/// Returns an assumption about the field at path `id`; [`with_values`] adds the field's value.
 pub(super) fn assumption(id: &str, text: &str, why: &str) -> Assumption {
     Assumption { id: id.to_owned(), text: text.to_owned(), value: String::new(), why: why.to_owned() }
 }
 
-/// What both shipped chips assume alike.
+/// Returns the assumptions that both shipped chips share.
 pub(super) fn shared() -> Vec<Assumption> {
     vec![
         assumption(
@@ -101,7 +101,7 @@ pub(super) fn shared() -> Vec<Assumption> {
     ]
 }
 
-/// Fills every assumption's value from the field that it names, so that list and fields cannot disagree.
+/// Sets every assumption's value from the field that it names, so that the list always agrees with the fields.
 pub(super) fn with_values(mut spec: ChipSpec) -> ChipSpec {
     let Ok(tree) = Value::try_from(&spec) else { return spec };
     for assumption in &mut spec.assumptions {
@@ -112,12 +112,12 @@ pub(super) fn with_values(mut spec: ChipSpec) -> ChipSpec {
     spec
 }
 
-/// The value at a dotted path.
+/// Returns the value at a dotted path.
 pub(super) fn at_path<'v>(tree: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(tree, |value, key| value.get(key))
 }
 
-/// A value as text; strings without quotes.
+/// Formats a value as text; strings have no quotes.
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

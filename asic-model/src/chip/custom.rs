@@ -1,4 +1,4 @@
-//! Custom chips: a TOML file that names a base and what it changes.
+//! Custom chips: a TOML file that names a base and the values that differ from it.
 
 use super::assumptions::with_values;
 use super::{ChipProblems, ChipSpec};
@@ -6,7 +6,7 @@ use crate::names::nearest;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-/// Why a chip file was refused.
+/// Reason for which a chip file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChipFileError {
     /// The file is not TOML.
@@ -16,7 +16,7 @@ pub enum ChipFileError {
         origin: String,
         /// The line, from 1.
         line: usize,
-        /// What the TOML parser says.
+        /// Message of the TOML parser.
         message: String,
     },
     /// `base` is not the name of a shipped chip.
@@ -41,7 +41,7 @@ pub enum ChipFileError {
         line: usize,
         /// The key's path.
         path: String,
-        /// What was found and expected.
+        /// Value found and value expected.
         message: String,
     },
     /// A file without `base` does not give every key.
@@ -49,15 +49,15 @@ pub enum ChipFileError {
     Incomplete {
         /// The file, as the caller named it.
         origin: String,
-        /// Which key is missing.
+        /// Missing key.
         message: String,
     },
-    /// Every value can be read, but together they describe no possible chip.
+    /// Every value can be read, but together the values are inconsistent.
     #[error("{origin}: {problems}")]
     Impossible {
         /// The file, as the caller named it.
         origin: String,
-        /// Everything that is wrong.
+        /// All problems.
         problems: ChipProblems,
     },
 }
@@ -66,13 +66,13 @@ pub enum ChipFileError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}:{line}: unknown key `{path}`{}", .nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
 pub struct UnknownKey {
-    /// The file, as the caller named it.
+    /// Name of the file, as the caller gave it.
     pub origin: String,
     /// The line, from 1.
     pub line: usize,
     /// The key's path.
     pub path: String,
-    /// The known key's path that it resembles most.
+    /// Path of the most similar known key.
     pub nearest: Option<String>,
 }
 
@@ -126,7 +126,7 @@ impl ChipSpec {
     }
 }
 
-/// Name and assumptions of a chip that differs from its base.
+/// Sets name and assumptions of a chip that differs from its base.
 fn finish(spec: &mut ChipSpec, base: &ChipSpec, leaves: &[Leaf], origin: &str) {
     let paths: Vec<String> = leaves.iter().map(|leaf| leaf.path.join(".")).collect();
     if !paths.iter().any(|path| path == "name") {
@@ -188,7 +188,7 @@ impl Walk<'_> {
     }
 }
 
-/// Copies the value at `path` from one tree to another, making tables on the way.
+/// Copies the value at `path` from one tree to another and creates missing tables.
 fn copy(from: &Table, to: &mut Table, path: &[String]) {
     let Some((key, rest)) = path.split_first() else { return };
     let Some(value) = from.get(key) else { return };
@@ -205,7 +205,7 @@ fn copy(from: &Table, to: &mut Table, path: &[String]) {
     }
 }
 
-/// Finds the one value that makes a known chip unreadable; if none does, something is missing.
+/// Finds the one value that makes a known chip unreadable; if there is none, a key is missing.
 fn blame(leaves: &[Leaf], given: &Table, shape: &Table, origin: &str, message: &str) -> ChipFileError {
     for leaf in leaves {
         let mut trial = shape.clone();

@@ -3,8 +3,8 @@
 use crate::units::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Constants of the latency formulas. Cycles are cycles of the MAU clock (model: cycles §1-§3). Fields
-/// marked "assumption" are not found in public sources; see [`super::ChipSpec::assumptions`].
+/// Constants of the latency formulas, in cycles of the MAU clock (model: cycles §1-§3). Public sources do not give the
+/// values marked "assumption"; see [`super::ChipSpec::assumptions`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LatencySpec {
@@ -48,8 +48,8 @@ pub struct LatencySpec {
     pub mac_rx: Duration,
     /// Time from the egress deparser to the wire (assumption).
     pub mac_tx: Duration,
-    /// Line time by which a port's scheduler may be ahead of its line, beyond the egress pipe's own latency:
-    /// what the MAC's transmit FIFO evens out (assumption).
+    /// Time by which a port's scheduler may run ahead of its line, in addition to the egress pipe's latency: the
+    /// variation that the MAC's transmit FIFO absorbs (assumption).
     pub tx_ahead: Duration,
     /// Cycles from the ingress deparser back to the ingress parser for a resubmitted packet (assumption).
     pub resubmit: u32,

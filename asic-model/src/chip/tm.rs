@@ -4,13 +4,13 @@ use crate::clock::Clock;
 use crate::units::{Bytes, Cells};
 use serde::{Deserialize, Serialize};
 
-/// How a queue's or priority group's dynamic limit follows from the free cells of its pool.
+/// Formula for the dynamic limit of a queue or priority group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BafRule {
     /// `limit = free * alpha`, alpha a power of two: the share in steady state is alpha / (1 + alpha).
     Alpha,
-    /// `limit = free * share`, the percentage that the driver's documentation prints.
+    /// `limit = free * share`, where `share` is the percentage that the driver's documentation prints.
     Share,
 }
 
@@ -34,7 +34,7 @@ pub struct TmSpec {
     pub port_groups: u32,
     /// Ports per port group.
     pub ports_per_group: u32,
-    /// The traffic manager's port for mirror copies, behind the pipe's own ports.
+    /// The traffic manager's port for mirror copies; its number follows those of the pipe's own ports.
     pub mirror_port: u32,
     /// Priority groups per pipe, beside one default priority group per port.
     pub priority_groups: u32,
@@ -64,7 +64,7 @@ pub struct TmSpec {
     pub cut_through_limit: Cells,
     /// Powers of two of the dynamic-limit table: alpha = 2^k, from the least share to the largest.
     pub baf_alpha_log2: Vec<i32>,
-    /// How the table is applied (assumption).
+    /// Formula of the dynamic limit (assumption).
     pub baf_rule: BafRule,
     /// Width of a cell count: `alpha * pool` must stay below two to this power; 0 if not restricted.
     pub baf_limit_bits: u32,

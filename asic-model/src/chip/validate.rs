@@ -1,21 +1,21 @@
-//! Whether the numbers of a chip can belong together. All problems are collected, with their sums.
+//! Validation of a chip: checks that its numbers are consistent. All problems are collected, with their sums.
 
 use super::ChipSpec;
 use crate::units::BitRate;
 use std::fmt;
 use toml::Value;
 
-/// One impossible value.
+/// One inconsistent value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}`: {problem}")]
 pub struct ChipProblem {
     /// The path of the field.
     pub path: String,
-    /// What is wrong, with the sum, and what would be right.
+    /// Problem, with the sum, and the expected value.
     pub problem: String,
 }
 
-/// Everything that is wrong with a chip; never empty.
+/// All problems of a chip; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChipProblems(pub Vec<ChipProblem>);
 

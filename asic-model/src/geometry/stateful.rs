@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_of_the_sheets() {
+    fn registers_of_the_model_pages() {
         // model: chip §4.5; conweave §2.8: 32 x 64K 17 map RAMs, 8 x 64K 5, any small array 2.
         for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
             let rows = [

@@ -1,6 +1,4 @@
-//! Cyclic redundancy checks of any width from 8 to 64 bits, bit by bit.
-//!
-//! The parameters with their checks, and the definition.
+//! Cyclic redundancy checks of any width from 8 to 64 bits: the checked parameters, and the bit-by-bit definition.
 
 use thiserror::Error;
 

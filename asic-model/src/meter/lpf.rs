@@ -1,11 +1,9 @@
 //! Low-pass filters: exponential averages of samples, and rates.
 //!
-//! A filter entry and one step.
-//!
-//! The chip has no multiplier here. A step takes the time since the entry's stamp as a power of two times the
-//! time constant's mantissa, so that its ratio to the time constant is a power of two, 2^S, and approximates
-//! the decay by two shifts; the stamp advances by exactly the time taken, never beyond now, and what is left
-//! over counts next time (model).
+//! The chip has no multiplier here. A step takes the time since the entry's timestamp as a power of two times the time
+//! constant's mantissa. The ratio to the time constant is then a power of two, 2^S, and two shifts approximate the
+//! decay. The timestamp advances by exactly the time taken, never beyond the current time, and the rest counts in the
+//! next step (model).
 
 use crate::clock::Clock;
 use crate::units::{Cycles, Duration};

@@ -1,12 +1,10 @@
 //! Two-rate three-colour meters.
 //!
-//! A meter entry.
-//!
-//! The chip does not know a packet's length before its end (model: chip §5). So a packet gets the colour that
-//! the entry had after the packet before it, or its own colour if that is worse, and at its end is charged by
-//! that colour: green to both buckets, yellow to the peak one, red to none. Credits and the new colour follow
-//! from the levels afterwards (model). A level may therefore go below zero by the packets that are on the way,
-//! and the first packet after a pause still sees the colour from before it.
+//! The chip does not know a packet's length before its end (model: chip §5). A packet therefore gets the colour that
+//! the entry had after the previous packet, or its own colour if that is worse. At its end it is charged by that
+//! colour: green to both buckets, yellow to the peak bucket, red to neither. Credits and the new colour are computed
+//! from the levels afterwards (model). A level may therefore go below zero by the packets that are in the pipe, and the
+//! first packet after a pause gets the colour from before the pause.
 
 use super::code::{BurstCode, MeterError, RateCode};
 use super::colour::Colour;

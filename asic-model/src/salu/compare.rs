@@ -1,9 +1,7 @@
-//! Comparators: sums of one memory half, one PHV half and one constant, held against zero.
+//! Comparators: sums of one memory half, one PHV half and one constant, compared with zero.
 //!
-//! The data of a comparison and its result.
-//!
-//! The sum is exact: operands of up to 32 bits and a constant of up to 34 meet in 35 bits, where nothing wraps
-//! (model). Only [`Sense::Serial`] cuts the sum to the element's width. Of a wider half the comparators see the
+//! The sum is exact: operands of up to 32 bits and a constant of up to 34 bits are added in 35 bits, where no sum wraps
+//! (model). Only [`Sense::Serial`] truncates the sum to the element's width. Of a wider half the comparators see the
 //! low 32 bits; only ternary matches see all 64.
 
 use super::format::{Format, Half};

@@ -1,7 +1,7 @@
 //! One access: element and operands in, element and output words out.
 //!
-//! The data flow of model: chip §4.2, without allocation and without checks: the rules ran before. A program that
-//! breaks a rule computes something, but not what a chip would.
+//! The data flow is that of model: chip §4.2, without allocation and without checks: the caller has checked the rules.
+//! The result of a program that breaks a rule is defined, but it is not the chip's.
 
 use super::format::{Format, Half};
 use super::lanes::Found;

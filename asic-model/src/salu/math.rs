@@ -1,6 +1,4 @@
-//! The math unit: products, powers and roots of a value by a table of 16 bytes and shifts.
-//!
-//! The unit's configuration, the tables for the usual functions, the result.
+//! Math unit: products, powers and roots of a value by a table of 16 bytes and shifts.
 
 use thiserror::Error;
 

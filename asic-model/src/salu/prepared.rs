@@ -1,10 +1,8 @@
 //! Register actions prepared for many accesses.
 //!
-//! An action on halves of at most 32 bits becomes a few sums, instructions and choices over one small file of
-//! words, in which memory, operands and constants have fixed places. How many of each there are is known to the
-//! compiler, per shape, so that a loop over packets has no decision in it that does not depend on the packet.
-//!
-//! That form, and which actions have it.
+//! An action on halves of at most 32 bits becomes a few sums, instructions and choices over one small file of words, in
+//! which memory, operands and constants have fixed places. The compiler knows the number of each per shape, so a loop
+//! over packets has no branch that does not depend on the packet.
 
 use super::bit::BitOp;
 use super::compare::{Comparator, Relation, Sense, Term};
