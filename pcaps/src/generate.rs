@@ -53,7 +53,7 @@ pub trait FrameSource {
     fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])>;
 }
 
-/// The instant `ps` after `start`, or the last one there is.
+/// Returns the instant `ps` after `start`, or the largest timestamp.
 #[inline]
 fn later(start: CaptureTime, ps: u128) -> CaptureTime {
     let exact = u64::try_from(ps).ok().and_then(|ps| start.checked_add_ps(ps));

@@ -1,5 +1,6 @@
-//! Several captures as one stream, ordered by time, in the memory of their readers. Ports, speeds and loops are
-//! the business of whoever replays.
+//! Merges several captures into one stream in order of time, in the memory of their readers.
+//!
+//! The replayer handles ports, speeds and repetitions.
 
 use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame};
 
@@ -11,8 +12,8 @@ use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame};
 /// input that is cut inside its last record just ends.
 pub struct Merge<'a> {
     inputs: Vec<CaptureReader<'a>>,
-    /// The stamp of the next frame of every input that stands at one, but for `current`. Inputs are few: a scan
-    /// is cheaper than a heap.
+    /// Timestamp of each input's next frame; `None` for `current` and for ended inputs. A scan is cheaper than a heap,
+    /// because inputs are few.
     heads: Vec<Option<CaptureTime>>,
     /// The earliest head and its input, once looked for.
     first: Option<(CaptureTime, usize)>,
@@ -23,7 +24,7 @@ pub struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    /// Merges captures from where each reader stands; their order is the order of the input indices.
+    /// Merges captures from the current position of each reader. The input indices are those of the vector.
     pub fn new(inputs: Vec<CaptureReader<'a>>) -> Self {
         let heads = vec![None; inputs.len()];
         Self { inputs, heads, first: None, current: None, started: false, failed: false }
@@ -72,7 +73,7 @@ impl<'a> Merge<'a> {
         &self.inputs
     }
 
-    /// The earliest head, of several the one of the first input.
+    /// Returns the earliest head; of equal heads, the one of the first input.
     #[inline]
     fn first(&self) -> Option<(CaptureTime, usize)> {
         let mut best: Option<(CaptureTime, usize)> = None;
@@ -86,7 +87,8 @@ impl<'a> Merge<'a> {
         best
     }
 
-    /// Brings the inputs without a head to their next frame: all of them at first, then the one given last.
+    /// Advances the inputs without a head to their next frame: initially all of them, then the one whose frame was
+    /// returned last.
     #[inline]
     fn refill(&mut self) -> Result<(), CaptureError> {
         if !self.started {

@@ -1,6 +1,6 @@
-//! The sample traces: embedded in the binary, committed as files, made by the generators.
+//! Sample traces: embedded in the binary, stored as files, made by the generators.
 //!
-//! Each has a constant with its bytes and a function that makes them again; a test keeps the two equal.
+//! Each trace has a constant with its bytes and a function that generates them; a test compares the two.
 
 mod afc_leak;
 mod conweave;

@@ -1,6 +1,6 @@
-//! Integers of either byte order at fixed places of a record. No knowledge of any format.
+//! Reads integers of either byte order at fixed offsets of a record, for all formats.
 
-/// The byte order of one file or section.
+/// Byte order of one file or section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// Least significant byte first.
@@ -30,7 +30,7 @@ impl Order {
         }
     }
 
-    /// The `u64` at `at` as one integer; the caller has checked the length.
+    /// Returns the `u64` at `at`; the caller must have checked the length.
     pub(super) fn u64(self, bytes: &[u8], at: usize) -> u64 {
         let (first, second) = (u64::from(self.u32(bytes, at)), u64::from(self.u32(bytes, at + 4)));
         match self {
@@ -46,7 +46,7 @@ impl Order {
     }
 }
 
-/// `N` bytes at `at`, with one check of the bounds.
+/// Returns `N` bytes at `at`, with one bounds check.
 #[inline]
 fn take<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let field = &bytes[at..at + N];

@@ -1,7 +1,7 @@
-//! Records of a classic pcap file, microseconds or nanoseconds, either byte order.
+//! Records of a classic pcap file, in microseconds or nanoseconds, in either byte order.
 //!
-//! pcap-file decodes the file header and names the link types; the records are taken apart here, because it
-//! refuses captured lengths beyond the original or snap length and tells no offsets (version 2.0.0).
+//! The crate pcap-file decodes the file header and names the link types. Records are decoded here, because pcap-file
+//! refuses captured lengths above the original length or the snap length, and does not return offsets (version 2.0.0).
 
 use pcap_file::pcap::PcapHeader;
 use pcap_file::{Endianness, TsResolution};

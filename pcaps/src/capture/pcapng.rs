@@ -1,8 +1,8 @@
 //! Blocks of a pcapng file: several sections, either byte order, several interfaces.
 //!
-//! Sections, interfaces and the three packet blocks are decoded here, every other block is stepped over. A
-//! Simple Packet Block belongs to its section's interface 0, has no stamp, and holds as many bytes as the lesser
-//! of its original length and that interface's snap length.
+//! Sections, interfaces and the three packet blocks are decoded here; all other blocks are skipped. A Simple Packet
+//! Block belongs to interface 0 of its section, has no timestamp, and holds the lesser of its original length and that
+//! interface's snap length, in bytes.
 
 use super::bytes::Order;
 use super::error::CaptureFault;
@@ -11,7 +11,7 @@ use super::reader::{Record, Step};
 use super::window::Window;
 use super::{MAX_BLOCK_LEN, MAX_FRAME_LEN, MAX_INTERFACES};
 
-/// The section header's block type, a palindrome so that it reads the same in both orders.
+/// Block type of the section header, a palindrome that reads the same in both byte orders.
 pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 /// The obsolete packet block.
@@ -48,7 +48,7 @@ impl Pcapng {
         Ok(reader)
     }
 
-    /// The next packet block; the window stays at it, after stepping over what lies before.
+    /// Advances the window to the next packet block and decodes it.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -149,7 +149,7 @@ impl Pcapng {
         self.check_captured(self.order.u32(bytes, 20), len)
     }
 
-    /// Whether `captured` bytes fit into a packet block of `len` bytes.
+    /// Checks that `captured` bytes fit into a packet block of `len` bytes.
     #[inline]
     fn check_captured(&self, captured: u32, len: usize) -> Result<(), CaptureFault> {
         if captured > MAX_FRAME_LEN {

@@ -1,4 +1,4 @@
-//! [`CaptureTime`]: the stamp of a captured frame. Scales of single files live in the interface table.
+//! [`CaptureTime`]: timestamp of a captured frame. The interface table holds the tick length of each file.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ const PS_PER_S: u64 = 1_000_000_000_000;
 ///
 /// It marks the first bit of the frame on the wire. The range is 2^64 seconds; finer stamps are rounded down to
 /// a picosecond.
-// Whole seconds apart: nothing on the way of a packet then divides 128-bit numbers.
+// Whole seconds are stored separately, so that no packet needs a division of 128-bit numbers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaptureTime {
     seconds: u64,
@@ -25,7 +25,7 @@ impl CaptureTime {
     /// The last stamp of the range.
     pub const MAX: Self = Self { seconds: u64::MAX, ps: PS_PER_S - 1 };
 
-    /// A stamp from picoseconds since the epoch; the last one of the range if there are too many.
+    /// Converts picoseconds since the epoch; a value out of range becomes the largest timestamp.
     pub const fn from_ps(ps: u128) -> Self {
         let seconds = ps / PS_PER_S as u128;
         if seconds > u64::MAX as u128 {
@@ -60,7 +60,7 @@ impl CaptureTime {
         self.seconds as u128 * NS_PER_S as u128 + (self.ps / PS_PER_NS) as u128
     }
 
-    /// Whole seconds since the epoch and the nanoseconds above them, rounded down.
+    /// Returns whole seconds since the epoch and the remaining nanoseconds, rounded down.
     pub const fn as_secs_and_ns(self) -> (u64, u32) {
         (self.seconds, (self.ps / PS_PER_NS) as u32)
     }

@@ -47,10 +47,10 @@ const COLUMNS: [&str; 15] = [
     "flow_label",
 ];
 
-/// What holds for a line that does not say otherwise.
+/// Values for a line that leaves a cell empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListDefaults {
-    /// What frames look like.
+    /// Header fields that all frames share.
     pub envelope: Envelope,
     /// Pace of a flow.
     pub pace: Pace,
@@ -109,7 +109,7 @@ impl FlowList {
         Ok(Self { flows })
     }
 
-    /// The frames of all flows, in order of time; of one instant, in the order of the file.
+    /// Returns the frames of all flows in order of time; frames of one instant are in the order of the file.
     pub fn frames(self, start: CaptureTime) -> ListFrames {
         let next = self.flows.iter().zip(0..).map(|(flow, index)| Reverse((flow.due(), index))).collect();
         let total = self.flows.iter().fold(0u64, |sum, flow| sum.saturating_add(flow.left()));
@@ -132,7 +132,7 @@ fn cells(start: usize, line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The cells of one line by column; none if empty or absent.
+/// Cells of one line by column; `None` for an empty or absent cell.
 struct Row<'a> {
     source: Source<'a>,
     byte: usize,
@@ -278,7 +278,7 @@ impl<'a> Row<'a> {
 #[derive(Debug, Clone)]
 pub struct ListFrames {
     flows: Vec<FlowRun>,
-    /// Every flow that has frames left, by the start of its next one.
+    /// Flows that have frames left, by the start of the next frame.
     next: BinaryHeap<Reverse<(u128, u32)>>,
     total: u64,
     start: CaptureTime,

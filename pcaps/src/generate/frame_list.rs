@@ -75,7 +75,7 @@ impl FrameList {
         Ok(Self { trains })
     }
 
-    /// The frames in order of time; of one instant, in the order of the file.
+    /// Returns the frames in order of time; frames of one instant are in the order of the file.
     pub fn frames(self, start: CaptureTime) -> TrainFrames {
         let total = self.trains.iter().fold(0u64, |sum, train| sum.saturating_add(train.repeat));
         let some = self.trains.iter().enumerate().filter(|(_, train)| train.repeat > 0);
@@ -89,7 +89,7 @@ impl FrameList {
 #[derive(Debug, Clone)]
 pub struct TrainFrames {
     trains: Vec<Train>,
-    /// Every train that has frames left, by the start of its next one.
+    /// Trains that have frames left, by the start of the next frame.
     next: BinaryHeap<Reverse<(u128, usize)>>,
     left: Vec<u64>,
     total: u64,
@@ -171,7 +171,7 @@ fn envelope(keys: &mut Keys<'_>, defaults: &Envelope) -> Result<Envelope, FileEr
         }
     }
     if pcp.is_some() && envelope.tag.is_none() && envelope.service_tag.is_none() {
-        return Err(keys.error("pcp: found one, but no vlan or qinq that would carry it"));
+        return Err(keys.error("pcp: found a value, expected vlan or qinq as well, because pcp is a field of a VLAN tag"));
     }
     Ok(envelope)
 }
@@ -182,7 +182,7 @@ fn address(keys: &mut Keys<'_>, name: &str) -> Result<IpAddr, FileError> {
     address.ok_or_else(|| keys.error(format!("{name}: found nothing, expected an address")))
 }
 
-/// Two addresses of one family.
+/// Reads two addresses of one family.
 fn addresses(keys: &mut Keys<'_>, names: [&str; 2]) -> Result<[IpAddr; 2], FileError> {
     let [source, destination] = [address(keys, names[0])?, address(keys, names[1])?];
     if source.is_ipv4() != destination.is_ipv4() {
@@ -263,7 +263,7 @@ fn segment(
     built(keys, outer.build(Payload::Bytes(&inner), frame))
 }
 
-/// The headers around a frame inside VXLAN; those inside have no tags.
+/// Reads the outer headers of a frame inside VXLAN. The inner headers have no tags.
 fn tunnel(keys: &mut Keys<'_>, defaults: &Envelope, vni: u32) -> Result<FrameBuilder, FileError> {
     let envelope = envelope(keys, defaults)?;
     let [source, destination] = addresses(keys, ["tunnel_src", "tunnel_dst"])?;

@@ -1,4 +1,4 @@
-//! Typed access to the keys of a TOML table: every key is taken once, and what is left over is an error.
+//! Typed access to the keys of a TOML table. The parser takes each key once; a key that was not taken is an error.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use super::place::Source;
 use super::{FileError, parse_ps};
 use crate::wire::MacAddr;
 
-/// The keys of one table that have not been taken.
+/// Keys of one table that have not been taken.
 pub(super) struct Keys<'a> {
     source: Source<'a>,
-    /// Where the table begins.
+    /// Byte offset of the table.
     pub(super) byte: usize,
     keys: Vec<(&'a str, Range<usize>, &'a DeValue<'a>, Range<usize>)>,
 }
@@ -36,7 +36,7 @@ impl<'a> Keys<'a> {
         Some((value, span))
     }
 
-    /// Refuses a key that nothing has taken; `what` says what the table is.
+    /// Fails if a key was not taken; `what` describes the table.
     pub(super) fn finish(mut self, what: &str) -> Result<(), FileError> {
         self.keys.sort_by_key(|(_, span, ..)| span.start);
         match self.keys.first() {

@@ -1,4 +1,4 @@
-//! Places in a text, for errors.
+//! Line and column of a place in a text, for errors.
 
 use super::FileError;
 

@@ -1,11 +1,11 @@
-//! [`Sizes`]: how long frames are.
+//! [`Sizes`]: distribution of frame lengths.
 
 use std::ops::RangeInclusive;
 
 use super::quantity::parse_range;
 use super::{Cdf, Draw, GenerateError};
 
-/// Least frame length that may be asked for, in bytes without FCS.
+/// Least frame length, in bytes without FCS.
 pub const MIN_LEN: u32 = 60;
 /// Largest, so that every IP length fits its field.
 pub const MAX_LEN: u32 = 65_535;
@@ -15,7 +15,7 @@ pub const MAX_LEN: u32 = 65_535;
 pub enum Sizes {
     /// Drawn evenly.
     Range(RangeInclusive<u32>),
-    /// One of a list, with these weights.
+    /// One length of a list, with these weights.
     Weighted(Vec<(u32, u32)>),
     /// Drawn by a cumulative distribution; lengths that it gives below [`MIN_LEN`] are raised to that.
     Cdf(Cdf),

@@ -1,4 +1,4 @@
-//! [`Tuples`]: which five-tuples flows have, no two the same.
+//! [`Tuples`]: unique five-tuples of flows.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -10,12 +10,12 @@ use crate::wire::ipv6;
 /// Host bits of a prefix beyond this many are not varied: flows are fewer by far.
 const MOST_HOST_BITS: u8 = 32;
 
-/// Where flows go from and to.
+/// Sources and destinations of flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tuples {
-    /// Where they come from, of either family; flow n of a family takes prefix n modulo their number.
+    /// Source prefixes, of either family; flow n of a family uses prefix n modulo their number.
     pub sources: Vec<Prefix>,
-    /// Where they go, of either family; likewise.
+    /// Destination prefixes, of either family; flow n of a family uses prefix n modulo their number.
     pub destinations: Vec<Prefix>,
     /// Source ports.
     pub source_ports: RangeInclusive<u16>,
@@ -25,7 +25,7 @@ pub struct Tuples {
     pub ipv6_percent: u8,
 }
 
-/// What tells a flow from others.
+/// Fields that distinguish a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tuple {
     /// Source address.
@@ -55,7 +55,7 @@ struct Family {
 }
 
 impl Tuples {
-    /// Refuses what does not give so many flows a five-tuple each.
+    /// Checks that every flow gets a unique five-tuple, and returns the mapping.
     pub(super) fn map(self, flows: u32, seed: u64) -> Result<TupleMap, GenerateError> {
         GenerateError::check("ipv6", self.ipv6_percent.into(), 0, 100)?;
         for (field, range) in [("sport", &self.source_ports), ("dport", &self.destination_ports)] {
@@ -111,7 +111,7 @@ impl TupleMap {
         self.at(source, destination, index)
     }
 
-    /// IPv6 flows among the first so many: evenly spread, exact at every hundred.
+    /// Returns the number of IPv6 flows among the first `flows`: evenly distributed, and exact at every hundred.
     fn v6_before(&self, flows: u64) -> u64 {
         flows * u64::from(self.tuples.ipv6_percent) / 100
     }
@@ -123,7 +123,7 @@ impl TupleMap {
             let of_pair = (count - number).div_ceil(pairs);
             let space = self.space(source, destination);
             if space < of_pair.into() {
-                // As many as if every pair of prefixes had only so many.
+                // The limit is computed as if every pair of prefixes had as few tuples as this pair.
                 let most = space * u128::from(pairs) * u128::from(flows) / u128::from(count);
                 return Err(GenerateError::FewTuples { flows, most, destination });
             }
@@ -131,7 +131,7 @@ impl TupleMap {
         Ok(())
     }
 
-    /// How many five-tuples there are between two prefixes.
+    /// Returns the number of five-tuples between two prefixes.
     fn space(&self, source: Prefix, destination: Prefix) -> u128 {
         let hosts = |prefix: Prefix| 1u128 << prefix.host_bits().min(MOST_HOST_BITS);
         let ports = |range: &RangeInclusive<u16>| u128::from(range.end() - range.start()) + 1;

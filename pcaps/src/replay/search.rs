@@ -1,12 +1,13 @@
-//! [`Search`]: the highest rate that passes a trial, by bisection on whole numbers.
+//! [`Search`]: search for the highest rate that passes a trial, by bisection on whole numbers.
 
-/// Looks for the highest rate from 1 to the line's at which a trial passes, taking for granted that a rate below
-/// one that passes passes too. Give every verdict to [`verdict`](Self::verdict) before asking for the next rate.
+/// Searches for the highest rate, from 1 to the line rate, at which a trial passes. It assumes that every rate below a
+/// passing rate passes as well. The caller must give each verdict to [`verdict`](Self::verdict) before it requests the
+/// next rate.
 ///
-/// The first trial runs at the line rate, so that a device that loses nothing needs one trial.
+/// The first trial runs at the line rate, so that a device without loss needs one trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// Highest rate that passed; 0 before one did.
+    /// Highest rate that passed; 0 if none has.
     passed: u64,
     /// Lowest rate that failed.
     failed: Option<u64>,

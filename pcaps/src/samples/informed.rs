@@ -7,12 +7,12 @@ use std::net::Ipv4Addr;
 
 /// Bytes of a frame that are captured: the headers and some.
 const CAPTURED: usize = 64;
-/// Where those of [`drill_burst`] go: the first two uplinks alone lead there.
+/// Network of the destinations of [`drill_burst`], which only the first two uplinks reach.
 const NARROW: u8 = 2;
-/// Where most others go: over all uplinks.
+/// Network of most other destinations, which all uplinks reach.
 const WIDE: u8 = 7;
 
-/// A frame of so many bytes from a host to 10.`network`.0.`flow`.
+/// Returns a frame of `length` bytes from a host to 10.`network`.0.`flow`.
 fn frame(network: u8, flow: u8, id: u16, length: usize) -> Result<Vec<u8>, SampleError> {
     let to = Ipv4Addr::new(10, network, 0, flow);
     let ip = ipv4::Header { identification: id, ..ipv4::Header::new([10, 1, 0, 1].into(), to) };
@@ -126,7 +126,7 @@ pub fn hula_probes() -> Result<[Vec<u8>; 2], SampleError> {
     Ok([first.finish()?, second.finish()?])
 }
 
-/// A probe of a ToR whose way is used so much.
+/// Returns a probe of ToR `tor` whose path has utilization `util`.
 fn probe(tor: u16, util: u32) -> Result<Vec<u8>, SampleError> {
     const PROBE: u16 = 0x88b6;
     let mut body = [&tor.to_be_bytes()[..], &[0, 0], &util.to_be_bytes()].concat();

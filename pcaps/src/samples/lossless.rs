@@ -29,12 +29,12 @@ impl Trace {
         Ok(Self { writer: PcapWriter::new(Vec::new())?, free: CaptureTime::from_secs(ORIGIN_S) })
     }
 
-    /// The next frame starts no earlier than so many microseconds into the trace.
+    /// Delays the next frame to at least `us` microseconds after the start of the trace.
     pub(super) fn at(&mut self, us: u64) {
         self.at_ns(us * 1_000);
     }
 
-    /// As above, in nanoseconds.
+    /// Delays the next frame to at least `ns` nanoseconds after the start of the trace.
     pub(super) fn at_ns(&mut self, ns: u64) {
         let ps = CaptureTime::from_secs(ORIGIN_S).as_ps() + u128::from(ns) * 1_000;
         self.free = self.free.max(CaptureTime::from_ps(ps));
@@ -44,7 +44,7 @@ impl Trace {
         self.write_start(frame, frame.len())
     }
 
-    /// The first so many bytes of a frame are captured.
+    /// Writes a frame of which only the first `captured` bytes are captured.
     pub(super) fn write_start(&mut self, frame: &[u8], captured: usize) -> Result<(), SampleError> {
         let len = frame.len() as u32;
         let mut line = Schedule::new(self.free, Pace::BackToBack { bits_per_second: PORT_RATE });

@@ -1,4 +1,4 @@
-//! The traces for `int` and `hpcc-int`: packets of hosts, and packets that other nodes have put telemetry in.
+//! Traces for `int` and `hpcc-int`: packets of hosts, and packets to which other nodes have added telemetry.
 
 use super::l3_ecmp::{NEIGHBOUR, ROUTER, SampleError};
 use super::lossless::Trace;
@@ -60,8 +60,8 @@ pub fn int() -> Result<Vec<u8>, SampleError> {
     trace.finish()
 }
 
-/// An INT-MD shim, header and stack for node ID and queue, without complement, of nodes 101, 102, and so on, the last
-/// one first; `hops` more may add.
+/// Returns an INT-MD shim, header and stack for node ID and queue, without complement, of nodes 101, 102, and so on,
+/// the last node first. The header lets `hops` further nodes add metadata.
 fn md(nodes: u8, hops: u8) -> Vec<u8> {
     const BITMAP: u16 = 0x9000;
     const WORDS: u8 = 2;

@@ -1,4 +1,4 @@
-//! The Internet checksum (RFC 1071) and the pseudo-headers that TCP, UDP and ICMPv6 put in front of it.
+//! Internet checksum (RFC 1071), and the pseudo-headers of TCP, UDP and ICMPv6.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -27,7 +27,7 @@ impl Checksum {
         sum.with(&len.to_be_bytes()).with_u16(next_header.into())
     }
 
-    /// Adds bytes; a last odd one counts as the upper half of a word.
+    /// Adds bytes; if their number is odd, the last byte is the upper half of a word.
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Self {
         let (pairs, odd) = bytes.as_chunks::<2>();

@@ -1,11 +1,11 @@
-//! Ethernet II (IEEE 802.3): header, frame check sequence, and what the wire adds to a frame.
+//! Ethernet II (IEEE 802.3): header, frame check sequence, and the bytes that the wire adds to a frame.
 
 use super::error::split;
 use super::{Crc32, MacAddr, WireError};
 
 /// Bytes of the header.
 pub const HEADER_LEN: usize = 14;
-/// Least bytes of a frame without FCS; shorter ones are padded when sent.
+/// Shortest frame in bytes, without FCS; shorter frames are padded when sent.
 pub const MIN_FRAME_LEN: u32 = 60;
 /// Bytes of the frame check sequence.
 pub const FCS_LEN: u32 = 4;
@@ -55,7 +55,7 @@ impl<'a> View<'a> {
         u16::from_be_bytes([self.header[12], self.header[13]])
     }
 
-    /// What follows the header.
+    /// Returns the bytes after the header.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }

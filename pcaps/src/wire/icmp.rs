@@ -49,7 +49,7 @@ impl<'a> View<'a> {
         rest
     }
 
-    /// What follows the header.
+    /// Returns the bytes after the header.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }

@@ -1,4 +1,4 @@
-//! The IPv4 header (RFC 791). Options are seen by the view and not emitted.
+//! IPv4 header (RFC 791). The view reads options; the builder emits none.
 
 use std::net::Ipv4Addr;
 
@@ -64,12 +64,12 @@ impl<'a> View<'a> {
         self.u16(4)
     }
 
-    /// Whether the packet must not be fragmented.
+    /// Returns true if the packet must not be fragmented.
     pub fn dont_fragment(&self) -> bool {
         self.header[6] & 0x40 != 0
     }
 
-    /// Whether more fragments follow.
+    /// Returns true if more fragments follow.
     pub fn more_fragments(&self) -> bool {
         self.header[6] & 0x20 != 0
     }
@@ -94,7 +94,7 @@ impl<'a> View<'a> {
         self.u16(10)
     }
 
-    /// Whether the header checksum is right.
+    /// Returns true if the header checksum is correct.
     pub fn checksum_ok(&self) -> bool {
         Checksum::new().with(self.header).with(self.options).finish() == 0
     }
@@ -114,7 +114,8 @@ impl<'a> View<'a> {
         self.options
     }
 
-    /// What follows the header, as far as the total length says and the bytes go: without Ethernet padding.
+    /// Returns the bytes after the header up to the total length, without Ethernet padding. It is shorter if the bytes
+    /// end before.
     pub fn payload(&self) -> &'a [u8] {
         let len = usize::from(self.total_len()).saturating_sub(HEADER_LEN + self.options.len());
         self.rest.get(..len).unwrap_or(self.rest)
@@ -154,9 +155,9 @@ pub struct Header {
     pub total_len: u16,
     /// Identification of fragments.
     pub identification: u16,
-    /// Whether the packet must not be fragmented.
+    /// True if the packet must not be fragmented.
     pub dont_fragment: bool,
-    /// Whether more fragments follow.
+    /// True if more fragments follow.
     pub more_fragments: bool,
     /// Place of the fragment, in units of 8 bytes; higher bits than 13 are cut off.
     pub fragment_offset: u16,
@@ -193,7 +194,7 @@ impl Header {
         }
     }
 
-    /// The same header with its right checksum.
+    /// Returns the header with its correct checksum.
     #[must_use]
     pub fn with_checksum(mut self) -> Self {
         self.checksum = 0;

@@ -51,7 +51,7 @@ impl<'a> View<'a> {
         u16::from_be_bytes([self.header[4], self.header[5]])
     }
 
-    /// Protocol of what follows.
+    /// Returns the protocol of the next header.
     pub fn next_header(&self) -> u8 {
         self.header[6]
     }
@@ -71,7 +71,7 @@ impl<'a> View<'a> {
         Ipv6Addr::from(std::array::from_fn::<u8, 16, _>(|index| self.header[24 + index]))
     }
 
-    /// What follows the fixed header, as far as the payload length says and the bytes go.
+    /// Returns the bytes after the fixed header up to the payload length. It is shorter if the bytes end before.
     pub fn payload(&self) -> &'a [u8] {
         self.rest.get(..usize::from(self.payload_len())).unwrap_or(self.rest)
     }
@@ -106,7 +106,7 @@ pub struct Header {
     pub flow_label: u32,
     /// Bytes after the fixed header.
     pub payload_len: u16,
-    /// Protocol of what follows.
+    /// Protocol of the next header.
     pub next_header: u8,
     /// Hop limit.
     pub hop_limit: u8,

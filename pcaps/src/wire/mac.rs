@@ -19,7 +19,7 @@ impl MacAddr {
         Self([a, b, c, d, e, f])
     }
 
-    /// Whether it names a group (its first bit on the wire is set).
+    /// Returns true if the address is a group address (its first bit on the wire is set).
     pub const fn is_multicast(self) -> bool {
         self.0[0] & 1 != 0
     }

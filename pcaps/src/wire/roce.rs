@@ -47,7 +47,7 @@ pub mod opcode {
     pub const CNP: u8 = 0x81;
 }
 
-/// A checked view of what follows the UDP header: room for the base transport header and the invariant CRC.
+/// Checked view of the bytes after the UDP header, which have room for the base transport header and the invariant CRC.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     header: &'a [u8; BTH_LEN],
@@ -80,7 +80,7 @@ impl<'a> View<'a> {
         self.u24(9)
     }
 
-    /// What lies between the base transport header and the invariant CRC: extension headers, payload, padding.
+    /// Returns the bytes between the base transport header and the invariant CRC: extension headers, payload, padding.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
@@ -138,7 +138,7 @@ pub struct Bth {
     pub reserved6: u8,
     /// Number of the destination queue pair, 24 bits.
     pub destination_qp: u32,
-    /// Whether an acknowledgement is asked for.
+    /// True if the sender requests an acknowledgement.
     pub ack_request: bool,
     /// The seven bits after the acknowledgement request, inside the invariant CRC.
     pub reserved7: u8,
@@ -179,10 +179,10 @@ impl Bth {
     }
 }
 
-/// What follows the base transport header before the payload.
+/// Extension headers between the base transport header and the payload.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Extension {
-    /// Nothing.
+    /// No extension header.
     #[default]
     None,
     /// RDMA extended transport header: of the first or only packet of an RDMA WRITE, and of a READ request.
@@ -241,7 +241,7 @@ impl Extension {
 pub struct Headers {
     /// Base transport header; its padding is for [`FrameBuilder`](super::FrameBuilder) to fill in.
     pub bth: Bth,
-    /// What follows it.
+    /// Extension headers.
     pub extension: Extension,
 }
 
@@ -263,16 +263,18 @@ impl Headers {
     }
 }
 
-/// The invariant CRC of a packet, given from its IP header on and without the four bytes of the CRC itself.
+/// Returns the invariant CRC of a packet, which is given from its IP header on and without the four bytes of the CRC
+/// itself.
 ///
 /// # Errors
-/// Bytes that are no IPv4 or IPv6 packet, or end inside the base transport header.
+/// Fails for bytes that are not an IPv4 or IPv6 packet, or that end inside the base transport header.
 pub fn icrc(packet: &[u8]) -> Result<u32, WireError> {
     let (start, len) = invariant(packet)?;
     Ok(start.with(&packet[len..]).finish())
 }
 
-/// The CRC of the headers up to the base transport header, with ones for what may change, and their length.
+/// Returns the CRC of the headers up to the base transport header, with ones for the fields that may change, and their
+/// length.
 pub(super) fn invariant(packet: &[u8]) -> Result<(Crc32, usize), WireError> {
     const PROTOCOL: &str = "RoCEv2";
     /// The largest IP header, UDP and base transport headers.

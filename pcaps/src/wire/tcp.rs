@@ -1,4 +1,4 @@
-//! The TCP header (RFC 9293). Options are seen by the view and not emitted.
+//! TCP header (RFC 9293). The view reads options; the builder emits none.
 
 use super::WireError;
 use super::error::split;
@@ -6,7 +6,7 @@ use super::error::split;
 /// Bytes of a header without options.
 pub const HEADER_LEN: usize = 20;
 
-/// Flag: no more data from the sender.
+/// Flag: the sender has finished sending.
 pub const FIN: u8 = 0x01;
 /// Flag: synchronise sequence numbers.
 pub const SYN: u8 = 0x02;
@@ -86,7 +86,7 @@ impl<'a> View<'a> {
         self.options
     }
 
-    /// What follows the header.
+    /// Returns the bytes after the header.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }

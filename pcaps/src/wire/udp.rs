@@ -39,7 +39,7 @@ impl<'a> View<'a> {
         self.u16(6)
     }
 
-    /// What follows the header, as far as the length says and the bytes go.
+    /// Returns the bytes after the header up to the length field. It is shorter if the bytes end before.
     pub fn payload(&self) -> &'a [u8] {
         self.rest.get(..usize::from(self.length()).saturating_sub(HEADER_LEN)).unwrap_or(self.rest)
     }

@@ -8,7 +8,7 @@ pub const TAG_LEN: usize = 4;
 /// Largest VLAN identifier.
 pub const MAX_VID: u16 = 0x0fff;
 
-/// A checked view of what follows an EtherType of [`TYPE_VLAN`](super::ethernet::TYPE_VLAN).
+/// Checked view of the bytes after an EtherType of [`TYPE_VLAN`](super::ethernet::TYPE_VLAN).
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     header: &'a [u8; TAG_LEN],
@@ -41,7 +41,7 @@ impl<'a> View<'a> {
         u16::from_be_bytes([self.header[2], self.header[3]])
     }
 
-    /// What follows the tag.
+    /// Returns the bytes after the tag.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }

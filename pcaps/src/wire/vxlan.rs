@@ -13,7 +13,7 @@ pub const MAX_VNI: u32 = 0x00ff_ffff;
 /// Flag: the network identifier counts.
 const HAS_VNI: u8 = 0x08;
 
-/// A checked view of a header and the frame behind it.
+/// Checked view of a header and the inner frame.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     header: &'a [u8; HEADER_LEN],

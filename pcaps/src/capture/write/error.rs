@@ -1,4 +1,4 @@
-//! Why a capture could not be written.
+//! Reasons for which a capture could not be written.
 
 /// Writing a capture failed. `packet` counts the packets of the file from 1.
 #[derive(Debug, thiserror::Error)]

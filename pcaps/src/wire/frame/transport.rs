@@ -1,4 +1,4 @@
-//! What a frame has above IP: transport headers with their checksums, and RoCEv2's trailer.
+//! Parts of a frame above IP: transport headers with their checksums, and RoCEv2's trailer.
 
 use super::{FrameBuilder, Network, Payload};
 use crate::wire::{Checksum, WireError, icmp, ipv4, roce, tcp, udp, vxlan};
@@ -27,7 +27,7 @@ impl Transport {
         }
     }
 
-    /// Bytes after a payload of so many.
+    /// Returns the bytes after a payload of `payload` bytes.
     pub(super) const fn trailer_len(&self, payload: usize) -> usize {
         match self {
             Self::Roce(..) => padding(payload) + roce::ICRC_LEN,
@@ -96,8 +96,8 @@ impl Transport {
 }
 
 impl FrameBuilder {
-    /// Writes padding and invariant CRC behind the payload of a packet that starts at `ip_start`, then the UDP
-    /// checksum if it is of IPv6.
+    /// Writes padding and invariant CRC after the payload of a packet that starts at `ip_start`, and then, over IPv6,
+    /// the UDP checksum.
     pub(super) fn finish_roce(
         &self,
         ip_start: usize,
