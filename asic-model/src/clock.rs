@@ -25,7 +25,7 @@ pub struct Clock {
     period_den: Divisor,
 }
 
-/// A clock whose terms are known to be lowest.
+/// Returns a clock whose terms are known to be lowest.
 const fn known(num: u64, den: u64, period_num: u64, period_den: u64) -> Clock {
     Clock { num, den, period_num: Divisor::new(period_num), period_den: Divisor::new(period_den) }
 }
@@ -73,7 +73,7 @@ pub enum ClockError {
 }
 
 impl Clock {
-    /// A clock of `num / den` Hz.
+    /// Creates a clock of `num / den` Hz.
     ///
     /// # Errors
     /// A zero on either side, more than 1 THz, or a period that needs more than 64-bit terms.
@@ -95,7 +95,7 @@ impl Clock {
         }
     }
 
-    /// A clock of a whole number of hertz.
+    /// Returns a clock of a whole number of hertz.
     ///
     /// # Errors
     /// As [`Clock::new`].
@@ -103,12 +103,12 @@ impl Clock {
         Self::new(hz, 1)
     }
 
-    /// The frequency in Hz as numerator and denominator in lowest terms.
+    /// Returns the frequency in Hz as numerator and denominator in lowest terms.
     pub const fn hz(self) -> (u64, u64) {
         (self.num, self.den)
     }
 
-    /// The time of edge number `cycle`, rounded down to the picosecond; saturates at [`Time::MAX`].
+    /// Returns the time of edge number `cycle`, rounded down to the picosecond; saturates at [`Time::MAX`].
     pub fn time_of(self, cycle: Cycles) -> Time {
         if let Some(scaled) = cycle.0.checked_mul(self.period_num.get()) {
             return Time::from_ps(self.period_den.floor(scaled));
@@ -117,7 +117,7 @@ impl Clock {
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// The smallest cycle number whose edge is not before `time`.
+    /// Returns the smallest cycle number whose edge is not before `time`.
     pub fn first_edge_at_or_after(self, time: Time) -> Cycles {
         // floor(n * p) >= t is n * p >= t for a whole t, so the rounding of `time_of` needs no correction.
         if let Some(scaled) = time.as_ps().checked_mul(self.period_den.get()) {
@@ -127,7 +127,7 @@ impl Clock {
         narrow(scaled.div_ceil(u128::from(self.period_num.get())))
     }
 
-    /// The largest cycle number whose edge is not after `time`.
+    /// Returns the largest cycle number whose edge is not after `time`.
     pub fn last_edge_at_or_before(self, time: Time) -> Cycles {
         // floor(n * p) <= t is n * p < t + 1.
         let after = time.as_ps().checked_add(1);
@@ -146,7 +146,7 @@ impl Clock {
         self.time_of(cycles).since_origin()
     }
 
-    /// The fewest cycles that cover `duration`.
+    /// Returns the fewest cycles that cover `duration`.
     pub fn cycles_for(self, duration: Duration) -> Cycles {
         self.first_edge_at_or_after(Time::ORIGIN + duration)
     }

@@ -84,12 +84,12 @@ impl CounterLayout {
         self.adjust
     }
 
-    /// Bits that count packets; 0 if they are not counted.
+    /// Returns the bits that count packets; 0 if they are not counted.
     pub const fn packet_bits(self) -> u32 {
         self.packet_bits
     }
 
-    /// Bits that count bytes; 0 if they are not counted.
+    /// Returns the bits that count bytes; 0 if they are not counted.
     pub const fn byte_bits(self) -> u32 {
         self.byte_bits
     }

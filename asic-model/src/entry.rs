@@ -57,7 +57,7 @@ struct Fifo {
 }
 
 impl PipeEntry {
-    /// An idle gress with `ports` ports, each with a FIFO of `depth` packets (at least 1).
+    /// Creates an idle gress with `ports` ports, each with a FIFO of `depth` packets (at least 1).
     pub fn new(clock: Clock, ports: u32, depth: u32) -> Self {
         let depth = depth.max(1);
         let slots = (ports as usize).saturating_mul(depth as usize);
@@ -112,7 +112,7 @@ impl PipeEntry {
         Cycles(self.longest_wait)
     }
 
-    /// The first cycle that is not taken.
+    /// Returns the first cycle that is not taken.
     pub const fn next_free(&self) -> Cycles {
         Cycles(self.next)
     }

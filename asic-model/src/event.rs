@@ -65,7 +65,7 @@ impl EventSource {
         Self { device, port, next_seq: 0 }
     }
 
-    /// The key of the source's next event.
+    /// Returns the key of the source's next event.
     pub fn key(&mut self, time: Time, class: EventClass) -> EventKey {
         let seq = self.next_seq;
         self.next_seq = seq.wrapping_add(1);
@@ -107,7 +107,7 @@ pub struct EventQueue<E> {
 }
 
 impl<E> EventQueue<E> {
-    /// An empty queue that has handled nothing.
+    /// Creates an empty queue that has handled nothing.
     pub const fn new() -> Self {
         Self { heap: BinaryHeap::new(), lanes: Vec::new(), first: None, last: None }
     }
@@ -195,23 +195,23 @@ impl<E> EventQueue<E> {
         if self.next_time()? < until { self.pop() } else { None }
     }
 
-    /// The time of the first event.
+    /// Returns the time of the first event.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {
         self.first.map(|(key, _)| key.time)
     }
 
-    /// The key of the last event popped.
+    /// Returns the key of the last event popped.
     pub const fn last(&self) -> Option<EventKey> {
         self.last
     }
 
-    /// The number of events waiting.
+    /// Returns the number of events waiting.
     pub fn len(&self) -> usize {
         self.heap.len() + self.lanes.iter().map(VecDeque::len).sum::<usize>()
     }
 
-    /// True if no event waits.
+    /// Returns true if no event waits.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty() && self.lanes.iter().all(VecDeque::is_empty)
     }

@@ -28,7 +28,7 @@ impl Gress {
         }
     }
 
-    /// `ingress` or `egress`.
+    /// Returns `ingress` or `egress`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -20,7 +20,8 @@ impl Architecture {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Tna, Self::T2na];
 
-    /// The architecture of a chip. Packets override mirror sessions on Tofino 2 only, which adds the most fields.
+    /// Returns the architecture of a chip. Packets override mirror sessions on Tofino 2 only, which adds the most
+    /// fields.
     pub const fn of(chip: &ChipSpec) -> Self {
         if chip.features.mirror_overrides { Self::T2na } else { Self::Tna }
     }
@@ -34,12 +35,12 @@ pub struct IntrinsicField {
 }
 
 impl IntrinsicField {
-    /// The name; empty for padding.
+    /// Returns the name; empty for padding.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// True for bits without meaning.
+    /// Returns true for bits without meaning.
     pub const fn is_padding(&self) -> bool {
         self.name.is_empty()
     }
@@ -223,7 +224,7 @@ impl IntrinsicStruct {
         self.fields().iter().map(|field| u32::from(field.bits(architecture))).sum()
     }
 
-    /// The named fields that a chip has, with the bit at which each starts.
+    /// Returns the named fields that a chip has, with the bit at which each starts.
     pub fn layout(self, architecture: Architecture) -> impl Iterator<Item = (u32, &'static IntrinsicField)> {
         self.fields()
             .iter()
@@ -235,14 +236,14 @@ impl IntrinsicStruct {
             .filter(move |(_, field)| !field.is_padding() && field.bits(architecture) != 0)
     }
 
-    /// The field of this name and the bit at which it starts.
+    /// Returns the field of this name and the bit at which it starts.
     pub fn field(self, architecture: Architecture, name: &str) -> Option<(u32, &'static IntrinsicField)> {
         self.layout(architecture).find(|(_, field)| field.name == name)
     }
 }
 
-/// A time stamp of `bits` bits: whole nanoseconds, wrapped. 48 bits last 3.2 days; 18 bits, which Tofino's queue
-/// stamps have, 262 us (model: tm §11).
+/// Returns a timestamp of `bits` bits: whole nanoseconds, wrapped. 48 bits last 3.2 days; 18 bits, which Tofino's
+/// queue timestamps have, 262 us (model: tm §11).
 pub const fn stamp(time: Time, bits: u32) -> u64 {
     time.as_nanos() & mask(bits)
 }
@@ -274,7 +275,7 @@ mod tests {
     fn sizes_of_the_headers() {
         let bits = |which: IntrinsicStruct| Architecture::ALL.map(|architecture| which.bits(architecture));
         assert_eq!(bits(IntrinsicStruct::Ingress), [64, 64]);
-        // With the 14 bits that fill Tofino's short stamps up to four bytes.
+        // With the 14 bits that fill Tofino's short timestamps up to four bytes.
         assert_eq!(bits(IntrinsicStruct::Egress), [27 * 8, 28 * 8]);
         assert_eq!(bits(IntrinsicStruct::Ptp), [64, 64]);
         assert_eq!(bits(IntrinsicStruct::Ghost), [0, 32]);

@@ -48,7 +48,7 @@ impl StageFeatures {
         if self.tcam || self.wide_selector { spec.tcam } else { 0 }
     }
 
-    /// The largest delay class wins; they do not add up.
+    /// Returns the cycles of the largest delay class; classes are not added.
     fn address_delay(self, spec: &LatencySpec) -> u32 {
         if self.selector || self.wide_selector {
             spec.selector
@@ -153,7 +153,7 @@ fn settled(spec: &LatencySpec, index: usize, dependency: StageDependency) -> Sta
     }
 }
 
-/// The group of every stage and the features of every group.
+/// Returns the group of every stage and the features of every group.
 fn groups(stages: &[StageUse], dependencies: &[StageDependency]) -> (Vec<u32>, Vec<StageFeatures>) {
     let mut group_of = Vec::with_capacity(stages.len());
     let mut features: Vec<StageFeatures> = Vec::new();
@@ -167,8 +167,8 @@ fn groups(stages: &[StageUse], dependencies: &[StageDependency]) -> (Vec<u32>, V
     (group_of, features)
 }
 
-/// PHVs per clock, as a fraction of at most 1, that a deparser with a bound on PHVs in flight lets through a
-/// gress of this latency (model: chip §6.4).
+/// Returns the PHVs per clock, as a fraction of at most 1, that a deparser with a bound on PHVs in flight lets through
+/// a gress of this latency (model: chip §6.4).
 pub fn deparser_rate(deparser: &DeparserSpec, latency: Cycles) -> (u64, u64) {
     let in_flight = latency.get().saturating_add(u64::from(deparser.in_flight_extra_cycles));
     let bound = u64::from(deparser.phvs_in_flight);
@@ -187,14 +187,14 @@ pub struct PassLatency {
 }
 
 impl PassLatency {
-    /// A pass that visits `states` parser states and spends `mau` cycles in the stages.
+    /// Creates a pass that visits `states` parser states and spends `mau` cycles in the stages.
     pub fn new(spec: &LatencySpec, states: u32, mau: Cycles) -> Self {
         let path = u64::from(states) * u64::from(spec.parser_cycles_per_state);
         let parser = Cycles(path) + Cycles(u64::from(spec.parser_fixed));
         Self { parser, mau, deparser: Cycles(u64::from(spec.deparser)) }
     }
 
-    /// The whole pass.
+    /// Returns the sum of all parts of the pass.
     pub fn total(self) -> Cycles {
         self.parser + self.mau + self.deparser
     }
@@ -220,7 +220,7 @@ pub struct PacketLatency {
 }
 
 impl PacketLatency {
-    /// The sum, with all cycles converted together so that they are rounded once.
+    /// Returns the sum, with all cycles converted together so that they are rounded once.
     pub fn total(&self, clock: Clock) -> Duration {
         let cycles = self.entry_wait + self.ingress.total() + self.tm + self.egress.total();
         self.mac_rx + clock.span(cycles) + self.queueing + self.mac_tx

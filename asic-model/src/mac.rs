@@ -15,12 +15,12 @@ pub const INTER_PACKET_GAP: Bytes = Bytes(12);
 /// Shortest frame without FCS; a shorter frame is padded.
 pub const MIN_FRAME: Bytes = Bytes(60);
 
-/// The frame's length on the wire: padded, with its FCS.
+/// Returns the frame's length on the wire: padded, with its FCS.
 fn framed(len: Bytes) -> Bytes {
     len.max(MIN_FRAME) + FCS
 }
 
-/// Bytes of line time that a frame of `len` bytes takes: padding, FCS, preamble and gap included.
+/// Returns the bytes of line time that a frame of `len` bytes takes: padding, FCS, preamble and gap included.
 pub fn wire_bytes(len: Bytes) -> Bytes {
     framed(len) + PREAMBLE + INTER_PACKET_GAP
 }
@@ -64,22 +64,22 @@ pub struct MacTx {
 }
 
 impl MacTx {
-    /// An idle transmitter.
+    /// Creates an idle transmitter.
     pub fn new(rate: BitRate) -> Self {
         Self { line: Line::new(rate), free_at: Time::ORIGIN }
     }
 
-    /// The port's bit rate.
+    /// Returns the port's bit rate.
     pub const fn rate(&self) -> BitRate {
         self.line.rate
     }
 
-    /// The line time of a frame of `len` bytes (without FCS), preamble and gap included.
+    /// Returns the line time of a frame of `len` bytes (without FCS), preamble and gap included.
     pub fn line_time(&self, len: Bytes) -> Duration {
         self.line.time_for(wire_bytes(len))
     }
 
-    /// The earliest time at which the next frame's preamble can start.
+    /// Returns the earliest time at which the next frame's preamble can start.
     pub const fn free_at(&self) -> Time {
         self.free_at
     }
@@ -126,7 +126,7 @@ impl MacRx {
         Self { line: Line::new(rate), hold, latency }
     }
 
-    /// The port's bit rate.
+    /// Returns the port's bit rate.
     pub const fn rate(&self) -> BitRate {
         self.line.rate
     }
@@ -137,7 +137,7 @@ impl MacRx {
         (first_bit + self.line.time_for(framed(len))).min(first_bit + self.hold)
     }
 
-    /// The times of a frame of `len` bytes (without FCS) whose first bit is on the wire at `first_bit`.
+    /// Returns the times of a frame of `len` bytes (without FCS) whose first bit is on the wire at `first_bit`.
     pub fn receive(&self, first_bit: Time, len: Bytes) -> Reception {
         let last_bit = first_bit + self.line.time_for(framed(len));
         let parser = self.parser_of(first_bit, len) + self.latency;

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Container(pub u16);
 
 impl Container {
-    /// The position in dense per-container arrays.
+    /// Returns the position in dense per-container arrays.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -30,7 +30,7 @@ impl ContainerSize {
     /// Every size, in the order of addresses (model: chip §2.1).
     pub const ALL: [Self; 3] = [Self::B32, Self::B8, Self::B16];
 
-    /// The width in bits.
+    /// Returns the width in bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::B8 => 8,
@@ -39,7 +39,7 @@ impl ContainerSize {
         }
     }
 
-    /// The letter in container names.
+    /// Returns the letter in container names.
     pub const fn letter(self) -> char {
         match self {
             Self::B8 => 'B',
@@ -63,7 +63,7 @@ pub enum ContainerKind {
 }
 
 impl ContainerKind {
-    /// The letter in front of the size's letter in container names.
+    /// Returns the letter in front of the size's letter in container names.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Normal => "",
@@ -107,17 +107,17 @@ pub struct ContainerInfo {
 }
 
 impl ContainerInfo {
-    /// True if match keys, gateways and hashes can read it.
+    /// Returns true if match keys, gateways and hashes can read it.
     pub const fn matchable(&self) -> bool {
         matches!(self.kind, ContainerKind::Normal | ContainerKind::Mocha)
     }
 
-    /// True if the parser can write it.
+    /// Returns true if the parser can write it.
     pub const fn parsed(&self) -> bool {
         !matches!(self.kind, ContainerKind::Dark)
     }
 
-    /// True if the deparser can read it.
+    /// Returns true if the deparser can read it.
     pub const fn deparsed(&self) -> bool {
         !matches!(self.kind, ContainerKind::Dark)
     }
@@ -150,7 +150,7 @@ pub struct PhvInventory {
 }
 
 impl PhvInventory {
-    /// The containers of a chip that [`crate::chip::ChipSpec::validate`] accepts.
+    /// Returns the containers of a chip that [`crate::chip::ChipSpec::validate`] accepts.
     pub fn new(spec: &PhvSpec) -> Self {
         let mut inventory = Self {
             containers: Vec::new(),
@@ -264,59 +264,59 @@ impl PhvInventory {
         }
     }
 
-    /// The number of containers.
+    /// Returns the number of containers.
     pub fn len(&self) -> u16 {
         u16::try_from(self.containers.len()).unwrap_or(u16::MAX)
     }
 
-    /// True if there are no containers.
+    /// Returns true if there are no containers.
     pub fn is_empty(&self) -> bool {
         self.containers.is_empty()
     }
 
-    /// The number of MAU groups.
+    /// Returns the number of MAU groups.
     pub const fn mau_groups(&self) -> u16 {
         self.mau_groups
     }
 
-    /// The number of gress groups.
+    /// Returns the number of gress groups.
     pub const fn gress_groups(&self) -> u16 {
         self.gress_groups
     }
 
-    /// The container's description; `None` if the chip has no such container.
+    /// Returns the container's description; `None` if the chip has no such container.
     pub fn get(&self, container: Container) -> Option<&ContainerInfo> {
         self.containers.get(container.index())
     }
 
-    /// All containers in order.
+    /// Returns all containers in order.
     pub fn iter(&self) -> impl Iterator<Item = (Container, &ContainerInfo)> {
         (0..=u16::MAX).map(Container).zip(&self.containers)
     }
 
-    /// All containers of a size and kind, by number.
+    /// Returns all containers of a size and kind, by number.
     pub fn of(&self, size: ContainerSize, kind: ContainerKind) -> impl Iterator<Item = Container> {
         self.iter()
             .filter(move |(_, info)| info.size == size && info.kind == kind)
             .map(|(container, _)| container)
     }
 
-    /// The containers of a MAU group.
+    /// Returns the containers of a MAU group.
     pub fn in_mau_group(&self, group: u16) -> impl Iterator<Item = Container> {
         self.iter().filter(move |(_, info)| info.mau_group == Some(group)).map(|(container, _)| container)
     }
 
-    /// The containers that share a gress group.
+    /// Returns the containers that share a gress group.
     pub fn in_gress_group(&self, group: u16) -> impl Iterator<Item = Container> {
         self.iter().filter(move |(_, info)| info.gress_group == group).map(|(container, _)| container)
     }
 
-    /// The container of this name, for example `W12`.
+    /// Returns the container of this name, for example `W12`.
     pub fn by_name(&self, name: &str) -> Option<Container> {
         self.iter().find(|(_, info)| info.to_string() == name).map(|(container, _)| container)
     }
 
-    /// The container at this hardware address.
+    /// Returns the container at this hardware address.
     pub fn by_address(&self, address: u16) -> Option<Container> {
         self.iter().find(|(_, info)| info.address == address).map(|(container, _)| container)
     }

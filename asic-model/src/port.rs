@@ -30,27 +30,27 @@ impl DevPort {
     /// The number of dev_port values.
     pub const COUNT: u16 = 512;
 
-    /// The dev_port of this number, or `None` above 511.
+    /// Returns the dev_port of this number, or `None` above 511.
     pub const fn new(number: u16) -> Option<Self> {
         if number < Self::COUNT { Some(Self(number)) } else { None }
     }
 
-    /// The dev_port of a pipe (0 to 3) and local port (0 to 127).
+    /// Returns the dev_port of a pipe (0 to 3) and local port (0 to 127).
     pub const fn from_parts(pipe: Pipe, local: u8) -> Option<Self> {
         if pipe.0 < 4 && local < 128 { Some(Self((pipe.0 as u16) << 7 | local as u16)) } else { None }
     }
 
-    /// The 9-bit number.
+    /// Returns the 9-bit number.
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// The pipe.
+    /// Returns the pipe.
     pub const fn pipe(self) -> Pipe {
         Pipe((self.0 >> 7) as u8)
     }
 
-    /// The port within its pipe.
+    /// Returns the port within its pipe.
     pub const fn local(self) -> u8 {
         (self.0 & 127) as u8
     }
@@ -194,7 +194,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// The pipe.
+    /// Returns the pipe.
     pub const fn pipe(&self) -> Pipe {
         self.dev_port.pipe()
     }
@@ -248,7 +248,8 @@ fn by_dev_port(ports: &[Port]) -> Arc<[Option<u16>]> {
 }
 
 impl PortMap {
-    /// The ports of a chip that [`ChipSpec::validate`] accepts, its MACs split into as many ports of `speed` as they have lanes for.
+    /// Returns the ports of a chip that [`ChipSpec::validate`] accepts, its MACs split into as many ports of `speed` as
+    /// they have lanes for.
     ///
     /// # Errors
     /// [`PortError::Speed`] if the chip's MACs do not run at `speed`.
@@ -305,33 +306,33 @@ impl PortMap {
         self.cell
     }
 
-    /// The speed of the front-panel ports.
+    /// Returns the speed of the front-panel ports.
     pub const fn speed(&self) -> BitRate {
         self.speed
     }
 
-    /// All ports: front panel, CPU, recirculation.
+    /// Returns all ports: front panel, CPU, recirculation.
     pub fn iter(&self) -> impl Iterator<Item = &Port> {
         self.ports.iter()
     }
 
-    /// The front-panel ports, in order.
+    /// Returns the front-panel ports, in order.
     pub fn front_ports(&self) -> &[Port] {
         self.ports.get(..self.front as usize).unwrap_or_default()
     }
 
-    /// A front-panel port.
+    /// Returns a front-panel port.
     pub fn front(&self, port: FrontPort) -> Option<&Port> {
         self.front_ports().get(port.0 as usize)
     }
 
-    /// The port with this dev_port.
+    /// Returns the port with this dev_port.
     pub fn dev(&self, port: DevPort) -> Option<&Port> {
         let index = self.by_dev_port.get(port.number() as usize).copied().flatten()?;
         self.ports.get(index as usize)
     }
 
-    /// The port that a user named.
+    /// Returns the port that a user named.
     ///
     /// # Errors
     /// [`PortError::NoFrontPort`] or [`PortError::NoDevPort`], with the valid ranges.
@@ -353,7 +354,7 @@ impl PortMap {
         }
     }
 
-    /// The port that has queue `queue` of a pipe's port group `mac`, and that queue's number at the port.
+    /// Returns the port that has queue `queue` of a pipe's port group `mac`, and that queue's number at the port.
     pub fn of_queue(&self, pipe: Pipe, mac: MacId, queue: u16) -> Option<(&Port, u16)> {
         let lane = queue.checked_div(self.queues_per_lane)?;
         let first = u16::from(mac.0) * self.ports_per_group;
@@ -364,12 +365,12 @@ impl PortMap {
         Some((port, own))
     }
 
-    /// The CPU's port.
+    /// Returns the CPU's port.
     pub fn cpu(&self) -> Option<&Port> {
         self.ports.iter().find(|port| port.kind == PortKind::Cpu)
     }
 
-    /// The recirculation ports of a pipe.
+    /// Returns the recirculation ports of a pipe.
     pub fn recirculation(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
         self.ports.iter().filter(move |port| port.kind == PortKind::Recirculation && port.pipe() == pipe)
     }
@@ -380,7 +381,7 @@ impl PortMap {
             .filter(|port| self.pktgen_local_ports.contains(&port.dev_port.local().into()))
     }
 
-    /// The dev_ports in use as ranges, for messages.
+    /// Returns the dev_ports in use as ranges, for messages.
     fn valid_dev_ports(&self) -> String {
         let mut ranges: Vec<(usize, usize)> = Vec::new();
         for (number, _) in self.by_dev_port.iter().enumerate().filter(|(_, index)| index.is_some()) {

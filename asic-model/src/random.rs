@@ -25,7 +25,7 @@ pub struct StreamId {
 pub struct RandomStream(Pcg64Mcg);
 
 impl RandomStream {
-    /// The stream of `id` in a run with `seed`. Different pairs give unrelated streams.
+    /// Returns the stream of `id` in a run with `seed`. Different pairs give unrelated streams.
     pub fn new(seed: u64, id: StreamId) -> Self {
         let place = u64::from(id.switch) << 32 | u64::from(id.pipe);
         let part = u64::from(id.instance) << 1 | id.gress.index() as u64;
@@ -33,7 +33,7 @@ impl RandomStream {
         Self(Pcg64Mcg::new(u128::from(mix(lower ^ seed)) << 64 | u128::from(lower)))
     }
 
-    /// A number of `width` bits, all equally likely; widths beyond 64 count as 64.
+    /// Returns a number of `width` bits, all equally likely; widths beyond 64 count as 64.
     #[inline]
     pub fn draw(&mut self, width: u32) -> u64 {
         match width {
@@ -44,7 +44,7 @@ impl RandomStream {
     }
 }
 
-/// The finaliser of SplitMix64: spreads small numbers over all bits.
+/// Applies the finaliser of SplitMix64, which spreads small numbers over all bits.
 const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -49,7 +49,7 @@ use crate::capture::CaptureTime;
 
 /// A generator: frames in order of time.
 pub trait FrameSource {
-    /// The next frame, without FCS, and when its first bit is on the wire; `None` after the last.
+    /// Returns the next frame, without FCS, and when its first bit is on the wire; `None` after the last.
     fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])>;
 }
 

@@ -6,9 +6,9 @@ use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame};
 
 /// A k-way merge of captures.
 ///
-/// Frames come by time, then by input, then in the order of the file. An input whose own stamps run backwards
+/// Frames come by time, then by input, then in the order of the file. An input whose own timestamps run backwards
 /// keeps the order of its file (and counts [`TimeBackwards`](crate::capture::Oddity::TimeBackwards)), so the
-/// merged stamps run backwards there too. The first error of any input is final, as with a single reader; an
+/// merged timestamps run backwards there too. The first error of any input is final, as with a single reader; an
 /// input that is cut inside its last record just ends.
 pub struct Merge<'a> {
     inputs: Vec<CaptureReader<'a>>,
@@ -30,7 +30,7 @@ impl<'a> Merge<'a> {
         Self { inputs, heads, first: None, current: None, started: false, failed: false }
     }
 
-    /// The next frame and the index of its input; `None` at the end, and for ever after the end or an error.
+    /// Returns the next frame and the index of its input; `None` at the end, and in every call after the end or after an error.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<(usize, Frame<'_>)>, CaptureError> {
         let Some((_, input)) = self.peek()? else { return Ok(None) };
@@ -40,13 +40,13 @@ impl<'a> Merge<'a> {
         Ok(self.inputs[input].frame().map(|frame| (input, frame)))
     }
 
-    /// The stamp of the frame that comes next, without moving to it; `None` at the end.
+    /// Returns the timestamp of the frame that comes next, without moving to it; `None` at the end.
     #[inline]
     pub fn next_time(&mut self) -> Result<Option<CaptureTime>, CaptureError> {
         Ok(self.peek()?.map(|(time, _)| time))
     }
 
-    /// The stamp of the frame that comes next and its input, at whose reader it can be seen; `None` at the end.
+    /// Returns the timestamp of the frame that comes next and its input, at whose reader it can be seen; `None` at the end.
     #[inline]
     pub fn peek(&mut self) -> Result<Option<(CaptureTime, usize)>, CaptureError> {
         if self.first.is_none() && !self.failed {
@@ -68,7 +68,7 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// The readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.
+    /// Returns the readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.
     pub fn inputs(&self) -> &[CaptureReader<'a>] {
         &self.inputs
     }

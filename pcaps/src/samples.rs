@@ -74,8 +74,8 @@ pub const CONWEAVE_HOSTS: [&[u8]; 3] = [
     include_bytes!("../samples/conweave-host2.pcap"),
 ];
 
-/// The samples under which a program shows something in a two-tor network: port, file name and bytes of each. Programs
-/// that need none have none.
+/// Returns the sample traces of a program in a two-tor network: port, file name and bytes of each.
+/// Programs that need none have none.
 #[must_use]
 pub fn of_network(program: &str) -> Vec<(&'static str, &'static str, &'static [u8])> {
     let hosts = [
@@ -100,7 +100,7 @@ pub const INT_NODE: &[u8] = include_bytes!("../samples/int-node.pcap");
 /// The trace for `hpcc-int`: RDMA data and what is not stamped. See [`hpcc_int`] for what is in it.
 pub const HPCC_INT: &[u8] = include_bytes!("../samples/hpcc-int.pcap");
 
-/// The sample under which a program shows something: file name and bytes. Programs without one of their own get
+/// Returns the sample trace of a program: file name and bytes. Programs without one of their own get
 /// that of `l3-ecmp`.
 #[must_use]
 pub fn of(program: &str) -> (&'static str, &'static [u8]) {

@@ -11,7 +11,7 @@
 
 use super::AluOp;
 
-/// The low `width` bits set; all 128 for wider.
+/// Returns the low `width` bits set; all 128 for wider.
 pub const fn width_mask(width: u32) -> u128 {
     match width {
         0 => 0,
@@ -125,9 +125,9 @@ pub const fn sub_with_carry(a: u128, b: u128, carry: bool, width: u32) -> (u128,
     add_with_carry(a, !b, carry, width)
 }
 
-/// The funnel shift: the low `width` bits of (`high` ‖ `low`) shifted right by `amount`, where each source is
-/// `width` (1..=64) bits wide. The chip takes amounts 0..=31 (model: chip §2.3); `amount` beyond twice the
-/// width yields 0.
+/// Returns the funnel shift: the low `width` bits of (`high` ‖ `low`) shifted right by `amount`, where each source is
+/// `width` (1..=64) bits wide. The chip takes amounts 0..=31 (model: chip §2.3); `amount` beyond twice the width yields
+/// 0.
 pub const fn funnel_shift(high: u64, low: u64, amount: u32, width: u32) -> u64 {
     let width = if width > 64 { 64 } else { width };
     let mask = width_mask(width);

@@ -53,7 +53,7 @@ impl Availability {
 pub struct UnknownMnemonic(String);
 
 impl UnknownMnemonic {
-    /// The refusal of this text.
+    /// Creates the error for this text.
     pub(crate) fn new(text: &str) -> Self {
         Self(text.to_owned())
     }
@@ -76,7 +76,7 @@ macro_rules! instructions {
             /// Every instruction, in the order of model: chip §2.3.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The vendor assembler's mnemonic.
+            /// Returns the vendor assembler's mnemonic.
             pub const fn mnemonic(self) -> &'static str {
                 match self { $(Self::$variant => $mnemonic),* }
             }
@@ -92,7 +92,7 @@ macro_rules! instructions {
                 match self { $(Self::$variant => $sources),* }
             }
 
-            /// The chips that have the instruction.
+            /// Returns the chips that have the instruction.
             pub const fn availability(self) -> Availability {
                 match self { $(Self::$variant => Availability::$chips),* }
             }

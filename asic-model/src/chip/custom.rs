@@ -117,7 +117,7 @@ impl ChipSpec {
         Ok(spec)
     }
 
-    /// The whole chip as TOML that [`ChipSpec::from_toml`] reads back to an equal chip.
+    /// Returns the whole chip as TOML that [`ChipSpec::from_toml`] reads back to an equal chip.
     ///
     /// # Errors
     /// None for a chip that [`ChipSpec::validate`] accepts; the type is the serialiser's.
@@ -228,7 +228,7 @@ fn syntax(text: &str, origin: &str, error: &toml::de::Error) -> ChipFileError {
     ChipFileError::Syntax { origin: origin.to_owned(), line, message: error.message().to_owned() }
 }
 
-/// The line, from 1, that holds the byte at `offset`.
+/// Returns the line, from 1, that holds the byte at `offset`.
 fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }

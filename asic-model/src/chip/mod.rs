@@ -100,7 +100,7 @@ impl ChipSpec {
         assumptions::with_values(tofino2::spec())
     }
 
-    /// The shipped chip of this name, one of [`ChipSpec::NAMES`].
+    /// Returns the shipped chip of this name, one of [`ChipSpec::NAMES`].
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "tofino" => Some(Self::tofino()),

@@ -151,17 +151,17 @@ pub struct TmSpec {
 }
 
 impl TmSpec {
-    /// Queues per pipe.
+    /// Returns the queues per pipe.
     pub fn queues_per_pipe(&self) -> u32 {
         self.port_groups.saturating_mul(self.queues_per_group)
     }
 
-    /// Ports per pipe, the mirror port not included.
+    /// Returns the ports per pipe, the mirror port not included.
     pub fn ports_per_pipe(&self) -> u32 {
         self.port_groups.saturating_mul(self.ports_per_group)
     }
 
-    /// Bytes of the packet buffer.
+    /// Returns the bytes of the packet buffer.
     pub fn buffer(&self) -> Bytes {
         self.cells.bytes(self.cell)
     }

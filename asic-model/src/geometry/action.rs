@@ -18,12 +18,12 @@ pub struct ActionDataLayout {
     pub capacity: u64,
 }
 
-/// The bytes that an entry of `bits` bits takes: a power of two.
+/// Returns the bytes that an entry of `bits` bits takes: a power of two.
 pub fn action_data_bytes(bits: u32) -> u32 {
     bits.div_ceil(8).next_power_of_two()
 }
 
-/// The layout of `entries` entries of `bits` bits. No data takes no RAM.
+/// Returns the layout of `entries` entries of `bits` bits. No data takes no RAM.
 ///
 /// # Errors
 /// More data than an entry can have.

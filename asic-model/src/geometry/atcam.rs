@@ -24,7 +24,7 @@ pub struct AtcamLayout {
     pub capacity: u64,
 }
 
-/// The layout of an algorithmic TCAM of `entries` entries in `partitions` partitions, with `pack` entries per
+/// Returns the layout of an algorithmic TCAM of `entries` entries in `partitions` partitions, with `pack` entries per
 /// word of `width` RAMs.
 ///
 /// # Errors
@@ -66,7 +66,7 @@ pub struct AlpmLayout {
     pub atcam: AtcamLayout,
 }
 
-/// The layout of an ALPM table: a ternary classifier with one entry per subtree, and partitions.
+/// Returns the layout of an ALPM table: a ternary classifier with one entry per subtree, and partitions.
 ///
 /// # Errors
 /// A number of partitions not in [`ALPM_PARTITIONS`]; otherwise as [`atcam`].

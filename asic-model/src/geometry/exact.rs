@@ -14,18 +14,18 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// RAMs of all ways.
+    /// Returns the RAMs of all ways.
     pub fn depth(&self) -> u32 {
         self.sizes.iter().sum()
     }
 
-    /// Select bits of all ways: the choice of a RAM within a way.
+    /// Returns the select bits of all ways: the choice of a RAM within a way.
     pub fn select_bits(&self) -> u32 {
         self.sizes.iter().map(|size| size.checked_ilog2().unwrap_or(0)).sum()
     }
 }
 
-/// The ways of a table that needs `depth` RAMs per RAM of entry width: at least four ways, RAM counts that are
+/// Returns the ways of a table that needs `depth` RAMs per RAM of entry width: at least four ways, RAM counts that are
 /// powers of two, at most [`MauSpec::exact_way_rams`] RAMs in sum (model: chip §3.1).
 pub fn exact_ways(mau: &MauSpec, depth: u32) -> Ways {
     let depth = depth.max(mau.exact_ways).min(mau.exact_way_rams.max(mau.exact_ways));
@@ -146,7 +146,7 @@ pub fn exact_layout(mau: &MauSpec, table: &ExactTable) -> Result<ExactLayout, Ge
     layouts.into_iter().min_by_key(rank).ok_or(GeometryError::Zero { what: "SRAM rows" })
 }
 
-/// The layout of one width, with as many key bits implied by the RAM index as its smallest way allows.
+/// Returns the layout of one width, with as many key bits implied by the RAM index as its smallest way allows.
 fn layout_of_width(mau: &MauSpec, table: &ExactTable, width: u32) -> Option<ExactLayout> {
     let index_bits = mau.sram_depth.max(1).ilog2();
     let layout = packed(mau, table, width, if table.ghost { index_bits } else { 0 })?;

@@ -54,7 +54,7 @@ pub fn range_rows(lo: u32, hi: u32, digits: &[u32]) -> Vec<RangeRow> {
     rows
 }
 
-/// The digits of a field of `width` bits that starts on a nibble.
+/// Returns the digits of a field of `width` bits that starts on a nibble.
 pub fn range_digits(width: u32) -> Vec<u32> {
     let odd = width % RANGE_DIGIT_BITS;
     let whole = std::iter::repeat_n(RANGE_DIGIT_BITS, (width / RANGE_DIGIT_BITS) as usize);

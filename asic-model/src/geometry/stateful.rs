@@ -81,7 +81,7 @@ pub fn meter_demand(chip: &ChipSpec, entries: u64, coloured: bool) -> Result<Sta
     Ok(over(Column::MeterAlu, alus, layout, colours))
 }
 
-/// The fewest ALUs that reach the layout's data RAMs and a spare bank each.
+/// Returns the fewest ALUs that reach the layout's data RAMs and a spare bank each.
 fn alus(
     chip: &ChipSpec,
     alu: Column,

@@ -31,7 +31,7 @@ fn synth(mau: &MauSpec, entries: u64, entries_per_word: u32) -> SynthLayout {
     SynthLayout { entries_per_word, data_rams, srams, map_rams: srams, capacity }
 }
 
-/// The layout of a register of `entries` elements of `element_bits` bits; for pairs, both halves together.
+/// Returns the layout of a register of `entries` elements of `element_bits` bits; for pairs, both halves together.
 ///
 /// # Errors
 /// An element width that words cannot be divided into. The size is not bounded: compare with
@@ -81,7 +81,7 @@ impl CounterFormat {
         }
     }
 
-    /// The bits that count packets and the bits that count bytes, if the format counts both.
+    /// Returns the bits that count packets and the bits that count bytes, if the format counts both.
     pub const fn packet_and_byte_bits(self) -> Option<(u32, u32)> {
         match self {
             Self::Single32 | Self::Single64 => None,
@@ -92,7 +92,7 @@ impl CounterFormat {
     }
 }
 
-/// The layout of a counter.
+/// Returns the layout of a counter.
 pub fn counter(mau: &MauSpec, entries: u64, format: CounterFormat) -> SynthLayout {
     synth(mau, entries, format.entries_per_word())
 }
@@ -102,12 +102,12 @@ pub fn meter(mau: &MauSpec, entries: u64) -> SynthLayout {
     synth(mau, entries, 1)
 }
 
-/// Map RAMs that hold the colours of a coloured meter: four per map RAM word.
+/// Returns the map RAMs that hold the colours of a coloured meter: four per map RAM word.
 pub fn meter_colour_rams(mau: &MauSpec, entries: u64) -> u64 {
     entries.div_ceil(4 * u64::from(mau.map_ram_depth.max(1)))
 }
 
-/// Map RAMs that hold the ages of `entries` entries of 1, 2, 3 or 6 bits.
+/// Returns the map RAMs that hold the ages of `entries` entries of 1, 2, 3 or 6 bits.
 ///
 /// The 11-bit word holds 8, 4, 2 or 1 ages (model: chip §1.2), a power of two so that an address is a shift.
 pub fn idle_map_rams(mau: &MauSpec, entries: u64, bits: u32) -> u64 {
@@ -137,12 +137,12 @@ impl SelectorGroup {
     }
 }
 
-/// True if groups of up to `members` members make a wide selector, which costs latency.
+/// Returns true if groups of up to `members` members make a wide selector, which costs latency.
 pub const fn is_wide_selector(hash: &HashSpec, members: u32) -> bool {
     members > hash.selector_members_per_word
 }
 
-/// The least addressable group that holds `members` members.
+/// Returns the least addressable group that holds `members` members.
 ///
 /// # Errors
 /// No members, or more than the largest group holds.
@@ -163,7 +163,7 @@ pub fn selector_group(hash: &HashSpec, members: u32) -> Result<SelectorGroup, Ge
     })
 }
 
-/// The layout of a selector with `groups` groups of up to `members` members.
+/// Returns the layout of a selector with `groups` groups of up to `members` members.
 ///
 /// # Errors
 /// As [`selector_group`].

@@ -14,7 +14,7 @@ pub fn ternary_width(key_bytes: u32) -> u32 {
     if rest > SINGLE_BYTES { width + 2 } else { width + u32::from(rest > 0 || width == 0) }
 }
 
-/// TCAM blocks of a table of `entries` entries with keys of `key_bytes` bytes.
+/// Returns the TCAM blocks of a table of `entries` entries with keys of `key_bytes` bytes.
 pub fn tcams(mau: &MauSpec, entries: u64, key_bytes: u32) -> u64 {
     entries.div_ceil(u64::from(mau.tcam_depth.max(1))).saturating_mul(u64::from(ternary_width(key_bytes)))
 }
@@ -38,7 +38,7 @@ pub fn tind_entries_per_word(mau: &MauSpec, overhead_bits: u32) -> Result<Option
     }
 }
 
-/// RAMs of ternary indirection for `entries` entries of `overhead_bits` bits.
+/// Returns the RAMs of ternary indirection for `entries` entries of `overhead_bits` bits.
 ///
 /// # Errors
 /// As [`tind_entries_per_word`].

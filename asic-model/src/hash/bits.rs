@@ -7,7 +7,7 @@ pub struct BitString {
 }
 
 impl BitString {
-    /// An empty string.
+    /// Creates an empty string.
     pub const fn new() -> Self {
         Self { bits: Vec::new() }
     }
@@ -17,7 +17,7 @@ impl BitString {
         Self { bits: Vec::with_capacity(bits) }
     }
 
-    /// The bits of `bytes`, first byte first, each from its most significant bit.
+    /// Returns the bits of `bytes`, first byte first, each from its most significant bit.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut string = Self::new();
         for &byte in bytes {
@@ -40,7 +40,7 @@ impl BitString {
         self.bits.clear();
     }
 
-    /// Number of bits.
+    /// Returns the number of bits.
     pub fn len(&self) -> usize {
         self.bits.len()
     }
@@ -50,7 +50,7 @@ impl BitString {
         self.bits.is_empty()
     }
 
-    /// The bits in order.
+    /// Returns the bits in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = bool> + ExactSizeIterator + '_ {
         self.bits.iter().copied()
     }

@@ -85,12 +85,12 @@ impl CrcParams {
         Self { width, reflect, poly, init, xor_out }
     }
 
-    /// Width of register and result in bits, 8..=64.
+    /// Returns the width of register and result in bits, 8..=64.
     pub const fn width(&self) -> u32 {
         self.width as u32
     }
 
-    /// The polynomial without its top term.
+    /// Returns the polynomial without its top term.
     pub const fn poly(&self) -> u64 {
         self.poly
     }
@@ -100,17 +100,17 @@ impl CrcParams {
         self.reflect
     }
 
-    /// The register's start value, unreflected.
+    /// Returns the register's start value, unreflected.
     pub const fn init(&self) -> u64 {
         self.init
     }
 
-    /// The value XORed onto the result.
+    /// Returns the value XORed onto the result.
     pub const fn xor_out(&self) -> u64 {
         self.xor_out
     }
 
-    /// The CRC of `input`, extended in front with zero bits to a whole byte.
+    /// Returns the CRC of `input`, extended in front with zero bits to a whole byte.
     pub(super) fn compute(&self, input: &BitString) -> u64 {
         let padding = (8 - input.len() % 8) % 8;
         let padded: Vec<bool> = std::iter::repeat_n(false, padding).chain(input.iter()).collect();

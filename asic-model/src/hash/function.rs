@@ -59,8 +59,8 @@ pub enum HashFunctionError {
 }
 
 impl HashFunction {
-    /// The low `output_bits` (1..=64) bits of the algorithm's result, no seed, no rotation. Bits the
-    /// algorithm does not have are zero.
+    /// Returns the low `output_bits` (1..=64) bits of the algorithm's result, no seed, no rotation. Bits the algorithm
+    /// does not have are zero.
     ///
     /// # Errors
     /// When the output width is outside its range.
@@ -71,7 +71,7 @@ impl HashFunction {
         Ok(Self { algorithm, output_bits, extend: false, seed: Seed::Xor(0), rotate_right: 0 })
     }
 
-    /// Output bits beyond the algorithm's width repeat its bits instead of being zero: the `extended` flag of
+    /// Repeats the algorithm's bits in output bits beyond its width, which are otherwise zero: the `extended` flag of
     /// a CRC polynomial (model: chip §11.2). A selector that wants more bits than a CRC has needs this.
     pub const fn extended(mut self) -> Self {
         self.extend = true;
@@ -104,27 +104,27 @@ impl HashFunction {
         self
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     pub const fn algorithm(&self) -> HashAlgorithm {
         self.algorithm
     }
 
-    /// Output width in bits, 1..=64.
+    /// Returns the output width in bits, 1..=64.
     pub const fn output_bits(&self) -> u32 {
         self.output_bits
     }
 
-    /// The seed; `Seed::Xor(0)` when none was set.
+    /// Returns the seed; `Seed::Xor(0)` when none was set.
     pub const fn seed(&self) -> Seed {
         self.seed
     }
 
-    /// The rotation, below the output width.
+    /// Returns the rotation, below the output width.
     pub const fn rotation(&self) -> u32 {
         self.rotate_right
     }
 
-    /// The hash of `input`, by definition: bit-serial, allocating, for the reference interpreter, the control
+    /// Returns the hash of `input`, by definition: bit-serial, allocating, for the reference interpreter, the control
     /// plane and tests. Packet paths use [`LinearHash`](super::LinearHash).
     pub fn hash(&self, input: &BitString) -> u64 {
         let (message, mask) = match self.seed {
@@ -150,12 +150,12 @@ impl HashFunction {
     }
 }
 
-/// The low `bits` (0..=64) bits set.
+/// Returns the low `bits` (0..=64) bits set.
 const fn low_bits(bits: u32) -> u64 {
     if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
 }
 
-/// `value` rotated right by `amount` (below `width`) within `width` (1..=64) bits.
+/// Returns `value` rotated right by `amount` (below `width`) within `width` (1..=64) bits.
 const fn rotate_right(value: u64, amount: u32, width: u32) -> u64 {
     if amount == 0 { value } else { (value >> amount | value << (width - amount)) & low_bits(width) }
 }

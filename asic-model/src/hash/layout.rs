@@ -72,7 +72,7 @@ pub struct HashLayout {
 }
 
 impl HashLayout {
-    /// A layout that feeds nothing.
+    /// Creates a layout that feeds nothing.
     pub const fn new() -> Self {
         Self { pieces: Vec::new(), constants: Vec::new(), summed: false }
     }
@@ -165,7 +165,7 @@ impl HashLayout {
         Ok(())
     }
 
-    /// The bits that the layout gathers from `slots`, in hash order; a slot that is not there is zero.
+    /// Returns the bits that the layout gathers from `slots`, in hash order; a slot that is not there is zero.
     pub fn gather(&self, slots: &[u32], input_bits: usize) -> BitString {
         let mut gathered = vec![false; input_bits];
         let mut feed = |position: usize, value: bool| {

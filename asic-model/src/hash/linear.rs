@@ -58,7 +58,7 @@ impl LinearHash {
         Ok(Self { function, columns, constant, loads, tables })
     }
 
-    /// The hash of the input that `slots` hold; a slot that is not there is zero.
+    /// Returns the hash of the input that `slots` hold; a slot that is not there is zero.
     #[inline]
     pub fn eval(&self, slots: &[u32]) -> u64 {
         self.eval_with(|slot| slots.get(usize::from(slot)).copied().unwrap_or(0))
@@ -78,7 +78,8 @@ impl LinearHash {
         self.loads.iter().map(|load| (load.slot, load.shift))
     }
 
-    /// The hash of the input whose bytes are these, in the order of [`LinearHash::bytes`]; as many as there are.
+    /// Returns the hash of the input whose bytes are these, in the order of [`LinearHash::bytes`]; as many as there
+    /// are.
     #[inline]
     pub fn eval_bytes<const K: usize>(&self, input: [u8; K]) -> u64 {
         match &self.tables {
@@ -102,12 +103,12 @@ impl LinearHash {
         }
     }
 
-    /// The function that was compiled.
+    /// Returns the function that was compiled.
     pub const fn function(&self) -> &HashFunction {
         &self.function
     }
 
-    /// The map itself, for reports.
+    /// Returns the matrix of the map, for reports.
     pub fn matrix(&self) -> HashMatrix<'_> {
         HashMatrix {
             columns: &self.columns,
@@ -117,7 +118,7 @@ impl LinearHash {
     }
 }
 
-/// XOR of `start` and each load's table entry.
+/// Returns the XOR of `start` and each load's table entry.
 #[inline]
 fn fold<W: Copy + BitXorAssign>(
     loads: &[Load],
@@ -214,27 +215,27 @@ pub struct HashMatrix<'a> {
 }
 
 impl HashMatrix<'_> {
-    /// Number of input bits.
+    /// Returns the number of input bits.
     pub const fn input_bits(&self) -> usize {
         self.columns.len()
     }
 
-    /// Number of output bits, 1..=64.
+    /// Returns the number of output bits, 1..=64.
     pub const fn output_bits(&self) -> u32 {
         self.output_bits
     }
 
-    /// The output for an all-zero variable input: the seed register's value.
+    /// Returns the output for an all-zero variable input: the seed register's value.
     pub const fn constant(&self) -> u64 {
         self.constant
     }
 
-    /// The output bits that each input position flips, by position.
+    /// Returns the output bits that each input position flips, by position.
     pub const fn columns(&self) -> &[u64] {
         self.columns
     }
 
-    /// The input positions whose XOR makes output bit `bit` (constant aside); none for a bit that does not
+    /// Returns the input positions whose XOR makes output bit `bit` (constant aside); none for a bit that does not
     /// exist.
     pub fn row(&self, bit: u32) -> impl Iterator<Item = usize> + '_ {
         let asked =

@@ -95,8 +95,8 @@ fn advice(nearest: Option<&str>) -> String {
 }
 
 impl HashAlgorithm {
-    /// The algorithm of a name of model: chip §11.2, such as `crc_16`, `crc_32c` or `xor16`. Case, `_` and
-    /// `-` do not matter, so the P4 spellings `CRC16` and `IDENTITY` work too. `random` is matrix 0.
+    /// Returns the algorithm of a name of model: chip §11.2, such as `crc_16`, `crc_32c` or `xor16`. Case, `_` and `-`
+    /// do not matter, so the P4 spellings `CRC16` and `IDENTITY` work too. `random` is matrix 0.
     ///
     /// # Errors
     /// When no algorithm has the name; the error carries the one that was probably meant.
@@ -117,7 +117,7 @@ impl HashAlgorithm {
         Self::listed().find(|(_, algorithm)| algorithm == self).map(|(name, _)| name)
     }
 
-    /// Every listed name, aliases left out.
+    /// Returns every listed name, aliases left out.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Self::listed().map(|(name, _)| name)
     }
@@ -127,7 +127,7 @@ impl HashAlgorithm {
     }
 }
 
-/// A name in lower case without separators.
+/// Returns a name in lower case without separators.
 fn bare(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -52,7 +52,7 @@ impl<const K: usize> PackedHash<K> {
         Self { tables, constant }
     }
 
-    /// The four hashes.
+    /// Returns the four hashes.
     #[inline]
     pub fn eval(&self, key: &[u8; K]) -> u64 {
         match &self.tables {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 /// Bits of a rate's mantissa.
 const RATE_BITS: u32 = 9;
-/// Largest exponent at which a bucket still sees time pass in the stamp's 28 bits.
+/// Largest exponent at which a bucket still sees time pass in the timestamp's 28 bits.
 const RATE_EXPONENT_MAX: u32 = 27;
 /// Bits of a burst's mantissa.
 const BURST_BITS: u32 = 8;
@@ -96,7 +96,7 @@ impl BurstCode {
         Ok(Self { mantissa: (units >> exponent) as u8, exponent: exponent as u8 })
     }
 
-    /// Bytes or packets.
+    /// Returns the burst in bytes or packets.
     pub const fn units(self) -> u64 {
         (self.mantissa as u64) << self.exponent
     }
@@ -154,7 +154,7 @@ impl RateCode {
         Ok(Self { mantissa, exponent: (exponent + burst.scale()) as u8 })
     }
 
-    /// Units, in the bucket's scale, per credit.
+    /// Returns the units, in the bucket's scale, per credit.
     pub const fn mantissa(self) -> u16 {
         self.mantissa
     }

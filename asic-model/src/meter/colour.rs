@@ -27,7 +27,7 @@ impl Colour {
         }
     }
 
-    /// The colour of two bits; 2 is another yellow. Higher bits are ignored.
+    /// Returns the colour of two bits; 2 is another yellow. Higher bits are ignored.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::Green,

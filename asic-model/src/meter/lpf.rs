@@ -13,7 +13,7 @@ use thiserror::Error;
 const MANTISSA_BITS: u32 = 9;
 /// Largest exponent of a time constant.
 const EXPONENT_MAX: u32 = 31;
-/// The longest distance that a stamp of 28 bits shows.
+/// The longest distance that a timestamp of 28 bits shows.
 const DISTANCE_MAX: u64 = (1 << 28) - 1;
 
 /// Function of a filter.
@@ -111,14 +111,14 @@ impl LpfConfig {
         self.mode
     }
 
-    /// The time constants in cycles as the entry holds them, rise and fall, rounded down.
+    /// Returns the time constants in cycles as the entry holds them, rise and fall, rounded down.
     pub const fn cycles(&self) -> (u64, u64) {
         let significand = (1 << MANTISSA_BITS) | self.mantissa as u64;
         ((significand << self.rise) >> MANTISSA_BITS, (significand << self.fall) >> MANTISSA_BITS)
     }
 }
 
-/// Exponent and mantissa of a time constant, the mantissa rounded down (driver).
+/// Returns the exponent and mantissa of a time constant, the mantissa rounded down (driver).
 fn code(time: Duration, clock: Clock) -> Result<(u8, u16), LpfError> {
     // Cycles are `top / bottom`.
     let top = u128::from(time.as_ps()) * u128::from(clock.hz().0);
@@ -143,12 +143,12 @@ pub struct Lpf {
 }
 
 impl Lpf {
-    /// An entry at zero.
+    /// Creates an entry at zero.
     pub const fn new(config: LpfConfig) -> Self {
         Self { config, value: 0, stamp: 0 }
     }
 
-    /// The filtered value, not shifted.
+    /// Returns the filtered value, not shifted.
     pub const fn value(&self) -> u32 {
         self.value
     }
@@ -177,8 +177,8 @@ impl Lpf {
     }
 }
 
-/// The time that a step takes out of `distance`, and its ratio to the time constant as a power of two; `None` if
-/// too little time has passed for any decay.
+/// Returns the time that a step takes out of `distance`, and its ratio to the time constant as a power of two; `None`
+/// if too little time has passed for any decay.
 #[inline]
 fn time_step(distance: u64, mantissa: u16, exponent: i32) -> (u64, Option<i32>) {
     if distance == 0 {
@@ -201,7 +201,7 @@ fn time_step(distance: u64, mantissa: u16, exponent: i32) -> (u64, Option<i32>) 
     (taken, (ratio > -8).then_some(ratio))
 }
 
-/// The value after a step of 2^`ratio` time constants.
+/// Returns the value after a step of 2^`ratio` time constants.
 #[inline]
 fn decay(mode: LpfMode, value: u64, input: u64, ratio: Option<i32>) -> u64 {
     let Some(ratio) = ratio else {

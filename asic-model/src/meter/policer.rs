@@ -116,17 +116,17 @@ impl Meter {
         Ok(Self { committed, peak, bytes, colour_aware: spec.colour_aware, colour, last: 0 })
     }
 
-    /// The codes of the committed and the peak rate.
+    /// Returns the codes of the committed and the peak rate.
     pub const fn rates(&self) -> (RateCode, RateCode) {
         (self.committed.rate, self.peak.rate)
     }
 
-    /// The committed and the peak level, in bytes or packets.
+    /// Returns the committed and the peak level, in bytes or packets.
     pub const fn levels(&self) -> (i64, i64) {
         (self.committed.level << self.committed.scale, self.peak.level << self.peak.scale)
     }
 
-    /// The colour that a packet gets at its head; `own` counts only for a colour-aware meter.
+    /// Returns the colour that a packet gets at its head; `own` counts only for a colour-aware meter.
     #[inline]
     pub fn colour(&self, own: Colour) -> Colour {
         if self.colour_aware { self.colour.max(own) } else { self.colour }

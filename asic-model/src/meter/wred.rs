@@ -60,9 +60,9 @@ pub struct WredConfig {
 }
 
 impl WredConfig {
-    /// The finest code for `spec`. The probability rises from `min` as if to reach 1 at a length that `max` may
-    /// cut off; a slope so flat that this takes a coarser unit is kept steep, and all probabilities are scaled
-    /// down by a power of two instead (driver).
+    /// Returns the finest code for `spec`. The probability rises from `min` as if to reach 1 at a length that `max` may
+    /// cut off; a slope so flat that this takes a coarser unit is kept steep, and all probabilities are scaled down by
+    /// a power of two instead (driver).
     ///
     /// # Errors
     /// Thresholds in the wrong order, a probability beyond 1 to 100 %, a step to less than 100 %.
@@ -98,7 +98,7 @@ impl WredConfig {
         })
     }
 
-    /// The lower and upper threshold as the entry holds them.
+    /// Returns the lower and upper threshold as the entry holds them.
     pub const fn thresholds(&self) -> (u64, u64) {
         ((self.level0 as u64) << self.exponent, (self.level_max as u64) << self.exponent)
     }
@@ -124,7 +124,7 @@ pub struct Wred {
 }
 
 impl Wred {
-    /// An entry with an average of zero.
+    /// Creates an entry with an average of zero.
     pub fn new(config: WredConfig) -> Self {
         Self { config, lpf: config.average.map(Lpf::new) }
     }
@@ -139,7 +139,7 @@ impl Wred {
         self.config.drops(averaged, random)
     }
 
-    /// The averaged length; the last input is not kept without an average.
+    /// Returns the averaged length; the last input is not kept without an average.
     pub fn average(&self) -> Option<u32> {
         self.lpf.map(|lpf| lpf.value())
     }

@@ -107,7 +107,7 @@ impl App {
         self.run.map(|run| run.shot.event)
     }
 
-    /// Bytes of the header in front of the next packet.
+    /// Returns the bytes of the header in front of the next packet.
     pub(super) fn header_bytes(&self) -> u64 {
         match self.next() {
             Some(Event::Pfc(_)) => 22,
@@ -116,7 +116,7 @@ impl App {
         }
     }
 
-    /// The timer has run out.
+    /// Handles the end of the timer.
     pub(super) fn fire(&mut self) {
         let Some(now) = self.timer else { return };
         self.timer = match self.config.trigger {
@@ -126,7 +126,7 @@ impl App {
         self.trigger(Event::Timer, now);
     }
 
-    /// A port went down. Ports are remembered, not queued, so that none is lost.
+    /// Records that a port went down. Ports are recorded in a set, not queued, so that none is lost.
     pub(super) fn port_down(&mut self, port: u32, now: Time) {
         let bit = 1u128.checked_shl(port).unwrap_or(0);
         let Trigger::PortDown { ports } = self.config.trigger else { return };
@@ -140,7 +140,7 @@ impl App {
         }
     }
 
-    /// Something triggered the application.
+    /// Starts a batch for an event, or queues the event. If the queue is full, the event is counted as lost.
     pub(super) fn trigger(&mut self, event: Event, now: Time) {
         self.counters.triggers += 1;
         if self.run.is_none() {
@@ -205,7 +205,7 @@ impl App {
         self.port = if self.port == wrap { self.config.source_port } else { (self.port + 1) & 127 };
     }
 
-    /// A gap with its jitter, in whole nanoseconds.
+    /// Returns a gap with its jitter, in whole nanoseconds.
     fn gap(&mut self, gap: Duration, jitter: Duration) -> Duration {
         let span = 2 * jitter.as_nanos() + 1;
         if span == 1 {

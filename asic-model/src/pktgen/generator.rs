@@ -62,7 +62,7 @@ struct ChipLimits {
 }
 
 impl PacketGenerator {
-    /// The generator of pipe `pipe` of switch `switch`, all applications off.
+    /// Returns the generator of pipe `pipe` of switch `switch`, all applications off.
     pub fn new(chip: &ChipSpec, seed: u64, switch: u32, pipe: u32) -> Self {
         let apps = chip.tm.pktgen_apps;
         let slot = Slot { config: None, app: None, counters: AppCounters::default() };
@@ -160,7 +160,7 @@ impl PacketGenerator {
         })
     }
 
-    /// A local port went down; down again before [`PacketGenerator::port_up`] it triggers nothing.
+    /// Notifies the generator that a local port went down. A second call before [`PacketGenerator::port_up`] has no effect.
     pub fn port_down(&mut self, port: u32, now: Time) {
         let bit = 1u128.checked_shl(port).unwrap_or(0);
         if self.down & bit != 0 {
@@ -170,7 +170,7 @@ impl PacketGenerator {
         self.running().for_each(|app| app.port_down(port, now));
     }
 
-    /// A local port came up.
+    /// Notifies the generator that a local port came up.
     pub fn port_up(&mut self, port: u32) {
         self.down &= !1u128.checked_shl(port).unwrap_or(0);
     }
@@ -196,7 +196,7 @@ impl PacketGenerator {
         }
     }
 
-    /// A priority was paused or resumed.
+    /// Notifies the generator that a priority was paused or resumed.
     pub fn pfc_changed(&mut self, now: Time) {
         for app in self.running() {
             if let Trigger::Pfc { header } = app.config.trigger {
@@ -219,8 +219,8 @@ impl PacketGenerator {
         timer.into_iter().chain(packet).min()
     }
 
-    /// The next packet that starts at or before `until`, in order of time; of applications that are due together
-    /// the lowest goes first (assumption). `None` when all that was to happen until then has happened.
+    /// Returns the next packet that starts at or before `until`, in order of time; of applications that are due
+    /// together the lowest goes first (assumption). `None` when all that was to happen until then has happened.
     pub fn poll(&mut self, until: Time) -> Option<GeneratedPacket> {
         loop {
             let next = self.next_time().filter(|next| *next <= until)?;
@@ -262,7 +262,7 @@ impl PacketGenerator {
     }
 }
 
-/// The first `count` bytes, zeros where there are fewer.
+/// Returns the first `count` bytes, zeros where there are fewer.
 fn first_bytes(bytes: &[u8], count: usize) -> [u8; 16] {
     let mut key = [0; 16];
     for (slot, byte) in key.iter_mut().zip(bytes).take(count) {

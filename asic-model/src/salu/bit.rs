@@ -21,7 +21,7 @@ impl BitOp {
     /// Every instruction.
     pub const ALL: [Self; 6] = [Self::Set, Self::SetC, Self::Clr, Self::ClrC, Self::Read, Self::ReadC];
 
-    /// The vendor assembler's mnemonic.
+    /// Returns the vendor assembler's mnemonic.
     pub const fn mnemonic(self) -> &'static str {
         match self {
             Self::Set => "set_bit",
@@ -33,7 +33,7 @@ impl BitOp {
         }
     }
 
-    /// The bit's new value and the output.
+    /// Returns the bit's new value and the output.
     #[inline]
     pub const fn apply(self, old: bool) -> (bool, bool) {
         match self {
@@ -67,7 +67,7 @@ impl SelectorBitOp {
     /// Every instruction.
     pub const ALL: [Self; 4] = [Self::SetAt, Self::SetAtC, Self::ClrAt, Self::ClrAtC];
 
-    /// The vendor assembler's mnemonic.
+    /// Returns the vendor assembler's mnemonic.
     pub const fn mnemonic(self) -> &'static str {
         match self {
             Self::SetAt => "set_bit_at",
@@ -77,7 +77,7 @@ impl SelectorBitOp {
         }
     }
 
-    /// The new RAM word and the output. A position beyond the members changes nothing.
+    /// Returns the new RAM word and the output. A position beyond the members changes nothing.
     pub const fn apply(self, word: u128, position: u32) -> (u128, bool) {
         let position = position & 127;
         let old = word >> position & 1 != 0;

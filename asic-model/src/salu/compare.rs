@@ -28,7 +28,7 @@ impl Relation {
     /// Every relation.
     pub const ALL: [Self; 6] = [Self::Equ, Self::Neq, Self::Grt, Self::Leq, Self::Geq, Self::Lss];
 
-    /// The vendor assembler's name.
+    /// Returns the vendor assembler's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Equ => "equ",
@@ -73,7 +73,7 @@ pub enum Sense {
     /// Operands two's complement at the element's width, the sum exact: `.s`.
     Signed,
     /// Operands unsigned, the sum cut to the element's width and read as two's complement: `.uus`. This is how
-    /// time stamps that wrap are compared: `now - then > gap`.
+    /// timestamps that wrap are compared: `now - then > gap`.
     Serial,
 }
 
@@ -94,12 +94,12 @@ pub struct Term {
 }
 
 impl Term {
-    /// The whole half, added.
+    /// Returns the whole half, added.
     pub const fn plus(half: Half) -> Self {
         Self { half, negate: false, mask: None }
     }
 
-    /// The whole half, subtracted.
+    /// Returns the whole half, subtracted.
     pub const fn minus(half: Half) -> Self {
         Self { half, negate: true, mask: None }
     }
@@ -154,7 +154,7 @@ pub enum Comparator {
 }
 
 impl Comparator {
-    /// The result for memory halves and PHV halves within `format`, low half first.
+    /// Returns the result for memory halves and PHV halves within `format`, low half first.
     #[inline]
     pub(super) fn holds(
         &self,

@@ -17,22 +17,22 @@ pub struct State {
 }
 
 impl State {
-    /// A single element.
+    /// Creates a single element.
     pub const fn single(value: u64) -> Self {
         Self { lo: value, hi: 0 }
     }
 
-    /// A pair.
+    /// Creates a pair.
     pub const fn pair(lo: u64, hi: u64) -> Self {
         Self { lo, hi }
     }
 
-    /// A 128-bit element.
+    /// Creates a 128-bit element.
     pub const fn word(word: u128) -> Self {
         Self { lo: word as u64, hi: (word >> 64) as u64 }
     }
 
-    /// The value as a 128-bit element.
+    /// Returns the value as a 128-bit element.
     pub const fn to_word(self) -> u128 {
         (self.hi as u128) << 64 | self.lo as u128
     }
@@ -155,7 +155,7 @@ impl SaluProgram {
 }
 
 impl Access<'_> {
-    /// The new value of a half, or `None` if neither of its ALUs acts.
+    /// Returns the new value of a half, or `None` if neither of its ALUs acts.
     #[inline]
     fn half(&self, updates: &[Option<Update>; 2], program: &SaluProgram, outcome: u8) -> Option<u64> {
         let mut result = None;
@@ -196,7 +196,7 @@ impl Access<'_> {
         low | through & !u64::from(u32::MAX)
     }
 
-    /// A number as an update ALU sees it: of a wide half's, 32 bits with their sign spread.
+    /// Returns a number as an update ALU sees it: of a wide half's, 32 bits with their sign spread.
     #[inline]
     fn number(&self, constant: Constant) -> u64 {
         let value = constant.resolve(&self.operands.params);
@@ -227,7 +227,7 @@ impl Access<'_> {
         quotient as u32 & 0xffff
     }
 
-    /// The remainder of a division towards minus infinity: it has the divisor's sign. By zero it is the
+    /// Returns the remainder of a division towards minus infinity: it has the divisor's sign. By zero it is the
     /// dividend (model).
     fn remainder(&self, divide: Divide) -> u32 {
         let (a, b) = (self.divide_operand(divide.dividend), self.divide_operand(divide.divisor));

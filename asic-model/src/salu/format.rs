@@ -15,7 +15,7 @@ pub enum Half {
 }
 
 impl Half {
-    /// The vendor assembler's name.
+    /// Returns the vendor assembler's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lo => "lo",
@@ -62,7 +62,7 @@ impl Format {
         }
     }
 
-    /// True for pairs.
+    /// Returns true for pairs.
     pub const fn is_pair(self) -> bool {
         self.pair
     }
@@ -72,29 +72,29 @@ impl Format {
         if self.pair { 2 * self.bits as u32 } else { self.bits as u32 }
     }
 
-    /// True if the element has an upper half: pairs, and 128-bit elements, which the ALU handles as halves of
+    /// Returns true if the element has an upper half: pairs, and 128-bit elements, which the ALU handles as halves of
     /// 64 bits (model: chip §4.1).
     pub const fn has_hi(self) -> bool {
         self.pair || self.bits == 128
     }
 
-    /// Bits of a half.
+    /// Returns the bits of a half.
     pub const fn half_bits(self) -> u32 {
         if self.bits == 128 { 64 } else { self.bits as u32 }
     }
 
-    /// Bits on which comparators and update ALUs compute: at most 32. The upper 32 bits of a wider half only
-    /// pass through an ALU (model: chip §4.2; behavioural model).
+    /// Returns the bits on which comparators and update ALUs compute: at most 32. The upper 32 bits of a wider half
+    /// only pass through an ALU (model: chip §4.2; behavioural model).
     pub const fn math_bits(self) -> u32 {
         if self.half_bits() > 32 { 32 } else { self.half_bits() }
     }
 
-    /// The bits of a half, set.
+    /// Returns the bits of a half, set.
     pub const fn half_mask(self) -> u64 {
         u64::MAX >> (64 - self.half_bits())
     }
 
-    /// The bits on which the ALUs compute, set.
+    /// Returns the bits on which the ALUs compute, set.
     pub const fn math_mask(self) -> u32 {
         u32::MAX >> (32 - self.math_bits())
     }

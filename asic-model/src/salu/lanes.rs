@@ -17,7 +17,7 @@ impl LaneOp {
     /// Every search.
     pub const ALL: [Self; 4] = [Self::Min8, Self::Max8, Self::Min16, Self::Max16];
 
-    /// The vendor assembler's mnemonic.
+    /// Returns the vendor assembler's mnemonic.
     pub const fn mnemonic(self) -> &'static str {
         match self {
             Self::Min8 => "min8",
@@ -27,7 +27,7 @@ impl LaneOp {
         }
     }
 
-    /// Bits per lane.
+    /// Returns the bits per lane.
     pub const fn lane_bits(self) -> u32 {
         match self {
             Self::Min8 | Self::Max8 => 8,
@@ -35,7 +35,7 @@ impl LaneOp {
         }
     }
 
-    /// Lanes of a word, which are also the bits of the mask.
+    /// Returns the lanes of a word, which are also the bits of the mask.
     pub const fn lanes(self) -> u32 {
         128 / self.lane_bits()
     }

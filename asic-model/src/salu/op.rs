@@ -16,7 +16,7 @@ macro_rules! instructions {
             /// Every instruction.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The vendor assembler's mnemonic.
+            /// Returns the vendor assembler's mnemonic.
             pub const fn mnemonic(self) -> &'static str {
                 match self { $(Self::$variant => $mnemonic),* }
             }
@@ -31,7 +31,7 @@ macro_rules! instructions {
                 match self { $(Self::$variant => $uses.contains('b')),* }
             }
 
-            /// The result at `width` (1..=32) bits; operand bits above it are ignored.
+            /// Returns the result at `width` (1..=32) bits; operand bits above it are ignored.
             #[inline]
             pub const fn eval(self, a: u32, b: u32, width: u32) -> u32 {
                 match self { $(Self::$variant => instructions!($order $alu a b width)),* }

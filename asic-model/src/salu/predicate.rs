@@ -25,12 +25,12 @@ impl Predicate {
         if unit < 4 { Self(UNITS[unit]) } else { Self::NEVER }
     }
 
-    /// The condition with this truth table.
+    /// Returns the condition with this truth table.
     pub const fn from_table(table: u16) -> Self {
         Self(table)
     }
 
-    /// The truth table.
+    /// Returns the truth table.
     pub const fn table(self) -> u16 {
         self.0
     }

@@ -269,7 +269,7 @@ fn as_updates(program: &mut SaluProgram, op: BitOp) {
     }
 }
 
-/// The parts up to the last one in use.
+/// Returns the parts up to the last one in use.
 fn last<T>(parts: &[Option<T>]) -> std::slice::Iter<'_, Option<T>> {
     let used = parts.iter().rposition(Option::is_some).map_or(0, |at| at + 1);
     parts[..used].iter()
@@ -360,7 +360,7 @@ impl Short {
         self.params.into_iter().chain(sums).any(|at| at != NO_ROW)
     }
 
-    /// The same with register parameters as constants.
+    /// Returns the action with its register parameters replaced by constants.
     fn under(&self, params: &[i64; Constant::PARAMS]) -> Self {
         let mut fixed = *self;
         for (&at, &value) in self.params.iter().zip(params) {
@@ -464,7 +464,7 @@ impl Short {
     }
 }
 
-/// Any instruction. Out of line: the loops of all shapes have it.
+/// Evaluates any instruction. The function is out of line, because the loops of all shapes contain it.
 #[inline(never)]
 fn evaluated(op: SaluOp, a: u32, b: u32, bits: u32) -> u32 {
     op.eval(a, b, bits)

@@ -24,7 +24,7 @@ impl Constant {
     /// Zero.
     pub const ZERO: Self = Self::Value(0);
 
-    /// The number, a parameter taken from `params`; of a parameter that does not exist, 0.
+    /// Returns the number, a parameter taken from `params`; of a parameter that does not exist, 0.
     #[inline]
     pub(super) fn resolve(self, params: &[i64; Self::PARAMS]) -> i64 {
         match self {
@@ -71,7 +71,7 @@ pub struct Update {
 }
 
 impl Update {
-    /// An instruction with both operands.
+    /// Returns an instruction with both operands.
     pub const fn binary(when: Predicate, op: SaluOp, a: SourceA, b: SourceB) -> Self {
         Self { when, op, a: Some(a), b: Some(b) }
     }
@@ -186,7 +186,7 @@ pub struct SaluProgram {
 }
 
 impl SaluProgram {
-    /// An action that changes and shows nothing.
+    /// Creates an action that changes and shows nothing.
     pub const fn new(format: Format) -> Self {
         Self {
             format,

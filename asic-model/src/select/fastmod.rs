@@ -19,12 +19,12 @@ impl FastMod {
         Self { divisor, magic }
     }
 
-    /// The divisor.
+    /// Returns the divisor.
     pub const fn divisor(self) -> u32 {
         self.divisor
     }
 
-    /// `x % divisor`.
+    /// Returns `x % divisor`.
     #[inline]
     pub const fn rem(self, x: u32) -> u32 {
         let fraction = self.magic.wrapping_mul(x as u64);

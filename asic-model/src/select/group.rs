@@ -21,24 +21,24 @@ pub struct SelectorWord {
 }
 
 impl SelectorWord {
-    /// A word with slots `0..used` in use and active; `used` is at most [`WORD_SLOTS`].
+    /// Returns a word with slots `0..used` in use and active; `used` is at most [`WORD_SLOTS`].
     const fn full(used: u32) -> Self {
         let low = if used >= 64 { u64::MAX } else { (1 << used) - 1 };
         let high = if used > 64 { (1 << (used - 64)) - 1 } else { 0 };
         Self { active: [low, high], used: FastMod::new(used), live: FastMod::new(used) }
     }
 
-    /// The activity bitmap: bit `i` of element `i / 64` is slot `i`.
+    /// Returns the activity bitmap: bit `i` of element `i / 64` is slot `i`.
     pub const fn active(&self) -> [u64; 2] {
         self.active
     }
 
-    /// Number of slots in use, 0 to 120; they are the lowest slots.
+    /// Returns the number of slots in use, 0 to 120; they are the lowest slots.
     pub const fn used(&self) -> u32 {
         self.used.divisor()
     }
 
-    /// Active slots.
+    /// Returns the active slots.
     pub const fn live(&self) -> u32 {
         self.live.divisor()
     }
@@ -49,19 +49,19 @@ impl SelectorWord {
         slot < 128 && self.active[(slot / 64) as usize] >> (slot % 64) & 1 == 1
     }
 
-    /// Precomputed remainder by [`SelectorWord::used`].
+    /// Returns the precomputed remainder by [`SelectorWord::used`].
     #[inline]
     pub(super) const fn used_mod(&self) -> FastMod {
         self.used
     }
 
-    /// Precomputed remainder by [`SelectorWord::live`].
+    /// Returns the precomputed remainder by [`SelectorWord::live`].
     #[inline]
     pub(super) const fn live_mod(&self) -> FastMod {
         self.live
     }
 
-    /// The slot of the active member that `rank` others precede.
+    /// Returns the slot of the active member that `rank` others precede.
     #[inline]
     pub(super) fn nth_active(&self, rank: u32) -> Option<u32> {
         if self.live() == self.used() {
@@ -197,7 +197,7 @@ impl GroupShape {
         }
     }
 
-    /// The slot of member `member` in a [`balanced`](Self::balanced) group of `words` words: each new member
+    /// Returns the slot of member `member` in a [`balanced`](Self::balanced) group of `words` words: each new member
     /// goes to the emptiest word, the first of equals. `words` is 1..=992 and is cut to that range.
     pub const fn balanced_slot(member: u32, words: u32) -> u32 {
         let words = if words == 0 { 1 } else { words };
@@ -223,7 +223,7 @@ impl GroupShape {
         Ok(())
     }
 
-    /// The words in order.
+    /// Returns the words in order.
     pub const fn words(&self) -> &[SelectorWord] {
         &self.words
     }
@@ -233,24 +233,24 @@ impl GroupShape {
         self.live
     }
 
-    /// Low bits of the word index that come straight from the hash: the selector length's shift, 0..=5.
+    /// Returns the low bits of the word index that come straight from the hash: the selector length's shift, 0..=5.
     pub const fn word_shift(&self) -> u32 {
         self.shift
     }
 
-    /// The selector length's modulus, 1..=31: the word count without its shift.
+    /// Returns the selector length's modulus, 1..=31: the word count without its shift.
     pub const fn word_modulus(&self) -> u32 {
         self.modulus.divisor()
     }
 
-    /// Precomputed remainder by [`GroupShape::word_modulus`].
+    /// Returns the precomputed remainder by [`GroupShape::word_modulus`].
     #[inline]
     pub(super) const fn word_mod(&self) -> FastMod {
         self.modulus
     }
 }
 
-/// The smallest shift that brings a word count down to a 5-bit modulus.
+/// Returns the smallest shift that brings a word count down to a 5-bit modulus.
 const fn word_shift(words: u32) -> u32 {
     let mut shift = 0;
     while words >> shift > 31 {

@@ -42,7 +42,7 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// A selector without the scrambler.
+    /// Creates a selector without the scrambler.
     pub const fn new(mode: SelectorMode) -> Self {
         Self { mode, scramble: false }
     }
@@ -58,12 +58,12 @@ impl Selector {
         matches!(self.mode, SelectorMode::Fair) && !self.scramble
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub const fn mode(self) -> SelectorMode {
         self.mode
     }
 
-    /// The slot that `hash` selects, or `None` when no member of the chosen word is active: on the chip the
+    /// Returns the slot that `hash` selects, or `None` when no member of the chosen word is active: on the chip the
     /// lookup then has no valid result. Bits beyond the hash's width are zero.
     #[inline]
     pub fn pick(self, hash: u128, group: &GroupShape) -> Option<u32> {
@@ -79,7 +79,7 @@ impl Selector {
         Some(number * WORD_SLOTS + index)
     }
 
-    /// The word: ten bits modulo the word count without its shift, the shifted-out low bits from the hash.
+    /// Returns the word: ten bits modulo the word count without its shift, the shifted-out low bits from the hash.
     fn word(self, hash: u128, group: &GroupShape) -> u32 {
         let field = (hash >> 51) as u32 & 0x7fff;
         let field = if self.scramble { scramble15(field) } else { field };
@@ -87,7 +87,7 @@ impl Selector {
         group.word_mod().rem(field & 0x3ff) << group.word_shift() | low
     }
 
-    /// The 14 bits from `first` up.
+    /// Returns the 14 bits from `first` up.
     #[inline]
     fn bits14(self, hash: u128, first: u32) -> u32 {
         let bits = (hash >> first) as u32 & 0x3fff;
@@ -104,7 +104,7 @@ impl Selector {
     }
 }
 
-/// The full hash modulo all active members; no word boundaries.
+/// Returns the full hash modulo all active members; no word boundaries.
 fn plain_modulo(hash: u128, group: &GroupShape) -> Option<u32> {
     let live = u128::from(group.live());
     let mut rank = hash.checked_rem(live)? as u32;
@@ -117,7 +117,7 @@ fn plain_modulo(hash: u128, group: &GroupShape) -> Option<u32> {
     None
 }
 
-/// The fall-back: a circular priority encoder over the word's slots, shuffled and started by 18 bits.
+/// Applies the fall-back: a circular priority encoder over the word's slots, shuffled and started by 18 bits.
 ///
 /// Even slots are moved by XOR with bits 0..=5 (times two), odd ones with bits 6..=11; the encoder then takes
 /// the first active position at or below its head, bits 12..=17, going down and round over 120 positions.

@@ -87,13 +87,13 @@ impl AfcFifo {
         self.entries.iter()
     }
 
-    /// Words that reached queues of the pipe, including filtered and lost ones.
+    /// Returns the words that reached queues of the pipe, including filtered and lost ones.
     #[must_use]
     pub const fn words(&self) -> u64 {
         self.words
     }
 
-    /// Words that arrived while the FIFO was full.
+    /// Returns the words that arrived while the FIFO was full.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost

@@ -75,12 +75,12 @@ impl Curve {
         Self { kmin, kmax, slope }
     }
 
-    /// Length up to which no packet is marked.
+    /// Returns the length up to which no packet is marked.
     pub const fn kmin(&self) -> Bytes {
         Bytes(self.kmin)
     }
 
-    /// Length beyond which every packet is marked.
+    /// Returns the length beyond which every packet is marked.
     pub const fn kmax(&self) -> Bytes {
         Bytes(self.kmax)
     }

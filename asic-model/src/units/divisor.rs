@@ -20,7 +20,7 @@ impl Divisor {
         self.value
     }
 
-    /// `floor(n / value)`.
+    /// Returns `floor(n / value)`.
     #[inline(always)]
     pub(crate) const fn floor(self, n: u64) -> u64 {
         // The estimate is below n / value by less than 2: by n / 2^64 for the reciprocal's rounding and by
@@ -36,7 +36,7 @@ impl Divisor {
         }
     }
 
-    /// `ceil(n / value)`.
+    /// Returns `ceil(n / value)`.
     #[inline(always)]
     pub(crate) const fn ceil(self, n: u64) -> u64 {
         let floor = self.floor(n);

@@ -14,12 +14,12 @@ const UNITS: &[Unit] = &[("mm", 1), ("m", 1_000), ("km", 1_000_000)];
 pub struct Length(u64);
 
 impl Length {
-    /// A length of whole metres; saturates.
+    /// Returns a length of whole metres; saturates.
     pub const fn from_metres(metres: u64) -> Self {
         Self(metres.saturating_mul(1_000))
     }
 
-    /// The number of millimetres.
+    /// Returns the number of millimetres.
     pub const fn as_millimetres(self) -> u64 {
         self.0
     }
@@ -30,7 +30,7 @@ impl Length {
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// The bytes that are on a cable of this length and back at `rate`: `2 * length * rate / v`, rounded up.
+    /// Returns the bytes that are on a cable of this length and back at `rate`: `2 * length * rate / v`, rounded up.
     pub fn round_trip_bytes(self, rate: BitRate) -> Bytes {
         let bits = 2 * u128::from(self.0) * u128::from(rate.as_bps());
         let bytes = bits.div_ceil(8 * u128::from(MM_PER_SECOND));

@@ -12,23 +12,23 @@ const PS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000_000;
 pub struct BitRate(u64);
 
 impl BitRate {
-    /// A rate of `bps` bits per second.
+    /// Returns a rate of `bps` bits per second.
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
 
-    /// A rate of `gbps` times 10^9 bits per second; saturates.
+    /// Returns a rate of `gbps` times 10^9 bits per second; saturates.
     pub const fn from_gbps(gbps: u64) -> Self {
         Self(gbps.saturating_mul(1_000_000_000))
     }
 
-    /// The number of bits per second.
+    /// Returns the number of bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// The time that `bytes` take at this rate: exact if it is a whole number of picoseconds (100 Gb/s:
-    /// 80 ps per byte, 400 Gb/s: 20 ps), else rounded up to the next picosecond of the whole.
+    /// Returns the time that `bytes` take at this rate: exact if it is a whole number of picoseconds (100 Gb/s: 80 ps
+    /// per byte, 400 Gb/s: 20 ps), else rounded up to the next picosecond of the whole.
     ///
     /// No bytes take no time; otherwise rate zero, like any time beyond it, gives [`Duration::MAX`].
     pub fn time_for(self, bytes: Bytes) -> Duration {

@@ -10,7 +10,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The `u16` at `at`; the caller has checked the length.
+    /// Returns the `u16` at `at`; the caller has checked the length.
     #[inline]
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let raw = take(bytes, at);
@@ -20,7 +20,7 @@ impl Order {
         }
     }
 
-    /// The `u32` at `at`; the caller has checked the length.
+    /// Returns the `u32` at `at`; the caller has checked the length.
     #[inline]
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let raw = take(bytes, at);
@@ -39,7 +39,7 @@ impl Order {
         }
     }
 
-    /// A pcapng stamp at `at`: the upper 32 bits come first in either byte order.
+    /// Returns a pcapng timestamp at `at`: the upper 32 bits come first in either byte order.
     #[inline]
     pub(super) fn stamp(self, bytes: &[u8], at: usize) -> u64 {
         u64::from(self.u32(bytes, at)) << 32 | u64::from(self.u32(bytes, at + 4))

@@ -55,7 +55,7 @@ impl Classic {
         Ok((Self { order, nanoseconds, snap_len: header.snaplen }, interface))
     }
 
-    /// The record at the window's position, which stays where it is.
+    /// Returns the record at the window's position, which stays where it is.
     #[inline]
     pub(super) fn next(&self, window: &mut Window<'_>) -> Result<Step, CaptureFault> {
         if !window.require(RECORD_HEADER_LEN)? {
@@ -92,7 +92,7 @@ impl Classic {
         }))
     }
 
-    /// A record that the file does not hold: a cut tail if its lengths make sense, else damage.
+    /// Handles a record that the file does not hold completely: a truncated tail if its lengths are plausible, otherwise damage.
     #[cold]
     fn beyond_end(&self, captured: u32, original: u32, available: u64) -> Result<Step, CaptureFault> {
         let snap = if self.snap_len == 0 { u32::MAX } else { self.snap_len };

@@ -95,7 +95,7 @@ pub enum CaptureFault {
         /// Name of the compression format.
         name: String,
     },
-    /// The sub-second part of a stamp is a second or more.
+    /// The sub-second part of a timestamp is a second or more.
     #[error("found a stamp with {found} in its sub-second field, expected less than {limit}")]
     Fraction {
         /// Value found.
@@ -201,7 +201,7 @@ pub enum CaptureFault {
          and within 2^64 s"
     )]
     TimeOutOfRange {
-        /// Raw stamp.
+        /// Raw timestamp.
         ticks: u64,
         /// `if_tsoffset`, in seconds.
         offset: i64,

@@ -33,7 +33,7 @@ pub struct Interface {
     /// Bytes of frame check sequence that its frames end in; the reader takes them off.
     pub fcs_len: u32,
     scale: Scale,
-    /// `if_tsoffset`, in seconds, added to every stamp.
+    /// `if_tsoffset`, in seconds, added to every timestamp.
     offset: i64,
 }
 
@@ -110,7 +110,7 @@ impl Interface {
         }
     }
 
-    /// The time of a raw stamp, rounded down to a picosecond.
+    /// Returns the time of a raw timestamp, rounded down to a picosecond.
     #[inline]
     pub(super) fn time(&self, ticks: u64) -> Result<CaptureTime, CaptureFault> {
         let time = self.scale.time(ticks);
@@ -121,7 +121,7 @@ impl Interface {
     }
 }
 
-/// The registry's name of a link type.
+/// Returns the registry's name of a link type.
 fn link_type_name(number: u32) -> String {
     match DataLink::from(number) {
         DataLink::Unknown(_) => "not in the registry".into(),

@@ -14,7 +14,7 @@ pub enum Oddity {
     /// The record has no timestamp (pcapng Simple Packet Block). The frame gets the timestamp of the previous frame, or
     /// the epoch if it is the first.
     NoTimestamp,
-    /// The stamp is earlier than that of the record before.
+    /// The timestamp is earlier than that of the record before.
     TimeBackwards,
 }
 

@@ -23,7 +23,7 @@ const ENHANCED_PACKET: u32 = 6;
 const HEAD_LEN: usize = 8;
 /// Type, length, and the length again at the end.
 const FRAMING_LEN: u32 = 12;
-/// Interface, stamp and lengths in front of the data of a packet block.
+/// Interface, timestamp and lengths in front of the data of a packet block.
 const PACKET_FIELDS_LEN: usize = 20;
 
 pub(super) struct Pcapng {
@@ -93,7 +93,7 @@ impl Pcapng {
         }
     }
 
-    /// The whole length of the block at hand; `None` if the file ends before it can be known. A section header
+    /// Returns the whole length of the block at hand; `None` if the file ends before it can be known. A section header
     /// tells its byte order first, which is taken over.
     #[inline]
     fn block_len(&mut self, window: &mut Window<'_>, block_type: u32) -> Result<Option<usize>, CaptureFault> {
@@ -200,7 +200,7 @@ impl Pcapng {
         }))
     }
 
-    /// The file-wide number of this section's interface `number`.
+    /// Returns the file-wide number of this section's interface `number`.
     #[inline]
     fn interface(&self, number: u32, interfaces: &[Interface]) -> Result<usize, CaptureFault> {
         let declared = interfaces.len() - self.first_interface;

@@ -35,9 +35,9 @@ pub struct Frame<'a> {
 /// The container format of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Classic pcap with stamps in microseconds.
+    /// Classic pcap with timestamps in microseconds.
     PcapMicros,
-    /// Classic pcap with stamps in nanoseconds.
+    /// Classic pcap with timestamps in nanoseconds.
     PcapNanos,
     /// pcapng.
     Pcapng,
@@ -165,7 +165,7 @@ impl<'a> CaptureReader<'a> {
         })
     }
 
-    /// The next frame; `None` at the end, and for ever after the end or an error.
+    /// Returns the next frame; `None` at the end, and in every call after the end or after an error.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
         self.advance()?;
@@ -210,12 +210,12 @@ impl<'a> CaptureReader<'a> {
         })
     }
 
-    /// The name given to the reader.
+    /// Returns the name given to the reader.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The container format.
+    /// Returns the container format.
     pub fn format(&self) -> Format {
         self.format
     }

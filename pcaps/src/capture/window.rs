@@ -73,7 +73,7 @@ impl<'a> Window<'a> {
         Ok(Self { taken: self.taken, ..window })
     }
 
-    /// Bytes taken from the source so far, before unpacking.
+    /// Returns the bytes taken from the source so far, before unpacking.
     pub(super) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
@@ -83,7 +83,7 @@ impl<'a> Window<'a> {
         self.cut
     }
 
-    /// The bytes at hand, from the current position on.
+    /// Returns the bytes at hand, from the current position on.
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.store {
@@ -92,7 +92,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// File offset of the current position.
+    /// Returns the file offset of the current position.
     #[inline]
     pub(super) fn offset(&self) -> u64 {
         self.base + self.start as u64

@@ -114,7 +114,7 @@ enum Process {
 }
 
 impl ArrivalTimes {
-    /// The instants of a checked process.
+    /// Returns the instants of a checked process.
     pub(super) fn new(arrivals: &Arrivals, seed: u64) -> Self {
         let mut draw = Draw::new(seed, ARRIVAL_STREAM);
         let elapsed = |pace: Pace, scale| Elapsed::new(pace.ps_per_unit(), scale);

@@ -91,12 +91,12 @@ impl Cdf {
         Ok(Self { points })
     }
 
-    /// The largest size.
+    /// Returns the largest size.
     pub fn largest(&self) -> u64 {
         self.points.last().map_or(0, |(size, _)| *size)
     }
 
-    /// The mean size, rounded down.
+    /// Returns the mean size, rounded down.
     pub fn mean(&self) -> u64 {
         let doubled: u128 = self
             .points
@@ -106,7 +106,7 @@ impl Cdf {
         (doubled / 2 / u128::from(WHOLE)) as u64
     }
 
-    /// The size below which `share` of 10^12 parts lie, rounded down.
+    /// Returns the size below which `share` of 10^12 parts lie, rounded down.
     pub fn quantile(&self, share: u64) -> u64 {
         let above = self.points.partition_point(|(_, up_to)| *up_to <= share);
         let (Some(first), Some(second)) = (self.points.get(above.wrapping_sub(1)), self.points.get(above))

@@ -47,7 +47,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// A frame with the tags.
+    /// Returns a frame with the tags.
     #[inline]
     pub(super) fn link(&self) -> FrameBuilder {
         self.tagged(FrameBuilder::new(self.destination_mac, self.source_mac))
@@ -63,7 +63,7 @@ impl Envelope {
         builder
     }
 
-    /// An IP packet on the link; of IPv6 if either address is.
+    /// Returns an IP packet on the link; of IPv6 if either address is.
     #[inline]
     pub(super) fn ip(
         &self,
@@ -181,7 +181,7 @@ impl Kind {
         }
     }
 
-    /// The destination port that the protocol fixes.
+    /// Returns the destination port that the protocol fixes.
     pub const fn fixed_port(&self) -> Option<u16> {
         match self {
             Self::Roce(_) | Self::Cnp => Some(roce::PORT),

@@ -124,7 +124,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// The cells of a line without surrounding blanks, and the bytes at which they start.
+/// Returns the cells of a line without surrounding blanks, and the bytes at which they start.
 fn cells(start: usize, line: &str) -> impl Iterator<Item = (usize, &str)> {
     line.split(',').map(move |cell| {
         let trimmed = cell.trim();
@@ -145,7 +145,7 @@ impl<'a> Row<'a> {
         self.cells[index]
     }
 
-    /// A number of a column from `least` to `most`.
+    /// Returns a number of a column from `least` to `most`.
     fn number(&self, name: &'static str, least: u64, most: u64) -> Result<Option<u64>, FileError> {
         let Some((byte, text)) = self.cell(name) else { return Ok(None) };
         match text.parse().ok().filter(|number| (least..=most).contains(number)) {

@@ -164,7 +164,7 @@ pub struct FlowFrames {
 }
 
 impl FlowFrames {
-    /// The next frame and when it starts; `None` after the last.
+    /// Returns the next frame and when it starts; `None` after the last.
     pub fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])> {
         if self.made == self.mix.packets {
             return None;

@@ -203,7 +203,7 @@ fn ip(keys: &mut Keys<'_>, defaults: &Envelope, dscp: u8, ecn: u8) -> Result<Fra
     Ok(envelope.ip(source, destination, flow_label, 0))
 }
 
-/// Bytes of `payload`, or none and the length that `size` asks for.
+/// Returns the bytes of `payload`, or none and the length that `size` asks for.
 fn payload(keys: &mut Keys<'_>) -> Result<(Option<Vec<u8>>, usize), FileError> {
     let size = keys.long("size", MAX_LEN)?;
     let bytes = keys.text("payload", "hexadecimal digits, two for each byte", hex)?;
@@ -342,7 +342,7 @@ fn pause_frame(
     built(keys, builder.build(Payload::Bytes(&packet.to_bytes()), frame))
 }
 
-/// Bytes from hexadecimal digits; blanks are skipped.
+/// Returns the bytes from hexadecimal digits; blanks are skipped.
 fn hex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text
         .chars()

@@ -107,7 +107,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A sequence whose first frame starts at `start`.
+    /// Creates a sequence whose first frame starts at `start`.
     pub fn new(start: CaptureTime, pace: Pace) -> Self {
         Self { start, pace, elapsed: Elapsed::new(pace.ps_per_unit(), 0) }
     }

@@ -27,17 +27,17 @@ impl Prefix {
         self.network
     }
 
-    /// Number of fixed bits.
+    /// Returns the number of fixed bits.
     pub const fn prefix_len(&self) -> u8 {
         self.len
     }
 
-    /// Number of free bits.
+    /// Returns the number of free bits.
     pub const fn host_bits(&self) -> u8 {
         width(self.network) - self.len
     }
 
-    /// The address in it whose free bits are the low bits of `host`.
+    /// Returns the address in it whose free bits are the low bits of `host`.
     #[inline]
     pub fn address(&self, host: u128) -> IpAddr {
         // Ones at the host bits. `checked_shr` avoids a shift by the whole width.

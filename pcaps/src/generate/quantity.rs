@@ -46,7 +46,7 @@ impl FromStr for Pace {
     }
 }
 
-/// A range of numbers from `7` or `5..9`, both ends included.
+/// Returns a range of numbers from `7` or `5..9`, both ends included.
 ///
 /// # Errors
 /// Another form, a number above `most`, or an end before the start.
@@ -74,7 +74,7 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     decimal(number, *scale)
 }
 
-/// A decimal number times `scale`, if that is a whole number and fits.
+/// Returns a decimal number times `scale`, if that is a whole number and fits.
 pub(super) fn decimal(text: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if whole.is_empty() || !(whole.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit()) {

@@ -10,20 +10,20 @@ use rand_pcg::rand_core::Rng;
 pub struct Draw(Pcg64Mcg);
 
 impl Draw {
-    /// The stream number `stream` of `seed`; different pairs give unrelated streams.
+    /// Returns the stream number `stream` of `seed`; different pairs give unrelated streams.
     pub fn new(seed: u64, stream: u64) -> Self {
         let upper = mix(seed);
         let lower = mix(upper ^ mix(stream));
         Self(Pcg64Mcg::new(u128::from(mix(upper ^ lower)) << 64 | u128::from(lower)))
     }
 
-    /// Any `u64`.
+    /// Returns any `u64`.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number less than `limit`, all equally likely; 0 if `limit` is 0.
+    /// Returns a number less than `limit`, all equally likely; 0 if `limit` is 0.
     #[inline]
     pub fn below(&mut self, limit: u64) -> u64 {
         // The upper half of a 64 x 64 bit product, without the few lower halves that would favour some results.
@@ -36,7 +36,7 @@ impl Draw {
         }
     }
 
-    /// A number from `first` to `last`, both included, all equally likely; `first` if `last` is less.
+    /// Returns a number from `first` to `last`, both included, all equally likely; `first` if `last` is less.
     #[inline]
     pub fn between(&mut self, first: u32, last: u32) -> u32 {
         first + self.below(u64::from(last.saturating_sub(first)) + 1) as u32
@@ -88,7 +88,7 @@ const MINIMISE: [u64; 16] = {
     sums
 };
 
-/// The finaliser of SplitMix64: spreads small seeds over all bits.
+/// Applies the finaliser of SplitMix64, which spreads small seeds over all bits.
 pub(super) const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

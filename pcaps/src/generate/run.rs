@@ -115,7 +115,7 @@ impl FlowRun {
         self.line.ps()
     }
 
-    /// Frames to come.
+    /// Returns the number of remaining frames.
     pub(super) const fn left(&self) -> u64 {
         self.left
     }

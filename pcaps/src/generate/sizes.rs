@@ -66,7 +66,7 @@ impl Sizes {
         Ok(())
     }
 
-    /// The largest length.
+    /// Returns the largest length.
     pub fn largest(&self) -> u32 {
         match self {
             Self::Range(range) => *range.end(),

@@ -96,7 +96,7 @@ impl Tuples {
 const TUPLE_STREAM: u64 = u64::MAX - 2;
 
 impl TupleMap {
-    /// The five-tuple of a flow.
+    /// Returns the five-tuple of a flow.
     pub(super) fn tuple(&self, flow: u64) -> Tuple {
         let v6_before = self.v6_before(flow);
         let is_v6 = self.v6_before(flow + 1) > v6_before;
@@ -141,7 +141,7 @@ impl TupleMap {
             * ports(&self.tuples.destination_ports)
     }
 
-    /// The five-tuple of this number between two prefixes.
+    /// Returns the five-tuple of this number between two prefixes.
     fn at(&self, source: Prefix, destination: Prefix, index: u128) -> Tuple {
         let mut rest = index;
         let mut digit = |base: u128| {
@@ -187,7 +187,7 @@ const fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// A number that differs between pairs of prefixes.
+/// Returns a number that differs between pairs of prefixes.
 fn flow_class(source: Prefix, destination: Prefix) -> u64 {
     let bits = |address: IpAddr| match address {
         IpAddr::V4(address) => u64::from(address.to_bits()),
@@ -196,8 +196,8 @@ fn flow_class(source: Prefix, destination: Prefix) -> u64 {
     bits(source.network()).rotate_left(32) ^ bits(destination.network())
 }
 
-/// A permutation of the numbers below `size`, which is at most 2^96: a Feistel network over the next even number
-/// of bits, repeated until it falls below `size`.
+/// Returns a permutation of the numbers below `size`, which is at most 2^96: a Feistel network over the next even
+/// number of bits, repeated until it falls below `size`.
 fn permute(index: u128, size: u128, key: u64) -> u128 {
     let bits = (128 - size.saturating_sub(1).leading_zeros()).max(2);
     let half = bits.div_ceil(2);

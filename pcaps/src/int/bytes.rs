@@ -38,7 +38,7 @@ impl<'a> Bytes<'a> {
         Ok(taken)
     }
 
-    /// The next `count` (at most 8) bytes as a number.
+    /// Returns the next `count` (at most 8) bytes as a number.
     pub(super) fn number(&mut self, what: &'static str, count: usize) -> Result<u64, IntError> {
         let taken = self.take(what, count)?;
         Ok(taken.data.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))

@@ -70,7 +70,7 @@ fn link(frame: &[u8]) -> Option<(u16, usize)> {
     }
 }
 
-/// An unfragmented IP packet of TCP or UDP.
+/// Returns an unfragmented IP packet of TCP or UDP.
 fn network(frame: &[u8], ether_type: u16, at: usize) -> Option<Transport<'_>> {
     let packet = frame.get(at..)?;
     match ether_type {

@@ -84,8 +84,8 @@ fn known<const BITS: u32>(value: u64) -> Option<u64> {
 }
 
 impl Hop {
-    /// The metadata that a bitmap asks for, in its order, then domain specific words up to `end` words, then the
-    /// complement.
+    /// Returns the metadata that a bitmap asks for, in its order, then domain specific words up to `end` words, then
+    /// the complement.
     pub(super) fn read(mut block: Bytes<'_>, bitmap: u16) -> Result<Hop, IntError> {
         let mut hop = Hop::default();
         let asked = |bit: u16| bitmap & 0x8000 >> bit != 0;
@@ -141,7 +141,7 @@ impl Hop {
     }
 }
 
-/// Words that the standard's bits of a bitmap ask for.
+/// Returns the words that the standard's bits of a bitmap ask for.
 pub(super) fn standard_words(bitmap: u16) -> u32 {
     bitmap.count_ones() + (bitmap & 0x0e00).count_ones()
 }

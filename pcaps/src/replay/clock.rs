@@ -74,7 +74,7 @@ impl Line {
 pub(super) struct Clock {
     pace: Pace,
     line: Line,
-    /// Start of the present turn, for paces that follow stamps.
+    /// Start of the present turn, for paces that follow timestamps.
     base: u64,
     /// Time at which a rate requests the next frame.
     due: Exact,
@@ -111,7 +111,7 @@ impl Clock {
         Slot { time, delay: time - wanted }
     }
 
-    /// A frame of `len` bytes is sent in this slot.
+    /// Records that a frame of `len` bytes is sent in this slot.
     #[inline]
     pub(super) fn sent(&mut self, slot: Slot, len: u32) {
         self.last = slot.time - slot.delay;
@@ -135,7 +135,7 @@ impl Clock {
         self.free.max(self.last)
     }
 
-    /// The next turn of the captures begins at `base`.
+    /// Starts the next turn of the captures at `base`.
     pub(super) fn restart(&mut self, base: u64) {
         self.base = base;
         self.last = self.last.max(base);

@@ -23,7 +23,7 @@ pub struct Schedule {
 }
 
 impl Default for Schedule {
-    /// The captures once, as captured.
+    /// Returns the captures once, as captured.
     fn default() -> Self {
         Self { pace: Pace::Original, turns: 1, limit: u64::MAX, duration: u64::MAX }
     }
@@ -97,8 +97,8 @@ pub type Opener<'a> = Box<dyn FnMut(usize) -> Result<CaptureReader<'a>, CaptureE
 
 /// Sends captures: a lending iterator in the memory of their readers.
 ///
-/// Frames come by sending time, then by port. On a port they keep the order of its captures merged by stamp.
-/// Time zero is the earliest first stamp of all inputs. With a pace that follows stamps all ports begin a turn
+/// Frames come by sending time, then by port. On a port they keep the order of its captures merged by timestamp.
+/// Time zero is the earliest first timestamp of all inputs. With a pace that follows timestamps all ports begin a turn
 /// together, when the last frame of the turn before is off its line; at a rate each port takes its turns by
 /// itself, without a pause.
 ///
@@ -116,7 +116,7 @@ pub struct Feed<'a> {
 }
 
 impl<'a> Feed<'a> {
-    /// Opens all inputs and looks at their first stamps.
+    /// Opens all inputs and looks at their first timestamps.
     pub fn new(ports: Vec<Port>, schedule: Schedule, mut open: Opener<'a>) -> Result<Self, CaptureError> {
         let inputs = ports.iter().flat_map(|port| &port.inputs).max().map_or(0, |most| most + 1);
         let mut lanes = Vec::with_capacity(ports.len());
@@ -145,12 +145,12 @@ impl<'a> Feed<'a> {
         Ok(feed)
     }
 
-    /// The earliest first stamp of all inputs: time zero.
+    /// Returns the earliest first timestamp of all inputs: time zero.
     pub fn origin(&self) -> CaptureTime {
         self.origin
     }
 
-    /// The next frame to send; `None` at the end, and for ever after the end or an error.
+    /// Returns the next frame to send; `None` at the end, and in every call after the end or after an error.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Sending<'_>>, CaptureError> {
         if self.ended {
@@ -189,7 +189,7 @@ impl<'a> Feed<'a> {
         &self.reports
     }
 
-    /// The lane whose frame comes next. Within the schedule.
+    /// Returns the lane of the next frame, if the frame is within the schedule.
     #[inline]
     fn choose(&mut self) -> Result<Option<usize>, CaptureError> {
         if self.sent >= self.schedule.limit {
@@ -206,7 +206,7 @@ impl<'a> Feed<'a> {
         Ok(first.filter(|(time, _)| *time <= self.schedule.duration).map(|(_, lane)| lane))
     }
 
-    /// The lane with the earliest frame, and its time.
+    /// Returns the lane with the earliest frame, and its time.
     #[inline]
     fn first(&self) -> Option<(u64, usize)> {
         if let [lane] = self.lanes.as_slice() {

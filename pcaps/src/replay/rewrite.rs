@@ -66,7 +66,7 @@ struct Icrc {
 impl Icrc {
     /// Finds the invariant CRC of a complete RoCEv2 datagram.
     fn find(frame: &[u8], packet: &Packet) -> Option<Self> {
-        // A datagram's check sum is at its byte 6.
+        // A datagram's checksum is at its byte 6.
         let start = packet.transport_sum.filter(|sum| sum.optional)?.at - 6;
         let header = frame.get(start..start + udp::HEADER_LEN)?;
         let len = usize::from(be16(&header[4..]));
@@ -100,7 +100,7 @@ struct Packet {
     source_moves: bool,
     destination_moves: bool,
     address_len: usize,
-    /// IPv4's header check sum.
+    /// IPv4's header checksum.
     header_sum: Option<usize>,
     /// The transport's, which covers the addresses.
     transport_sum: Option<Sum>,
@@ -179,7 +179,7 @@ impl Packet {
 }
 
 impl Sum {
-    /// The sum after 32 bits under it went from `old` to `new`.
+    /// Updates the checksum after 32 bits under it changed from `old` to `new`.
     fn mend(self, frame: &mut [u8], old: u32, new: u32) {
         let Some(field) = frame.get_mut(self.at..self.at + 2) else { return };
         let before = be16(field);
@@ -222,7 +222,7 @@ fn sum_of(protocol: u8, at: usize) -> Option<Sum> {
     }
 }
 
-/// A check sum over 32 bits that went from `old` to `new`: RFC 1624, equation 3.
+/// Returns a checksum over 32 bits that went from `old` to `new`: RFC 1624, equation 3.
 fn updated(sum: u16, old: u32, new: u32) -> u16 {
     let halves = |word: u32| (word >> 16) + (word & 0xffff);
     let mut total = u32::from(!sum) + halves(!old) + halves(new);

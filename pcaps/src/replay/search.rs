@@ -16,12 +16,13 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search up to `line` whose answer is less than `resolution` (at least 1) below the lowest rate that fails.
+    /// Creates a search up to `line` whose answer is less than `resolution` (at least 1) below the lowest rate that
+    /// fails.
     pub fn new(line: u64, resolution: u64) -> Self {
         Self { passed: 0, failed: None, line, resolution: resolution.max(1) }
     }
 
-    /// The rate to try next; `None` when the answer is known.
+    /// Returns the rate to try next; `None` when the answer is known.
     pub fn next_rate(&self) -> Option<u64> {
         let Some(failed) = self.failed else {
             return (self.passed < self.line).then_some(self.line);
@@ -39,12 +40,12 @@ impl Search {
         }
     }
 
-    /// The highest rate that passed.
+    /// Returns the highest rate that passed.
     pub fn passed(&self) -> Option<u64> {
         Some(self.passed).filter(|rate| *rate > 0)
     }
 
-    /// The lowest rate that failed.
+    /// Returns the lowest rate that failed.
     pub fn failed(&self) -> Option<u64> {
         self.failed
     }

@@ -54,7 +54,7 @@ impl Trace {
         Ok(())
     }
 
-    /// An IPv4 frame of a flow.
+    /// Returns an IPv4 frame of a flow.
     pub(super) fn ipv4(
         &mut self,
         to: Ipv4Addr,

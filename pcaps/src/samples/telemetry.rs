@@ -13,7 +13,7 @@ const SLOW: Ipv4Addr = Ipv4Addr::new(10, 9, 9, 9);
 /// DSCP of packets with INT.
 const INT_DSCP: u8 = 0x17;
 
-/// A frame with a UDP checksum of 0, as senders that leave checksums to others write it.
+/// Returns a frame with a UDP checksum of 0, as senders that leave checksums to others write it.
 fn unsummed(ip: ipv4::Header, ports: udp::Header, payload: &[u8]) -> Result<Vec<u8>, SampleError> {
     let mut frame = Vec::new();
     FrameBuilder::new(ROUTER, NEIGHBOUR).ipv4(ip).udp(ports).build(Payload::Bytes(payload), &mut frame)?;

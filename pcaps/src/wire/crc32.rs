@@ -8,7 +8,7 @@ const POLYNOMIAL: u32 = 0xedb8_8320;
 pub struct Crc32(u32);
 
 impl Crc32 {
-    /// The CRC of no bytes.
+    /// Returns the CRC of no bytes.
     pub const fn new() -> Self {
         Self(!0)
     }
@@ -35,7 +35,7 @@ impl Crc32 {
         Self(bits.fold(self.0, |crc, (_, &power)| multiply(power, crc)))
     }
 
-    /// The CRC. Its little-endian bytes go onto the wire.
+    /// Returns the CRC. Its little-endian bytes go onto the wire.
     pub const fn finish(self) -> u32 {
         !self.0
     }
@@ -47,7 +47,7 @@ impl Default for Crc32 {
     }
 }
 
-/// The product of two reflected polynomials modulo the CRC's.
+/// Returns the product of two reflected polynomials modulo the CRC's.
 const fn multiply(a: u32, mut b: u32) -> u32 {
     let mut product = 0;
     let mut bit = 32;

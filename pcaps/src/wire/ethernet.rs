@@ -60,7 +60,7 @@ impl<'a> View<'a> {
         self.payload
     }
 
-    /// The header as a value.
+    /// Returns the header as a value.
     pub fn header(&self) -> Header {
         Header { destination: self.destination(), source: self.source(), ethertype: self.ethertype() }
     }
@@ -78,7 +78,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..6].copy_from_slice(&self.destination.0);
@@ -88,13 +88,13 @@ impl Header {
     }
 }
 
-/// Bytes that a frame of `len` bytes without FCS takes on the wire: padded, with FCS, preamble and gap.
+/// Returns the bytes that a frame of `len` bytes without FCS takes on the wire: padded, with FCS, preamble and gap.
 pub const fn wire_len(len: u32) -> u64 {
     let padded = if len < MIN_FRAME_LEN { MIN_FRAME_LEN } else { len };
     padded as u64 + (FCS_LEN + GAP_LEN) as u64
 }
 
-/// The frame check sequence of a frame: CRC-32 (IEEE 802.3 §3.2.9). Its little-endian bytes follow the frame.
+/// Returns the frame check sequence of a frame: CRC-32 (IEEE 802.3 §3.2.9). Its little-endian bytes follow the frame.
 pub fn fcs(frame: &[u8]) -> u32 {
     Crc32::new().with(frame).finish()
 }

@@ -67,7 +67,7 @@ pub struct FrameBuilder {
 }
 
 impl FrameBuilder {
-    /// An untagged frame of EtherType 0 between two stations.
+    /// Creates an untagged frame of EtherType 0 between two stations.
     pub const fn new(destination: MacAddr, source: MacAddr) -> Self {
         let network = Network::Raw { ethertype: 0 };
         Self { destination, source, service_tag: None, tag: None, network, transport: Transport::None }
@@ -251,7 +251,7 @@ impl FrameBuilder {
     }
 }
 
-/// A length as its 16-bit field.
+/// Returns a length as its 16-bit field.
 fn fit(protocol: &'static str, found: usize) -> Result<u16, WireError> {
     u16::try_from(found).map_err(|_| WireError::Long { protocol, found, expected: u16::MAX.into() })
 }

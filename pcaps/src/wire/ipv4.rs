@@ -54,7 +54,7 @@ impl<'a> View<'a> {
         self.header[1] & 3
     }
 
-    /// Bytes of header and payload, as the header says.
+    /// Returns the bytes of header and payload, as the header says.
     pub fn total_len(&self) -> u16 {
         self.u16(2)
     }
@@ -121,7 +121,7 @@ impl<'a> View<'a> {
         self.rest.get(..len).unwrap_or(self.rest)
     }
 
-    /// The header as a value, without its options.
+    /// Returns the header as a value, without its options.
     pub fn header(&self) -> Header {
         Header {
             dscp: self.dscp(),
@@ -174,7 +174,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header with time to live 64 that must not be fragmented; the rest is for [`FrameBuilder`] to fill in.
+    /// Creates a header with time to live 64 that must not be fragmented; the rest is for [`FrameBuilder`] to fill in.
     ///
     /// [`FrameBuilder`]: super::FrameBuilder
     pub const fn new(source: Ipv4Addr, destination: Ipv4Addr) -> Self {
@@ -202,7 +202,7 @@ impl Header {
         self
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let flags = u16::from(self.dont_fragment) << 14 | u16::from(self.more_fragments) << 13;
         let mut bytes = [0; HEADER_LEN];

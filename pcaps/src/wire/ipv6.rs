@@ -46,7 +46,7 @@ impl<'a> View<'a> {
         u32::from_be_bytes([0, self.header[1], self.header[2], self.header[3]]) & MAX_FLOW_LABEL
     }
 
-    /// Bytes after the fixed header, as it says.
+    /// Returns the bytes after the fixed header, as it says.
     pub fn payload_len(&self) -> u16 {
         u16::from_be_bytes([self.header[4], self.header[5]])
     }
@@ -76,7 +76,7 @@ impl<'a> View<'a> {
         self.rest.get(..usize::from(self.payload_len())).unwrap_or(self.rest)
     }
 
-    /// The header as a value.
+    /// Returns the header as a value.
     pub fn header(&self) -> Header {
         Header {
             dscp: self.dscp(),
@@ -117,7 +117,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header with hop limit 64; the rest is for [`FrameBuilder`](super::FrameBuilder) to fill in.
+    /// Creates a header with hop limit 64; the rest is for [`FrameBuilder`](super::FrameBuilder) to fill in.
     pub const fn new(source: Ipv6Addr, destination: Ipv6Addr) -> Self {
         Self {
             dscp: 0,
@@ -131,7 +131,7 @@ impl Header {
         }
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let class = u32::from(self.dscp << 2 | self.ecn & 3);
         let first = 6 << 28 | class << 20 | self.flow_label & MAX_FLOW_LABEL;

@@ -47,7 +47,7 @@ impl<'a> View<'a> {
         self.u16(0)
     }
 
-    /// The frame as a value.
+    /// Returns the frame as a value.
     pub fn packet(&self) -> Packet {
         if self.opcode() == PAUSE {
             return Packet::Pause { quanta: self.u16(2) };
@@ -85,7 +85,7 @@ impl Packet {
         Self::Pfc { enabled, quanta: std::array::from_fn(of) }
     }
 
-    /// The bytes on the wire, with the padding.
+    /// Returns the bytes on the wire, with the padding.
     pub fn to_bytes(self) -> [u8; PACKET_LEN] {
         let mut bytes = [0; PACKET_LEN];
         match self {

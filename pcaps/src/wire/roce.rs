@@ -70,7 +70,7 @@ impl<'a> View<'a> {
         self.header[0]
     }
 
-    /// Number of the destination queue pair.
+    /// Returns the number of the destination queue pair.
     pub fn destination_qp(&self) -> u32 {
         self.u24(5)
     }
@@ -85,12 +85,12 @@ impl<'a> View<'a> {
         self.payload
     }
 
-    /// The invariant CRC, as found.
+    /// Returns the invariant CRC, as found.
     pub fn icrc(&self) -> u32 {
         u32::from_le_bytes(self.icrc)
     }
 
-    /// The base transport header as a value.
+    /// Returns the base transport header as a value.
     pub fn header(&self) -> Bth {
         let [opcode, flags, a, b, congestion, .., request, _, _, _] = *self.header;
         Bth {
@@ -147,7 +147,7 @@ pub struct Bth {
 }
 
 impl Bth {
-    /// A header in the default partition.
+    /// Creates a header in the default partition.
     pub const fn new(opcode: u8, destination_qp: u32, psn: u32) -> Self {
         Self {
             opcode,
@@ -166,7 +166,7 @@ impl Bth {
         }
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; BTH_LEN] {
         let bit = |flag: bool, place: u8| u8::from(flag) << place;
         let [p, q] = self.partition.to_be_bytes();
@@ -209,7 +209,7 @@ pub enum Extension {
 const EXTENSION_LEN: usize = 16;
 
 impl Extension {
-    /// Bytes on the wire.
+    /// Returns the bytes on the wire.
     pub const fn byte_len(self) -> usize {
         match self {
             Self::None => 0,
@@ -218,7 +218,7 @@ impl Extension {
         }
     }
 
-    /// The bytes on the wire, of which [`byte_len`](Self::byte_len) count.
+    /// Returns the bytes on the wire, of which [`byte_len`](Self::byte_len) count.
     fn to_bytes(self) -> [u8; EXTENSION_LEN] {
         let mut bytes = [0; EXTENSION_LEN];
         match self {
@@ -246,13 +246,13 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// A congestion notification packet to a queue pair (model: buffer §4.6).
+    /// Returns a congestion notification packet to a queue pair (model: buffer §4.6).
     pub const fn cnp(destination_qp: u32) -> Self {
         let bth = Bth { becn: true, ..Bth::new(opcode::CNP, destination_qp, 0) };
         Self { bth, extension: Extension::Cnp }
     }
 
-    /// Bytes on the wire.
+    /// Returns the bytes on the wire.
     pub const fn byte_len(self) -> usize {
         BTH_LEN + self.extension.byte_len()
     }

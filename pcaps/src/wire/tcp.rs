@@ -91,7 +91,7 @@ impl<'a> View<'a> {
         self.payload
     }
 
-    /// The header as a value, without its options.
+    /// Returns the header as a value, without its options.
     pub fn header(&self) -> Header {
         Header {
             source_port: self.source_port(),
@@ -136,7 +136,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A segment with [`ACK`] and the largest window; the rest is for [`FrameBuilder`] to fill in.
+    /// Creates a segment with [`ACK`] and the largest window; the rest is for [`FrameBuilder`] to fill in.
     ///
     /// [`FrameBuilder`]: super::FrameBuilder
     pub const fn new(source_port: u16, destination_port: u16) -> Self {
@@ -152,7 +152,7 @@ impl Header {
         }
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..2].copy_from_slice(&self.source_port.to_be_bytes());

@@ -46,7 +46,7 @@ impl<'a> View<'a> {
         self.payload
     }
 
-    /// The tag as a value.
+    /// Returns the tag as a value.
     pub fn tag(&self) -> Tag {
         Tag { pcp: self.pcp(), dei: self.dei(), vid: self.vid(), ethertype: self.ethertype() }
     }
@@ -66,7 +66,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; TAG_LEN] {
         let control = u16::from(self.pcp & 7) << 13 | u16::from(self.dei) << 12 | self.vid & MAX_VID;
         let [[a, b], [c, d]] = [control.to_be_bytes(), self.ethertype.to_be_bytes()];

@@ -36,12 +36,12 @@ impl<'a> View<'a> {
         u32::from_be_bytes([0, self.header[4], self.header[5], self.header[6]])
     }
 
-    /// The frame inside.
+    /// Returns the frame inside.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The header as a value.
+    /// Returns the header as a value.
     pub fn header(&self) -> Header {
         Header { vni: self.vni() }
     }
@@ -55,7 +55,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let [_, a, b, c] = self.vni.to_be_bytes();
         [HAS_VNI, 0, 0, 0, a, b, c, 0]

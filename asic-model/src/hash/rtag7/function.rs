@@ -50,7 +50,7 @@ impl Rtag7Function {
     pub const UNCORRELATED: [Self; 6] =
         [Self::Crc32Lo, Self::Ccitt, Self::Bisync, Self::Crc32Hi, Self::Xor16, Self::Xor8];
 
-    /// The selector code, 3..=11.
+    /// Returns the selector code, 3..=11.
     pub const fn code(self) -> u8 {
         self as u8 + 3
     }
@@ -61,7 +61,7 @@ impl Rtag7Function {
         Self::ALL.get(usize::from(code.checked_sub(3)?)).copied()
     }
 
-    /// The name users type.
+    /// Returns the name that users type.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bisync => "bisync",
@@ -76,12 +76,12 @@ impl Rtag7Function {
         }
     }
 
-    /// The function of a name.
+    /// Returns the function of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.name() == name)
     }
 
-    /// The hash of a message, by definition: bit by bit, no tables.
+    /// Returns the hash of a message, by definition: bit by bit, no tables.
     pub fn hash(self, message: &Rtag7Message) -> u16 {
         match self {
             Self::Bisync => crc16(BISYNC, message),
@@ -102,7 +102,7 @@ impl Rtag7Function {
     }
 }
 
-/// The shift register after the message: start 0, lowest bit first, no final XOR.
+/// Returns the shift register after the message: start 0, lowest bit first, no final XOR.
 fn crc(poly: u32, message: &Rtag7Message) -> u32 {
     let bytes = message.iter().flat_map(|word| word.to_le_bytes());
     bytes.fold(0, |register, byte| {
@@ -110,12 +110,12 @@ fn crc(poly: u32, message: &Rtag7Message) -> u32 {
     })
 }
 
-/// A 16-bit CRC: the register, bit-reversed.
+/// Returns a 16-bit CRC: the register, bit-reversed.
 fn crc16(poly: u32, message: &Rtag7Message) -> u16 {
     (crc(poly, message) as u16).reverse_bits()
 }
 
-/// All words XORed and folded to `bits` bits, a power of two up to 16.
+/// Returns all words XORed and folded to `bits` bits, a power of two up to 16.
 fn fold(message: &Rtag7Message, bits: u32) -> u16 {
     let mut sum = message.iter().fold(0, |sum, word| sum ^ word);
     let mut width = 32;

@@ -83,7 +83,7 @@ pub struct Rtag7Packet {
 }
 
 impl Rtag7Packet {
-    /// An IPv4 packet with nothing but a five-tuple.
+    /// Returns an IPv4 packet with nothing but a five-tuple.
     pub const fn five_tuple(source: u32, destination: u32, protocol: u8, ports: (u16, u16)) -> Self {
         Self {
             addresses: Addresses::V4(source, destination),
@@ -148,7 +148,7 @@ impl KeyConfig {
     pub const FIVE_TUPLE: Self =
         Self { maps: BinMaps::FIVE_TUPLE, ipv6: Ipv6Fold::Xor, preprocess: false, overlay: None };
 
-    /// The message of a packet.
+    /// Returns the message of a packet.
     pub fn message(&self, packet: &Rtag7Packet, seed: u32) -> Rtag7Message {
         let map = self.map(packet);
         let bins = self.bins(packet);
@@ -226,7 +226,7 @@ const fn l2_bins(packet: &Rtag7Packet) -> [u16; 12] {
     ]
 }
 
-/// The optional mixing of a bin, computed in 32 bits and cut to 16.
+/// Applies the optional mixing to a bin; it is computed in 32 bits and truncated to 16.
 const fn preprocessed(bin: u16) -> u16 {
     let x = bin as u32;
     (x ^ x >> 3 ^ x << 2) as u16

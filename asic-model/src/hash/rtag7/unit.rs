@@ -40,7 +40,7 @@ pub enum SubSelect {
 }
 
 impl SubSelect {
-    /// The meaning of a 3-bit code.
+    /// Returns the meaning of a 3-bit code.
     pub const fn from_code(code: u8) -> Option<Self> {
         Some(match code {
             0 => Self::A0,
@@ -92,7 +92,7 @@ impl EcmpMask {
     /// All sixteen bits.
     pub const FULL: Self = Self(0xffff);
 
-    /// The mask of a 3-bit setting.
+    /// Returns the mask of a 3-bit setting.
     ///
     /// # Errors
     /// Above 6.
@@ -103,7 +103,7 @@ impl EcmpMask {
         Ok(Self((0x3ff << setting) | ((1 << setting) - 1)))
     }
 
-    /// The mask.
+    /// Returns the mask.
     pub const fn bits(self) -> u16 {
         self.0
     }
@@ -117,7 +117,7 @@ pub struct EcmpGroup {
 }
 
 impl EcmpGroup {
-    /// A group of `size` (1..=1024) entries from `base` (0..=4095) on.
+    /// Creates a group of `size` (1..=1024) entries from `base` (0..=4095) on.
     ///
     /// # Errors
     /// When either is out of range.
@@ -136,7 +136,7 @@ impl EcmpGroup {
         self.count_field
     }
 
-    /// The entry of the member table that a value picks.
+    /// Returns the entry of the member table that a value picks.
     pub const fn entry(self, value: u16, mask: EcmpMask) -> u16 {
         let remainder = (value & mask.0) % (self.count_field + 1);
         let index = remainder & INDEX_MASK;
@@ -254,7 +254,7 @@ impl Rtag7Unit {
         Ok(self)
     }
 
-    /// The four hash values of a packet; load-balancing numbers and the destination are 0 and unknown.
+    /// Returns the four hash values of a packet; load-balancing numbers and the destination are 0 and unknown.
     pub fn values(&self, packet: &Rtag7Packet) -> HashValues {
         let [a, b] = self.blocks.map(|block| {
             let message = self.key.message(packet, block.seed);

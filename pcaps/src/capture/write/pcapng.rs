@@ -184,7 +184,7 @@ impl<W: Write> CaptureWriter<W> {
 }
 
 impl Direction {
-    /// The low two bits of `epb_flags`.
+    /// Returns the low two bits of `epb_flags`.
     fn flags(self) -> u32 {
         match self {
             Self::Inbound => 1,
@@ -193,7 +193,7 @@ impl Direction {
     }
 }
 
-/// A stamp in nanoseconds, rounded down.
+/// Returns a timestamp in nanoseconds, rounded down.
 #[inline]
 fn ticks(packet: u64, time: CaptureTime) -> Result<u64, WriteError> {
     const LIMIT: u64 = u64::MAX / 1_000_000_000;

@@ -20,12 +20,12 @@ const ENHANCED_PACKET: u32 = 6;
 /// `if_tsresol` of picoseconds.
 const TSRESOL_PS: u8 = 12;
 
-/// Container and resolution of stamps.
+/// Container and resolution of timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceFormat {
     /// pcapng in nanoseconds.
     Pcapng,
-    /// pcapng in picoseconds since the second of the trace's start. Exact, but tools that convert stamps in 64 bits
+    /// pcapng in picoseconds since the second of the trace's start. Exact, but tools that convert timestamps in 64 bits
     /// show wrong fractions of a second (Wireshark 4.0 does).
     PcapngPs,
     /// Classic pcap in nanoseconds.

@@ -15,7 +15,7 @@ pub(super) enum Transport {
 }
 
 impl Transport {
-    /// Bytes before the payload.
+    /// Returns the bytes before the payload.
     pub(super) const fn header_len(&self) -> usize {
         match self {
             Self::None => 0,
@@ -129,12 +129,12 @@ impl FrameBuilder {
     }
 }
 
-/// Bytes that bring a RoCEv2 payload to a multiple of four.
+/// Returns the bytes that bring a RoCEv2 payload to a multiple of four.
 const fn padding(payload: usize) -> usize {
     payload.next_multiple_of(4) - payload
 }
 
-/// A UDP checksum: 0 would say that there is none.
+/// Returns a UDP checksum: 0 would say that there is none.
 const fn present(sum: u16) -> u16 {
     if sum == 0 { 0xffff } else { sum }
 }
