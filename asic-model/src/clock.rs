@@ -12,10 +12,10 @@ const UNITS: &[Unit] = &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 
 const EXPECTED: &str =
     "a frequency up to 1000 GHz with Hz, kHz, MHz or GHz, for example `1.22GHz` or `4000/3MHz`";
 
-/// A clock of `num / den` Hz whose edge 0 lies at the run's origin.
+/// Clock of `num / den` Hz whose edge 0 is at the run's origin.
 ///
-/// Edge `n` lies at `floor(n * 10^12 * den / num)` picoseconds: the absolute cycle number is converted, so
-/// the error is below one picosecond after any number of cycles.
+/// Edge `n` is at `floor(n * 10^12 * den / num)` picoseconds. The absolute cycle number is converted, so the error is
+/// below one picosecond after any number of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Clock {
     num: u64,
@@ -76,7 +76,7 @@ impl Clock {
     /// Creates a clock of `num / den` Hz.
     ///
     /// # Errors
-    /// A zero on either side, more than 1 THz, or a period that needs more than 64-bit terms.
+    /// Fails if a side is zero, the frequency is above 1 THz, or the period needs more than 64-bit terms.
     pub fn new(num: u64, den: u64) -> Result<Self, ClockError> {
         if num == 0 || den == 0 {
             return Err(ClockError::Zero { num, den });
@@ -98,7 +98,7 @@ impl Clock {
     /// Returns a clock of a whole number of hertz.
     ///
     /// # Errors
-    /// As [`Clock::new`].
+    /// Fails in the same cases as [`Clock::new`].
     pub fn from_hz(hz: u64) -> Result<Self, ClockError> {
         Self::new(hz, 1)
     }

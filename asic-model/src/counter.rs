@@ -29,7 +29,7 @@ pub struct CounterLayout {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CounterError {
     /// The format holds one number and two are asked for, or the reverse.
-    #[error("counter of {kind:?} in format {format:?}: that format holds {holds}; use {instead}")]
+    #[error("a format of {} holds {holds}, but the counter counts {}; use {instead}", bits_of(*.format), counted(*.kind))]
     Format {
         /// Counted quantity.
         kind: CounterKind,
@@ -43,6 +43,26 @@ pub enum CounterError {
     /// The adjustment has more than 14 bits.
     #[error("byte count adjustment {0}; it is -8192 to 8191")]
     Adjust(i32),
+}
+
+/// Returns the counted quantity in words.
+const fn counted(kind: CounterKind) -> &'static str {
+    match kind {
+        CounterKind::Packets => "packets",
+        CounterKind::Bytes => "bytes",
+        CounterKind::Both => "packets and bytes",
+    }
+}
+
+/// Returns the widths of a format's numbers in words.
+const fn bits_of(format: CounterFormat) -> &'static str {
+    match format {
+        CounterFormat::Single32 => "32 bits",
+        CounterFormat::Single64 => "64 bits",
+        CounterFormat::Both28And36 => "28 + 36 bits",
+        CounterFormat::Both64 => "64 + 64 bits",
+        CounterFormat::Both17And25 => "17 + 25 bits",
+    }
 }
 
 impl CounterLayout {

@@ -121,7 +121,7 @@ impl<E> EventQueue<E> {
     /// Adds an event.
     ///
     /// # Errors
-    /// If its key is not after the key of the last event popped: it could no longer be handled in order.
+    /// Fails if its key is not after the key of the last event popped: it could no longer be handled in order.
     pub fn push(&mut self, key: EventKey, event: E) -> Result<(), PastEvent> {
         self.in_time(key)?;
         self.heap.push(Pending { key, event });

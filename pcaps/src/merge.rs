@@ -4,12 +4,12 @@
 
 use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame};
 
-/// A k-way merge of captures.
+/// K-way merge of captures.
 ///
-/// Frames come by time, then by input, then in the order of the file. An input whose own timestamps run backwards
-/// keeps the order of its file (and counts [`TimeBackwards`](crate::capture::Oddity::TimeBackwards)), so the
-/// merged timestamps run backwards there too. The first error of any input is final, as with a single reader; an
-/// input that is cut inside its last record just ends.
+/// Frames are in order of time, then of input, then of the file. An input whose own timestamps run backwards keeps the
+/// order of its file (and counts [`TimeBackwards`](crate::capture::Oddity::TimeBackwards)), so the merged timestamps
+/// run backwards there too. The first error of any input is final, as with a single reader; an input that is cut inside
+/// its last record just ends.
 pub struct Merge<'a> {
     inputs: Vec<CaptureReader<'a>>,
     /// Timestamp of each input's next frame; `None` for `current` and for ended inputs. A scan is cheaper than a heap,

@@ -153,11 +153,11 @@ instructions! {
     Or = "or", Bitwise, 2, BOTH;
     /// All ones.
     Sethi = "sethi", Bitwise, 0, BOTH;
-    /// `a` shifted left by the constant `b`; zeros come in.
+    /// `a` shifted left by the constant `b`; zeros are shifted in.
     Shl = "shl", Shift, 2, BOTH;
-    /// `a` shifted right by the constant `b`; copies of the sign bit come in.
+    /// `a` shifted right by the constant `b`; copies of the sign bit are shifted in.
     Shrs = "shrs", Shift, 2, BOTH;
-    /// `a` shifted right by the constant `b`; zeros come in.
+    /// `a` shifted right by the constant `b`; zeros are shifted in.
     Shru = "shru", Shift, 2, BOTH;
     /// `a`.
     Set = "set", Move, 1, BOTH;

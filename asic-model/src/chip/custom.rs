@@ -120,7 +120,7 @@ impl ChipSpec {
     /// Returns the whole chip as TOML that [`ChipSpec::from_toml`] reads back to an equal chip.
     ///
     /// # Errors
-    /// None for a chip that [`ChipSpec::validate`] accepts; the type is the serialiser's.
+    /// Never fails for a chip that [`ChipSpec::validate`] accepts; the type is the serialiser's.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }
@@ -153,7 +153,7 @@ fn base_of(document: &DeTable<'_>, text: &str, origin: &str) -> Result<Option<Ch
     ChipSpec::from_name(&found).map(Some).ok_or_else(unknown)
 }
 
-/// The walk over a document beside the tree of a known chip.
+/// Walk over a document in parallel with the tree of a known chip.
 struct Walk<'a> {
     text: &'a str,
     origin: &'a str,

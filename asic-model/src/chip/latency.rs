@@ -28,7 +28,7 @@ pub struct LatencySpec {
     pub concurrent_contribution: u32,
     /// Cycles of the turn from the first half of the stages to the second.
     pub corner_turn: u32,
-    /// Stage that always counts as match-dependent; 0 if there is none beside stage 0.
+    /// Stage that always counts as match-dependent, in addition to stage 0; 0 if there is none.
     pub forced_match_stage: u32,
     /// Least egress latency in cycles, counted as the assembler does; 0 if there is no such rule.
     pub min_egress: u32,
@@ -36,7 +36,7 @@ pub struct LatencySpec {
     pub meter_alu_data: u32,
     /// Cycles per parser state, that is per matched parser TCAM row (model: chip §6.2).
     pub parser_cycles_per_state: u32,
-    /// Cycles of a parser beside its states (assumption).
+    /// Cycles of a parser in addition to its states (assumption).
     pub parser_fixed: u32,
     /// Cycles from the last stage to the end of the deparser (assumption).
     pub deparser: u32,

@@ -36,7 +36,7 @@ pub struct TmSpec {
     pub ports_per_group: u32,
     /// The traffic manager's port for mirror copies; its number follows those of the pipe's own ports.
     pub mirror_port: u32,
-    /// Priority groups per pipe, beside one default priority group per port.
+    /// Priority groups per pipe, in addition to one default priority group per port.
     pub priority_groups: u32,
     /// Ingress classes of service, which are also the PFC levels.
     pub cos_levels: u32,
@@ -68,7 +68,7 @@ pub struct TmSpec {
     pub baf_rule: BafRule,
     /// Width of a cell count: `alpha * pool` must stay below two to this power; 0 if not restricted.
     pub baf_limit_bits: u32,
-    /// Colour limits come in this fraction of the green limit, in per mille.
+    /// Step of colour limits, in per mille of the green limit.
     pub colour_step_per_mille: u32,
     /// Yellow and red limits after reset, in per mille of the green limit.
     pub colour_default_per_mille: u32,

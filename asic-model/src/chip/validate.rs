@@ -242,7 +242,7 @@ impl Check {
         for (path, list) in lists {
             let wrong: Vec<u32> = list.into_iter().filter(|dev_port| !special(*dev_port)).collect();
             self.require(wrong.is_empty(), path, || {
-                format!("{wrong:?} are no special ports: outside the pipes or on the front panel")
+                format!("{wrong:?} cannot be special ports: they are outside the pipes or on the front panel")
             });
         }
         let default = ports.speeds.iter().any(|speed| speed.speed == ports.default_speed);

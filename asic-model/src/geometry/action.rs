@@ -26,7 +26,7 @@ pub fn action_data_bytes(bits: u32) -> u32 {
 /// Returns the layout of `entries` entries of `bits` bits. No data takes no RAM.
 ///
 /// # Errors
-/// More data than an entry can have.
+/// Fails if an entry cannot have this much data.
 pub fn action_data(mau: &MauSpec, entries: u64, bits: u32) -> Result<ActionDataLayout, GeometryError> {
     if bits > mau.action_data_bits {
         let (found, limit) = (bits.into(), mau.action_data_bits.into());

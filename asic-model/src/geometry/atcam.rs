@@ -28,7 +28,7 @@ pub struct AtcamLayout {
 /// word of `width` RAMs.
 ///
 /// # Errors
-/// Zero partitions, entries per word or RAMs per word.
+/// Fails if there are no partitions, entries per word or RAMs per word.
 pub fn atcam(
     mau: &MauSpec,
     entries: u64,
@@ -69,7 +69,7 @@ pub struct AlpmLayout {
 /// Returns the layout of an ALPM table: a ternary classifier with one entry per subtree, and partitions.
 ///
 /// # Errors
-/// A number of partitions not in [`ALPM_PARTITIONS`]; otherwise as [`atcam`].
+/// Fails if the number of partitions is not in [`ALPM_PARTITIONS`], and in the cases of [`atcam`].
 pub fn alpm(
     mau: &MauSpec,
     entries: u64,

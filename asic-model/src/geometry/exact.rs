@@ -103,15 +103,16 @@ pub struct ExactLayout {
     pub capacity: u64,
 }
 
-/// For every word width at which an entry fits, narrowest first, the layout with the most entries per word.
+/// Returns, for every word width at which an entry fits, the layout with the most entries per word; the narrowest width
+/// is first.
 ///
-/// The match hardware compares whole bytes under a mask, so stored key bits are rounded up to bytes; the
-/// version nibble needs no byte of its own. Overhead lies in the low bits of a RAM word and each entry's within
-/// one RAM (model: chip §3.1).
+/// The match hardware compares whole bytes under a mask, so stored key bits are rounded up to bytes; the version nibble
+/// needs no separate byte. Overhead is in the low bits of a RAM word, and each entry's overhead is within one RAM
+/// (model: chip §3.1).
 ///
 /// # Errors
-/// A key wider than the exact crossbar, overhead wider than a RAM word's low bits, or an entry wider than a
-/// column of RAMs.
+/// Fails if the key is wider than the exact crossbar, the overhead is wider than a RAM word's low bits, or an entry is
+/// wider than a column of RAMs.
 pub fn exact_layouts(mau: &MauSpec, table: &ExactTable) -> Result<Vec<ExactLayout>, GeometryError> {
     let limit = u64::from(mau.exact_xbar_bytes()) * 8;
     if u64::from(table.key_bits) > limit {
@@ -154,7 +155,7 @@ fn layout_of_width(mau: &MauSpec, table: &ExactTable, width: u32) -> Option<Exac
     if !table.ghost || smallest == 1 {
         return Some(layout);
     }
-    // Larger ways imply more bits. Storing fewer may shrink the ways again; then the first layout stands.
+    // Larger ways imply more key bits. If fewer stored bits made the ways smaller again, the first layout is kept.
     let deeper = packed(mau, table, width, index_bits + smallest.ilog2())?;
     let still_implied = deeper.ways.sizes.iter().all(|size| *size >= smallest);
     Some(if still_implied { deeper } else { layout })

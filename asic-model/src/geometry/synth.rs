@@ -34,7 +34,7 @@ fn synth(mau: &MauSpec, entries: u64, entries_per_word: u32) -> SynthLayout {
 /// Returns the layout of a register of `entries` elements of `element_bits` bits; for pairs, both halves together.
 ///
 /// # Errors
-/// An element width that words cannot be divided into. The size is not bounded: compare with
+/// Fails if words cannot be divided into elements of this width. The size is not bounded: compare with
 /// [`max_register_rams`].
 pub fn register(mau: &MauSpec, entries: u64, element_bits: u32) -> Result<SynthLayout, GeometryError> {
     match element_bits {
@@ -145,7 +145,7 @@ pub const fn is_wide_selector(hash: &HashSpec, members: u32) -> bool {
 /// Returns the least addressable group that holds `members` members.
 ///
 /// # Errors
-/// No members, or more than the largest group holds.
+/// Fails without members, and with more than the largest group holds.
 pub fn selector_group(hash: &HashSpec, members: u32) -> Result<SelectorGroup, GeometryError> {
     if members == 0 {
         return Err(GeometryError::Zero { what: "selector group size" });
@@ -166,7 +166,7 @@ pub fn selector_group(hash: &HashSpec, members: u32) -> Result<SelectorGroup, Ge
 /// Returns the layout of a selector with `groups` groups of up to `members` members.
 ///
 /// # Errors
-/// As [`selector_group`].
+/// Fails in the same cases as [`selector_group`].
 pub fn selector(chip: &ChipSpec, groups: u64, members: u32) -> Result<SynthLayout, GeometryError> {
     let group = selector_group(&chip.hash, members)?;
     Ok(synth(&chip.mau, groups.saturating_mul(u64::from(group.words())), 1))

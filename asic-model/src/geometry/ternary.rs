@@ -41,7 +41,7 @@ pub fn tind_entries_per_word(mau: &MauSpec, overhead_bits: u32) -> Result<Option
 /// Returns the RAMs of ternary indirection for `entries` entries of `overhead_bits` bits.
 ///
 /// # Errors
-/// As [`tind_entries_per_word`].
+/// Fails in the same cases as [`tind_entries_per_word`].
 pub fn tind_rams(mau: &MauSpec, entries: u64, overhead_bits: u32) -> Result<u64, GeometryError> {
     let per_word = tind_entries_per_word(mau, overhead_bits)?;
     let per_ram = per_word.map(|entries| u64::from(entries) * u64::from(mau.sram_depth));

@@ -53,7 +53,7 @@ impl CrcParams {
     /// Checked parameters; `poly` without its top term.
     ///
     /// # Errors
-    /// When the width is outside 8..=64, the polynomial is even, or a value has bits above the width.
+    /// Fails if the width is outside 8..=64, the polynomial is even, or a value has bits above the width.
     pub const fn new(
         width: u32,
         poly: u64,

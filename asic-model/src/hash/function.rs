@@ -6,8 +6,8 @@ use thiserror::Error;
 
 use super::{BitString, HashAlgorithm};
 
-/// How a switch makes its hash differ from its neighbours'. On a linear algorithm both forms amount to XOR
-/// with a constant (model: hashing §2), but not the same one for the same number.
+/// Method by which a switch makes its hash differ from its neighbours'. On a linear algorithm both methods XOR a
+/// constant onto the hash (model: hashing §2), but the constants of one seed differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Seed {
     /// The hardware seed register: XORed onto the output bits (model: chip §11.1).
@@ -63,7 +63,7 @@ impl HashFunction {
     /// does not have are zero.
     ///
     /// # Errors
-    /// When the output width is outside its range.
+    /// Fails if the output width is outside its range.
     pub const fn new(algorithm: HashAlgorithm, output_bits: u32) -> Result<Self, HashFunctionError> {
         if output_bits < 1 || output_bits > 64 {
             return Err(HashFunctionError::OutputWidth { found: output_bits });
@@ -81,7 +81,7 @@ impl HashFunction {
     /// Sets the seed.
     ///
     /// # Errors
-    /// When the seed has bits above the width it applies to.
+    /// Fails if the seed has bits above the width it applies to.
     pub const fn with_seed(mut self, seed: Seed) -> Result<Self, HashFunctionError> {
         let (value, bits) = match seed {
             Seed::Xor(value) => (value, self.output_bits),

@@ -104,7 +104,7 @@ impl HashLayout {
     /// most significant bit) to `position + width - 1`.
     ///
     /// # Errors
-    /// When the slot has no such bits, or a position does not fit 16 bits.
+    /// Fails if the slot has no such bits, or a position does not fit 16 bits.
     pub fn field(
         &mut self,
         slot: u16,

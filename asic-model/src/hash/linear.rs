@@ -38,7 +38,7 @@ impl LinearHash {
     /// quadratic in the input length; meant for load time.
     ///
     /// # Errors
-    /// When the layout names bits that do not exist or feeds a position twice.
+    /// Fails if the layout names bits that do not exist or feeds a position twice.
     pub fn new(function: HashFunction, input_bits: usize, layout: &HashLayout) -> Result<Self, LayoutError> {
         layout.check(input_bits)?;
         let zero = function.hash(&BitString::unit(input_bits, None));

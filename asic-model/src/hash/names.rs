@@ -99,7 +99,7 @@ impl HashAlgorithm {
     /// do not matter, so the P4 spellings `CRC16` and `IDENTITY` work too. `random` is matrix 0.
     ///
     /// # Errors
-    /// When no algorithm has the name; the error carries the one that was probably meant.
+    /// Fails if no algorithm has the name; the error carries the one that was probably meant.
     pub fn from_name(name: &str) -> Result<Self, UnknownHashName> {
         let wanted = bare(name);
         let canonical =

@@ -109,7 +109,7 @@ impl AppConfig {
     /// Checks the configuration against a chip.
     ///
     /// # Errors
-    /// Every rule that it breaks.
+    /// Returns every rule that the configuration breaks.
     pub fn validate(&self, chip: &ChipSpec) -> Result<(), Vec<PktgenError>> {
         let mut errors = Vec::new();
         let mut require = |holds: bool, error: PktgenError| {
@@ -154,7 +154,7 @@ impl AppConfig {
             let limit = chip.ports.ports_per_pipe;
             require(port < limit, PktgenError::Port { found: port, limit });
         }
-        require(!self.copy_key || chip.features.deparser_pktgen, feature("a key behind the header"));
+        require(!self.copy_key || chip.features.deparser_pktgen, feature("a key after the header"));
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 }

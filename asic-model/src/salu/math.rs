@@ -89,7 +89,7 @@ impl MathUnit {
     /// Creates a math unit with its own table. `invert` negates the exponent, `shift` doubles (1) or halves (-1) it.
     ///
     /// # Errors
-    /// A shift beyond -1..=1 or a scale beyond -32..=31.
+    /// Fails if the shift is not -1 to 1, or the scale is not -32 to 31.
     pub fn new(invert: bool, shift: i8, scale: i8, table: [u8; 16]) -> Result<Self, MathError> {
         if !(-1..=1).contains(&shift) {
             return Err(MathError::Shift(shift));
@@ -106,7 +106,7 @@ impl MathUnit {
     /// For `1/x²` that compiler fills in the table of a constant; here it is the function's.
     ///
     /// # Errors
-    /// A zero factor or denominator.
+    /// Fails if a factor or denominator is zero.
     pub fn approximate(op: MathOp, numerator: u32, denominator: u32) -> Result<Self, MathError> {
         if numerator == 0 || denominator == 0 {
             return Err(MathError::Factor { numerator, denominator });

@@ -114,7 +114,7 @@ enum Updates {
 
 /// Something that makes accesses, generic over the action's shape.
 pub trait Accesses {
-    /// What comes of it.
+    /// Result of the shape's function.
     type Result;
 
     /// Makes them. `access` takes an element, the PHV operands and the element's address, changes the element and

@@ -137,7 +137,7 @@ pub enum OutputSource {
     Remainder,
     /// The lane that the search chose, before its change.
     LaneValue,
-    /// The same, after its change.
+    /// Value of the lane found, after its change.
     LaneChanged,
     /// The number of the lane.
     LaneIndex,

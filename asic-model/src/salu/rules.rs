@@ -18,7 +18,7 @@ impl SaluProgram {
     /// Checks the action against a chip. `params` is the number of the register's parameters.
     ///
     /// # Errors
-    /// Every rule that it breaks.
+    /// Returns every rule that is broken.
     pub fn validate(&self, spec: &SaluSpec, params: usize) -> Result<(), Vec<SaluError>> {
         let mut check = Check { program: self, spec, params, errors: Vec::new() };
         check.format();
@@ -83,15 +83,15 @@ impl Check<'_> {
             bit(!updates && program.lanes.is_none(), "has updates", "use `bit`, or elements of 8 bits");
             bit(program.bit.is_some(), "has no instruction", "give it one");
         } else {
-            bit(program.bit.is_none(), "is asked of wider elements", "use one-bit elements");
+            bit(program.bit.is_none(), "is used on wider elements", "use one-bit elements");
         }
         if let Some(lanes) = program.lanes {
             let mut fail = |found, remedy| self.errors.push(SaluError::Lanes { op: lanes.op, found, remedy });
             if updates {
-                fail("stands beside updates", "make two actions of them");
+                fail("is combined with updates", "divide them into two actions");
             }
             if program.format.is_pair() || program.format.element_bits() != 128 {
-                fail("is asked of narrower elements", "use 128-bit elements");
+                fail("is used on narrower elements", "use 128-bit elements");
             }
         }
     }
@@ -305,14 +305,14 @@ impl Check<'_> {
             OutputSource::Phv(_) if high => Some(("a PHV operand", narrow)),
             OutputSource::Alu(_) if high => Some(("an ALU's result", narrow)),
             _ if program.bit.is_some() && source != OutputSource::Alu(Half::Lo) => {
-                Some(("of a one-bit register another output than `alu_lo`", "does not exist: use that one"))
+                Some(("an output other than `alu_lo`", "does not exist on a one-bit register: use `alu_lo`"))
             }
             OutputSource::Alu(_) if program.lanes.is_some() => Some((
                 "an ALU's result",
-                "does not exist beside a lane search: use the lane's value or index",
+                "does not exist in an action with a lane search: use the lane's value or index",
             )),
             OutputSource::Flag { shift } if shift > 31 => {
-                Some(("a flag", "lies above bit 31: use a lower bit"))
+                Some(("a flag", "is above bit 31: use a lower bit"))
             }
             OutputSource::Address if spec.output_words < 2 => {
                 Some(("the address", "cannot be returned by this chip: carry the index in a field"))

@@ -208,7 +208,7 @@ impl GroupShape {
     /// Marks a slot active or down, as software or a stateful ALU does with the liveness bits.
     ///
     /// # Errors
-    /// When the slot is not in use.
+    /// Fails if the slot is not in use.
     pub fn set_active(&mut self, slot: u32, active: bool) -> Result<(), GroupError> {
         let (word, index) = ((slot / WORD_SLOTS) as usize, slot % WORD_SLOTS);
         let word = self.words.get_mut(word).filter(|word| index < word.used());

@@ -175,7 +175,7 @@ fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
             terms,
             wire,
             waste_millionths: ONE,
-            waste: "packets fill their cells".to_owned(),
+            waste: "packets are assumed to fill their cells".to_owned(),
             xoff: wire,
             total: format!("{wire} on the wire"),
         };
@@ -195,9 +195,9 @@ fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
         wire,
         waste_millionths: waste,
         waste: format!(
-            "{} % small packets are {} of the bytes; a worst packet takes {} times its bytes in {} cells",
+            "64 B packets are {} % of packets and {} % of bytes; the worst packet size takes {} times its length in {} cells",
             input.small_percent,
-            decimal(share),
+            decimal(share * 100),
             decimal(worst),
             input.cell
         ),

@@ -34,9 +34,9 @@ impl fmt::Display for Oddity {
         f.write_str(match self {
             Self::IncludedBeyondOriginal => "captured length greater than original length",
             Self::IncludedBeyondSnap => "captured length greater than the snap length",
-            Self::ImplausibleOriginal => "original length beyond any frame's, not believed",
-            Self::NoTimestamp => "no stamp in the record",
-            Self::TimeBackwards => "stamp earlier than the record before",
+            Self::ImplausibleOriginal => "original length above the largest frame, ignored",
+            Self::NoTimestamp => "no timestamp in the record",
+            Self::TimeBackwards => "timestamp earlier than that of the previous record",
         })
     }
 }

@@ -1,8 +1,8 @@
-//! [`Cdf`]: a distribution of sizes in the text format of HPCC's and ConWeave's traffic generators.
+//! [`Cdf`]: distribution of sizes in the text format of HPCC's and ConWeave's traffic generators.
 //!
-//! One point per line: a size in bytes and the cumulative share of sizes up to it, in percent (the last line says
-//! 100) or as a fraction (the last line says 1). The first share is 0; both columns increase strictly. Between two
-//! points sizes are spread evenly. Empty lines and what follows `#` are skipped. (Model: int §5.)
+//! Each line has one point: a size in bytes and the cumulative share of sizes up to it, in percent (the last line has
+//! 100) or as a fraction (the last line has 1). The first share is 0; both columns increase strictly. Sizes are
+//! uniformly distributed between two points. Empty lines and text after `#` are ignored. (Model: int §5.)
 
 use super::quantity::decimal;
 use super::{Draw, FileError};
@@ -21,7 +21,7 @@ impl Cdf {
     /// Reads the text of a file, whose name is for errors.
     ///
     /// # Errors
-    /// The line and column at which it leaves the format.
+    /// Returns the line and column of the first text that does not fit the format.
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
         let fail = |line: usize, column: usize, what: String| FileError {
             file: file.to_owned(),

@@ -41,7 +41,7 @@ pub enum GenerateError {
     },
     /// There are fewer five-tuples than flows.
     #[error(
-        "flows: found {flows}, expected at most {most}, for {destination} has no more five-tuples to tell them apart; widen src, dst, sport or dport"
+        "flows: found {flows}, expected at most {most}, because {destination} has no more five-tuples; widen src, dst, sport or dport"
     )]
     FewTuples {
         /// Requested number of flows.
@@ -62,7 +62,7 @@ pub enum GenerateError {
         family: &'static str,
     },
     /// Something that has to be IPv4 is not.
-    #[error("{what} knows IPv4 only; found IPv6 addresses")]
+    #[error("{what} supports only IPv4; found IPv6 addresses, expected IPv4 ones")]
     OnlyIpv4 {
         /// The protocol.
         what: &'static str,

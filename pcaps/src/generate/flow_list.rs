@@ -5,11 +5,11 @@
 //!
 //! | column | meaning | default |
 //! |---|---|---|
-//! | `src`, `dst` | addresses of one family | must be there |
+//! | `src`, `dst` | addresses of one family | required |
 //! | `proto` | `udp`, `tcp` or `roce` | `udp` |
 //! | `sport`, `dport` | ports; RoCEv2's destination port is fixed | 49152, 20480 |
-//! | `start` | when the first frame is due, as `12.5us` | `0ps` |
-//! | `packets` or `bytes` | frames, or payload bytes, of which the last frame carries the rest | one of them must be there |
+//! | `start` | start of the first frame, such as `12.5us` | `0ps` |
+//! | `packets` or `bytes` | frames, or payload bytes, of which the last frame carries the rest | one of them is required |
 //! | `size` | frame length; of RoCEv2, payload bytes of a packet | the caller's |
 //! | `rate` | rate of the flow: `10G`, `1Mpps` or a spacing as `1us` | the caller's |
 //! | `dscp`, `ecn`, `ttl`, `vlan` | header fields; congestion notification of RoCEv2 is 2 | the caller's |
@@ -68,7 +68,7 @@ impl FlowList {
     /// Reads the text of a file, whose name is for errors.
     ///
     /// # Errors
-    /// The line and column at which it leaves the format.
+    /// Returns the line and column of the first text that does not fit the format.
     pub fn parse(file: &str, text: &str, defaults: ListDefaults) -> Result<Self, FileError> {
         let source = Source { file, text };
         let mut lines = lines(text);

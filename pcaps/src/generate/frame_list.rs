@@ -1,7 +1,7 @@
 //! [`FrameList`]: single frames and trains of equal frames from a TOML text, each at its picosecond.
 //!
-//! Every `[[frame]]` says `at` (picoseconds, or a time as `"6.72ns"`, since the start of the trace) and `kind`; with
-//! `repeat` and `every` it stands for a train. What else there may be depends on the kind:
+//! Every `[[frame]]` has `at` (picoseconds, or a time as `"6.72ns"`, since the start of the trace) and `kind`; with
+//! `repeat` and `every` it is a train. The further keys depend on the kind:
 //!
 //! | kind | keys |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | `pause` | `quanta` |
 //! | `raw` | `hex`: the whole frame without FCS, and none of the keys below |
 //!
-//! IP keys are `src`, `dst`, `dscp`, `ecn`, `ttl` and `flow_label`. All but `raw` and the pauses know `smac`, `dmac`,
-//! `vlan`, `qinq` and `pcp`; pauses know `smac`.
+//! IP keys are `src`, `dst`, `dscp`, `ecn`, `ttl` and `flow_label`. All kinds but `raw`, `pfc` and `pause` have `smac`, `dmac`,
+//! `vlan`, `qinq` and `pcp`; `pfc` and `pause` have `smac`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -50,7 +50,7 @@ impl FrameList {
     /// Reads the text of a file, whose name is for errors; `envelope` holds for frames that do not say otherwise.
     ///
     /// # Errors
-    /// The line and column at which it leaves the format.
+    /// Returns the line and column of the first text that does not fit the format.
     pub fn parse(file: &str, text: &str, envelope: Envelope) -> Result<Self, FileError> {
         let source = Source { file, text };
         let document = DeTable::parse(text)
@@ -118,8 +118,9 @@ impl FrameSource for TrainFrames {
 const KINDS: &str = "\"udp\", \"tcp\", \"roce\", \"cnp\", \"arp\", \"pfc\", \"pause\" or \"raw\"";
 
 fn train(mut keys: Keys<'_>, defaults: &Envelope) -> Result<Train, FileError> {
-    let at =
-        keys.time("at")?.ok_or_else(|| keys.error("at: found nothing, expected when the frame starts"))?;
+    let at = keys
+        .time("at")?
+        .ok_or_else(|| keys.error("at: found nothing, expected the time at which the frame starts"))?;
     let repeat = keys.number("repeat", u64::MAX)?.unwrap_or(1);
     let every = keys.time("every")?;
     if repeat > 1 && every.is_none() {
@@ -171,7 +172,9 @@ fn envelope(keys: &mut Keys<'_>, defaults: &Envelope) -> Result<Envelope, FileEr
         }
     }
     if pcp.is_some() && envelope.tag.is_none() && envelope.service_tag.is_none() {
-        return Err(keys.error("pcp: found a value, expected vlan or qinq as well, because pcp is a field of a VLAN tag"));
+        return Err(keys.error(
+            "pcp: found a value, expected vlan or qinq as well, because pcp is a field of a VLAN tag",
+        ));
     }
     Ok(envelope)
 }

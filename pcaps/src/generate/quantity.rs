@@ -49,7 +49,7 @@ impl FromStr for Pace {
 /// Returns a range of numbers from `7` or `5..9`, both ends included.
 ///
 /// # Errors
-/// Another form, a number above `most`, or an end before the start.
+/// Fails if the text has another form, a number is above `most`, or the end is before the start.
 pub fn parse_range(field: &'static str, text: &str, most: u32) -> Result<RangeInclusive<u32>, GenerateError> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let number = |part: &str| {

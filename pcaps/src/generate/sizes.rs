@@ -25,7 +25,7 @@ impl Sizes {
     /// `64`, `64..1518`, or lengths with weights as `64:7,594:4,1518:1`.
     ///
     /// # Errors
-    /// Another form, or lengths and weights out of range.
+    /// Fails if the text has another form, or if lengths or weights are out of range.
     pub fn parse(text: &str) -> Result<Self, GenerateError> {
         let sizes = if text.contains(':') {
             let bad = || GenerateError::text("size", text, "lengths with weights as 64:7,594:4,1518:1");

@@ -97,12 +97,12 @@ pub type Opener<'a> = Box<dyn FnMut(usize) -> Result<CaptureReader<'a>, CaptureE
 
 /// Sends captures: a lending iterator in the memory of their readers.
 ///
-/// Frames come by sending time, then by port. On a port they keep the order of its captures merged by timestamp.
-/// Time zero is the earliest first timestamp of all inputs. With a pace that follows timestamps all ports begin a turn
-/// together, when the last frame of the turn before is off its line; at a rate each port takes its turns by
-/// itself, without a pause.
+/// Frames are in order of sending time, then of port. The frames of a port are in the order of its captures, merged by
+/// timestamp. Time zero is the earliest first timestamp of all inputs. With a pace that follows timestamps, all ports
+/// start a turn together, when the last frame of the previous turn has left its line. At a rate, each port starts its
+/// turns independently and without a pause.
 ///
-/// The first error of a capture is final: the frames before it have been given, none follows.
+/// The first error of a capture is final: earlier frames have been returned, and no frame follows.
 pub struct Feed<'a> {
     open: Opener<'a>,
     lanes: Vec<Lane<'a>>,

@@ -166,7 +166,7 @@ impl FrameBuilder {
     /// Writes the frame into `out`, whose contents are replaced.
     ///
     /// # Errors
-    /// A payload too long for the length fields, or a transport without IP; `out` then has unspecified contents.
+    /// Fails if the payload is too long for the length fields, or a transport has no IP; the contents of `out` are then unspecified.
     #[inline]
     pub fn build(&self, payload: Payload<'_>, out: &mut Vec<u8>) -> Result<(), WireError> {
         out.clear();

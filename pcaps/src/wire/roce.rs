@@ -1,8 +1,8 @@
-//! RoCEv2 (InfiniBand Architecture, annex A17): the transport headers behind UDP and the invariant CRC that ends
-//! every packet.
+//! RoCEv2 (InfiniBand Architecture, annex A17): the transport headers after UDP, and the invariant CRC that ends every
+//! packet.
 //!
-//! The invariant CRC covers what no router may change. Fields that routers do change count as ones: IPv4 type of
-//! service, time to live and checksum; IPv6 traffic class, flow label and hop limit; the UDP checksum; and the
+//! The invariant CRC covers the fields that no router may change. Fields that routers do change count as ones: IPv4
+//! type of service, time to live and checksum; IPv6 traffic class, flow label and hop limit; the UDP checksum; and the
 //! fifth byte of the base transport header, which holds the congestion bits (model: buffer §4.6).
 
 use super::error::split;

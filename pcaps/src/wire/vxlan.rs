@@ -25,7 +25,8 @@ impl<'a> View<'a> {
     pub fn new(bytes: &'a [u8]) -> Result<Self, WireError> {
         let (header, payload): (&[u8; HEADER_LEN], _) = split("VXLAN", bytes)?;
         if header[0] & HAS_VNI == 0 {
-            let (found, expected) = (header[0].into(), "bit 0x08, for a network identifier that counts");
+            let (found, expected) =
+                (header[0].into(), "bit 0x08, which marks the network identifier as valid");
             return Err(WireError::Field { protocol: "VXLAN", field: "flags", found, expected });
         }
         Ok(Self { header, payload })

@@ -95,7 +95,7 @@ impl EcmpMask {
     /// Returns the mask of a 3-bit setting.
     ///
     /// # Errors
-    /// Above 6.
+    /// Fails above 6.
     pub const fn from_setting(setting: u8) -> Result<Self, Rtag7Error> {
         if setting > 6 {
             return Err(Rtag7Error::Mask { found: setting });
@@ -120,7 +120,7 @@ impl EcmpGroup {
     /// Creates a group of `size` (1..=1024) entries from `base` (0..=4095) on.
     ///
     /// # Errors
-    /// When either is out of range.
+    /// Fails if either is out of range.
     pub const fn new(base: u16, size: u16) -> Result<Self, Rtag7Error> {
         if size < 1 || size > INDEX_MASK + 1 {
             return Err(Rtag7Error::GroupSize { found: size });
@@ -245,7 +245,7 @@ impl Rtag7Unit {
     /// Lets macro-flow choose the set instead of the port.
     ///
     /// # Errors
-    /// When an offset is above 15.
+    /// Fails if an offset is above 15.
     pub fn with_macro_flow(mut self, macro_flow: MacroFlow) -> Result<Self, Rtag7Error> {
         if let Some(bad) = macro_flow.table.iter().find(|select| select.offset > 15) {
             return Err(Rtag7Error::Offset { found: bad.offset });

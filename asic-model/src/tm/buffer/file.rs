@@ -228,7 +228,7 @@ pub struct PgEntry {
     pub pgs: String,
     /// Name of their profile.
     pub profile: String,
-    /// PFC priorities that the groups pause; by default each group pauses the priority of its own number.
+    /// PFC priorities that the groups pause; by default group n pauses priority n.
     pub priorities: Option<String>,
 }
 
@@ -245,7 +245,7 @@ pub struct QueueEntry {
     pub profile: String,
     /// Name of their ECN profile.
     pub ecn: Option<String>,
-    /// PFC priority that pauses the queues; by default, each queue below 8 is paused by the priority of its own number.
+    /// PFC priority that pauses the queues; by default priority n pauses queue n, for queues below 8.
     pub priority: Option<i64>,
 }
 
