@@ -50,7 +50,7 @@ pub struct Assumption {
     pub why: String,
 }
 
-/// Everything the model knows about one chip.
+/// Specification of one chip: all limits and constants of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChipSpec {

@@ -1,5 +1,5 @@
 //! Tofino 2 as data. Sources: model: chip §1, §2, §4, §6, §9, §11; cycles §1, §5-§7; tm §1, §2, §4-§6, §8-§11.
-//! What they do not give is listed as an assumption.
+//! Values that they do not give are listed as assumptions.
 
 use super::{
     AluSpec, Assumption, BafRule, ChipSpec, DeparserSpec, Features, HashSpec, LatencySpec, MauSpec,

@@ -86,7 +86,7 @@ impl Icrc {
         let new = u32::from_be_bytes(icrc.to_le_bytes());
         frame[self.at..self.at + roce::ICRC_LEN].copy_from_slice(&new.to_be_bytes());
         if let Some(sum) = packet.transport_sum {
-            sum.mend(frame, old, new);
+            sum.update(frame, old, new);
         }
     }
 }
@@ -174,13 +174,13 @@ impl Packet {
         let old = be32(&frame[at..]);
         frame[at..at + 4].copy_from_slice(&new.to_be_bytes());
         let sums = [self.header_sum.map(|at| Sum { at, optional: false }), self.transport_sum];
-        sums.into_iter().flatten().for_each(|sum| sum.mend(frame, old, new));
+        sums.into_iter().flatten().for_each(|sum| sum.update(frame, old, new));
     }
 }
 
 impl Sum {
     /// Updates the checksum after 32 bits under it changed from `old` to `new`.
-    fn mend(self, frame: &mut [u8], old: u32, new: u32) {
+    fn update(self, frame: &mut [u8], old: u32, new: u32) {
         let Some(field) = frame.get_mut(self.at..self.at + 2) else { return };
         let before = be16(field);
         if self.optional && before == 0 {

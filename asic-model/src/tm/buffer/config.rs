@@ -112,7 +112,7 @@ pub struct PortBuffer {
     pub partition: u16,
     /// Priority groups; a group without configuration admits no packet.
     pub groups: [Option<PgConfig>; PRIORITY_GROUPS],
-    /// Its queues.
+    /// Queues.
     pub queues: Vec<QueueBuffer>,
     /// Most cells of packets that arrived on the port.
     pub ingress_limit: Option<Cells>,

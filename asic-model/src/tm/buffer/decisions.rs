@@ -4,7 +4,7 @@
 /// One question and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// Its id.
+    /// Id, `D1` to `D17`.
     pub id: &'static str,
     /// Question.
     pub question: &'static str,

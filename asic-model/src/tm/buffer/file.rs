@@ -163,7 +163,7 @@ pub enum PoolClass {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoolEntry {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Use of the pool.
     pub direction: Direction,
@@ -183,7 +183,7 @@ pub struct PoolEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileEntry {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Name of its pool.
     pub pool: String,
@@ -269,7 +269,7 @@ pub struct MapEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EcnEntry {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// SONiC's ECN mode: the colours that are marked, such as `all`, `none`, `green_yellow`.
     #[serde(default = "every")]

@@ -22,11 +22,11 @@ pub enum PoolKind {
 pub struct PoolView<'a> {
     /// Use of the pool.
     pub kind: PoolKind,
-    /// Its name.
+    /// Name.
     pub name: &'a str,
     /// The partition.
     pub partition: u16,
-    /// Its size.
+    /// Size.
     pub size: Cells,
     /// Cells in use.
     pub used: Gauge,
