@@ -48,7 +48,7 @@ impl Availability {
 /// The text is not a mnemonic of the instruction list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "unknown ALU instruction `{0}`; use a mnemonic of the vendor's assembler, such as `add`, `saddu`, `xor`, `shl`, `set`"
+    "unknown ALU instruction `{0}`; the mnemonics are those of the vendor's assembler, such as `add`, `saddu`, `xor`, `shl`, `set`"
 )]
 pub struct UnknownMnemonic(String);
 

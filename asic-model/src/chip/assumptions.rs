@@ -83,7 +83,7 @@ pub(super) fn shared() -> Vec<Assumption> {
         ),
         assumption(
             "tm.pktgen_buffer",
-            "A generated packet reaches its port's ingress buffer as soon as it has been sent on the line of the recirculation ports.",
+            "A generated packet enters its port's ingress buffer while it is sent on the line of the recirculation ports, without further delay.",
             "the time from the generator's buffer is not public; public is only that the packet arrives on such a port",
         ),
         assumption(
