@@ -44,7 +44,7 @@ impl RandomStream {
     }
 }
 
-/// Applies the finaliser of SplitMix64, which spreads small numbers over all bits.
+/// The finaliser of SplitMix64: spreads small numbers over all bits.
 const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -89,7 +89,7 @@ fn random_column(seed: u64, index: u64) -> u64 {
     splitmix64(splitmix64(seed) ^ splitmix64(!index))
 }
 
-/// Applies the splitmix64 finaliser to one step of its counter.
+/// The splitmix64 finaliser over one step of its counter.
 const fn splitmix64(state: u64) -> u64 {
     let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -88,7 +88,7 @@ const MINIMISE: [u64; 16] = {
     sums
 };
 
-/// Applies the finaliser of SplitMix64, which spreads small seeds over all bits.
+/// The finaliser of SplitMix64: spreads small seeds over all bits.
 pub(super) const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
