@@ -62,19 +62,20 @@ pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
 /// deparser, and ten pings of 98 B, all of that queue; a word that resumes it.
 pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 
-/// Trace for `conweave`: a nanosecond pcap of 84 frames in 139 µs on one 400G port. See [`conweave`] for its contents.
+/// The trace for `conweave`: a nanosecond pcap of 84 frames in 139 µs on one 400G port. See [`conweave`] for what is
+/// in it.
 pub const CONWEAVE: &[u8] = include_bytes!("../samples/conweave.pcap");
 
-/// Traces of three hosts of the first ToR of a two-tor network of `conweave`: nanosecond pcaps of 184 frames in 36 µs
-/// each. See [`conweave_hosts`] for their contents.
+/// The traces of three hosts of the first ToR of a two-tor network of `conweave`: nanosecond pcaps of 184 frames in
+/// 36 µs each. See [`conweave_hosts`] for what is in them.
 pub const CONWEAVE_HOSTS: [&[u8]; 3] = [
     include_bytes!("../samples/conweave-host0.pcap"),
     include_bytes!("../samples/conweave-host1.pcap"),
     include_bytes!("../samples/conweave-host2.pcap"),
 ];
 
-/// Returns the sample traces of a program in a two-tor network: port, file name and bytes of each.
-/// Programs that need none have none.
+/// The samples under which a program shows something in a two-tor network: port, file name and bytes of each. Programs
+/// that need none have none.
 #[must_use]
 pub fn of_network(program: &str) -> Vec<(&'static str, &'static str, &'static [u8])> {
     let hosts = [

@@ -64,7 +64,7 @@ struct Timed {
     frame: Vec<u8>,
 }
 
-/// Returns the instant `ps` picoseconds into the trace.
+/// The instant `ps` picoseconds into the trace.
 pub(super) fn instant(ps: u64) -> CaptureTime {
     CaptureTime::from_ps(CaptureTime::from_secs(ORIGIN_S).as_ps() + u128::from(ps))
 }
