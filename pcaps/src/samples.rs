@@ -91,7 +91,7 @@ pub fn of_network(program: &str) -> Vec<(&'static str, &'static str, &'static [u
     }
 }
 
-/// Trace for `int`: packets of hosts. See [`int`](int()) for its contents.
+/// The trace for `int`: packets of hosts. See [`int`](int()) for what is in it.
 pub const INT: &[u8] = include_bytes!("../samples/int.pcap");
 
 /// Second trace for `int`: packets of other nodes. See [`int_node`] for its contents.
