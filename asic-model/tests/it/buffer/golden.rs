@@ -1,6 +1,6 @@
 //! Packet counts of real switches (model: buffer §1.5, §1.6): rows 10 to 12. Profiles are set by files alone.
 
-use crate::support::{Bench, ports, resolve};
+use crate::buffer::support::{Bench, ports, resolve};
 use sluice_asic::tm::buffer::{BufferConfig, BufferFile, Rule};
 
 /// A shipped profile with changes, on ports of a speed and cable.

@@ -1,7 +1,5 @@
 //! The PHV inventories of both chips against model: chip §2.1.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{AluClass, Container, ContainerKind, ContainerSize, PhvInventory};

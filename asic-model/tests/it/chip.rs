@@ -1,7 +1,5 @@
 //! The shipped chips and custom ones: totals (model: chip §1.2), round trips, refusals.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use sluice_asic::chip::{ChipFileError, ChipSpec};
 use sluice_asic::units::{Bytes, Duration};
 

@@ -1,7 +1,5 @@
 //! The traffic manager against a model that walks every round and keeps a deque per queue.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests; a failure to build an input is a failed test")]
-
 use std::collections::VecDeque;
 
 use proptest::prelude::*;

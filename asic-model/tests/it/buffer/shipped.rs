@@ -1,6 +1,6 @@
 //! The profiles that come with the product fit their switches, and say what does not.
 
-use crate::support::{Bench, changed, ports};
+use crate::buffer::support::{Bench, changed, ports};
 use sluice_asic::tm::buffer::{BufferFile, Check, DECISIONS, PoolKind, PortInfo, Rules};
 use sluice_asic::units::BitRate;
 
@@ -91,7 +91,7 @@ fn headroom_of_the_tofino_profile_is_one_pool() {
 fn seventeen_decisions() {
     assert!(DECISIONS.iter().enumerate().all(|(i, d)| d.id == format!("D{}", i + 1)));
     // Where a switch is named it is a key of the files.
-    let keys = include_str!("../../src/tm/buffer/file.rs");
+    let keys = include_str!("../../../src/tm/buffer/file.rs");
     for d in DECISIONS.iter().filter(|d| !d.switch.starts_with("none")) {
         let field = d.switch.rsplit('.').next().unwrap();
         assert!(keys.contains(&format!("pub {field}:")), "{}: {}", d.id, d.switch);

@@ -1,8 +1,6 @@
 //! Register actions of published programs, as the sheets describe them: each fits both chips and does what its
 //! one-line description says.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::salu::*;
 

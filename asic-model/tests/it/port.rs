@@ -1,7 +1,5 @@
 //! Port maps of both chips.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, FrontPort, MacId, Pipe, PortKind, PortMap, PortName, TmPort};
 use sluice_asic::units::BitRate;

@@ -1,8 +1,6 @@
 //! Actions prepared for many accesses do what the stateful ALU does, whatever it is asked: random actions, also
 //! such as no chip would take, on random elements.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use sluice_asic::salu::*;

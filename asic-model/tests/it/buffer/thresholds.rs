@@ -1,6 +1,6 @@
 //! Rows 1 to 15 of the sheet's scenarios.
 
-use crate::support::{Bench, CONFIG_A, config_a, ports, resolve};
+use crate::buffer::support::{Bench, CONFIG_A, config_a, ports, resolve};
 use sluice_asic::tm::buffer::{Reader, Rule};
 use sluice_asic::units::Cells;
 

@@ -1,6 +1,6 @@
 //! Rows 16 to 25 and 65 to 80: lossy traffic, coupling of classes, changes during the run.
 
-use crate::support::{Bench, CONFIG_A, config_a, ports, resolve};
+use crate::buffer::support::{Bench, CONFIG_A, config_a, ports, resolve};
 use sluice_asic::meter::Colour;
 use sluice_asic::tm::buffer::{Arrival, CodePoint, Reader, Rule, Share, Threshold};
 use sluice_asic::units::{Bytes, Cells};

@@ -1,6 +1,6 @@
 //! Rows 64 to 80: what is refused, all at once, with the sums.
 
-use crate::support::{CONFIG_A, changed, ports};
+use crate::buffer::support::{CONFIG_A, changed, ports};
 use sluice_asic::tm::buffer::{BufferFile, Check, Problems};
 
 fn problems(changes: &[(&str, &str)]) -> Problems {

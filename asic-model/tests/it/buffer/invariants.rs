@@ -4,8 +4,8 @@
 //! Stated exceptions: of I2, copies of one packet share their ingress cells; of I3, shared cells of an ingress pool may
 //! pass its size by one packet per lossless group.
 
-use crate::ledger::{Fate, Ledger, Rules};
-use crate::support::{Bench, CONFIG_A, changed, ports};
+use crate::buffer::ledger::{Fate, Ledger, Rules};
+use crate::buffer::support::{Bench, CONFIG_A, changed, ports};
 use proptest::prelude::*;
 use sluice_asic::tm::buffer::{BufferConfig, BufferFile, PoolKind, Reader};
 

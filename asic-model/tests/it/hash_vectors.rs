@@ -1,8 +1,6 @@
 //! Hash algorithms against published check values, an independent CRC implementation, and themselves in
 //! compiled form.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests; a failure to build an input is a failed test")]
-
 use crc::{Algorithm, Crc, Width};
 use proptest::prelude::*;
 use sluice_asic::hash::{

@@ -1,7 +1,5 @@
 //! What the stateful ALU refuses, one small action per rule, on both chips.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use sluice_asic::chip::{ChipSpec, SaluSpec};
 use sluice_asic::salu::*;
 

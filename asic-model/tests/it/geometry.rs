@@ -1,7 +1,5 @@
 //! Table geometry against the rules and examples of model: chip §3 to §5.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use proptest::prelude::*;
 use sluice_asic::chip::{ChipSpec, MauSpec};
 use sluice_asic::geometry::*;

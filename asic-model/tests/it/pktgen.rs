@@ -1,7 +1,5 @@
 //! The packet generator: timers, gaps, triggers, turns at the buffer, on both chips.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::pktgen::*;

@@ -1,5 +1,4 @@
 //! The RTAG7 unit against the vectors, constants and ranks of model: hashing §1.3, §2 and §7.2.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use proptest::prelude::*;
 use sluice_asic::hash::rank::{rank, rank_within, rows};

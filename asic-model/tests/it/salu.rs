@@ -1,8 +1,6 @@
 //! The stateful ALU: register actions of the sheets' programs, and every access against a plain model on wide
 //! integers.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use proptest::prelude::*;
 use sluice_asic::chip::{ChipSpec, SaluSpec};
 use sluice_asic::salu::*;

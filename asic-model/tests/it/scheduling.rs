@@ -1,5 +1,4 @@
 //! Shaping, guarantees and pauses on top of priorities and DWRR: who sends how much of a line.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use proptest::prelude::*;
 use sluice_asic::tm::{

@@ -1,7 +1,5 @@
 //! The event queue against a sorted list.
 
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
 use proptest::prelude::*;
 use sluice_asic::event::{EventClass, EventKey, EventQueue, EventSource};
 use sluice_asic::units::Time;
