@@ -1,12 +1,8 @@
 //! The order and times of what is sent: ports, turns, limits, errors.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::Order;
 use sluice_pcaps::capture::{CaptureReader, Oddity};
 use sluice_pcaps::replay::{Feed, Pace, Port, Schedule};
-use support::Order;
 
 const LITTLE: Order = Order { big: false };
 const G400: u64 = 400_000_000_000;

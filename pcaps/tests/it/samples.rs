@@ -1,12 +1,8 @@
 //! The committed traces are what the generators make, and hold what they promise.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::frames;
 use sluice_pcaps::samples::{self, CONWEAVE, FLOWLETS, L3_ECMP, conweave, flowlets, l3_ecmp};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
-use support::frames;
 
 /// Run with `SLUICE_WRITE_SAMPLES=1` to write the file anew after a deliberate change.
 #[test]
@@ -62,7 +58,7 @@ fn flowlets_holds_what_it_promises() {
     let span = frames[frames.len() - 1].time.ps_since(frames[0].time).unwrap();
     assert!((1_100_000_000..1_300_000_000).contains(&span), "{span}");
     assert!(frames.iter().all(|f| f.orig_len == 1_514 && f.data.len() == 64));
-    let to = |f: &support::Seen| {
+    let to = |f: &crate::support::Seen| {
         ipv4::View::new(ethernet::View::new(&f.data).unwrap().payload()).unwrap().destination()
     };
     assert_eq!(frames.iter().filter(|f| to(f).octets()[1] == 2).count(), 8 * 20);

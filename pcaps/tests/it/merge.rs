@@ -1,8 +1,4 @@
 //! Merging by time: an oracle sort, ties, errors and cut tails of single inputs.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
-mod support;
 
 use proptest::prelude::*;
 use sluice_pcaps::capture::write::PcapWriter;

@@ -1,11 +1,7 @@
 //! Classic pcap: magic numbers, byte orders, records that pcap-file refuses, cut tails, damage.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::{BOTH, Order, drain, frames};
 use sluice_pcaps::capture::{CaptureFault, CaptureReader, CaptureTime, Format, MAX_FRAME_LEN, Oddity};
-use support::{BOTH, Order, drain, frames};
 
 const MICROS: u32 = 0xa1b2_c3d4;
 const NANOS: u32 = 0xa1b2_3c4d;

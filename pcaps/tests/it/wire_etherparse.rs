@@ -1,6 +1,4 @@
 //! Header bytes against etherparse, in both directions.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 

@@ -1,7 +1,5 @@
 //! Generated traffic as an independent parser sees it: every frame of every kind whole, every checksum right, the
 //! same bytes for the same seed.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeSet;
 

@@ -1,12 +1,8 @@
 //! Arbitrary bytes: the reader never panics, always ends, and says the same of a stream as of a slice.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::{Order, Seen, drain};
 use proptest::prelude::*;
 use sluice_pcaps::capture::CaptureReader;
-use support::{Order, Seen, drain};
 
 /// What a reader makes of some bytes, printed where it has no equality.
 fn outcome(opened: Result<CaptureReader<'_>, sluice_pcaps::capture::CaptureError>) -> (Vec<Seen>, String) {

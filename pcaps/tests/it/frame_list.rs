@@ -1,6 +1,4 @@
 //! Frames from a TOML text: their bytes and instants, and what is refused where.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{Envelope, FrameList, FrameSource};

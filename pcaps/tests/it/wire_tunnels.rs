@@ -1,6 +1,4 @@
 //! Two tags, VXLAN and RoCEv2 against etherparse and plain recomputation.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use etherparse::{LinkExtSlice, NetSlice, SlicedPacket, TransportSlice};
 use proptest::prelude::*;

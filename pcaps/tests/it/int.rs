@@ -1,6 +1,4 @@
 //! Telemetry in frames: what the standard's example says, and that no bytes make the parser panic.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use proptest::prelude::*;
 use sluice_pcaps::int::{HpccLayout, IntKind, Marks, Telemetry, decode};

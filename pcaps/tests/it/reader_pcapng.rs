@@ -1,11 +1,7 @@
 //! pcapng: resolutions and offsets, sections, interfaces, unknown blocks, packets without stamps, damage.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::{BOTH, Order, drain, frames};
 use sluice_pcaps::capture::{CaptureFault, CaptureReader, CaptureTime, Format, Oddity};
-use support::{BOTH, Order, drain, frames};
 
 const LITTLE: Order = Order { big: false };
 const END: [u8; 4] = [0; 4];

@@ -1,9 +1,6 @@
 //! What is written is read back, by our reader and by pcap-file's.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::frames;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
 use pcap_file::pcapng::blocks::interface_description::InterfaceDescriptionOption;
 use pcap_file::pcapng::blocks::interface_statistics::InterfaceStatisticsOption;
@@ -13,7 +10,6 @@ use sluice_pcaps::capture::write::{
     CaptureWriter, Direction, InterfaceSpec, InterfaceStatistics, Packet, PcapWriter, WriteError,
 };
 use sluice_pcaps::capture::{CaptureReader, CaptureTime, MAX_FRAME_LEN};
-use support::frames;
 
 const PORTS: [InterfaceSpec<'_>; 2] = [
     InterfaceSpec { name: "port0", description: "front panel 0", speed: 400_000_000_000 },

@@ -1,5 +1,4 @@
 //! Captures written byte by byte, by the specifications and not by the crate under test.
-#![allow(dead_code)]
 
 use sluice_pcaps::capture::{CaptureError, CaptureReader, CaptureTime};
 

@@ -1,12 +1,8 @@
 //! Captures compressed with gzip and zstd: the same frames, cut tails, damage, bounded memory.
-// Helpers of tests may fail the test.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod support;
-
+use crate::support::{Order, drain, frames};
 use sluice_pcaps::capture::{CaptureFault, CaptureReader, Packing};
 use std::io::{self, Read, Write};
-use support::{Order, drain, frames};
 
 const LITTLE: Order = Order { big: false };
 
