@@ -1,7 +1,5 @@
 //! The builder in both styles: what programs it makes, and how their parameters are set.
 
-#![allow(clippy::expect_used, clippy::unwrap_used, reason = "helpers of tests fail the test")]
-
 use sluice_asic::gress::Gress;
 use sluice_build::net::{Ethernet, Ipv4, Ipv6, Tcp, Udp, Vlan};
 use sluice_build::params::{self, Params};

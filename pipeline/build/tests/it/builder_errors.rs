@@ -1,7 +1,5 @@
 //! What the builder refuses, and where it says the mistake is.
 
-#![allow(clippy::expect_used, reason = "helpers of tests fail the test")]
-
 use sluice_build::net::Ipv4;
 use sluice_build::*;
 use sluice_ir::Loc;
