@@ -1,6 +1,6 @@
 //! Nothing is lost uncounted, on any network, with any faults, on one thread and on several.
 
-use crate::support::{Into, Recorder, Seen, frame, inject, switches};
+use crate::network::support::{Into, Recorder, Seen, frame, inject, switches};
 use proptest::prelude::*;
 use sluice_asic::units::{Cells, Duration, Time};
 use sluice_fabric::network::{

@@ -1,6 +1,5 @@
 //! Flows on paths of different rate, moved by the program `letflow`: scenarios 16 to 18 of model: flowlets §9 with Poisson
 //! hosts, and the law of §3.2.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration};

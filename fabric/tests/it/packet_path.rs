@@ -1,5 +1,4 @@
 //! The flow-level walk and the packets of the stage program choose the same links.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;

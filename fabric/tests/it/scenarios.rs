@@ -1,6 +1,5 @@
 //! The scenarios of model: hashing §8 that need a network, by their numbers; the others stand beside the code that
 //! they test, under the same numbers.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_asic::hash::PackedHash;
 use sluice_asic::hash::rtag7::Rtag7Function;

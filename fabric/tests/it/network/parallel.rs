@@ -1,6 +1,6 @@
 //! One thread and several: the same, byte for byte.
 
-use crate::support::{Into, Recorder, frame, inject, switches};
+use crate::network::support::{Into, Recorder, frame, inject, switches};
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{End, LinkSetup, Network, NetworkSetup, SwitchId};
 

@@ -1,6 +1,6 @@
 //! A network of one switch is that switch.
 
-use crate::support::{Into, Recorder, Seen, frame, inject, placed, switch, switches};
+use crate::network::support::{Into, Recorder, Seen, frame, inject, placed, switch, switches};
 use proptest::prelude::*;
 use sluice_asic::units::Time;
 use sluice_exec::engine::Engine;

@@ -1,7 +1,7 @@
 //! Hosts in closed loop: what they send depends on what reaches them. They stand outside, at the far ends of cables of
 //! their own, so the delay of those is how far the network may be let run ahead of them.
 
-use crate::support::{chain, dev, frame};
+use crate::network::support::{chain, dev, frame};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{Network, Observer, SwitchId};

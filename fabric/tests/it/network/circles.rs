@@ -1,6 +1,6 @@
 //! Pauses that go round in a circle: seen, and not where the circle is cut.
 
-use crate::support::{Into, Recorder, dev, frame, inject, switches};
+use crate::network::support::{Into, Recorder, dev, frame, inject, switches};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{End, LinkSetup, Network, NetworkSetup, SwitchId};

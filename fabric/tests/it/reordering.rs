@@ -1,5 +1,4 @@
 //! Packets of flows over paths of different length: scenario 33 of model: flowlets §9 with senders whose rates are given.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::Duration;

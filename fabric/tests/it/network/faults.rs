@@ -1,6 +1,6 @@
 //! Links that fail, come back, lose, corrupt and slow down.
 
-use crate::support::{Into, Recorder, chain, frame, inject};
+use crate::network::support::{Into, Recorder, chain, frame, inject};
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{LinkChange, LinkDrop, LinkId, Network, NetworkSetup, Probability, Way};
 

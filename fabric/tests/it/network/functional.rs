@@ -1,6 +1,6 @@
 //! Networks without time: the same ways as with it, and no way without end.
 
-use crate::support::{Into, Recorder, chain, frame, inject, switches};
+use crate::network::support::{Into, Recorder, chain, frame, inject, switches};
 use proptest::prelude::*;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::network::{End, LinkChange, LinkDrop, LinkSetup, Network, NetworkSetup, SwitchId};

@@ -1,6 +1,6 @@
 //! ConWeave's ToRs and spines in a network: a cable gets slow, flows move away from it, hosts see order.
 
-use crate::deployed::{NoFiles, defaults, hosts, ready};
+use crate::network::deployed::{NoFiles, defaults, hosts, ready};
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::deploy::{Deployment, deploy};
 use sluice_fabric::network::{LinkChange, LinkFrame, Network, Observer, SwitchId, Way};

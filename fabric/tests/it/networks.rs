@@ -1,5 +1,4 @@
 //! Topologies and flows.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_fabric::experiment::{Compiled, Picker, Question, plan, run};
 use sluice_fabric::flows::{Entropy, Flow, Flows, Generator, Workload, extract};

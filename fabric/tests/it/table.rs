@@ -1,5 +1,4 @@
 //! The table of scenarios in the handbook names forty tests that exist.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::path::Path;
 

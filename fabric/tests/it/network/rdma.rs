@@ -1,7 +1,7 @@
 //! RDMA hosts at the edge: what is sent arrives whatever is lost, pauses stop it, marks slow it down, and neither threads
 //! nor steps of time change anything.
 
-use crate::deployed::{NoFiles, defaults, hosts};
+use crate::network::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::FrontPort;
 use sluice_asic::tm::buffer::BufferFile;
@@ -31,7 +31,7 @@ impl Files for OneBuffer {
     }
 
     fn buffer(&self, name: &str, _: &ChipSpec) -> Result<BufferFile, String> {
-        let text = include_str!("../../contests/rdma-9mb.toml");
+        let text = include_str!("../../../contests/rdma-9mb.toml");
         BufferFile::parse(name, text).map_err(|e| e.to_string())
     }
 }

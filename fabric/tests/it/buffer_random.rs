@@ -3,7 +3,6 @@
 //! The accounting alone, against a ledger written independently, has tests of its own; here are frames, pauses of both
 //! sides, blocked ports, watchdogs, copies and changes during the run. I1 to I7 are asked after each event by the scenario
 //! runner itself, I8 and I10 at the end; I9 is the second test.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

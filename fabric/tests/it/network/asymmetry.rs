@@ -1,7 +1,7 @@
 //! Load balancers where paths differ, rates given: what no reaction of senders could change, or has to. Scenarios 38
 //! and 40 of model: flowlets §9 as far as they need no reacting hosts.
 
-use crate::deployed::{NoFiles, defaults, hosts};
+use crate::network::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::units::{BitRate, Time};
 use sluice_fabric::deploy::deploy;
 use sluice_fabric::network::{LinkFrame, Network, Observer, SwitchId};

@@ -1,6 +1,6 @@
 //! Frames over links: when they are where, with which bytes, and what is refused.
 
-use crate::support::{Into, Recorder, Seen, chain, dev, frame, inject, switches};
+use crate::network::support::{Into, Recorder, Seen, chain, dev, frame, inject, switches};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_fabric::network::{End, LinkChange, LinkEvent, LinkId, LinkSetup, Network, SwitchId, Way};

@@ -1,8 +1,8 @@
 //! INT over networks: what switches write into packets against what happened at them, and what hosts get with INT on
 //! against what they get with it off.
 
-use crate::deployed::{NoFiles, defaults, hosts};
-use crate::support::{Recorder, Seen};
+use crate::network::deployed::{NoFiles, defaults, hosts};
+use crate::network::support::{Recorder, Seen};
 use proptest::prelude::*;
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Duration, Time};

@@ -1,6 +1,6 @@
 //! Blueprints built with shipped programs: every host reaches every other one.
 
-use crate::support::Recorder;
+use crate::network::support::Recorder;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;

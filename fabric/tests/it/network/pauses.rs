@@ -1,6 +1,6 @@
 //! PFC between switches: back-pressure over two hops.
 
-use crate::support::{Into, Recorder, chain, dev, frame, inject};
+use crate::network::support::{Into, Recorder, chain, dev, frame, inject};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_fabric::network::{LinkChange, LinkId, Network, NetworkSetup, SwitchId, Way};

@@ -1,6 +1,6 @@
 //! CONGA's leaves and spines in a network: flows leave the spine that others must use (model: flowlets §5.1, figure 1a).
 
-use crate::deployed::{NoFiles, defaults, hosts};
+use crate::network::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::units::Time;
 use sluice_fabric::deploy::deploy;
 use sluice_fabric::network::{LinkFrame, Network, Observer, SwitchId};

@@ -1,5 +1,4 @@
 //! Networks of the real switch.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod asymmetry;
 mod circles;
@@ -15,5 +14,4 @@ mod parallel;
 mod pauses;
 mod rdma;
 mod single;
-mod support;
 mod telemetry;
