@@ -1,5 +1,4 @@
 //! Random programs: legal by construction, and the same on both engines wherever they fit.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

@@ -1,5 +1,4 @@
 //! Mutants: legal, different, and most of them noticed.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;

@@ -1,5 +1,4 @@
 //! Every target on its corpus: `fuzz/corpus/TARGET/*`. A finding of a fuzzer stays there as a file.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_fuzz::targets::TARGETS;
 use std::path::Path;

@@ -1,5 +1,4 @@
 //! Small programs that random ones were once shrunk to: each was refused or handled wrongly.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_asic::chip::ChipSpec;
 use sluice_fuzz::{Case, compare};

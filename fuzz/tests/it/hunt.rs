@@ -1,6 +1,5 @@
 //! The hunt: it does not depend on threads, finds what is broken and shrinks it; what the engine counts is what the
 //! reference interpreter sees.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
