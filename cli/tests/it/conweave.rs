@@ -1,10 +1,7 @@
 //! `replay conweave --topology`: the life of a flow, and the control plane of hot flows.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use serde_json::Value;
-use support::*;
+use crate::support::*;
 
 const FLOW: &str = "10.0.0.1:49152-10.0.1.1";
 

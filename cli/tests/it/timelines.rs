@@ -1,7 +1,4 @@
 //! `--timeline`: rows that add up, the same ones in every format, whole files after Ctrl-C.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
@@ -9,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use support::*;
+use crate::support::*;
 
 /// What a row is about, and its values by column.
 type Place = (String, String, u64);

@@ -1,5 +1,4 @@
 //! The binary as users and scripts meet it: exit codes, JSON, files.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! What the tests of the binary share: running it, small captures, reading what it wrote.
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,7 +1,4 @@
 //! The controls of `sluice replay`: paces, loops, limits, addresses, the rate search, standard input, Ctrl-C.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use serde_json::Value;
 use sluice_pcaps::capture::CaptureTime;
@@ -9,7 +6,7 @@ use sluice_pcaps::wire::ipv4;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use support::*;
+use crate::support::*;
 
 /// A capture in a folder, as an input of a port.
 fn input(dir: &Path, port: u16, name: &str, bytes: &[u8]) -> String {
@@ -328,13 +325,13 @@ fn packets_are_commented_when_asked() {
     );
     assert!(comments[1].ends_with("ecn=Not-ECT"));
     assert_eq!(
-        support::comments(&drops),
+        crate::support::comments(&drops),
         ["fate=dropped reason=ipv4_checksum packet=1 path=0 record=2 of=t.pcap ecn=ECT(1)"]
     );
     assert_eq!(refused(&["replay", "l3-ecmp", "--comments"]).0, 2);
     let plain = dir.path().join("plain");
     ok(&["replay", "l3-ecmp", "-i", &i, "-o", text(&plain)]);
-    assert!(support::comments(&plain.join("out.pcapng")).is_empty());
+    assert!(crate::support::comments(&plain.join("out.pcapng")).is_empty());
 }
 
 #[test]

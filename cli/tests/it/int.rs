@@ -1,5 +1,4 @@
 //! `sluice int decode` on what the programs `int` and `hpcc-int` write, and the Wireshark dissector on the same.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,10 +1,7 @@
 //! `--obey-pfc`: captures behind senders that obey pauses over a cable.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod support;
 
 use serde_json::Value;
-use support::{json, ok, refused};
+use crate::support::{json, ok, refused};
 
 fn replay(more: &[&str]) -> Value {
     let args = [&["replay", "pfc", "--json"][..], more].concat();

@@ -1,10 +1,7 @@
 //! Entries that change during the run, through the binary.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use std::fs;
-use support::{folder, json, pcap, refused, text, udp};
+use crate::support::{folder, json, pcap, refused, text, udp};
 
 /// One packet each microsecond; at 5.5 us the routes go away, when the passes of the first six have begun.
 #[test]

@@ -1,5 +1,4 @@
 //! `sluice fuzz`, and `sluice replay --check --coverage`: keys, exit codes, files that do not depend on threads.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! `sluice flowlets` as users run it.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use assert_cmd::Command;
 use serde_json::Value;

@@ -1,5 +1,4 @@
 //! `sluice polarization` and `sluice explain hashing` as users and scripts meet them.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use assert_cmd::Command;
 use serde_json::Value;

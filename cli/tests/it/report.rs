@@ -1,10 +1,7 @@
 //! `sluice report`: pages, the vendor's layout, comparisons and sweeps.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use serde_json::Value;
-use support::{folder, json, ok, refused, sluice, text};
+use crate::support::{folder, json, ok, refused, sluice, text};
 
 #[test]
 fn a_folder_gets_every_form_of_the_report() {

@@ -1,5 +1,4 @@
 //! `sluice run` of contests: programs that serve the same hosts, through the real binary.
-#![allow(clippy::unwrap_used, reason = "tests")]
 
 use serde_json::Value;
 use std::fs;

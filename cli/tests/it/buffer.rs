@@ -1,12 +1,9 @@
 //! `--buffer` and `explain headroom`: what is printed, written and refused.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
-mod support;
 
 use serde_json::Value;
 use sluice_asic::tm::buffer::BufferFile;
 use std::path::{Path, PathBuf};
-use support::*;
+use crate::support::*;
 
 /// A profile file: the shipped one with changes.
 fn profile(dir: &Path, name: &str, changes: &[(&str, &str)]) -> PathBuf {

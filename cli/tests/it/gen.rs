@@ -1,6 +1,5 @@
 //! `sluice gen` as users and scripts meet it: captures that read back, the same bytes for the same flags, refusals
 //! with a place and a remedy.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use assert_cmd::Command;
 use serde_json::Value;
