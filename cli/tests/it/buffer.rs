@@ -1,9 +1,9 @@
 //! `--buffer` and `explain headroom`: what is printed, written and refused.
 
+use crate::support::*;
 use serde_json::Value;
 use sluice_asic::tm::buffer::BufferFile;
 use std::path::{Path, PathBuf};
-use crate::support::*;
 
 /// A profile file: the shipped one with changes.
 fn profile(dir: &Path, name: &str, changes: &[(&str, &str)]) -> PathBuf {

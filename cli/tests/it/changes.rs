@@ -1,7 +1,7 @@
 //! Entries that change during the run, through the binary.
 
-use std::fs;
 use crate::support::{folder, json, pcap, refused, text, udp};
+use std::fs;
 
 /// One packet each microsecond; at 5.5 us the routes go away, when the passes of the first six have begun.
 #[test]

@@ -1,7 +1,7 @@
 //! `replay conweave --topology`: the life of a flow, and the control plane of hot flows.
 
-use serde_json::Value;
 use crate::support::*;
+use serde_json::Value;
 
 const FLOW: &str = "10.0.0.1:49152-10.0.1.1";
 

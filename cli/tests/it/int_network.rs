@@ -1,10 +1,10 @@
 //! INT over networks from the command line: generated traffic through every kind of topology, with INT and without.
 
+use crate::support::*;
 use serde_json::Value;
 use sluice_pcaps::int::{Marks, Telemetry, decode};
 use std::collections::BTreeSet;
 use std::path::Path;
-use crate::support::*;
 
 /// UDP and TCP packets to one address.
 fn traffic(dir: &Path, to: &str) -> Vec<String> {

@@ -9,7 +9,7 @@ mod contract;
 mod conweave;
 mod flowlets;
 mod fuzz;
-mod gen;
+mod generate;
 mod int;
 mod int_network;
 mod network;

@@ -1,8 +1,8 @@
 //! `replay --topology`: what is printed, written and refused.
 
+use crate::support::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use crate::support::*;
 
 /// Packets to the first host of the `n`-th switch with hosts.
 fn to_host(n: u32, flows: u16, count: u32, gap_ns: u32) -> Vec<(u32, Vec<u8>)> {

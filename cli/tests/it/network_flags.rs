@@ -1,9 +1,9 @@
 //! Flags of `replay` over `--topology`: what they mean for one switch, and for several.
 
+use crate::support::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use crate::support::*;
 
 fn write(dir: &Path, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = dir.join(name);

@@ -1,7 +1,7 @@
 //! `--obey-pfc`: captures behind senders that obey pauses over a cable.
 
-use serde_json::Value;
 use crate::support::{json, ok, refused};
+use serde_json::Value;
 
 fn replay(more: &[&str]) -> Value {
     let args = [&["replay", "pfc", "--json"][..], more].concat();

@@ -1,12 +1,12 @@
 //! The controls of `sluice replay`: paces, loops, limits, addresses, the rate search, standard input, Ctrl-C.
 
+use crate::support::*;
 use serde_json::Value;
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::wire::ipv4;
 use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use crate::support::*;
 
 /// A capture in a folder, as an input of a port.
 fn input(dir: &Path, port: u16, name: &str, bytes: &[u8]) -> String {

@@ -1,7 +1,7 @@
 //! Damaged and odd captures through the binary: where, what was found and expected, what was used, what is left.
 
-use std::path::Path;
 use crate::support::*;
+use std::path::Path;
 
 /// What a run over these bytes says on stderr, with its exit code; stdout and folder must be empty if it fails.
 fn complaint(dir: &Path, name: &str, bytes: &[u8]) -> (i32, String) {

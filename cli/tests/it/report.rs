@@ -1,7 +1,7 @@
 //! `sluice report`: pages, the vendor's layout, comparisons and sweeps.
 
-use serde_json::Value;
 use crate::support::{folder, json, ok, refused, sluice, text};
+use serde_json::Value;
 
 #[test]
 fn a_folder_gets_every_form_of_the_report() {

@@ -1,9 +1,9 @@
 //! `sluice run`: every row of the facts sheet on the shared buffer has a scenario, all pass, the handbook's table is
 //! theirs, and files that are wrong are refused with their line.
 
+use crate::support::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use crate::support::*;
 
 /// Tests of the catalogue (model: buffer §6.2), as their classes are called there.
 const CATALOGUE: [&str; 32] = [

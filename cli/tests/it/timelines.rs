@@ -1,12 +1,12 @@
 //! `--timeline`: rows that add up, the same ones in every format, whole files after Ctrl-C.
 
+use crate::support::*;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use crate::support::*;
 
 /// What a row is about, and its values by column.
 type Place = (String, String, u64);
