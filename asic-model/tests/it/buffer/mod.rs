@@ -6,4 +6,5 @@ mod golden;
 mod invariants;
 mod ledger;
 mod shipped;
+mod support;
 mod thresholds;

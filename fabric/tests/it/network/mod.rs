@@ -14,4 +14,5 @@ mod parallel;
 mod pauses;
 mod rdma;
 mod single;
+mod support;
 mod telemetry;
