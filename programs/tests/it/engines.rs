@@ -1,5 +1,6 @@
 //! `l3-ecmp` on both engines: they agree on every packet, and a placement that is not legal shows.
 
+use crate::placed::place;
 use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -13,7 +14,7 @@ use sluice_ir::Program;
 use sluice_ir::cfg::NodeKind;
 use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::samples;
-use sluice_place::{self as place, Placement, place};
+use sluice_place::{Placement, verify};
 use std::sync::OnceLock;
 
 struct World {
@@ -107,7 +108,7 @@ fn agree(w: &World, frames: &[Vec<u8>]) {
 fn fits_both_chips_and_the_independent_verifier_agrees() {
     for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
         let w = world(&chip, &[]);
-        let findings = place::verify(&w.program, &w.placement);
+        let findings = verify(&w.program, &w.placement);
         assert!(findings.is_empty(), "{}: {findings:#?}", chip.name);
     }
 }
@@ -141,7 +142,7 @@ fn a_corrupted_placement_is_caught_by_the_verifier_and_by_the_engine() {
     // The group before the route that chooses it; the next hop before the group; the VLAN's table last.
     for (table, stage) in [("ecmp", 0), ("neighbor", 0), ("vlan", 19)] {
         let corrupted = moved(&w, table, stage);
-        assert!(!place::verify(&w.program, &corrupted).is_empty(), "{table} in stage {stage}");
+        assert!(!verify(&w.program, &corrupted).is_empty(), "{table} in stage {stage}");
         let mut engine = Engine::new(&w.program, &corrupted, &w.control).unwrap();
         let found: Vec<Vec<u8>> =
             run(&mut engine, &frames, 64).into_iter().map(|(.., bytes)| bytes).collect();

@@ -1,9 +1,10 @@
 //! The shipped programs on the chips.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Flow, Outcome};
-use sluice_place::{NoFit, place};
+use sluice_place::NoFit;
 use sluice_programs::{all, by_name};
 use sluice_report as report;
 

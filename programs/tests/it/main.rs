@@ -10,5 +10,7 @@ mod flow;
 mod flowlet;
 mod l3_ecmp;
 mod lossless;
+mod page;
+mod placed;
 mod switch;
 mod telemetry;

@@ -1,5 +1,6 @@
 //! A placed program with its default entries, run by both executors.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{FrontPort, PortMap};
@@ -10,7 +11,7 @@ use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_exec::reference::Reference;
 use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp, udp};
-use sluice_place::{self as place, Placement, place};
+use sluice_place::{Placement, verify};
 use sluice_programs::by_name;
 
 /// Key of a flow: source, destination, protocol, ports, TTL.
@@ -36,7 +37,7 @@ impl World {
         let shipped = by_name(name).unwrap();
         let program = shipped.build(&sets(params)).unwrap_or_else(|e| panic!("{e}"));
         let placement = place(&program, chip).unwrap_or_else(|e| panic!("{}: {}", chip.name, e.reason()));
-        assert!(place::verify(&program, &placement).is_empty());
+        assert!(verify(&program, &placement).is_empty());
         let ports = PortMap::default_for(chip).unwrap();
         let mut control = ControlState::new(&program);
         for op in shipped.default_setup(&program, &ports).unwrap().ops {

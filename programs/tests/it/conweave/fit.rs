@@ -1,10 +1,11 @@
 //! The program on both chips, in both builds.
 
+use crate::placed::place;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::port::PortMap;
 use sluice_ir::Program;
 use sluice_ir::verify;
-use sluice_place::{self as place, Carrier, Placement, place};
+use sluice_place::{Carrier, Placement, verify};
 use sluice_programs::{ProgramError, by_name};
 use sluice_switch::state_is_whole;
 
@@ -19,7 +20,7 @@ fn placed(build: &str) -> Placement {
     let findings = verify::for_chip(&program, &chip);
     assert!(findings.is_empty(), "{build}: {findings:#?}");
     let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{build}: {e}"));
-    let findings = place::verify(&program, &placement);
+    let findings = verify(&program, &placement);
     assert!(findings.is_empty(), "{build}: {findings:#?}");
     placement
 }
@@ -39,7 +40,7 @@ fn the_verifier_knows_what_the_next_table_pointer_carries() {
     let findings = |at: usize, by: Carrier| {
         let mut broken = placement.clone();
         broken.long_branches[at].by = by;
-        place::verify(&program, &broken).into_iter().map(|d| d.text).collect::<Vec<_>>().join("; ")
+        verify(&program, &broken).into_iter().map(|d| d.text).collect::<Vec<_>>().join("; ")
     };
     let tags = placement.long_branches.iter().enumerate().filter(|(_, b)| b.tag().is_some());
     let refused = tags.filter(|(at, _)| findings(*at, Carrier::Pointer).contains("next-table pointer"));

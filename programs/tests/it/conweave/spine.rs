@@ -2,6 +2,7 @@
 
 use crate::conweave::wire::{Cw, Flow, data, operation, read};
 use crate::conweave::world::Out;
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::Time;
@@ -9,7 +10,7 @@ use sluice_control::ControlState;
 use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_exec::reference::{Options, Reference};
-use sluice_place::{self as place, place};
+use sluice_place::verify;
 use sluice_programs::conweave_spine::{Params, program};
 use sluice_programs::{StageProgram, conweave_spine::ConWeaveSpine};
 use sluice_switch::{RxFrame, Switch, SwitchConfig};
@@ -41,7 +42,7 @@ fn data_goes_by_path_and_the_rest_by_hash() {
     for chip in [ChipSpec::tofino2(), ChipSpec::tofino()] {
         let program = program(&Params { links: 2, ..Params::default() }).unwrap();
         let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e}"));
-        assert!(place::verify(&program, &placement).is_empty());
+        assert!(verify(&program, &placement).is_empty());
         let ports = PortMap::default_for(&chip).unwrap();
         let mut control = ControlState::new(&program);
         for op in ConWeaveSpine.default_setup(&program, &ports).unwrap().ops {

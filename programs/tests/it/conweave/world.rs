@@ -1,6 +1,7 @@
 //! Two ToRs, the paths between them as scripts, and single ToRs.
 
 use crate::conweave::wire::{Flow, Seen, read};
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{Duration, Time};
@@ -9,7 +10,7 @@ use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_exec::reference::{Options, Reference};
 use sluice_ir::Program;
-use sluice_place::{Placement, place};
+use sluice_place::Placement;
 use sluice_programs::conweave::{FlowEntry, Params, Prefix, TorConfig, program, tor_setup};
 use sluice_switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;

@@ -3,6 +3,7 @@
 //! The reference interpreter runs every packet, and so does the fast engine where the program fits the chip:
 //! both have to agree on every output.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{DevPort, FrontPort, PortKind, PortMap};
@@ -13,7 +14,7 @@ use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 use sluice_exec::reference::{Options, Phv, Reference};
 use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, ipv6, udp};
-use sluice_place::{Placement, place};
+use sluice_place::Placement;
 use sluice_programs::by_name;
 use std::sync::OnceLock;
 

@@ -1,5 +1,6 @@
 //! A shipped program with its default entries on a chip, and frames for it.
 
+use crate::placed::place;
 use crate::switch::world::{Frame, Recorder, Seen, World, drain};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, FrontPort, PortMap};
@@ -9,7 +10,7 @@ use sluice_control::{ControlOp, ControlState};
 use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
-use sluice_place::{place, verify};
+use sluice_place::verify;
 use sluice_programs::by_name;
 use sluice_switch::{BufferSetup, QueueSetup, RxFrame, Switch, SwitchConfig};
 

@@ -1,5 +1,6 @@
 //! A program, its placement and entries; a run of frames through a switch; a recorder of all that happens.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::Time;
@@ -8,7 +9,7 @@ use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_exec::reference::{Options, Reference};
 use sluice_ir::Program;
-use sluice_place::{Placement, place};
+use sluice_place::Placement;
 use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
 use std::sync::OnceLock;
 

@@ -2,6 +2,7 @@
 //!
 //! On a chain nothing acts back, so one switch runs to its end before the next one begins.
 
+use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::port::{FrontPort, PortMap};
@@ -12,7 +13,7 @@ use sluice_exec::packet::{HeadLayout, PacketStore};
 use sluice_exec::pass::{Executor, Pass, PassIn, PassOut, State, Verdict};
 use sluice_exec::reference::{Options, Reference};
 use sluice_ir::{KeyValue, Program};
-use sluice_place::{Placement, place};
+use sluice_place::Placement;
 use sluice_programs::by_name;
 use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
