@@ -2,6 +2,7 @@
 //! theirs, and files that are wrong are refused with their line.
 
 use crate::support::*;
+use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -99,11 +100,7 @@ fn every_row_of_the_sheet_passes_on_its_profiles() {
     }
     let page = std::fs::read_to_string(out.join("run.md")).unwrap();
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/scenarios.md");
-    if std::env::var_os("SLUICE_UPDATE").is_some() {
-        std::fs::write(path, &page).unwrap();
-    }
-    let known = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(page == known, "docs/scenarios.md is stale: make it anew with `sluice run --markdown`");
+    expect_file![path].assert_eq(&page);
 }
 
 /// A scenario file with these lines behind its head.

@@ -4,18 +4,18 @@ use crate::support::frames;
 use sluice_pcaps::samples::{self, CONWEAVE, FLOWLETS, L3_ECMP, conweave, flowlets, l3_ecmp};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 
-/// Run with `SLUICE_WRITE_SAMPLES=1` to write the file anew after a deliberate change.
+/// `UPDATE_EXPECT=1` rewrites the file.
 #[test]
 fn l3_ecmp_is_what_the_generator_makes() {
     let made = l3_ecmp().unwrap();
-    if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/samples/l3-ecmp.pcap"), &made).unwrap();
         return;
     }
-    assert!(made == L3_ECMP, "pcaps/samples/l3-ecmp.pcap is stale; write it with SLUICE_WRITE_SAMPLES=1");
+    assert!(made == L3_ECMP, "pcaps/samples/l3-ecmp.pcap is stale; write it with UPDATE_EXPECT=1");
 }
 
-/// As above, for the traces of the other programs.
+/// `UPDATE_EXPECT=1` rewrites the traces of the other programs.
 #[test]
 fn the_others_are_what_their_generators_make() {
     let [host0, host1, host2] = samples::conweave_hosts().unwrap().try_into().unwrap();
@@ -42,11 +42,11 @@ fn the_others_are_what_their_generators_make() {
         ("hpcc-int.pcap", samples::hpcc_int().unwrap(), samples::HPCC_INT),
     ];
     for (name, made, committed) in all {
-        if std::env::var_os("SLUICE_WRITE_SAMPLES").is_some() {
+        if std::env::var_os("UPDATE_EXPECT").is_some() {
             std::fs::write(format!("{}/samples/{name}", env!("CARGO_MANIFEST_DIR")), &made).unwrap();
             continue;
         }
-        assert!(made == committed, "pcaps/samples/{name} is stale; write it with SLUICE_WRITE_SAMPLES=1");
+        assert!(made == committed, "pcaps/samples/{name} is stale; write it with UPDATE_EXPECT=1");
         assert!(frames(committed).len() > 10);
     }
 }

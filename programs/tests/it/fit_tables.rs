@@ -1,8 +1,9 @@
 //! `docs/fit.md`: every program on both chips, what each optimisation gains, and what latency costs. The file is this
 //! test's output. It places every program about a dozen times, so it is run by itself, optimised:
-//! `UPDATE=1 cargo test --release -p sluice-programs --test fit_tables -- --ignored` writes the page, without `UPDATE` it
-//! is compared. What can be seen quickly of a page that is out of date is seen in every run.
+//! `UPDATE_EXPECT=1 cargo test --release -p sluice-programs fit_tables -- --ignored` rewrites the page; without
+//! `UPDATE_EXPECT` the test compares. What can be seen quickly of a page that is out of date is seen in every run.
 
+use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_ir::Program;
@@ -20,8 +21,8 @@ const HEAD: &str = "# Every program on both chips
 What each shipped program needs on Tofino and Tofino 2, and what each optimisation of placement saves. For one program,
 `sluice report PROGRAM --chip CHIP` prints the same numbers and more. [report.md](report.md) explains the words.
 
-This page is generated: `UPDATE=1 cargo test --release -p sluice-programs --test fit_tables -- --ignored`. Without
-`UPDATE`, the test compares the page with what placement finds.
+This page is generated: `UPDATE_EXPECT=1 cargo test --release -p sluice-programs fit_tables -- --ignored`. Without
+`UPDATE_EXPECT`, the test compares the page with what placement finds.
 ";
 
 fn chips() -> [ChipSpec; 2] {
@@ -281,7 +282,7 @@ fn the_page_names_every_program_and_has_the_rows_of_small_ones() {
 }
 
 #[test]
-#[ignore = "minutes without optimisation; see the head of this file"]
+#[ignore = "slow: .ci/slow runs it"]
 fn the_tables_in_the_handbook_are_what_placement_finds() {
     let mut out = HEAD.to_owned();
     let cases = cases();
@@ -289,9 +290,5 @@ fn the_tables_in_the_handbook_are_what_placement_finds() {
     every_program(&mut out, &cases, &fits);
     gains(&mut out, &cases, &fits);
     objectives(&mut out, &cases, &fits);
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(PAGE, &out).unwrap();
-    }
-    let found = std::fs::read_to_string(PAGE).unwrap();
-    assert!(found == out, "docs/fit.md is not what placement finds; look at the difference after UPDATE=1");
+    expect_file![PAGE].assert_eq(&out);
 }

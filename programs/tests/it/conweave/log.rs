@@ -1,8 +1,11 @@
 //! `docs/conweave-log.md`: the published build beside the authors' log, stage by stage (model: conweave §3). The table is
-//! this test's output: run it with `UPDATE=1` to write it anew.
+//! this test's output: `UPDATE_EXPECT=1` rewrites it.
 
+use crate::page::with_part;
+use crate::placed::place;
+use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
-use sluice_place::{Placement, place};
+use sluice_place::Placement;
 use sluice_programs::by_name;
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -141,15 +144,5 @@ fn the_page_beside_the_log_is_what_placement_finds() {
     let _ = writeln!(table, "\n| all |{cells}");
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-log.md");
     let page = std::fs::read_to_string(path).unwrap();
-    let (before, rest) = page.split_once("<!-- made -->\n").unwrap();
-    let (found, after) = rest.split_once("<!-- end -->").unwrap();
-    if std::env::var_os("UPDATE").is_some() {
-        let page = format!("{before}<!-- made -->\n{table}<!-- end -->{after}");
-        std::fs::write(path, page).unwrap();
-        return;
-    }
-    assert!(
-        found == table,
-        "docs/conweave-log.md is not what placement finds; look at the difference after UPDATE=1"
-    );
+    expect_file![path].assert_eq(&with_part(&page, "log", &table));
 }

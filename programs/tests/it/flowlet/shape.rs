@@ -1,10 +1,12 @@
 //! What the programs take of both chips, and what they refuse.
 
 use crate::flowlet::world::sets;
+use crate::placed::place;
+use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_ir::text;
 use sluice_place::report::Report;
-use sluice_place::{self as place, place};
+use sluice_place::verify;
 use sluice_programs::by_name;
 
 const VARIANTS: [(&str, &[&str]); 18] = [
@@ -51,7 +53,7 @@ fn every_variant_fits_both_chips_and_prints_back() {
             }
             let placement = place(&program, &chip)
                 .unwrap_or_else(|e| panic!("{name} {params:?} on {}: {}", chip.name, e.reason()));
-            let findings = place::verify(&program, &placement);
+            let findings = verify(&program, &placement);
             assert!(findings.is_empty(), "{name} {params:?} on {}: {findings:#?}", chip.name);
         }
     }
@@ -97,6 +99,6 @@ fn reports_of_the_defaults() {
             let used: Vec<String> = used.map(|(name, n)| format!("{name} {n}")).collect();
             all += &format!("{name} {params:?}: {} stages; {}\n", report.stages_used(), used.join(", "));
         }
-        insta::assert_snapshot!(format!("leaf_{}", chip.name), all);
+        expect_file![format!("golden/leaf_{}.txt", chip.name)].assert_eq(&all);
     }
 }

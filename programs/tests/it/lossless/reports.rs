@@ -1,7 +1,8 @@
 //! What the programs take of both chips.
 
 use crate::lossless::bench::chips;
-use sluice_place::place;
+use crate::placed::place;
+use expect_test::expect_file;
 use sluice_place::report::Report;
 use sluice_programs::by_name;
 use sluice_report as report;
@@ -14,10 +15,8 @@ fn reports_of_the_defaults() {
                 sets.map(|v| ("obey".to_owned(), v.to_owned())).into_iter().collect();
             let program = by_name(name).unwrap().build(&sets).unwrap();
             let placement = place(&program, &chip).unwrap();
-            insta::assert_snapshot!(
-                format!("{name}_{}", chip.name),
-                report::text(&Report::new(&program, &placement))
-            );
+            expect_file![format!("golden/{name}_{}.txt", chip.name)]
+                .assert_eq(&report::text(&Report::new(&program, &placement)));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What each part takes of each chip: the table of the handbook.
 
+use crate::placed::place;
 use crate::telemetry::node::chips;
-use sluice_place::place;
+use expect_test::expect_file;
 use sluice_place::report::Report;
 use sluice_programs::by_name;
 use sluice_report as report;
@@ -57,5 +58,5 @@ fn resources_by_part_and_chip() {
             .unwrap();
         }
     }
-    insta::assert_snapshot!(table);
+    expect_file!["golden/resources_by_part_and_chip.txt"].assert_eq(&table);
 }

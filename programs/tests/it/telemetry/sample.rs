@@ -1,6 +1,7 @@
 //! The embedded samples through the default entries: what a run without inputs shows.
 
 use crate::telemetry::node::{Frame, Node};
+use expect_test::expect_file;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::Time;
 use sluice_pcaps::capture::{CaptureReader, CaptureTime};
@@ -64,6 +65,6 @@ fn fates(program: &str) -> String {
 #[test]
 fn the_samples_show_what_the_programs_do() {
     for program in ["int", "hpcc-int"] {
-        insta::assert_snapshot!(format!("sample_{program}"), fates(program));
+        expect_file![format!("golden/sample_{program}.txt")].assert_eq(&fates(program));
     }
 }

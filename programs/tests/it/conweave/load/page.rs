@@ -1,7 +1,9 @@
-//! `docs/conweave-load.md` and `docs/conweave-load.svg`. All measurements take half a minute, so they are made when they
-//! are asked for: `UPDATE=1` writes, `CHECK=1` compares all of them. Without either a few points are.
+//! `docs/conweave-load.md` and `docs/conweave-load.svg`. All measurements take half a minute, so the test that makes them
+//! runs only with `--ignored`; `UPDATE_EXPECT=1` rewrites both files. Ordinary runs measure a few points.
 
 use super::{alone, moving, plot};
+use crate::page::{split, with_part};
+use expect_test::expect_file;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.md");
 const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.svg");
@@ -16,14 +18,6 @@ fn table(head: &str, rows: impl Iterator<Item = String>) -> String {
     let mut out = format!("{head}\n");
     rows.for_each(|row| out += &format!("{row}\n"));
     out
-}
-
-/// The part of the page between two marks, and what is around it.
-fn split<'p>(page: &'p str, name: &str) -> [&'p str; 3] {
-    let (begin, end) = (format!("<!-- made: {name} -->\n"), "<!-- end -->");
-    let at = page.find(&begin).unwrap() + begin.len();
-    let len = page[at..].find(end).unwrap();
-    [&page[..at], &page[at..at + len], &page[at + len..]]
 }
 
 fn measure() -> (Vec<alone::Laps>, Vec<moving::Used>) {
@@ -42,38 +36,33 @@ fn measure() -> (Vec<alone::Laps>, Vec<moving::Used>) {
 }
 
 #[test]
+fn the_page_of_loads_has_the_points_that_are_measured_fast() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let shape = alone::SHAPES[0];
+    let build = shape.build();
+    let alone = shape.laps(&build, 1).lap;
+    let laps = shape.laps(&build, 5).row(alone);
+    assert!(
+        split(&page, "laps")[1].contains(&format!("{laps}\n")),
+        "{laps}\nis not in {PAGE}; look at the difference that UPDATE_EXPECT=1 makes"
+    );
+    let used = moving::run(&moving::build(32), 8).row();
+    assert!(
+        split(&page, "moving")[1].contains(&format!("{used}\n")),
+        "{used}\nis not in {PAGE}; look at the difference that UPDATE_EXPECT=1 makes"
+    );
+}
+
+#[test]
+#[ignore = "slow: .ci/slow runs it"]
 fn the_page_of_loads_is_what_is_measured() {
     let page = std::fs::read_to_string(PAGE).unwrap();
-    let asked = |name| std::env::var_os(name).is_some();
-    if !asked("UPDATE") && !asked("CHECK") {
-        let shape = alone::SHAPES[0];
-        let build = shape.build();
-        let alone = shape.laps(&build, 1).lap;
-        let laps = shape.laps(&build, 5).row(alone);
-        assert!(
-            split(&page, "laps")[1].contains(&format!("{laps}\n")),
-            "{laps}\nis not in {PAGE}; look at UPDATE=1"
-        );
-        let used = moving::run(&moving::build(32), 8).row();
-        assert!(
-            split(&page, "moving")[1].contains(&format!("{used}\n")),
-            "{used}\nis not in {PAGE}; look at UPDATE=1"
-        );
-        return;
-    }
     let (laps, used) = measure();
     let alone = laps[0].lap;
     let drawing = plot::svg(&laps, alone);
     let laps = table(alone::HEAD, laps.iter().map(|l| l.row(alone)));
     let used = table(moving::HEAD, used.iter().map(moving::Used::row));
-    let [before, _, after] = split(&page, "laps");
-    let new = format!("{before}{laps}{after}");
-    let [before, _, after] = split(&new, "moving");
-    let new = format!("{before}{used}{after}");
-    if asked("UPDATE") {
-        std::fs::write(PAGE, new).unwrap();
-        return std::fs::write(PLOT, drawing).unwrap();
-    }
-    assert!(page == new, "{PAGE} is not what is measured; look at the difference after UPDATE=1");
-    assert!(std::fs::read_to_string(PLOT).unwrap() == drawing, "{PLOT} is not what is measured");
+    let page = with_part(&page, "laps", &laps);
+    expect_file![PAGE].assert_eq(&with_part(&page, "moving", &used));
+    expect_file![PLOT].assert_eq(&drawing);
 }
