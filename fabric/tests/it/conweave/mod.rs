@@ -1,0 +1,3 @@
+//! `conweave` with a control plane that installs hot flows.
+
+mod hot_flows;
