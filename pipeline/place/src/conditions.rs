@@ -4,7 +4,7 @@
 //! `if a && b { t }` where one gateway can decide that.
 
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Node, NodeKind, Var, block_writes};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, Var, block_writes};
 use sluice_ir::{ApplyArms, Block, Cond, Loc, Program, Stmt, StmtKind};
 
 /// A statement, and of each of its gateways, in order, those of the program's flow that it decides.
@@ -15,14 +15,14 @@ struct Numbered {
 }
 
 /// The flow of a gress with as few gateways as `fits` allows.
-pub(super) fn joined(program: &Program, gress: Gress, fits: &impl Fn(&Cond) -> bool) -> Flow {
-    flow(numbered(program, gress).map(|list| block(program, list, fits)))
+pub(super) fn joined(program: &Program, gress: Gress, fits: &impl Fn(&Cond) -> bool) -> Cfg {
+    cfg(numbered(program, gress).map(|list| block(program, list, fits)))
 }
 
 /// The flow of a gress in which `if c { a; b }` is `if c { a }` and `if c { b }` wherever `a` leaves `c` as it is; joined
 /// as `fits` allows, if given.
-pub(super) fn repeated(program: &Program, gress: Gress, fits: Option<&impl Fn(&Cond) -> bool>) -> Flow {
-    flow(numbered(program, gress).map(|list| {
+pub(super) fn repeated(program: &Program, gress: Gress, fits: Option<&impl Fn(&Cond) -> bool>) -> Cfg {
+    cfg(numbered(program, gress).map(|list| {
         let apart = apart(program, list);
         match fits {
             Some(fits) => block(program, apart, fits),
@@ -31,22 +31,22 @@ pub(super) fn repeated(program: &Program, gress: Gress, fits: Option<&impl Fn(&C
     }))
 }
 
-fn flow(blocks: [Vec<Numbered>; 2]) -> Flow {
+fn cfg(blocks: [Vec<Numbered>; 2]) -> Cfg {
     let [(control, mut gateways), (ghost, of_ghost)] = blocks.map(whole);
     gateways.extend(of_ghost);
-    let mut flow = Flow::of_blocks(&control, &ghost);
-    let gates = flow.nodes.iter().filter(|(_, data)| matches!(data.kind, NodeKind::Gateway(_)));
+    let mut cfg = Cfg::of_blocks(&control, &ghost);
+    let gates = cfg.nodes.iter().filter(|(_, data)| matches!(data.kind, NodeKind::Gateway(_)));
     let nodes: Vec<Node> = gates.map(|(node, _)| node).collect();
     for (node, decides) in nodes.into_iter().zip(gateways) {
-        flow.nodes[node].decides = decides;
+        cfg.nodes[node].decides = decides;
     }
-    flow
+    cfg
 }
 
 /// The control of a gress, and the ghost control, which is ingress' alone.
 fn numbered(program: &Program, gress: Gress) -> [Vec<Numbered>; 2] {
     let ghost: &[Stmt] = if gress == Gress::Ingress { &program.ghost } else { &[] };
-    let own = Flow::of(program, gress);
+    let own = Cfg::of(program, gress);
     let mut gateways = own.nodes.values().filter(|n| !n.decides.is_empty()).map(|n| n.decides.clone());
     [&program.pipe(gress).control[..], ghost].map(|b| apiece(b, &mut gateways))
 }

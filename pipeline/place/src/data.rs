@@ -7,7 +7,7 @@ use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
 use sluice_asic::phv::Container;
-use sluice_ir::cfg::{Flow, Node};
+use sluice_ir::cfg::{Cfg, Node};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{Field, Header, ParserState};
 use std::sync::Arc;
@@ -117,7 +117,7 @@ pub struct PlacedState {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedGress {
     /// The flattened control block.
-    pub flow: Flow,
+    pub cfg: Cfg,
     /// Where each node is.
     pub nodes: EntityMap<Node, PlacedNode>,
     /// The parser.

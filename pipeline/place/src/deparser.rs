@@ -9,8 +9,8 @@ use super::data::PhvAllocation;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
+use sluice_ir::parser_unroll::{UnrolledNode, UnrolledParser};
 use sluice_ir::verify::Diag;
-use sluice_ir::ways::{Stop, Ways};
 use sluice_ir::{Header, Loc, PrimitiveKind, Program, RequestKind};
 
 /// Units of a gress' deparser in use.
@@ -131,12 +131,12 @@ fn longest_head(program: &Program, gress: Gress) -> u32 {
     let bytes = |h: &Header| program.header_bits(*h) / 8;
     let emitted = |h: Header| emit.iter().filter(|e| **e == h).count() as u32 * bytes(&h);
     let always: u32 = emit.iter().filter(|h| added.contains(h)).map(bytes).sum();
-    let extracted = |stop: &Stop| -> u32 {
-        stop.effect.extracted.iter().filter(|h| !added.contains(h)).map(|h| emitted(*h)).sum()
+    let extracted = |node: &UnrolledNode| -> u32 {
+        node.effect.extracted.iter().filter(|h| !added.contains(h)).map(|h| emitted(*h)).sum()
     };
-    let Ok(ways) = Ways::of(program, gress) else { return always };
-    let before = ways.most_before(extracted);
-    let deepest = ways.places.iter().zip(before).map(|(stop, before)| before + extracted(stop)).max();
+    let Ok(unrolled) = UnrolledParser::of(program, gress) else { return always };
+    let before = unrolled.max_before(extracted);
+    let deepest = unrolled.nodes.iter().zip(before).map(|(node, before)| before + extracted(node)).max();
     always + deepest.unwrap_or(0)
 }
 
@@ -163,13 +163,13 @@ mod tests {
     use super::*;
     use crate::Options;
     use crate::phv::allocate;
-    use sluice_ir::cfg::Flow;
+    use sluice_ir::cfg::Cfg;
     use sluice_ir::{ChecksumUpdate, Next, SelectArm};
     use sluice_samples::sketch::Sketch;
 
     fn costs(program: &Program, chip: &ChipSpec) -> Result<DeparserCost, Vec<Diag>> {
-        let flows = Gress::ALL.map(|g| Flow::of(program, g));
-        let allocation = allocate(program, chip, &Options::default(), &flows).unwrap();
+        let cfgs = Gress::ALL.map(|g| Cfg::of(program, g));
+        let allocation = allocate(program, chip, &Options::default(), &cfgs).unwrap();
         cost(program, chip, Gress::Ingress, &allocation)
     }
 

@@ -10,7 +10,7 @@ use super::data::{Owner, PhvAllocation};
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Effects, Flow, Node, NodeKind, Var};
+use sluice_ir::cfg::{Cfg, Effects, Node, NodeKind, Var};
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{Field, Intrinsic, PrimitiveKind, Program};
 use std::fmt::Write;
@@ -84,23 +84,23 @@ pub struct DependencyGraph {
 impl DependencyGraph {
     /// The dependencies of a program whose variables stand in these containers.
     #[must_use]
-    pub fn of(program: &Program, flows: &[Flow; 2], phv: &PhvAllocation) -> DependencyGraph {
-        DependencyGraph::with(program, flows, phv, true)
+    pub fn of(program: &Program, cfgs: &[Cfg; 2], phv: &PhvAllocation) -> DependencyGraph {
+        DependencyGraph::with(program, cfgs, phv, true)
     }
 
     /// As [`DependencyGraph::of`]; without `exclusion` nodes depend on each other even if no packet runs both.
     #[must_use]
     pub(crate) fn with(
         program: &Program,
-        flows: &[Flow; 2],
+        cfgs: &[Cfg; 2],
         phv: &PhvAllocation,
         exclusion: bool,
     ) -> DependencyGraph {
         let mut graph = DependencyGraph::default();
         for gress in Gress::ALL {
-            let flow = &flows[gress.index()];
-            let edges = gress_edges(program, flow, gress, phv, exclusion);
-            let (min_stage, tail) = longest_paths(flow, &edges);
+            let cfg = &cfgs[gress.index()];
+            let edges = gress_edges(program, cfg, gress, phv, exclusion);
+            let (min_stage, tail) = longest_paths(cfg, &edges);
             graph.min_stage[gress.index()] = min_stage;
             graph.tail[gress.index()] = tail;
             graph.edges.extend(edges);
@@ -169,14 +169,14 @@ impl DependencyGraph {
 
     /// The graph in Graphviz' dot language.
     #[must_use]
-    pub fn dot(&self, program: &Program, flows: &[Flow; 2]) -> String {
+    pub fn dot(&self, program: &Program, cfgs: &[Cfg; 2]) -> String {
         let mut out = String::from("digraph dependencies {\n  rankdir=LR; node [shape=box];\n");
         for gress in Gress::ALL {
-            let flow = &flows[gress.index()];
+            let cfg = &cfgs[gress.index()];
             let _ = writeln!(out, "  subgraph cluster_{gress} {{\n    label=\"{gress}\";");
-            for node in flow.nodes.keys() {
+            for node in cfg.nodes.keys() {
                 let owner = Owner { gress, node };
-                let label = node_name(program, flow, node);
+                let label = node_name(program, cfg, node);
                 let stage = self.min_stage(owner);
                 let _ = writeln!(out, "    {gress}_{node:?} [label=\"{label}\\nmin stage {stage}\"];");
             }
@@ -203,8 +203,8 @@ impl DependencyGraph {
 
 /// The name by which reports call a node: the table's or action's, `cond-N` for a gateway.
 #[must_use]
-pub fn node_name(program: &Program, flow: &Flow, node: Node) -> String {
-    match &flow.nodes[node].kind {
+pub fn node_name(program: &Program, cfg: &Cfg, node: Node) -> String {
+    match &cfg.nodes[node].kind {
         NodeKind::Gateway(_) => format!("cond-{}", node.index()),
         NodeKind::Table(table) => program.tables[*table].name.clone(),
         NodeKind::Action(action) => program.actions[*action].name.clone(),
@@ -213,18 +213,18 @@ pub fn node_name(program: &Program, flow: &Flow, node: Node) -> String {
 
 fn gress_edges(
     program: &Program,
-    flow: &Flow,
+    cfg: &Cfg,
     gress: Gress,
     phv: &PhvAllocation,
     exclusion: bool,
 ) -> Vec<Edge> {
     // Updates of queue depths are no packets: ghost and ingress are apart in any case.
-    let apart = |a, b| if exclusion { flow.exclusive(a, b) } else { flow.is_ghost(a) != flow.is_ghost(b) };
+    let apart = |a, b| if exclusion { cfg.exclusive(a, b) } else { cfg.is_ghost(a) != cfg.is_ghost(b) };
     let effects: EntityMap<Node, Effects> =
-        flow.nodes.keys().map(|n| overwritten(phv, flow.effects(program, n))).collect();
+        cfg.nodes.keys().map(|n| overwritten(phv, cfg.effects(program, n))).collect();
     let mut edges = Vec::new();
-    for a in flow.nodes.keys() {
-        for b in flow.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
+    for a in cfg.nodes.keys() {
+        for b in cfg.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
             let (from, to) = (Owner { gress, node: a }, Owner { gress, node: b });
             let mut add = |kind, var| edges.push(Edge { from, to, kind, var });
             let (ea, eb) = (&effects[a], &effects[b]);
@@ -235,7 +235,7 @@ fn gress_edges(
                 add(Dependency::ActionRead, Some(v));
             }
             let output = common(&ea.writes, &eb.writes);
-            if output.is_some() || both_drop(program, flow, gress, a, b) {
+            if output.is_some() || both_drop(program, cfg, gress, a, b) {
                 add(Dependency::Output, output);
             } else if let Some(v) = shares_container(phv, &ea.writes, &eb.writes) {
                 add(Dependency::ContainerConflict, Some(v));
@@ -245,7 +245,7 @@ fn gress_edges(
             {
                 add(Dependency::Anti, Some(v));
             }
-            if flow.outcomes(flow.nodes[b].pred).iter().any(|(n, _)| *n == a) {
+            if cfg.outcomes(cfg.nodes[b].pred).iter().any(|(n, _)| *n == a) {
                 add(Dependency::Control, None);
             }
         }
@@ -271,9 +271,9 @@ fn common(a: &[Var], b: &[Var]) -> Option<Var> {
 }
 
 /// The later drop's label counts, so drops keep their order even if no field shows it.
-fn both_drop(program: &Program, flow: &Flow, gress: Gress, a: Node, b: Node) -> bool {
+fn both_drop(program: &Program, cfg: &Cfg, gress: Gress, a: Node, b: Node) -> bool {
     let drops = |n| {
-        flow.actions(program, n)
+        cfg.actions(program, n)
             .iter()
             .any(|&x| program.actions[x].body.iter().any(|p| matches!(p.kind, PrimitiveKind::Drop(_))))
     };
@@ -287,9 +287,9 @@ fn shares_container(phv: &PhvAllocation, a: &[Var], b: &[Var]) -> Option<Var> {
 }
 
 /// Stages before and after each node on the longest chain through it.
-fn longest_paths(flow: &Flow, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMap<Node, u32>) {
+fn longest_paths(cfg: &Cfg, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMap<Node, u32>) {
     let mut graph: DiGraph<Node, u32> = DiGraph::new();
-    let index: EntityMap<Node, _> = flow.nodes.keys().map(|n| graph.add_node(n)).collect();
+    let index: EntityMap<Node, _> = cfg.nodes.keys().map(|n| graph.add_node(n)).collect();
     for e in edges {
         if let Some(distance) = e.kind.distance() {
             graph.add_edge(index[e.from.node], index[e.to.node], distance);
@@ -297,8 +297,8 @@ fn longest_paths(flow: &Flow, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMa
     }
     // Edges follow program order, so there is no cycle; program order is a sound order all the same.
     let order = toposort(&graph, None).unwrap_or_else(|_| graph.node_indices().collect());
-    let mut min = EntityMap::filled(flow.nodes.len(), |_: Node| 0);
-    let mut tail = EntityMap::filled(flow.nodes.len(), |_: Node| 0);
+    let mut min = EntityMap::filled(cfg.nodes.len(), |_: Node| 0);
+    let mut tail = EntityMap::filled(cfg.nodes.len(), |_: Node| 0);
     for &at in &order {
         for e in graph.edges(at) {
             use petgraph::visit::EdgeRef;
@@ -321,16 +321,16 @@ mod tests {
     use super::*;
     use sluice_samples::sketch as samples;
 
-    fn graph(program: &Program) -> ([Flow; 2], DependencyGraph) {
-        let flows = Gress::ALL.map(|g| Flow::of(program, g));
+    fn graph(program: &Program) -> ([Cfg; 2], DependencyGraph) {
+        let cfgs = Gress::ALL.map(|g| Cfg::of(program, g));
         // Without containers there are no conflicts of containers; all else comes from the program.
-        let graph = DependencyGraph::of(program, &flows, &PhvAllocation::default());
-        (flows, graph)
+        let graph = DependencyGraph::of(program, &cfgs, &PhvAllocation::default());
+        (cfgs, graph)
     }
 
     fn kinds(program: &Program, from: &str, to: &str) -> Vec<Dependency> {
-        let (flows, graph) = graph(program);
-        let is = |o: Owner, name: &str| node_name(program, &flows[o.gress.index()], o.node) == name;
+        let (cfgs, graph) = graph(program);
+        let is = |o: Owner, name: &str| node_name(program, &cfgs[o.gress.index()], o.node) == name;
         graph.edges.iter().filter(|e| is(e.from, from) && is(e.to, to)).map(|e| e.kind).collect()
     }
 
@@ -362,8 +362,8 @@ mod tests {
     #[test]
     fn dot_names_every_node_and_edge() {
         let program = samples::l3(1000);
-        let (flows, graph) = graph(&program);
-        let dot = graph.dot(&program, &flows);
+        let (cfgs, graph) = graph(&program);
+        let dot = graph.dot(&program, &cfgs);
         assert!(dot.starts_with("digraph") && dot.ends_with("}\n"));
         assert_eq!(dot.matches(" -> ").count(), graph.edges.len());
         assert!(dot.contains("match meta.nexthop"), "{dot}");

@@ -10,7 +10,7 @@
 
 use super::data::PlacedNode;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Node, Outcome, Pred};
+use sluice_ir::cfg::{Cfg, Node, Outcome, Pred};
 use sluice_ir::entity::EntityMap;
 
 /// A gateway that tests conditions once more.
@@ -81,7 +81,7 @@ impl LongBranch {
 }
 
 /// The long branches of a placed gress, without tags.
-fn needed(gress: Gress, flow: &Flow, nodes: &EntityMap<Node, PlacedNode>) -> Vec<LongBranch> {
+fn needed(gress: Gress, cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>) -> Vec<LongBranch> {
     let mut list: Vec<LongBranch> = Vec::new();
     let mut add = |(from_stage, from): (u8, Node), (to_stage, to): (u8, Node)| {
         if to_stage < from_stage.saturating_add(2) {
@@ -100,12 +100,12 @@ fn needed(gress: Gress, flow: &Flow, nodes: &EntityMap<Node, PlacedNode>) -> Vec
             add((pair[0].stage, node), (pair[1].stage, node));
         }
     }
-    for (pred, data) in flow.preds.iter() {
+    for (pred, data) in cfg.preds.iter() {
         let Some((_, decider, outcome)) = data.of else { continue };
         let parts = &nodes[decider].parts;
         let source = if outcome == Outcome::Miss { parts.last() } else { parts.first() };
         let Some(mut from) = source.map(|p| (p.stage, decider)) else { continue };
-        for first in firsts(flow, nodes, pred) {
+        for first in firsts(cfg, nodes, pred) {
             add(from, first);
             from = first;
         }
@@ -114,8 +114,8 @@ fn needed(gress: Gress, flow: &Flow, nodes: &EntityMap<Node, PlacedNode>) -> Vec
 }
 
 /// The stages in which nodes of a predicate begin, each with the first of them.
-fn firsts(flow: &Flow, nodes: &EntityMap<Node, PlacedNode>, pred: Pred) -> Vec<(u8, Node)> {
-    let inside = flow.nodes.iter().filter(|(_, d)| d.pred == pred);
+fn firsts(cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>, pred: Pred) -> Vec<(u8, Node)> {
+    let inside = cfg.nodes.iter().filter(|(_, d)| d.pred == pred);
     let mut list: Vec<(u8, u8, Node)> =
         inside.filter_map(|(n, _)| nodes[n].parts.first().map(|p| (p.stage, p.logical_id, n))).collect();
     list.sort_unstable();
@@ -124,9 +124,9 @@ fn firsts(flow: &Flow, nodes: &EntityMap<Node, PlacedNode>, pred: Pred) -> Vec<(
 }
 
 /// The long branches of both gresses, in order of their first stages; nothing carries them yet.
-pub(crate) fn long_branches(flows: &[Flow; 2], nodes: &[EntityMap<Node, PlacedNode>; 2]) -> Vec<LongBranch> {
+pub(crate) fn long_branches(cfgs: &[Cfg; 2], nodes: &[EntityMap<Node, PlacedNode>; 2]) -> Vec<LongBranch> {
     let mut wanted: Vec<LongBranch> =
-        Gress::ALL.into_iter().flat_map(|g| needed(g, &flows[g.index()], &nodes[g.index()])).collect();
+        Gress::ALL.into_iter().flat_map(|g| needed(g, &cfgs[g.index()], &nodes[g.index()])).collect();
     wanted.sort_by_key(|b| (b.from_stage, b.to_stage, b.gress, b.to));
     wanted
 }

@@ -11,7 +11,7 @@ use sluice_asic::latency::{
     GressLatency, StageDependency, StageFeatures, StageLatency, StageUse, egress_latency, gress_latency,
 };
 use sluice_asic::phv::Container;
-use sluice_ir::cfg::{Flow, Node, NodeKind};
+use sluice_ir::cfg::{Cfg, Node, NodeKind};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{Algorithmic, PrimitiveKind, Program};
 use std::collections::BTreeSet;
@@ -39,20 +39,20 @@ pub(crate) fn stages(
     program: &Program,
     chip: &ChipSpec,
     view: &PhvView<'_>,
-    (gress, flow): (Gress, &Flow),
+    (gress, cfg): (Gress, &Cfg),
     nodes: &EntityMap<Node, PlacedNode>,
     units: &[UnitUse],
 ) -> Vec<StageUse> {
-    let touches: Vec<Touch> = flow
+    let touches: Vec<Touch> = cfg
         .nodes
         .keys()
         .map(|node| {
-            let e = flow.effects(program, node);
+            let e = cfg.effects(program, node);
             let stages: Vec<u8> =
                 nodes.get(node).map(|p| p.parts.iter().map(|p| p.stage).collect()).unwrap_or_default();
             let written = view.containers(&e.writes);
             let computed = view.containers(&e.action_reads).union(&written).copied().collect();
-            let alpm = matches!(&flow.nodes[node].kind, NodeKind::Table(t)
+            let alpm = matches!(&cfg.nodes[node].kind, NodeKind::Table(t)
                 if matches!(program.tables[*t].algorithmic, Some(Algorithmic::Alpm { .. })));
             let classified = stages.first().copied().filter(|_| alpm);
             Touch { node, stages, classified, matched: view.containers(&e.match_reads), computed, written }
@@ -60,8 +60,8 @@ pub(crate) fn stages(
         .collect();
     let mut list: Vec<StageUse> = Vec::new();
     for stage in 0..chip.mau.stages {
-        let features = features(program, chip, (gress, flow), units, stage as u8);
-        let dependency = dependency(chip, view, flow, &touches, &list, stage);
+        let features = features(program, chip, (gress, cfg), units, stage as u8);
+        let dependency = dependency(chip, view, cfg, &touches, &list, stage);
         list.push(StageUse { dependency, features });
     }
     list
@@ -71,7 +71,7 @@ pub(crate) fn stages(
 fn dependency(
     chip: &ChipSpec,
     view: &PhvView<'_>,
-    flow: &Flow,
+    cfg: &Cfg,
     touches: &[Touch],
     before: &[StageUse],
     stage: u32,
@@ -90,7 +90,7 @@ fn dependency(
     }
     for (earlier, used) in before.iter().enumerate().rev() {
         for a in touches.iter().filter(|t| t.stages.contains(&(earlier as u8))) {
-            for b in here().filter(|b| b.node != a.node && !flow.exclusive(a.node, b.node)) {
+            for b in here().filter(|b| b.node != a.node && !cfg.exclusive(a.node, b.node)) {
                 if !a.written.is_disjoint(&b.matched) {
                     return StageDependency::Match;
                 }
@@ -109,7 +109,7 @@ fn dependency(
 fn features(
     program: &Program,
     chip: &ChipSpec,
-    (gress, flow): (Gress, &Flow),
+    (gress, cfg): (Gress, &Cfg),
     units: &[UnitUse],
     stage: u8,
 ) -> StageFeatures {
@@ -125,7 +125,7 @@ fn features(
     };
     let selectors: Vec<Owner> = alus("selector").collect();
     let wide = selectors.iter().any(|o| {
-        let NodeKind::Table(table) = &flow.nodes[o.node].kind else { return false };
+        let NodeKind::Table(table) = &cfg.nodes[o.node].kind else { return false };
         let profile = program.tables[*table].profile;
         let selector = profile.and_then(|p| program.profiles[p].selector.as_ref());
         selector.is_some_and(|s| is_wide_selector(&chip.hash, s.max_group_size))
@@ -136,7 +136,7 @@ fn features(
         selector: !selectors.is_empty(),
         stateful: alus("register").next().is_some(),
         divide: alus("register").any(|o| {
-            let actions = flow.actions(program, o.node);
+            let actions = cfg.actions(program, o.node);
             let mut body = actions.iter().flat_map(|&a| &program.actions[a].body);
             body.any(|p| matches!(&p.kind, PrimitiveKind::Register(x) if program.register_actions[x.action].divides()))
         }),
@@ -157,6 +157,6 @@ pub(crate) fn latency(chip: &ChipSpec, gress: Gress, stages: &[StageUse]) -> Gre
 pub fn stage_latencies(program: &Program, placement: &Placement, gress: Gress) -> Vec<StageLatency> {
     let (chip, placed) = (&placement.chip, placement.gress(gress));
     let view = PhvView::new(chip, &placement.phv);
-    let stages = stages(program, chip, &view, (gress, &placed.flow), &placed.nodes, &placement.units);
+    let stages = stages(program, chip, &view, (gress, &placed.cfg), &placed.nodes, &placement.units);
     latency(chip, gress, &stages).stages
 }

@@ -16,7 +16,7 @@ use crate::reference::cond_text;
 use reach::Reach;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Node, NodeKind, table_actions};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, table_actions};
 use sluice_ir::salu;
 use sluice_ir::{Action, Next, ParserState, Program, RegisterAction, SelectKey, Table};
 use std::collections::BTreeMap;
@@ -195,8 +195,8 @@ impl Points {
     }
 
     fn control(&mut self, program: &Program, gress: Gress) {
-        let (flow, reach) = (Flow::of(program, gress), Reach::of(program, gress));
-        for (node, data) in flow.nodes.iter() {
+        let (cfg, reach) = (Cfg::of(program, gress), Reach::of(program, gress));
+        for (node, data) in cfg.nodes.iter() {
             let never = reach.node(node);
             match &data.kind {
                 NodeKind::Gateway(cond) => {
@@ -382,13 +382,13 @@ impl Share {
 /// What an outcome of a node is worth.
 pub(crate) fn outcome(
     gress: Gress,
-    flow: &Flow,
+    cfg: &Cfg,
     node: Node,
     outcome: sluice_ir::cfg::Outcome,
 ) -> Option<Point> {
     use sluice_ir::cfg::Outcome;
-    let decides = &flow.nodes[node].decides;
-    Some(match (&flow.nodes[node].kind, outcome) {
+    let decides = &cfg.nodes[node].decides;
+    Some(match (&cfg.nodes[node].kind, outcome) {
         (NodeKind::Gateway(_), Outcome::Then) => Point::Branch(gress, *decides.first()?, true),
         (NodeKind::Gateway(_), Outcome::Else) => Point::Branch(gress, *decides.first()?, false),
         (NodeKind::Table(t), Outcome::Hit) => Point::Hit(*t),

@@ -41,7 +41,7 @@ use schedule::{Manner, Schedule, Splitting};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_ir::Program;
-use sluice_ir::cfg::{Flow, Node, Var};
+use sluice_ir::cfg::{Cfg, Node, Var};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
 use std::collections::BTreeSet;
@@ -106,16 +106,16 @@ pub(crate) fn place(
     program: &Program,
     chip: &ChipSpec,
     options: &Options,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     phv: &PhvAllocation,
     graph: &DependencyGraph,
     last_resort: bool,
 ) -> Result<Tables, TablesFailed> {
     let view = PhvView::new(chip, phv);
-    let demands = demands(program, chip, flows, &view)?;
-    let clusters = cluster::clusters(program, flows, graph, &demands)?;
+    let demands = demands(program, chip, cfgs, &view)?;
+    let clusters = cluster::clusters(program, cfgs, graph, &demands)?;
     check_pins(chip, graph, &demands)?;
-    let relations = Relations::of(program, &view, &demands, flows, graph);
+    let relations = Relations::of(program, &view, &demands, cfgs, graph);
     let attempt = |manner: Manner, holds: &Holds| {
         let randoms = demands.iter().map(|d| (d.owner, d.randoms.clone())).collect();
         let fit = Fit {
@@ -126,18 +126,18 @@ pub(crate) fn place(
             shared_hashes: options.may(Optimisation::SharedHashes),
             randoms,
         };
-        let mut schedule = Schedule::new(&demands, flows, graph, &relations, clusters.clone(), fit, manner);
+        let mut schedule = Schedule::new(&demands, cfgs, graph, &relations, clusters.clone(), fit, manner);
         schedule.hold(holds);
         let pending = schedule.run(&|v: Var| v.name(program));
         if !pending.is_empty() {
             return Err(failure(&schedule, graph, &pending));
         }
-        let nodes = nodes(&schedule, flows, graph);
+        let nodes = nodes(&schedule, cfgs, graph);
         let mut long_branches = Vec::new();
         if chip.features.parallel_next_tables {
-            long_branches = next_table::long_branches(flows, &nodes);
-            let retester = Retester::new(program, &view, flows, &nodes, &long_branches);
-            let pointer = Pointer { flows, nodes: &nodes };
+            long_branches = next_table::long_branches(cfgs, &nodes);
+            let retester = Retester::new(program, &view, cfgs, &nodes, &long_branches);
+            let pointer = Pointer { cfgs, nodes: &nodes };
             let means = Means {
                 again: options.may(Optimisation::RetestedConditions).then_some(&retester),
                 pointer: options.may(Optimisation::NextTablePointer).then_some(&pointer),
@@ -145,7 +145,7 @@ pub(crate) fn place(
             schedule.carry(&means, &mut long_branches);
         }
         let mut tables = Tables { nodes, units: units(&schedule), long_branches, cost: Cost::default() };
-        tables.cost = cost(program, chip, &view, flows, &tables);
+        tables.cost = cost(program, chip, &view, cfgs, &tables);
         Ok(tables)
     };
     let least = Gress::ALL.iter().map(|g| graph.critical_length(*g)).max().unwrap_or(0);
@@ -181,14 +181,14 @@ pub(crate) fn place(
         }
         unreached = Some((found, manner));
     }
-    let failed = unreached.map(|(tables, _)| uncarried(program, chip, flows, &tables)).or(first);
+    let failed = unreached.map(|(tables, _)| uncarried(program, chip, cfgs, &tables)).or(first);
     Err(failed.unwrap_or_else(|| TablesFailed::from(Vec::new())))
 }
 
 /// What nothing brings to where it is needed.
-fn uncarried(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], tables: &Tables) -> TablesFailed {
+fn uncarried(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], tables: &Tables) -> TablesFailed {
     let left: Vec<&LongBranch> = tables.long_branches.iter().filter(|b| b.by == Carrier::Nothing).collect();
-    let name = |b: &LongBranch| node_name(program, &flows[b.gress.index()], b.to);
+    let name = |b: &LongBranch| node_name(program, &cfgs[b.gress.index()], b.to);
     let diag = |b: &&LongBranch| {
         let (from, to, tags) = (b.from_stage, b.to_stage, chip.mau.long_branch_tags);
         let text = format!(
@@ -199,7 +199,7 @@ fn uncarried(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], tables: &Tab
         );
         let help = "test the condition again right before what it decides, keep its outcome in a metadata field, or apply \
                     closer together what runs on it";
-        Diag::error(flows[b.gress.index()].nodes[b.to].loc, text).help(help)
+        Diag::error(cfgs[b.gress.index()].nodes[b.to].loc, text).help(help)
     };
     let first = left.first().map(|b| Exhausted {
         resource: Resource::LongBranches,
@@ -230,11 +230,11 @@ fn manners(chip: &ChipSpec, options: &Options) -> Vec<Vec<Manner>> {
     splitting.into_iter().map(of).collect()
 }
 
-fn cost(program: &Program, chip: &ChipSpec, view: &PhvView<'_>, flows: &[Flow; 2], tables: &Tables) -> Cost {
+fn cost(program: &Program, chip: &ChipSpec, view: &PhvView<'_>, cfgs: &[Cfg; 2], tables: &Tables) -> Cost {
     let parts = tables.nodes.iter().flat_map(EntityMap::values).flat_map(|n| &n.parts);
     let cycles = Gress::ALL.map(|gress| {
-        let (flow, nodes) = (&flows[gress.index()], &tables.nodes[gress.index()]);
-        let stages = timing::stages(program, chip, view, (gress, flow), nodes, &tables.units);
+        let (cfg, nodes) = (&cfgs[gress.index()], &tables.nodes[gress.index()]);
+        let stages = timing::stages(program, chip, view, (gress, cfg), nodes, &tables.units);
         timing::latency(chip, gress, &stages).total.0
     });
     let ids = tables.units.iter().filter(|u| u.unit.column == Column::LogicalTable).map(|u| u.unit);
@@ -250,15 +250,15 @@ fn cost(program: &Program, chip: &ChipSpec, view: &PhvView<'_>, flows: &[Flow; 2
 fn demands(
     program: &Program,
     chip: &ChipSpec,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     view: &PhvView<'_>,
 ) -> Result<Vec<Demand>, Vec<Diag>> {
     let mut found = Vec::new();
     let mut diags = Vec::new();
     for gress in Gress::ALL {
-        let flow = &flows[gress.index()];
-        for node in flow.nodes.keys() {
-            match Demand::of(program, chip, view, flow, Owner { gress, node }) {
+        let cfg = &cfgs[gress.index()];
+        for node in cfg.nodes.keys() {
+            match Demand::of(program, chip, view, cfg, Owner { gress, node }) {
                 Ok(demand) => {
                     if let Some(error) = sizes::impossible(&chip.mau, &demand) {
                         diags.push(
@@ -306,12 +306,12 @@ fn units(schedule: &Schedule<'_>) -> Vec<UnitUse> {
 
 fn nodes(
     schedule: &Schedule<'_>,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     graph: &DependencyGraph,
 ) -> [EntityMap<Node, PlacedNode>; 2] {
     let mut placed = schedule.demands.iter().zip(schedule.parts.iter().zip(&schedule.why));
     Gress::ALL.map(|gress| {
-        let count = flows[gress.index()].nodes.len();
+        let count = cfgs[gress.index()].nodes.len();
         let of_gress = placed.by_ref().take(count);
         of_gress
             .map(|(d, (parts, why))| PlacedNode {

@@ -5,7 +5,7 @@
 
 use super::demand::Demand;
 use super::relations::Wait;
-use sluice_ir::cfg::{Flow, NodeKind, Outcome};
+use sluice_ir::cfg::{Cfg, NodeKind, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The nodes of a stage, in order of placing, and the attached gateways.
@@ -30,9 +30,9 @@ impl StageOrder {
     }
 
     /// Adds a node, attached to its gateway if that may be.
-    pub(crate) fn add(&mut self, i: usize, demands: &[Demand], flows: &[Flow; 2], waits: &[Vec<Wait>]) {
+    pub(crate) fn add(&mut self, i: usize, demands: &[Demand], cfgs: &[Cfg; 2], waits: &[Vec<Wait>]) {
         self.nodes.push(i);
-        let gateway = gateway_before(i, demands, flows).filter(|g| {
+        let gateway = gateway_before(i, demands, cfgs).filter(|g| {
             self.attaches && self.nodes.contains(g) && !self.gateway_of.values().any(|taken| taken == g)
         });
         if let Some(gateway) = gateway {
@@ -70,15 +70,15 @@ impl StageOrder {
 }
 
 /// The gateway in whose then- or else-branch this table or action stands first.
-fn gateway_before(i: usize, demands: &[Demand], flows: &[Flow; 2]) -> Option<usize> {
+fn gateway_before(i: usize, demands: &[Demand], cfgs: &[Cfg; 2]) -> Option<usize> {
     let owner = demands[i].owner;
-    let flow = &flows[owner.gress.index()];
-    if matches!(flow.nodes[owner.node].kind, NodeKind::Gateway(_)) {
+    let cfg = &cfgs[owner.gress.index()];
+    if matches!(cfg.nodes[owner.node].kind, NodeKind::Gateway(_)) {
         return None;
     }
-    let pred = flow.nodes[owner.node].pred;
-    let (_, gateway, outcome) = flow.preds[pred].of?;
-    let first = flow.nodes.iter().find(|(_, d)| d.pred == pred).map(|(n, _)| n);
+    let pred = cfg.nodes[owner.node].pred;
+    let (_, gateway, outcome) = cfg.preds[pred].of?;
+    let first = cfg.nodes.iter().find(|(_, d)| d.pred == pred).map(|(n, _)| n);
     if first != Some(owner.node) || !matches!(outcome, Outcome::Then | Outcome::Else) {
         return None;
     }

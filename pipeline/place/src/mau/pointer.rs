@@ -8,12 +8,12 @@
 
 use super::super::data::PlacedNode;
 use super::super::next_table::{Carrier, LongBranch};
-use sluice_ir::cfg::{Flow, Node, Outcome};
+use sluice_ir::cfg::{Cfg, Node, Outcome};
 use sluice_ir::entity::EntityMap;
 
 /// Says which outcomes may be on the pointer together.
 pub(super) struct Pointer<'a> {
-    pub(super) flows: &'a [Flow; 2],
+    pub(super) cfgs: &'a [Cfg; 2],
     pub(super) nodes: &'a [EntityMap<Node, PlacedNode>; 2],
 }
 
@@ -49,10 +49,10 @@ impl Pointer<'_> {
 
     /// Where the name is given and where it is used; nothing if several parts of a table could give it.
     fn way(&self, branch: &LongBranch) -> Option<(Place, Place)> {
-        let (flow, nodes) = (&self.flows[branch.gress.index()], &self.nodes[branch.gress.index()]);
+        let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         let [from, to] = [branch.from, branch.to].map(|n| &nodes[n].parts);
         let to = to.first().filter(|p| p.stage == branch.to_stage)?;
-        let decided = flow.preds[flow.nodes[branch.to].pred].of;
+        let decided = cfg.preds[cfg.nodes[branch.to].pred].of;
         let missed = decided.is_some_and(|(_, n, outcome)| n == branch.from && outcome == Outcome::Miss);
         let from = match &from[..] {
             [one] => one,
@@ -60,7 +60,7 @@ impl Pointer<'_> {
             _ => return None,
         };
         let place = |p: &super::super::data::Part| (p.stage, p.logical_id);
-        (!flow.is_ghost(branch.to) && from.stage == branch.from_stage).then(|| (place(from), place(to)))
+        (!cfg.is_ghost(branch.to) && from.stage == branch.from_stage).then(|| (place(from), place(to)))
     }
 
     /// Whether `other` names a table while `branch` is on the pointer.
@@ -68,12 +68,12 @@ impl Pointer<'_> {
         if other.gress != branch.gress {
             return false;
         }
-        let flow = &self.flows[branch.gress.index()];
-        let pred = flow.nodes[branch.to].pred;
+        let cfg = &self.cfgs[branch.gress.index()];
+        let pred = cfg.nodes[branch.to].pred;
         if other.from == branch.from {
-            return !flow.excluded(other.to, pred);
+            return !cfg.excluded(other.to, pred);
         }
         let (Some((from, to)), Some((again, _))) = (self.way(branch), self.way(other)) else { return true };
-        from <= again && again < to && !flow.excluded(other.from, pred)
+        from <= again && again < to && !cfg.excluded(other.from, pred)
     }
 }

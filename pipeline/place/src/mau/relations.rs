@@ -7,7 +7,7 @@ use super::super::data::Owner;
 use super::super::deps::{Dependency, DependencyGraph};
 use super::demand::Demand;
 use sluice_ir::Program;
-use sluice_ir::cfg::{Flow, NodeKind, Var};
+use sluice_ir::cfg::{Cfg, NodeKind, Var};
 
 /// A dependency of one demand on another.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ impl Relations {
         program: &Program,
         view: &PhvView<'_>,
         demands: &[Demand],
-        flows: &[Flow; 2],
+        cfgs: &[Cfg; 2],
         graph: &DependencyGraph,
     ) -> Relations {
         let index = |owner| demands.iter().position(|d| d.owner == owner);
@@ -67,8 +67,8 @@ impl Relations {
         let deciders: Vec<Vec<usize>> = demands
             .iter()
             .map(|d| {
-                let flow = &flows[d.owner.gress.index()];
-                let outcomes = flow.outcomes(flow.nodes[d.owner.node].pred);
+                let cfg = &cfgs[d.owner.gress.index()];
+                let outcomes = cfg.outcomes(cfg.nodes[d.owner.node].pred);
                 let owner = |node| Owner { gress: d.owner.gress, node };
                 outcomes.into_iter().filter_map(|(n, _)| index(owner(n))).collect()
             })
@@ -91,14 +91,14 @@ impl Relations {
             .map(|i| {
                 let owner = demands[i].owner;
                 let gateway =
-                    matches!(flows[owner.gress.index()].nodes[owner.node].kind, NodeKind::Gateway(_));
+                    matches!(cfgs[owner.gress.index()].nodes[owner.node].kind, NodeKind::Gateway(_));
                 let mut waiting = (0..demands.len()).filter(|j| waits[*j].iter().any(|w| w.on == i));
                 gateway && waiting.all(|j| below(i, j))
             })
             .collect();
         Relations {
-            exclusive: exclusive(demands, flows),
-            matches_on: matches_on(program, view, demands, flows),
+            exclusive: exclusive(demands, cfgs),
+            matches_on: matches_on(program, view, demands, cfgs),
             conflicts: conflicts.collect(),
             waits,
             deciders,
@@ -109,23 +109,18 @@ impl Relations {
     }
 }
 
-fn exclusive(demands: &[Demand], flows: &[Flow; 2]) -> Vec<Vec<bool>> {
+fn exclusive(demands: &[Demand], cfgs: &[Cfg; 2]) -> Vec<Vec<bool>> {
     let pair = |a: &Demand, b: &Demand| {
-        a.owner.gress == b.owner.gress && flows[a.owner.gress.index()].exclusive(a.owner.node, b.owner.node)
+        a.owner.gress == b.owner.gress && cfgs[a.owner.gress.index()].exclusive(a.owner.node, b.owner.node)
     };
     demands.iter().map(|a| demands.iter().map(|b| pair(a, b)).collect()).collect()
 }
 
-fn matches_on(
-    program: &Program,
-    view: &PhvView<'_>,
-    demands: &[Demand],
-    flows: &[Flow; 2],
-) -> Vec<Vec<usize>> {
+fn matches_on(program: &Program, view: &PhvView<'_>, demands: &[Demand], cfgs: &[Cfg; 2]) -> Vec<Vec<usize>> {
     let touched: Vec<_> = demands
         .iter()
         .map(|d| {
-            let effects = flows[d.owner.gress.index()].effects(program, d.owner.node);
+            let effects = cfgs[d.owner.gress.index()].effects(program, d.owner.node);
             (view.containers(&effects.match_reads), view.containers(&effects.writes))
         })
         .collect();
@@ -134,7 +129,7 @@ fn matches_on(
         a != b
             && oa.gress == ob.gress
             && !touched[a].1.is_disjoint(&touched[b].0)
-            && !flows[oa.gress.index()].exclusive(oa.node, ob.node)
+            && !cfgs[oa.gress.index()].exclusive(oa.node, ob.node)
     };
     (0..demands.len()).map(|b| (0..demands.len()).filter(|&a| feeds(a, b)).collect()).collect()
 }

@@ -17,7 +17,7 @@ use super::relay::Means;
 use super::{relay, sizes};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Var};
+use sluice_ir::cfg::{Cfg, Var};
 use std::cmp::Reverse;
 
 /// How readily tables are split.
@@ -57,7 +57,7 @@ pub(crate) struct Missed {
 pub(crate) struct Schedule<'a> {
     /// What is placed, in order of gress and node.
     pub(crate) demands: &'a [Demand],
-    flows: &'a [Flow; 2],
+    cfgs: &'a [Cfg; 2],
     relations: &'a Relations,
     clusters: Vec<Vec<usize>>,
     tails: Vec<u32>,
@@ -85,7 +85,7 @@ impl<'a> Schedule<'a> {
     /// Nothing placed yet.
     pub(crate) fn new(
         demands: &'a [Demand],
-        flows: &'a [Flow; 2],
+        cfgs: &'a [Cfg; 2],
         graph: &DependencyGraph,
         relations: &'a Relations,
         clusters: Vec<Vec<usize>>,
@@ -107,7 +107,7 @@ impl<'a> Schedule<'a> {
             why: vec![String::new(); count],
             missed: Vec::new(),
             demands,
-            flows,
+            cfgs,
             relations,
             clusters,
             fit,
@@ -314,7 +314,7 @@ impl<'a> Schedule<'a> {
 
     /// Room for the node in the order of predication.
     fn logical_id(&self, i: usize, order: &mut StageOrder) -> Result<(), Shortage> {
-        order.add(i, self.demands, self.flows, &self.relations.waits);
+        order.add(i, self.demands, self.cfgs, &self.relations.waits);
         if order.len() as u32 <= self.fit.chip.mau.logical_tables {
             return Ok(());
         }

@@ -6,7 +6,7 @@
 
 use super::demand::Demands;
 use super::layout::{Layout, Seg, stands_alone};
-use sluice_ir::cfg::{Effects, Flow, Node, Var};
+use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{Action, Field, FieldData, Home, ParserOpKind, PrimitiveKind, Program, RequestKind};
 
@@ -48,14 +48,14 @@ impl Life {
 pub(super) type Lives = EntityMap<Field, Option<Life>>;
 
 /// When each metadata field lives that control blocks alone use.
-pub(super) fn lives(program: &Program, flows: &[Flow; 2]) -> Lives {
+pub(super) fn lives(program: &Program, cfgs: &[Cfg; 2]) -> Lives {
     let effects = [0, 1].map(|g: usize| -> EntityMap<Node, Effects> {
-        flows[g].nodes.keys().map(|n| flows[g].effects(program, n)).collect()
+        cfgs[g].nodes.keys().map(|n| cfgs[g].effects(program, n)).collect()
     });
     let of = |(f, data): (Field, &FieldData)| {
         let g = data.gress.index();
         let may = data.home == Home::Metadata && !leaves(program, f);
-        if may { life(program, &flows[g], &effects[g], f) } else { None }
+        if may { life(program, &cfgs[g], &effects[g], f) } else { None }
     };
     program.fields.iter().map(of).collect()
 }
@@ -111,18 +111,17 @@ fn alike(demands: &Demands, layout: &Layout, a: Field, b: Field) -> bool {
     shape(a) == shape(b) && (!number || layout.segs[a].iter().all(filled))
 }
 
-fn life(program: &Program, flow: &Flow, effects: &EntityMap<Node, Effects>, field: Field) -> Option<Life> {
+fn life(program: &Program, cfg: &Cfg, effects: &EntityMap<Node, Effects>, field: Field) -> Option<Life> {
     let var = Var::Field(field);
     let reads = |n: Node| {
         let e = &effects[n];
         e.match_reads.binary_search(&var).is_ok() || e.action_reads.binary_search(&var).is_ok()
     };
     let writes = |n: Node| effects[n].writes.binary_search(&var).is_ok();
-    let touched: Vec<Node> = flow.nodes.keys().filter(|n| reads(*n) || writes(*n)).collect();
+    let touched: Vec<Node> = cfg.nodes.keys().filter(|n| reads(*n) || writes(*n)).collect();
     let (first, last) = (*touched.first()?, *touched.last()?);
-    let fresh = |n: &Node| {
-        touched.iter().any(|w| *w < *n && governs(flow, *w, *n) && fills(program, flow, *w, field))
-    };
+    let fresh =
+        |n: &Node| touched.iter().any(|w| *w < *n && governs(cfg, *w, *n) && fills(program, cfg, *w, field));
     let own = !in_parser(program, field) && touched.iter().filter(|n| reads(**n)).all(fresh);
     Some(Life { field, birth: own.then(|| first.index()), last: (last.index(), writes(last)) })
 }
@@ -142,14 +141,14 @@ fn in_parser(program: &Program, field: Field) -> bool {
 }
 
 /// Whether every packet that runs `later` runs `node` too.
-fn governs(flow: &Flow, node: Node, later: Node) -> bool {
-    let theirs = flow.outcomes(flow.nodes[later].pred);
-    flow.is_ghost(node) == flow.is_ghost(later)
-        && flow.outcomes(flow.nodes[node].pred).iter().all(|o| theirs.contains(o))
+fn governs(cfg: &Cfg, node: Node, later: Node) -> bool {
+    let theirs = cfg.outcomes(cfg.nodes[later].pred);
+    cfg.is_ghost(node) == cfg.is_ghost(later)
+        && cfg.outcomes(cfg.nodes[node].pred).iter().all(|o| theirs.contains(o))
 }
 
 /// Whether all bits of the field are written whatever the node does.
-fn fills(program: &Program, flow: &Flow, node: Node, field: Field) -> bool {
+fn fills(program: &Program, cfg: &Cfg, node: Node, field: Field) -> bool {
     let filled = |action: &Action| {
         program.actions[*action].body.iter().any(|p| match &p.kind {
             PrimitiveKind::Set(to, _)
@@ -161,6 +160,6 @@ fn fills(program: &Program, flow: &Flow, node: Node, field: Field) -> bool {
             _ => false,
         })
     };
-    let actions = flow.actions(program, node);
+    let actions = cfg.actions(program, node);
     !actions.is_empty() && actions.iter().all(filled)
 }

@@ -5,7 +5,7 @@ use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};
 use super::overlay::{Life, Lives};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::Flow;
+use sluice_ir::cfg::Cfg;
 use sluice_ir::{Field, Header, Home, PrimitiveKind, Program, Stack};
 use std::cmp::Reverse;
 
@@ -29,14 +29,14 @@ struct Member {
 pub(super) fn pack(
     program: &Program,
     chip: &ChipSpec,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     demands: &Demands,
     lives: Option<&Lives>,
     together: bool,
     layout: &mut Layout,
 ) {
     for gress in Gress::ALL {
-        fields(program, demands, &flows[gress.index()], (lives, together), gress, layout);
+        fields(program, demands, &cfgs[gress.index()], (lives, together), gress, layout);
         validity(program, chip, demands, gress, layout);
     }
 }
@@ -44,7 +44,7 @@ pub(super) fn pack(
 fn fields(
     program: &Program,
     demands: &Demands,
-    flow: &Flow,
+    cfg: &Cfg,
     (lives, packed): (Option<&Lives>, bool),
     gress: Gress,
     layout: &mut Layout,
@@ -61,7 +61,7 @@ fn fields(
     list.sort_by_key(|f| (Reverse(program.fields[*f].width), life(*f).map(Life::order)));
     let mut packs: Vec<Pack> = Vec::new();
     let together =
-        |f: Field, m: &Member| packed && compatible(flow, &demands.fields[m.field], &demands.fields[f]);
+        |f: Field, m: &Member| packed && compatible(cfg, &demands.fields[m.field], &demands.fields[f]);
     for f in list {
         let width = program.fields[f].width as u8;
         // Behind one that has ended, if the others in the container do not mind.
@@ -103,8 +103,8 @@ impl Pack {
 
 /// Two fields may share a container if no packet has it written by two nodes, and no action writes one of
 /// them from a hash result and the other too (that would take two words of the action data bus).
-fn compatible(flow: &Flow, a: &Demand, b: &Demand) -> bool {
-    let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || flow.exclusive(*n, *m)));
+fn compatible(cfg: &Cfg, a: &Demand, b: &Demand) -> bool {
+    let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || cfg.exclusive(*n, *m)));
     let by_actions =
         a.written_in.iter().all(|(x, h)| b.written_in.iter().all(|(y, g)| x != y || !(*h || *g)));
     by_nodes && by_actions

@@ -91,15 +91,15 @@ fn array(
 ) -> ArrayReport {
     let placed = placement.gress(gress);
     let by = |node: Node| {
-        if let (NodeKind::Table(t), CounterHome::Direct(own)) = (&placed.flow.nodes[node].kind, home)
+        if let (NodeKind::Table(t), CounterHome::Direct(own)) = (&placed.cfg.nodes[node].kind, home)
             && *t == own
         {
             return true;
         }
-        let actions = placed.flow.actions(program, node);
+        let actions = placed.cfg.actions(program, node);
         actions.iter().flat_map(|&a| &program.actions[a].body).any(|p| uses(&p.kind))
     };
-    let nodes: Vec<Node> = placed.flow.nodes.keys().filter(|n| by(*n)).collect();
+    let nodes: Vec<Node> = placed.cfg.nodes.keys().filter(|n| by(*n)).collect();
     let purpose = format!("{kind} `{name}`");
     let units = |column: Column, colours: bool| -> BTreeSet<(u8, u16, u16)> {
         let wanted = |text: &str| {
@@ -122,7 +122,7 @@ fn array(
         cell,
         size: program.cells(home),
         table,
-        users: nodes.iter().map(|&n| node_name(program, &placed.flow, n)).collect(),
+        users: nodes.iter().map(|&n| node_name(program, &placed.cfg, n)).collect(),
         alus: units(alu, false).into_iter().map(|(stage, row, _)| (stage, row)).collect(),
         srams: units(Column::Sram, false).len() as u32,
         map_rams: (units(Column::MapRam, false).len() + units(Column::MapRam, true).len()) as u32,

@@ -213,8 +213,8 @@ impl Report {
     #[must_use]
     pub fn new(program: &Program, placement: &Placement) -> Report {
         let chip = &placement.chip;
-        let flows = Gress::ALL.map(|g| placement.gress(g).flow.clone());
-        let graph = DependencyGraph::of(program, &flows, &placement.phv);
+        let cfgs = Gress::ALL.map(|g| placement.gress(g).cfg.clone());
+        let graph = DependencyGraph::of(program, &cfgs, &placement.phv);
         let stages = stages(placement);
         let mut totals = [0; 20];
         for stage in &stages {
@@ -309,7 +309,7 @@ fn gress(program: &Program, placement: &Placement, graph: &DependencyGraph, gres
     let placed = placement.gress(gress);
     let spec = &placement.chip.latency;
     let last = placed.nodes.values().flat_map(|n| &n.parts).map(|p| u32::from(p.stage) + 1).max();
-    let name = |o: Owner| node_name(program, &placed.flow, o.node);
+    let name = |o: Owner| node_name(program, &placed.cfg, o.node);
     let chain = graph.critical_path(gress);
     let mut critical_path: Vec<String> = chain.first().map(|e| name(e.from)).into_iter().collect();
     critical_path.extend(chain.iter().map(|e| {
@@ -384,7 +384,7 @@ fn tables(
     gress: Gress,
 ) -> Vec<TableReport> {
     let placed = placement.gress(gress);
-    placed.flow.nodes.keys().map(|node| table(program, placement, graph, Owner { gress, node })).collect()
+    placed.cfg.nodes.keys().map(|node| table(program, placement, graph, Owner { gress, node })).collect()
 }
 
 fn together(program: &Program, group: &TogetherData) -> TogetherReport {
@@ -403,7 +403,7 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         let own = placement.units.iter().filter(|u| u.owner == owner && u.unit.column == column);
         own.count() as u32
     };
-    let (kind, required, key_bits) = match &gress.flow.nodes[node].kind {
+    let (kind, required, key_bits) = match &gress.cfg.nodes[node].kind {
         NodeKind::Gateway(_) => ("condition", 0, 0),
         NodeKind::Action(_) => ("keyless", 0, 0),
         NodeKind::Table(t) => {
@@ -421,18 +421,18 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
             }
         }
     };
-    let rows = match &gress.flow.nodes[node].kind {
+    let rows = match &gress.cfg.nodes[node].kind {
         NodeKind::Table(t) if sluice_ir::rows::has_ranges(&program.tables[*t]) => {
             sluice_ir::rows::planned(program, &program.tables[*t])
         }
         _ => u64::from(required),
     };
-    let actions = gress.flow.actions(program, node);
+    let actions = gress.cfg.actions(program, node);
     TableReport {
         rows,
-        name: node_name(program, &gress.flow, node),
+        name: node_name(program, &gress.cfg, node),
         gress: owner.gress,
-        ghost: gress.flow.is_ghost(node),
+        ghost: gress.cfg.is_ghost(node),
         kind,
         parts: placed.parts.clone(),
         min_stage: placed.min_stage,
@@ -446,8 +446,8 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         key_bits,
         action_bits: actions.iter().map(|&a| param_bits(program, a)).max().unwrap_or(0),
         layout: placed.parts.iter().map(|p| layout(placement, owner, *p)).collect(),
-        idle: idle(program, &gress.flow.nodes[node].kind),
-        at: gress.flow.nodes[node].loc,
+        idle: idle(program, &gress.cfg.nodes[node].kind),
+        at: gress.cfg.nodes[node].loc,
     }
 }
 

@@ -85,7 +85,7 @@ pub struct Detail {
 impl Detail {
     /// The details of a placed program.
     pub(super) fn new(program: &Program, placement: &Placement, graph: &DependencyGraph) -> Detail {
-        let ingress = placement.gress(Gress::Ingress).flow.nodes.len();
+        let ingress = placement.gress(Gress::Ingress).cfg.nodes.len();
         let position = |o: Owner| o.node.index() + if o.gress == Gress::Egress { ingress } else { 0 };
         let units = placement.units.iter().map(|u| UnitReport {
             stage: u.unit.stage,

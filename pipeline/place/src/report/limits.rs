@@ -47,7 +47,7 @@ fn peak(program: &Program, placement: &Placement, column: Column) -> Option<Limi
     }
     let mut users: Vec<(String, u32)> = users
         .into_iter()
-        .map(|(o, units)| (node_name(program, &placement.gress(o.gress).flow, o.node), units.len() as u32))
+        .map(|(o, units)| (node_name(program, &placement.gress(o.gress).cfg, o.node), units.len() as u32))
         .collect();
     users.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Some(Limit {

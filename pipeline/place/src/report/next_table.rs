@@ -67,8 +67,8 @@ impl NextTables {
         let mau = &placement.chip.mau;
         let branch = |b: &crate::LongBranch| BranchReport {
             gress: b.gress,
-            from: node_name(program, &placement.gress(b.gress).flow, b.from),
-            to: node_name(program, &placement.gress(b.gress).flow, b.to),
+            from: node_name(program, &placement.gress(b.gress).cfg, b.from),
+            to: node_name(program, &placement.gress(b.gress).cfg, b.to),
             from_stage: b.from_stage,
             to_stage: b.to_stage,
             tag: b.tag(),

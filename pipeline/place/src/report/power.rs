@@ -8,7 +8,7 @@ use sluice_asic::chip::{Column, PowerSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{StageDependency, deparser_rate};
 use sluice_asic::units::Cycles;
-use sluice_ir::cfg::{Flow, Node, NodeKind, Outcome, Pred};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome, Pred};
 use sluice_ir::entity::Entity;
 use sluice_ir::{CounterKind, Program};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,27 +47,27 @@ pub(super) fn of(program: &Program, placement: &Placement) -> PowerReport {
     report.packets_per_1000_cycles = rate(placement);
     let mut paths: BTreeSet<Owner> = BTreeSet::new();
     for gress in Gress::ALL {
-        let flow = &placement.gress(gress).flow;
+        let cfg = &placement.gress(gress).cfg;
         let nodes: Vec<[u64; 2]> =
-            flow.nodes.keys().map(|node| of_node(program, placement, Owner { gress, node })).collect();
+            cfg.nodes.keys().map(|node| of_node(program, placement, Owner { gress, node })).collect();
         let cost = |n: Node| nodes[n.index()][0] - nodes[n.index()][1];
-        let roots = [Some(flow.always()), flow.ghost];
+        let roots = [Some(cfg.always()), cfg.ghost];
         for root in roots.into_iter().flatten() {
-            let (watts, path) = worst(flow, root, &cost);
+            let (watts, path) = worst(cfg, root, &cost);
             report.worst += watts;
             paths.extend(path.into_iter().map(|node| Owner { gress, node }));
         }
-        for (node, [all, always]) in flow.nodes.keys().zip(&nodes).filter(|(_, [all, _])| *all > 0) {
+        for (node, [all, always]) in cfg.nodes.keys().zip(&nodes).filter(|(_, [all, _])| *all > 0) {
             report.worst += always;
             if *always > 0 {
                 paths.insert(Owner { gress, node });
             }
-            let name = node_name(program, flow, node);
+            let name = node_name(program, cfg, node);
             report.tables.push(TablePower { name, gress, nanowatts: *all, always: *always });
         }
     }
     let takes = |o: &&Owner| of_node(program, placement, **o)[0] > 0;
-    let name = |o: &Owner| node_name(program, &placement.gress(o.gress).flow, o.node);
+    let name = |o: &Owner| node_name(program, &placement.gress(o.gress).cfg, o.node);
     report.path = paths.iter().filter(takes).map(name).collect();
     report.worst = report.worst * u64::from(report.packets_per_1000_cycles) / 1000;
     report
@@ -81,15 +81,15 @@ fn rate(placement: &Placement) -> u32 {
 }
 
 /// The alternatives of a block that take most: nanowatts and nodes.
-fn worst(flow: &Flow, block: Pred, cost: &impl Fn(Node) -> u64) -> (u64, Vec<Node>) {
+fn worst(cfg: &Cfg, block: Pred, cost: &impl Fn(Node) -> u64) -> (u64, Vec<Node>) {
     let mut total = (0, Vec::new());
-    for node in flow.nodes.keys().filter(|n| flow.nodes[*n].pred == block) {
+    for node in cfg.nodes.keys().filter(|n| cfg.nodes[*n].pred == block) {
         total.0 += cost(node);
         total.1.push(node);
         // One of hit and miss, or of then and else; and one of the actions.
         let mut best: [(u64, Vec<Node>); 2] = Default::default();
-        for (pred, outcome) in flow.decided_by(node) {
-            let found = worst(flow, pred, cost);
+        for (pred, outcome) in cfg.decided_by(node) {
+            let found = worst(cfg, pred, cost);
             let best = &mut best[usize::from(matches!(outcome, Outcome::Ran(_)))];
             if found.0 > best.0 {
                 *best = found;
@@ -159,12 +159,12 @@ fn of_array(program: &Program, p: &PowerSpec, purpose: &str) -> u64 {
 
 /// RAM words of the widest action's data.
 fn action_words(program: &Program, placement: &Placement, owner: Owner) -> u64 {
-    let flow = &placement.gress(owner.gress).flow;
-    if !matches!(flow.nodes[owner.node].kind, NodeKind::Table(_)) {
+    let cfg = &placement.gress(owner.gress).cfg;
+    if !matches!(cfg.nodes[owner.node].kind, NodeKind::Table(_)) {
         return 0;
     }
     let bits = |a| crate::params::param_bits(program, a);
-    let widest = flow.actions(program, owner.node).into_iter().map(bits).max().unwrap_or(0);
+    let widest = cfg.actions(program, owner.node).into_iter().map(bits).max().unwrap_or(0);
     u64::from(widest.div_ceil(placement.chip.mau.sram_width).max(1))
 }
 
