@@ -7,7 +7,7 @@ use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
 use super::deparser::{self, DeparserCost};
 use super::deps::{DependencyGraph, node_name};
 use super::mau::gateway;
-use super::mau::{self, Tables};
+use super::mau::{self, PlacedTables};
 use super::nofit::{Exhausted, NoFit, Place, Resource};
 use super::options::{Optimisation, Options};
 use super::{conditions, parser, phv, timing, verify};
@@ -105,7 +105,7 @@ struct Work<'a> {
     parsers: [PlacedParser; 2],
     deparsers: [DeparserCost; 2],
     graph: DependencyGraph,
-    tables: Tables,
+    tables: PlacedTables,
     stages: [Vec<StageUse>; 2],
     placement: Option<Placement>,
 }
@@ -143,7 +143,7 @@ pub fn place_with(
         parsers: Default::default(),
         deparsers: Default::default(),
         graph: DependencyGraph::default(),
-        tables: Tables::default(),
+        tables: PlacedTables::default(),
         stages: Default::default(),
         placement: None,
     };
