@@ -190,7 +190,7 @@ impl Status {
                 self.corpus.reach(&piece, group.iter().map(|(_, point)| *point));
             }
         }
-        outcome.echoes.iter().for_each(|echo| self.corpus.hear(echo.clone()));
+        outcome.responses.iter().for_each(|response| self.corpus.add_response(response.clone()));
         self.coverage.merge(&outcome.coverage);
         for (reason, n) in &outcome.ends {
             let count = self.ends.entry(*reason).or_insert(0);

@@ -1,9 +1,9 @@
 //! What is sent: packets with times and ports, and changes of entries between them; how it is drawn and mutated.
 
 use super::configured::configured;
-use super::corpus::{Corpus, Echo};
-use super::echo::turn_round;
+use super::corpus::{Corpus, Response};
 use super::pools::{Masked, Pools, Wanted};
+use super::responses::swap_addresses;
 use super::shape::Packets;
 use super::subject::Subject;
 use crate::Draw;
@@ -219,8 +219,8 @@ impl<'s> Maker<'s> {
         if let Some(piece) = called {
             return piece;
         }
-        let echo = if d.chance(1, 3) { self.echo(corpus.echoes(), pieces, d) } else { None };
-        echo.unwrap_or_else(|| self.mutated(&pieces[d.below(pieces.len())], pieces, d))
+        let response = if d.chance(1, 3) { self.response(corpus.responses(), pieces, d) } else { None };
+        response.unwrap_or_else(|| self.mutated(&pieces[d.below(pieces.len())], pieces, d))
     }
 
     /// A packet of a piece once for each of several entries of a table: flows that meet, classes, ports.
@@ -298,12 +298,12 @@ impl<'s> Maker<'s> {
 
     /// What the device once sent comes in by the ports by which it left, as if from the other end, or all by one; as it was
     /// or turned round; behind what it was sent for, or alone.
-    fn echo(&self, echoes: &[Echo], corpus: &[Piece], d: &mut Draw<'_>) -> Option<Piece> {
-        let echo = echoes.get(d.below(echoes.len()))?;
-        let mut back = echo.back.clone();
+    fn response(&self, responses: &[Response], corpus: &[Piece], d: &mut Draw<'_>) -> Option<Piece> {
+        let response = responses.get(d.below(responses.len()))?;
+        let mut back = response.frames.clone();
         let shots = &mut back.shots;
         if d.chance(1, 2) {
-            shots.iter_mut().for_each(|(.., bytes)| turn_round(bytes));
+            shots.iter_mut().for_each(|(.., bytes)| swap_addresses(bytes));
         }
         if d.chance(1, 4) {
             let port = self.pools.port(d);
@@ -316,7 +316,7 @@ impl<'s> Maker<'s> {
         if let Some((gap, ..)) = shots.first_mut() {
             *gap = self.pools.gap(d);
         }
-        let mut piece = if d.chance(1, 2) { echo.of.clone() } else { Piece::default() };
+        let mut piece = if d.chance(1, 2) { response.request.clone() } else { Piece::default() };
         piece.shots.append(shots);
         Some(if d.chance(1, 2) { self.mutated(&piece, corpus, d) } else { piece })
     }

@@ -1,7 +1,7 @@
 //! Values that mean something to a program: of its entries, selects, conditions and registers.
 
-use super::beyond::Beyond;
 use super::copies::{Copies, Source, part};
+use super::egress_headers::EgressHeaders;
 use super::ports::{loops, outs};
 use crate::Draw;
 use sluice_asic::alu::width_mask;
@@ -57,7 +57,7 @@ pub struct Pools {
     /// Time for which a device makes one packet by itself, in ns, if it does.
     lap: Option<u64>,
     /// What egress parses beyond what ingress does, if anything.
-    pub(crate) beyond: Option<Beyond>,
+    pub(crate) egress: Option<EgressHeaders>,
     copies: Copies,
 }
 
@@ -104,12 +104,12 @@ impl Pools {
     #[must_use]
     pub fn new(program: &Program, control: &ControlState, ports: &PortMap) -> Pools {
         let fields = EntityMap::filled(program.fields.len(), |_| Vec::new());
-        let beyond = Beyond::of(program);
+        let egress = EgressHeaders::of(program);
         let copies = Copies::of(program);
         let params = params(program);
         let lap = lap(control);
         let longest = lap.map_or(LONGEST, |lap| lap.saturating_mul(GENERATED)).min(LONGEST);
-        let mut pools = Pools { fields, longest, lap, beyond, copies, params, ..Pools::default() };
+        let mut pools = Pools { fields, longest, lap, egress, copies, params, ..Pools::default() };
         for table in program.tables.keys() {
             pools.table(program, control, table);
         }

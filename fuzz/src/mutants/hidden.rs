@@ -1,6 +1,6 @@
 //! What packets did otherwise in a mutant although nothing shows it: steps of every pass, compared with the program's.
 
-use super::bed::Bed;
+use super::harness::Harness;
 use super::judge::Golden;
 use crate::hunt::Subject;
 use rustc_hash::FxHasher;
@@ -37,10 +37,10 @@ impl std::fmt::Display for Hidden {
 
 /// What differs between the steps of a program and of a mutant in these inputs, which both end alike.
 pub(super) fn hidden(subject: &Subject<'_>, mutated: &Program, inputs: &[&Golden]) -> Option<Hidden> {
-    let mut two = [&subject.program, mutated].map(|p| Bed::new(subject, p.clone(), Steps::default()));
+    let mut two = [&subject.program, mutated].map(|p| Harness::new(subject, p.clone(), Steps::default()));
     let mut found: Option<Hidden> = None;
     for golden in inputs {
-        if !two.iter().all(|bed| bed.fits(&golden.input)) {
+        if !two.iter().all(|harness| harness.fits(&golden.input)) {
             continue;
         }
         let [program, mutant] = &mut two;
@@ -64,12 +64,16 @@ pub(super) fn hidden(subject: &Subject<'_>, mutated: &Program, inputs: &[&Golden
 }
 
 /// A number for each pass of an input, and the steps of the one that is wanted.
-fn passes(bed: &mut Bed<'_, Steps>, golden: &Golden, wanted: Option<usize>) -> (Vec<u64>, Vec<String>) {
-    *bed.tracer() = Steps { wanted, ..Steps::default() };
-    if let Ok(ran) = bed.run(golden, None) {
-        bed.keep(ran.memory);
+fn passes(
+    harness: &mut Harness<'_, Steps>,
+    golden: &Golden,
+    wanted: Option<usize>,
+) -> (Vec<u64>, Vec<String>) {
+    *harness.tracer() = Steps { wanted, ..Steps::default() };
+    if let Ok(ran) = harness.run(golden, None) {
+        harness.keep(ran.memory);
     }
-    let steps = std::mem::take(bed.tracer());
+    let steps = std::mem::take(harness.tracer());
     (steps.passes, steps.texts)
 }
 

@@ -26,7 +26,7 @@ pub(super) struct Draft {
     pub program: ir::Program,
     pub(super) diags: Vec<Diag>,
     /// Direct arrays that no table has yet.
-    pub(super) homeless: Vec<Homeless>,
+    pub(super) unattached: Vec<Unattached>,
     /// Where each gress said which state is first.
     pub(super) started: [Option<Loc>; 2],
     /// Each gress' action that does nothing, once a table needs it.
@@ -37,28 +37,28 @@ pub(super) struct Draft {
 
 /// A direct array before its table is built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Homeless {
+pub(super) enum Unattached {
     Counter(ir::Counter),
     Register(ir::Register),
     Meter(ir::Meter),
 }
 
-impl Homeless {
+impl Unattached {
     /// What it is, its name and place.
     pub(crate) fn who(self, program: &ir::Program) -> (&'static str, &str, Loc) {
         match self {
-            Homeless::Counter(c) => ("counter", &program.counters[c].name, program.counters[c].loc),
-            Homeless::Register(r) => ("register", &program.registers[r].name, program.registers[r].loc),
-            Homeless::Meter(m) => ("meter", &program.meters[m].name, program.meters[m].loc),
+            Unattached::Counter(c) => ("counter", &program.counters[c].name, program.counters[c].loc),
+            Unattached::Register(r) => ("register", &program.registers[r].name, program.registers[r].loc),
+            Unattached::Meter(m) => ("meter", &program.meters[m].name, program.meters[m].loc),
         }
     }
 
     /// Gives it its table.
     pub(crate) fn settle(self, program: &mut ir::Program, table: ir::Table) {
         *match self {
-            Homeless::Counter(c) => &mut program.counters[c].home,
-            Homeless::Register(r) => &mut program.registers[r].home,
-            Homeless::Meter(m) => &mut program.meters[m].home,
+            Unattached::Counter(c) => &mut program.counters[c].home,
+            Unattached::Register(r) => &mut program.registers[r].home,
+            Unattached::Meter(m) => &mut program.meters[m].home,
         } = ir::CounterHome::Direct(table);
     }
 }
@@ -183,10 +183,10 @@ impl Builder {
     /// # Errors
     /// Everything that breaks the builder's own rules.
     pub fn finish_unverified(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
-        let Draft { mut program, mut diags, homeless, started, .. } = self.draft.into_inner();
+        let Draft { mut program, mut diags, unattached, started, .. } = self.draft.into_inner();
         let values = params.list().into_iter();
         program.params = values.map(|p| ParamValue { doc: p.help(), key: p.key, value: p.value }).collect();
-        for array in homeless {
+        for array in unattached {
             let (word, name, loc) = array.who(&program);
             let does = if word == "counter" { "counts" } else { "belongs to" };
             diags.push(

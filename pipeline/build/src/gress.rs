@@ -2,7 +2,7 @@
 
 use super::action::Act;
 use super::control::Control;
-use super::draft::{Builder, Homeless};
+use super::draft::{Builder, Unattached};
 use super::fields::{Declarer, Fields, Hdr, IntrinsicDeclarer, IntrinsicFields};
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, LabelRef};
 use sluice_asic::gress::Gress;
@@ -132,7 +132,7 @@ impl<'b> GressBuilder<'b> {
     pub fn direct_counter_with(&self, kind: CounterKind, cell: CounterCell) -> DirectCounterRef {
         // The table is not known yet: it takes this place when it is built, or `finish` refuses.
         let counter = self.new_counter(CounterHome::Indirect(0), kind, cell, Loc::caller());
-        self.builder.draft().homeless.push(Homeless::Counter(counter));
+        self.builder.draft().unattached.push(Unattached::Counter(counter));
         DirectCounterRef(counter)
     }
 
