@@ -128,7 +128,7 @@ impl<'p> Packets<'p> {
         (0..frames).map(frame).collect()
     }
 
-    /// Cuts one in twelve short, and flips a bit of one in twelve.
+    /// Cuts one packet in twelve short, and flips a bit of one in twelve.
     fn harm(&self, bytes: &mut Vec<u8>, d: &mut Draw<'_>) {
         if d.chance(1, 12) {
             let len = 1 + d.below(bytes.len());
@@ -140,7 +140,7 @@ impl<'p> Packets<'p> {
         }
     }
 
-    /// Changes a packet a little: a field, a byte or word among its headers, its end, or its check sums.
+    /// Changes a packet: a field, a byte or word among its headers, its end, or its checksums.
     pub(crate) fn mutate(&self, bytes: &mut Vec<u8>, d: &mut Draw<'_>) {
         if d.chance(1, 2) && self.other_field(bytes, d) {
             if !d.chance(1, 8) {
@@ -171,15 +171,15 @@ impl<'p> Packets<'p> {
     }
 }
 
-/// A walk through the parser under way.
+/// State of a walk through the parser.
 struct Walk<'w, 'p> {
     of: &'w Packets<'p>,
     bytes: Bits,
-    /// Where each field that was extracted stands, in bits.
+    /// Bit offset of each extracted field.
     at: BTreeMap<Field, usize>,
-    /// Elements extracted of each stack.
+    /// Extracted elements of each header stack.
     taken: BTreeMap<sluice_ir::Stack, usize>,
-    /// Of a walk through the parser of egress: what is not on the wire.
+    /// Headers of the egress parser if the walk follows that one; `None` for the ingress parser.
     egress: Option<&'w EgressHeaders>,
 }
 
@@ -261,7 +261,8 @@ impl Walk<'_, '_> {
         arm.next
     }
 
-    /// An arm, or none for the default. A walk through egress mostly goes to where it sees more than ingress.
+    /// Draws an arm of a select; `None` for the default. A walk through egress mostly takes arms towards headers that
+    /// ingress does not extract.
     fn arm<'a>(&self, data: &'a StateData, d: &mut Draw<'_>) -> Option<&'a SelectArm> {
         if let Some(egress) = self.egress
             && d.chance(3, 4)
@@ -301,7 +302,7 @@ impl Walk<'_, '_> {
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
-    /// Bits of the last byte that are not used.
+    /// Number of unused bits of the last byte.
     spare: usize,
 }
 
@@ -318,7 +319,7 @@ impl Bits {
         self.set(at, width, (value, u128::MAX));
     }
 
-    /// Sets the bits of a value that its mask has.
+    /// Sets the bits of a value that its mask selects.
     fn set(&mut self, at: usize, width: u16, (value, mask): Masked) {
         let whole = sluice_asic::alu::width_mask(u32::from(width));
         if (at | usize::from(width)).is_multiple_of(8) && mask & whole == whole {

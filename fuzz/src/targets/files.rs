@@ -1,4 +1,4 @@
-//! Readers of files on any bytes: they refuse, and do not panic.
+//! Readers of files on arbitrary bytes: they report errors and do not panic.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
@@ -17,10 +17,10 @@ use sluice_pcaps::wire::MacAddr;
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 
-/// Frames read of a capture at most.
+/// Most frames that are read of a capture.
 const FRAMES: u32 = 10_000;
 
-/// A capture of any kind.
+/// Reads a capture of any format.
 pub fn capture(data: &[u8]) {
     let Ok(mut reader) = CaptureReader::from_bytes(data, "fuzz") else { return };
     for _ in 0..FRAMES {
@@ -34,13 +34,13 @@ pub fn capture(data: &[u8]) {
     }
 }
 
-/// The shipped programs with their default parameters.
+/// Shipped programs with default parameters.
 pub(super) fn shipped() -> &'static [Program] {
     static PROGRAMS: OnceLock<Vec<Program>> = OnceLock::new();
     PROGRAMS.get_or_init(|| sluice_programs::all().iter().filter_map(|p| p.build(&[]).ok()).collect())
 }
 
-/// Whether a text names something of a program that the control plane can change.
+/// Returns true if a text names an item of a program that the control plane can change.
 fn names(program: &Program, text: &str) -> bool {
     let tables = program.tables.values().map(|t| &t.name).chain(program.profiles.values().map(|p| &p.name));
     let arrays = program.registers.values().map(|r| &r.name).chain(program.meters.values().map(|m| &m.name));
@@ -48,8 +48,8 @@ fn names(program: &Program, text: &str) -> bool {
     tables.chain(arrays).chain(counters).any(|name| text.contains(name.as_str()))
 }
 
-/// Entries in both forms, for every shipped program that they name a part of, and the first one: to the others they all
-/// say the same. What is taken prints and is taken again, to the same effect.
+/// Reads entries in both formats for the first shipped program and every other one of which they name an item; all others
+/// give the same errors. Accepted entries are printed and read again, with the same result.
 pub fn entries(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let named = shipped().iter().enumerate().filter(|(n, program)| *n == 0 || names(program, text));
@@ -69,13 +69,13 @@ pub fn entries(data: &[u8]) {
     }
 }
 
-/// A chip file.
+/// Reads a chip file.
 pub fn chip_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = ChipSpec::from_toml(text, "fuzz");
 }
 
-/// A buffer profile.
+/// Reads a buffer profile.
 pub fn buffer_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(file) = BufferFile::parse("fuzz", text) {
@@ -83,7 +83,7 @@ pub fn buffer_file(data: &[u8]) {
     }
 }
 
-/// A topology file: of decision points, of switches, or ns-3's.
+/// Reads a topology file of each kind: decision points, switches, and ns-3.
 pub fn topology(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = Network::from_toml(text, "fuzz");
@@ -94,7 +94,7 @@ pub fn topology(data: &[u8]) {
     };
 }
 
-/// A world in which every name is as long as it is, and every function adds up.
+/// Names for expressions: the value of every name is its length, and every function returns a sum.
 struct Lengths;
 
 impl Scope for Lengths {
@@ -108,7 +108,7 @@ impl Scope for Lengths {
     }
 }
 
-/// A file of scenarios or a contest, and each of its lines as an expression.
+/// Reads a file of scenarios or a contest, and each of its lines as an expression.
 pub fn scenario(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(file) = ScenarioFile::parse("fuzz", text) {
@@ -133,7 +133,7 @@ pub fn scenario(data: &[u8]) {
     }
 }
 
-/// The text of a program: what is taken prints, and the print is taken again and is equal.
+/// Reads the text of a program. An accepted program is printed and read again, and must be equal.
 pub fn program_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(program) = text::parse(text) else { return };
@@ -146,7 +146,7 @@ pub fn program_text(data: &[u8]) {
     assert_eq!(again.as_ref().map_err(ToString::to_string), Ok(&program), "{printed}");
 }
 
-/// Flows and frames as lists.
+/// Reads lists of flows and frames.
 pub fn lists(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let envelope = Envelope::new(MacAddr::from_u64(1), MacAddr::from_u64(2));
@@ -155,7 +155,7 @@ pub fn lists(data: &[u8]) {
     let _ = FrameList::parse("fuzz", text, envelope);
 }
 
-/// Telemetry and ConWeave's header in a frame, wherever they may stand. Bytes behind what was read change nothing.
+/// Reads telemetry and ConWeave headers of a frame at every offset. Bytes after the parsed ones must not change the result.
 pub fn int_frames(data: &[u8]) {
     let default = Marks::default();
     let marks = [default, Marks { dscp: None, hpcc_port: Some(4791), ..default }];
@@ -170,7 +170,7 @@ pub fn int_frames(data: &[u8]) {
     let _ = sluice_pcaps::conweave::read(data);
 }
 
-/// A distribution of flow sizes.
+/// Reads a distribution of flow sizes.
 pub fn sizes_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = Cdf::parse("fuzz", text);

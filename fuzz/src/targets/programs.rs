@@ -1,4 +1,4 @@
-//! Every shipped program on raw bytes as packets.
+//! Runs every shipped program on raw bytes as packets.
 
 use super::engines::chips;
 use crate::hunt::{Input, Runner, Shot, Subject};
@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 thread_local! {
-    /// What runs a program, kept from input to input: lowering a program takes longer than an input does.
+    /// Runners, kept from input to input because lowering a program takes longer than an input.
     static RUNNERS: RefCell<BTreeMap<usize, Runner<'static>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// The shipped programs on Tofino 2 with their default entries and properties.
+/// Shipped programs on Tofino 2 with default entries and properties.
 fn subjects() -> &'static [Subject<'static>] {
     static SUBJECTS: OnceLock<Vec<Subject<'static>>> = OnceLock::new();
     SUBJECTS.get_or_init(|| {
@@ -33,7 +33,7 @@ fn subjects() -> &'static [Subject<'static>] {
     })
 }
 
-/// The packets of raw bytes: each a port, a gap, a length (in bytes of two) and the bytes.
+/// Splits raw bytes into packets: a port, a gap, a two-byte length and the bytes of each.
 #[must_use]
 pub fn describe(mut data: &[u8], ports: &[u16]) -> Vec<Shot> {
     let (mut shots, mut at) = (Vec::new(), 0u64);
@@ -50,7 +50,7 @@ pub fn describe(mut data: &[u8], ports: &[u16]) -> Vec<Shot> {
     shots
 }
 
-/// The first byte names a shipped program, the others are its packets: every property holds, and the engines agree.
+/// Sends packets to the shipped program that the first byte names. Every property must hold and the engines must agree.
 pub fn programs(data: &[u8]) {
     let (Some((first, data)), subjects) = (data.split_first(), subjects()) else { return };
     let number = usize::from(*first) % subjects.len().max(1);
