@@ -80,7 +80,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Runs a case on the reference interpreter, packet by packet, and on the engine with batches of 1, 7 and the most packets.
+/// Runs a case on the reference interpreter, packet by packet, and on the engine with batches of 1, 7 and the greatest size.
 ///
 /// # Errors
 /// The first difference.

@@ -1,6 +1,4 @@
-//! The passes of placement, in order, each with a result that prints.
-//!
-//! The order, and why it is this one.
+//! Passes of placement in order, each with a printable result.
 
 use super::bits::PhvView;
 use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
@@ -23,15 +21,15 @@ use std::sync::Arc;
 /// A pass of placement.
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
-    /// Name, by which its result can be asked for.
+    /// Name, by which a user requests the result.
     pub name: &'static str,
-    /// What it does and why it stands where it stands.
+    /// Purpose, and the reason for its position.
     pub doc: &'static str,
     run: fn(&mut Work<'_>) -> Result<(), Failed>,
     print: fn(&Work<'_>) -> String,
 }
 
-/// The passes in order.
+/// All passes in order.
 pub const PASSES: [PassInfo; 10] = [
     PassInfo {
         name: "chip",
@@ -95,7 +93,7 @@ pub const PASSES: [PassInfo; 10] = [
     },
 ];
 
-/// What passes read and write.
+/// Inputs and results of the passes.
 struct Work<'a> {
     program: &'a Program,
     chip: &'a ChipSpec,
@@ -110,7 +108,7 @@ struct Work<'a> {
     placement: Option<Placement>,
 }
 
-/// Why a pass failed.
+/// Reason why a pass failed.
 struct Failed {
     diags: Vec<Diag>,
     first_exhausted: Option<Exhausted>,
@@ -119,12 +117,12 @@ struct Failed {
 /// Places a program on a chip.
 ///
 /// # Errors
-/// When it does not fit, with everything found and the resource that ran out first.
+/// If it does not fit; the error has all findings and the resource that ran out first.
 pub fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoFit> {
     place_with(program, chip, &Options::default(), &mut |_, _| {})
 }
 
-/// As [`place`], with other aims and means; calls `dump` with name and printed result after each pass.
+/// As [`place`], with options; calls `dump` with the name and the printed result of each pass.
 ///
 /// # Errors
 /// As [`place`].
@@ -185,7 +183,7 @@ fn conditions(work: &mut Work<'_>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Whether one gateway can decide a condition.
+/// Returns a predicate that is true if one gateway can test a condition.
 fn one_gateway<'a>(work: &'a Work<'_>) -> impl Fn(&Cond) -> bool + 'a {
     let view = PhvView::new(work.chip, &work.phv);
     move |cond| gateway::demand(work.program, &work.chip.mau, &view, cond, Loc::default()).is_ok()

@@ -1,6 +1,7 @@
-//! How each stage depends on the ones before it, and the cycles that follow.
+//! Stage dependencies and the latency that follows from them.
 //!
-//! The compiler's rule for stage dependencies (model: cycles §2) on containers; the sums are the chip model's.
+//! The compiler's rule for stage dependencies (model: cycles §2) is applied to containers; the chip model adds up the
+//! cycles.
 
 use super::bits::PhvView;
 use super::data::{Owner, PlacedNode, Placement, UnitUse};
@@ -16,25 +17,25 @@ use sluice_ir::entity::EntityMap;
 use sluice_ir::{Algorithmic, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
-/// Containers that a node touches.
+/// Containers that a node reads and writes.
 struct Touch {
     node: Node,
     stages: Vec<u8>,
     matched: BTreeSet<Container>,
     computed: BTreeSet<Container>,
     written: BTreeSet<Container>,
-    /// Stage of the classifier of an algorithmic table.
+    /// Stage of the classifier of an algorithmic table; `None` for other tables.
     classified: Option<u8>,
 }
 
 impl Touch {
-    /// Whether the stage is the first one behind that of the classifier.
+    /// Returns true if `stage` is the first stage after that of the classifier.
     fn follows(&self, stage: u8) -> bool {
         self.stages.get(1) == Some(&stage)
     }
 }
 
-/// Dependencies and features of every stage for one gress.
+/// Returns dependency and features of every stage of one gress.
 pub(crate) fn stages(
     program: &Program,
     chip: &ChipSpec,
@@ -67,7 +68,8 @@ pub(crate) fn stages(
     list
 }
 
-/// Looks back stage by stage to the nearest match-dependent one; the strongest overlap of containers wins.
+/// Returns the dependency of a stage: the strongest overlap of containers with the stages before it, back to the nearest
+/// match-dependent one.
 fn dependency(
     chip: &ChipSpec,
     view: &PhvView<'_>,
@@ -144,7 +146,7 @@ fn features(
     }
 }
 
-/// The cycles of one gress.
+/// Returns the cycles of one gress.
 pub(crate) fn latency(chip: &ChipSpec, gress: Gress, stages: &[StageUse]) -> GressLatency {
     match gress {
         Gress::Ingress => gress_latency(&chip.latency, stages),
@@ -152,7 +154,7 @@ pub(crate) fn latency(chip: &ChipSpec, gress: Gress, stages: &[StageUse]) -> Gre
     }
 }
 
-/// The cycles of every stage of one gress of a placed program.
+/// Returns the cycles of every stage of one gress of a placed program.
 #[must_use]
 pub fn stage_latencies(program: &Program, placement: &Placement, gress: Gress) -> Vec<StageLatency> {
     let (chip, placed) = (&placement.chip, placement.gress(gress));
