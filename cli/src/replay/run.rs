@@ -22,7 +22,7 @@ use sluice_fabric::senders::{Ears, Heard, Receiver, Senders, Sent, Waiting};
 use sluice_pcaps::capture::{CaptureError, TruncatedTail};
 use sluice_pcaps::replay::{InputReport, Sending};
 use sluice_pcaps::wire::ethernet::wire_len;
-use sluice_switch::{Crowded, Held, Mode, Overtaxed, RxFrame, Stalled, Switch, Totals};
+use sluice_switch::{Held, Mode, PipeOverload, RecirculationOverload, RxFrame, Stalled, Switch, Totals};
 use std::sync::atomic::Ordering;
 
 /// Packets between two times that the switch is let run; without time more of them make fuller batches of egress.
@@ -81,9 +81,9 @@ pub(crate) struct Done<'a> {
     pub(crate) flow_pools: Vec<Value>,
     pub(crate) ports: Vec<PortLoad>,
     pub(crate) conserved: bool,
-    /// Gresses that got more than a packet per cycle.
-    pub(crate) overtaxed: Vec<Overtaxed>,
-    pub(crate) crowded: Vec<Crowded>,
+    /// Gresses that received more than one packet per cycle.
+    pub(crate) pipe_overloads: Vec<PipeOverload>,
+    pub(crate) recirculation_overloads: Vec<RecirculationOverload>,
     /// The packet at which a capture turned out to be damaged: what came before it was replayed.
     pub(crate) damage: Option<CaptureError>,
     /// What was reached, with `--coverage`.
@@ -382,8 +382,8 @@ impl<'a> Done<'a> {
             pipes: switch.pipe_states().cloned().collect(),
             readings: switch.readings().to_vec(),
             conserved: switch.is_conserved(),
-            overtaxed: switch.overtaxed(),
-            crowded: switch.crowded(),
+            pipe_overloads: switch.pipe_overloads(),
+            recirculation_overloads: switch.recirculation_overloads(),
             wall: run.wall,
             reports: run.reports,
             inputs: run.inputs,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use sluice_asic::units::{BitRate, Duration};
 use sluice_ir::{CounterHome, LabelKind};
 use sluice_pcaps::replay::Pace;
-use sluice_switch::{Crowded, DeviceDrop, Mode, Overtaxed, Reason, Stalled};
+use sluice_switch::{DeviceDrop, Mode, PipeOverload, Reason, RecirculationOverload, Stalled};
 
 /// The summary of a run.
 pub(crate) fn value(plan: &Plan<'_>, done: &Done<'_>) -> Value {
@@ -147,13 +147,13 @@ fn warnings(plan: &Plan<'_>, done: &Done<'_>) -> Vec<String> {
     if plan.config.mode == Mode::Timed && plan.schedule.pace != Pace::LineRate {
         list.extend(delays(plan, done));
     }
-    list.extend(done.overtaxed.iter().map(|o| overtaxed(plan, o)));
-    list.extend(done.crowded.iter().map(|c| crowded(plan, c)));
+    list.extend(done.pipe_overloads.iter().map(|o| pipe_overload(plan, o)));
+    list.extend(done.recirculation_overloads.iter().map(|c| recirculation_overload(plan, c)));
     list
 }
 
-/// A gress of a pipe that got packets faster than one per cycle.
-fn overtaxed(plan: &Plan<'_>, o: &Overtaxed) -> String {
+/// Describes a gress of a pipe that received more than one packet per cycle.
+fn pipe_overload(plan: &Plan<'_>, o: &PipeOverload) -> String {
     let clock = plan.placement.chip.mau.clock;
     format!(
         "pipe {} took packets into {} at its ceiling, one per cycle of {clock}, those that are recirculated or made inside \
@@ -164,8 +164,8 @@ fn overtaxed(plan: &Plan<'_>, o: &Overtaxed) -> String {
     )
 }
 
-/// A line of recirculation ports that got more than it takes.
-fn crowded(plan: &Plan<'_>, c: &Crowded) -> String {
+/// Describes recirculation ports that received more than their line carries.
+fn recirculation_overload(plan: &Plan<'_>, c: &RecirculationOverload) -> String {
     format!(
         "the recirculation ports of pipe {} were at their ceiling, {} together; packets waited up to {} for the line",
         c.pipe, plan.placement.chip.ports.recirculation_rate, c.waited,

@@ -25,7 +25,7 @@ pub struct Builder {
 pub(super) struct Draft {
     pub program: ir::Program,
     pub(super) diags: Vec<Diag>,
-    /// Direct arrays that no table has yet.
+    /// Direct arrays that are not attached to a table yet.
     pub(super) unattached: Vec<Unattached>,
     /// Where each gress said which state is first.
     pub(super) started: [Option<Loc>; 2],
@@ -35,7 +35,7 @@ pub(super) struct Draft {
     pending: Option<(String, String)>,
 }
 
-/// A direct array before its table is built.
+/// Direct array that is not attached to a table yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unattached {
     Counter(ir::Counter),
@@ -44,7 +44,7 @@ pub(super) enum Unattached {
 }
 
 impl Unattached {
-    /// What it is, its name and place.
+    /// Returns kind, name and source location.
     pub(crate) fn who(self, program: &ir::Program) -> (&'static str, &str, Loc) {
         match self {
             Unattached::Counter(c) => ("counter", &program.counters[c].name, program.counters[c].loc),
@@ -53,7 +53,7 @@ impl Unattached {
         }
     }
 
-    /// Gives it its table.
+    /// Attaches the array to its table.
     pub(crate) fn settle(self, program: &mut ir::Program, table: ir::Table) {
         *match self {
             Unattached::Counter(c) => &mut program.counters[c].home,

@@ -143,12 +143,12 @@ pub(crate) fn address_name(value: &str, bits: u32, cell_bits: u32) -> String {
     format!("{value}, {bits} bits to cells of {cell_bits} bits")
 }
 
-/// As [`address`], for counters, whose addresses use a separate bus.
+/// As [`address_name`], for counters, whose addresses use a separate bus.
 pub(crate) fn count_name(value: &str, bits: u32, format: CounterFormat) -> String {
     format!("{value}, {bits} bits to counters, {} in a word", format.entries_per_word())
 }
 
-/// As [`address`], for the colours of meters in map RAM.
+/// As [`address_name`], for the colours of meters in map RAM.
 pub(crate) fn colour_name(value: &str, bits: u32) -> String {
     format!("{value}, {bits} bits to colours")
 }

@@ -46,7 +46,7 @@ pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use laps::{FUNCTIONAL_LAPS, FUNCTIONAL_PASSES, TIMER_LAPS};
 pub use observe::{Digest, FlowControlEvent, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
-pub use pipes::{Crowded, Overtaxed, SplitState, state_is_whole};
+pub use pipes::{PipeOverload, RecirculationOverload, SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use stalled::Stalled;
 pub use timeline::{Level, Subject, Timeline, TimelineRow};

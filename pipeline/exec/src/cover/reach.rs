@@ -83,7 +83,7 @@ fn known(reached: Option<&bool>) -> Option<&'static str> {
         .then_some("the headers that the conditions above want are never valid together")
 }
 
-/// Whether every value that `later` takes is taken by `earlier`.
+/// Returns true if every value that `later` matches is matched by `earlier`.
 fn takes_all(earlier: &SelectArm, later: &SelectArm) -> bool {
     earlier.values.iter().zip(&later.values).all(|((v, m), (w, n))| m & n == *m && v & m == w & m)
 }
@@ -92,7 +92,7 @@ fn takes_everything(arm: &SelectArm) -> bool {
     arm.values.iter().all(|(_, mask)| *mask == 0)
 }
 
-/// Whether arms of whole values name every value of a short select.
+/// Returns true if arms without wildcards cover every value of a select of at most 16 bits.
 fn exhausted(arms: &[SelectArm], widths: Vec<u16>) -> bool {
     let bits: u32 = widths.iter().map(|w| u32::from(*w)).sum();
     let whole = |arm: &&SelectArm| {
@@ -103,7 +103,7 @@ fn exhausted(arms: &[SelectArm], widths: Vec<u16>) -> bool {
     bits > 0 && bits <= 16 && values.len() as u64 == 1 << bits
 }
 
-/// Whether a table's fixed entries match every packet.
+/// Returns true if a table's constant entries match every packet.
 pub(super) fn entries_catch_all(program: &Program, table: Table) -> bool {
     let data = &program.tables[table];
     let full =
