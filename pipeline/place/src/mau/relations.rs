@@ -1,6 +1,5 @@
-//! What nodes are to each other, worked out once for all attempts at a schedule.
-//!
-//! Who waits for whom, who excludes whom, who runs on whose outcome, who matches on what another writes.
+//! Relations between nodes, computed once for all scheduling attempts: dependencies, mutual exclusion, control, and match
+//! dependencies.
 
 use super::super::bits::PhvView;
 use super::super::data::Owner;
@@ -9,34 +8,34 @@ use super::demand::Demand;
 use sluice_ir::Program;
 use sluice_ir::cfg::{Cfg, NodeKind, Var};
 
-/// A dependency of one demand on another.
+/// Dependency of one node on another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
-    /// Index of the demand waited for.
+    /// Index of the node that is waited for.
     pub(crate) on: usize,
-    /// Stages between.
+    /// Least number of stages from that node to this one.
     pub(crate) distance: u32,
     pub(crate) kind: Dependency,
     pub(crate) var: Option<Var>,
 }
 
-/// Everything by index of the demand.
+/// Relations of each node, by its index in the demands.
 pub(crate) struct Relations {
-    /// Whom it waits for.
+    /// Dependencies on earlier nodes.
     pub(crate) waits: Vec<Vec<Wait>>,
-    /// With whom it may not share a stage, and the variable that shows it.
+    /// Nodes with which it may not share a stage, each with the variable that causes the conflict.
     pub(crate) conflicts: Vec<Vec<(usize, Option<Var>)>>,
-    /// Those of its gress that no packet runs with it.
+    /// True for nodes of its gress that no packet runs with it.
     pub(crate) exclusive: Vec<Vec<bool>>,
     /// Nodes on whose outcomes it runs, outermost first.
     pub(crate) deciders: Vec<Vec<usize>>,
     /// Nodes that run directly on its outcome.
     pub(crate) children: Vec<Vec<usize>>,
-    /// Nodes not below it for which those below it wait.
+    /// Nodes outside its branches for which nodes inside its branches wait.
     pub(crate) outside: Vec<Vec<usize>>,
     /// Nodes that write containers on which it matches, for some packet that runs both.
     pub(crate) matches_on: Vec<Vec<usize>>,
-    /// Gateways for which nobody waits but those that they decide.
+    /// True for gateways for which only the nodes that they decide wait.
     pub(crate) may_wait: Vec<bool>,
 }
 

@@ -1,9 +1,8 @@
-//! Conditions tested once more where their outcome is needed, instead of being carried there.
+//! Gateways that test conditions again in a later stage, so that the outcome needs no carrier.
 //!
-//! A gateway needs no tag to know what the packet still says. It stands in the stage of the first node that runs on the
-//! outcome, attached to it, or in the stage before with a logical id of its own, and tests the last conditions of the
-//! node's path together. What decides the path before them must be known there, and nothing may have written their
-//! containers since they were tested first.
+//! The gateway is in the stage of the first node that runs on the outcome, attached to that node, or in the stage before
+//! with its own logical id. It tests the last conditions of the node's path together. The outcomes before them on the path
+//! must be known there, and no node may have written the containers of the conditions since they were first tested.
 
 use super::super::bits::PhvView;
 use super::super::data::{Owner, Part, PlacedNode};
@@ -18,22 +17,22 @@ use sluice_ir::{Cond, Program};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// Finds gateways that test again for the branches of one placement.
+/// Finds such gateways for the branches of one placement.
 pub(super) struct Retester<'a> {
     program: &'a Program,
     view: &'a PhvView<'a>,
     cfgs: &'a [Cfg; 2],
     nodes: &'a [EntityMap<Node, PlacedNode>; 2],
-    /// Of each branch what could test again, attached or in the stage before; found when it is asked for, and asked for
-    /// often while branches make room for each other.
+    /// For each branch, the candidate gateways, attached or in the stage before. They are computed on first use and kept,
+    /// because they are needed often while branches make room for each other.
     tests: Vec<[OnceCell<Vec<Again>>; 2]>,
 }
 
-/// A gateway that could test again, if it finds room.
+/// A candidate gateway.
 struct Again {
-    /// Outcomes that it tests, the last of the path.
+    /// Number of outcomes that it tests, the last of the path.
     outcomes: u8,
-    /// The first logical id in its stage that can be enabled by what decides the path before.
+    /// First logical id in its stage that the earlier outcomes of the path can enable.
     first_id: u8,
     need: GatewayDemand,
 }
@@ -49,7 +48,7 @@ impl<'a> Retester<'a> {
         Retester { program, view, cfgs, nodes, tests: branches.iter().map(|_| Default::default()).collect() }
     }
 
-    /// Takes what a gateway for one of the branches needs; nothing if none can do it.
+    /// Takes the units of a gateway for one of the branches; `None` if no candidate fits.
     pub(super) fn retest(
         &self,
         fit: &Fit<'_>,
@@ -92,7 +91,7 @@ impl<'a> Retester<'a> {
         None
     }
 
-    /// The gateways in a stage that could test again for a branch, the one of fewest outcomes first.
+    /// Returns the candidate gateways of a branch in a stage, the one with the fewest outcomes first.
     fn tests(&self, fit: &Fit<'_>, branch: &LongBranch, stage: u8) -> Vec<Again> {
         let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         let NodeData { pred, loc, .. } = cfg.nodes[branch.to];
@@ -116,8 +115,8 @@ impl<'a> Retester<'a> {
         list
     }
 
-    /// Whether no packet that gets as far as `before` can have written what the conditions read since they were tested,
-    /// and none of it is in a container that delays a stage in which it is matched.
+    /// Returns true if no packet that reaches `before` can have written a value of the conditions since they were tested,
+    /// and none of the values is in a container whose match delays the stage.
     fn unchanged(&self, branch: &LongBranch, before: Pred, tested: &[(Node, Outcome)], stage: u8) -> bool {
         let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         tested.iter().all(|(decider, _)| {
@@ -134,7 +133,7 @@ impl<'a> Retester<'a> {
     }
 }
 
-/// Takes a gateway, with a logical id of its own or without.
+/// Takes the units of a gateway, with its own logical id or attached.
 fn take(fit: &Fit<'_>, pool: &mut Pool, owner: Owner, need: &GatewayDemand, id: Option<u8>) -> bool {
     let mark = pool.mark();
     if fit.gateway(pool, owner, need, "retest").is_err() {
@@ -147,13 +146,13 @@ fn take(fit: &Fit<'_>, pool: &mut Pool, owner: Owner, need: &GatewayDemand, id: 
     true
 }
 
-/// Whether a gateway can be attached to the node: it is a table or an action, and has none yet.
+/// Returns true if a gateway can be attached to the node: it is a table or an action, and has none.
 fn attaches(pool: &Pool, cfg: &Cfg, node: Node, id: u16) -> bool {
     !matches!(cfg.nodes[node].kind, NodeKind::Gateway(_))
         && pool.owners_at(Column::LogicalTable, id, 0).len() == 1
 }
 
-/// The outcomes as one condition, if gateways decide them all.
+/// Returns the conjunction of the outcomes; `None` unless gateways decide all of them.
 fn joint(cfg: &Cfg, outcomes: &[(Node, Outcome)]) -> Option<Cond> {
     let mut all: Option<Cond> = None;
     for (node, outcome) in outcomes {
@@ -167,8 +166,9 @@ fn joint(cfg: &Cfg, outcomes: &[(Node, Outcome)]) -> Option<Cond> {
     all
 }
 
-/// The first logical id in a stage that can be enabled by what decides `pred` or runs on it: any if it always holds or
-/// one of them is in the stage before, else those behind one of them in the stage; nothing if there is none.
+/// Returns the first logical id in a stage that the deciders of `pred`, or nodes that run on it, can enable: 0 if `pred`
+/// always holds or one of these nodes is in the stage before, else the id after the first of them in the stage; `None` if
+/// there is none.
 fn first_id(cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>, pred: Pred, stage: u8) -> Option<u8> {
     let Some((_, decider, outcome)) = cfg.preds[pred].of else { return Some(0) };
     let parts = &nodes[decider].parts;

@@ -1,4 +1,4 @@
-//! Small metadata fields and validity bits, several to a container.
+//! Packs small metadata fields and validity bits, several to a container.
 
 use super::demand::{Demand, Demands};
 use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};
@@ -9,7 +9,7 @@ use sluice_ir::cfg::Cfg;
 use sluice_ir::{Field, Header, Home, PrimitiveKind, Program, Stack};
 use std::cmp::Reverse;
 
-/// A container's worth of small fields.
+/// Small fields that share one container.
 struct Pack {
     piece: usize,
     bits: u8,
@@ -17,15 +17,15 @@ struct Pack {
     members: Vec<Member>,
 }
 
-/// A field in a pack; of several at the same bits only the last one can have a successor.
+/// A field in a pack. Of several fields at the same bits, only the last can have a successor.
 struct Member {
     field: Field,
     at: u8,
     last: bool,
 }
 
-/// Packs what [`Layout::of`] left out, first fit: wide fields first, then in order of declaration. Unless fields may
-/// stand `together`, each has a container.
+/// Packs the fields that [`Layout::of`] left out, first fit: wide fields first, then in order of declaration. Unless
+/// `together` is true, each field gets its own container.
 pub(super) fn pack(
     program: &Program,
     chip: &ChipSpec,
@@ -101,8 +101,8 @@ impl Pack {
     }
 }
 
-/// Two fields may share a container if no packet has it written by two nodes, and no action writes one of
-/// them from a hash result and the other too (that would take two words of the action data bus).
+/// Returns true if two fields may share a container: no packet runs two nodes that write it, and no action writes one of
+/// them from a hash result and the other too, which would take two words of the action data bus.
 fn compatible(cfg: &Cfg, a: &Demand, b: &Demand) -> bool {
     let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || cfg.exclusive(*n, *m)));
     let by_actions =
@@ -110,8 +110,8 @@ fn compatible(cfg: &Cfg, a: &Demand, b: &Demand) -> bool {
     by_nodes && by_actions
 }
 
-/// Packs validity bits in order of declaration, into containers that the parser can set any bit of by a
-/// constant: 16-bit ones where 16-bit extractors take any constant, else 8-bit ones (model: chip §6.1).
+/// Packs validity bits in order of declaration, into containers in which the parser can set any bit by a constant: 16-bit
+/// ones if 16-bit extractors take any constant, else 8-bit ones (model: chip §6.1).
 fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress, layout: &mut Layout) {
     let bits = if chip.parser.constant_bits_16 >= 16 { 16 } else { 8 };
     // The validity bits of a stack that is moved are a run in a container of their own: one instruction rotates
@@ -140,7 +140,7 @@ fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress,
     }
 }
 
-/// Stacks of a gress whose elements an action moves.
+/// Returns the stacks of a gress whose elements an action moves.
 fn moved_stacks(program: &Program, gress: Gress) -> Vec<Stack> {
     let actions = program.actions.values().filter(|a| a.gress == gress);
     let moved = actions.flat_map(|a| &a.body).filter_map(|p| match p.kind {
