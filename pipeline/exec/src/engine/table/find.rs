@@ -9,7 +9,7 @@ use crate::pass::State;
 impl EngineTable {
     /// Looks up the lanes of `mask`; returns the lanes that hit, or 0 if nothing depends on hits.
     #[inline]
-    pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, found: &mut Found) -> u64 {
+    pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, found: &mut Found) -> u64 {
         if matches!(self.lookup, Lookup::Miss) {
             self.all_find::<N>(self.rows[0], mask, found);
             return 0;
@@ -66,7 +66,7 @@ impl EngineTable {
 
     /// Looks up a batch's only packet; returns true on a hit, and the position of the action to run.
     #[inline(always)]
-    pub(super) fn one<const N: usize>(&self, phv: &Phv<N>, found: &mut Found) -> (bool, usize) {
+    pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, found: &mut Found) -> (bool, usize) {
         let at = self.lookup.one(phv, 0);
         let Some(mut row) = self.rows.get(at as usize) else { return (false, 0) };
         found.entry[0] = row.entry;
@@ -79,7 +79,7 @@ impl EngineTable {
 
     /// Returns the result of a row for one packet; a group selects a member by the packet's hash.
     #[inline(always)]
-    pub(super) fn hit(&self, at: u32, phv: &Phv<1>) -> Hit<'_> {
+    pub(in crate::engine) fn hit(&self, at: u32, phv: &Phv<1>) -> Hit<'_> {
         let Some(row) = self.rows.get(at as usize) else { return Hit::new(false, (0, NO_ENTRY), &[]) };
         let chosen = if row.action == GROUP { self.select(row, phv, 0) } else { row };
         let args = self.args.get(chosen.args as usize..).unwrap_or(&[]);
@@ -88,7 +88,7 @@ impl EngineTable {
 
     /// Resets the age of an entry that one packet matched.
     #[inline]
-    pub(super) fn refresh_entry(&self, entry: u32, state: &mut State) {
+    pub(in crate::engine) fn refresh_entry(&self, entry: u32, state: &mut State) {
         if let Some(age) = state.ages[self.table].get_mut(entry as usize) {
             *age = 0;
         }
@@ -96,7 +96,7 @@ impl EngineTable {
 
     /// Resets the ages of the entries that the lanes of `hits` matched.
     #[inline]
-    pub(super) fn refresh<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
+    pub(in crate::engine) fn refresh<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
         if self.ages {
             self.make_young::<N>(hits, found, state);
         }

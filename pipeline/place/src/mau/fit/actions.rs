@@ -92,7 +92,7 @@ impl Fit<'_> {
     }
 
     /// Takes one output of `size` bits and its bus bytes.
-    fn output(&self, pool: &mut Pool, owner: Owner, size: u16) -> Result<(), Shortage> {
+    pub(super) fn output(&self, pool: &mut Pool, owner: Owner, size: u16) -> Result<(), Shortage> {
         let mau = &self.chip.mau;
         let column = match size {
             8 => Column::Slots8,
