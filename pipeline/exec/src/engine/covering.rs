@@ -1,5 +1,5 @@
-//! What of a gress is counted for coverage: a predicate for each outcome that is a point of the program, and probes
-//! where placed gateways are not the program's own.
+//! Coverage of a gress: a predicate for each outcome that is a coverage point, and probes where placed gateways differ from
+//! the program's.
 
 use super::code::{Probe, Step};
 use super::field::SlotMap;
@@ -17,13 +17,13 @@ use std::collections::BTreeSet;
 /// points that they count.
 pub(super) struct Covering<'p> {
     gress: Gress,
-    /// `None`: nothing is counted, and nothing added.
+    /// Coverage points; `None`: nothing is counted or added.
     points: Option<&'p Points>,
     /// Control-flow graph of the program as written; coverage points refer to its nodes. Empty if no points are counted.
     own: Cfg,
-    /// Gateways of it that several placed ones decide.
+    /// Original gateways whose conditions several placed gateways test.
     repeated: BTreeSet<Node>,
-    /// Predicates so far.
+    /// Number of predicates so far.
     pub(super) preds: usize,
     /// Predicates whose lanes are counted, each with the number of its point.
     pub(super) covered: Vec<(usize, u32)>,
@@ -44,7 +44,7 @@ impl<'p> Covering<'p> {
         Covering { gress, points, own, repeated, preds, covered: Vec::new() }
     }
 
-    /// Has the outcomes of a node counted.
+    /// Adds counting of a node's outcomes to its step.
     pub(super) fn step(&mut self, program: &Program, cfg: &Cfg, node: Node, step: &mut Step) {
         if self.points.is_none() {
             return;
@@ -68,12 +68,13 @@ impl<'p> Covering<'p> {
         }
     }
 
-    /// Whether a gateway decides one condition of the program that no other one decides.
+    /// Returns true if a gateway tests one condition of the program that no other gateway tests.
     fn alone(&self, cfg: &Cfg, node: Node) -> bool {
         matches!(&cfg.nodes[node].decides[..], [one] if !self.repeated.contains(one))
     }
 
-    /// What goes in front of a gateway whose outcomes are not those of one condition.
+    /// Returns the probe to run before a gateway whose outcomes are not those of one original condition; `None` if it needs
+    /// none.
     pub(super) fn probe(
         &mut self,
         program: &Program,
@@ -93,7 +94,7 @@ impl<'p> Covering<'p> {
         (!probes.is_empty()).then_some(Step::Probe(probes))
     }
 
-    /// A predicate that counts for a point: the same for all that ask.
+    /// Returns a predicate that counts for a point; it is the same for all callers.
     fn counted(&mut self, point: Point) -> Option<usize> {
         let number = self.points?.number(point)?;
         if let Some((pred, _)) = self.covered.iter().find(|(_, n)| *n == number) {
