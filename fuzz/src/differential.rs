@@ -88,7 +88,7 @@ pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
     compare_by(case, placement, Engine::new)
 }
 
-/// As [`differential`], with the engine that `make` builds from program, placement and control state.
+/// As [`compare`], with the engine that `make` builds from program, placement and control state.
 ///
 /// # Errors
 /// The first difference.

@@ -34,5 +34,5 @@ mod shipped;
 pub mod spray;
 
 pub use catalog::{ProgramError, Role, StageProgram, UnknownProgram, all, by_name};
-pub use leaf::Tables;
+pub use leaf::TableSizes;
 pub use setup::{Setup, SetupError};

@@ -27,7 +27,7 @@ mod values;
 pub use params::{EcmpParams, WcmpParams};
 pub use plan::{Plan, Side};
 use plan::{ecmp_group, wcmp_group};
-pub use values::{FunctionList, Members, Numbers, ValueError};
+pub use values::{FunctionList, Members, NumberList, ValueError};
 
 use crate::catalog::ProgramError;
 use crate::position::Position;

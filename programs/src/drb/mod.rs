@@ -4,10 +4,10 @@
 //! of uplinks, or one per flow. The order within a turn is that of the members, so a controller gives the
 //! digit-reversed one by their numbers.
 
-use crate::balance::Numbers;
+use crate::balance::NumberList;
 use crate::catalog::ProgramError;
 use crate::flowlet::choices;
-use crate::leaf::{self, Knows, Leaf, Tables, slot};
+use crate::leaf::{self, Knows, Leaf, TableSizes, slot};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -41,10 +41,10 @@ pub struct Params {
     pub start: u32,
     /// Turns of the uplinks, front-panel ports 8 and up: one of weight 2 comes twice in a round
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
@@ -53,8 +53,8 @@ impl Default for Params {
             turns: Turns::Group,
             flows: 32_768,
             start: 0,
-            weights: Numbers(vec![1; 8]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 8]),
+            tables: TableSizes::default(),
         }
     }
 }

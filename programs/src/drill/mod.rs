@@ -21,9 +21,9 @@ mod choose;
 mod depths;
 mod entries;
 
-use crate::balance::Numbers;
+use crate::balance::NumberList;
 use crate::catalog::ProgramError;
-use crate::leaf::{self, Knows, Tables};
+use crate::leaf::{self, Knows, TableSizes};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -49,10 +49,10 @@ pub struct Params {
     pub banks: u32,
     /// Chances of the uplinks, front-panel ports 8 and up, to be drawn
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
@@ -61,8 +61,8 @@ impl Default for Params {
             samples: 2,
             remember: true,
             banks: 2,
-            weights: Numbers(vec![1; 8]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 8]),
+            tables: TableSizes::default(),
         }
     }
 }

@@ -10,11 +10,11 @@
 //! the charges, finds the least, and comes back by resubmit to write it where heads read it. Between two visits all
 //! heads of a group take one path.
 
-use crate::balance::Numbers;
+use crate::balance::NumberList;
 use crate::catalog::ProgramError;
 use crate::flowlet::{self, Detect, Gaps, Spec};
 use crate::leaf::generator::{MADE, generator, visit};
-use crate::leaf::{self, Knows, Leaf, Sizes, Tables};
+use crate::leaf::{self, Knows, Leaf, Sizes, TableSizes};
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
 use crate::spray;
@@ -43,10 +43,10 @@ pub struct Params {
     pub period: Duration,
     /// Targets of the uplinks, front-panel ports 8 and up; eight in all take every stage of a Tofino
     #[param(expects = "a comma-separated list of 2 to 8 numbers that add up to at most 8")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
     /// Groups that the packet generator visits, from number 0 on
     #[param(range = 2..=4_096)]
     pub visited: u32,
@@ -57,8 +57,8 @@ impl Default for Params {
         Params {
             gaps: Gaps::default(),
             period: Duration::from_micros(1),
-            weights: Numbers(vec![1; 4]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 4]),
+            tables: TableSizes::default(),
             visited: 4,
         }
     }

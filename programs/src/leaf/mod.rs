@@ -24,7 +24,7 @@ pub(crate) use entries::{
 };
 pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route, send};
 
-use crate::balance::Numbers;
+use crate::balance::NumberList;
 use crate::catalog::ProgramError;
 use sluice_build::params;
 use sluice_build::{Bits, Builder, GressBuilder, Index};
@@ -38,7 +38,7 @@ const MEMBERS: u32 = 120;
 
 /// Table sizes that users set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, params::Params)]
-pub struct Tables {
+pub struct TableSizes {
     /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
     #[param(range = 16..=1_000_000)]
     pub routes: u32,
@@ -47,13 +47,13 @@ pub struct Tables {
     pub groups: u32,
 }
 
-impl Default for Tables {
+impl Default for TableSizes {
     fn default() -> Self {
-        Tables { routes: 4_096, groups: 256 }
+        TableSizes { routes: 4_096, groups: 256 }
     }
 }
 
-impl Tables {
+impl TableSizes {
     /// Room for groups of eight members.
     pub(crate) fn sizes(&self) -> Sizes {
         Sizes::new(self.routes, self.groups)
@@ -115,7 +115,7 @@ pub(crate) fn power_of_two(
 }
 
 /// Refuses weights that make no group.
-pub(crate) fn weights(program: &'static str, weights: &Numbers) -> Result<(), ProgramError> {
+pub(crate) fn weights(program: &'static str, weights: &NumberList) -> Result<(), ProgramError> {
     let members = weights.0.iter().try_fold(0u32, |sum, w| sum.checked_add(*w));
     let expected = match (weights.0.len(), members) {
         (2..=16, Some(1..=MEMBERS)) if weights.0[..2].iter().any(|w| *w > 0) => return Ok(()),

@@ -4,11 +4,11 @@
 //! until the flow pauses for longer than the timeout. That is all: no path is measured and no rate is known. What makes
 //! it work is that flows on a bad path slow down, pause more often and so draw more often (Vanini et al., NSDI 2017).
 
-use crate::balance::Numbers;
+use crate::balance::NumberList;
 use crate::catalog::ProgramError;
 use crate::flowlet::{self, Compare, Detect, Spec, Tick};
 use crate::leaf::generator::visit;
-use crate::leaf::{self, Knows, Tables};
+use crate::leaf::{self, Knows, TableSizes};
 use crate::position::Position;
 use crate::setup::{Ops, Setup, SetupError};
 use crate::shipped::Shipped;
@@ -39,10 +39,10 @@ pub struct Params {
     pub compare: Compare,
     /// Chances of the uplinks, front-panel ports 8 and up; unequal ones make a wrong coin
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
@@ -53,8 +53,8 @@ impl Default for Params {
             flowlets: 32_768,
             tick: Tick::Ns256,
             compare: Compare::Gt,
-            weights: Numbers(vec![1; 8]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 8]),
+            tables: TableSizes::default(),
         }
     }
 }

@@ -5,10 +5,10 @@
 //! 2015). Presto cuts in the sender's virtual switch and masks reordering at the receiver; here the leaf cuts, and
 //! nobody masks.
 
-use crate::balance::Numbers;
+use crate::balance::NumberList;
 use crate::catalog::ProgramError;
 use crate::drb::LAST_TURN;
-use crate::leaf::{self, Knows, Leaf, Tables, slot};
+use crate::leaf::{self, Knows, Leaf, TableSizes, slot};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -33,10 +33,10 @@ pub struct Params {
     pub flows: u32,
     /// Cells of the uplinks, front-panel ports 8 and up, in a round: 1,2,1 is a, b, c, b
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
@@ -45,8 +45,8 @@ impl Default for Params {
             cell: 65_536,
             headers: 40,
             flows: 32_768,
-            weights: Numbers(vec![1; 8]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 8]),
+            tables: TableSizes::default(),
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Random packet scatter (Dixit et al., INFOCOM 2013): nothing is remembered, so load is even and order is not kept.
 
-use crate::balance::Numbers;
+use crate::balance::NumberList;
 use crate::catalog::ProgramError;
-use crate::leaf::{self, Knows, Leaf, Tables};
+use crate::leaf::{self, Knows, Leaf, TableSizes};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::Shipped;
@@ -19,15 +19,15 @@ use sluice_switch::property::Property;
 pub struct Params {
     /// Chances of the uplinks, front-panel ports 8 and up
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { weights: Numbers(vec![1; 8]), tables: Tables::default() }
+        Params { weights: NumberList(vec![1; 8]), tables: TableSizes::default() }
     }
 }
 
