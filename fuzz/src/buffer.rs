@@ -1,15 +1,15 @@
-//! Random buffer profiles: a shipped one with other sizes, thresholds and marking.
+//! Random buffer profiles: a shipped one with other sizes, thresholds and ECN settings.
 
 use crate::Draw;
 use sluice_asic::port::{PortKind, PortMap};
 use sluice_asic::tm::buffer::{BufferFile, PortInfo};
 use sluice_asic::units::BitRate;
 
-/// Edits that a profile gets at most.
+/// Most edits of a profile.
 const EDITS: usize = 24;
 
-/// What is drawn for a key: sizes in bytes, or a number of a range. Headroom, and what PFC frames say, stay as they are,
-/// so that traffic that is lossless under the shipped profile is so under any that is drawn.
+/// Range of values that are drawn for a key: sizes in bytes, or numbers. Headroom and PFC settings do not change, so that
+/// traffic that is lossless under the shipped profile stays lossless.
 enum Kind {
     Bytes,
     Number(i64, i64),
@@ -28,7 +28,7 @@ const KEYS: [(&str, Kind); 10] = [
     ("pmax", Kind::Number(0, 100)),
 ];
 
-/// What a profile must know of the ports of a device, some of which run at other speeds.
+/// Properties of a device's ports on which a profile depends; some ports run at other speeds.
 #[must_use]
 pub fn port_infos(ports: &PortMap, speeds: &[(u16, BitRate)]) -> Vec<PortInfo> {
     let info = |p: &sluice_asic::port::Port| {
@@ -45,9 +45,9 @@ pub fn port_infos(ports: &PortMap, speeds: &[(u16, BitRate)]) -> Vec<PortInfo> {
     ports.iter().map(info).collect()
 }
 
-/// A profile for a device with these ports, as the text of its file: a shipped one in which some values are others,
-/// mostly so small that a few packets reach them. The smallest choice is the first shipped profile that these ports can
-/// have, as it is; `None` if there is none.
+/// Draws a profile for a device with these ports, as the text of its file: a shipped one with some values replaced, mostly
+/// by values so small that a few packets reach them. The smallest choice is the first shipped profile for these ports,
+/// unchanged; `None` if there is none.
 #[must_use]
 pub fn buffer(ports: &[PortInfo], d: &mut Draw<'_>) -> Option<String> {
     let fits = |text: &str| BufferFile::parse("drawn", text).is_ok_and(|file| file.resolve(ports).is_ok());
@@ -79,7 +79,7 @@ pub fn buffer(ports: &[PortInfo], d: &mut Draw<'_>) -> Option<String> {
     Some(lines.join("\n"))
 }
 
-/// What may be drawn for a line, if anything; the sizes of skid pools are headroom.
+/// Returns the range of values for a line; `None` if the line stays. Sizes of skid pools stay, because they are headroom.
 fn kind(lines: &[String], at: usize) -> Option<(&'static str, &'static Kind)> {
     let key = lines[at].split('=').next()?.trim();
     let (name, kind) = KEYS.iter().find(|(name, _)| *name == key)?;

@@ -1,4 +1,4 @@
-//! A program with what happens to it: what tests draw.
+//! A test case: a program with entries and packets.
 
 use crate::hunt::words;
 use crate::{Draw, Limits, entries, frames, program};
@@ -10,16 +10,16 @@ use sluice_ir::text;
 /// A program, its entries and packets.
 #[derive(Clone, PartialEq)]
 pub struct Case {
-    /// The program, legal by construction.
+    /// Program, legal by construction.
     pub program: Program,
-    /// What the control plane does before the first packet.
+    /// Control-plane operations before the first packet.
     pub ops: Vec<ControlOp>,
-    /// Packets: the port each comes in by, and its bytes.
+    /// Packets: arrival port and bytes.
     pub frames: Vec<(u16, Vec<u8>)>,
 }
 
 impl Case {
-    /// A case made of these choices.
+    /// Draws a case from these choices.
     #[must_use]
     pub fn drawn(words: &[u32], limits: &Limits) -> Case {
         // Packets draw from the end, so that shrinking a program leaves them alone.
@@ -27,7 +27,7 @@ impl Case {
         Case::with(program(&mut Draw::new(front), limits), back, limits)
     }
 
-    /// What happens to this program, made of these choices.
+    /// Draws entries and packets for a program from these choices.
     #[must_use]
     pub fn with(program: Program, words: &[u32], limits: &Limits) -> Case {
         let mut d = Draw::new(words);
@@ -37,7 +37,7 @@ impl Case {
     }
 }
 
-/// The random program with this number.
+/// Returns the random program with this number.
 #[must_use]
 pub fn numbered(number: u64, limits: &Limits) -> Program {
     let draws: Vec<u32> = words(number).take(limits.choices).collect();
@@ -57,7 +57,7 @@ impl std::fmt::Debug for Case {
     }
 }
 
-/// Cases within limits; they shrink to smaller programs and fewer packets.
+/// Strategy for cases within limits; they shrink to smaller programs and fewer packets.
 pub fn cases(limits: Limits) -> impl Strategy<Value = Case> {
     let words = proptest::collection::vec(any::<u32>(), 0..=limits.choices);
     words.prop_map(move |words| Case::drawn(&words, &limits))

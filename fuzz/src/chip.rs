@@ -1,4 +1,4 @@
-//! Random chips: a shipped one with less, or more, of some things.
+//! Random chips: a shipped one with some counts smaller or larger.
 
 use crate::Draw;
 use sluice_asic::chip::ChipSpec;
@@ -6,7 +6,7 @@ use sluice_asic::chip::ChipSpec;
 /// A number of a chip that may change.
 type Count = fn(&mut ChipSpec) -> &mut u32;
 
-/// What may change: counts that a placement has to keep to, and lengths that the cycle model adds up.
+/// Numbers that may change: counts that limit a placement, and lengths that the latency model adds up.
 const COUNTS: [Count; 36] = [
     |c| &mut c.mau.stages,
     |c| &mut c.mau.logical_tables,
@@ -46,8 +46,8 @@ const COUNTS: [Count; 36] = [
     |c| &mut c.latency.base,
 ];
 
-/// A shipped chip of which some counts are smaller, and a few larger; one that could be. The smallest choice is the
-/// first shipped chip as it is.
+/// Draws a valid chip: a shipped one with some counts smaller and a few larger. The smallest choice is the first shipped
+/// chip, unchanged.
 #[must_use]
 pub fn chip(d: &mut Draw<'_>) -> ChipSpec {
     let mut chip = if d.chance(1, 2) { ChipSpec::tofino2() } else { ChipSpec::tofino() };

@@ -1,4 +1,4 @@
-//! One case on both engines.
+//! Runs one case on both engines and compares the results.
 
 use crate::Case;
 use sluice_asic::gress::Gress;
@@ -11,8 +11,8 @@ use sluice_ir::Program;
 use sluice_ir::meter_array::Origin;
 use sluice_place::Placement;
 
-/// What a packet became in one gress: its verdict and, if it goes on, its bytes; and what was made beside it,
-/// as text with bytes.
+/// Result of a packet in one gress: its verdict, its bytes if it continues, and the copies and digests that were made of
+/// it, as text with bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Passed {
     output: PassOut,
@@ -20,7 +20,7 @@ struct Passed {
     made: Vec<(String, Vec<u8>)>,
 }
 
-/// What a run did.
+/// Counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ran {
     /// Packets that entered ingress.
@@ -33,33 +33,33 @@ pub struct Ran {
     pub made: usize,
 }
 
-/// The engines differ, or the engine does not take a program that was placed.
+/// Difference between the engines, or a placed program that the engine refuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
     /// The engine refuses the program.
     Refused(LowerError),
-    /// A packet came out differently.
+    /// A packet has another result.
     Packet {
-        /// Size of the engine's batches.
+        /// Batch size of the engine.
         batch: usize,
-        /// Which packet.
+        /// Index of the packet.
         frame: usize,
-        /// Where.
+        /// Gress and step of the difference.
         gress: Gress,
-        /// What the reference interpreter did with it.
+        /// Result of the reference interpreter.
         reference: String,
-        /// What the engine did with it.
+        /// Result of the engine.
         engine: String,
     },
-    /// Counters or registers differ in the end.
+    /// A counter or register differs after the run.
     State {
-        /// Size of the engine's batches.
+        /// Batch size of the engine.
         batch: usize,
-        /// The array.
+        /// Name of the array.
         name: String,
         /// Element or cell.
         index: usize,
-        /// What it holds after the reference interpreter and after the engine.
+        /// Values after the reference interpreter and after the engine.
         held: [String; 2],
     },
 }
@@ -80,8 +80,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Runs a case on the reference interpreter, packet by packet, and on the engine at batches of 1, 7 and the
-/// largest.
+/// Runs a case on the reference interpreter, packet by packet, and on the engine with batches of 1, 7 and the greatest size.
 ///
 /// # Errors
 /// The first difference.
@@ -89,7 +88,7 @@ pub fn compare(case: &Case, placement: &Placement) -> Result<Ran, Difference> {
     compare_by(case, placement, Engine::new)
 }
 
-/// The same with the engine that `make` makes of program, placement and control state.
+/// As [`compare`], with the engine that `make` builds from program, placement and control state.
 ///
 /// # Errors
 /// The first difference.
@@ -127,7 +126,7 @@ pub fn compare_by(
     })
 }
 
-/// Brings what the program remembers to where the control plane left it.
+/// Sets the program's state to what the control plane configured.
 fn write(executor: &mut dyn Executor, program: &Program, control: &ControlState) {
     for change in control.arrays.changes() {
         // The chip's meters were asked when the program was placed.
@@ -137,7 +136,7 @@ fn write(executor: &mut dyn Executor, program: &Program, control: &ControlState)
 
 type Passes = Vec<(usize, Passed)>;
 
-/// What each frame became in both gresses.
+/// Returns the results of each frame in both gresses.
 fn run(executor: &mut dyn Executor, case: &Case, batch: usize) -> [Passes; 2] {
     let frames = &case.frames;
     // Updates part batches, so programs without a ghost control get none.
@@ -173,10 +172,10 @@ fn run(executor: &mut dyn Executor, case: &Case, batch: usize) -> [Passes; 2] {
     result
 }
 
-/// Packets between two updates of queue depths, for programs with a ghost control.
+/// Packets between two queue-depth updates, for programs with a ghost control.
 const GHOST_GAP: usize = 23;
 
-/// An update before the packet with this number.
+/// Returns the update before the packet with this number.
 fn ghost_update(n: usize) -> GhostUpdate {
     GhostUpdate {
         ping_pong: n.is_multiple_of(2),
@@ -186,13 +185,13 @@ fn ghost_update(n: usize) -> GhostUpdate {
     }
 }
 
-/// What the device would say of a packet that comes in.
+/// Returns the ingress intrinsic metadata of a packet.
 fn arrival(n: usize, port: u16) -> PassIn {
     let now = 0xffff_ffff_ff00 + 40 * n as u64;
     PassIn { port, mac_tstamp: now, global_tstamp: now + 25, ..PassIn::default() }
 }
 
-/// What the traffic manager would say of a packet that goes to egress.
+/// Returns the egress intrinsic metadata of a packet.
 fn departure(n: usize, ingress: &PassOut) -> PassIn {
     let depth = (n as u32 * 7) % 500;
     PassIn {
@@ -243,7 +242,7 @@ fn gress_pass(
     passed
 }
 
-/// What was made, without the packet's number in the store.
+/// Formats a copy or digest without the packet's number in the store.
 fn text(kind: MadeKind) -> String {
     match kind {
         MadeKind::Mirror { session, header, packet, .. } => format!("mirror {session} {header} {packet:?}"),

@@ -1,4 +1,4 @@
-//! Choices drawn from numbers: of a list, or of a stream that does not end.
+//! Random choices, drawn from a finite list of numbers or from an endless stream.
 
 use sluice_asic::hash::splitmix64;
 
@@ -11,17 +11,17 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct Draw<'a> {
     words: &'a [u32],
     at: usize,
-    /// What comes after the list; zeros if there is nothing.
+    /// Stream after the end of the list; `None`: zeros.
     more: Option<Words>,
 }
 
-/// Words that follow from a seed and from nothing that inputs are made of.
+/// Returns an endless stream of words that depends on the seed alone and is independent of the words of inputs.
 pub fn words(seed: u64) -> impl Iterator<Item = u32> {
     let mut words = Words::new(seed, u64::MAX);
     std::iter::repeat_with(move || words.next())
 }
 
-/// A stream of words that follows from two numbers.
+/// An endless stream of words that two numbers determine.
 #[derive(Clone, Debug)]
 struct Words(u64);
 
@@ -30,7 +30,7 @@ impl Words {
         Words(seed.wrapping_mul(0xd134_2543_de82_ef95) ^ number.wrapping_mul(STEP))
     }
 
-    /// The next word (splitmix64, upper half).
+    /// Returns the next word (splitmix64, upper half).
     fn next(&mut self) -> u32 {
         let word = splitmix64(self.0);
         self.0 = self.0.wrapping_add(STEP);
@@ -45,48 +45,48 @@ impl<'a> Draw<'a> {
         Draw { words, at: 0, more: None }
     }
 
-    /// Draws from a stream that follows from two numbers and does not end.
+    /// Draws from an endless stream that two numbers determine.
     #[must_use]
     pub fn endless(seed: u64, number: u64) -> Self {
         Draw { words: &[], at: 0, more: Some(Words::new(seed, number)) }
     }
 
-    /// Whether all numbers were used: what is drawn from now on is zero.
+    /// Returns true if all numbers of the list were used.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.at >= self.words.len() && self.more.is_none()
     }
 
-    /// The next number.
+    /// Returns the next number.
     pub fn word(&mut self) -> u32 {
         let word = self.words.get(self.at).copied();
         self.at += 1;
         word.unwrap_or_else(|| self.more.as_mut().map_or(0, Words::next))
     }
 
-    /// A number below `n`; 0 if `n` is 0.
+    /// Draws a number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         ((u64::from(self.word()) * n as u64) >> 32) as usize
     }
 
-    /// True in `n` of `of` cases; the smallest choice is false.
+    /// Returns true in `n` of `of` cases; the smallest choice is false.
     pub fn chance(&mut self, n: usize, of: usize) -> bool {
         self.below(of) + n >= of && n > 0
     }
 
-    /// One of a list; `None` if it is empty.
+    /// Draws an item of a list; `None` if it is empty.
     pub fn pick<T: Copy>(&mut self, list: &[T]) -> Option<T> {
         let at = self.below(list.len());
         list.get(at).copied()
     }
 
-    /// One of a list that has a first element.
+    /// Draws an item of a list that has a first item.
     pub fn of<T: Copy, const N: usize>(&mut self, list: [T; N]) -> T {
         const { assert!(N > 0) };
         list[self.below(N)]
     }
 
-    /// A value of `width` bits, often one at a boundary.
+    /// Draws a value of `width` bits, often one at a boundary.
     pub fn value(&mut self, width: u16) -> u128 {
         let mask = sluice_asic::alu::width_mask(u32::from(width));
         let top = mask ^ (mask >> 1);

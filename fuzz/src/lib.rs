@@ -1,12 +1,14 @@
-//! Random stage programs with entries and packets, and the comparison of the two engines on them; the hunt for packets
-//! that break a property of a given program; mutants of programs; targets of coverage-guided fuzzers.
+//! Random programs, entries and packets, and what is checked with them.
 //!
-//! What lives here: strategies that build programs which are legal by construction, worlds for them (entries,
-//! packets, chips, buffer profiles), and the differential run; [`hunt`], [`mutants`], [`targets`]. What may not: any particular stage program,
-//! files, printing, clocks.
+//! - Programs that are legal by construction, with entries, packets, chips and buffer profiles, and the differential run of
+//!   both engines on them
+//! - [`hunt`]: the search for packets that break a property of a given program
+//! - [`mutants`]: the mutation check of a program's properties
+//! - [`targets`]: targets for coverage-guided fuzzers
 //!
-//! Everything random is drawn from a list of numbers ([`Draw`]) that `proptest` makes and shrinks; a list of
-//! zeros, or an empty one, gives the smallest program.
+//! This crate knows no particular stage program and has no files, printing or clocks. Everything random is drawn from a
+//! list of numbers ([`Draw`]) that `proptest` makes and shrinks. A list of zeros, or an empty one, gives the smallest
+//! program.
 
 mod buffer;
 mod case;

@@ -1,4 +1,4 @@
-//! What a program meets: entries of its tables and packets of its parser.
+//! Draws entries for a program's tables and packets for its parser.
 
 use crate::{Draw, Limits};
 use sluice_asic::gress::Gress;
@@ -7,7 +7,7 @@ use sluice_ir::{
     ActionCall, KeyValue, MatchKind, Next, ParserOpKind, ParserState, Profile, Program, SelectKey, Table,
 };
 
-/// A key column of this kind, often one that small packets' values meet.
+/// Draws a key column of this kind, often one that small values of packets match.
 pub(crate) fn key_value(d: &mut Draw<'_>, kind: MatchKind, width: u16) -> KeyValue {
     let full = sluice_asic::alu::width_mask(u32::from(width));
     match kind {
@@ -33,8 +33,8 @@ pub(crate) fn key_value(d: &mut Draw<'_>, kind: MatchKind, width: u16) -> KeyVal
     }
 }
 
-/// Draws operations that give the tables of a program entries, members and groups. They are applied as they
-/// are drawn; those that the control plane refuses (a key twice, a full table) are left out.
+/// Draws operations that give the tables of a program entries, members and groups. They are applied as they are drawn;
+/// operations that the control plane refuses (a duplicate key, a full table) are left out.
 #[must_use]
 pub fn entries(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<ControlOp> {
     let mut world = World { program, d, state: ControlState::new(program), ops: Vec::new() };
@@ -63,7 +63,7 @@ pub fn entries(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<Cont
     world.ops
 }
 
-/// Draws one more entry for a table with keys, beside what is configured; `None` if it can do nothing.
+/// Draws one more entry for a table with keys; `None` if none can be drawn.
 pub(crate) fn entry(
     program: &Program,
     table: Table,
@@ -150,8 +150,8 @@ impl World<'_, '_> {
     }
 }
 
-/// Draws packets that take the ways of the ingress parser, with small values that meet entries, a payload
-/// and now and then too few bytes; each with a port.
+/// Draws packets along paths of the ingress parser, each with a port, small field values that match entries, and a payload.
+/// Some are too short.
 #[must_use]
 pub fn frames(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<(u16, Vec<u8>)> {
     let count = 1 + d.below(limits.frames);
@@ -171,7 +171,7 @@ pub fn frames(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<(u16,
         .collect()
 }
 
-/// The bytes of a walk through the parser.
+/// Bytes of a walk through the parser.
 fn headers(program: &Program, d: &mut Draw<'_>) -> Vec<u8> {
     let mut bits = Bits::default();
     let mut next = program.pipe(Gress::Ingress).start;
@@ -181,7 +181,7 @@ fn headers(program: &Program, d: &mut Draw<'_>) -> Vec<u8> {
     bits.bytes()
 }
 
-/// Writes what a state extracts, so that one of its arms is taken.
+/// Writes the headers that a state extracts, so that one of its arms matches.
 fn step(program: &Program, d: &mut Draw<'_>, state: ParserState, bits: &mut Bits) -> Next {
     let data = &program.states[state];
     let arm = match d.below(data.arms.len() + 1) {

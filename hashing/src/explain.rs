@@ -7,7 +7,7 @@ use super::demand::{Demand, FUNCTIONS_ON_CHIP};
 use super::graph::DecisionGraph;
 use super::replan::{degraded, moved, replan};
 use super::replicas::Order;
-use super::values::Numbers;
+use super::values::NumberList;
 use super::wcmp::Method;
 use super::weighted;
 use sluice_asic::select::SelectorMode;
@@ -30,7 +30,7 @@ pub struct Question {
     pub ports: u32,
     /// Sizes of groups on correlated switches, on one path
     #[param(expects = "a comma-separated list of numbers, or none")]
-    pub upstream: Numbers,
+    pub upstream: NumberList,
     /// Bits of the hash that the modulo sees: 14 on Tofino, 16 on RTAG7
     #[param(range = 8..=20)]
     pub hash_bits: u32,
@@ -45,7 +45,7 @@ pub struct Question {
     pub order: Order,
     /// Weights of the ports, for a weighted group
     #[param(expects = "a comma-separated list of numbers, or none")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// How weights become members
     #[param(expects = "naive, split or largest-remainder")]
     pub method: Method,
@@ -61,12 +61,12 @@ impl Default for Question {
             blocks: 32,
             functions: FUNCTIONS_ON_CHIP,
             ports: 8,
-            upstream: Numbers(vec![8]),
+            upstream: NumberList(vec![8]),
             hash_bits: 14,
             width: 120,
             target: 50,
             order: Order::Interleaved,
-            weights: Numbers(vec![3, 1]),
+            weights: NumberList(vec![3, 1]),
             method: Method::Split,
             groups: 1_000,
         }

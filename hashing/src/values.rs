@@ -29,19 +29,19 @@ fn write_items<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt:
 
 /// Numbers, such as `3,1`, or `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Numbers(pub Vec<u32>);
+pub struct NumberList(pub Vec<u32>);
 
-impl FromStr for Numbers {
+impl FromStr for NumberList {
     type Err = ValueError;
-    fn from_str(text: &str) -> Result<Numbers, ValueError> {
+    fn from_str(text: &str) -> Result<NumberList, ValueError> {
         let number = |part: &str| {
             part.parse().map_err(|_| ValueError(format!("`{part}` is no number from 0 to 4294967295")))
         };
-        items(text, number).map(Numbers)
+        items(text, number).map(NumberList)
     }
 }
 
-impl fmt::Display for Numbers {
+impl fmt::Display for NumberList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_items(f, &self.0)
     }

@@ -25,7 +25,7 @@ pub mod pfc;
 pub mod presto;
 pub mod spray;
 
-pub use leaf::Tables;
+pub use leaf::TableSizes;
 
 use sluice_catalogue::Catalogue;
 

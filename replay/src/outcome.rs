@@ -19,7 +19,7 @@ use sluice_pcaps::capture::CaptureError;
 use sluice_pcaps::replay::{InputReport, Schedule};
 use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_switch::property::Violation;
-use sluice_switch::{Crowded, Held, Overtaxed, Stalled, Switch, Totals};
+use sluice_switch::{RecirculationOverload, Held, PipeOverload, Stalled, Switch, Totals};
 
 /// Results of a replay through one switch. [`Outcome::summary`] returns them as a document.
 pub struct Outcome<'a> {
@@ -54,9 +54,9 @@ pub struct Outcome<'a> {
     /// Flow-control words that reached queues, for each pipe that had any.
     pub flow_control_words: Vec<PipeWords>,
     /// Gresses that got more than a packet per cycle.
-    pub overtaxed: Vec<Overtaxed>,
+    pub overtaxed: Vec<PipeOverload>,
     /// Pipes whose recirculation ports got more than their line takes.
-    pub crowded: Vec<Crowded>,
+    pub crowded: Vec<RecirculationOverload>,
     /// Queues that hold packets and may not send.
     pub stalled: Vec<Stalled>,
     /// Packets that the parser could not read.
@@ -187,8 +187,8 @@ impl<'a> Outcome<'a> {
             counters: switch.state(),
             pipes: switch.pipe_states().cloned().collect(),
             readings: switch.readings().to_vec(),
-            overtaxed: switch.overtaxed(),
-            crowded: switch.crowded(),
+            overtaxed: switch.pipe_overloads(),
+            crowded: switch.recirculation_overloads(),
             stalled: switch.stalled(),
             view: run.view,
             schedule: run.schedule,

@@ -9,7 +9,7 @@ use sluice_asic::units::{BitRate, Duration};
 use sluice_ir::{CounterHome, LabelKind};
 use sluice_pcaps::replay::Pace;
 use sluice_switch::property::Violation;
-use sluice_switch::{Crowded, DeviceDrop, Overtaxed, Reason, Stalled};
+use sluice_switch::{RecirculationOverload, DeviceDrop, PipeOverload, Reason, Stalled};
 
 impl Outcome<'_> {
     /// Returns the summary as a document of schema `sluice.summary/1`. Every key is always there.
@@ -145,7 +145,7 @@ impl Outcome<'_> {
     }
 
     /// Warns of a gress that got packets faster than one per cycle.
-    fn overtaxed_warning(&self, o: &Overtaxed) -> String {
+    fn overtaxed_warning(&self, o: &PipeOverload) -> String {
         let clock = self.view.placement().chip.mau.clock;
         format!(
             "pipe {} took packets into {} at its ceiling, one per cycle of {clock}, those that are recirculated or made inside \
@@ -157,7 +157,7 @@ impl Outcome<'_> {
     }
 
     /// Warns of recirculation ports whose line got more than it takes.
-    fn crowded_warning(&self, c: &Crowded) -> String {
+    fn crowded_warning(&self, c: &RecirculationOverload) -> String {
         format!(
             "the recirculation ports of pipe {} were at their ceiling, {} together; packets waited up to {} for the line",
             c.pipe,

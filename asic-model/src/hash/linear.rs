@@ -14,7 +14,7 @@ struct Load {
 
 /// Tables, one per load. Entries have 32 bits if the output fits, which halves the cache footprint.
 #[derive(Debug, Clone)]
-enum Tables {
+enum ByteTables {
     Narrow(Box<[[u32; 256]]>),
     Wide(Box<[[u64; 256]]>),
 }
@@ -30,7 +30,7 @@ pub struct LinearHash {
     columns: Vec<u64>,
     constant: u64,
     loads: Box<[Load]>,
-    tables: Tables,
+    tables: ByteTables,
 }
 
 impl LinearHash {
@@ -51,9 +51,9 @@ impl LinearHash {
         let loads = pieces().map(|piece| Load { slot: piece.slot, shift: piece.byte * 8 }).collect();
         let wide = pieces().map(|piece| byte_table(&columns, piece));
         let tables = if function.output_bits() <= 32 {
-            Tables::Narrow(wide.map(|table| table.map(|entry| entry as u32)).collect())
+            ByteTables::Narrow(wide.map(|table| table.map(|entry| entry as u32)).collect())
         } else {
-            Tables::Wide(wide.collect())
+            ByteTables::Wide(wide.collect())
         };
         Ok(Self { function, columns, constant, loads, tables })
     }
@@ -68,8 +68,8 @@ impl LinearHash {
     #[inline]
     pub fn eval_with(&self, read: impl FnMut(u16) -> u32) -> u64 {
         match &self.tables {
-            Tables::Narrow(tables) => fold(&self.loads, tables, self.constant as u32, read).into(),
-            Tables::Wide(tables) => fold(&self.loads, tables, self.constant, read),
+            ByteTables::Narrow(tables) => fold(&self.loads, tables, self.constant as u32, read).into(),
+            ByteTables::Wide(tables) => fold(&self.loads, tables, self.constant, read),
         }
     }
 
@@ -83,8 +83,8 @@ impl LinearHash {
     #[inline]
     pub fn eval_bytes<const K: usize>(&self, input: [u8; K]) -> u64 {
         match &self.tables {
-            Tables::Narrow(tables) => fold_bytes(tables, self.constant as u32, input).into(),
-            Tables::Wide(tables) => fold_bytes(tables, self.constant, input),
+            ByteTables::Narrow(tables) => fold_bytes(tables, self.constant as u32, input).into(),
+            ByteTables::Wide(tables) => fold_bytes(tables, self.constant, input),
         }
     }
 
@@ -98,8 +98,8 @@ impl LinearHash {
     ) {
         sums.fill(self.constant);
         match &self.tables {
-            Tables::Narrow(tables) => fold_lanes(&self.loads, tables, sums, column),
-            Tables::Wide(tables) => fold_lanes(&self.loads, tables, sums, column),
+            ByteTables::Narrow(tables) => fold_lanes(&self.loads, tables, sums, column),
+            ByteTables::Wide(tables) => fold_lanes(&self.loads, tables, sums, column),
         }
     }
 

@@ -7,14 +7,14 @@ pub type KeyHash<'f, const K: usize> = &'f dyn Fn(&[u8; K]) -> u16;
 /// Four hashes in one word: lane i starts at bit 16·i.
 #[derive(Debug, Clone)]
 pub struct PackedHash<const K: usize> {
-    tables: Tables<K>,
+    tables: PackedTables<K>,
     constant: u64,
 }
 
 /// Contribution of each value of each key byte. For two functions the entries are half as wide, so that more of them
 /// stay in the cache.
 #[derive(Debug, Clone)]
-enum Tables<const K: usize> {
+enum PackedTables<const K: usize> {
     Narrow(Box<[[u32; 256]; K]>),
     Wide(Box<[[u64; 256]; K]>),
 }
@@ -45,9 +45,9 @@ impl<const K: usize> PackedHash<K> {
             for (narrow, wide) in narrow.iter_mut().flatten().zip(wide.iter().flatten()) {
                 *narrow = *wide as u32;
             }
-            Tables::Narrow(narrow)
+            PackedTables::Narrow(narrow)
         } else {
-            Tables::Wide(wide)
+            PackedTables::Wide(wide)
         };
         Self { tables, constant }
     }
@@ -56,14 +56,14 @@ impl<const K: usize> PackedHash<K> {
     #[inline]
     pub fn eval(&self, key: &[u8; K]) -> u64 {
         match &self.tables {
-            Tables::Narrow(tables) => {
+            PackedTables::Narrow(tables) => {
                 let mut sum = self.constant as u32;
                 for (table, byte) in tables.iter().zip(key) {
                     sum ^= table[usize::from(*byte)];
                 }
                 sum.into()
             }
-            Tables::Wide(tables) => {
+            PackedTables::Wide(tables) => {
                 let mut sum = self.constant;
                 for (table, byte) in tables.iter().zip(key) {
                     sum ^= table[usize::from(*byte)];
@@ -77,8 +77,10 @@ impl<const K: usize> PackedHash<K> {
     #[inline]
     pub fn byte(&self, index: usize, value: u8) -> u64 {
         match &self.tables {
-            Tables::Narrow(tables) => tables.get(index).map_or(0, |table| table[usize::from(value)].into()),
-            Tables::Wide(tables) => tables.get(index).map_or(0, |table| table[usize::from(value)]),
+            PackedTables::Narrow(tables) => {
+                tables.get(index).map_or(0, |table| table[usize::from(value)].into())
+            }
+            PackedTables::Wide(tables) => tables.get(index).map_or(0, |table| table[usize::from(value)]),
         }
     }
 }

@@ -15,12 +15,12 @@ pub use run::{ContendError, Ground, Stage, contend};
 pub use workload::{Station, messages, sizes};
 
 use crate::scenario::{Check, Outcome};
-use performance::Numbers;
+use performance::FigureTable;
 
 /// Whether what a contest expects has come.
 #[must_use]
 pub fn checks(contest: &Contest, all: &[Performance]) -> Outcome {
-    let numbers = Numbers::of(all);
+    let numbers = FigureTable::of(all);
     let mut outcome = Outcome {
         id: contest.id.clone(),
         source: contest.source.clone(),
@@ -51,7 +51,7 @@ pub fn checks(contest: &Contest, all: &[Performance]) -> Outcome {
 }
 
 /// The value, and those of the names in the expression.
-fn actual(expr: &crate::scenario::expr::Expr, value: i128, numbers: &Numbers) -> String {
+fn actual(expr: &crate::scenario::expr::Expr, value: i128, numbers: &FigureTable) -> String {
     use crate::scenario::expr::Scope;
     let names = expr.names();
     let known = names.iter().filter_map(|name| Some(format!("{name} {}", numbers.name(name).ok()?)));

@@ -180,16 +180,16 @@ impl Performance {
     }
 }
 
-/// The numbers of all programs: `label.number`.
-pub(super) struct Numbers(BTreeMap<String, BTreeMap<String, i128>>);
+/// Figures of all programs, as names `label.figure` in expressions.
+pub(super) struct FigureTable(BTreeMap<String, BTreeMap<String, i128>>);
 
-impl Numbers {
-    pub(super) fn of(all: &[Performance]) -> Numbers {
-        Numbers(all.iter().map(|p| (p.label.clone(), p.numbers())).collect())
+impl FigureTable {
+    pub(super) fn of(all: &[Performance]) -> FigureTable {
+        FigureTable(all.iter().map(|p| (p.label.clone(), p.numbers())).collect())
     }
 }
 
-impl Scope for Numbers {
+impl Scope for FigureTable {
     fn name(&self, name: &str) -> Result<i128, String> {
         let (label, number) = name.split_once('.').unwrap_or((name, ""));
         let of = self.0.get(label).ok_or_else(|| {

@@ -4,7 +4,7 @@
 use super::bench::Bench;
 use super::expr::{Expr, Scope};
 use super::metric;
-use super::numbers::Numbers;
+use super::numbers::ExpectedBreakpoints;
 use sluice_asic::mac::wire_bytes;
 use sluice_asic::names::nearest;
 use sluice_asic::tm::pfc::quanta_time;
@@ -83,7 +83,7 @@ impl Names<'_> {
     }
 
     fn of_profile(&self, bench: &Bench, name: &str) -> Option<Result<i128, String>> {
-        let n = Numbers::new(&bench.config);
+        let n = ExpectedBreakpoints::new(&bench.config);
         let speed = bench.ports.speed();
         Some(match name {
             "cell" => Ok(bench.config.cell.get().into()),
@@ -104,7 +104,7 @@ impl Names<'_> {
     }
 
     fn called(&self, bench: &Bench, name: &str, args: &[i128]) -> Option<Result<i128, String>> {
-        let n = Numbers::new(&bench.config);
+        let n = ExpectedBreakpoints::new(&bench.config);
         let speed = bench.ports.speed();
         let of = |args: &[i128]| -> Result<i128, String> {
             let numbers: Vec<u64> = args.iter().map(|a| unsigned(*a)).collect::<Result<_, _>>()?;

@@ -6,7 +6,7 @@
 use sluice_asic::tm::buffer::{BufferConfig, Lossless, PRIORITY_GROUPS, PgConfig, QueueBuffer, XoffTest};
 
 /// Groups and queues of a profile at port 0.
-pub(super) struct Numbers<'a> {
+pub(super) struct ExpectedBreakpoints<'a> {
     config: &'a BufferConfig,
 }
 
@@ -38,7 +38,7 @@ fn narrow(n: u64) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-impl<'a> Numbers<'a> {
+impl<'a> ExpectedBreakpoints<'a> {
     pub(super) fn new(config: &'a BufferConfig) -> Self {
         Self { config }
     }
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn the_sheets_own_profile() {
         let config = config(super::super::shipped::profile("a").unwrap(), 4, 100);
-        let n = Numbers::new(&config);
+        let n = ExpectedBreakpoints::new(&config);
         for (cells, xoff, drop) in [(1, 1010, 1211), (6, 169, 203), (2, 505, 606)] {
             assert_eq!((n.xoff_at(cells, 0), n.drop_at(cells, 0)), (Some(xoff), Some(drop)), "{cells}");
         }
@@ -241,7 +241,7 @@ mod tests {
     fn a_real_switch() {
         let text = BufferFile::text_of("th").unwrap().replace("pfc_enable", "cable = \"300m\"\npfc_enable");
         let config = config(&text, 32, 40);
-        let n = Numbers::new(&config);
+        let n = ExpectedBreakpoints::new(&config);
         assert_eq!((n.xoff_at(1, 0), n.drop_at(1, 0)), (Some(6542), Some(7063)));
         assert_eq!((n.headroom_pool(), n.lossy_drop_at(1)), (Some(5041), Some(9885)));
     }

@@ -1,4 +1,4 @@
-//! Rounds of inputs on several threads, until there are enough.
+//! Runs rounds of inputs on several threads, until a limit is reached.
 
 use super::corpus::Corpus;
 use super::input::{Input, Maker};
@@ -12,21 +12,21 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Inputs of a round. A constant: what is known changes between rounds only.
+/// Inputs of a round. A constant, because the corpus changes between rounds only.
 const ROUND: u64 = 32;
 
-/// How much is done, and with how many threads.
+/// Limits and options of a hunt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Campaign {
-    /// Everything follows from it.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Inputs; `None` until `go_on` says that it is enough.
+    /// Number of inputs; `None`: until `go_on` returns false.
     pub cases: Option<u64>,
     /// Threads, at least 1; results do not depend on it.
     pub jobs: usize,
-    /// Different properties that may fail before it ends.
+    /// Number of different failed properties after which the hunt ends.
     pub failures: usize,
-    /// The reference interpreter runs every so manyth input, at least 1, and all that reach something new.
+    /// The reference interpreter runs every n-th input, n at least 1, and every input that reaches a new point.
     pub compare: u64,
 }
 
@@ -36,40 +36,40 @@ impl Default for Campaign {
     }
 }
 
-/// A property that does not hold.
+/// A failed property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What showed on the small input.
+    /// Violation on the small input.
     pub violation: Violation,
-    /// The number of the input that it was found by.
+    /// Number of the input that first showed the violation.
     pub case: u64,
     /// Packets of that input.
     pub packets: usize,
-    /// A small input that shows it.
+    /// Shrunk input with the same violation.
     pub input: Input,
 }
 
-/// How far it is.
+/// Progress and results of a hunt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// Inputs run.
     pub cases: u64,
-    /// Packets sent: the executions.
+    /// Packets sent.
     pub packets: u64,
-    /// What was reached.
+    /// Coverage reached.
     pub coverage: Coverage,
-    /// What it found for inputs to come.
+    /// Corpus for further inputs.
     pub corpus: Corpus,
-    /// Why packets ended, with how many did.
+    /// Reasons for which packets ended, each with the number of packets.
     pub ends: BTreeMap<Reason, u64>,
-    /// The first failure of each property.
+    /// First failure of each property.
     pub failures: Vec<Failure>,
 }
 
-/// Sends inputs until there are enough: by number, or because `go_on`, which is asked after each round, says so.
+/// Sends inputs until the campaign's number is reached or `go_on`, called after each round, returns false.
 ///
 /// # Errors
-/// When the device cannot be made.
+/// If the device cannot be built.
 pub fn hunt(
     subject: &Subject<'_>,
     campaign: &Campaign,
@@ -79,10 +79,10 @@ pub fn hunt(
     hunt_on(subject, campaign, status, go_on)
 }
 
-/// Goes on from where a hunt has ended, to the campaign's number of inputs in all.
+/// Continues an earlier hunt up to the campaign's number of inputs in total.
 ///
 /// # Errors
-/// When the device cannot be made.
+/// If the device cannot be built.
 pub fn hunt_on(
     subject: &Subject<'_>,
     campaign: &Campaign,
@@ -116,7 +116,7 @@ pub fn hunt_on(
 
 type Done = Result<(Input, Outcome), SubjectError>;
 
-/// The outcomes of these inputs, in order.
+/// Returns the outcomes of these inputs, in order.
 fn round(
     maker: &Maker<'_>,
     runners: &mut [Runner<'_>],
@@ -153,7 +153,7 @@ fn take(next: &AtomicUsize, numbers: &[u64]) -> Option<(usize, u64)> {
     numbers.get(at).map(|number| (at, *number))
 }
 
-/// The small input of a failure.
+/// Shrinks the input of a failure.
 fn failure(
     runner: &mut Runner<'_>,
     case: u64,
@@ -173,7 +173,7 @@ fn failure(
 }
 
 impl Status {
-    /// Adds an outcome; pieces that reached what nothing before reached are kept.
+    /// Adds an outcome. Pieces that reached a new point are kept.
     fn take(&mut self, input: &Input, outcome: &Outcome) {
         self.cases += 1;
         self.packets += input.shots.len() as u64;
@@ -190,7 +190,7 @@ impl Status {
                 self.corpus.reach(&piece, group.iter().map(|(_, point)| *point));
             }
         }
-        outcome.echoes.iter().for_each(|echo| self.corpus.hear(echo.clone()));
+        outcome.responses.iter().for_each(|response| self.corpus.add_response(response.clone()));
         self.coverage.merge(&outcome.coverage);
         for (reason, n) in &outcome.ends {
             let count = self.ends.entry(*reason).or_insert(0);

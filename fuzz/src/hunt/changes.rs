@@ -1,10 +1,10 @@
-//! Changes of entries, queues and ports as a file of changes.
+//! Writes the control-plane changes of an input as a file of changes.
 
 use sluice_control::{ControlOp, DeviceOp, Then, show_key, show_value};
 use sluice_ir::{ActionCall, MatchKind, Program, Table};
 use std::fmt::Write;
 
-/// The operations, each with its time in ns, as lines that [`sluice_control::lines::parse_changes`] reads.
+/// Formats operations, each with its time in ns, as lines that [`sluice_control::lines::parse_changes`] reads.
 #[must_use]
 pub fn changes(program: &Program, ops: &[(u64, ControlOp)]) -> String {
     let mut out = String::new();
@@ -17,7 +17,7 @@ pub fn changes(program: &Program, ops: &[(u64, ControlOp)]) -> String {
     out
 }
 
-/// One operation; `None` for a kind that inputs do not have.
+/// Formats one operation; `None` for a kind that inputs do not have.
 fn line(program: &Program, op: &ControlOp) -> Option<String> {
     let name = |table: &Table| &program.tables[*table].name;
     Some(match op {
@@ -77,7 +77,7 @@ fn line(program: &Program, op: &ControlOp) -> Option<String> {
     })
 }
 
-/// An action and its arguments, each with a space before it.
+/// Formats an action and its arguments, each after a space.
 fn call_text<'p>(program: &'p Program, call: &ActionCall) -> (&'p str, String) {
     let action = &program.actions[call.action];
     let args = action.params.iter().zip(&call.args);

@@ -1,4 +1,4 @@
-//! Elements of registers that the control plane has written and packets only read: thresholds, numbers of ports. Hunts
+//! Register elements that the control plane has written and packets only read, such as thresholds and port numbers. Hunts
 //! give them other values.
 
 use crate::Draw;
@@ -7,7 +7,7 @@ use sluice_asic::salu::State as Element;
 use sluice_control::{ControlOp, ControlState};
 use sluice_ir::{CellStmtKind, Program, Register};
 
-/// Those of a program with these entries: each with the value that it has.
+/// Returns these elements of a program with these entries, each with its value.
 pub(crate) fn configured(program: &Program, control: &ControlState) -> Vec<(Register, u32, Element)> {
     let written = |register: Register| {
         let mut written = false;
@@ -23,7 +23,7 @@ pub(crate) fn configured(program: &Program, control: &ControlState) -> Vec<(Regi
     elements.filter(|(register, ..)| !written(*register)).collect()
 }
 
-/// Gives one of these elements another value: of another one, near its own, of its size, or any.
+/// Gives one of these elements another value: that of another element, one close to its own, one of similar size, or any.
 pub(super) fn other(
     program: &Program,
     list: &[(Register, u32, Element)],

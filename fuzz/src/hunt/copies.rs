@@ -1,36 +1,37 @@
-//! Which fields of headers a program copies into which others: what a table asks of metadata, or of a header that one
-//! gress hands to the other, packets must carry.
+//! Copies between header fields: a table may match metadata that was copied from a header, or a header that one gress
+//! passes to the other, so the packet must carry the value in the field that it is copied from.
 
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{Expr, Field, Header, Home, Intrinsic, ParserOpKind, PrimitiveKind, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A field of a header, and where in it the lowest bit of a value stands.
+/// A field of a header, and the bit of it at which a value's lowest bit is.
 pub(crate) type Source = (Field, u16);
 
-/// Copies from field to field that are followed at most.
+/// Most copies from field to field that are followed.
 const STEPS: usize = 4;
 
-/// For each field those that its value comes from: of which there is at least one, itself if nothing is known.
+/// For each field, the parsed header fields that its value is copied from, through at most `STEPS` copies. A field without
+/// a known source lists itself, so no list is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Copies {
     sources: EntityMap<Field, Vec<Source>>,
-    /// For each field all whose values it may have whole, itself among them.
+    /// For each field, the fields whose value it may have as a whole, itself included.
     passed: EntityMap<Field, Vec<Field>>,
 }
 
-/// Copies as the program states them.
+/// Copies that the program states.
 struct Stated<'p> {
     program: &'p Program,
     copies: BTreeMap<Field, Vec<Source>>,
-    /// Fields of ingress by name.
+    /// Ingress fields by name.
     named: BTreeMap<&'p str, Field>,
-    /// What parsers take from packets.
+    /// Headers that the parsers extract.
     extracted: BTreeSet<Header>,
 }
 
-/// The field that a value is all or some bits of.
+/// Returns the field of which a value is all or some bits; `None` for other values.
 pub(super) fn part(value: &Expr) -> Option<Source> {
     match value {
         Expr::Field(field) => Some((*field, 0)),
@@ -84,19 +85,19 @@ impl Copies {
         Copies { sources, passed }
     }
 
-    /// The fields that a field's value comes from.
+    /// Returns the fields that a field's value is copied from.
     pub(crate) fn sources(&self, field: Field) -> &[Source] {
         self.sources.get(field).map_or(&[], Vec::as_slice)
     }
 
-    /// The fields whose values a field may have whole, itself among them.
+    /// Returns the fields whose value a field may have as a whole, itself included.
     pub(crate) fn passed(&self, field: Field) -> &[Field] {
         self.passed.get(field).map_or(&[], Vec::as_slice)
     }
 }
 
 impl Stated<'_> {
-    /// Adds the fields on the wire that a value comes from.
+    /// Adds the fields on the wire that a value is copied from.
     fn follow(&self, (field, at): Source, left: usize, list: &mut Vec<Source>, all: &mut Vec<Field>) {
         let data = &self.program.fields[field];
         if at == 0 && !all.contains(&field) {

@@ -1,57 +1,57 @@
-//! What a hunt has found, for inputs to come: pieces that reached something new, what the device sent for them, and a
-//! few pieces for each point.
+//! Corpus of a hunt, from which later inputs are mutated: pieces that reached new coverage points, the device's responses to
+//! them, and a few pieces for each point.
 
 use super::input::Piece;
 use std::collections::BTreeMap;
 
-/// Pieces kept for a point at most: the first ways to it, by other packets or at other times.
+/// Most pieces that are kept for one point; the first ones are kept.
 const FEW: usize = 6;
-/// Echoes kept at most; the newest take the place of the oldest.
-const ECHOES: usize = 256;
+/// Most responses that are kept; a new response replaces the oldest.
+const RESPONSES: usize = 256;
 
-/// What is known of a program by what reached it.
+/// Pieces of inputs that are worth mutating.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Corpus {
-    /// Pieces that reached something new, in order.
+    /// Pieces that reached a new point, in order of discovery.
     pub pieces: Vec<Piece>,
-    echoes: Vec<Echo>,
-    /// Echoes that ever were.
-    heard: usize,
-    /// Per point the pieces in `few`.
+    responses: Vec<Response>,
+    /// Responses added so far, those included that were replaced.
+    added: usize,
+    /// Point to the indices of its pieces in `few`.
     reaching: BTreeMap<u32, Vec<u32>>,
     few: Vec<Piece>,
 }
 
-/// A piece, and the frames that left the device because of it: what a neighbour that runs the same program, or a host that
-/// answers with what it got, sends back.
+/// A piece and the frames that the device sent because of it. Sent back to the device, the frames stand for a neighbour that
+/// runs the same program, or for a host that answers (*echo* in the handbook).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Echo {
-    /// What came in.
-    pub of: Piece,
-    /// What left, as packets that come in by the port by which they left.
-    pub back: Piece,
+pub struct Response {
+    /// Piece that arrived.
+    pub request: Piece,
+    /// Sent frames, as packets that arrive on the port on which they were sent.
+    pub frames: Piece,
 }
 
 impl Corpus {
-    /// Echoes, in no particular order.
+    /// Returns the kept responses, in no particular order.
     #[must_use]
-    pub fn echoes(&self) -> &[Echo] {
-        &self.echoes
+    pub fn responses(&self) -> &[Response] {
+        &self.responses
     }
 
-    /// Adds an echo.
-    pub fn hear(&mut self, echo: Echo) {
-        if echo.back.shots.is_empty() {
+    /// Adds a response, unless it has no frames.
+    pub fn add_response(&mut self, response: Response) {
+        if response.frames.shots.is_empty() {
             return;
         }
-        match self.echoes.get_mut(self.heard % ECHOES) {
-            Some(old) => *old = echo,
-            None => self.echoes.push(echo),
+        match self.responses.get_mut(self.added % RESPONSES) {
+            Some(old) => *old = response,
+            None => self.responses.push(response),
         }
-        self.heard += 1;
+        self.added += 1;
     }
 
-    /// A piece reached these points: it is kept for those that have few.
+    /// Keeps `piece` for those of `points` that have few pieces.
     pub fn reach(&mut self, piece: &Piece, points: impl Iterator<Item = u32>) {
         let number = self.few.len() as u32;
         let mut kept = false;
@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_echoes_stay() {
+    fn the_newest_responses_stay() {
         let mut corpus = Corpus::default();
-        corpus.hear(Echo { of: piece(0), back: Piece::default() });
-        assert!(corpus.echoes().is_empty());
-        for n in 0..=ECHOES {
-            corpus.hear(Echo { of: piece(0), back: piece(n as u8) });
+        corpus.add_response(Response { request: piece(0), frames: Piece::default() });
+        assert!(corpus.responses().is_empty());
+        for n in 0..=RESPONSES {
+            corpus.add_response(Response { request: piece(0), frames: piece(n as u8) });
         }
-        assert_eq!(corpus.echoes().len(), ECHOES);
-        assert_eq!(corpus.echoes()[0].back, piece(ECHOES as u8));
+        assert_eq!(corpus.responses().len(), RESPONSES);
+        assert_eq!(corpus.responses()[0].frames, piece(RESPONSES as u8));
     }
 }

@@ -1,21 +1,21 @@
-//! What a run did, as one number that does not depend on the order in which ports report.
+//! Digest of a run: one number that does not depend on the order in which ports report.
 
 use sluice_ir::entity::Entity;
 use sluice_switch::{self as switch, IdleEntry, Left, Lost, Reason};
 use std::hash::Hasher;
 
-/// A sum over everything that left, ended or was told to the control plane, each with its time and bytes.
+/// Sum of the hashes of all sent packets, dropped packets and messages to the control plane, each with its time and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Digest(u64);
 
 impl Digest {
-    /// A packet that left.
+    /// Adds a sent packet.
     pub(crate) fn left(&mut self, p: &Left, head: &[u8], tail: &[u8]) {
         let words = [1, p.tag, p.egress_port.into(), p.qid.into(), p.first_bit.as_ps(), p.bytes.into()];
         self.add(words, head, tail);
     }
 
-    /// A packet that ended inside.
+    /// Adds a packet that was dropped or absorbed.
     pub(crate) fn lost(&mut self, p: &Lost, head: &[u8], tail: &[u8]) {
         let reason = match p.reason {
             Reason::Label(label) => label.index() as u64,
@@ -25,12 +25,12 @@ impl Digest {
         self.add([2, p.tag, p.port.into(), reason, p.time.as_ps(), p.bytes.into()], head, tail);
     }
 
-    /// What the program told the control plane.
+    /// Adds a digest message to the control plane.
     pub(crate) fn told(&mut self, d: &switch::Digest, data: &[u8]) {
         self.add([3, d.tag, d.pipe.into(), d.kind.into(), d.time.as_ps(), 0], data, &[]);
     }
 
-    /// An entry that nothing used for its time to live.
+    /// Adds an entry whose time to live expired.
     pub(crate) fn idle(&mut self, e: &IdleEntry) {
         self.add([4, e.table.index() as u64, e.entry.into(), e.time.as_ps(), 0, 0], &[], &[]);
     }

@@ -1,4 +1,4 @@
-//! Changes of what the control plane has configured: entries, groups and elements of registers.
+//! Draws changes of the configuration: entries, groups and register elements.
 
 use super::PORT_BITS;
 use super::configured::other;
@@ -11,11 +11,11 @@ use sluice_control::{ControlOp, ControlState, Entry, GroupMember, Then};
 use sluice_exec::cover::Point;
 use sluice_ir::{Action, ActionCall, Home, Intrinsic, KeyValue, Profile, Table};
 
-/// Entries of a table that are changed at once, at most.
+/// Most entries of a table that are changed at once.
 const MOST_CHANGED: usize = 64;
 
 impl Maker<'_> {
-    /// Changes of entries, applied to `entries`, so that each fits what it finds.
+    /// Draws changes of entries and applies them to `entries`, so that each change is valid when it is applied.
     pub(super) fn changes(&self, entries: &mut ControlState, d: &mut Draw<'_>) -> Vec<ControlOp> {
         let program = &self.subject.program;
         let mut ops = Vec::new();
@@ -54,8 +54,8 @@ impl Maker<'_> {
         ops
     }
 
-    /// Entries like those that name a value in a column, for another value: a priority that is treated like another one. Arguments
-    /// that say the old value, or have its bit, say the new one, or have that.
+    /// Returns copies of the entries that match a value in a column, for another value, such as a priority that is treated
+    /// like another one. Arguments that contain the old value, or its bit, get the new value or its bit.
     fn renamed(&self, entries: &mut ControlState, d: &mut Draw<'_>) -> Vec<ControlOp> {
         let program = &self.subject.program;
         let free = |t: &Table| program.tables[*t].entries.is_empty() && !program.tables[*t].keys.is_empty();
@@ -94,7 +94,7 @@ impl Maker<'_> {
         ops
     }
 
-    /// Arguments with another value in place of one.
+    /// Replaces one value by another in arguments.
     fn rename(&self, call: &mut ActionCall, old: u128, new: u128) {
         let bit = |value: u128| u32::try_from(value).ok().and_then(|n| 1u128.checked_shl(n));
         let params = &self.subject.program.actions[call.action].params;
@@ -108,7 +108,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What every packet runs that comes to a table: an action that is to be reached.
+    /// Returns a change by which every packet that reaches a table runs the action that is aimed at.
     pub(super) fn all_run(
         &self,
         table: Table,
@@ -139,7 +139,8 @@ impl Maker<'_> {
         ops
     }
 
-    /// What makes packets come to a fixed entry by metadata: entries and default actions that write what it names.
+    /// Returns changes by which packets reach a constant entry through metadata: entries and default actions that write the
+    /// values that the entry matches.
     pub(super) fn given(
         &self,
         (table, at): (Table, usize),
@@ -175,13 +176,13 @@ impl Maker<'_> {
         ops
     }
 
-    /// Whether two actions have parameters of the same widths.
+    /// Returns true if two actions have parameters of the same widths.
     fn alike(&self, a: Action, b: Action) -> bool {
         let widths = |action: Action| self.subject.program.actions[action].params.iter().map(|p| p.width);
         widths(a).eq(widths(b))
     }
 
-    /// A table whose action is aimed at, if one is.
+    /// Returns a table with the action that is aimed at; `None` if no action is.
     pub(super) fn runs(&self, aim: &Aim) -> Option<(Table, Action)> {
         let points = self.subject.points.list();
         aim.points.iter().find_map(|n| match points.get(*n as usize)?.point {
@@ -190,7 +191,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Other members for a group.
+    /// Draws other members for a group.
     fn regroup(&self, profile: Profile, entries: &ControlState, d: &mut Draw<'_>) -> Option<ControlOp> {
         let state = &entries.profiles[profile];
         let groups: Vec<u32> = state.groups.keys().copied().take(64).collect();
@@ -206,7 +207,7 @@ impl Maker<'_> {
         Some(ControlOp::SetGroup { profile, group, members })
     }
 
-    /// The entry with a key and arguments that may mean something.
+    /// Draws an entry with a key and arguments that are likely to have an effect.
     fn sensible(&self, mut op: ControlOp, d: &mut Draw<'_>) -> ControlOp {
         if let ControlOp::InsertEntry { table, key, .. } = &mut op {
             let keys = &self.subject.program.tables[*table].keys;
@@ -239,7 +240,7 @@ impl Maker<'_> {
         op
     }
 
-    /// A call with arguments that entries have now, or small ones.
+    /// Draws a call with arguments that entries have, or small ones.
     fn call(&self, table: Table, d: &mut Draw<'_>) -> Option<ActionCall> {
         let program = &self.subject.program;
         let action = d.pick(&program.tables[table].actions)?;
@@ -247,7 +248,7 @@ impl Maker<'_> {
         Some(known.unwrap_or_else(|| self.drawn_call(action, d)))
     }
 
-    /// A call of an action as an entry of the table has it.
+    /// Returns a call of an action as an entry of the table has it.
     fn known_call(&self, table: Table, action: Action, d: &mut Draw<'_>) -> Option<ActionCall> {
         let known: Vec<&ActionCall> = self.subject.control.tables[table]
             .entries()
@@ -263,8 +264,8 @@ impl Maker<'_> {
         ActionCall { action, args: params.map(|(n, p)| self.argument(action, n, p.width, d)).collect() }
     }
 
-    /// An argument that may mean something: what a table asks of the field that it goes to. One as wide as a dev_port is one of the front panel: entries that send
-    /// packets in circles by a recirculation port are no mistake of the program.
+    /// Draws an argument: a value that tables match in the field that it is written to. An argument as wide as a dev_port
+    /// is a front-panel port, because packets that recirculate for ever are no fault of the program.
     fn argument(&self, action: Action, param: u16, width: u16, d: &mut Draw<'_>) -> u128 {
         match width {
             PORT_BITS => self.pools.out(d).into(),

@@ -1,9 +1,9 @@
-//! What is sent: packets with times and ports, and changes of entries between them; how it is drawn and mutated.
+//! Inputs: packets with ports and times, and changes of the configuration between them; how they are drawn and mutated.
 
 use super::configured::configured;
-use super::corpus::{Corpus, Echo};
-use super::echo::turn_round;
+use super::corpus::{Corpus, Response};
 use super::pools::{Masked, Pools, Wanted};
+use super::responses::swap_addresses;
 use super::shape::Packets;
 use super::subject::Subject;
 use crate::Draw;
@@ -18,13 +18,13 @@ use std::collections::BTreeSet;
 /// A packet of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shot {
-    /// First bit on the wire, in ns from the start of the input.
+    /// Time of the first bit on the wire, in ns from the start of the input.
     pub at: u64,
-    /// dev_port.
+    /// Port on which the packet arrives, as dev_port.
     pub port: u16,
-    /// Without FCS.
+    /// Bytes without FCS.
     pub bytes: Vec<u8>,
-    /// The piece that it came from.
+    /// Number of the piece to which the packet belongs.
     pub piece: u32,
 }
 
@@ -33,17 +33,17 @@ pub struct Shot {
 pub struct Input {
     /// Packets.
     pub shots: Vec<Shot>,
-    /// Changes with their times in ns: of entries, each of which fits what it finds, of queues and of ports.
+    /// Changes of entries, queues and ports, with their times in ns. Each is valid when it is applied.
     pub ops: Vec<(u64, ControlOp)>,
-    /// Whether senders obey PFC: packets of paused priorities wait.
+    /// True if the senders obey PFC, so that packets of paused priorities wait.
     pub obeys: bool,
-    /// Of each piece that it was put together from the gap before its first packet.
+    /// For each piece of the input, the gap in ns before its first packet.
     pub pieces: Vec<u64>,
 }
 
 impl Input {
-    /// A piece that it was put together from: those that reach something new are kept. `None` if there is none of this number,
-    /// or if its packets are gone.
+    /// Returns a piece of the input, to be kept if it reached a new point; `None` if there is no piece of this number, or
+    /// its packets were removed.
     #[must_use]
     pub fn piece(&self, number: u32) -> Option<Piece> {
         let mut gap = *self.pieces.get(number as usize)?;
@@ -59,7 +59,7 @@ impl Input {
         (!shots.is_empty()).then_some(Piece { shots })
     }
 
-    /// What lets all queues go on that are left paused, and brings ports up that are left down: the end of a run, for
+    /// Returns the operations that resume all paused queues and bring up all ports that are down, for the end of a run:
     /// packets that wait for ever are no fault of a program.
     #[must_use]
     pub fn release(&self) -> Vec<DeviceOp> {
@@ -83,53 +83,53 @@ impl Input {
     }
 }
 
-/// A few packets that belong together: each with the ns since the one before, its port and its bytes.
+/// A few packets that belong together, each with the gap in ns after the packet before, its port and its bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
-    /// The packets.
+    /// Packets: gap, port, bytes.
     pub shots: Vec<(u64, u16, Vec<u8>)>,
 }
 
-/// What pieces for an aim are made of.
+/// Material for the pieces that serve an aim.
 struct Near<'a> {
-    /// What reached it.
+    /// Pieces that reached one of the aim's points.
     pieces: Vec<&'a Piece>,
-    /// What came to another entry of its table.
+    /// Pieces that matched another entry of the same table.
     visitors: Vec<&'a Piece>,
-    /// Values that lead to its entry, one way each.
+    /// Alternative sets of field values that match the entry.
     wanted: &'a [Wanted],
 }
 
-/// What an input is to reach: half of its pieces are made for it.
+/// Aim of an input: half of its pieces are made to reach it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Aim {
-    /// Points of the program, by number: pieces that reached one are sent again, as they were or changed.
+    /// Coverage points, by number. Pieces that reached one of them are sent again, some with changes.
     pub points: Vec<u32>,
-    /// Tables whose entry, by its position among the fixed ones, packets are to match.
+    /// Constant entry that packets are to match, as its table and position.
     pub entry: Option<(Table, usize)>,
 }
 
-/// Packets of a piece at most.
+/// Most packets of a piece.
 const PIECE: usize = 24;
-/// One piece in so many is for a fixed entry that nobody has found.
+/// One piece in this many is made for a constant entry that no packet has matched.
 const UNKNOWN: usize = 12;
-/// One piece in so many runs through the values of a field.
+/// One piece in this many counts up the value of a field.
 const SWEEP: usize = 32;
-/// Queues of a recirculation port that are paused: programs use the first few.
+/// Number of queues of a recirculation port that may be paused; programs use the first few.
 const LOOPED: usize = 2;
-/// One piece in so many of those that come from others has a packet for each entry of a table.
+/// One in this many mutated pieces has a packet for each of several entries of a table.
 const CALL: usize = 16;
-/// Packets of an input, about.
+/// Approximate number of packets of an input.
 const INPUT: usize = 192;
-/// Packets that the device may make by itself in an input, about.
+/// Approximate number of packets that the device may generate during an input.
 const BY_ITSELF: u64 = 96;
 
-/// Makes inputs for a subject.
+/// Draws inputs for a subject.
 #[derive(Clone, Debug)]
 pub struct Maker<'s> {
     pub(super) subject: &'s Subject<'s>,
     pub(super) pools: Pools,
-    /// Elements of registers that the control plane may write.
+    /// Register elements that the control plane may write.
     pub(super) configured: Vec<(Register, u32, Element)>,
 }
 
@@ -140,7 +140,7 @@ impl std::fmt::Debug for Subject<'_> {
 }
 
 impl<'s> Maker<'s> {
-    /// Inputs for a subject.
+    /// Returns a source of inputs for a subject.
     #[must_use]
     pub fn new(subject: &'s Subject<'s>) -> Maker<'s> {
         let pools = Pools::new(&subject.program, &subject.control, &subject.ports);
@@ -148,13 +148,13 @@ impl<'s> Maker<'s> {
         Maker { subject, pools, configured }
     }
 
-    /// The input with this number: half of its pieces are new, half come from `corpus`.
+    /// Draws the input with this number. Half of its pieces are new, half come from `corpus`.
     #[must_use]
     pub fn input(&self, seed: u64, number: u64, corpus: &Corpus) -> Input {
         self.aimed(seed, number, corpus, &Aim::default())
     }
 
-    /// The same, with an aim.
+    /// As [`Self::input`], with an aim.
     #[must_use]
     pub fn aimed(&self, seed: u64, number: u64, corpus: &Corpus, aim: &Aim) -> Input {
         let near = Near {
@@ -205,7 +205,7 @@ impl<'s> Maker<'s> {
         input
     }
 
-    /// A new piece, an echo, or one that was mutated.
+    /// Draws a piece: a new one, a response of the device, or a mutated one.
     fn any(&self, corpus: &Corpus, d: &mut Draw<'_>) -> Piece {
         let pieces = &corpus.pieces;
         let unknown = if d.chance(1, UNKNOWN) { self.unknown(corpus, d) } else { None };
@@ -219,11 +219,11 @@ impl<'s> Maker<'s> {
         if let Some(piece) = called {
             return piece;
         }
-        let echo = if d.chance(1, 3) { self.echo(corpus.echoes(), pieces, d) } else { None };
-        echo.unwrap_or_else(|| self.mutated(&pieces[d.below(pieces.len())], pieces, d))
+        let response = if d.chance(1, 3) { self.response(corpus.responses(), pieces, d) } else { None };
+        response.unwrap_or_else(|| self.mutated(&pieces[d.below(pieces.len())], pieces, d))
     }
 
-    /// A packet of a piece once for each of several entries of a table: flows that meet, classes, ports.
+    /// Repeats a packet of a piece for several entries of a table, such as flows that compete, traffic classes or ports.
     fn called(&self, piece: &Piece, d: &mut Draw<'_>) -> Option<Piece> {
         let packets = Packets::new(&self.subject.program, &self.pools);
         let (_, port, bytes) = piece.shots.get(d.below(piece.shots.len()))?;
@@ -235,7 +235,7 @@ impl<'s> Maker<'s> {
         (!shots.is_empty()).then_some(Piece { shots })
     }
 
-    /// A piece for a fixed entry that no packet has found so far, if that is drawn.
+    /// With some probability, draws a piece for a constant entry that no packet has matched.
     fn unknown(&self, corpus: &Corpus, d: &mut Draw<'_>) -> Option<Piece> {
         let (table, at) = self.pools.any_entry(d)?;
         let known = self.subject.points.entry(table, at).is_none_or(|number| corpus.knows(number));
@@ -244,7 +244,7 @@ impl<'s> Maker<'s> {
         Some(self.piece(wanted, d))
     }
 
-    /// In half of all cases a piece that reached what is aimed at, or one for the entry that is.
+    /// In half of all cases, draws a piece that reached the aim, or one for the aim's entry.
     fn near(&self, near: &Near<'_>, corpus: &Corpus, d: &mut Draw<'_>) -> Option<Piece> {
         let Near { pieces, visitors, wanted } = near;
         if (pieces.is_empty() && wanted.is_empty()) || d.chance(1, 2) {
@@ -265,15 +265,15 @@ impl<'s> Maker<'s> {
         })
     }
 
-    /// Pieces that came to a table with fixed entries, for any of them.
+    /// Draws a constant entry of a table that pieces have reached, with such a piece.
     fn visitors<'c>(&self, table: Table, corpus: &'c Corpus) -> Vec<&'c Piece> {
         let (points, entries) = (&self.subject.points, self.subject.program.tables[table].entries.len());
         let found = (0..entries).filter_map(|at| points.entry(table, at));
         corpus.reaching(&points.number(Point::Hit(table)).into_iter().chain(found).collect::<Vec<_>>())
     }
 
-    /// A packet of a piece, which has come a long way, with the values that are wanted, and mostly all that a field beside them
-    /// makes of it.
+    /// Draws copies of a packet that reached deep into the program, with the `wanted` values, and mostly with a sweep of a
+    /// field in the same header.
     fn grafted(&self, piece: &Piece, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Piece {
         let packets = Packets::new(&self.subject.program, &self.pools);
         let Some((gap, port, bytes)) = piece.shots.get(d.below(piece.shots.len())) else {
@@ -285,7 +285,7 @@ impl<'s> Maker<'s> {
         Piece { shots: std::iter::once(bytes).chain(frames).map(shot).collect() }
     }
 
-    /// A packet of a piece, and all that a field makes of it.
+    /// Draws a packet of a piece and a sweep of one of its fields.
     fn swept(&self, piece: &Piece, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Piece {
         let packets = Packets::new(&self.subject.program, &self.pools);
         let Some((gap, port, bytes)) = piece.shots.get(d.below(piece.shots.len())) else {
@@ -296,14 +296,14 @@ impl<'s> Maker<'s> {
         Piece { shots: std::iter::once(bytes.clone()).chain(frames).map(shot).collect() }
     }
 
-    /// What the device once sent comes in by the ports by which it left, as if from the other end, or all by one; as it was
-    /// or turned round; behind what it was sent for, or alone.
-    fn echo(&self, echoes: &[Echo], corpus: &[Piece], d: &mut Draw<'_>) -> Option<Piece> {
-        let echo = echoes.get(d.below(echoes.len()))?;
-        let mut back = echo.back.clone();
+    /// Draws a response of the device and sends it back: on the ports on which it was sent or all on one port, unchanged or
+    /// with addresses swapped, alone or after its request.
+    fn response(&self, responses: &[Response], corpus: &[Piece], d: &mut Draw<'_>) -> Option<Piece> {
+        let response = responses.get(d.below(responses.len()))?;
+        let mut back = response.frames.clone();
         let shots = &mut back.shots;
         if d.chance(1, 2) {
-            shots.iter_mut().for_each(|(.., bytes)| turn_round(bytes));
+            shots.iter_mut().for_each(|(.., bytes)| swap_addresses(bytes));
         }
         if d.chance(1, 4) {
             let port = self.pools.port(d);
@@ -316,13 +316,13 @@ impl<'s> Maker<'s> {
         if let Some((gap, ..)) = shots.first_mut() {
             *gap = self.pools.gap(d);
         }
-        let mut piece = if d.chance(1, 2) { echo.of.clone() } else { Piece::default() };
+        let mut piece = if d.chance(1, 2) { response.request.clone() } else { Piece::default() };
         piece.shots.append(shots);
         Some(if d.chance(1, 2) { self.mutated(&piece, corpus, d) } else { piece })
     }
 
-    /// A packet, which matches what is wanted if anything is, and others that differ from it a little, or not: a flow; or
-    /// all that a field makes of it. One in six comes by many ports at once, so that queues fill.
+    /// Draws a piece: a packet with the `wanted` values and packets that differ from it in few fields or none (a flow), or
+    /// a sweep of a field. One piece in six arrives on many ports at once, so that queues fill.
     fn piece(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Piece {
         let packets = Packets::new(&self.subject.program, &self.pools);
         let crowd = d.chance(1, 6);
@@ -381,7 +381,8 @@ impl<'s> Maker<'s> {
         piece
     }
 
-    /// Pauses a queue or lets it go on, slows a port, or takes it down or brings it up; mostly what packets use.
+    /// Draws a change of the device, mostly of queues and ports that packets use: a queue pauses or resumes, a port gets
+    /// slower, goes down or comes up.
     fn steer(&self, d: &mut Draw<'_>) -> Option<DeviceOp> {
         if let Some(port) = self.pools.looped(d).filter(|_| d.chance(1, 4)) {
             let queue = d.below(LOOPED) as u8;

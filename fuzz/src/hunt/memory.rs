@@ -1,4 +1,4 @@
-//! What one run leaves for the next: memory, entries, and an executor that looks up as before.
+//! State that one run hands to the next: recycled memory, entries, and an executor with its entries restored.
 
 use super::input::Input;
 use sluice_control::{ControlState, Scope};
@@ -6,16 +6,16 @@ use sluice_exec::pass::Executor;
 use sluice_ir::{Program, Table};
 use sluice_switch as switch;
 
-/// What a device had that is of no use any more, for the next one with the same program and entries.
+/// Memory of a finished run, recycled by the next run with the same program and entries.
 #[derive(Default)]
 pub(crate) struct Memory {
-    /// Of the device.
+    /// Memory of the device.
     pub(crate) device: switch::Memory,
-    /// Entries as they were before the run.
+    /// Entries as they were before the run; `None` if there was no run.
     pub(crate) control: Option<ControlState>,
 }
 
-/// What a run of an input can have changed, each scope once.
+/// Returns the scopes that a run of an input can have changed, each once.
 pub(super) fn scopes(input: &Input) -> Vec<Scope> {
     let mut list: Vec<Scope> = input.ops.iter().map(|(_, op)| op.scope()).collect();
     // Packet generators are switched off at the end.
@@ -25,7 +25,7 @@ pub(super) fn scopes(input: &Input) -> Vec<Scope> {
     list
 }
 
-/// Gives an executor back the entries that it had before an input.
+/// Restores the entries that an executor had before an input.
 pub(crate) fn restore(
     program: &Program,
     control: &ControlState,

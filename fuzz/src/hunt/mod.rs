@@ -1,41 +1,41 @@
 //! The hunt for packets that break a property of a stage program.
 //!
-//! An [`Input`] is a list of packets with times and ports, and of changes of entries between them. A [`Runner`] sends
-//! it through two devices, one with the engine and one with the reference interpreter, asks the properties and says
-//! which points of the program were new. [`hunt`] makes inputs: drawn from the program's parser, entries and
-//! constants, or mutated from *pieces* of inputs that reached something new; [`shrink`] makes a failing one small.
+//! An [`Input`] is a list of packets with arrival times and ports, and of control-plane changes between them. A [`Runner`]
+//! sends an input through two devices, one with the engine and one with the reference interpreter, checks the properties and
+//! reports the coverage points that were new. [`hunt`] makes inputs: drawn from the program's parser, entries and constants,
+//! or mutated from *pieces* of inputs that reached new points. [`shrink`] reduces a failing input.
 //!
-//! Everything follows from the seed: inputs are made in rounds of a fixed size from what was known before the round,
-//! so that results do not depend on the number of threads.
+//! Results depend on the seed alone and not on the number of threads, because inputs are made in rounds of a fixed size from
+//! the corpus as it was before the round.
 
-/// Bits of a dev_port.
+/// Width of a dev_port in bits.
 const PORT_BITS: u16 = 9;
 
-mod beyond;
 mod campaign;
 mod changes;
 mod configured;
 mod copies;
 mod corpus;
 mod digest;
-mod echo;
+mod egress_headers;
 mod entries;
+mod field_offsets;
+mod fixup;
 mod input;
-mod located;
 mod memory;
 mod obey;
 mod pools;
 mod ports;
+mod responses;
 mod runner;
 mod shape;
 mod shrink;
 mod subject;
-mod whole;
 
 pub use crate::draw::words;
 pub use campaign::{Campaign, Failure, Status, hunt, hunt_on};
 pub use changes::changes;
-pub use corpus::{Corpus, Echo};
+pub use corpus::{Corpus, Response};
 pub use input::{Aim, Input, Maker, Piece, Shot};
 pub use pools::Pools;
 pub use runner::{Outcome, Runner};

@@ -1,4 +1,4 @@
-//! Packets of an input behind senders that obey PFC.
+//! Sends the packets of an input through senders that obey PFC.
 
 use super::input::{Input, Shot};
 use super::subject::Subject;
@@ -10,17 +10,18 @@ use sluice_exec::pass::Executor;
 use sluice_fabric::senders::{Ears, Heard, Receiver, Senders, Sent, Waiting};
 use sluice_switch::{RxFrame, Sink, Switch, SwitchError};
 
-/// Length of the cables: that which `sluice replay --obey-pfc` takes, and profiles have room for.
+/// Length of the cables; `sluice replay --obey-pfc` uses the same, and buffer profiles have headroom for it.
 pub(crate) const CABLE: Length = Length::from_metres(5);
 
-/// The senders of an input's ports.
+/// Senders of an input's ports.
 pub(super) struct Queue {
     senders: Senders,
     ports: Vec<DevPort>,
 }
 
 impl Queue {
-    /// Senders for the ports of an input, which take priorities as this switch does; `None` if they do not obey.
+    /// Returns senders for the ports of an input, with the device's mapping of priorities; `None` if the input's senders do
+    /// not obey PFC.
     pub(super) fn new<E: Executor>(
         subject: &Subject<'_>,
         input: &Input,
@@ -46,7 +47,7 @@ impl Queue {
         Some(Queue { senders, ports })
     }
 
-    /// A packet is due, and time passes until then.
+    /// Queues a packet at its sender and advances the switch to the packet's time.
     pub(super) fn send<E: Executor>(
         &mut self,
         switch: &mut Switch<E>,
@@ -60,7 +61,7 @@ impl Queue {
         self.senders.send_until(due, &mut Ports { switch, sink, ports: &self.ports })
     }
 
-    /// Sends what is still held back, up to `end`.
+    /// Sends packets that still wait, up to `end`.
     pub(super) fn rest<E: Executor>(
         &mut self,
         switch: &mut Switch<E>,
@@ -71,7 +72,7 @@ impl Queue {
     }
 }
 
-/// The switch behind the senders' cables.
+/// Switch at the far end of the senders' cables.
 struct Ports<'a, E, S> {
     switch: &'a mut Switch<E>,
     sink: &'a mut S,

@@ -1,7 +1,7 @@
-//! Values that mean something to a program: of its entries, selects, conditions and registers.
+//! Pools of field values that are significant to a program: from its entries, parser selects, conditions and registers.
 
-use super::beyond::Beyond;
 use super::copies::{Copies, Source, part};
+use super::egress_headers::EgressHeaders;
 use super::ports::{loops, outs};
 use crate::Draw;
 use sluice_asic::alu::width_mask;
@@ -16,63 +16,63 @@ use sluice_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A value and the bits of it that matter.
+/// A value, and a mask of the bits that matter.
 pub(crate) type Masked = (u128, u128);
 
-/// Values of fields that one packet is to have.
+/// Field values that one packet is to have.
 pub(crate) type Wanted = Vec<(Field, Masked)>;
 
-/// Most values kept of one table: a routing table has thousands, and a few of them say as much.
+/// Most values that are taken from one table, because a large table does not say more than a few of its entries.
 const MOST: usize = 256;
 
-/// The values of a program with its entries.
+/// Value pools of a program with its entries.
 #[derive(Clone, Debug, Default)]
 pub struct Pools {
-    /// Per field.
+    /// Values of each field.
     fields: EntityMap<Field, Vec<Masked>>,
-    /// Of all fields of a width.
+    /// Values of all fields of a width, by width.
     widths: BTreeMap<u16, Vec<Masked>>,
-    /// Entries of tables as columns of fields.
+    /// Entries of tables, each as values of its key fields.
     entries: Vec<Wanted>,
-    /// The same by table and entry, with the ways to each: of tables with several entries.
+    /// For each table with several entries: for each entry, the alternative sets of field values that match it.
     lists: Vec<Vec<Vec<Wanted>>>,
-    /// Those of each fixed entry, by table and position.
+    /// For each constant entry, by table and position, the alternative sets of field values that match it.
     fixed: BTreeMap<(Table, usize), Vec<Wanted>>,
-    /// Its keys.
+    /// Constant entries, as tables and positions.
     places: Vec<(Table, usize)>,
-    /// Fields that parameters of actions are written to.
+    /// Fields to which actions write parameters.
     params: BTreeMap<(Action, u16), Field>,
-    /// All dev_ports of the front panel.
+    /// All front-panel ports, as dev_ports.
     front: Vec<u16>,
-    /// Some of them, those that entries name first.
+    /// Some front-panel ports; those that entries name come first.
     ports: Vec<u16>,
-    /// Those of them that packets leave by, as entries say.
+    /// Front-panel ports to which entries send packets.
     outs: Vec<u16>,
-    /// Recirculation ports that the program sends packets to.
+    /// Recirculation ports to which the program sends packets.
     loops: Vec<u16>,
     /// Constants of conditions and register actions that could be times, in ns.
     times: Vec<u64>,
     /// Longest gap between packets, in ns.
     pub(crate) longest: u64,
-    /// Time for which a device makes one packet by itself, in ns, if it does.
+    /// Average time in which the device generates one packet, in ns; `None` if it generates none.
     lap: Option<u64>,
-    /// What egress parses beyond what ingress does, if anything.
-    pub(crate) beyond: Option<Beyond>,
+    /// Headers that only the egress parser takes from the wire; `None` if there are none.
+    pub(crate) egress: Option<EgressHeaders>,
     copies: Copies,
 }
 
-/// The longest gap, in ns, where nothing fills it.
+/// Longest gap, in ns, of a program without packet generators.
 const LONGEST: u64 = 20_000_000;
-/// Packets that packet generators may make in a gap: an input is about what it sends.
+/// Most packets that packet generators may make in a gap, because the input's own packets are the subject.
 const GENERATED: u64 = 8;
 
-/// The longest gap, in ns, that comes of a number in a larger unit: programs with timers of their own run all the while.
+/// Longest gap, in ns, that is derived from a constant in a larger unit; programs with timers run during all of it.
 const SCALED: u64 = 400_000;
 
-/// One gap in so many may be longer than a device needs to make a packet by itself; the others are cut to what is left of them.
+/// One gap in this many may be longer than the device needs to generate a packet; other gaps are cut to that time.
 const SELDOM: usize = 8;
 
-/// The time, in ns, for which all periodic applications that are on make one packet together.
+/// Returns the average time, in ns, in which all enabled periodic applications together generate one packet.
 fn lap(control: &ControlState) -> Option<u64> {
     const MILLISECOND: u64 = 1_000_000_000;
     let on = control.device.apps.values().filter(|app| app.enabled);
@@ -87,7 +87,7 @@ fn lap(control: &ControlState) -> Option<u64> {
     (rate > 0).then(|| (1_000_000 / rate).max(1))
 }
 
-/// A column of an entry as a value and the bits that matter; of a range, its lower bound.
+/// Returns a column of an entry as a value and a mask; of a range, its lower bound.
 pub(crate) fn column(value: KeyValue, width: u16) -> Masked {
     let full = width_mask(u32::from(width));
     match value {
@@ -104,12 +104,12 @@ impl Pools {
     #[must_use]
     pub fn new(program: &Program, control: &ControlState, ports: &PortMap) -> Pools {
         let fields = EntityMap::filled(program.fields.len(), |_| Vec::new());
-        let beyond = Beyond::of(program);
+        let egress = EgressHeaders::of(program);
         let copies = Copies::of(program);
         let params = params(program);
         let lap = lap(control);
         let longest = lap.map_or(LONGEST, |lap| lap.saturating_mul(GENERATED)).min(LONGEST);
-        let mut pools = Pools { fields, longest, lap, beyond, copies, params, ..Pools::default() };
+        let mut pools = Pools { fields, longest, lap, egress, copies, params, ..Pools::default() };
         for table in program.tables.keys() {
             pools.table(program, control, table);
         }
@@ -134,8 +134,7 @@ impl Pools {
         pools
     }
 
-    /// Numbers that may be times are given in the units that stamps are cut to: constants found so far, and arguments of
-    /// entries.
+    /// Adds times: constants found so far and arguments of entries, in each unit to which the program cuts timestamps.
     fn units(&mut self, program: &Program, control: &ControlState) {
         let entries = control.tables.values().flat_map(|t| t.entries().take(MOST));
         let args = entries.flat_map(|(_, e)| match &e.then {
@@ -269,7 +268,7 @@ impl Pools {
         }
     }
 
-    /// Ports of the front panel; those that keys name stand first, then the first few of each pipe.
+    /// Returns the front-panel ports: those that keys name first, then the first few of each pipe.
     fn find_ports(&mut self, program: &Program, control: &ControlState, ports: &PortMap) {
         let front: Vec<u16> = ports.front_ports().iter().map(|p| p.dev_port.number()).collect();
         let port = program.intrinsic(Gress::Ingress, Intrinsic::IngressPort);
@@ -291,7 +290,8 @@ impl Pools {
         self.loops = loops(program, ports);
     }
 
-    /// Whether an arm of the parser can be taken by a packet that comes in by the front panel, as far as intrinsic metadata says.
+    /// Returns true if a packet from the front panel can take an arm of the parser, as far as intrinsic metadata decides
+    /// it.
     pub(crate) fn can_come(&self, program: &Program, state: &StateData, arm: &SelectArm) -> bool {
         state.select.iter().zip(&arm.values).all(|(key, (value, mask))| {
             let SelectKey::Field(field) = key else { return true };
@@ -305,34 +305,34 @@ impl Pools {
         })
     }
 
-    /// Time in which a device makes as many packets by itself as this, in ns, if it makes any.
+    /// Returns the time in which the device generates `packets` packets, in ns; `None` if it generates none.
     pub(crate) fn time_of(&self, packets: u64) -> Option<u64> {
         self.lap.map(|lap| lap.saturating_mul(packets))
     }
 
-    /// A port to send by.
+    /// Draws a port on which packets arrive.
     pub(crate) fn port(&self, d: &mut Draw<'_>) -> u16 {
         let first = self.ports.first().filter(|_| d.chance(1, 2)).copied();
         first.unwrap_or_else(|| self.any_port(d))
     }
 
-    /// One port as likely as the others.
+    /// Draws a port, all with equal probability.
     pub(crate) fn any_port(&self, d: &mut Draw<'_>) -> u16 {
         d.pick(&self.ports).unwrap_or(0)
     }
 
-    /// A recirculation port that the program sends packets to.
+    /// Draws a recirculation port to which the program sends packets.
     pub(crate) fn looped(&self, d: &mut Draw<'_>) -> Option<u16> {
         d.pick(&self.loops)
     }
 
-    /// A port that packets leave by, mostly.
+    /// Draws an output port, mostly one to which entries send packets.
     pub(crate) fn out(&self, d: &mut Draw<'_>) -> u16 {
         let known = if d.chance(3, 4) { d.pick(&self.outs) } else { None };
         known.unwrap_or_else(|| self.port(d))
     }
 
-    /// A value for a key of a table: what its entries and conditions have, or any.
+    /// Draws a value for a key: one of the table's entries or of conditions, or any.
     pub(crate) fn key(&self, field: Field, width: u16, d: &mut Draw<'_>) -> u128 {
         let known = self.copies.sources(field).iter().find(|(f, at)| *at == 0 && !self.fields[*f].is_empty());
         let value = match known {
@@ -342,7 +342,7 @@ impl Pools {
         value & width_mask(width.into())
     }
 
-    /// A value for a field: of its own, of fields like it, or any.
+    /// Draws a value for a field: one of its own, one of similar fields, or any.
     pub(crate) fn value(&self, field: Field, width: u16, d: &mut Draw<'_>) -> u128 {
         let own = &self.fields[field];
         let list = if !own.is_empty() && d.chance(2, 3) {
@@ -354,34 +354,34 @@ impl Pools {
         d.pick(list).map_or(any, |(value, mask)| value & mask | any & !mask)
     }
 
-    /// Values that an entry, or several of different tables, want.
+    /// Draws the field values that an entry needs, or entries of several tables.
     pub(crate) fn wanted(&self, d: &mut Draw<'_>) -> Vec<(Field, Masked)> {
         let entries = (0..d.below(4)).filter_map(|_| self.entries.get(d.below(self.entries.len())));
         entries.flatten().copied().collect()
     }
 
-    /// Entries of one table, each with the ways to it.
+    /// Returns the entries of a table, each with the alternative sets of field values that match it.
     pub(crate) fn list(&self, d: &mut Draw<'_>) -> &[Vec<Wanted>] {
         self.lists.get(d.below(self.lists.len())).map_or(&[], Vec::as_slice)
     }
 
-    /// What the fixed entry of a table at this position wants, by one or another of the fields that it is known by.
+    /// Draws one of the sets of field values that match the constant entry at this position of a table.
     pub(crate) fn entry(&self, table: Table, at: usize) -> &[Wanted] {
         self.fixed.get(&(table, at)).map_or(&[], Vec::as_slice)
     }
 
-    /// Parameters of actions that are written to a field, or to one that it is copied from.
+    /// Returns the action parameters that are written to a field, or to a field that it is copied from.
     pub(crate) fn givers(&self, field: Field) -> Vec<(Action, u16)> {
         let passed = self.copies.passed(field);
         self.params.iter().filter(|(_, to)| passed.contains(to)).map(|(from, _)| *from).collect()
     }
 
-    /// The fixed entry at this place among all, as its table and position there.
+    /// Returns table and position of the constant entry with this number over all tables.
     pub(crate) fn any_entry(&self, d: &mut Draw<'_>) -> Option<(Table, usize)> {
         d.pick(&self.places)
     }
 
-    /// A value for a parameter of an action: what is known of the field that it is written to, or any.
+    /// Draws a value for an action parameter: one of the field to which it is written, or any.
     pub(crate) fn argument(&self, action: Action, param: u16, width: u16, d: &mut Draw<'_>) -> u128 {
         let field = self.params.get(&(action, param)).filter(|_| d.chance(2, 3));
         let sources = field.map_or(&[][..], |f| self.copies.sources(*f));
@@ -397,8 +397,8 @@ impl Pools {
         }
     }
 
-    /// A time in ns that may matter: a constant of the program or near it, or one of several scales. Where a device makes packets
-    /// by itself most are shorter: an input is about what it sends.
+    /// Draws a gap in ns: a constant of the program or close to one, or a value of one of several scales. If the device
+    /// generates packets, most gaps are shorter than the time between two of them.
     pub(crate) fn gap(&self, d: &mut Draw<'_>) -> u64 {
         let gap = self.any_gap(d);
         match self.lap {
@@ -420,7 +420,7 @@ impl Pools {
     }
 }
 
-/// The bits that statements cut off time stamps, at their lower end.
+/// Returns the numbers of low bits that statements cut off timestamps.
 fn cuts(program: &Program) -> BTreeSet<u16> {
     let stamp = |field: Field| {
         let home = program.fields[field].home;
@@ -434,7 +434,7 @@ fn cuts(program: &Program) -> BTreeSet<u16> {
     set.chain(inputs).filter(|(field, at)| stamp(*field) && *at < 32).map(|(_, at)| at).collect()
 }
 
-/// The fields of metadata that parameters are written to whole.
+/// Returns the metadata fields to which parameters are written as a whole.
 fn params(program: &Program) -> BTreeMap<(Action, u16), Field> {
     let of = |(action, data): (Action, &ActionData)| -> Vec<((Action, u16), Field)> {
         let set = |p: &Primitive| match &p.kind {

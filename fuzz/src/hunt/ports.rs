@@ -1,4 +1,4 @@
-//! Ports that packets of a program leave by.
+//! Ports on which packets of a program leave.
 
 use super::PORT_BITS;
 use sluice_asic::gress::Gress;
@@ -7,10 +7,10 @@ use sluice_control::{ControlState, Then};
 use sluice_ir::{Expr, Intrinsic, ParamData, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
-/// Entries and members of a table or profile that are looked at.
+/// Most entries and members of a table or profile that are examined.
 const MOST: usize = 256;
 
-/// Ports of the front panel that entries and members send packets to, but for the first few of many.
+/// Returns the front-panel ports to which entries and members send packets; of a long list, only the first few.
 pub(super) fn outs(program: &Program, control: &ControlState, front: &[u16]) -> Vec<u16> {
     let entries = control.tables.values().flat_map(|t| t.entries().take(MOST));
     let direct = entries.filter_map(|(_, e)| if let Then::Call(call) = &e.then { Some(call) } else { None });
@@ -25,7 +25,7 @@ pub(super) fn outs(program: &Program, control: &ControlState, front: &[u16]) -> 
     known.into_iter().take(24).collect()
 }
 
-/// Recirculation ports that actions send packets to.
+/// Returns the recirculation ports to which actions send packets.
 pub(super) fn loops(program: &Program, ports: &PortMap) -> Vec<u16> {
     let to = program.intrinsic(Gress::Ingress, Intrinsic::UcastEgressPort);
     let set = program.actions.values().flat_map(|a| &a.body).filter_map(|p| match &p.kind {

@@ -1,12 +1,12 @@
-//! One input through two devices: the engine's, which properties look at and which counts what it reaches, and the
-//! reference interpreter's, which must do the same.
+//! Runs one input through two devices: one with the engine, which counts coverage and which the properties observe, and one
+//! with the reference interpreter, whose results must be equal.
 
-use super::corpus::Echo;
+use super::corpus::Response;
 use super::digest::Digest;
-use super::echo::{Heard, echoes};
 use super::input::Input;
 use super::memory::{Memory, restore, scopes};
 use super::obey::Queue;
+use super::responses::{SentFrame, responses};
 use super::subject::{Subject, SubjectError};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
@@ -22,40 +22,41 @@ use sluice_switch::{self as switch, IdleEntry, Left, Lost, Reason, RxFrame, Sink
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Time that a device gets to empty itself after the last packet.
+/// Longest time for a device to become empty after the last packet.
 pub(crate) const DRAIN: Duration = Duration::from_millis(10);
-/// When a drain first looks whether the device is empty; each time later it waits twice as long.
+/// Time of a drain's first check whether the device is empty; each further wait is twice as long.
 const FIRST_STEP: Duration = Duration::from_micros(1);
 
-/// Time for the way of a generated packet through the device, with laps.
+/// Time that a generated packet takes through the device, recirculations included.
 const SETTLE: Duration = Duration::from_micros(20);
 
-/// What came of an input.
+/// Result of one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What does not hold.
+    /// Violations of properties.
     pub violations: Vec<Violation>,
-    /// What was reached.
+    /// Coverage points that the input reached.
     pub coverage: Coverage,
-    /// Points reached for the first time, by the piece that did.
+    /// Pairs of a piece and a point that the piece was the first to reach.
     pub new: Vec<(u32, u32)>,
-    /// Points that few packets had reached before, and fixed entries that none had found, by the piece that did.
+    /// Pairs of a piece and a point that the piece reached: one with fewer than `SELDOM` packets so far, or an unmatched
+    /// constant entry.
     pub few: Vec<(u32, u32)>,
-    /// What left because of pieces that reached something new.
-    pub echoes: Vec<Echo>,
-    /// Why packets ended, with how many did.
+    /// Frames that the device sent because of pieces that reached a new point.
+    pub responses: Vec<Response>,
+    /// Reasons for which packets ended, each with the number of packets.
     pub ends: Vec<(Reason, u64)>,
 }
 
-/// Packets below which a point counts as seldom reached.
+/// Number of packets below which a point counts as rarely reached.
 const SELDOM: u64 = 256;
 
-/// Notes reads of invalid headers.
+/// Tracer that records the first read of an invalid header.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reads(Option<String>);
 
 impl Reads {
-    /// The first one, which is forgotten.
+    /// Returns the recorded read and forgets it.
     pub(crate) fn take(&mut self) -> Option<String> {
         self.0.take()
     }
@@ -76,15 +77,17 @@ impl Tracer for Reads {
     }
 }
 
-/// What a run is given beside the device: who else sees what leaves and ends, and memory.
+/// Further arguments of a run: observers, recycled memory and a limit.
 pub(crate) struct Beside<'m> {
+    /// Properties that observe the run.
     pub(crate) monitor: Option<&'m mut Monitor>,
-    pub(crate) heard: Option<&'m mut Vec<Heard>>,
-    /// Of another run, to write over.
+    /// List to which sent frames are added.
+    pub(crate) heard: Option<&'m mut Vec<SentFrame>>,
+    /// Memory of an earlier run, which is overwritten.
     pub(crate) memory: Memory,
-    /// Laps through recirculation ports after which the run is stopped.
+    /// Recirculations after which the run is stopped.
     pub(crate) laps: u64,
-    /// Passes and queues are watched: the device then lets nothing in ahead of time.
+    /// True if passes and queues are observed: the device then admits no packet ahead of time.
     pub(crate) watched: bool,
 }
 
@@ -94,11 +97,11 @@ impl Default for Beside<'_> {
     }
 }
 
-/// Digests what leaves and ends; others look too, if there are any.
+/// Sink that digests sent and dropped packets and passes them on to the observers.
 struct Watch<'m> {
     digest: Digest,
     monitor: Option<&'m mut Monitor>,
-    heard: Option<&'m mut Vec<Heard>>,
+    heard: Option<&'m mut Vec<SentFrame>>,
     watched: bool,
 }
 
@@ -122,7 +125,7 @@ impl Sink for Watch<'_> {
         }
         if let Some(heard) = &mut self.heard {
             let (time, port) = (packet.first_bit.as_ps() / 1000, packet.egress_port);
-            heard.push(Heard { time, port, bytes: [head, tail].concat(), tag: packet.tag });
+            heard.push(SentFrame { time, port, bytes: [head, tail].concat(), tag: packet.tag });
         }
     }
 
@@ -134,11 +137,12 @@ impl Sink for Watch<'_> {
     }
 }
 
-/// What a device did with an input.
+/// Results of one device for an input.
 pub(crate) struct Ran {
-    /// It was busy for so long that it was stopped: how far it came means nothing.
+    /// True if the run was stopped before the device was empty: after `Beside::laps` recirculations, or at the end of the
+    /// drain. The results are incomplete and must not be compared.
     pub(crate) cut: bool,
-    /// Laps through recirculation ports.
+    /// Recirculations of all packets together.
     pub(crate) laps: u64,
     pub(crate) digest: Digest,
     pub(crate) memory: Memory,
@@ -151,24 +155,24 @@ pub struct Runner<'s> {
     program: Arc<Program>,
     engine: Engine,
     reference: Reference<Reads>,
-    /// An engine by steps, if the first one runs generated code.
+    /// Engine that runs by steps; `None` if `engine` does not run generated code.
     steps: Option<Engine>,
     monitor: Monitor,
-    /// Of the engine's device, of the interpreter's, and of that by steps.
+    /// Recycled memory of the devices with the engine, the interpreter and the engine by steps.
     memory: [Memory; 3],
-    /// What a piece reaches.
+    /// Coverage of the current piece.
     step: Coverage,
     /// Packets sent so far.
     pub packets: u64,
-    /// Whether the reference interpreter runs inputs that reach nothing new, too.
+    /// True if the reference interpreter also runs inputs that reach no new point.
     pub compare: bool,
 }
 
 impl<'s> Runner<'s> {
-    /// A runner of a subject.
+    /// Returns a runner for a subject.
     ///
     /// # Errors
-    /// When the engine does not take the program.
+    /// If the engine cannot lower the program.
     pub fn new(subject: &'s Subject<'s>) -> Result<Runner<'s>, SubjectError> {
         let Subject { program, placement, control, points, catalogue, .. } = subject;
         let refused = |e: LowerError| SubjectError::Device(e.to_string());
@@ -191,10 +195,10 @@ impl<'s> Runner<'s> {
         })
     }
 
-    /// Runs an input. What is new is new against `known`.
+    /// Runs an input. A point is new if it is not in `known`.
     ///
     /// # Errors
-    /// When the device cannot be made.
+    /// If the device cannot be built.
     pub fn run(&mut self, input: &Input, known: &Coverage) -> Result<Outcome, SubjectError> {
         let result = catch_unwind(AssertUnwindSafe(|| self.all(input, known)));
         self.packets += input.shots.len() as u64;
@@ -240,19 +244,19 @@ impl<'s> Runner<'s> {
             memory[0] = found.memory;
             return Ok(outcome);
         }
-        // Another size of batches: results do not depend on it.
+        // Results must not depend on the batch size, so the interpreter uses another one.
         let config = SwitchConfig { max_batch: 1, ..subject.config.clone() };
         let mut heard = Vec::new();
         let beside = Beside {
             heard: (!outcome.new.is_empty()).then_some(&mut heard),
             memory: std::mem::take(&mut memory[1]),
-            // Here as careful as can be: the others' ways through the device must come to the same.
+            // Observed, so that no packet is admitted ahead of time: results must not depend on that.
             watched: true,
             ..Beside::default()
         };
         let expected =
             send(subject, program, control, config, &mut *reference, input, beside, &mut |_, _| {})?;
-        outcome.echoes = echoes(heard, input, &outcome.new.iter().map(|(piece, _)| *piece).collect());
+        outcome.responses = responses(heard, input, &outcome.new.iter().map(|(piece, _)| *piece).collect());
         let mut add = |property, text| {
             outcome.violations.push(Violation { property, tag: None, time: Time::ORIGIN, text });
         };
@@ -282,8 +286,8 @@ impl<'s> Runner<'s> {
     }
 }
 
-/// What differs between what an engine's device did and what the interpreter's did. That one was stopped is a failure of
-/// its own.
+/// Describes the first difference between the results of the engine and of the interpreter; `None` if they are equal or one
+/// of the runs was stopped.
 fn difference(subject: &Subject<'_>, found: &Ran, expected: &Ran) -> Option<String> {
     if found.cut || expected.cut {
         return None;
@@ -294,14 +298,14 @@ fn difference(subject: &Subject<'_>, found: &Ran, expected: &Ran) -> Option<Stri
     states_text(&subject.program, &found.memory.device.states, &expected.memory.device.states)
 }
 
-/// What the interpreter must know of the device.
+/// Returns the device's properties on which the interpreter's results depend.
 pub(crate) fn options(subject: &Subject<'_>) -> Options {
     let cycles = [0, 1].map(|g: usize| subject.placement.gresses[g].parser.cycles.clone());
     Options { parser_cycles: cycles, origin: Origin::of(&subject.placement.chip) }
 }
 
-/// Sends an input through a device with a program that lies where the subject's does; `seen` is called after each
-/// piece, and when the device is empty.
+/// Sends an input through a device with `program`, placed as the subject's program is. Calls `seen` after each piece and when
+/// the device is empty.
 #[expect(clippy::too_many_arguments, reason = "what a device is made of, and who looks")]
 pub(crate) fn send<E: Executor>(
     subject: &Subject<'_>,
@@ -319,7 +323,7 @@ pub(crate) fn send<E: Executor>(
     let made = Switch::with_memory(program, placement, ports, entries, executor, config, device);
     let mut switch = made.map_err(|e| SubjectError::Device(e.to_string()))?;
     let mut watch = Watch { digest: Digest::default(), monitor: None, heard, watched };
-    // As in a replay, time begins with the first packet.
+    // As in a replay, time starts with the first packet.
     let first = input.shots.first().map_or(0, |s| s.at);
     let time = |ns: u64| Time::ORIGIN + Duration::from_nanos(ns.saturating_sub(first));
     let mut refused = None;
@@ -332,7 +336,7 @@ pub(crate) fn send<E: Executor>(
         last = time(shot.at);
         let orig_len = shot.bytes.len() as u32;
         let due = input.ops.iter().take_while(|(at, _)| *at <= shot.at).count();
-        // Queues and ports change when packets leave, not where they go.
+        // Changes of queues and ports do not change the verdict on packets, so the monitor is notified of others alone.
         let entries = |(_, op): &(u64, ControlOp)| !matches!(op, ControlOp::Device(_));
         if let Some(monitor) = monitor.as_deref_mut().filter(|_| input.ops[changed..due].iter().any(entries))
         {
@@ -362,9 +366,9 @@ pub(crate) fn send<E: Executor>(
         }
     }
     watch.monitor = monitor.take();
-    // After everything that happens with the last packet.
+    // After all events at the last packet's time.
     let end = last + Duration::from_nanos(1);
-    // Generators would go on for ever; the run ends without them, so that nothing is under way when states are compared.
+    // Packet generators never end. The run disables them, so that no packet is inside when states are compared.
     for (&(pipe, app), _) in control.device.apps.iter().filter(|(_, set)| set.enabled) {
         let off = ControlOp::Device(DeviceOp::EnablePktgenApp { pipe, app, enabled: false });
         refused = refused.or(switch.control(end, off).err());
@@ -376,7 +380,7 @@ pub(crate) fn send<E: Executor>(
         refused = refused.or(queue.rest(&mut switch, &mut watch, end + DRAIN).err());
     }
     let end = end.max(switch.time());
-    // Looked at only at times that do not depend on batches.
+    // Checks only at times that do not depend on batches.
     let mut step = FIRST_STEP;
     while switch.is_busy() && step <= DRAIN {
         refused = refused.or(switch.advance(end + step, &mut watch).err());
@@ -385,7 +389,7 @@ pub(crate) fn send<E: Executor>(
             return Ok(stopped(&watch, switch, control, input));
         }
     }
-    // What generators made last needs no longer than this.
+    // The last generated packets leave within this time.
     refused = refused.or(switch.advance(switch.time() + SETTLE, &mut watch).err());
     seen(switch.executor_mut(), input.shots.last().map_or(0, |s| s.piece));
     if let Some(monitor) = &mut watch.monitor {
@@ -403,13 +407,13 @@ pub(crate) fn send<E: Executor>(
     }
 }
 
-/// What a run that was stopped has done.
+/// Returns the results of a stopped run.
 fn stopped<E: Executor>(watch: &Watch<'_>, switch: Switch<E>, control: &ControlState, input: &Input) -> Ran {
     let (cut, laps) = (true, switch.totals().recirculated);
     Ran { cut, laps, digest: watch.digest, memory: left(switch, control, input), ends: Vec::new() }
 }
 
-/// What a device leaves that began with these entries.
+/// Takes the memory out of a device and restores the entries `first`, with which the run began.
 fn left<E: Executor>(switch: Switch<E>, first: &ControlState, input: &Input) -> Memory {
     let (device, mut control) = switch.into_parts();
     control.restore(first, &scopes(input));
@@ -429,12 +433,12 @@ fn ends_text(subject: &Subject<'_>, engine: &[(Reason, u64)], reference: &[(Reas
     )
 }
 
-/// A state without its large arrays.
+/// Returns the parts of a state other than registers and counters.
 fn rest(s: &State) -> impl PartialEq + '_ {
     (&s.params, &s.ages, &s.meters, &s.busy, &s.randoms)
 }
 
-/// The first cell that differs.
+/// Describes the first difference between the states of the engine and of the reference; `None` if they are equal.
 fn states_text(program: &Program, engine: &[State], reference: &[State]) -> Option<String> {
     for (pipe, (e, r)) in engine.iter().zip(reference).enumerate() {
         for (register, data) in program.registers.iter() {

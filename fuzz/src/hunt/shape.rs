@@ -1,20 +1,20 @@
-//! Packets for a program: walks through its parser, with values that its tables and conditions know.
+//! Draws packets for a program by random walks through its parser, with field values from its tables and conditions.
 
-use super::beyond::Beyond;
-use super::located::{bits, located, set_bits};
+use super::egress_headers::EgressHeaders;
+use super::field_offsets::{bits, field_offsets, set_bits};
+use super::fixup::{fix_lengths_and_checksums, fix_with};
 use super::pools::{Masked, Pools};
-use super::whole::{finish, repair};
 use crate::Draw;
 use sluice_asic::gress::Gress;
 use sluice_ir::{Field, Header, Next, ParserOpKind, ParserState, Program, SelectArm, SelectKey, StateData};
 use std::collections::BTreeMap;
 
-/// States that a walk takes at most.
+/// Most states of a walk.
 const MOST_STATES: usize = 48;
-/// Bytes of headers at most.
+/// Most bytes of headers.
 const MOST_BYTES: usize = 400;
 
-/// Makes packets for a program.
+/// Draws and mutates packets for a program.
 #[derive(Clone, Copy, Debug)]
 pub struct Packets<'p> {
     program: &'p Program,
@@ -22,36 +22,37 @@ pub struct Packets<'p> {
 }
 
 impl<'p> Packets<'p> {
-    /// Packets for the ingress parser of a program.
+    /// Returns a source of packets for `program`.
     #[must_use]
     pub fn new(program: &'p Program, pools: &'p Pools) -> Packets<'p> {
         Packets { program, pools }
     }
 
-    /// A packet: headers along a way through the parser, with these values of fields as far as it has them, a payload, and
-    /// now and then something wrong with it.
+    /// Draws a packet: headers along a path of the parser, `wanted` values in the fields that the packet has, and a payload.
+    /// Some packets are cut short, have a flipped bit, or wrong lengths and checksums.
     #[must_use]
     pub fn draw(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Vec<u8> {
-        // Every other packet is one for the parser of egress, if that sees more.
-        let beyond = self.pools.beyond.as_ref().filter(|_| d.chance(1, 2));
+        // Half of the packets follow the egress parser, if it extracts headers that ingress does not.
+        let egress = self.pools.egress.as_ref().filter(|_| d.chance(1, 2));
         let (at, taken) = (BTreeMap::new(), BTreeMap::new());
-        let mut walk = Walk { of: self, bytes: Bits::default(), at, taken, beyond };
+        let mut walk = Walk { of: self, bytes: Bits::default(), at, taken, egress };
         walk.run(wanted, d);
         let mut bytes = walk.bytes.bytes;
         let payload = [46, 6, 0, 1, 64, 300, 1400][d.below(7)];
         let fill = d.word() as u8;
         bytes.extend((0..payload).map(|i| fill.wrapping_add(i as u8)));
         if !d.chance(1, 8) {
-            finish(&mut bytes, !d.chance(1, 8));
+            fix_with(&mut bytes, !d.chance(1, 8));
         }
         self.harm(&mut bytes, d);
         bytes
     }
 
-    /// Gives one field of a packet another value; false if it has no fields. A flag is as likely as an address.
+    /// Gives one field of a packet another value; returns false if the packet has no fields. All fields are equally likely,
+    /// whatever their width.
     fn other_field(&self, bytes: &mut [u8], d: &mut Draw<'_>) -> bool {
-        let beyond = self.pools.beyond.as_ref().filter(|_| d.chance(1, 2));
-        let fields = located(self.program, beyond, bytes);
+        let egress = self.pools.egress.as_ref().filter(|_| d.chance(1, 2));
+        let fields = field_offsets(self.program, egress, bytes);
         let Some((field, at)) = d.pick(&fields) else { return false };
         let width = self.program.fields[field].width;
         let Some(was) = bits(bytes, at, width) else { return false };
@@ -59,7 +60,7 @@ impl<'p> Packets<'p> {
             0 => was ^ 1 << d.below(usize::from(width.min(128))),
             1 => was.wrapping_add([1, u128::MAX][d.below(2)]),
             _ => {
-                let twin = beyond.and_then(|b| b.twins.get(&field)).filter(|_| d.chance(1, 2));
+                let twin = egress.and_then(|b| b.twins.get(&field)).filter(|_| d.chance(1, 2));
                 self.pools.value(twin.copied().unwrap_or(field), width, d)
             }
         };
@@ -67,10 +68,10 @@ impl<'p> Packets<'p> {
         true
     }
 
-    /// The packet with the values that are wanted, where it has the fields.
+    /// Returns the packet with the `wanted` values in the fields that it has.
     pub(crate) fn with(&self, bytes: &[u8], wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Vec<u8> {
         let mut frame = bytes.to_vec();
-        let fields = located(self.program, self.behind(wanted, d), bytes);
+        let fields = field_offsets(self.program, self.egress_for(wanted, d), bytes);
         for (field, (value, mask)) in wanted {
             let width = self.program.fields[*field].width;
             for (_, at) in fields.iter().filter(|(f, _)| f == field) {
@@ -79,19 +80,19 @@ impl<'p> Packets<'p> {
             }
         }
         if !d.chance(1, 8) {
-            finish(&mut frame, !d.chance(1, 4));
+            fix_with(&mut frame, !d.chance(1, 4));
         }
         frame
     }
 
-    /// What egress sees, where a field that is wanted is one of its; else now and then.
-    fn behind(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Option<&'p Beyond> {
-        let behind = wanted.iter().any(|(w, _)| self.program.fields[*w].gress == Gress::Egress);
-        self.pools.beyond.as_ref().filter(|_| behind || d.chance(1, 2))
+    /// Returns the egress headers if a wanted field belongs to egress, else in half of the cases.
+    fn egress_for(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Option<&'p EgressHeaders> {
+        let egress = wanted.iter().any(|(w, _)| self.program.fields[*w].gress == Gress::Egress);
+        self.pools.egress.as_ref().filter(|_| egress || d.chance(1, 2))
     }
 
-    /// The packet with one field counting up: what must agree with another field does so in one of them. Mostly it is one
-    /// beside a field that is wanted.
+    /// Returns copies of the packet in which one field counts up, so that a value that must agree with another field occurs
+    /// in one of them. In three of four cases the field shares a header with a wanted field.
     pub(crate) fn sweep(
         &self,
         bytes: &[u8],
@@ -99,9 +100,9 @@ impl<'p> Packets<'p> {
         frames: usize,
         d: &mut Draw<'_>,
     ) -> Vec<Vec<u8>> {
-        let beyond = self.behind(wanted, d);
+        let egress = self.egress_for(wanted, d);
         let home = |field: &Field| self.program.fields[*field].home;
-        let mut fields = located(self.program, beyond, bytes);
+        let mut fields = field_offsets(self.program, egress, bytes);
         if d.chance(3, 4) {
             let beside = |(field, _): &(Field, usize)| {
                 wanted.iter().any(|(w, _)| w != field && home(w) == home(field))
@@ -112,7 +113,7 @@ impl<'p> Packets<'p> {
         let Some((field, at)) = d.pick(&fields) else { return Vec::new() };
         let width = self.program.fields[field].width;
         let Some(was) = bits(bytes, at, width) else { return Vec::new() };
-        // Around what it is, or from nothing.
+        // From 0 up, or around the packet's own value.
         let first = if d.chance(1, 2) { 0 } else { was.wrapping_sub(frames as u128 / 2) };
         let right = !d.chance(1, 8);
         let frame = |n: usize| {
@@ -120,14 +121,14 @@ impl<'p> Packets<'p> {
             let value = first.wrapping_add(n as u128) & sluice_asic::alu::width_mask(width.into());
             set_bits(&mut frame, at, width, value);
             if right {
-                repair(&mut frame);
+                fix_lengths_and_checksums(&mut frame);
             }
             frame
         };
         (0..frames).map(frame).collect()
     }
 
-    /// Cuts one in twelve short, and flips a bit of one in twelve.
+    /// Cuts one packet in twelve short, and flips a bit of one in twelve.
     fn harm(&self, bytes: &mut Vec<u8>, d: &mut Draw<'_>) {
         if d.chance(1, 12) {
             let len = 1 + d.below(bytes.len());
@@ -139,11 +140,11 @@ impl<'p> Packets<'p> {
         }
     }
 
-    /// Changes a packet a little: a field, a byte or word among its headers, its end, or its check sums.
+    /// Changes a packet: a field, a byte or word among its headers, its end, or its checksums.
     pub(crate) fn mutate(&self, bytes: &mut Vec<u8>, d: &mut Draw<'_>) {
         if d.chance(1, 2) && self.other_field(bytes, d) {
             if !d.chance(1, 8) {
-                repair(bytes);
+                fix_lengths_and_checksums(bytes);
             }
             return;
         }
@@ -165,21 +166,21 @@ impl<'p> Packets<'p> {
             _ => self.harm(bytes, d),
         }
         if !d.chance(1, 8) {
-            repair(bytes);
+            fix_lengths_and_checksums(bytes);
         }
     }
 }
 
-/// A walk through the parser under way.
+/// State of a walk through the parser.
 struct Walk<'w, 'p> {
     of: &'w Packets<'p>,
     bytes: Bits,
-    /// Where each field that was extracted stands, in bits.
+    /// Bit offset of each extracted field.
     at: BTreeMap<Field, usize>,
-    /// Elements extracted of each stack.
+    /// Extracted elements of each header stack.
     taken: BTreeMap<sluice_ir::Stack, usize>,
-    /// Of a walk through the parser of egress: what is not on the wire.
-    beyond: Option<&'w Beyond>,
+    /// Headers of the egress parser if the walk follows that one; `None` for the ingress parser.
+    egress: Option<&'w EgressHeaders>,
 }
 
 impl Walk<'_, '_> {
@@ -190,7 +191,7 @@ impl Walk<'_, '_> {
         wanted.extend_from_slice(aim);
         // Bits ahead of the place where a select looks at them.
         let mut ahead: Vec<(usize, u16, Masked)> = Vec::new();
-        let gress = if self.beyond.is_some() { Gress::Egress } else { Gress::Ingress };
+        let gress = if self.egress.is_some() { Gress::Egress } else { Gress::Ingress };
         let mut next = program.pipe(gress).start;
         for _ in 0..MOST_STATES {
             let Next::State(state) = next else { break };
@@ -260,12 +261,13 @@ impl Walk<'_, '_> {
         arm.next
     }
 
-    /// An arm, or none for the default. A walk through egress mostly goes to where it sees more than ingress.
+    /// Draws an arm of a select; `None` for the default. A walk through egress mostly takes arms towards headers that
+    /// ingress does not extract.
     fn arm<'a>(&self, data: &'a StateData, d: &mut Draw<'_>) -> Option<&'a SelectArm> {
-        if let Some(beyond) = self.beyond
+        if let Some(egress) = self.egress
             && d.chance(3, 4)
         {
-            let leads = |next: Next| matches!(next, Next::State(s) if beyond.leads.contains(&s));
+            let leads = |next: Next| matches!(next, Next::State(s) if egress.leads.contains(&s));
             let arms: Vec<usize> = (0..data.arms.len()).filter(|n| leads(data.arms[*n].next)).collect();
             if let Some(n) = d.pick(&arms) {
                 return data.arms.get(n);
@@ -273,18 +275,18 @@ impl Walk<'_, '_> {
         }
         let taken = d.below(data.arms.len() + 1).checked_sub(1).and_then(|n| data.arms.get(n));
         // What the device says of a packet is not the packet's: half of all would be none of those that the parser knows.
-        taken.filter(|arm| self.beyond.is_some() || self.of.pools.can_come(self.of.program, data, arm))
+        taken.filter(|arm| self.egress.is_some() || self.of.pools.can_come(self.of.program, data, arm))
     }
 
     fn extract(&mut self, header: Header, wanted: &[(Field, Masked)], d: &mut Draw<'_>) {
         let program = self.of.program;
-        if self.beyond.is_some_and(|beyond| beyond.inside.contains(&header)) {
+        if self.egress.is_some_and(|egress| egress.inside.contains(&header)) {
             return;
         }
         for &field in &program.headers[header].fields {
             let width = program.fields[field].width;
             // Tables of ingress know the same field by another name.
-            let twin = self.beyond.and_then(|beyond| beyond.twins.get(&field));
+            let twin = self.egress.and_then(|egress| egress.twins.get(&field));
             let known = twin.filter(|_| d.chance(1, 2)).copied().unwrap_or(field);
             let mut value = self.of.pools.value(known, width, d);
             for (_, (want, mask)) in wanted.iter().filter(|(f, _)| *f == field || Some(f) == twin) {
@@ -300,7 +302,7 @@ impl Walk<'_, '_> {
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
-    /// Bits of the last byte that are not used.
+    /// Number of unused bits of the last byte.
     spare: usize,
 }
 
@@ -317,7 +319,7 @@ impl Bits {
         self.set(at, width, (value, u128::MAX));
     }
 
-    /// Sets the bits of a value that its mask has.
+    /// Sets the bits of a value that its mask selects.
     fn set(&mut self, at: usize, width: u16, (value, mask): Masked) {
         let whole = sluice_asic::alu::width_mask(u32::from(width));
         if (at | usize::from(width)).is_multiple_of(8) && mask & whole == whole {

@@ -1,12 +1,12 @@
-//! A failing input made small.
+//! Shrinks a failing input.
 
 use super::input::Input;
 
-/// Runs that shrinking takes at most.
+/// Most runs that shrinking takes.
 const MOST: u32 = 2000;
 
-/// A smaller input, of one packet at least, for which `fails` still says so: without packets and changes that do not matter, by one port, with
-/// short payloads, soon.
+/// Returns a smaller input, of at least one packet, for which `fails` still returns true: with fewer packets and changes,
+/// one port, short payloads and short gaps.
 #[must_use]
 pub fn shrink(input: &Input, mut fails: impl FnMut(&Input) -> bool) -> Input {
     let mut left = MOST;
@@ -46,7 +46,7 @@ pub fn shrink(input: &Input, mut fails: impl FnMut(&Input) -> bool) -> Input {
     small
 }
 
-/// Drops as many items as can be dropped: halves first, single ones last.
+/// Removes as many items as possible: halves first, single items last.
 fn drop_parts(
     small: &mut Input,
     accept: &mut impl FnMut(&mut Input, Input) -> bool,
@@ -68,7 +68,7 @@ fn drop_parts(
     }
 }
 
-/// Makes one packet shorter and plainer.
+/// Shortens and simplifies one packet.
 fn simplify(small: &mut Input, at: usize, accept: &mut impl FnMut(&mut Input, Input) -> bool) {
     for len in [14, 34, 60, 64, 128] {
         if small.shots[at].bytes.len() > len {

@@ -1,4 +1,4 @@
-//! What is fuzzed: a placed program on a device with entries and properties.
+//! Subject of a hunt: a placed program on a device, with entries and properties.
 
 use sluice_asic::port::PortMap;
 use sluice_catalogue::Catalogue;
@@ -9,35 +9,35 @@ use sluice_place::Placement;
 use sluice_switch::SwitchConfig;
 use sluice_switch::property::{LosslessLoss, Property, general_and};
 
-/// Makes the properties of a run, fresh.
+/// Returns new properties without history.
 type Properties<'s> = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's>;
 
-/// A program on a device.
+/// A placed program on a device, with entries and properties.
 pub struct Subject<'s> {
-    /// The program.
+    /// Program.
     pub program: Program,
-    /// Where it lies on the chip.
+    /// Placement of the program.
     pub placement: Placement,
-    /// The device's ports.
+    /// Ports of the device.
     pub ports: PortMap,
-    /// Entries at the start of each input.
+    /// Entries and settings at the start of each input.
     pub control: ControlState,
-    /// The device.
+    /// Configuration of the device.
     pub config: SwitchConfig,
-    /// What of the program can be reached.
+    /// Coverage points of the program.
     pub points: Points,
     /// Makes the executor that the hunt looks at.
     pub(super) catalogue: Catalogue,
     properties: Properties<'s>,
 }
 
-/// A subject that cannot be made.
+/// Reason why a subject cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectError {
-    /// A default entry is refused.
+    /// The control plane refuses a default entry.
     #[error("the entries cannot be set up: {0}")]
     Entries(String),
-    /// The device cannot be made.
+    /// The device cannot be built.
     #[error("{0}")]
     Device(String),
 }
@@ -60,7 +60,8 @@ impl<'s> Subject<'s> {
         Subject { program, placement, ports, control, config, points, catalogue, properties }
     }
 
-    /// The properties, fresh. Under a shared buffer none that is for senders that obey pauses, unless they do.
+    /// Returns new properties without history. On a device with a shared buffer, `no_lossless_loss` is left out unless the
+    /// senders obey PFC (`obeys`), because only a sender that stops when paused is promised no loss.
     #[must_use]
     pub fn properties(&self, obeys: bool) -> Vec<Box<dyn Property>> {
         let mut list = (self.properties)();
@@ -70,16 +71,16 @@ impl<'s> Subject<'s> {
         list
     }
 
-    /// Queues of a port; `None` if there is no such port.
+    /// Returns the number of queues of a port; `None` if there is no such port.
     #[must_use]
     pub(crate) fn queues_of(&self, port: u16) -> Option<u16> {
         self.ports.iter().find(|p| p.dev_port.number() == port).map(|p| p.queues)
     }
 
-    /// Entries after these operations.
+    /// Returns the entries and settings after these operations.
     ///
     /// # Errors
-    /// The first operation that is refused.
+    /// The first operation that the control plane refuses.
     pub fn entries(program: &Program, ops: Vec<ControlOp>) -> Result<ControlState, SubjectError> {
         let mut control = ControlState::new(program);
         for op in ops {
@@ -91,7 +92,7 @@ impl<'s> Subject<'s> {
 
 #[cfg(test)]
 impl Subject<'static> {
-    /// A shipped program on Tofino 2, with its defaults.
+    /// Returns a shipped program on Tofino 2 with default parameters and entries.
     pub(crate) fn shipped(name: &str) -> Subject<'static> {
         let catalogue = sluice_programs::catalogue();
         let stage = catalogue.get(name).unwrap();

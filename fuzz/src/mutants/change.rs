@@ -1,4 +1,4 @@
-//! What a mutation looks like to the program's author: the place in the source, and the text before and after.
+//! A mutation as shown to the program's author: the source location, and the text before and after.
 
 use super::edit::{Edit, statements};
 use sluice_asic::gress::Gress;
@@ -8,14 +8,14 @@ use sluice_ir::{Loc, Program, RegisterAction};
 /// Lines of a program's text that a mutation changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// As they are.
+    /// Lines before the mutation.
     pub old: Vec<String>,
-    /// As they become; empty if they are left out.
+    /// Lines after the mutation; empty if they are removed.
     pub new: Vec<String>,
 }
 
 impl Change {
-    /// What an edit does to a program: all lines from the first to the last that differ.
+    /// Returns the lines from the first to the last difference that an edit makes.
     #[must_use]
     pub fn of(program: &Program, edit: &Edit) -> Change {
         let (old, new) = (text::print(program), text::print(&edit.apply(program)));
@@ -31,7 +31,7 @@ impl Change {
 }
 
 impl std::fmt::Display for Change {
-    /// In one line, with the first line of longer changes.
+    /// Returns the change in one line, with the first line of longer changes.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let show = |lines: &[String]| match lines {
             [] => "nothing".to_owned(),
@@ -43,7 +43,7 @@ impl std::fmt::Display for Change {
 }
 
 impl Edit {
-    /// Where the author wrote what it changes.
+    /// Returns the source location of the mutated element.
     #[must_use]
     pub fn source(&self, p: &Program) -> Loc {
         let op = |loc: Option<Loc>| loc.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a mutation changes, and changing it.
+//! Mutation operators: their edits of a program, and how an edit is applied.
 
 use sluice_asic::alu::{AluOp, width_mask};
 use sluice_asic::gress::Gress;
@@ -8,73 +8,73 @@ use sluice_ir::{
     StmtKind, Table,
 };
 
-/// One change at one place. Statements, conditions and values are named by their number in the order of the program.
+/// One mutation at one site. Statements, conditions and values are identified by their number in program order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Edit {
-    /// A parser operation is not done.
+    /// Removes a parser operation.
     DropParserOp(ParserState, usize),
-    /// An arm compares with a value that differs in one bit.
+    /// Flips one bit of an arm's value.
     ArmValue(ParserState, usize, usize),
-    /// An arm is not there.
+    /// Removes an arm.
     DropArm(ParserState, usize),
-    /// A default accepts where it rejected, or the other way round.
+    /// Swaps accept and reject in a default transition.
     FlipDefault(ParserState),
-    /// A primitive is not done.
+    /// Removes a primitive.
     DropPrimitive(Action, usize),
-    /// A constant that is written is off by one.
+    /// Adds one to a constant that is written.
     ConstOffByOne(Action, usize),
-    /// An addition is a subtraction, or the other way round.
+    /// Swaps addition and subtraction.
     SwapAlu(Action, usize),
-    /// A header is made valid where it was made invalid, or the other way round.
+    /// Swaps validating and invalidating a header.
     FlipValid(Action, usize),
-    /// A packet is dropped for another reason.
+    /// Drops a packet for another reason.
     OtherLabel(Action, usize, Label),
-    /// A condition is negated.
+    /// Negates a condition.
     Negate(Gress, usize),
-    /// A comparison of a condition takes its neighbour: `<` for `<=`, `!=` for `==`.
+    /// Replaces a comparison by a similar one: `<` by `<=`, `!=` by `==`.
     OtherComparison(Gress, usize, usize),
-    /// A constant of a condition is off by one.
+    /// Adds one to a constant of a condition.
     CondOffByOne(Gress, usize, usize),
-    /// An `&&` is an `||`, or the other way round.
+    /// Swaps `&&` and `||`.
     SwapAndOr(Gress, usize, usize),
-    /// A statement is not there.
+    /// Removes a statement.
     DropStatement(Gress, usize),
-    /// What follows a hit follows a miss, and the other way round.
+    /// Swaps the blocks for hit and miss.
     SwapArms(Gress, usize),
-    /// A key column compares another field of the same width.
+    /// Makes a key column compare another field of the same width.
     WrongKey(Table, usize, Field),
-    /// The default action is another one.
+    /// Replaces the default action.
     OtherDefault(Table, Action),
-    /// A column of a fixed entry differs in one bit.
+    /// Flips one bit in a column of a constant entry.
     EntryValue(Table, usize, usize),
-    /// A fixed entry does what another one of the table does.
+    /// Removes a constant entry.
     DropEntry(Table, usize),
-    /// A check sum is not computed.
+    /// Removes the computation of a checksum.
     DropChecksum(Gress, usize),
-    /// A header is not emitted.
+    /// Removes the emission of a header.
     DropEmit(Gress, usize),
-    /// Something beside the packet is not made.
+    /// Removes a mirror, digest, resubmit or other copy request.
     DropRequest(Gress, usize),
-    /// A condition of a register action is negated.
+    /// Negates a condition of a register action.
     NegateCell(RegisterAction, usize),
-    /// A write of a register action is not done.
+    /// Removes a write of a register action.
     DropWrite(RegisterAction, usize),
-    /// An output of a register action is not given.
+    /// Removes an output of a register action.
     DropOutput(RegisterAction, usize),
-    /// A constant of a register action is off by one.
+    /// Adds one to a constant of a register action.
     CellOffByOne(RegisterAction, usize),
-    /// An input of a hash is left out.
+    /// Removes an input of a hash.
     DropHashInput(Hash, usize),
-    /// Bits of a hash are turned over.
+    /// Flips the lowest bit of a hash's seed.
     HashSeed(Hash),
-    /// Two headers are emitted in the wrong order.
+    /// Swaps two emitted headers.
     SwapEmit(Gress, usize),
-    /// A header is never there: what asks for it hears "invalid".
+    /// Makes every test of a header's validity false.
     NeverValid(Header),
 }
 
 impl Edit {
-    /// What kind of mistake it stands for, kebab-case.
+    /// Returns the class of fault, in kebab-case.
     #[must_use]
     pub const fn operator(&self) -> &'static str {
         match self {
@@ -111,7 +111,7 @@ impl Edit {
         }
     }
 
-    /// The fixed entry that it changes, if it changes one.
+    /// Returns the constant entry that the edit changes; `None` if it changes none.
     pub(super) const fn entry(&self) -> Option<(Table, usize)> {
         match self {
             Edit::EntryValue(table, entry, _) | Edit::DropEntry(table, entry) => Some((*table, *entry)),
@@ -119,7 +119,7 @@ impl Edit {
         }
     }
 
-    /// The program with this change.
+    /// Returns the program with this edit.
     #[must_use]
     pub fn apply(&self, program: &Program) -> Program {
         let mut p = program.clone();
@@ -253,7 +253,7 @@ fn primitive(p: &mut Program, action: Action, at: usize) -> Option<&mut Primitiv
     p.actions[action].body.get_mut(at).map(|primitive| &mut primitive.kind)
 }
 
-/// Two bits of a column that differ; of a range, its lower bound.
+/// Returns two bits of a column that differ; of a range, its lower bound.
 fn flip(key: &mut KeyValue) {
     match key {
         KeyValue::Exact(v) => *v ^= 1,
@@ -275,7 +275,7 @@ const fn other(op: CmpOp) -> CmpOp {
     }
 }
 
-/// Calls `visit` for every statement in order, those inside of others after them.
+/// Calls `visit` for every statement in order; nested statements come after the statement that contains them.
 pub(super) fn statements<'a>(block: &'a Block, visit: &mut impl FnMut(&'a Stmt)) {
     for stmt in block {
         visit(stmt);
@@ -330,7 +330,7 @@ fn condition(p: &mut Program, gress: Gress, at: usize, mut change: impl FnMut(&m
     });
 }
 
-/// Drops the statement that is `left` statements further on; true when it was dropped.
+/// Removes the statement `left` statements further on; returns true if it was removed.
 fn drop_statement(block: &mut Block, left: &mut usize) -> bool {
     for at in 0..block.len() {
         if *left == 0 {
@@ -377,7 +377,7 @@ fn never_in(cond: &mut Cond, header: Header) {
     }
 }
 
-/// The parts of a condition in order, itself first.
+/// Returns the subconditions of a condition in order, the condition itself first.
 pub(super) fn parts(cond: &Cond) -> Vec<&Cond> {
     let mut list = vec![cond];
     match cond {
@@ -449,7 +449,7 @@ fn drop_cell(body: &mut Vec<CellStmt>, left: &mut usize) -> bool {
     false
 }
 
-/// Adds one to the first constant of a value; false if it has none.
+/// Adds one to the first constant of a value; returns false if it has none.
 fn first_const(value: &mut CellValue) -> bool {
     match value {
         CellValue::Const(c) => {

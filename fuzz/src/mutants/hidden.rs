@@ -1,6 +1,7 @@
-//! What packets did otherwise in a mutant although nothing shows it: steps of every pass, compared with the program's.
+//! Hidden differences of a survivor: steps that packets took in the mutant and not in the program, although all results are
+//! equal.
 
-use super::bed::Bed;
+use super::harness::Harness;
 use super::judge::Golden;
 use crate::hunt::Subject;
 use rustc_hash::FxHasher;
@@ -8,14 +9,14 @@ use sluice_exec::reference::{Event, TextTracer, Tracer};
 use sluice_ir::{Header, Program};
 use std::hash::{Hash, Hasher};
 
-/// What a survivor does otherwise.
+/// Hidden difference of a survivor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hidden {
-    /// Inputs in which it does.
+    /// Number of inputs with a difference.
     pub inputs: usize,
-    /// What the program does where they first part, and the mutant does not; empty for nothing.
+    /// Step of the program at the first difference; empty if the program takes none.
     pub program: String,
-    /// What the mutant does there, and the program does not; empty for nothing.
+    /// Step of the mutant at the first difference; empty if the mutant takes none.
     pub mutant: String,
 }
 
@@ -35,12 +36,13 @@ impl std::fmt::Display for Hidden {
     }
 }
 
-/// What differs between the steps of a program and of a mutant in these inputs, which both end alike.
+/// Compares the steps of the program and of a mutant in these inputs, whose results are equal; `None` if all steps are
+/// equal.
 pub(super) fn hidden(subject: &Subject<'_>, mutated: &Program, inputs: &[&Golden]) -> Option<Hidden> {
-    let mut two = [&subject.program, mutated].map(|p| Bed::new(subject, p.clone(), Steps::default()));
+    let mut two = [&subject.program, mutated].map(|p| Harness::new(subject, p.clone(), Steps::default()));
     let mut found: Option<Hidden> = None;
     for golden in inputs {
-        if !two.iter().all(|bed| bed.fits(&golden.input)) {
+        if !two.iter().all(|harness| harness.fits(&golden.input)) {
             continue;
         }
         let [program, mutant] = &mut two;
@@ -63,30 +65,34 @@ pub(super) fn hidden(subject: &Subject<'_>, mutated: &Program, inputs: &[&Golden
     found
 }
 
-/// A number for each pass of an input, and the steps of the one that is wanted.
-fn passes(bed: &mut Bed<'_, Steps>, golden: &Golden, wanted: Option<usize>) -> (Vec<u64>, Vec<String>) {
-    *bed.tracer() = Steps { wanted, ..Steps::default() };
-    if let Ok(ran) = bed.run(golden, None) {
-        bed.keep(ran.memory);
+/// Returns a digest of the steps of each pass of an input, and the steps of pass `wanted` as text.
+fn passes(
+    harness: &mut Harness<'_, Steps>,
+    golden: &Golden,
+    wanted: Option<usize>,
+) -> (Vec<u64>, Vec<String>) {
+    *harness.tracer() = Steps { wanted, ..Steps::default() };
+    if let Ok(ran) = harness.run(golden, None) {
+        harness.keep(ran.memory);
     }
-    let steps = std::mem::take(bed.tracer());
+    let steps = std::mem::take(harness.tracer());
     (steps.passes, steps.texts)
 }
 
-/// Sees the steps that change something: what is decided shows in what is done.
+/// Tracer of the steps that change something. A decision is not a step of its own, because it shows in what is done next.
 #[derive(Clone, Debug, Default)]
 struct Steps {
-    /// Of each pass so far.
+    /// Digest of each pass so far.
     passes: Vec<u64>,
     /// Headers that are valid.
     valid: Vec<Header>,
-    /// The pass whose steps are kept as text.
+    /// Pass whose steps are kept as text.
     wanted: Option<usize>,
     texts: Vec<String>,
 }
 
 impl Steps {
-    /// Whether a header's validity is changed to this.
+    /// Returns true if the header's validity changes to this value, and records the change.
     fn changes(&mut self, header: Header, valid: bool) -> bool {
         let was = self.valid.iter().position(|h| *h == header);
         match (was, valid) {
@@ -97,7 +103,7 @@ impl Steps {
         true
     }
 
-    /// A number for a step that changes something.
+    /// Digest of a step that changes something; `None` for other events.
     fn number(&mut self, event: &Event<'_>) -> Option<u64> {
         let mut hasher = FxHasher::default();
         std::mem::discriminant(event).hash(&mut hasher);

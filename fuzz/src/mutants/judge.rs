@@ -1,6 +1,6 @@
-//! Inputs for mutants, each with what the unmutated program does with it.
+//! Inputs for mutants, each with the results of the unmutated program.
 
-use super::remains::Remains;
+use super::state_snapshot::StateSnapshot;
 use crate::hunt::{Aim, Beside, Corpus, Digest, Input, Maker, Memory, Subject, SubjectError, restore, send};
 use sluice_exec::cover::Coverage;
 use sluice_exec::engine::Engine;
@@ -8,28 +8,29 @@ use sluice_exec::pass::Executor;
 use sluice_ir::Program;
 use std::sync::{Arc, OnceLock};
 
-/// Laps of packets in an input at most: those that fill it with timers would take the time of many others.
+/// Most recirculations of an input. An input with more, such as one full of timer packets, takes the time of many others.
 const MOST_LAPS: u64 = 10_000;
 
-/// An input with what the unmutated program does.
+/// An input with the results of the unmutated program.
 pub(super) struct Golden {
     pub(super) input: Input,
+    /// Digest of sent and dropped packets.
     pub(super) digest: Digest,
-    pub(super) remains: Remains,
-    /// Laps through recirculation ports.
+    pub(super) snapshot: StateSnapshot,
+    /// Recirculations of all packets together.
     pub(super) laps: u64,
-    /// Points that it reaches, ascending.
+    /// Coverage points that the input reaches, ascending.
     reached: Vec<u32>,
 }
 
 impl Golden {
-    /// Whether it reaches one of these points.
+    /// Returns true if the input reaches one of these points.
     pub(super) fn reaches(&self, points: &[u32]) -> bool {
         points.iter().any(|p| self.reached.binary_search(p).is_ok())
     }
 }
 
-/// Runs the unmutated program, as the engine does, which the hunt has compared with the interpreter.
+/// Runs the unmutated program with the engine; the hunt has compared the engine with the interpreter.
 pub(super) struct Original<'s> {
     subject: &'s Subject<'s>,
     program: Arc<Program>,
@@ -46,7 +47,7 @@ impl<'s> Original<'s> {
         Ok(Original { subject, program, engine, memory: Memory::default() })
     }
 
-    /// `None` for an input that keeps the device too busy with itself.
+    /// Runs an input; returns `None` if the run was stopped after `MOST_LAPS` recirculations or at the end of the drain.
     pub(super) fn run(&mut self, mut input: Input) -> Result<Option<Golden>, SubjectError> {
         let Subject { control, config, points, .. } = self.subject;
         let program = &self.program;
@@ -60,26 +61,26 @@ impl<'s> Original<'s> {
             restore(program, control, engine, &input);
         }
         input.pieces = Vec::new();
-        let remains = Remains::of(&mut ran.memory.device.states);
+        let snapshot = StateSnapshot::of(&mut ran.memory.device.states);
         self.memory = ran.memory;
         if ran.cut {
             return Ok(None);
         }
-        // Entries are numbered behind points.
+        // Entries are numbered after points.
         let reached = coverage.reached().chain(coverage.found()).collect();
-        Ok(Some(Golden { input, digest: ran.digest, remains, laps: ran.laps, reached }))
+        Ok(Some(Golden { input, digest: ran.digest, snapshot, laps: ran.laps, reached }))
     }
 }
 
-/// Inputs with one aim, made when they are first wanted.
-pub(super) struct Shelf {
+/// Inputs with one aim, made when they are first used and shared by all threads.
+pub(super) struct InputList {
     aim: Aim,
-    /// Its number, from which its inputs follow.
+    /// Number of the list; with the seed, it determines the inputs.
     number: u64,
     inputs: Vec<OnceLock<Option<Golden>>>,
 }
 
-/// Where inputs of a shelf come from.
+/// Arguments from which the inputs of an [`InputList`] are made.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(super) maker: &'a Maker<'a>,
@@ -87,12 +88,12 @@ pub(super) struct Source<'a> {
     pub(super) corpus: &'a Corpus,
 }
 
-impl Shelf {
-    pub(super) fn new(aim: Aim, number: u64, inputs: usize) -> Shelf {
-        Shelf { aim, number, inputs: (0..inputs).map(|_| OnceLock::new()).collect() }
+impl InputList {
+    pub(super) fn new(aim: Aim, number: u64, inputs: usize) -> InputList {
+        InputList { aim, number, inputs: (0..inputs).map(|_| OnceLock::new()).collect() }
     }
 
-    /// Its inputs in order; `None` for one that the device does not take.
+    /// Returns the inputs in order; `None` for an input that the device refuses or whose run was stopped.
     pub(super) fn inputs<'a, 'o>(
         &'a self,
         source: Source<'o>,

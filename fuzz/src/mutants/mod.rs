@@ -1,21 +1,19 @@
-//! Mutation check: does what is asked of a program notice when the program is wrong?
+//! Mutation check: measures whether the properties of a program notice faults in the program.
 //!
-//! Every operator is applied at every site of a program's IR, one at a time ([`mutants`]); each mutant that the verifier
-//! lets pass is sent inputs ([`check`]) until something notices: a property that fails, or packets that leave otherwise
-//! than those of the unmutated program. *The oracle is the program itself*: the comparison shows that inputs tell the
-//! mutant from the original, not that the original is right; kills by properties are therefore counted on their own.
-//!
-//! Operators, sites, the run.
+//! [`mutants`] applies every mutation operator at every site of a program's IR, one at a time. [`check`] sends inputs to each
+//! mutant that the verifier accepts, until a property fails or the results differ from those of the unmutated program. The
+//! comparison shows that inputs tell the mutant from the original, not that the original is right; kills by properties are
+//! therefore counted separately.
 
-mod bed;
 mod change;
 mod edit;
+mod harness;
 mod hidden;
 mod judge;
 mod proofs;
-mod remains;
 mod run;
 mod sites;
+mod state_snapshot;
 mod values;
 
 pub use change::Change;

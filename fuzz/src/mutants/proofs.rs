@@ -1,4 +1,4 @@
-//! Mutants that do what the program does, which is certain before a packet comes.
+//! Proofs that a mutant is equivalent to the program, without sending a packet.
 
 use super::edit::Edit;
 use super::values::Values;
@@ -13,7 +13,7 @@ const UNMATCHED: &str = "no packet matches the entry: a field that it names neve
 const ALREADY: &str = "the field never has another value";
 const APART: &str = "the two headers are never valid together";
 
-/// What is known of a program.
+/// Facts about a program that the proofs use.
 pub(super) struct Proofs<'a> {
     subject: &'a Subject<'a>,
     values: Values<'a>,
@@ -26,7 +26,7 @@ impl<'a> Proofs<'a> {
         Proofs { subject, values: Values::of(&subject.program, &subject.control, &ports, buffer) }
     }
 
-    /// Why a mutant is none, if that is certain.
+    /// Returns the proof that an edit changes nothing; `None` if there is none.
     pub(super) fn equivalent(&self, edit: &Edit) -> Option<&'static str> {
         let (subject, program) = (self.subject, &self.subject.program);
         match edit {
@@ -55,7 +55,8 @@ impl<'a> Proofs<'a> {
     }
 }
 
-/// Whether no packet leaves the control block with both headers valid: a condition that asks for both there is never true.
+/// Returns true if no packet leaves the control block with both headers valid, so that a condition that needs both is never
+/// true.
 fn never_together(program: &Program, chip: &ChipSpec, gress: Gress, (a, b): (Header, Header)) -> bool {
     let Some((action, _)) = program.actions.iter().find(|(_, data)| data.gress == gress) else {
         return false;

@@ -1,12 +1,12 @@
-//! Mutants against inputs.
+//! Mutation check: sends inputs to mutants until something notices each.
 
-use super::bed::Bed;
 use super::edit::Edit;
+use super::harness::Harness;
 use super::hidden::{Hidden, hidden};
-use super::judge::{Golden, Original, Shelf, Source};
+use super::judge::{Golden, InputList, Original, Source};
 use super::proofs::Proofs;
-use super::remains::Remains;
 use super::sites::Mutant;
+use super::state_snapshot::StateSnapshot;
 use crate::hunt::{Aim, Corpus, Maker, Reads, Subject, SubjectError};
 use sluice_exec::cover::Coverage;
 use sluice_switch::property::Monitor;
@@ -14,48 +14,48 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What noticed a mutant.
+/// Fate of a mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// A property failed: its name.
+    /// Name of the first property that failed.
     Property(String),
-    /// What left, ended or stayed in registers differs from the unmutated program; no property had failed by then.
+    /// Sent packets, dropped packets or the device's state differ from the unmutated program; no property failed before.
     Compared,
-    /// It does what the program does, and why that is certain.
+    /// The mutant provably behaves as the program does; the text is the proof.
     Equivalent(&'static str),
-    /// Nothing noticed it, and what is known of why.
+    /// No input noticed the mutant.
     Survived(Survival),
 }
 
-/// Why nothing noticed a mutant.
+/// Reason why no input noticed a mutant, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Survival {
-    /// Inputs never came to its site.
+    /// No input reached the mutated site.
     Uncovered,
-    /// They came, and no packet had anything done to it that the program would not have done: the value or the state that
-    /// tells them apart was not met.
+    /// Inputs reached the site, and every packet took the same steps as in the program: the value or state that tells the two
+    /// apart did not occur.
     Alike,
-    /// Something was done otherwise, and neither what leaves nor what stays depends on it.
+    /// Packets took other steps, and neither sent packets nor the device's state depend on these.
     Hidden(Hidden),
 }
 
 /// A mutant with its fate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The mutant.
+    /// Mutant.
     pub mutant: Mutant,
-    /// What became of it.
+    /// Fate of the mutant.
     pub fate: Fate,
-    /// Inputs that it was sent.
+    /// Number of inputs that were sent to it.
     pub inputs: usize,
 }
 
-/// What came of a mutation check.
+/// Result of a mutation check.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Checked {
-    /// Every mutant, in order of the program.
+    /// Verdicts on all mutants, in program order.
     pub verdicts: Vec<Verdict>,
-    /// Changes that the verifier refuses, or that change nothing.
+    /// Number of mutations that the verifier refuses or that change nothing.
     pub refused: usize,
 }
 
@@ -64,31 +64,31 @@ impl Checked {
         self.verdicts.iter().filter(|v| of(&v.fate)).count()
     }
 
-    /// Mutants that a property noticed.
+    /// Returns the number of mutants that a property noticed.
     #[must_use]
     pub fn by_property(&self) -> usize {
         self.count(|fate| matches!(fate, Fate::Property(_)))
     }
 
-    /// Mutants that the comparison alone noticed.
+    /// Returns the number of mutants that only the comparison noticed.
     #[must_use]
     pub fn by_comparison(&self) -> usize {
         self.count(|fate| *fate == Fate::Compared)
     }
 
-    /// Mutants that provably cannot be told from the program: they do not count.
+    /// Returns the number of mutants that provably behave as the program does. They do not count.
     #[must_use]
     pub fn equivalent(&self) -> usize {
         self.count(|fate| matches!(fate, Fate::Equivalent(_)))
     }
 
-    /// Mutants that could be noticed.
+    /// Returns the number of mutants that are not provably equivalent.
     #[must_use]
     pub fn mutants(&self) -> usize {
         self.verdicts.len() - self.equivalent()
     }
 
-    /// Mutants noticed of those that can be, in per cent, rounded down.
+    /// Returns the mutation score: noticed mutants of [`Self::mutants`] in per cent, rounded down.
     #[must_use]
     pub fn percent(&self) -> usize {
         (self.by_property() + self.by_comparison()) * 100 / self.mutants().max(1)
@@ -97,46 +97,46 @@ impl Checked {
 
 const UNREACHABLE: &str = "no packet can reach it";
 
-/// With what mutants are checked.
+/// Options of a mutation check.
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'a> {
-    /// Everything follows from it.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Inputs that a mutant is sent of those that all share, at most, and twelve times as many of those made for its site.
+    /// Most shared inputs per mutant; of inputs made for the mutant's site, at most twelve times as many.
     pub inputs: usize,
     /// Threads, at least 1; results do not depend on it.
     pub jobs: usize,
-    /// What a hunt has found.
+    /// Corpus of an earlier hunt.
     pub corpus: &'a Corpus,
-    /// What it reached.
+    /// Coverage of that hunt.
     pub coverage: &'a Coverage,
 }
 
-/// Inputs made for a site, as a multiple of those of the common list.
+/// Most inputs made for a site, as a multiple of [`Check::inputs`].
 const AIMED: usize = 12;
 
-/// Shared inputs that are made, as a multiple of those that a mutant is sent: of these it gets those that reach its site.
+/// Length of the shared list of inputs, as a multiple of [`Check::inputs`]. A mutant is sent those that reach its site.
 const SHARED: usize = 3;
 
-/// Sends inputs to mutants of a subject's program until something notices each, on several threads: those of a common
-/// list that reach the mutant's site, then some that are made to. `tick` is told how many mutants are done.
+/// Sends inputs to mutants of a subject's program until something notices each, on several threads: first inputs of a shared
+/// list that reach the mutant's site, then inputs made for the site. Calls `tick` with the number of finished mutants.
 ///
 /// # Errors
-/// When the device cannot be made for the unmutated program.
+/// If the device cannot be built for the unmutated program.
 pub fn check(
     subject: &Subject<'_>,
     (mutants, refused): (Vec<Mutant>, usize),
     with: &Check<'_>,
     tick: impl Fn(usize) + Sync,
 ) -> Result<Checked, SubjectError> {
-    let bench = Bench::new(subject, &mutants, with)?;
+    let run = MutationRun::new(subject, &mutants, with)?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let fates: Vec<Mutex<Option<(Fate, usize)>>> = mutants.iter().map(|_| Mutex::new(None)).collect();
     let work = |mut original: Original<'_>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
             let (Some(mutant), Some(slot)) = (mutants.get(at), fates.get(at)) else { return };
-            let fate = bench.fate(mutant, at, &mut original);
+            let fate = run.fate(mutant, at, &mut original);
             if let Ok(mut slot) = slot.lock() {
                 *slot = Some(fate);
             }
@@ -150,7 +150,7 @@ pub fn check(
         originals.into_iter().for_each(|original| _ = scope.spawn(move || work(original)));
     });
     let fates: Vec<_> = fates.into_iter().map(|slot| slot.into_inner().ok().flatten()).collect();
-    drop(bench);
+    drop(run);
     let verdict = |(mutant, fate): (Mutant, Option<(Fate, usize)>)| {
         let (fate, inputs) = fate.unwrap_or((Fate::Survived(Survival::Uncovered), 0));
         Verdict { mutant, fate, inputs }
@@ -158,28 +158,30 @@ pub fn check(
     Ok(Checked { verdicts: mutants.into_iter().zip(fates).map(verdict).collect(), refused })
 }
 
-/// What all mutants of a program are judged with.
-struct Bench<'a> {
+/// Data that all mutants of a program share during a check.
+struct MutationRun<'a> {
     subject: &'a Subject<'a>,
     with: Check<'a>,
     maker: Maker<'a>,
     proofs: Proofs<'a>,
-    shared: Shelf,
-    /// Of each aim; and which one a mutant's is, if it has any.
-    aimed: Vec<Shelf>,
+    shared: InputList,
+    /// Inputs for each aim.
+    aimed: Vec<InputList>,
+    /// For each mutant, the index of its aim in `aimed`; `None` if it has none.
     aims: Vec<Option<usize>>,
-    /// Points of which inputs must reach one, of each mutant; none if nothing is known.
+    /// For each mutant, the coverage points of its site. An input is sent to a mutant only if the input reaches at least one of
+    /// these points. An empty list admits every input.
     needs: Vec<Vec<u32>>,
 }
 
-impl<'a> Bench<'a> {
+impl<'a> MutationRun<'a> {
     fn new(
         subject: &'a Subject<'a>,
         mutants: &[Mutant],
         with: &Check<'a>,
-    ) -> Result<Bench<'a>, SubjectError> {
+    ) -> Result<MutationRun<'a>, SubjectError> {
         let number = |m: &Mutant| -> Vec<u32> {
-            // Without an entry only those who found it before go elsewhere.
+            // Dropping an entry changes only the packets that match the entry.
             if let Edit::DropEntry(table, entry) = m.edit
                 && let Some(number) = subject.points.entry(table, entry)
             {
@@ -206,15 +208,15 @@ impl<'a> Bench<'a> {
                 known.push(aim);
             }
         }
-        // The shared ones are the first of all.
-        let shelf = |(number, aim)| Shelf::new(aim, number, with.inputs * AIMED);
-        Ok(Bench {
+        // List 0 is the shared one.
+        let list = |(number, aim)| InputList::new(aim, number, with.inputs * AIMED);
+        Ok(MutationRun {
             subject,
             with: *with,
             maker: Maker::new(subject),
             proofs: Proofs::of(subject),
-            shared: Shelf::new(Aim::default(), 0, with.inputs * SHARED),
-            aimed: (1..).zip(known).map(shelf).collect(),
+            shared: InputList::new(Aim::default(), 0, with.inputs * SHARED),
+            aimed: (1..).zip(known).map(list).collect(),
             aims,
             needs,
         })
@@ -228,10 +230,10 @@ impl<'a> Bench<'a> {
         let mut trial = Trial::new(self.subject, mutant);
         let source = Source { maker: &self.maker, seed: self.with.seed, corpus: self.with.corpus };
         let near = |golden: &&Golden| needs.is_empty() || golden.reaches(needs);
-        let shelves = [Some((&self.shared, 1)), self.aims[at].map(|n| (&self.aimed[n], AIMED))];
+        let lists = [Some((&self.shared, 1)), self.aims[at].map(|n| (&self.aimed[n], AIMED))];
         let mut sent = Vec::new();
-        for (shelf, times) in shelves.into_iter().flatten() {
-            let inputs = shelf.inputs(source, original).flatten().filter(near);
+        for (list, times) in lists.into_iter().flatten() {
+            let inputs = list.inputs(source, original).flatten().filter(near);
             for golden in inputs.take(self.with.inputs * times) {
                 sent.push(golden);
                 if let Some(fate) = trial.notices(golden) {
@@ -239,17 +241,17 @@ impl<'a> Bench<'a> {
                 }
             }
         }
-        let fate = self.beyond(at, sent.len()).unwrap_or_else(|| {
-            let hidden = hidden(self.subject, &trial.bed.program, &sent);
+        let fate = self.without_input(at, sent.len()).unwrap_or_else(|| {
+            let hidden = hidden(self.subject, &trial.harness.program, &sent);
             Fate::Survived(hidden.map_or(Survival::Alike, Survival::Hidden))
         });
         (fate, sent.len())
     }
 
-    /// What becomes of a mutant whose site no input came to.
-    fn beyond(&self, at: usize, sent: usize) -> Option<Fate> {
+    /// Returns the fate of a mutant whose site no input reached; `None` if one did.
+    fn without_input(&self, at: usize, sent: usize) -> Option<Fate> {
         let (points, needs) = (&self.subject.points, &self.needs[at]);
-        // What is beyond all points is an entry.
+        // Numbers past the last point are entries, which have no reachability.
         let never = |n: &u32| points.list().get(*n as usize).is_some_and(|p| p.unreachable.is_some());
         if !needs.is_empty() && needs.iter().all(never) {
             return Some(Fate::Equivalent(UNREACHABLE));
@@ -260,23 +262,23 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A mutant that runs inputs.
+/// A mutant with its harness and properties.
 struct Trial<'a> {
     subject: &'a Subject<'a>,
-    bed: Bed<'a, Reads>,
+    harness: Harness<'a, Reads>,
     monitor: Monitor,
 }
 
 impl<'a> Trial<'a> {
     fn new(subject: &'a Subject<'a>, mutant: &Mutant) -> Trial<'a> {
-        let bed = Bed::new(subject, mutant.edit.apply(&subject.program), Reads::default());
-        let monitor = Monitor::new(&bed.program, Vec::new());
-        Trial { subject, bed, monitor }
+        let harness = Harness::new(subject, mutant.edit.apply(&subject.program), Reads::default());
+        let monitor = Monitor::new(&harness.program, Vec::new());
+        Trial { subject, harness, monitor }
     }
 
-    /// What notices the mutant by this input.
+    /// Sends an input to the mutant; returns the fate if something notices the mutant.
     fn notices(&mut self, golden: &Golden) -> Option<Fate> {
-        if !self.bed.fits(&golden.input) {
+        if !self.harness.fits(&golden.input) {
             return None;
         }
         match catch_unwind(AssertUnwindSafe(|| self.one(golden))) {
@@ -286,20 +288,20 @@ impl<'a> Trial<'a> {
     }
 
     fn one(&mut self, golden: &Golden) -> Option<Fate> {
-        let Trial { subject, bed, monitor } = self;
+        let Trial { subject, harness, monitor } = self;
         monitor.restart(subject.properties(golden.input.obeys));
-        let sent = bed.run(golden, Some(monitor));
+        let sent = harness.run(golden, Some(monitor));
         if let Some(violation) = monitor.violations().first() {
             return Some(Fate::Property(violation.property.to_owned()));
         }
-        if bed.tracer().take().is_some() {
+        if harness.tracer().take().is_some() {
             return Some(Fate::Property("no_invalid_headers".to_owned()));
         }
         match sent {
             Ok(mut ran) if !ran.cut && ran.digest == golden.digest => {
-                let remains = Remains::of(&mut ran.memory.device.states);
-                bed.keep(ran.memory);
-                (remains != golden.remains).then_some(Fate::Compared)
+                let snapshot = StateSnapshot::of(&mut ran.memory.device.states);
+                harness.keep(ran.memory);
+                (snapshot != golden.snapshot).then_some(Fate::Compared)
             }
             _ => Some(Fate::Compared),
         }

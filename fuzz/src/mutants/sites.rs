@@ -1,4 +1,4 @@
-//! Every place at which each operator applies.
+//! Sites of a program at which each mutation operator applies.
 
 use super::edit::{Edit, parts, same_kind, statements};
 use sluice_asic::alu::AluOp;
@@ -10,25 +10,25 @@ use sluice_ir::{
     ParserOp, ParserOpKind, PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind, Table,
 };
 
-/// A change at a site, and what packets must reach for it to matter.
+/// A mutation with the coverage points of its site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutant {
-    /// The change.
+    /// Edit.
     pub edit: Edit,
-    /// Where, in the program's names.
+    /// Site, in the program's names.
     pub site: String,
-    /// Points of which packets must reach one; empty if nothing is known.
+    /// Coverage points of the site: only packets that reach one of them can tell the mutant. Empty if none is known.
     pub needs: Vec<Point>,
 }
 
-/// All mutants of a program that differ from it and that the verifier lets pass, in order of the program; and how many
-/// it does not let pass.
+/// Returns all mutants of a program that differ from it and that the verifier accepts, in program order, and the number of
+/// mutants that it refuses.
 #[must_use]
 pub fn mutants(program: &Program) -> (Vec<Mutant>, usize) {
     some_mutants(program, usize::MAX)
 }
 
-/// So many of them at most, spread evenly over the program; and how many changes were refused on the way.
+/// Returns at most `most` mutants, spread evenly over the program, and the number of mutants that were refused on the way.
 #[must_use]
 pub fn some_mutants(program: &Program, most: usize) -> (Vec<Mutant>, usize) {
     let mut sites = Sites { p: program, list: Vec::new() };
@@ -103,7 +103,7 @@ impl Sites<'_> {
         }
     }
 
-    /// Where an action runs.
+    /// Returns the points at which an action runs.
     fn runs(&self, action: Action) -> Vec<Point> {
         let p = self.p;
         let of = |t: &Table| p.tables[*t].actions.contains(&action) || p.tables[*t].default.action == action;
@@ -111,13 +111,13 @@ impl Sites<'_> {
         tables.chain([Point::Ran(None, action)]).collect()
     }
 
-    /// Where an action runs that does something of this kind.
+    /// Returns the points at which an action with such a primitive runs.
     fn doing(&self, does: impl Fn(&PrimitiveKind) -> bool) -> Vec<Point> {
         let all = self.p.actions.iter().filter(|(_, data)| data.body.iter().any(|p| does(&p.kind)));
         all.flat_map(|(action, _)| self.runs(action)).collect()
     }
 
-    /// Where a header becomes valid.
+    /// Returns the points at which a header becomes valid.
     fn valid(&self, gress: Gress, header: Header) -> Vec<Point> {
         let p = self.p;
         let takes = |op: &ParserOp| match &op.kind {
@@ -134,12 +134,12 @@ impl Sites<'_> {
         states.map(|(state, _)| Point::State(state)).chain(set).collect()
     }
 
-    /// Where a register action runs.
+    /// Returns the points at which a register action runs.
     fn accesses(&self, action: RegisterAction) -> Vec<Point> {
         self.doing(|kind| matches!(kind, PrimitiveKind::Register(access) if access.action == action))
     }
 
-    /// Where a hash is asked for; nothing if that is by more than actions and selectors.
+    /// Returns the points at which a hash is computed; empty if users other than actions and selectors compute it.
     fn hashed(&self, hash: Hash) -> Vec<Point> {
         let p = self.p;
         let at = |index: &Index| matches!(index, Index::Hash(h) if *h == hash);
@@ -334,7 +334,7 @@ impl Sites<'_> {
     }
 }
 
-/// The branch of the innermost condition around each statement, in their order; none behind tables alone.
+/// For each statement in order, the branch of the innermost condition around it; `None` if only tables are around it.
 fn ways_to(block: &Block, gress: Gress, way: Option<Point>, list: &mut Vec<Option<Point>>) {
     for stmt in block {
         let node = sluice_ir::entity::Entity::new(list.len());

@@ -1,11 +1,14 @@
-//! The values that a field can have, as far as the program's statements alone say, and entries that match none of them:
-//! changing one changes nothing.
+//! Value analysis: the values that a field can have, and constant entries that therefore match no packet. Mutating such an
+//! entry changes nothing.
 //!
-//! A field of a header that a parser extracts can have any value. Others, and metadata, have zero and what statements
-//! write, whatever their order and the conditions around them; arguments of entries can be anything, for entries
-//! change. An element of a register that no register action and no control plane writes has what the program puts
-//! there. A set that grows large is taken for all values. Without a shared buffer a packet is in the queue that the
-//! program, its mirror session or a deflection names, or in queue 0.
+//! The analysis ignores the order of statements and the conditions around them:
+//! - A field of a header that a parser extracts can have any value.
+//! - Other fields and metadata have 0 and the values that statements write. Action arguments of entries can have any value,
+//!   because entries change.
+//! - A register element that no register action and no control plane writes has its initial value.
+//! - A set that grows beyond a limit counts as all values.
+//! - Without a shared buffer, a packet is in the queue that the program, its mirror session or a deflection names, or in
+//!   queue 0.
 
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -18,15 +21,15 @@ use sluice_ir::{
 };
 use std::collections::BTreeSet;
 
-/// Values of a set at most, and pairs of values that an operation is worked out for.
+/// Most values of a set, and most pairs of values for which an operation is evaluated.
 const MOST: usize = 4096;
-/// Rounds until sets that still grow are given up.
+/// Rounds after which a set that still grows counts as all values.
 const ROUNDS: usize = 24;
 
-/// Values; `None` for any.
+/// Set of values; `None` for any value.
 type Set = Option<BTreeSet<u128>>;
 
-/// What fields can have.
+/// Values that the fields of a program can have.
 pub(super) struct Values<'p> {
     program: &'p Program,
     control: &'p ControlState,
@@ -34,7 +37,7 @@ pub(super) struct Values<'p> {
 }
 
 impl<'p> Values<'p> {
-    /// The fields of a program on a device with these ports.
+    /// Analyses the fields of a program on a device with these ports.
     pub(super) fn of(
         program: &'p Program,
         control: &'p ControlState,
@@ -75,7 +78,7 @@ impl<'p> Values<'p> {
         values
     }
 
-    /// True if that was new.
+    /// Adds values to a set; returns true if some were new.
     fn add(&mut self, field: Field, set: Set) -> bool {
         let Some(known) = &mut self.fields[field] else { return false };
         let before = known.len();
@@ -90,7 +93,7 @@ impl<'p> Values<'p> {
         self.fields[field].as_ref().is_none_or(|s| s.len() > before)
     }
 
-    /// Every write of the program, with what it can write as far as is known by now.
+    /// Visits every write of the program with the values that it can write, as far as they are known so far.
     fn writes(&self) -> Vec<(Field, Set)> {
         let p = self.program;
         let mut list = Vec::new();
@@ -153,7 +156,7 @@ impl<'p> Values<'p> {
         }
     }
 
-    /// What a register action can put in an output word: what its register always has, or nothing.
+    /// Returns the values that a register action can put in an output word: those of its register, or none.
     fn output(&self, action: RegisterAction, word: u8, to: Field) -> Set {
         let data = &self.program.register_actions[action];
         let mut set: BTreeSet<u128> = [0].into();
@@ -174,7 +177,7 @@ impl<'p> Values<'p> {
         (known && word < 2).then(|| set.iter().map(|v| v & mask).collect())
     }
 
-    /// Whether no register action writes the register.
+    /// Returns true if no register action writes the register.
     fn is_constant(&self, register: Register) -> bool {
         let of = self.program.register_actions.values().filter(|a| a.register == register);
         let mut constant = true;
@@ -186,13 +189,13 @@ impl<'p> Values<'p> {
         constant
     }
 
-    /// Whether the control plane writes elements of a register.
+    /// Returns true if the control plane writes elements of a register.
     fn written(&self, register: Register) -> bool {
         let pipes = self.control.own_pipes().map(|(_, own)| own).chain([self.control]);
         pipes.flat_map(|c| c.arrays.registers.keys()).any(|(r, _)| *r == register)
     }
 
-    /// What the program and the control plane put in a half of a register's elements.
+    /// Returns the values that the program and the control plane put in one half of a register's elements.
     fn elements(&self, register: Register, half: Half) -> BTreeSet<u128> {
         let first = self.program.registers[register].first();
         let pipes = self.control.own_pipes().map(|(_, own)| own).chain([self.control]);
@@ -206,12 +209,12 @@ impl<'p> Values<'p> {
             .collect()
     }
 
-    /// Whether a field has one value and no other.
+    /// Returns true if a field has exactly one value.
     pub(super) fn is_single(&self, field: Field) -> bool {
         self.fields[field].as_ref().is_some_and(|set| set.len() == 1)
     }
 
-    /// Whether no packet can match a fixed entry, neither as it is nor, if it is given, with this key.
+    /// Returns true if no packet can match a constant entry, neither with its key nor, if given, with this other key.
     pub(super) fn dead_entry(&self, table: Table, entry: usize, other: Option<&[KeyValue]>) -> bool {
         let data = &self.program.tables[table];
         let dead = |key: &[KeyValue]| {
@@ -231,7 +234,7 @@ impl<'p> Values<'p> {
     }
 }
 
-/// Headers that a parser extracts.
+/// Returns the headers that a parser extracts.
 fn parsed(program: &Program) -> BTreeSet<Header> {
     let ops = program.states.values().flat_map(|s| &s.ops);
     let of = |kind: &ParserOpKind| match kind {
@@ -242,7 +245,8 @@ fn parsed(program: &Program) -> BTreeSet<Header> {
     ops.flat_map(|op| of(&op.kind)).collect()
 }
 
-/// Queues that packets can be in but for those that the program chooses; `None` if others choose them.
+/// Returns the queues that packets can be in other than those that the program chooses; `None` if something else chooses
+/// queues.
 fn queues(control: &ControlState, buffer: bool) -> Set {
     if buffer {
         return None;

@@ -1,4 +1,4 @@
-//! Actions.
+//! Draws actions.
 
 use super::Writer;
 use super::scope::Scope;
@@ -11,12 +11,12 @@ use sluice_ir::{
     Meter, MeterAccess, Primitive, PrimitiveKind, Register, RegisterAccess, Stmt, StmtKind,
 };
 
-/// What actions of one owner (a table, a call) may touch besides fields.
+/// Arrays that the actions of one owner (a table or a call) may access.
 #[derive(Default)]
 pub(super) struct Owned {
-    /// A direct counter of the table.
+    /// Direct counter of the table.
     pub(super) direct: Option<Counter>,
-    /// Indirect counters and registers that nothing else uses.
+    /// Indirect counters and registers that no other owner accesses.
     pub(super) counters: Vec<Counter>,
     pub(super) registers: Vec<Register>,
     pub(super) meters: Vec<Meter>,
@@ -36,7 +36,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// The first statement of ingress: a port, and the bridged header.
+    /// Draws the first statement of ingress, which sets an output port and the bridged header.
     pub(super) fn first_step(&mut self, scope: &mut Scope, wire: &Wire) -> Stmt {
         let port = self.p.add_intrinsic(self.gress, Intrinsic::UcastEgressPort);
         let mut draft = Draft::default();
@@ -53,7 +53,7 @@ impl Writer<'_, '_> {
         Stmt { kind: StmtKind::Call(self.push_action(body, Draft::default())), loc: Loc::default() }
     }
 
-    /// A port: a constant, or low bits of the first header.
+    /// Draws an output port: a constant, or low bits of the first header.
     fn port(&mut self, scope: &Scope) -> Expr {
         match self.phv(scope, &Draft::default(), 9) {
             Some(value) if self.d.chance(1, 3) => value,
@@ -61,7 +61,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// An action with at least one primitive.
+    /// Draws an action with at least one primitive.
     pub(super) fn action(&mut self, scope: &Scope, parametric: bool, owned: &Owned) -> Action {
         let mut draft = Draft { parametric, ..Draft::default() };
         let mut body = Vec::new();
@@ -131,7 +131,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A question to the owner's meter, once per action.
+    /// Draws an access to the owner's meter, at most one per action.
     fn ask(
         &mut self,
         scope: &Scope,
@@ -192,14 +192,14 @@ impl Writer<'_, '_> {
         Some(PrimitiveKind::Register(RegisterAccess { action, index, outputs }))
     }
 
-    /// A field to write that this action did not write yet, of at most so many bits.
+    /// Draws a field of at most `most` bits that this action does not write yet.
     fn target(&mut self, scope: &Scope, draft: &Draft, most: u16) -> Option<Field> {
         let mut open = scope.writable(&self.p, self.gress);
         open.retain(|f| !draft.written.contains(f) && self.p.fields[*f].width <= most);
         self.d.pick(&open)
     }
 
-    /// A hash of this width.
+    /// Draws a hash of this width.
     pub(super) fn hash(&mut self, scope: &Scope, draft: &Draft, width: u16) -> Option<Hash> {
         let mut inputs = Vec::new();
         for _ in 0..1 + self.d.below(3) {

@@ -1,11 +1,11 @@
-//! Control blocks.
+//! Draws control blocks.
 
 use super::Writer;
 use super::scope::Scope;
 use sluice_ir::{Block, Cond, Loc, PrimitiveKind, Stmt, StmtKind};
 
 impl Writer<'_, '_> {
-    /// So many statements; conditions and outcomes nest `depth` deep.
+    /// Draws a block of statements; conditions and outcomes nest at most `depth` deep.
     pub(super) fn block(&mut self, scope: &mut Scope, depth: usize, statements: usize) -> Block {
         (0..statements).map(|_| self.statement(scope, depth)).collect()
     }
@@ -37,7 +37,7 @@ impl Writer<'_, '_> {
         Stmt { kind: StmtKind::If(cond, then, otherwise), loc: Loc::default() }
     }
 
-    /// Makes a header valid that may be missing, or takes one away. Only on the way that all packets take, so
+    /// Draws an action that validates a header that may be missing, or invalidates one. Only on the path of all packets, so
     /// that the scope stays true.
     fn validity(&mut self, scope: &mut Scope) -> Stmt {
         let owned = super::action::Owned::default();

@@ -1,4 +1,4 @@
-//! The ghost control: a register that updates of queue depths write and packets read.
+//! Draws the ghost control: a register that queue-depth updates write and packets read.
 
 use super::Writer;
 use super::value::Draft;
@@ -10,7 +10,7 @@ use sluice_ir::{
 };
 
 impl Writer<'_, '_> {
-    /// Writes the ghost control; returns the statement by which ingress reads what it keeps.
+    /// Draws the ghost control; returns the statement by which ingress reads its register.
     pub(super) fn ghost(&mut self) -> Stmt {
         let [depth, qid, pipe] = [Intrinsic::GhostQlength, Intrinsic::GhostQid, Intrinsic::GhostPipeId]
             .map(|which| self.p.add_intrinsic(self.gress, which));

@@ -1,9 +1,7 @@
-//! Random programs that are legal by construction: the verifier has no error to report, on any draw.
+//! Random programs that are legal by construction: the verifier reports no error for any draw.
 //!
-//! The order in which a program is drawn, and names.
-//!
-//! Whether a chip has room for a program, its instructions and its stateful ALUs is not looked at: that is
-//! what placement is asked.
+//! This module has the order in which a program is drawn, and names. A program need not fit a chip: size, instructions and
+//! stateful ALUs are left to the placer.
 
 mod action;
 mod control;
@@ -47,13 +45,13 @@ struct Writer<'w, 'd> {
 }
 
 impl Writer<'_, '_> {
-    /// A name that nothing else has.
+    /// Returns a name that no other item has.
     fn name(&mut self, stem: &str) -> String {
         self.names += 1;
         format!("{stem}{}", self.names)
     }
 
-    /// Declarations, parser, control and deparser of the present gress.
+    /// Draws the declarations, parser, control and deparser of the current gress.
     fn pipe(&mut self, shapes: &[wire::Shape], stack: Option<&(wire::Shape, usize)>, bridge: bool) {
         let gress = self.gress;
         for n in 0..1 + self.d.below(self.limits.metadata) {

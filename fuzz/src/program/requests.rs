@@ -1,4 +1,4 @@
-//! Resubmits, mirror copies and digests.
+//! Draws resubmits, mirror copies and digests.
 
 use super::Writer;
 use super::scope::Scope;
@@ -8,7 +8,7 @@ use sluice_asic::gress::Gress;
 use sluice_ir::{Block, Expr, Home, Intrinsic, Loc, PrimitiveKind, Request, RequestKind, Stmt, StmtKind};
 
 impl Writer<'_, '_> {
-    /// What the deparser may make, with the statements that ask for it under a condition.
+    /// Draws requests of the deparser and the conditional statements that make them.
     pub(super) fn requests(&mut self, scope: &mut Scope, wire: &Wire, control: &mut Block) -> Vec<Request> {
         let mut requests = Vec::new();
         if self.d.chance(1, 4) {

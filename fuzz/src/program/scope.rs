@@ -1,22 +1,22 @@
-//! What a place of a program may read and write.
+//! Scope of a point in a program: fields and headers that statements there may read and write.
 
 use super::wire::Wire;
 use sluice_asic::gress::Gress;
 use sluice_ir::{Field, Header, Home, Program};
 
-/// A place in a control block.
+/// Scope of a point in a control block.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
-    /// Headers that every packet has here.
+    /// Headers that are valid for every packet.
     pub(super) sure: Vec<Header>,
-    /// Headers that a packet may have or not.
+    /// Headers that are valid for some packets.
     pub(super) maybe: Vec<Header>,
-    /// Fields that actions of this place must not touch: those that ask for copies.
+    /// Fields that actions must not write, because they request copies.
     pub(super) reserved: Vec<Field>,
 }
 
 impl Scope {
-    /// The start of a gress' control block.
+    /// Returns the scope at the start of a gress's control block.
     pub(super) fn of(wire: &Wire) -> Scope {
         let mut sure = vec![wire.first];
         let mut maybe = wire.rest.clone();
@@ -28,7 +28,7 @@ impl Scope {
         Scope { sure, maybe, reserved: Vec::new() }
     }
 
-    /// The same with a header that is now surely there.
+    /// Returns the scope with one more header that is certainly valid.
     pub(super) fn with(&self, header: Header) -> Scope {
         let mut scope = self.clone();
         scope.gain(header);
@@ -42,7 +42,7 @@ impl Scope {
         }
     }
 
-    /// Fields that may be read: metadata, those of headers that are there, and what the device filled.
+    /// Returns the fields that may be read: metadata, fields of valid headers, and intrinsic metadata.
     pub(super) fn readable(&self, p: &Program, gress: Gress) -> Vec<Field> {
         let all = p.fields.iter().filter(|(_, d)| d.gress == gress);
         let open = all.filter(|(_, d)| match d.home {
@@ -53,7 +53,7 @@ impl Scope {
         open.map(|(f, _)| f).collect()
     }
 
-    /// Fields that may be written: metadata and those of headers that are there.
+    /// Returns the fields that may be written: metadata and fields of valid headers.
     pub(super) fn writable(&self, p: &Program, gress: Gress) -> Vec<Field> {
         let mut list = self.readable(p, gress);
         list.retain(|f| {

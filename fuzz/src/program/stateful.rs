@@ -1,4 +1,4 @@
-//! Counters and registers.
+//! Draws counters, meters and registers.
 
 use super::Writer;
 use super::scope::Scope;
@@ -12,7 +12,7 @@ use sluice_ir::{
     RegisterActionData, RegisterData, RegisterParamData,
 };
 
-/// Whether the action writes its first output word anywhere.
+/// Returns true if a register action writes its first output word.
 pub(super) fn has_output(action: &RegisterActionData) -> bool {
     let mut found = false;
     action.statements(&mut |s| found |= matches!(s.kind, CellStmtKind::Output(0, _)));
@@ -32,7 +32,7 @@ impl Writer<'_, '_> {
         self.p.counters.push(CounterData { name, gress, kind, home, cell, doc, loc })
     }
 
-    /// A register with one to three actions whose operands are fields of this place.
+    /// Draws a register with one to three actions whose operands are fields in scope.
     pub(super) fn register(&mut self, scope: &Scope, home: CounterHome) -> Option<Register> {
         let bits = if self.d.chance(1, 16) { 64 } else { self.d.of([32u16, 16, 8, 1]) };
         let pair = bits > 1 && self.d.chance(1, 2);
@@ -65,13 +65,14 @@ impl Writer<'_, '_> {
         Some(register)
     }
 
-    /// A generator of random numbers as wide as a field.
+    /// Draws a random number generator as wide as a field.
     pub(super) fn random(&mut self, width: u16) -> Random {
         let (name, gress, doc, loc) = (self.name("random"), self.gress, String::new(), Loc::default());
         self.p.randoms.push(RandomData { name, gress, width, doc, loc })
     }
 
-    /// A meter, filter or WRED that passes in a few nanoseconds already see.
+    /// Draws a meter, low-pass filter or WRED with time constants so short that packets a few nanoseconds apart show a
+    /// difference.
     pub(super) fn meter(&mut self, home: CounterHome) -> Meter {
         let kind = self.d.of([MeterKind::Packets, MeterKind::Bytes, MeterKind::Lpf, MeterKind::Wred]);
         // A filter of rates has one time constant.
@@ -105,7 +106,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What halves of 64 bits are good for: held equal, copied.
+    /// Draws a condition or copy of 64-bit halves, for which only equality and copying are possible.
     fn wide_body(&mut self, format: Format, operands: &[CellValue]) -> Vec<CellStmtKind> {
         let half = self.cell_half(format);
         let read = CellStmtKind::Output(0, CellValue::Half(half));
@@ -160,7 +161,7 @@ impl Writer<'_, '_> {
         CellCond::Cmp(op, sense, a, b)
     }
 
-    /// A body of the forms that stateful ALUs are used for; others than these may not map onto one.
+    /// Draws a body of the forms that stateful ALUs are used for; other forms may not map to a stateful ALU.
     pub(super) fn body(&mut self, format: Format, operands: &[CellValue]) -> Vec<CellStmtKind> {
         let half = self.cell_half(format);
         let write = CellStmtKind::Write(half, self.cell_value(format, operands));

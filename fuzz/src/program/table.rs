@@ -1,4 +1,4 @@
-//! Tables, their profiles and constant entries.
+//! Draws tables, their action profiles and constant entries.
 
 use super::Writer;
 use super::action::Owned;
@@ -51,7 +51,7 @@ impl Writer<'_, '_> {
         Stmt { kind: StmtKind::Apply(table, arms), loc: Loc::default() }
     }
 
-    /// What a table's or a call's actions have for themselves.
+    /// Draws the arrays for the actions of a table or a call.
     pub(super) fn owned(&mut self, scope: &Scope, direct: Option<CounterHome>) -> Owned {
         let mut owned = Owned::default();
         if let Some(home) = direct
@@ -76,7 +76,7 @@ impl Writer<'_, '_> {
         owned
     }
 
-    /// One cell per entry now and then, where there are entries.
+    /// With some probability, draws an array with one cell per entry, if the table has entries.
     fn home(&mut self, direct: Option<CounterHome>) -> CounterHome {
         match direct {
             Some(home) if self.d.chance(1, 3) => home,
@@ -84,7 +84,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// A memory of SRAM for keys that would be in TCAM.
+    /// Draws an algorithmic TCAM in SRAM for keys that otherwise need TCAM.
     fn algorithmic(&mut self, keys: &[Key]) -> Option<Algorithmic> {
         let has = |kind| keys.iter().any(|k| k.kind == kind);
         if has(MatchKind::Range) || !self.d.chance(1, 3) {

@@ -1,20 +1,20 @@
-//! Values and conditions.
+//! Draws values and conditions.
 
 use super::Writer;
 use super::scope::Scope;
 use sluice_asic::alu::{AluClass, AluOp};
 use sluice_ir::{CmpOp, Cond, Expr, Field, Home, ParamData, ParserOpKind, Program};
 
-/// What an action has written and which parameters it has so far.
+/// State of an action that is being drawn: fields that it writes and its parameters so far.
 #[derive(Default)]
 pub(super) struct Draft {
     pub(super) written: Vec<Field>,
     pub(super) params: Vec<ParamData>,
-    /// Whether it may have parameters.
+    /// True if the action may have parameters.
     pub(super) parametric: bool,
 }
 
-/// What both chips compute; the rest is drawn now and then.
+/// Operations that both chips have; the others are drawn rarely.
 const COMMON: [AluOp; 10] = [
     AluOp::Add,
     AluOp::Sub,
@@ -28,7 +28,7 @@ const COMMON: [AluOp; 10] = [
     AluOp::Shl,
 ];
 
-/// Whether the parser writes a field, which then is laid out as packet bytes are.
+/// Returns true if the parser writes a field, which is then laid out as packet bytes are.
 fn set_by_parser(p: &Program, field: Field) -> bool {
     p.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
         ParserOpKind::Set(to, _) | ParserOpKind::Lookahead(to, _) => *to == field,
@@ -37,7 +37,7 @@ fn set_by_parser(p: &Program, field: Field) -> bool {
 }
 
 impl Writer<'_, '_> {
-    /// A value from the PHV of this width, if the place has any field.
+    /// Draws a value of this width from the PHV; `None` if no field is in scope.
     pub(super) fn phv(&mut self, scope: &Scope, draft: &Draft, width: u16) -> Option<Expr> {
         let mut open = scope.readable(&self.p, self.gress);
         open.retain(|f| !draft.written.contains(f));
@@ -59,7 +59,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// A header field or metadata of exactly this width: what an ALU computes on without moving it first.
+    /// Draws a header field or metadata of exactly this width, which an ALU can use without a shift.
     fn whole(&mut self, scope: &Scope, draft: &Draft, width: u16) -> Option<Expr> {
         let mut open = scope.writable(&self.p, self.gress);
         open.retain(|f| !draft.written.contains(f) && self.p.fields[*f].width == width);
@@ -81,12 +81,12 @@ impl Writer<'_, '_> {
         Expr::Param(n, width)
     }
 
-    /// A constant or a parameter.
+    /// Draws a constant or a parameter.
     pub(super) fn data(&mut self, draft: &mut Draft, width: u16) -> Expr {
         if self.d.chance(1, 2) { self.param(draft, width) } else { self.constant(width) }
     }
 
-    /// A constant, a parameter or a value from the PHV.
+    /// Draws a constant, a parameter or a value from the PHV.
     pub(super) fn leaf(&mut self, scope: &Scope, draft: &mut Draft, width: u16) -> Expr {
         match self.d.below(4) {
             0 => self.constant(width),
@@ -98,7 +98,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// What a field of this width is set to.
+    /// Draws a value to which a field of this width is set.
     pub(super) fn value(&mut self, scope: &Scope, draft: &mut Draft, width: u16) -> Expr {
         if !matches!(width, 8 | 16 | 32) || !self.d.chance(1, 2) {
             return self.leaf(scope, draft, width);
@@ -122,7 +122,8 @@ impl Writer<'_, '_> {
         Expr::Alu(op, Box::new(a), Box::new(b))
     }
 
-    /// What a metadata field of more than 32 bits is set to: a sum or difference with a carry, if there is a partner.
+    /// Draws a value for a metadata field of more than 32 bits: a sum or difference with a carry, if another such field is
+    /// in scope.
     pub(super) fn carried(&mut self, scope: &Scope, draft: &mut Draft, to: Field) -> Option<Expr> {
         let width = self.p.fields[to].width;
         let number = |p: &Program, f: Field| {
@@ -143,13 +144,13 @@ impl Writer<'_, '_> {
         Some(Expr::Alu(self.d.of([AluOp::Add, AluOp::Sub]), a, Box::new(b)))
     }
 
-    /// A condition, mostly a small one.
+    /// Draws a condition, mostly a small one.
     pub(super) fn condition(&mut self, scope: &Scope) -> Cond {
         let depth = self.d.of([0, 0, 1, 2]);
         self.cond(scope, depth)
     }
 
-    /// A condition that a gateway might decide.
+    /// Draws a condition of the forms that a gateway can test.
     fn cond(&mut self, scope: &Scope, depth: usize) -> Cond {
         match self.d.below(if depth == 0 { 3 } else { 6 }) {
             3 => Cond::Not(Box::new(self.cond(scope, depth - 1))),

@@ -1,4 +1,4 @@
-//! Headers, parsers and deparsers.
+//! Draws headers, parsers and deparsers.
 
 use super::Writer;
 use sluice_asic::gress::Gress;
@@ -7,22 +7,22 @@ use sluice_ir::{
     ParserOpKind, ParserState, Request, SelectArm, SelectKey, StackData, StateData,
 };
 
-/// A header type: the widths of its fields after the 8 bits that are selected on.
+/// A header type: widths of its fields after the 8 bits on which the parser selects.
 pub(super) type Shape = Vec<u16>;
 
-/// The headers of one gress.
+/// Headers of one gress.
 pub(super) struct Wire {
-    /// Every packet has it.
+    /// Header that every packet has.
     pub(super) first: Header,
-    /// Depend on a select.
+    /// Headers that depend on a select.
     pub(super) rest: Vec<Header>,
-    /// From ingress to egress.
+    /// Header that ingress passes to egress.
     pub(super) bridge: Option<Header>,
-    /// Whether the parser extracts the bridged header.
+    /// True if the parser extracts the bridged header.
     pub(super) bridged_in: bool,
 }
 
-/// Field widths that make whole bytes.
+/// Field widths that add up to bytes.
 const GROUPS: [&[u16]; 9] = [&[16], &[8], &[32], &[4, 12], &[1, 7], &[3, 13], &[48], &[9, 7], &[20, 4]];
 
 impl Writer<'_, '_> {
@@ -37,7 +37,7 @@ impl Writer<'_, '_> {
             .collect()
     }
 
-    /// Draws the layout of a header stack and how many elements it has.
+    /// Draws the layout of a header stack and its number of elements.
     pub(super) fn stack_shape(&mut self) -> Option<(Shape, usize)> {
         let groups = self.d.of([1, 2]);
         let shape = (0..groups).flat_map(|_| self.d.of(GROUPS).iter().copied()).collect();
@@ -51,7 +51,7 @@ impl Writer<'_, '_> {
         self.p.add_header(self.gress, name, &fields)
     }
 
-    /// Declares the headers of the present gress and parses them: from each header on to later ones.
+    /// Declares the headers of the current gress and draws the parser: from each header to later ones.
     pub(super) fn parser(&mut self, shapes: &[Shape], stack: Option<&(Shape, usize)>, bridge: bool) -> Wire {
         let gress = self.gress;
         let headers: Vec<Header> =
@@ -81,7 +81,7 @@ impl Writer<'_, '_> {
         Wire { first: headers[0], rest, bridge, bridged_in }
     }
 
-    /// A state that extracts elements of a stack as long as each says that one more follows.
+    /// Draws a state that extracts stack elements as long as each announces another one.
     fn stack_state(&mut self, headers: Vec<Header>) -> ParserState {
         let (name, gress, doc, loc) = ("st".to_owned(), self.gress, String::new(), Loc::default());
         let stack = self.p.stacks.push(StackData { name, gress, headers, doc, loc });
@@ -114,7 +114,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// A state that extracts a header, may set metadata, and goes on to states made before.
+    /// Draws a state that extracts a header, may set metadata, and continues with states drawn before.
     fn state(&mut self, name: &str, header: Header, made: &[ParserState]) -> ParserState {
         let state = self.plain_state(name, header, Next::Accept);
         let fields = self.p.headers[header].fields.clone();
@@ -164,7 +164,7 @@ impl Writer<'_, '_> {
         state
     }
 
-    /// Sets the parser counter or adds to it.
+    /// Draws an operation that sets the parser counter or adds to it.
     fn count(&mut self, state: ParserState) {
         let value = self.d.of([0, 1, 2, 0xff]);
         let kind = match self.d.below(2) {
@@ -174,8 +174,8 @@ impl Writer<'_, '_> {
         self.p.states[state].ops.push(ParserOp { kind, loc: Loc::default() });
     }
 
-    /// Sets metadata to a constant, to a field of the header just extracted or to bits ahead, verifies a sum, or
-    /// skips bytes.
+    /// Draws an operation: sets metadata to a constant, to a field of the header just extracted or to lookahead bits,
+    /// verifies a checksum, or skips bytes.
     fn parser_step(&mut self, fields: &[Field]) -> Option<ParserOpKind> {
         if self.d.chance(1, 5) {
             return Some(ParserOpKind::Advance(1 + self.d.below(4) as u16));
@@ -213,7 +213,7 @@ impl Writer<'_, '_> {
         Some(ParserOpKind::Set(to, value))
     }
 
-    /// Another header and metadata in the sum of one, where all of it is whole words.
+    /// Adds another header and metadata to a checksum, if they are a multiple of 16 bits.
     fn sum_more(&mut self, header: Header, emit: &[Header], inputs: &mut Vec<Field>) {
         let whole = |w: &Self, fields: &[Field]| {
             fields.iter().map(|f| w.p.fields[*f].width).sum::<u16>().is_multiple_of(16)
@@ -233,7 +233,7 @@ impl Writer<'_, '_> {
         inputs.extend(self.d.pick(&words));
     }
 
-    /// Emits everything, the bridged header in front at ingress.
+    /// Emits all headers; at ingress the bridged header comes first.
     pub(super) fn deparser(&mut self, wire: &Wire, requests: Vec<Request>) -> Deparser {
         let mut emit: Vec<Header> = wire.bridge.filter(|_| !wire.bridged_in).into_iter().collect();
         emit.push(wire.first);

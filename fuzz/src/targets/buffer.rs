@@ -1,4 +1,4 @@
-//! The shared buffer against a list of what is in it.
+//! Compares the shared buffer's accounting with a ledger of its packets.
 
 use sluice_asic::meter::Colour;
 use sluice_asic::tm::buffer::{Arrival, Buffer, BufferConfig, BufferFile, Charge, PortInfo};
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 /// Ports of the device.
 const PORTS: u16 = 4;
-/// Queues of each.
+/// Queues of each port.
 const QUEUES: u16 = 8;
 
 pub(super) fn ports() -> Vec<PortInfo> {
@@ -20,7 +20,7 @@ pub(super) fn ports() -> Vec<PortInfo> {
     (0..PORTS).map(port).collect()
 }
 
-/// The shipped profiles on these ports.
+/// Shipped profiles on these ports.
 fn profiles() -> &'static [BufferConfig] {
     static PROFILES: OnceLock<Vec<BufferConfig>> = OnceLock::new();
     PROFILES.get_or_init(|| {
@@ -36,18 +36,18 @@ struct Held {
     cells: u32,
 }
 
-/// Cells of what is in the buffer, added up by whom they count for.
+/// Cells of the packets in the buffer, added up by port, group and queue.
 #[derive(Default)]
 struct Ledger {
     all: u32,
-    /// In by a port, and out by it.
+    /// Cells by ingress port, and by egress port.
     ports: [[u32; 2]; PORTS as usize],
     groups: [[u32; 8]; PORTS as usize],
     queues: [[u32; QUEUES as usize]; PORTS as usize],
 }
 
 impl Ledger {
-    /// A packet comes or goes.
+    /// Adds or removes a packet.
     fn change(&mut self, arrival: &Arrival, by: impl Fn(u32) -> u32) {
         let (from, to) = (usize::from(arrival.in_port), usize::from(arrival.out_port));
         let (group, queue) = (usize::from(arrival.pg), usize::from(arrival.queue));
@@ -62,8 +62,8 @@ impl Ledger {
     }
 }
 
-/// Admissions and releases, four bytes each, on a profile that the first byte names. After each the buffer's counters
-/// are the sums over the packets in it, and when all have left they are zero.
+/// Admits and releases packets, four bytes each, with the profile that the first byte names. After each operation the
+/// buffer's counters must be the sums over its packets, and zero when all have left.
 pub fn buffer(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let profiles = profiles();

@@ -1,4 +1,5 @@
-//! Random programs: the two engines on them, and placements on both chips and a random one against their verifier.
+//! Random programs: compares the two engines, and checks placements on both chips and on a random one with the placement
+//! verifier.
 
 use super::words;
 use crate::{Case, Draw, Limits, chip, compare, numbered};
@@ -6,13 +7,13 @@ use sluice_asic::chip::ChipSpec;
 use sluice_place::{self as place, Placement, place};
 use std::sync::OnceLock;
 
-/// Both chips, made once.
+/// Both chips, built once.
 pub(super) fn chips() -> &'static [ChipSpec; 2] {
     static CHIPS: OnceLock<[ChipSpec; 2]> = OnceLock::new();
     CHIPS.get_or_init(|| [ChipSpec::tofino(), ChipSpec::tofino2()])
 }
 
-/// A random chip: the bytes from the end on, which choose the program last.
+/// Draws a random chip from the end of the bytes, because the start chooses the program.
 fn drawn(data: &[u8]) -> ChipSpec {
     let mut words = words(data);
     words.reverse();
@@ -23,10 +24,10 @@ fn case(data: &[u8]) -> Case {
     Case::drawn(&words(data), &Limits::default())
 }
 
-/// Programs that are drawn and placed once: for these inputs are entries and packets.
+/// Number of programs that are drawn and placed once; inputs for them choose entries and packets only.
 const KEPT: usize = 192;
 
-/// A random program with where it lies on each of the two chips that it fits.
+/// A random program with its placement on each of the two chips that it fits.
 type Kept = (sluice_ir::Program, Vec<Placement>);
 
 fn kept(number: usize) -> &'static Kept {
@@ -39,8 +40,8 @@ fn kept(number: usize) -> &'static Kept {
     })
 }
 
-/// Entries and packets drawn from the bytes for a random program that the first byte names, or that is drawn from the bytes
-/// as well and then placed on a random chip, too: both engines do the same.
+/// Draws entries and packets from the bytes, for the random program that the first byte names, or for a program drawn from
+/// the bytes and also placed on a random chip. The results of both engines must be equal.
 pub fn engines(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let same = |case: &Case, placement: &Placement| {
@@ -59,8 +60,8 @@ pub fn engines(data: &[u8]) {
     placed.for_each(|placement| same(&case, &placement));
 }
 
-/// A program drawn from the bytes, placed on the chip that the first of them names: the independent verifier has nothing to
-/// say.
+/// Draws a program from the bytes and places it on the chip that the first byte names. The placement verifier must report
+/// nothing.
 pub fn placement(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     let case = case(rest);

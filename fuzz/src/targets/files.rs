@@ -1,4 +1,4 @@
-//! Readers of files on any bytes: they refuse, and do not panic.
+//! Readers of files on arbitrary bytes: they report errors and do not panic.
 
 use super::Programs;
 use sluice_asic::chip::ChipSpec;
@@ -17,10 +17,10 @@ use sluice_pcaps::int::{Marks, Telemetry, decode};
 use sluice_pcaps::wire::MacAddr;
 use std::collections::BTreeSet;
 
-/// Frames read of a capture at most.
+/// Most frames that are read of a capture.
 const FRAMES: u32 = 10_000;
 
-/// A capture of any kind.
+/// Reads a capture of any format.
 pub fn capture(data: &[u8]) {
     let Ok(mut reader) = CaptureReader::from_bytes(data, "fuzz") else { return };
     for _ in 0..FRAMES {
@@ -63,13 +63,13 @@ pub fn entries(programs: &Programs, data: &[u8]) {
     }
 }
 
-/// A chip file.
+/// Reads a chip file.
 pub fn chip_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = ChipSpec::from_toml(text, "fuzz");
 }
 
-/// A buffer profile.
+/// Reads a buffer profile.
 pub fn buffer_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(file) = BufferFile::parse("fuzz", text) {
@@ -77,7 +77,7 @@ pub fn buffer_file(data: &[u8]) {
     }
 }
 
-/// A topology file: of decision points, of switches, or ns-3's.
+/// Reads a topology file of each kind: decision points, switches, and ns-3.
 pub fn topology(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = Network::from_toml(text, "fuzz");
@@ -88,7 +88,7 @@ pub fn topology(data: &[u8]) {
     };
 }
 
-/// A world in which every name is as long as it is, and every function adds up.
+/// Names for expressions: the value of every name is its length, and every function returns a sum.
 struct Lengths;
 
 impl Scope for Lengths {
@@ -102,7 +102,7 @@ impl Scope for Lengths {
     }
 }
 
-/// A file of scenarios or a contest, and each of its lines as an expression.
+/// Reads a file of scenarios or a contest, and each of its lines as an expression.
 pub fn scenario(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     if let Ok(file) = ScenarioFile::parse("fuzz", text) {
@@ -127,7 +127,7 @@ pub fn scenario(data: &[u8]) {
     }
 }
 
-/// The text of a program: what is taken prints, and the print is taken again and is equal.
+/// Reads the text of a program. An accepted program is printed and read again, and must be equal.
 pub fn program_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(program) = text::parse(text) else { return };
@@ -140,7 +140,7 @@ pub fn program_text(data: &[u8]) {
     assert_eq!(again.as_ref().map_err(ToString::to_string), Ok(&program), "{printed}");
 }
 
-/// Flows and frames as lists.
+/// Reads lists of flows and frames.
 pub fn lists(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let envelope = Envelope::new(MacAddr::from_u64(1), MacAddr::from_u64(2));
@@ -149,7 +149,7 @@ pub fn lists(data: &[u8]) {
     let _ = FrameList::parse("fuzz", text, envelope);
 }
 
-/// Telemetry and ConWeave's header in a frame, wherever they may stand. Bytes behind what was read change nothing.
+/// Reads telemetry and ConWeave headers of a frame at every offset. Bytes after the parsed ones must not change the result.
 pub fn int_frames(data: &[u8]) {
     let default = Marks::default();
     let marks = [default, Marks { dscp: None, hpcc_port: Some(4791), ..default }];
@@ -164,7 +164,7 @@ pub fn int_frames(data: &[u8]) {
     let _ = sluice_pcaps::conweave::read(data);
 }
 
-/// A distribution of flow sizes.
+/// Reads a distribution of flow sizes.
 pub fn sizes_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let _ = Cdf::parse("fuzz", text);

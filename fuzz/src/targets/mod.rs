@@ -1,7 +1,6 @@
-//! Bodies of fuzz targets: functions of raw bytes that panic when something is wrong.
+//! Fuzz targets: functions of raw bytes that panic if a check fails.
 //!
-//! The package `fuzz/cargo-fuzz` hands them to libFuzzer; `cargo test` replays the corpora in `fuzz/corpus` through
-//! them. The functions and their list.
+//! The package `fuzz/cargo-fuzz` passes them to libFuzzer; `cargo test` replays the corpora in `fuzz/corpus`.
 
 mod buffer;
 mod engines;
@@ -18,7 +17,7 @@ pub use programs::{Programs, describe, programs};
 /// A target, as a function of the programs of a catalogue and of raw bytes. Most targets need no program.
 pub type Target = fn(&'static Programs, &[u8]);
 
-/// Every target by name: that of its folder of inputs.
+/// All targets; the name of each is that of its corpus folder.
 pub const TARGETS: [(&str, Target); 14] = [
     ("capture", |_, data| capture(data)),
     ("entries", entries),
@@ -36,13 +35,13 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("buffer", |_, data| buffer(data)),
 ];
 
-/// The target of this name.
+/// Returns the target of this name.
 #[must_use]
 pub fn target(name: &str) -> Option<Target> {
     TARGETS.iter().find(|(n, _)| *n == name).map(|(_, t)| *t)
 }
 
-/// Bytes as the words that draws read: four bytes each, most significant first, so that zeros stay small choices.
+/// Converts bytes to the words that draws read: four bytes each, most significant first, so that zeros stay small choices.
 fn words(data: &[u8]) -> Vec<u32> {
     let word = |chunk: &[u8]| chunk.iter().fold(0, |w, b| w << 8 | u32::from(*b)) << (8 * (4 - chunk.len()));
     data.chunks(4).map(word).collect()

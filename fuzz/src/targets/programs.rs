@@ -59,7 +59,7 @@ fn subjects(catalogue: &Catalogue) -> Vec<Subject<'static>> {
     catalogue.programs().iter().filter_map(subject).collect()
 }
 
-/// The packets of raw bytes: each a port, a gap, a length (in bytes of two) and the bytes.
+/// Splits raw bytes into packets: a port, a gap, a two-byte length and the bytes of each.
 #[must_use]
 pub fn describe(mut data: &[u8], ports: &[u16]) -> Vec<Shot> {
     let (mut shots, mut at) = (Vec::new(), 0u64);

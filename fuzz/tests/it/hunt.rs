@@ -10,7 +10,7 @@ use sluice_exec::cover::{Class, Coverage, Point, Points};
 use sluice_exec::reference::{Event, Tracer};
 use sluice_fuzz::hunt::{Campaign, Corpus, Input, Maker, Runner, Status, Subject, changes, hunt, words};
 use sluice_fuzz::{Draw, buffer, port_infos};
-use sluice_ir::cfg::{Flow, NodeKind, Outcome};
+use sluice_ir::cfg::{Cfg, NodeKind, Outcome};
 use sluice_ir::{Next, Program};
 use sluice_place::place;
 use sluice_switch::BufferSetup;
@@ -47,22 +47,22 @@ fn assert_conditions_add_up(program: &Program, points: &Points, coverage: &Cover
     let count = |point: Point| coverage.count(points.number(point).unwrap());
     let mut nested = 0;
     for gress in sluice_asic::gress::Gress::ALL {
-        let flow = Flow::of(program, gress);
+        let cfg = Cfg::of(program, gress);
         let branch = |node, holds| count(Point::Branch(gress, node, holds));
-        let gateways = flow.nodes.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Gateway(_)));
+        let gateways = cfg.nodes.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Gateway(_)));
         let mut always = None;
-        for (node, data) in gateways.filter(|(node, _)| !flow.is_ghost(*node)) {
+        for (node, data) in gateways.filter(|(node, _)| !cfg.is_ghost(*node)) {
             let looked = branch(node, true) + branch(node, false);
-            let expected = match flow.preds[data.pred].of {
+            let expected = match cfg.preds[data.pred].of {
                 None => *always.get_or_insert(looked),
-                Some((_, of, outcome)) => match (&flow.nodes[of].kind, outcome) {
+                Some((_, of, outcome)) => match (&cfg.nodes[of].kind, outcome) {
                     (NodeKind::Gateway(_), outcome) => branch(of, outcome == Outcome::Then),
                     (NodeKind::Table(table), Outcome::Hit) => count(Point::Hit(*table)),
                     (NodeKind::Table(table), Outcome::Miss) => count(Point::Miss(*table)),
                     _ => continue,
                 },
             };
-            nested += usize::from(flow.preds[data.pred].of.is_some() && expected > 0);
+            nested += usize::from(cfg.preds[data.pred].of.is_some() && expected > 0);
             assert_eq!(looked, expected, "{}: {gress} {:?}", program.name, data.kind);
         }
     }
@@ -167,7 +167,7 @@ fn an_engine_that_runs_another_program_is_found() {
     let mut subject = subject("l3-ecmp", Vec::new);
     let gress = &mut subject.placement.gresses[0];
     let wanted = subject.program.table_named("ecmp").unwrap();
-    let node = gress.flow.nodes.iter().find(|(_, d)| d.kind == NodeKind::Table(wanted)).unwrap().0;
+    let node = gress.cfg.nodes.iter().find(|(_, d)| d.kind == NodeKind::Table(wanted)).unwrap().0;
     // The group before the route that chooses it.
     gress.nodes[node].parts.iter_mut().for_each(|part| part.stage = 0);
     let status = cases(&subject, 40, 2);
@@ -242,8 +242,8 @@ impl Tracer for Look<'_> {
             Event::Called { action, .. } => seen.count(program, points, Point::Ran(None, *action)),
             Event::Gateway { cond, holds, .. } => {
                 // One with this condition: they have one name.
-                let flow = Flow::of(program, *gress);
-                let node = flow.nodes.iter().find(|(_, n)| n.kind == NodeKind::Gateway((*cond).clone()));
+                let cfg = Cfg::of(program, *gress);
+                let node = cfg.nodes.iter().find(|(_, n)| n.kind == NodeKind::Gateway((*cond).clone()));
                 seen.count(program, points, Point::Branch(*gress, node.unwrap().0, *holds));
             }
             _ => {}

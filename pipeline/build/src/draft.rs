@@ -26,7 +26,7 @@ pub(super) struct Draft {
     pub program: ir::Program,
     pub(super) diags: Vec<Diag>,
     /// Direct arrays that are not attached to a table yet.
-    pub(super) homeless: Vec<Homeless>,
+    pub(super) unattached: Vec<Unattached>,
     /// Per gress: the source location of its call of `start`.
     pub(super) started: [Option<Loc>; 2],
     /// Per gress: the action that does nothing; `None` until a table needs it.
@@ -37,28 +37,28 @@ pub(super) struct Draft {
 
 /// A direct array that is not attached to a table yet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Homeless {
+pub(super) enum Unattached {
     Counter(ir::Counter),
     Register(ir::Register),
     Meter(ir::Meter),
 }
 
-impl Homeless {
+impl Unattached {
     /// Returns its kind, name and source location.
     pub(crate) fn who(self, program: &ir::Program) -> (&'static str, &str, Loc) {
         match self {
-            Homeless::Counter(c) => ("counter", &program.counters[c].name, program.counters[c].loc),
-            Homeless::Register(r) => ("register", &program.registers[r].name, program.registers[r].loc),
-            Homeless::Meter(m) => ("meter", &program.meters[m].name, program.meters[m].loc),
+            Unattached::Counter(c) => ("counter", &program.counters[c].name, program.counters[c].loc),
+            Unattached::Register(r) => ("register", &program.registers[r].name, program.registers[r].loc),
+            Unattached::Meter(m) => ("meter", &program.meters[m].name, program.meters[m].loc),
         }
     }
 
     /// Attaches it to `table`.
     pub(crate) fn settle(self, program: &mut ir::Program, table: ir::Table) {
         *match self {
-            Homeless::Counter(c) => &mut program.counters[c].home,
-            Homeless::Register(r) => &mut program.registers[r].home,
-            Homeless::Meter(m) => &mut program.meters[m].home,
+            Unattached::Counter(c) => &mut program.counters[c].home,
+            Unattached::Register(r) => &mut program.registers[r].home,
+            Unattached::Meter(m) => &mut program.meters[m].home,
         } = ir::CounterHome::Direct(table);
     }
 }
@@ -187,10 +187,10 @@ impl Builder {
     /// # Errors
     /// Refuses a program that breaks a rule of the builder, and returns all such mistakes.
     pub fn finish_unverified(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
-        let Draft { mut program, mut diags, homeless, started, .. } = self.draft.into_inner();
+        let Draft { mut program, mut diags, unattached, started, .. } = self.draft.into_inner();
         let values = params.list().into_iter();
         program.params = values.map(|p| ParamValue { doc: p.help(), key: p.key, value: p.value }).collect();
-        for array in homeless {
+        for array in unattached {
             let (word, name, loc) = array.who(&program);
             diags.push(
                 Diag::error(loc, format!("direct {word} `{name}` is attached to no table"))

@@ -2,7 +2,7 @@
 
 use super::action::Act;
 use super::control::Control;
-use super::draft::{Builder, Homeless};
+use super::draft::{Builder, Unattached};
 use super::fields::{Declarer, Fields, Hdr, IntrinsicDeclarer, IntrinsicFields};
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, LabelRef};
 use sluice_asic::gress::Gress;
@@ -133,7 +133,7 @@ impl<'b> GressBuilder<'b> {
         // The table is not known yet: `build` of a table replaces this home, otherwise `finish` refuses the
         // program.
         let counter = self.new_counter(CounterHome::Indirect(0), kind, cell, Loc::caller());
-        self.builder.draft().homeless.push(Homeless::Counter(counter));
+        self.builder.draft().unattached.push(Unattached::Counter(counter));
         DirectCounterRef(counter)
     }
 

@@ -1,6 +1,6 @@
 //! Meters, low-pass filters, WRED and random numbers.
 
-use super::draft::Homeless;
+use super::draft::Unattached;
 use super::gress::GressBuilder;
 use super::handles::{MeterRef, RandomRef};
 use super::value::{ArrayIndex, Rhs, Val};
@@ -81,7 +81,7 @@ impl<'b> GressBuilder<'b> {
             loc,
         });
         if size.cells.is_none() {
-            draft.homeless.push(Homeless::Meter(meter));
+            draft.unattached.push(Unattached::Meter(meter));
         }
         MeterRef(meter)
     }

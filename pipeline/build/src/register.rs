@@ -2,7 +2,7 @@
 
 use super::cond::{Branch, Decision};
 use super::draft::Builder;
-use super::draft::Homeless;
+use super::draft::Unattached;
 use super::gress::GressBuilder;
 use super::handles::{PairRef, RegisterActionRef, RegisterParamRef, RegisterRef};
 use super::register_value::{Cell, CellRhs, ElementHalf, Output};
@@ -91,7 +91,7 @@ impl<'b> GressBuilder<'b> {
             loc,
         });
         if size.elements.is_none() {
-            draft.homeless.push(Homeless::Register(register));
+            draft.unattached.push(Unattached::Register(register));
         }
         register
     }

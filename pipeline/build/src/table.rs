@@ -1,6 +1,6 @@
 //! Match-action tables and their constant entries.
 
-use super::draft::{Builder, Homeless, Name};
+use super::draft::{Builder, Name, Unattached};
 use super::gress::GressBuilder;
 use super::handles::{ActionRef, DirectCounterRef, MeterRef, PairRef, ProfileRef, RegisterRef, TableRef};
 use super::value::Constant;
@@ -66,7 +66,7 @@ pub struct TableBuilder<'b, const K: usize> {
     rows: Vec<Row<K>>,
     profile: Option<ir::Profile>,
     /// Direct arrays attached to the table.
-    arrays: Vec<Homeless>,
+    arrays: Vec<Unattached>,
     pin: Option<u8>,
     idle: Option<IdleTimeout>,
     algorithmic: Option<Algorithmic>,
@@ -131,20 +131,20 @@ impl<const K: usize> TableBuilder<'_, K> {
 
     /// Attaches a direct counter: one cell per entry, counted by the actions of the table.
     pub fn counter(mut self, counter: DirectCounterRef) -> Self {
-        self.arrays.push(Homeless::Counter(counter.0));
+        self.arrays.push(Unattached::Counter(counter.0));
         self
     }
 
     /// Attaches a direct register, declared with [`per_entry`](super::per_entry): one element per entry.
     pub fn register(mut self, register: impl RegisterHandle) -> Self {
-        self.arrays.push(Homeless::Register(register.handle()));
+        self.arrays.push(Unattached::Register(register.handle()));
         self
     }
 
     /// Attaches a direct meter, declared with [`meter_per_entry`](super::meter_per_entry): one cell per
     /// entry.
     pub fn meter(mut self, meter: MeterRef) -> Self {
-        self.arrays.push(Homeless::Meter(meter.0));
+        self.arrays.push(Unattached::Meter(meter.0));
         self
     }
 
@@ -194,11 +194,11 @@ impl<const K: usize> TableBuilder<'_, K> {
 }
 
 /// Attaches a direct array to the table that was just declared.
-fn attach(builder: &Builder, array: Homeless, table: ir::Table) {
+fn attach(builder: &Builder, array: Unattached, table: ir::Table) {
     let mut draft = builder.draft();
-    match draft.homeless.iter().position(|&c| c == array) {
+    match draft.unattached.iter().position(|&c| c == array) {
         Some(at) => {
-            draft.homeless.remove(at);
+            draft.unattached.remove(at);
             array.settle(&mut draft.program, table);
         }
         None => {

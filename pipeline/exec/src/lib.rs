@@ -1,8 +1,8 @@
 //! Executors of a stage program.
 //!
-//! [`mod@reference`] walks the program and is the definition of what it means; [`engine`] runs the program as it was placed,
-//! by steps or on generated code; both fill the same [`pass`] of packets in a [`packet`] store, and both may count
-//! [`cover`]age. This crate has no queue, no port and no clock of a device: those belong to the switch.
+//! [`mod@reference`] interprets the program and defines its meaning. [`engine`] runs the program as placed, by steps or
+//! with generated code. Both fill the same [`pass`] of packets in a [`packet`] store, and both can count [`cover`]age.
+//! Queues, ports and the clock of a device belong to the switch.
 
 pub mod cover;
 pub mod engine;

@@ -1,41 +1,41 @@
 //! Packets as handles into an arena.
 //!
-//! A packet is a *head* of its own, in a fixed-size slot with room in front for headers that programs add,
-//! and a *tail* of bytes that no parser can reach. Slots and tails are recycled, so nothing is allocated
-//! per packet once the arena has grown to the number of packets in flight.
+//! A packet has its own *head*, in a fixed-size slot with headroom for headers that programs add, and a *tail* of bytes
+//! that no parser can reach. Slots and tails are recycled, so nothing is allocated per packet once the arena has grown to
+//! the number of packets in flight.
 
-/// A packet in a [`PacketStore`].
+/// Handle of a packet in a [`PacketStore`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Packet(u32);
 
 impl Packet {
-    /// The handle's number: for side tables. Numbers are reused.
+    /// Returns the number of the handle, as an index of side tables. Numbers are reused.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Sizes of a packet's head slot.
+/// Layout of a packet's head slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HeadLayout {
     /// Bytes kept free in front of the frame for headers that a pass adds.
     pub headroom: u16,
-    /// Bytes of the frame that the slot can hold behind the headroom: at least the parse depth.
+    /// Bytes of the frame for which the slot has room after the headroom; at least the parse depth.
     pub capacity: u16,
 }
 
 impl Default for HeadLayout {
-    /// Room for 128 added bytes (a hop of INT with its headers, behind a bridged one, has 86) and 448 parsed ones.
+    /// Room for 128 added bytes (an INT hop with its headers, after a bridged header, has 86) and 448 parsed bytes.
     fn default() -> Self {
         HeadLayout { headroom: 128, capacity: 448 }
     }
 }
 
-/// Where a packet's head stands among all heads ([`PacketStore::heads_mut`]), and how long everything is.
+/// Position of a packet's head among all heads ([`PacketStore::heads_mut`]), and the packet's lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HeadSpan {
-    /// First byte of the packet.
+    /// Offset of the packet's first byte.
     pub start: usize,
     /// Bytes of the head.
     pub head: u32,
@@ -43,8 +43,8 @@ pub struct HeadSpan {
     pub bytes: u32,
 }
 
-/// Bytes that can be read from any packet's first one on without a test of its length: what lies behind a
-/// short head is not the packet's and means nothing.
+/// Bytes that can be read from the first byte of any packet on without a length check. Bytes after a short head do not
+/// belong to the packet and have no meaning.
 pub const WINDOW: usize = 512;
 
 const NO_TAIL: u32 = u32::MAX;
@@ -57,17 +57,17 @@ struct Slot {
     end: u16,
     /// Index into `tails`.
     tail: u32,
-    /// First byte of it, and the byte after the last, that belong to the packet.
+    /// Range of the tail that belongs to the packet.
     tail_from: u32,
     tail_to: u32,
     /// Bytes at the end of the frame that the capture did not record.
     missing: u32,
-    /// How many of the missing bytes stand in the head as zeros, so that parsers can reach them.
+    /// Number of these missing bytes that are zeros in the head, so that parsers can reach them.
     zeros: u16,
     live: bool,
 }
 
-/// The arena.
+/// Arena of packets.
 #[derive(Debug)]
 pub struct PacketStore {
     layout: HeadLayout,
@@ -83,19 +83,19 @@ pub struct PacketStore {
 #[derive(Debug, Default)]
 struct Tail {
     bytes: Vec<u8>,
-    /// Packets that have it.
+    /// Number of packets that share the tail.
     users: u32,
 }
 
 impl Slot {
-    /// Bytes of the packet but for its tail.
+    /// Returns the bytes of the packet without its tail.
     fn bytes(&self) -> u32 {
         u32::from(self.end - self.start) + self.missing - u32::from(self.zeros)
     }
 }
 
 impl PacketStore {
-    /// An empty arena.
+    /// Returns an empty arena.
     #[must_use]
     pub fn new(layout: HeadLayout) -> Self {
         let stride = usize::from(layout.headroom) + usize::from(layout.capacity);
@@ -110,8 +110,8 @@ impl PacketStore {
         }
     }
 
-    /// Copies a frame in. `missing` bytes followed it on the wire but were not captured: programs see them
-    /// as zeros.
+    /// Copies a frame into the arena. `missing` bytes followed it on the wire but were not captured; programs see them as
+    /// zeros.
     pub fn insert(&mut self, frame: &[u8], missing: u32) -> Packet {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         let capacity = usize::from(self.layout.capacity);
@@ -166,7 +166,7 @@ impl PacketStore {
         id
     }
 
-    /// Gives the packet's memory back.
+    /// Returns the packet's memory to the arena.
     pub fn remove(&mut self, packet: Packet) {
         let slot = &mut self.slots[packet.0 as usize];
         debug_assert!(slot.live, "{packet:?} removed twice");
@@ -184,32 +184,32 @@ impl PacketStore {
         }
     }
 
-    /// Packets in the arena.
+    /// Returns the number of packets in the arena.
     #[must_use]
     pub fn live(&self) -> usize {
         self.slots.len() - self.free.len()
     }
 
-    /// Bytes of the packet on the wire, without FCS, those not captured included.
+    /// Returns the bytes of the packet on the wire, without FCS; bytes that were not captured count.
     #[must_use]
     #[inline]
     pub fn len(&self, packet: Packet) -> u32 {
         self.slots[packet.0 as usize].bytes() + self.tail(packet).len() as u32
     }
 
-    /// True when no packet is in the arena.
+    /// Returns true if no packet is in the arena.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.live() == 0
     }
 
-    /// Bytes at the end of the frame that were not captured.
+    /// Returns the number of bytes at the end of the frame that were not captured.
     #[must_use]
     pub fn missing(&self, packet: Packet) -> u32 {
         self.slots[packet.0 as usize].missing
     }
 
-    /// The part of the frame that parsers can reach, bytes not captured as zeros.
+    /// Returns the part of the frame that parsers can reach; bytes that were not captured are zeros.
     #[must_use]
     pub fn head(&self, packet: Packet) -> &[u8] {
         let slot = &self.slots[packet.0 as usize];
@@ -217,7 +217,7 @@ impl PacketStore {
         &self.heads[base + usize::from(slot.start)..base + usize::from(slot.end)]
     }
 
-    /// What is known of the frame's bytes, as head and tail: what a capture of the packet would record.
+    /// Returns the known bytes of the frame, as head and tail: those that a capture of the packet records.
     #[must_use]
     #[inline]
     pub fn captured(&self, packet: Packet) -> (&[u8], &[u8]) {
@@ -226,7 +226,7 @@ impl PacketStore {
         (&head[..head.len().saturating_sub(usize::from(slot.zeros))], self.tail(packet))
     }
 
-    /// The rest of the captured frame.
+    /// Returns the captured bytes after the head.
     #[must_use]
     pub fn tail(&self, packet: Packet) -> &[u8] {
         let slot = &self.slots[packet.0 as usize];
@@ -236,28 +236,28 @@ impl PacketStore {
         }
     }
 
-    /// The whole head slot with the offset of the first byte and the end: what a deparser rewrites.
+    /// Returns the whole head slot with the offset of the packet's first byte and its end, for a deparser to rewrite.
     pub fn slot_mut(&mut self, packet: Packet) -> (&mut [u8], usize, usize) {
         let slot = self.slots[packet.0 as usize];
         let base = packet.0 as usize * self.stride;
         (&mut self.heads[base..base + self.stride], usize::from(slot.start), usize::from(slot.end))
     }
 
-    /// Moves the first byte of the packet, after a deparser wrote in front of it or took headers away.
-    /// `start` is an offset as returned by [`PacketStore::slot_mut`], at most its end.
+    /// Sets the offset of the packet's first byte, after a deparser wrote in front of it or removed headers. `start` is an
+    /// offset as returned by [`PacketStore::slot_mut`], at most its end.
     pub fn set_start(&mut self, packet: Packet, start: usize) {
         let slot = &mut self.slots[packet.0 as usize];
         debug_assert!(start <= usize::from(slot.end));
         slot.start = start as u16;
     }
 
-    /// All head slots, addressed by the absolute offsets of [`PacketStore::span`]: for executors that work
-    /// on many packets at once.
+    /// Returns all head slots, addressed by the absolute offsets of [`PacketStore::span`], for executors that work on many
+    /// packets at once.
     pub fn heads_mut(&mut self) -> &mut [u8] {
         &mut self.heads
     }
 
-    /// Where a packet's head stands among all head slots.
+    /// Returns the position of a packet's head among all head slots.
     #[must_use]
     #[inline]
     pub fn span(&self, packet: Packet) -> HeadSpan {
@@ -269,7 +269,7 @@ impl PacketStore {
         }
     }
 
-    /// The bytes from a [`HeadSpan::start`] on, those behind the head included.
+    /// Returns the bytes from a [`HeadSpan::start`] on, those after the head included.
     #[must_use]
     #[inline]
     pub fn window(&self, start: usize) -> &[u8; WINDOW] {
@@ -277,13 +277,13 @@ impl PacketStore {
         self.heads.get(start..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; WINDOW])
     }
 
-    /// Bytes free in front of the packet, for headers that are added.
+    /// Returns the bytes free in front of the packet for headers that are added.
     #[must_use]
     pub fn room(&self, packet: Packet) -> usize {
         usize::from(self.slots[packet.0 as usize].start)
     }
 
-    /// Moves the first byte of the packet by so many bytes: back when headers were added.
+    /// Moves the offset of the packet's first byte by `by` bytes; negative if headers were added.
     pub fn move_start(&mut self, packet: Packet, by: i32) {
         let start = self.slots[packet.0 as usize].start;
         self.set_start(packet, usize::from(start).saturating_add_signed(by as isize));
@@ -291,7 +291,7 @@ impl PacketStore {
 
     /// Replaces the first `parsed` bytes of the head with `headers`.
     ///
-    /// Returns false, and changes nothing, when the slot has no room for the growth.
+    /// Returns false, and changes nothing, if the slot has no room for the growth.
     pub fn replace_front(&mut self, packet: Packet, parsed: usize, headers: &[u8]) -> bool {
         let (bytes, start, end) = self.slot_mut(packet);
         let payload = start + parsed;
@@ -304,7 +304,7 @@ impl PacketStore {
         true
     }
 
-    /// A second packet with the same bytes; what no parser reaches is shared.
+    /// Returns a copy of the packet; the tail is shared.
     pub fn duplicate(&mut self, packet: Packet) -> Packet {
         let id = self.free.pop().unwrap_or_else(|| self.grow());
         let (slot, from) = (self.slots[packet.0 as usize], packet.0 as usize * self.stride);
@@ -317,7 +317,7 @@ impl PacketStore {
         Packet(id)
     }
 
-    /// Cuts the packet to at most `len` bytes.
+    /// Truncates the packet to at most `len` bytes.
     pub fn truncate(&mut self, packet: Packet, len: u32) {
         let mut over = self.len(packet).saturating_sub(len);
         let slot = &mut self.slots[packet.0 as usize];
@@ -336,8 +336,8 @@ impl PacketStore {
         slot.end -= over as u16;
     }
 
-    /// Puts the packet's first byte back behind the headroom and fills the head: what a packet needs that
-    /// enters a parser again after headers were added or taken away.
+    /// Moves the packet's first byte back to the end of the headroom and fills the head from the tail. A packet needs this
+    /// before it enters a parser again, because headers may have been added or removed.
     pub fn settle(&mut self, packet: Packet) {
         let slot = self.slots[packet.0 as usize];
         let (start, end) = (usize::from(slot.start), usize::from(slot.end));
@@ -375,7 +375,7 @@ impl PacketStore {
         self.free = free;
     }
 
-    /// The layout that the arena was made with.
+    /// Returns the layout of the arena.
     #[must_use]
     pub fn layout(&self) -> HeadLayout {
         self.layout

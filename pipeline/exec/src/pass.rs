@@ -1,4 +1,4 @@
-//! One pass of a packet through one gress: what goes in, what comes out, and who executes it.
+//! One pass of a packet through one gress: its input, its result, and the executor's interface.
 
 use crate::cover::Coverage;
 use crate::packet::{Packet, PacketStore};
@@ -14,61 +14,61 @@ use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::meter_array::{MeterArray, Origin};
 use sluice_ir::{Counter, Intrinsic, Label, Meter, Profile, Program, Random, Register, RegisterData, Table};
 
-/// Intrinsic metadata that the device gives to a pass. Stamps are in ns; the executor takes the low bits
-/// that the chip has.
+/// Intrinsic metadata that the device gives to a pass. Timestamps are in ns; the executor takes the low bits that the chip
+/// has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PassIn {
-    /// Ingress: the dev_port that the packet came in by. Egress: the one that it leaves by.
+    /// Ingress: dev_port on which the packet arrived. Egress: dev_port on which it leaves.
     pub port: u16,
-    /// When the first bit reached the ingress MAC (ingress only).
+    /// Time of the first bit at the ingress MAC (ingress only).
     pub mac_tstamp: u64,
-    /// When the PHV enters the gress.
+    /// Time at which the PHV enters the gress.
     pub global_tstamp: u64,
-    /// Egress: depth in cells found at enqueue.
+    /// Egress: queue depth at enqueue, in cells.
     pub enq_qdepth: u32,
     /// Egress: time of enqueue.
     pub enq_tstamp: u32,
-    /// Egress: depth in cells left at dequeue.
+    /// Egress: queue depth at dequeue, in cells.
     pub deq_qdepth: u32,
     /// Egress: time in the queue.
     pub deq_timedelta: u32,
-    /// Egress: the queue.
+    /// Egress: queue.
     pub qid: u8,
-    /// Ingress: this is the pass that follows a resubmit.
+    /// Ingress: true in the pass after a resubmit.
     pub resubmitted: bool,
-    /// Egress: replication id of the multicast node that made the copy, 0 for other packets.
+    /// Egress: replication id of the multicast node that made the copy; 0 for other packets.
     pub rid: u16,
-    /// Egress: the first copy of its node.
+    /// Egress: true for the first copy of its multicast node.
     pub rid_first: bool,
-    /// Egress: class of service that the packet had at ingress.
+    /// Egress: class of service that the packet had in ingress.
     pub cos: u8,
-    /// Egress: the packet was deflected.
+    /// Egress: true if the packet was deflected.
     pub deflected: bool,
-    /// Egress: of a deflected packet, where it would have been dropped.
+    /// Egress: of a deflected packet, the port and queue at which it would have been dropped.
     pub enq_congest_stat: u8,
 }
 
-/// How a pass ended.
+/// Verdict of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The packet goes on: ingress to a port and queue, egress to the wire.
+    /// The packet continues: from ingress to a port and queue, from egress to the wire.
     Forward,
-    /// The program dropped or consumed it.
+    /// The program dropped or consumed the packet.
     Label(Label),
-    /// The parser gave up; bits as in `parser_err` (model: chip §10).
+    /// Parsing failed; bits as in `parser_err` (model: chip §10).
     ParserError(u16),
     /// Ingress wrote neither an egress port nor a multicast group.
     NoPort,
-    /// Ingress once more, with the bytes that the packet came with behind the resubmitted header.
+    /// The packet enters ingress again, with its original bytes after the resubmit header.
     Resubmit,
-    /// The headers to emit do not fit in the packet's head slot.
+    /// The emitted headers do not fit in the packet's head slot.
     NoRoom,
 }
 
-/// What comes out of a pass.
+/// Results of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PassOut {
-    /// How it ended.
+    /// Verdict.
     pub verdict: Verdict,
     /// Ingress: `ucast_egress_port`.
     pub port: u16,
@@ -76,7 +76,7 @@ pub struct PassOut {
     pub qid: u8,
     /// Ingress: `ingress_cos`.
     pub cos: u8,
-    /// Parser cycles of the path that the packet took.
+    /// Parser cycles of the packet's parse path.
     pub parser_cycles: u16,
     /// Ingress: `bypass_egress`.
     pub bypass: bool,
@@ -101,76 +101,76 @@ impl Default for PassOut {
     }
 }
 
-/// A packet on its way through a gress.
+/// A packet in a gress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// The packet; its bytes are rewritten in place.
+    /// Packet; its bytes are rewritten in place.
     pub packet: Packet,
-    /// Given by the device.
+    /// Input, set by the device.
     pub input: PassIn,
-    /// Filled by the executor.
+    /// Results, set by the executor.
     pub output: PassOut,
 }
 
 impl Pass {
-    /// A pass about to run.
+    /// Returns a pass that has not run.
     #[must_use]
     pub fn new(packet: Packet, input: PassIn) -> Self {
         Pass { packet, input, output: PassOut::default() }
     }
 }
 
-/// What a deparser made beside the packet of a pass.
+/// A copy, digest or request that a deparser made in addition to the packet of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// The pass: its position in the batch.
+    /// Pass that made it, as index in the batch.
     pub pass: u32,
-    /// What it is.
+    /// Product.
     pub kind: MadeKind,
 }
 
-/// What deparsers make beside packets.
+/// Products of deparsers in addition to packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MadeKind {
-    /// A copy for a mirror session, with its mirror header in front and not yet truncated.
+    /// Copy for a mirror session, with its mirror header in front and not yet truncated.
     Mirror {
-        /// The session.
+        /// Mirror session.
         session: u16,
         /// Bytes of the mirror header.
         header: u16,
-        /// What replaces parameters of the session, if that lets packets override them.
+        /// Values that replace parameters of the session, if the session lets packets override them.
         packet: MirrorMetadata,
-        /// The copy.
+        /// Copy.
         copy: Packet,
     },
-    /// A digest for the control plane.
+    /// Digest for the control plane.
     Digest {
         /// `digest_type`.
         kind: u8,
-        /// Its bytes, as a packet.
+        /// Bytes of the digest, as a packet.
         data: Packet,
     },
-    /// Multicast: the packet goes to groups, or to the CPU.
+    /// Request to the replication engine: multicast groups, or a copy to the CPU.
     Multicast(McastRequest),
-    /// `adv_flow_ctl`: a word for a queue.
+    /// Flow-control word for a queue (`adv_flow_ctl`).
     FlowControl(u32),
-    /// The packet generator is asked for packets.
+    /// Request to the packet generator.
     Pktgen(PktgenRequest),
 }
 
-/// What a deparser asks of its pipe's packet generator (Tofino 2).
+/// Request of a deparser to its pipe's packet generator (Tofino 2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PktgenRequest {
-    /// The bytes that applications compare.
+    /// Bytes that the generator's applications compare.
     pub key: [u8; 16],
-    /// `pktgen_address`: where the packet's bytes stand in the buffer.
+    /// `pktgen_address`: start of the packet's bytes in the generator's buffer.
     pub address: u16,
-    /// `pktgen_length`: how many they are.
+    /// `pktgen_length`: number of these bytes.
     pub length: u16,
 }
 
 impl PktgenRequest {
-    /// The request with the bytes of a header, of which the first sixteen count.
+    /// Returns the request with the first sixteen bytes of a header.
     pub(crate) fn new(header: &[u8], address: u16, length: u16) -> PktgenRequest {
         let mut key = [0; 16];
         key.iter_mut().zip(header).for_each(|(to, from)| *to = *from);
@@ -178,8 +178,8 @@ impl PktgenRequest {
     }
 }
 
-/// Puts the header of a request in front of a packet. A packet without room gets its headroom back first,
-/// which is larger than any such header.
+/// Prepends the header of a request to a packet. A packet without room gets its headroom back first, which is larger than
+/// any such header.
 pub(crate) fn put_in_front(packets: &mut PacketStore, packet: Packet, header: &[u8]) {
     if !packets.replace_front(packet, 0, header) {
         packets.settle(packet);
@@ -187,10 +187,10 @@ pub(crate) fn put_in_front(packets: &mut PacketStore, packet: Packet, header: &[
     }
 }
 
-/// What a packet asks of the replication engine (model: tm §9; chip §10).
+/// Request of a packet to the replication engine (model: tm §9; chip §10).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct McastRequest {
-    /// `mcast_grp_a` and `mcast_grp_b`; 0 is no group.
+    /// `mcast_grp_a` and `mcast_grp_b`; 0 = no group.
     pub groups: [u16; 2],
     /// `level1_exclusion_id`.
     pub level1_exclusion: u16,
@@ -198,7 +198,7 @@ pub struct McastRequest {
     pub level2_exclusion: u16,
     /// `rid`.
     pub rid: u16,
-    /// `copy_to_cpu`: the class of service of that copy.
+    /// `copy_to_cpu`: class of service of that copy; `None`: no copy.
     pub cpu: Option<u8>,
     /// `level1_mcast_hash` and `level2_mcast_hash`.
     pub hashes: [u16; 2],
@@ -214,7 +214,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// Counts a packet of this length as a layout says.
+    /// Counts a packet of this length as the cell layout prescribes.
     #[inline]
     pub fn count(&mut self, layout: CounterLayout, bytes: u32) {
         let mut entry = CounterEntry { packets: self.packets, bytes: self.bytes };
@@ -223,7 +223,7 @@ impl Count {
     }
 }
 
-/// Everything a program remembers between packets.
+/// State of a program in one pipe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct State {
     /// One array per counter; direct counters are indexed by entry.
@@ -232,19 +232,19 @@ pub struct State {
     pub registers: EntityMap<Register, Cells<Element>>,
     /// Parameters of each register, by position.
     pub params: EntityMap<Register, [u32; Constant::PARAMS]>,
-    /// Sweeps since the last hit per entry of a table that ages; nothing for other tables.
+    /// For each table that ages, the sweeps since the last hit of each entry; empty for other tables.
     pub ages: EntityMap<Table, Vec<u8>>,
-    /// One array per meter, filter or WRED.
+    /// One array per meter, low-pass filter or WRED.
     pub meters: EntityMap<Meter, MeterArray>,
-    /// Of registers that are being cleared at once the output word that packets find meanwhile.
+    /// For each register that is being cleared, the output word that packets read meanwhile.
     pub busy: EntityMap<Register, Option<u32>>,
-    /// One stream per generator. Every pass of its gress takes one number, in entry order, drawn or not.
+    /// One stream per random number generator. Every pass of its gress takes one number, in entry order, used or not.
     pub randoms: EntityMap<Random, RandomStream>,
 }
 
 impl State {
-    /// As a pipe starts: counters at zero, registers at their first value, meters as the program configures
-    /// them.
+    /// Returns the initial state of a pipe: counters at zero, registers at their initial value, meters as the program
+    /// configures them.
     #[must_use]
     pub fn new(program: &Program, origin: &Origin) -> State {
         let counters = program.counters.values();
@@ -255,7 +255,7 @@ impl State {
         State { counters, registers, ..State::without_arrays(program, origin) }
     }
 
-    /// The same without its two kinds of large arrays.
+    /// Returns the initial state without registers and counters.
     fn without_arrays(program: &Program, origin: &Origin) -> State {
         let first = |r: &RegisterData| std::array::from_fn(|n| r.params.get(n).map_or(0, |p| p.init));
         let params = program.registers.values().map(first).collect();
@@ -271,8 +271,8 @@ impl State {
         State { params, ages, meters, busy, randoms, ..State::default() }
     }
 
-    /// As [`State::new`], in the memory of a state that is of no use any more, best one of the same program: of its large
-    /// arrays only what was written is worked on.
+    /// Returns the initial state in the memory of an old state, best of the same program: of its large arrays only cells
+    /// that were written are reset.
     #[must_use]
     pub fn again(mut self, program: &Program, origin: &Origin) -> State {
         fn refill<T: Copy + Default + PartialEq>(
@@ -295,21 +295,21 @@ impl State {
 /// Most passes of one batch: one bit each in a `u64`.
 pub const MAX_BATCH: usize = 64;
 
-/// An update of a queue's depth for the ghost thread (Tofino 2; model: tm §6).
+/// Update of a queue's depth for the ghost control (Tofino 2; model: tm §6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GhostUpdate {
-    /// `ping_pong`: flips from one update to the next.
+    /// `ping_pong`: changes with every update.
     pub ping_pong: bool,
-    /// `qlength`: the depth in cells.
+    /// `qlength`: queue depth in cells.
     pub qlength: u32,
-    /// `qid`: MAC and queue of the MAC.
+    /// `qid`: MAC, and queue of the MAC.
     pub qid: u16,
-    /// `pipe_id`: the queue's pipe.
+    /// `pipe_id`: pipe of the queue.
     pub pipe: u8,
 }
 
 impl GhostUpdate {
-    /// The value of a field of the ghost control; zero for any other.
+    /// Returns the value of a field of the ghost control; zero for any other field.
     #[must_use]
     pub(crate) const fn field(&self, which: Intrinsic) -> u32 {
         match which {
@@ -322,60 +322,60 @@ impl GhostUpdate {
     }
 }
 
-/// Executes passes: the reference interpreter and the fast engine.
+/// Executor of passes: the reference interpreter or the engine.
 pub trait Executor {
     /// Runs up to [`MAX_BATCH`] passes of one gress in entry order.
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore);
 
-    /// Runs the ghost control on an update; between batches of ingress, in entry order.
+    /// Runs the ghost control on an update, between batches of ingress.
     fn ghost(&mut self, update: &GhostUpdate);
 
-    /// What the last batch made beside its packets, ascending by pass; of one pass in the order of the
-    /// requests, but flow control before and copies of what leaves behind all others, and multicast last. The
-    /// caller takes it; the next batch begins with an empty list.
+    /// Returns the copies, digests and requests of the last batch, ascending by pass. Within a pass they are in the order
+    /// of requests, except that flow-control words come first, egress mirror copies after all others, and multicast last.
+    /// The caller empties the list; the next batch starts with an empty one.
     fn made(&mut self) -> &mut Vec<Made>;
 
-    /// The control plane changed this table; `control` is the new state of everything.
+    /// Notifies the executor that this table has changed; `control` is the new configuration.
     fn table_changed(&mut self, table: Table, control: &ControlState);
 
-    /// The control plane changed this profile.
+    /// Notifies the executor that this action profile has changed.
     fn profile_changed(&mut self, profile: Profile, control: &ControlState);
 
-    /// The control plane added, changed or took out one entry; `was` is the entry as it was before, `None` if it
-    /// is new. Everything else about the table is as it was.
+    /// Notifies the executor that one entry was added, changed or deleted; `was` is the old entry, `None` if the entry is
+    /// new. Nothing else of the table has changed.
     fn entry_changed(&mut self, table: Table, entry: EntryId, was: Option<&Entry>, control: &ControlState) {
         let _ = (entry, was);
         self.table_changed(table, control);
     }
 
-    /// The control plane changed only the default action of this table.
+    /// Notifies the executor that only the default action of this table has changed.
     fn default_changed(&mut self, table: Table, control: &ControlState) {
         self.table_changed(table, control);
     }
 
-    /// The control plane changed one member of this profile.
+    /// Notifies the executor that one member of this profile has changed.
     fn member_changed(&mut self, profile: Profile, member: u32, control: &ControlState) {
         let _ = member;
         self.profile_changed(profile, control);
     }
 
-    /// The control plane changed one group of this profile.
+    /// Notifies the executor that one group of this profile has changed.
     fn group_changed(&mut self, profile: Profile, group: u32, control: &ControlState) {
         let _ = group;
         self.profile_changed(profile, control);
     }
 
-    /// The control plane changed port metadata.
+    /// Notifies the executor that port metadata has changed.
     fn port_metadata_changed(&mut self, control: &ControlState);
 
-    /// What the program remembers.
+    /// Returns the state of the program.
     fn state(&self) -> &State;
 
-    /// What the program remembers, for control-plane writes.
+    /// Returns the state of the program, for writes of the control plane.
     fn state_mut(&mut self) -> &mut State;
 
-    /// Another one that looks up the same, for a pipe whose entries will differ from those of the others; `None` from one
-    /// that cannot be had twice.
+    /// Returns a copy with the same entries, for a pipe whose entries will differ from those of other pipes; `None` if the
+    /// executor cannot be copied.
     fn fork(&self) -> Option<Self>
     where
         Self: Sized,
@@ -383,13 +383,13 @@ pub trait Executor {
         None
     }
 
-    /// Adds what packets have reached since the last call; nothing from an executor that does not count.
+    /// Adds the coverage since the last call; adds nothing if the executor does not count coverage.
     fn take_coverage(&mut self, coverage: &mut Coverage) {
         let _ = coverage;
     }
 }
 
-/// A borrowed executor is one, so that its owner has it back when the device is gone.
+/// A borrowed executor is an executor, so that its owner has it back when the device is dropped.
 impl<E: Executor> Executor for &mut E {
     fn run(&mut self, gress: Gress, batch: &mut [Pass], packets: &mut PacketStore) {
         (**self).run(gress, batch, packets);

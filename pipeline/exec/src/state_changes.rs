@@ -1,4 +1,4 @@
-//! How changes of the configuration reach the state of a pipe.
+//! Effects of configuration changes on the state of a pipe.
 
 use crate::pass::{Count, State};
 use sluice_control::cells::Cells;
@@ -6,11 +6,11 @@ use sluice_control::{Change, ControlError, EntryId};
 use sluice_ir::{CounterHome, Program, Table};
 
 impl State {
-    /// Carries a change of the configuration over to the state: the cells of direct arrays are reset when their entry is
-    /// added or deleted, a cleared counter is 0, registers and meters get the values of the operation.
+    /// Applies a configuration change to the state: the cells of direct arrays are reset when their entry is added or
+    /// deleted, a cleared counter becomes 0, and registers and meters get the values of the operation.
     ///
     /// # Errors
-    /// Refuses a meter configuration that the chip does not have; the state is unchanged then.
+    /// A meter configuration that the chip does not have; the state is unchanged then.
     pub fn apply(&mut self, program: &Program, change: Change) -> Result<(), Box<ControlError>> {
         let state = self;
         match change {

@@ -28,7 +28,7 @@ pub enum NodeKind {
     Action(Action),
 }
 
-/// A node of the flow.
+/// A node of a control-flow graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeData {
     /// What it is.
@@ -66,7 +66,7 @@ pub struct PredData {
 
 /// The flattened control block of one gress.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Flow {
+pub struct Cfg {
     /// Nodes in program order.
     pub nodes: EntityMap<Node, NodeData>,
     /// Predicates; the first is "always". A parent stands before its children.
@@ -97,25 +97,25 @@ pub struct Effects {
     pub writes: Vec<Var>,
 }
 
-impl Flow {
+impl Cfg {
     /// Flattens the control block of `gress`.
     #[must_use]
-    pub fn of(program: &Program, gress: Gress) -> Flow {
+    pub fn of(program: &Program, gress: Gress) -> Cfg {
         let ghost = if gress == Gress::Ingress { &program.ghost[..] } else { &[] };
-        Flow::of_blocks(&program.pipe(gress).control, ghost)
+        Cfg::of_blocks(&program.pipe(gress).control, ghost)
     }
 
     /// Flattens a control block and the ghost control beside it, which may be empty.
-    pub fn of_blocks(control: &[Stmt], ghost_control: &[Stmt]) -> Flow {
-        let mut flow = Flow::default();
-        let always = flow.preds.push(PredData { of: None });
-        flow.block(control, always);
+    pub fn of_blocks(control: &[Stmt], ghost_control: &[Stmt]) -> Cfg {
+        let mut cfg = Cfg::default();
+        let always = cfg.preds.push(PredData { of: None });
+        cfg.block(control, always);
         if !ghost_control.is_empty() {
-            let ghost = flow.preds.push(PredData { of: None });
-            flow.ghost = Some(ghost);
-            flow.block(ghost_control, ghost);
+            let ghost = cfg.preds.push(PredData { of: None });
+            cfg.ghost = Some(ghost);
+            cfg.block(ghost_control, ghost);
         }
-        flow
+        cfg
     }
 
     /// Whether the node is one of the ghost control.
@@ -271,8 +271,8 @@ impl Cond {
 
 /// Every variable that the statements of a block can write, repeats included.
 pub fn block_writes(program: &Program, block: &[Stmt]) -> Vec<Var> {
-    let flow = Flow::of_blocks(block, &[]);
-    flow.nodes.keys().flat_map(|n| flow.effects(program, n).writes).collect()
+    let cfg = Cfg::of_blocks(block, &[]);
+    cfg.nodes.keys().flat_map(|n| cfg.effects(program, n).writes).collect()
 }
 
 /// Every action that a table may run, each once, the default last unless listed.
@@ -360,9 +360,9 @@ impl Var {
 #[must_use]
 pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
     let mut vars = Vec::new();
-    let flow = Flow::of(program, gress);
-    for node in flow.nodes.keys() {
-        let e = flow.effects(program, node);
+    let cfg = Cfg::of(program, gress);
+    for node in cfg.nodes.keys() {
+        let e = cfg.effects(program, node);
         vars.extend(e.match_reads.into_iter().chain(e.action_reads).chain(e.writes));
     }
     let mut headers: Vec<Header> = program.pipe(gress).deparser.emit.clone();

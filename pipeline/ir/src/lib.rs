@@ -40,12 +40,12 @@ mod memory;
 mod meter;
 pub mod meter_array;
 mod parser;
+pub mod parser_unroll;
 mod register;
 pub mod rows;
 pub mod salu;
 pub mod text;
 pub mod verify;
-pub mod ways;
 
 pub use control::{
     ApplyArms, Block, Cond, Index, MeterAccess, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind,

@@ -1,4 +1,4 @@
-//! Which container bits and bytes a variable occupies.
+//! Container bits and bytes of a variable.
 
 use super::data::{FieldSlice, PhvAllocation};
 use sluice_asic::chip::ChipSpec;
@@ -11,48 +11,48 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One byte of a container; lane 0 is the least significant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ByteRef {
-    /// The container.
+    /// Container.
     pub(crate) container: Container,
-    /// The byte, from the least significant.
+    /// Byte, 0 = least significant.
     pub(crate) lane: u8,
-    /// Bytes of the container: 1, 2 or 4.
+    /// Size of the container in bytes: 1, 2 or 4.
     pub(crate) of: u8,
 }
 
 impl ByteRef {
-    /// Whether the input crossbar can bring this byte to absolute position `at`: 8-bit containers go
-    /// anywhere, wider ones keep their lane modulo their bytes (model: chip §1.3).
+    /// Returns true if the input crossbar can bring this byte to absolute position `at`: bytes of 8-bit containers go
+    /// anywhere, others keep their lane modulo the container's bytes (model: chip §1.3).
     pub(crate) fn may_stand_at(self, at: u16) -> bool {
         let of = u16::from(self.of.max(1));
         at % of == u16::from(self.lane) % of
     }
 }
 
-/// An allocation together with the containers that it speaks of.
+/// An allocation with the inventory of its containers.
 pub(crate) struct PhvView<'a> {
-    /// Where everything is.
+    /// Allocation.
     pub(crate) alloc: &'a PhvAllocation,
-    /// The chip's containers.
+    /// Containers of the chip.
     pub(crate) inventory: PhvInventory,
 }
 
 impl<'a> PhvView<'a> {
-    /// A view of `alloc` on `chip`.
+    /// Returns a view of `alloc` on `chip`.
     pub(crate) fn new(chip: &ChipSpec, alloc: &'a PhvAllocation) -> Self {
         PhvView { alloc, inventory: PhvInventory::new(&chip.phv) }
     }
 
-    /// Bits of a container: 8, 16 or 32; 0 if the chip has no such container.
+    /// Returns the bits of a container: 8, 16 or 32; 0 if the chip has no such container.
     pub(crate) fn width(&self, container: Container) -> u16 {
         self.inventory.get(container).map_or(0, |info| info.size.bits() as u16)
     }
 
-    /// Whether the container is one of those whose match makes a stage match-dependent.
+    /// Returns true if a match on the container makes a stage match-dependent.
     pub(crate) fn is_mocha(&self, container: Container) -> bool {
         self.inventory.get(container).is_some_and(|info| info.kind == ContainerKind::Mocha)
     }
 
-    /// `W3.0`: the container and the byte.
+    /// Formats a container byte, as in `W3.0`.
     pub(crate) fn byte_name(&self, byte: ByteRef) -> String {
         match self.inventory.get(byte.container) {
             Some(info) => format!("{info}.{}", byte.lane),
@@ -60,17 +60,17 @@ impl<'a> PhvView<'a> {
         }
     }
 
-    /// Where a variable is; empty if it has no place.
+    /// Returns the slices of a variable; empty if it is not allocated.
     pub(crate) fn slices(&self, var: Var) -> Vec<FieldSlice> {
         slices(self.alloc, var)
     }
 
-    /// The containers that hold any of these variables.
+    /// Returns the containers with bits of these variables.
     pub(crate) fn containers(&self, vars: &[Var]) -> BTreeSet<Container> {
         containers(self.alloc, vars)
     }
 
-    /// The container bytes that hold any bit of these variables, each with the mask of the bits that do.
+    /// Returns the container bytes with bits of these variables, each with a mask of these bits.
     pub(crate) fn bytes(&self, vars: impl IntoIterator<Item = Var>) -> BTreeMap<ByteRef, u8> {
         let mut found = BTreeMap::new();
         for slice in vars.into_iter().flat_map(|var| self.slices(var)) {
@@ -79,7 +79,7 @@ impl<'a> PhvView<'a> {
         found
     }
 
-    /// The container bytes of bits `lo..lo + count` of one variable.
+    /// Returns the container bytes of bits `lo..lo + count` of one variable.
     pub(crate) fn bytes_of_bits(&self, var: Var, lo: u16, count: u16) -> BTreeMap<ByteRef, u8> {
         let mut found = BTreeMap::new();
         for slice in self.slices(var) {
@@ -92,7 +92,7 @@ impl<'a> PhvView<'a> {
         found
     }
 
-    /// The bits of a container byte in which anything ever stands.
+    /// Returns a mask of the bits of a container byte that are ever in use.
     pub(crate) fn occupied(&self, byte: ByteRef) -> u8 {
         let fields = self.alloc.fields.values().flatten().map(|s| (s.container, u16::from(s.at), s.width));
         let valid = self.alloc.valid.values().flatten().map(|p| (p.container, u16::from(p.bit), 1));
@@ -114,7 +114,7 @@ impl<'a> PhvView<'a> {
     }
 }
 
-/// Where a variable is; empty if it has no place.
+/// Returns the slices of a variable; empty if it is not allocated.
 pub(crate) fn slices(alloc: &PhvAllocation, var: Var) -> Vec<FieldSlice> {
     match var {
         Var::Field(field) => alloc.fields.get(field).cloned().unwrap_or_default(),
@@ -127,33 +127,33 @@ pub(crate) fn slices(alloc: &PhvAllocation, var: Var) -> Vec<FieldSlice> {
     }
 }
 
-/// The containers that hold any of these variables.
+/// Returns the containers with bits of these variables.
 pub(crate) fn containers(alloc: &PhvAllocation, vars: &[Var]) -> BTreeSet<Container> {
     vars.iter().flat_map(|&var| slices(alloc, var)).map(|slice| slice.container).collect()
 }
 
-/// What the bits of a value on its way through hash distribution are called.
+/// Returns the purpose text of the bits of a value in hash distribution.
 pub(crate) fn value_name(program: &Program, value: &Expr) -> String {
     format!("value {}", value.name(program))
 }
 
-/// What so many bits of an address of cells are called. A slice of hash distribution masks and shifts what it hands on,
-/// once for all, so only addresses of as many cells of one size are the same.
+/// Returns the purpose text of address bits for arrays of cells. A slice of hash distribution masks and shifts its output
+/// for all users, so only addresses of equally many cells of one size are equal.
 pub(crate) fn address_name(value: &str, bits: u32, cell_bits: u32) -> String {
     format!("{value}, {bits} bits to cells of {cell_bits} bits")
 }
 
-/// The same for counters, whose addresses go over a bus of their own.
+/// As [`address_name`], for counters, whose addresses use a separate bus.
 pub(crate) fn count_name(value: &str, bits: u32, format: CounterFormat) -> String {
     format!("{value}, {bits} bits to counters, {} in a word", format.entries_per_word())
 }
 
-/// The same for the colours of meters, in map RAM.
+/// As [`address_name`], for the colours of meters in map RAM.
 pub(crate) fn colour_name(value: &str, bits: u32) -> String {
     format!("{value}, {bits} bits to colours")
 }
 
-/// Bits needed to tell `values` values apart.
+/// Returns the bits needed to tell `values` values apart.
 pub(crate) const fn bits_for(values: u32) -> u32 {
     if values <= 1 { 0 } else { (values - 1).ilog2() + 1 }
 }

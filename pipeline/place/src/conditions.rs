@@ -1,28 +1,28 @@
-//! Nested conditions as one gateway.
+//! Merges nested conditions into one gateway.
 //!
-//! A gateway takes a logical table id unless it is attached to a table. `if a { if b { t } }` is therefore placed as
-//! `if a && b { t }` where one gateway can decide that.
+//! A gateway takes a logical table id unless it is attached to a table. `if a { if b { t } }` is therefore placed as `if a
+//! && b { t }` if one gateway can test that.
 
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Node, NodeKind, Var, block_writes};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, Var, block_writes};
 use sluice_ir::{ApplyArms, Block, Cond, Loc, Program, Stmt, StmtKind};
 
-/// A statement, and of each of its gateways, in order, those of the program's flow that it decides.
+/// A statement, and for each of its gateways, in order, the gateways of the original program whose conditions it tests.
 #[derive(Clone)]
 struct Numbered {
     stmt: Stmt,
     gateways: Vec<Vec<Node>>,
 }
 
-/// The flow of a gress with as few gateways as `fits` allows.
-pub(super) fn joined(program: &Program, gress: Gress, fits: &impl Fn(&Cond) -> bool) -> Flow {
-    flow(numbered(program, gress).map(|list| block(program, list, fits)))
+/// Returns the control-flow graph of a gress with as few gateways as `fits` allows.
+pub(super) fn joined(program: &Program, gress: Gress, fits: &impl Fn(&Cond) -> bool) -> Cfg {
+    cfg(numbered(program, gress).map(|list| block(program, list, fits)))
 }
 
-/// The flow of a gress in which `if c { a; b }` is `if c { a }` and `if c { b }` wherever `a` leaves `c` as it is; joined
-/// as `fits` allows, if given.
-pub(super) fn repeated(program: &Program, gress: Gress, fits: Option<&impl Fn(&Cond) -> bool>) -> Flow {
-    flow(numbered(program, gress).map(|list| {
+/// Returns the control-flow graph of a gress in which `if c { a; b }` is `if c { a }` and `if c { b }` wherever `a` does
+/// not change `c`; conditions are then merged as `fits` allows, if given.
+pub(super) fn repeated(program: &Program, gress: Gress, fits: Option<&impl Fn(&Cond) -> bool>) -> Cfg {
+    cfg(numbered(program, gress).map(|list| {
         let apart = apart(program, list);
         match fits {
             Some(fits) => block(program, apart, fits),
@@ -31,40 +31,40 @@ pub(super) fn repeated(program: &Program, gress: Gress, fits: Option<&impl Fn(&C
     }))
 }
 
-fn flow(blocks: [Vec<Numbered>; 2]) -> Flow {
+fn cfg(blocks: [Vec<Numbered>; 2]) -> Cfg {
     let [(control, mut gateways), (ghost, of_ghost)] = blocks.map(whole);
     gateways.extend(of_ghost);
-    let mut flow = Flow::of_blocks(&control, &ghost);
-    let gates = flow.nodes.iter().filter(|(_, data)| matches!(data.kind, NodeKind::Gateway(_)));
+    let mut cfg = Cfg::of_blocks(&control, &ghost);
+    let gates = cfg.nodes.iter().filter(|(_, data)| matches!(data.kind, NodeKind::Gateway(_)));
     let nodes: Vec<Node> = gates.map(|(node, _)| node).collect();
     for (node, decides) in nodes.into_iter().zip(gateways) {
-        flow.nodes[node].decides = decides;
+        cfg.nodes[node].decides = decides;
     }
-    flow
+    cfg
 }
 
-/// The control of a gress, and the ghost control, which is ingress' alone.
+/// Returns the control block of a gress and the ghost control, which belongs to ingress.
 fn numbered(program: &Program, gress: Gress) -> [Vec<Numbered>; 2] {
     let ghost: &[Stmt] = if gress == Gress::Ingress { &program.ghost } else { &[] };
-    let own = Flow::of(program, gress);
+    let own = Cfg::of(program, gress);
     let mut gateways = own.nodes.values().filter(|n| !n.decides.is_empty()).map(|n| n.decides.clone());
     [&program.pipe(gress).control[..], ghost].map(|b| apiece(b, &mut gateways))
 }
 
-/// The statements of a block, each with its share of what its gateways decide.
+/// Splits the gateways of a block among its statements.
 fn apiece(block: &[Stmt], gateways: &mut impl Iterator<Item = Vec<Node>>) -> Vec<Numbered> {
     let each =
         |s: &Stmt| Numbered { stmt: s.clone(), gateways: gateways.by_ref().take(conditions(s)).collect() };
     block.iter().map(each).collect()
 }
 
-/// A block of its statements, and what all of its gateways decide.
+/// Joins statements to a block with the gateways of all.
 fn whole(list: Vec<Numbered>) -> (Block, Vec<Vec<Node>>) {
     let (block, gateways): (Block, Vec<_>) = list.into_iter().map(|n| (n.stmt, n.gateways)).unzip();
     (block, gateways.concat())
 }
 
-/// How many conditions a statement has.
+/// Returns the number of conditions in a statement.
 fn conditions(s: &Stmt) -> usize {
     let of = |b: &Block| b.iter().map(conditions).sum::<usize>();
     match &s.kind {
@@ -107,7 +107,7 @@ fn block(program: &Program, list: Vec<Numbered>, fits: &impl Fn(&Cond) -> bool) 
 /// A condition with its branches.
 struct If {
     cond: Cond,
-    /// What its gateway decides.
+    /// Original gateways whose conditions its gateway tests.
     own: Vec<Node>,
     then: Vec<Numbered>,
     otherwise: Vec<Numbered>,
@@ -122,8 +122,8 @@ impl If {
     }
 }
 
-/// A statement with `each` of its blocks changed; then, if it is a condition, what `change` makes of it, unless it gives
-/// it back.
+/// Applies `each` to the blocks of a statement. If the statement is a condition, then applies `change` to it; `change` may
+/// return it unchanged.
 fn inside(
     Numbered { stmt, gateways }: Numbered,
     each: &impl Fn(Vec<Numbered>) -> Vec<Numbered>,
@@ -151,9 +151,9 @@ fn inside(
     }
 }
 
-/// The statements under a condition, each with the condition in its own. Gives it back unless all of them are conditions
-/// without another branch, one gateway decides each of the joint conditions, and nothing among them changes what the
-/// outer one reads before it would be looked at again.
+/// Moves the statements under a condition to the outside, each with both conditions. Returns the condition unchanged unless
+/// all statements are conditions with one branch, one gateway can test each merged condition, and none of them changes a
+/// value that the outer condition reads before the last merged condition is tested.
 fn into_children(
     program: &Program,
     outer: If,

@@ -1,4 +1,4 @@
-//! The result of placement: plain data with coordinates.
+//! Result of placement: plain data with coordinates.
 
 use super::deparser::DeparserCost;
 use super::next_table::LongBranch;
@@ -7,26 +7,26 @@ use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
 use sluice_asic::phv::Container;
-use sluice_ir::cfg::{Flow, Node};
+use sluice_ir::cfg::{Cfg, Node};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{Field, Header, ParserState};
 use std::sync::Arc;
 
-/// Bits of a field in a container.
+/// Bits of a field in one container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FieldSlice {
-    /// Lowest bit of the field that is here.
+    /// Lowest bit of the field in this slice.
     pub lo: u16,
     /// Number of bits.
     pub width: u16,
-    /// The container.
+    /// Container.
     pub container: Container,
     /// Bit of the container that holds bit `lo` of the field.
     pub at: u8,
 }
 
 impl FieldSlice {
-    /// Whether some bit of the container is in both.
+    /// Returns true if some bit of the container belongs to both slices.
     #[must_use]
     pub fn meets(&self, other: &FieldSlice) -> bool {
         let end = |s: &FieldSlice| u16::from(s.at) + s.width;
@@ -36,117 +36,116 @@ impl FieldSlice {
     }
 }
 
-/// Where a header's validity bit is.
+/// Position of a header's validity bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PovBit {
-    /// The container.
+    /// Container.
     pub container: Container,
-    /// The bit.
+    /// Bit, 0 = least significant.
     pub bit: u8,
 }
 
-/// Where every used field and validity bit is.
+/// PHV allocation: containers of all used fields and validity bits.
 ///
-/// The bytes of a header that is parsed or emitted are covered, in wire order and without gaps, by whole
-/// containers (a container holds 1, 2 or 4 consecutive bytes of one header, most significant first) so
-/// that extractors and field dictionary can move them.
+/// The bytes of a parsed or emitted header are covered, in wire order and without gaps, by whole containers: a container
+/// holds 1, 2 or 4 consecutive bytes of one header, most significant first, so that extractors and the field dictionary can
+/// move them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhvAllocation {
-    /// Slices of each field, most significant first; empty when the field is not used.
+    /// Slices of each field, most significant first; empty if the field is not used.
     pub fields: EntityMap<Field, Vec<FieldSlice>>,
-    /// Validity bits of the headers used.
+    /// Validity bits of the headers in use; `None` if the header is not used.
     pub valid: EntityMap<Header, Option<PovBit>>,
 }
 
-/// A part of a logical table in one stage.
+/// Part of a logical table in one stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Stage from 0.
+    /// Stage, from 0.
     pub stage: u8,
-    /// Logical table id in the stage, 0..16; order of predication within the stage.
+    /// Logical table id in the stage, 0 to 15; tables of a stage take effect in this order.
     pub logical_id: u8,
-    /// Entries that this part can hold; TCAM rows of a table with range keys; 0 for gateways and keyless tables.
+    /// Entries for which this part has room; TCAM rows of a table with range keys; 0 for gateways and keyless tables.
     pub entries: u32,
 }
 
-/// Where a node of the flow is.
+/// Placement of a node of the control-flow graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedNode {
-    /// Parts in search order: a packet that misses one goes on to the next. At least one.
+    /// Parts in search order, at least one: a packet that misses in one part is looked up in the next.
     pub parts: Vec<Part>,
     /// Earliest stage that the dependencies alone allow.
     pub min_stage: u8,
-    /// Why it is not in an earlier stage than it is, in words.
+    /// Reason why the node is in no earlier stage, in words.
     pub why: String,
 }
 
-/// Hardware parser states of one gress.
+/// Parser states of one gress in the hardware.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlacedParser {
-    /// Cycles that each state of the program costs (states that need more extractors or match bytes than
-    /// one TCAM row has are split).
+    /// Cycles of each state of the program, by state. A state that needs more extractors or match bytes than one TCAM row
+    /// has is split.
     pub cycles: EntityMap<ParserState, u16>,
-    /// TCAM rows used.
+    /// TCAM rows in use.
     pub rows: u32,
-    /// The states as the hardware has them, in order of their rows. Rows before the first one's are those of the
-    /// intrinsic metadata.
+    /// Hardware states in order of their rows. Rows before the first state parse the intrinsic metadata.
     pub states: Vec<PlacedState>,
 }
 
-/// A state of the program in the hardware: one copy for each combination of stack elements before it.
+/// Hardware copy of a parser state; there is one copy for each combination of stack elements extracted before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlacedState {
-    /// The state.
+    /// State of the program.
     pub state: ParserState,
-    /// Elements extracted before it, by stack of the program; those at the end that are zero are left out.
+    /// Elements extracted before the state, by header stack of the program; zeros at the end are left out.
     pub extracted: Vec<u8>,
     /// First TCAM row.
     pub first_row: u32,
-    /// TCAM rows.
+    /// Number of TCAM rows.
     pub rows: u32,
-    /// Hardware states, a cycle each.
+    /// Cycles, one per hardware state.
     pub cycles: u16,
-    /// Extractors of 8, 16 and 32 bits used in all its cycles (model: chip §6.1); where all have 16 bits, the
-    /// second number counts them.
+    /// Extractors of 8, 16 and 32 bits used in all cycles (model: chip §6.1); if all extractors have 16 bits, the second
+    /// number counts them.
     pub extractors: [u32; 3],
     /// Bytes matched, lookahead included.
     pub match_bytes: u32,
 }
 
-/// Per gress: flow, places, parser and stage timing.
+/// Placement of one gress: control-flow graph, nodes, parser and stage timing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlacedGress {
-    /// The flattened control block.
-    pub flow: Flow,
-    /// Where each node is.
+    /// Control-flow graph.
+    pub cfg: Cfg,
+    /// Placement of each node.
     pub nodes: EntityMap<Node, PlacedNode>,
-    /// The parser.
+    /// Parser.
     pub parser: PlacedParser,
-    /// How each stage of the chip depends on the one before, in this gress.
+    /// Dependency of each stage of the chip on the stage before it, in this gress.
     pub dependencies: Vec<StageDependency>,
-    /// Cycles from the first stage's entry to the last one's exit.
+    /// Cycles from the entry of the first stage to the exit of the last.
     pub mau_cycles: u32,
     /// Cycles of the deparser.
     pub deparser_cycles: u32,
-    /// Units of the deparser.
+    /// Units of the deparser in use.
     pub deparser: DeparserCost,
 }
 
-/// Who uses a unit.
+/// Node that uses a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
     /// Gress of the node.
     pub gress: Gress,
-    /// The node.
+    /// Node.
     pub node: Node,
 }
 
-/// A unit of a stage by coordinates; the column that counts it is `column`.
+/// Unit of a stage, by coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unit {
-    /// Stage from 0.
+    /// Stage, from 0.
     pub stage: u8,
-    /// What kind of unit.
+    /// Kind of unit: the column of a resource report that counts it.
     pub column: Column,
     /// First coordinate: row, group or index (model: chip §1.2).
     pub row: u16,
@@ -154,36 +153,36 @@ pub struct Unit {
     pub col: u16,
 }
 
-/// A unit in use.
+/// Unit in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitUse {
-    /// The unit.
+    /// Unit.
     pub unit: Unit,
-    /// Who uses it; units that may be shared appear once per owner.
+    /// Owner. A unit that several nodes share appears once per owner.
     pub owner: Owner,
-    /// What for, in a word or two (`match way 2`, `action data`, `spare bank`).
+    /// Purpose in a word or two (`match way 2`, `action data`, `spare bank`).
     pub purpose: String,
 }
 
 /// A program placed on a chip.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placement {
-    /// The chip.
+    /// Chip.
     pub chip: Arc<ChipSpec>,
-    /// Where every field is.
+    /// PHV allocation.
     pub phv: PhvAllocation,
-    /// Index with [`Gress::index`].
+    /// Placement of each gress, by [`Gress::index`].
     pub gresses: [PlacedGress; 2],
-    /// Every unit used, sorted by unit, then owner.
+    /// All units in use, sorted by unit, then owner.
     pub units: Vec<UnitUse>,
-    /// Outcomes that cross stages in which nothing runs on them, in order of their first stages.
+    /// Outcomes that cross stages in which no node runs on them, in order of their first stages.
     pub long_branches: Vec<LongBranch>,
-    /// How it was placed.
+    /// Options with which the program was placed.
     pub options: Options,
 }
 
 impl Placement {
-    /// One gress.
+    /// Returns the placement of one gress.
     #[must_use]
     pub fn gress(&self, gress: Gress) -> &PlacedGress {
         &self.gresses[gress.index()]

@@ -1,55 +1,55 @@
-//! What the deparser costs, and its limits (model: chip §6.4).
+//! Resources of the deparser, and its limits (model: chip §6.4).
 //!
-//! A dictionary entry belongs to one header's validity bit and holds up to 4 bytes (T1: one container, or
-//! smaller neighbours together) or 8 (T2: a chunk, filled byte by byte). The longest head is that of the parse
-//! path whose emitted headers are longest, with every header added that an action can make valid; whether
-//! actions exclude each other is not considered.
+//! A field dictionary entry belongs to one header's validity bit and holds up to 4 bytes (T1: one container, or smaller
+//! adjacent ones together) or 8 bytes (T2: a chunk, filled byte by byte). The longest head is that of the parse path with
+//! the longest emitted headers, plus every header that an action can make valid; mutual exclusion of actions is ignored.
 
 use super::data::PhvAllocation;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
+use sluice_ir::parser_unroll::{UnrolledNode, UnrolledParser};
 use sluice_ir::verify::Diag;
-use sluice_ir::ways::{Stop, Ways};
 use sluice_ir::{Header, Loc, PrimitiveKind, Program, RequestKind};
 
-/// Units of a gress' deparser in use.
+/// Units of a gress's deparser in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeparserCost {
-    /// Field dictionary entries or chunks.
+    /// Field dictionary entries (T1) or chunks (T2).
     pub entries: u32,
-    /// Bytes that the entries hold; below 83 % of them the vendor's compiler warns on Tofino (model: chip §6.4).
+    /// Bytes in these entries. The vendor's compiler warns on Tofino if they fill less than 83 % of the entries (model:
+    /// chip §6.4).
     pub entry_bytes: u32,
     /// Validity bits read.
     pub pov_bits: u32,
-    /// Most bytes of headers that one packet can leave with.
+    /// Most bytes of headers of a packet at the deparser's output.
     pub header_bytes: u32,
     /// Checksum units.
     pub checksum_units: u32,
-    /// Bytes of validity bits that it reads: whole containers.
+    /// Bytes of the containers with these validity bits; whole containers count.
     pub pov_bytes: u32,
     /// Bytes of the longest headers of requests.
     pub requests: RequestCost,
 }
 
-/// Bytes of the longest header of each kind of request; their containers are among the PHV's, their limits
-/// among the rules of the chip.
+/// Bytes of the longest header of each kind of request. Their containers count in the PHV, and the chip rules check their
+/// limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestCost {
-    /// Resubmitted.
+    /// Resubmit header.
     pub resubmit: u32,
-    /// In front of a mirror copy.
+    /// Header in front of a mirror copy.
     pub mirror: u32,
-    /// Digests.
+    /// Digest.
     pub digest: u32,
-    /// Requests to the packet generator.
+    /// Request to the packet generator.
     pub pktgen: u32,
 }
 
-/// The cost of the deparser of `gress`.
+/// Returns the units that the deparser of `gress` needs.
 ///
 /// # Errors
-/// When a limit of the chip is passed.
+/// If a limit of the chip is exceeded.
 pub fn cost(
     program: &Program,
     chip: &ChipSpec,
@@ -101,7 +101,7 @@ fn requests(program: &Program, gress: Gress) -> RequestCost {
     cost
 }
 
-/// Dictionary entries for containers of these bytes, one after the other.
+/// Returns the dictionary entries for adjacent containers of these bytes.
 fn entries(chip: &ChipSpec, sizes: impl Iterator<Item = u32>) -> u32 {
     let size = chip.deparser.entry_bytes.max(1);
     if chip.deparser.chunks_per_group > 0 {
@@ -118,7 +118,7 @@ fn entries(chip: &ChipSpec, sizes: impl Iterator<Item = u32>) -> u32 {
     entries
 }
 
-/// Most bytes that the deparser emits for one packet.
+/// Returns the most bytes that the deparser emits for one packet.
 fn longest_head(program: &Program, gress: Gress) -> u32 {
     let mut added: Vec<Header> = Vec::new();
     for action in program.actions.values().filter(|a| a.gress == gress) {
@@ -131,12 +131,12 @@ fn longest_head(program: &Program, gress: Gress) -> u32 {
     let bytes = |h: &Header| program.header_bits(*h) / 8;
     let emitted = |h: Header| emit.iter().filter(|e| **e == h).count() as u32 * bytes(&h);
     let always: u32 = emit.iter().filter(|h| added.contains(h)).map(bytes).sum();
-    let extracted = |stop: &Stop| -> u32 {
-        stop.effect.extracted.iter().filter(|h| !added.contains(h)).map(|h| emitted(*h)).sum()
+    let extracted = |node: &UnrolledNode| -> u32 {
+        node.effect.extracted.iter().filter(|h| !added.contains(h)).map(|h| emitted(*h)).sum()
     };
-    let Ok(ways) = Ways::of(program, gress) else { return always };
-    let before = ways.most_before(extracted);
-    let deepest = ways.places.iter().zip(before).map(|(stop, before)| before + extracted(stop)).max();
+    let Ok(unrolled) = UnrolledParser::of(program, gress) else { return always };
+    let before = unrolled.max_before(extracted);
+    let deepest = unrolled.nodes.iter().zip(before).map(|(node, before)| before + extracted(node)).max();
     always + deepest.unwrap_or(0)
 }
 
@@ -163,13 +163,13 @@ mod tests {
     use super::*;
     use crate::Options;
     use crate::phv::allocate;
-    use sluice_ir::cfg::Flow;
+    use sluice_ir::cfg::Cfg;
     use sluice_ir::{ChecksumUpdate, Next, SelectArm};
     use sluice_samples::sketch::Sketch;
 
     fn costs(program: &Program, chip: &ChipSpec) -> Result<DeparserCost, Vec<Diag>> {
-        let flows = Gress::ALL.map(|g| Flow::of(program, g));
-        let allocation = allocate(program, chip, &Options::default(), &flows).unwrap();
+        let cfgs = Gress::ALL.map(|g| Cfg::of(program, g));
+        let allocation = allocate(program, chip, &Options::default(), &cfgs).unwrap();
         cost(program, chip, Gress::Ingress, &allocation)
     }
 

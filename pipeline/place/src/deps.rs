@@ -1,39 +1,40 @@
-//! Which node must come before which, why, and how early each can run.
+//! Dependency graph of both gresses: the required order of nodes, its reasons, and the earliest stage of each node.
 //!
-//! The dependency graph of both gresses, from what nodes read and write and from the containers that they share.
-//!
-//! Kinds and what they ask of stages are those of model: chip §3.8. Nodes that no packet runs both have no
-//! dependency on each other.
+//! The graph follows from the variables that nodes read and write and from the containers that variables share. Kinds of
+//! dependencies and their distances are those of model: chip §3.8. Nodes of which no packet runs both have no dependency on
+//! each other.
 
 use super::bits;
 use super::data::{Owner, PhvAllocation};
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Effects, Flow, Node, NodeKind, Var};
+use sluice_ir::cfg::{Cfg, Effects, Node, NodeKind, Var};
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{Field, Intrinsic, PrimitiveKind, Program};
 use std::fmt::Write;
 
-/// Why one node waits for another.
+/// Kind of a dependency of a later node on an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dependency {
-    /// The later one matches on what the earlier one writes: a later stage.
+    /// Match dependency: the later node matches on a variable that the earlier one writes; needs a later stage.
     Match,
-    /// The later one's action reads what the earlier one writes: a later stage.
+    /// Action dependency: the later node's action reads a variable that the earlier one writes; needs a later stage.
     ActionRead,
-    /// Both write the same variable: a later stage.
+    /// Output dependency: both write the same variable; needs a later stage.
     Output,
-    /// Both write different variables of one container: another stage, in either order.
+    /// Both write different variables of one container; needs another stage, in either order.
     ContainerConflict,
-    /// The later one writes what the earlier one reads: the same stage will do, with a higher logical id.
+    /// Anti-dependency: the later node writes a variable that the earlier one reads; the same stage with a higher logical
+    /// id is enough.
     Anti,
-    /// The later one runs on the earlier one's outcome: the same stage will do, with a higher logical id.
+    /// Control dependency: the later node runs on the earlier one's outcome; the same stage with a higher logical id is
+    /// enough.
     Control,
 }
 
 impl Dependency {
-    /// Lower-case name.
+    /// Returns the name in lower case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,7 +47,7 @@ impl Dependency {
         }
     }
 
-    /// Stages that the later node must stay behind; `None` if order does not matter.
+    /// Returns the least number of stages from the earlier node to the later one; `None` if the order is free.
     #[must_use]
     pub const fn distance(self) -> Option<u32> {
         match self {
@@ -60,47 +61,47 @@ impl Dependency {
 /// One dependency.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
-    /// The node that stands first in the program.
+    /// Node that is first in program order.
     pub from: Owner,
-    /// The node that waits.
+    /// Node that waits.
     pub to: Owner,
-    /// Why.
+    /// Kind.
     pub kind: Dependency,
-    /// The variable that causes it; `None` for control.
+    /// Variable that causes it; `None` for control dependencies.
     pub var: Option<Var>,
 }
 
-/// The dependencies of both gresses.
+/// Dependencies of both gresses.
 #[derive(Clone, Debug, Default)]
 pub struct DependencyGraph {
-    /// All dependencies, sorted by first node, then second, then kind; one per kind and pair.
+    /// All dependencies, sorted by first node, second node and kind; one per kind and pair.
     pub edges: Vec<Edge>,
-    /// Earliest stage that the dependencies alone allow, per gress and node.
+    /// Earliest stage that the dependencies alone allow, by gress and node.
     pub min_stage: [EntityMap<Node, u32>; 2],
-    /// Stages that must follow the node's stage because of it, per gress and node.
+    /// Number of stages that dependent nodes need after the node's stage, by gress and node.
     pub tail: [EntityMap<Node, u32>; 2],
 }
 
 impl DependencyGraph {
-    /// The dependencies of a program whose variables stand in these containers.
+    /// Returns the dependencies of a program with this PHV allocation.
     #[must_use]
-    pub fn of(program: &Program, flows: &[Flow; 2], phv: &PhvAllocation) -> DependencyGraph {
-        DependencyGraph::with(program, flows, phv, true)
+    pub fn of(program: &Program, cfgs: &[Cfg; 2], phv: &PhvAllocation) -> DependencyGraph {
+        DependencyGraph::with(program, cfgs, phv, true)
     }
 
-    /// As [`DependencyGraph::of`]; without `exclusion` nodes depend on each other even if no packet runs both.
+    /// As [`DependencyGraph::of`]; if `exclusion` is false, nodes of which no packet runs both depend on each other too.
     #[must_use]
     pub(crate) fn with(
         program: &Program,
-        flows: &[Flow; 2],
+        cfgs: &[Cfg; 2],
         phv: &PhvAllocation,
         exclusion: bool,
     ) -> DependencyGraph {
         let mut graph = DependencyGraph::default();
         for gress in Gress::ALL {
-            let flow = &flows[gress.index()];
-            let edges = gress_edges(program, flow, gress, phv, exclusion);
-            let (min_stage, tail) = longest_paths(flow, &edges);
+            let cfg = &cfgs[gress.index()];
+            let edges = gress_edges(program, cfg, gress, phv, exclusion);
+            let (min_stage, tail) = longest_paths(cfg, &edges);
             graph.min_stage[gress.index()] = min_stage;
             graph.tail[gress.index()] = tail;
             graph.edges.extend(edges);
@@ -108,12 +109,12 @@ impl DependencyGraph {
         graph
     }
 
-    /// Dependencies that `node` has on nodes before it.
+    /// Returns the dependencies of `node` on nodes before it.
     pub fn before(&self, node: Owner) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |e| e.to == node && e.kind.distance().is_some())
     }
 
-    /// Nodes that may not share a stage with `node` although their order is free.
+    /// Returns the nodes that may not share a stage with `node` although their order is free.
     pub fn conflicts(&self, node: Owner) -> impl Iterator<Item = (Owner, &Edge)> {
         self.edges.iter().filter(|e| e.kind == Dependency::ContainerConflict).filter_map(move |e| {
             if e.from == node {
@@ -126,26 +127,26 @@ impl DependencyGraph {
         })
     }
 
-    /// Earliest stage of a node.
+    /// Returns the earliest stage of a node.
     #[must_use]
     pub fn min_stage(&self, node: Owner) -> u32 {
         self.min_stage[node.gress.index()].get(node.node).copied().unwrap_or(0)
     }
 
-    /// Stages that must follow a node's.
+    /// Returns the number of stages that dependent nodes need after a node's stage.
     #[must_use]
     pub fn tail(&self, node: Owner) -> u32 {
         self.tail[node.gress.index()].get(node.node).copied().unwrap_or(0)
     }
 
-    /// Stages that the longest chain of dependencies needs; 0 for a program without nodes.
+    /// Returns the stages that the longest chain of dependencies needs; 0 for a program without nodes.
     #[must_use]
     pub fn critical_length(&self, gress: Gress) -> u32 {
         let min = &self.min_stage[gress.index()];
         min.iter().map(|(n, m)| m + self.tail(Owner { gress, node: n }) + 1).max().unwrap_or(0)
     }
 
-    /// One longest chain of dependencies: the edges of the first one in program order.
+    /// Returns the edges of one longest chain of dependencies: the first in program order.
     #[must_use]
     pub fn critical_path(&self, gress: Gress) -> Vec<&Edge> {
         let length = self.critical_length(gress);
@@ -167,16 +168,16 @@ impl DependencyGraph {
         path
     }
 
-    /// The graph in Graphviz' dot language.
+    /// Returns the graph in Graphviz's dot language.
     #[must_use]
-    pub fn dot(&self, program: &Program, flows: &[Flow; 2]) -> String {
+    pub fn dot(&self, program: &Program, cfgs: &[Cfg; 2]) -> String {
         let mut out = String::from("digraph dependencies {\n  rankdir=LR; node [shape=box];\n");
         for gress in Gress::ALL {
-            let flow = &flows[gress.index()];
+            let cfg = &cfgs[gress.index()];
             let _ = writeln!(out, "  subgraph cluster_{gress} {{\n    label=\"{gress}\";");
-            for node in flow.nodes.keys() {
+            for node in cfg.nodes.keys() {
                 let owner = Owner { gress, node };
-                let label = node_name(program, flow, node);
+                let label = node_name(program, cfg, node);
                 let stage = self.min_stage(owner);
                 let _ = writeln!(out, "    {gress}_{node:?} [label=\"{label}\\nmin stage {stage}\"];");
             }
@@ -201,10 +202,10 @@ impl DependencyGraph {
     }
 }
 
-/// The name by which reports call a node: the table's or action's, `cond-N` for a gateway.
+/// Returns the name of a node in reports: the table's or action's, `cond-N` for a gateway.
 #[must_use]
-pub fn node_name(program: &Program, flow: &Flow, node: Node) -> String {
-    match &flow.nodes[node].kind {
+pub fn node_name(program: &Program, cfg: &Cfg, node: Node) -> String {
+    match &cfg.nodes[node].kind {
         NodeKind::Gateway(_) => format!("cond-{}", node.index()),
         NodeKind::Table(table) => program.tables[*table].name.clone(),
         NodeKind::Action(action) => program.actions[*action].name.clone(),
@@ -213,18 +214,18 @@ pub fn node_name(program: &Program, flow: &Flow, node: Node) -> String {
 
 fn gress_edges(
     program: &Program,
-    flow: &Flow,
+    cfg: &Cfg,
     gress: Gress,
     phv: &PhvAllocation,
     exclusion: bool,
 ) -> Vec<Edge> {
     // Updates of queue depths are no packets: ghost and ingress are apart in any case.
-    let apart = |a, b| if exclusion { flow.exclusive(a, b) } else { flow.is_ghost(a) != flow.is_ghost(b) };
+    let apart = |a, b| if exclusion { cfg.exclusive(a, b) } else { cfg.is_ghost(a) != cfg.is_ghost(b) };
     let effects: EntityMap<Node, Effects> =
-        flow.nodes.keys().map(|n| overwritten(phv, flow.effects(program, n))).collect();
+        cfg.nodes.keys().map(|n| overwritten(phv, cfg.effects(program, n))).collect();
     let mut edges = Vec::new();
-    for a in flow.nodes.keys() {
-        for b in flow.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
+    for a in cfg.nodes.keys() {
+        for b in cfg.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
             let (from, to) = (Owner { gress, node: a }, Owner { gress, node: b });
             let mut add = |kind, var| edges.push(Edge { from, to, kind, var });
             let (ea, eb) = (&effects[a], &effects[b]);
@@ -235,7 +236,7 @@ fn gress_edges(
                 add(Dependency::ActionRead, Some(v));
             }
             let output = common(&ea.writes, &eb.writes);
-            if output.is_some() || both_drop(program, flow, gress, a, b) {
+            if output.is_some() || both_drop(program, cfg, gress, a, b) {
                 add(Dependency::Output, output);
             } else if let Some(v) = shares_container(phv, &ea.writes, &eb.writes) {
                 add(Dependency::ContainerConflict, Some(v));
@@ -245,7 +246,7 @@ fn gress_edges(
             {
                 add(Dependency::Anti, Some(v));
             }
-            if flow.outcomes(flow.nodes[b].pred).iter().any(|(n, _)| *n == a) {
+            if cfg.outcomes(cfg.nodes[b].pred).iter().any(|(n, _)| *n == a) {
                 add(Dependency::Control, None);
             }
         }
@@ -253,8 +254,8 @@ fn gress_edges(
     edges
 }
 
-/// Effects with everything counted as written that has a bit in common with what is: fields that take turns in a
-/// container.
+/// Adds to the written variables all that share a container bit with one of them: metadata fields with disjoint live
+/// ranges.
 fn overwritten(phv: &PhvAllocation, mut effects: Effects) -> Effects {
     let bits = |v: Var| bits::slices(phv, v);
     let written: Vec<_> = effects.writes.iter().flat_map(|v| bits(*v)).collect();
@@ -265,31 +266,31 @@ fn overwritten(phv: &PhvAllocation, mut effects: Effects) -> Effects {
     effects
 }
 
-/// The first element of two sorted lists that both have.
+/// Returns the first common element of two sorted lists.
 fn common(a: &[Var], b: &[Var]) -> Option<Var> {
     a.iter().find(|v| b.binary_search(v).is_ok()).copied()
 }
 
-/// The later drop's label counts, so drops keep their order even if no field shows it.
-fn both_drop(program: &Program, flow: &Flow, gress: Gress, a: Node, b: Node) -> bool {
+/// Returns true for two drops, of which the later one's reason counts: drops keep their order although no field shows it.
+fn both_drop(program: &Program, cfg: &Cfg, gress: Gress, a: Node, b: Node) -> bool {
     let drops = |n| {
-        flow.actions(program, n)
+        cfg.actions(program, n)
             .iter()
             .any(|&x| program.actions[x].body.iter().any(|p| matches!(p.kind, PrimitiveKind::Drop(_))))
     };
     program.intrinsic(gress, Intrinsic::DropCtl).is_none() && drops(a) && drops(b)
 }
 
-/// A variable of `b` in a container in which `a` has one too.
+/// Returns a variable of `b` that shares a container with a variable of `a`.
 fn shares_container(phv: &PhvAllocation, a: &[Var], b: &[Var]) -> Option<Var> {
     let theirs = bits::containers(phv, a);
     b.iter().find(|&&v| bits::slices(phv, v).iter().any(|s| theirs.contains(&s.container))).copied()
 }
 
-/// Stages before and after each node on the longest chain through it.
-fn longest_paths(flow: &Flow, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMap<Node, u32>) {
+/// Returns the stages needed before and after each node by the longest chain through it.
+fn longest_paths(cfg: &Cfg, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMap<Node, u32>) {
     let mut graph: DiGraph<Node, u32> = DiGraph::new();
-    let index: EntityMap<Node, _> = flow.nodes.keys().map(|n| graph.add_node(n)).collect();
+    let index: EntityMap<Node, _> = cfg.nodes.keys().map(|n| graph.add_node(n)).collect();
     for e in edges {
         if let Some(distance) = e.kind.distance() {
             graph.add_edge(index[e.from.node], index[e.to.node], distance);
@@ -297,8 +298,8 @@ fn longest_paths(flow: &Flow, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMa
     }
     // Edges follow program order, so there is no cycle; program order is a sound order all the same.
     let order = toposort(&graph, None).unwrap_or_else(|_| graph.node_indices().collect());
-    let mut min = EntityMap::filled(flow.nodes.len(), |_: Node| 0);
-    let mut tail = EntityMap::filled(flow.nodes.len(), |_: Node| 0);
+    let mut min = EntityMap::filled(cfg.nodes.len(), |_: Node| 0);
+    let mut tail = EntityMap::filled(cfg.nodes.len(), |_: Node| 0);
     for &at in &order {
         for e in graph.edges(at) {
             use petgraph::visit::EdgeRef;
@@ -321,16 +322,16 @@ mod tests {
     use super::*;
     use sluice_samples::sketch as samples;
 
-    fn graph(program: &Program) -> ([Flow; 2], DependencyGraph) {
-        let flows = Gress::ALL.map(|g| Flow::of(program, g));
+    fn graph(program: &Program) -> ([Cfg; 2], DependencyGraph) {
+        let cfgs = Gress::ALL.map(|g| Cfg::of(program, g));
         // Without containers there are no conflicts of containers; all else comes from the program.
-        let graph = DependencyGraph::of(program, &flows, &PhvAllocation::default());
-        (flows, graph)
+        let graph = DependencyGraph::of(program, &cfgs, &PhvAllocation::default());
+        (cfgs, graph)
     }
 
     fn kinds(program: &Program, from: &str, to: &str) -> Vec<Dependency> {
-        let (flows, graph) = graph(program);
-        let is = |o: Owner, name: &str| node_name(program, &flows[o.gress.index()], o.node) == name;
+        let (cfgs, graph) = graph(program);
+        let is = |o: Owner, name: &str| node_name(program, &cfgs[o.gress.index()], o.node) == name;
         graph.edges.iter().filter(|e| is(e.from, from) && is(e.to, to)).map(|e| e.kind).collect()
     }
 
@@ -362,8 +363,8 @@ mod tests {
     #[test]
     fn dot_names_every_node_and_edge() {
         let program = samples::l3(1000);
-        let (flows, graph) = graph(&program);
-        let dot = graph.dot(&program, &flows);
+        let (cfgs, graph) = graph(&program);
+        let dot = graph.dot(&program, &cfgs);
         assert!(dot.starts_with("digraph") && dot.ends_with("}\n"));
         assert_eq!(dot.matches(" -> ").count(), graph.edges.len());
         assert!(dot.contains("match meta.nexthop"), "{dot}");

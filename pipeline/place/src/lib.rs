@@ -1,7 +1,7 @@
-//! A program placed on a chip: PHV allocation, stages, units with coordinates and owners, latency.
+//! Placement of a program on a chip: PHV allocation, stages, units with coordinates and owners, latency.
 //!
-//! What lives here: the passes that make a [`Placement`], its data, and the independent verifier that
-//! re-derives totals, limits and dependencies from coordinates alone. What may not: execution.
+//! The passes make a [`Placement`]; an independent verifier derives totals, limits and dependencies again from the
+//! coordinates alone; `report` is the data of a resource report. Nothing here executes a program.
 
 mod bits;
 mod conditions;

@@ -1,75 +1,78 @@
-//! How the outcome of a node reaches the nodes that run on it, over stages (model: chip §3.7).
+//! Long branches: how the outcome of a node reaches the nodes that run on it in later stages (model: chip §3.7).
 //!
-//! On a chip whose tables may have several successors, a node enables others of its own stage and of the next one
-//! directly; over a longer way a *long branch* carries the outcome on one of a few tags, or *relays* do: keyless tables
-//! without an action, one in every stage between, each of which enables the next. Of the nodes that run on one
-//! outcome the first in each stage hands it on, so only stages without any of them have to be crossed. Nodes that
-//! always run need nothing; one outcome at a time is on the next-table *pointer*; and a condition that the packet still
-//! answers can be tested again. On a chip whose tables follow each other as a chain there are no tags; what such a
-//! chain can do is a matter of order.
+//! On a chip whose tables may have several successors, a node enables nodes of its own stage and of the next one directly.
+//! An outcome that is used later needs a carrier:
+//! - a *long-branch tag*, of which there are few;
+//! - *relays*: keyless tables without an action, one in every stage between, each of which enables the next;
+//! - the *next-table pointer*, which carries one outcome at a time;
+//! - a *retest*: a gateway tests the condition again, if the packet still has the values.
+//!
+//! The first node in each stage that runs on an outcome passes the outcome on, so only stages without such a node have to
+//! be crossed. Nodes that always run need no carrier. On a chip whose next tables form a chain there are no tags, and only
+//! the order of tables matters.
 
 use super::data::PlacedNode;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Node, Outcome, Pred};
+use sluice_ir::cfg::{Cfg, Node, Outcome, Pred};
 use sluice_ir::entity::EntityMap;
 
-/// A gateway that tests conditions once more.
+/// A gateway that tests conditions again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retest {
-    /// Its stage: that of the node which runs on them, or the one before.
+    /// Stage of the gateway: that of the node that runs on the conditions, or the one before.
     pub stage: u8,
-    /// Its logical id; `None` if it is attached to the node.
+    /// Logical id of the gateway; `None` if it is attached to the node.
     pub id: Option<u8>,
-    /// How many outcomes of the node's path it finds again, counted from the last one.
+    /// Number of outcomes of the node's path that it tests again, counted from the last one.
     pub outcomes: u8,
 }
 
-/// What carries an outcome.
+/// Carrier of an outcome over stages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carrier {
-    /// A tag, from 0.
+    /// Long-branch tag, from 0.
     Tag(u8),
-    /// The next-table pointer of the gress.
+    /// Next-table pointer of the gress.
     Pointer,
-    /// Tables in the stages between, by their logical ids.
+    /// Keyless tables in the stages between, by their logical ids.
     Relays(Vec<u8>),
-    /// Nothing has to: the conditions are tested again where the outcome is needed.
+    /// No carrier is needed: a gateway tests the conditions again.
     Retest(Retest),
-    /// Nothing does, or not yet: in a placement every outcome is carried.
+    /// No carrier. A legal placement has none of these.
     Nothing,
 }
 
-/// An outcome that crosses stages in which nothing runs on it.
+/// An outcome that crosses stages in which no node runs on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LongBranch {
     /// Gress.
     pub gress: Gress,
-    /// The node that hands it on: the one that decided, or the first that runs on it in `from_stage`.
+    /// Node that passes the outcome on: the one that decided it, or the first that runs on it in `from_stage`.
     pub from: Node,
-    /// The first node, by logical id, that it enables in its last stage.
+    /// Node that is enabled: the first by logical id that runs on the outcome in `to_stage`.
     pub to: Node,
-    /// Stage from which it starts.
+    /// Stage of `from`.
     pub from_stage: u8,
-    /// Stage in which it ends, at least two later.
+    /// Stage of `to`, at least two after `from_stage`.
     pub to_stage: u8,
-    /// What carries it.
+    /// Carrier.
     pub by: Carrier,
 }
 
 impl LongBranch {
-    /// The tag, if it is on one.
+    /// Returns the tag; `None` if another carrier is used.
     #[must_use]
     pub fn tag(&self) -> Option<u8> {
         if let Carrier::Tag(tag) = self.by { Some(tag) } else { None }
     }
 
-    /// Stages between its ends.
+    /// Returns the stages between `from_stage` and `to_stage`.
     #[must_use]
     pub fn between(&self) -> std::ops::Range<u8> {
         self.from_stage + 1..self.to_stage
     }
 
-    /// Whether two of them could not be on one tag: in one gress one may start where the other ends.
+    /// Returns true if the two cannot share a tag: they are of one gress and overlap. One may start where the other ends.
     #[must_use]
     pub fn collides(&self, other: &LongBranch) -> bool {
         if self.gress == other.gress {
@@ -80,8 +83,8 @@ impl LongBranch {
     }
 }
 
-/// The long branches of a placed gress, without tags.
-fn needed(gress: Gress, flow: &Flow, nodes: &EntityMap<Node, PlacedNode>) -> Vec<LongBranch> {
+/// Returns the long branches of a placed gress, without carriers.
+fn needed(gress: Gress, cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>) -> Vec<LongBranch> {
     let mut list: Vec<LongBranch> = Vec::new();
     let mut add = |(from_stage, from): (u8, Node), (to_stage, to): (u8, Node)| {
         if to_stage < from_stage.saturating_add(2) {
@@ -100,12 +103,12 @@ fn needed(gress: Gress, flow: &Flow, nodes: &EntityMap<Node, PlacedNode>) -> Vec
             add((pair[0].stage, node), (pair[1].stage, node));
         }
     }
-    for (pred, data) in flow.preds.iter() {
+    for (pred, data) in cfg.preds.iter() {
         let Some((_, decider, outcome)) = data.of else { continue };
         let parts = &nodes[decider].parts;
         let source = if outcome == Outcome::Miss { parts.last() } else { parts.first() };
         let Some(mut from) = source.map(|p| (p.stage, decider)) else { continue };
-        for first in firsts(flow, nodes, pred) {
+        for first in firsts(cfg, nodes, pred) {
             add(from, first);
             from = first;
         }
@@ -113,9 +116,9 @@ fn needed(gress: Gress, flow: &Flow, nodes: &EntityMap<Node, PlacedNode>) -> Vec
     list
 }
 
-/// The stages in which nodes of a predicate begin, each with the first of them.
-fn firsts(flow: &Flow, nodes: &EntityMap<Node, PlacedNode>, pred: Pred) -> Vec<(u8, Node)> {
-    let inside = flow.nodes.iter().filter(|(_, d)| d.pred == pred);
+/// Returns the stages in which nodes of a predicate begin, each with the first of these nodes.
+fn firsts(cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>, pred: Pred) -> Vec<(u8, Node)> {
+    let inside = cfg.nodes.iter().filter(|(_, d)| d.pred == pred);
     let mut list: Vec<(u8, u8, Node)> =
         inside.filter_map(|(n, _)| nodes[n].parts.first().map(|p| (p.stage, p.logical_id, n))).collect();
     list.sort_unstable();
@@ -123,20 +126,20 @@ fn firsts(flow: &Flow, nodes: &EntityMap<Node, PlacedNode>, pred: Pred) -> Vec<(
     list.into_iter().map(|(stage, _, node)| (stage, node)).collect()
 }
 
-/// The long branches of both gresses, in order of their first stages; nothing carries them yet.
-pub(crate) fn long_branches(flows: &[Flow; 2], nodes: &[EntityMap<Node, PlacedNode>; 2]) -> Vec<LongBranch> {
+/// Returns the long branches of both gresses, in order of their first stages, without carriers.
+pub(crate) fn long_branches(cfgs: &[Cfg; 2], nodes: &[EntityMap<Node, PlacedNode>; 2]) -> Vec<LongBranch> {
     let mut wanted: Vec<LongBranch> =
-        Gress::ALL.into_iter().flat_map(|g| needed(g, &flows[g.index()], &nodes[g.index()])).collect();
+        Gress::ALL.into_iter().flat_map(|g| needed(g, &cfgs[g.index()], &nodes[g.index()])).collect();
     wanted.sort_by_key(|b| (b.from_stage, b.to_stage, b.gress, b.to));
     wanted
 }
 
-/// Outcomes that nothing carries.
+/// Returns the number of outcomes without a carrier.
 pub(crate) fn uncarried(branches: &[LongBranch]) -> usize {
     branches.iter().filter(|b| b.by == Carrier::Nothing).count()
 }
 
-/// Tags in use.
+/// Returns the number of tags in use.
 pub(crate) fn tags(branches: &[LongBranch]) -> u32 {
     branches.iter().filter_map(LongBranch::tag).map(|t| u32::from(t) + 1).max().unwrap_or(0)
 }

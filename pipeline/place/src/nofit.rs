@@ -1,28 +1,28 @@
-//! Why a program does not fit a chip.
+//! Reasons why a program does not fit a chip.
 
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_ir::verify::Diag;
 
-/// What ran out.
+/// Resource that ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// A per-stage resource.
+    /// Resource of a stage.
     Column(Column),
     /// Stages: a chain of dependencies is longer than the pipe.
     Stages,
-    /// What carries outcomes over stages.
+    /// Carriers of outcomes over stages.
     LongBranches,
-    /// Containers.
+    /// PHV containers.
     Phv,
-    /// Parser states or extractors.
+    /// Parser rows, states or extractors.
     Parser,
     /// Deparser entries.
     Deparser,
 }
 
 impl Resource {
-    /// Name in sentences and machine-readable reports.
+    /// Returns the name in sentences and machine-readable reports.
     #[must_use]
     pub const fn id(self) -> &'static str {
         match self {
@@ -36,43 +36,43 @@ impl Resource {
     }
 }
 
-/// Where something ran out.
+/// Place where a resource ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a stage.
+    /// One stage.
     Stage(u8),
-    /// In one gress, over all stages.
+    /// One gress, over all stages.
     Gress(Gress),
-    /// In the whole pipe, both gresses together.
+    /// The whole pipe, both gresses together.
     Pipe,
 }
 
-/// The resource that ran out first.
+/// Resource that ran out first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exhausted {
-    /// What.
+    /// Resource.
     pub resource: Resource,
-    /// Where.
+    /// Place.
     pub place: Place,
-    /// The tables and conditions that contend for it, the one without a place first.
+    /// Tables and conditions that compete for it; the one without a place is first.
     pub contenders: Vec<String>,
 }
 
-/// A program does not fit a chip.
+/// Error: a program does not fit a chip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoFit {
-    /// The program's name.
+    /// Name of the program.
     pub program: String,
-    /// The chip's name.
+    /// Name of the chip.
     pub chip: String,
-    /// Everything found, errors first; at least one.
+    /// Findings, errors first; at least one.
     pub diags: Vec<Diag>,
-    /// The resource that ran out first, if it is one that runs out.
+    /// Resource that ran out first; `None` if the reason is not a resource.
     pub first_exhausted: Option<Exhausted>,
 }
 
 impl NoFit {
-    /// The reason in one line.
+    /// Returns the reason in one line.
     #[must_use]
     pub fn reason(&self) -> String {
         let first = self.diags.first().map_or("no place found", |d| d.text.as_str());

@@ -1,26 +1,24 @@
-//! What a placement strives for, and which of its means it may use.
-//!
-//! Names that users type, and what they stand for.
+//! Options of placement: objective and optimisations, with the names that users type.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which of two legal placements is the better one.
+/// Objective: which of two legal placements is better.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Objective {
-    /// The one that ends in an earlier stage.
+    /// The placement that ends in an earlier stage.
     #[default]
     FewestStages,
-    /// The one whose stages take fewer cycles, ingress and egress together; of equals, that with fewer stages.
+    /// The placement whose stages take fewer cycles, ingress and egress together; of equals, the one with fewer stages.
     LowestLatency,
 }
 
 impl Objective {
-    /// All of them, the default first.
+    /// All objectives, the default first.
     pub const ALL: [Objective; 2] = [Objective::FewestStages, Objective::LowestLatency];
 
-    /// The word for it.
+    /// Returns the name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,39 +28,39 @@ impl Objective {
     }
 }
 
-/// A means by which placement saves something; each can be left out, to see what it gains.
+/// Optimisation of placement. Each can be turned off, which shows what it saves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Optimisation {
-    /// Nested conditions become one gateway.
+    /// Merges nested conditions into one gateway.
     JoinedConditions,
-    /// A gateway shares the logical id of the table that it decides.
+    /// Lets a gateway share the logical id of the table that it decides.
     AttachedGateways,
-    /// A gateway waits for the stage in which something that it decides can run.
+    /// Lets a gateway wait for the stage in which a node that it decides can run.
     LateGateways,
-    /// `if c { a; b }` becomes `if c { a }` and `if c { b }`, where nothing else fits or outcomes find no tag.
+    /// Turns `if c { a; b }` into `if c { a }` and `if c { b }` if nothing else fits or outcomes find no tag.
     RepeatedConditions,
-    /// A condition is tested again where its outcome would have to cross stages and no tag is left.
+    /// Tests a condition again if its outcome would have to cross stages and no tag is left.
     RetestedConditions,
-    /// The next-table pointer carries outcomes over stages where tags are too few.
+    /// Lets the next-table pointer carry outcomes if there are too few tags.
     NextTablePointer,
-    /// Nodes that no packet runs both depend on nothing of each other.
+    /// Ignores dependencies between nodes of which no packet runs both.
     MutualExclusion,
-    /// Nodes of a stage that compute the same value use the same hash bits.
+    /// Lets nodes of a stage that compute the same value use the same hash bits.
     SharedHashes,
-    /// A table goes to several stages.
+    /// Splits tables over several stages.
     SplitTables,
-    /// Small metadata fields share containers.
+    /// Packs small metadata fields into shared containers.
     PackedMetadata,
-    /// Headers of which no packet has two share containers when containers run out.
+    /// Lets headers of which no packet has two share containers if containers run out.
     HeaderOverlay,
-    /// Metadata fields take turns in a container when containers run out.
+    /// Lets metadata fields with disjoint live ranges share a container if containers run out.
     Turns,
-    /// Bytes that only pass through, and fields moved as a whole, go to tagalong, mocha and dark containers.
+    /// Moves bytes that only pass through, and fields moved as a whole, to tagalong, mocha and dark containers.
     SpecialContainers,
 }
 
 impl Optimisation {
-    /// All of them.
+    /// All optimisations.
     pub const ALL: [Optimisation; 13] = [
         Optimisation::JoinedConditions,
         Optimisation::AttachedGateways,
@@ -79,7 +77,7 @@ impl Optimisation {
         Optimisation::SpecialContainers,
     ];
 
-    /// The word for it.
+    /// Returns the name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,24 +98,24 @@ impl Optimisation {
     }
 }
 
-/// How to place a program.
+/// Options of a placement.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What to strive for.
+    /// Objective.
     pub objective: Objective,
-    /// What to do without.
+    /// Optimisations that are turned off.
     pub without: BTreeSet<Optimisation>,
 }
 
 impl Options {
-    /// Whether a means may be used.
+    /// Returns true if an optimisation is turned on.
     #[must_use]
     pub fn may(&self, optimisation: Optimisation) -> bool {
         !self.without.contains(&optimisation)
     }
 }
 
-/// No objective or optimisation has this name.
+/// Error: no objective or optimisation has this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {kind} `{found}`; expected {expected}")]
 pub struct UnknownName {

@@ -1,9 +1,9 @@
-//! Bits of action data that an entry carries.
+//! Action data bits of an entry.
 
 use sluice_ir::{Action, Expr, PrimitiveKind, Program};
 use std::collections::BTreeMap;
 
-/// Bits of the parameters that the action's ALUs use, each parameter once; counter indices not included.
+/// Returns the bits of the parameters that the action's ALUs use. A parameter counts once; counter indices do not count.
 pub(crate) fn param_bits(program: &Program, action: Action) -> u32 {
     let mut params: BTreeMap<u16, u32> = BTreeMap::new();
     for primitive in &program.actions[action].body {

@@ -1,20 +1,18 @@
-//! The passes of placement, in order, each with a result that prints.
-//!
-//! The order, and why it is this one.
+//! Passes of placement in order, each with a printable result.
 
 use super::bits::PhvView;
 use super::data::{PhvAllocation, PlacedGress, PlacedParser, Placement};
 use super::deparser::{self, DeparserCost};
 use super::deps::{DependencyGraph, node_name};
 use super::mau::gateway;
-use super::mau::{self, Tables};
+use super::mau::{self, PlacedTables};
 use super::nofit::{Exhausted, NoFit, Place, Resource};
 use super::options::{Optimisation, Options};
 use super::{conditions, parser, phv, timing, verify};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageUse;
-use sluice_ir::cfg::Flow;
+use sluice_ir::cfg::Cfg;
 use sluice_ir::verify::{Diag, Severity};
 use sluice_ir::{Cond, Loc, Program};
 use std::fmt::Write;
@@ -23,15 +21,15 @@ use std::sync::Arc;
 /// A pass of placement.
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
-    /// Name, by which its result can be asked for.
+    /// Name, by which a user requests the result.
     pub name: &'static str,
-    /// What it does and why it stands where it stands.
+    /// Purpose, and the reason for its position.
     pub doc: &'static str,
     run: fn(&mut Work<'_>) -> Result<(), Failed>,
     print: fn(&Work<'_>) -> String,
 }
 
-/// The passes in order.
+/// All passes in order.
 pub const PASSES: [PassInfo; 10] = [
     PassInfo {
         name: "chip",
@@ -42,7 +40,7 @@ pub const PASSES: [PassInfo; 10] = [
     PassInfo {
         name: "flow",
         doc: "flattens both control blocks into nodes; everything after works on nodes",
-        run: flow,
+        run: cfg,
         print: print_flow,
     },
     PassInfo {
@@ -95,22 +93,22 @@ pub const PASSES: [PassInfo; 10] = [
     },
 ];
 
-/// What passes read and write.
+/// Inputs and results of the passes.
 struct Work<'a> {
     program: &'a Program,
     chip: &'a ChipSpec,
     options: &'a Options,
-    flows: [Flow; 2],
+    cfgs: [Cfg; 2],
     phv: PhvAllocation,
     parsers: [PlacedParser; 2],
     deparsers: [DeparserCost; 2],
     graph: DependencyGraph,
-    tables: Tables,
+    tables: PlacedTables,
     stages: [Vec<StageUse>; 2],
     placement: Option<Placement>,
 }
 
-/// Why a pass failed.
+/// Reason why a pass failed.
 struct Failed {
     diags: Vec<Diag>,
     first_exhausted: Option<Exhausted>,
@@ -119,12 +117,12 @@ struct Failed {
 /// Places a program on a chip.
 ///
 /// # Errors
-/// When it does not fit, with everything found and the resource that ran out first.
+/// If it does not fit; the error has all findings and the resource that ran out first.
 pub fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoFit> {
     place_with(program, chip, &Options::default(), &mut |_, _| {})
 }
 
-/// As [`place`], with other aims and means; calls `dump` with name and printed result after each pass.
+/// As [`place`], with options; calls `dump` with the name and the printed result of each pass.
 ///
 /// # Errors
 /// As [`place`].
@@ -138,12 +136,12 @@ pub fn place_with(
         program,
         chip,
         options,
-        flows: Default::default(),
+        cfgs: Default::default(),
         phv: PhvAllocation::default(),
         parsers: Default::default(),
         deparsers: Default::default(),
         graph: DependencyGraph::default(),
-        tables: Tables::default(),
+        tables: PlacedTables::default(),
         stages: Default::default(),
         placement: None,
     };
@@ -167,25 +165,25 @@ fn chip_rules(work: &mut Work<'_>) -> Result<(), Failed> {
     if diags.is_empty() { Ok(()) } else { Err(Failed { diags, first_exhausted: None }) }
 }
 
-fn flow(work: &mut Work<'_>) -> Result<(), Failed> {
-    work.flows = Gress::ALL.map(|g| Flow::of(work.program, g));
+fn cfg(work: &mut Work<'_>) -> Result<(), Failed> {
+    work.cfgs = Gress::ALL.map(|g| Cfg::of(work.program, g));
     Ok(())
 }
 
 fn allocate(work: &mut Work<'_>) -> Result<(), Failed> {
-    work.phv = phv::allocate(work.program, work.chip, work.options, &work.flows)
+    work.phv = phv::allocate(work.program, work.chip, work.options, &work.cfgs)
         .map_err(|diags| exhausted(diags, Resource::Phv, Place::Pipe))?;
     Ok(())
 }
 
 fn conditions(work: &mut Work<'_>) -> Result<(), Failed> {
     if work.options.may(Optimisation::JoinedConditions) {
-        work.flows = Gress::ALL.map(|g| conditions::joined(work.program, g, &one_gateway(work)));
+        work.cfgs = Gress::ALL.map(|g| conditions::joined(work.program, g, &one_gateway(work)));
     }
     Ok(())
 }
 
-/// Whether one gateway can decide a condition.
+/// Returns a predicate that is true if one gateway can test a condition.
 fn one_gateway<'a>(work: &'a Work<'_>) -> impl Fn(&Cond) -> bool + 'a {
     let view = PhvView::new(work.chip, &work.phv);
     move |cond| gateway::demand(work.program, &work.chip.mau, &view, cond, Loc::default()).is_ok()
@@ -238,20 +236,20 @@ fn exhausted(diags: Vec<Diag>, resource: Resource, place: Place) -> Failed {
 }
 
 fn dependencies(work: &mut Work<'_>) -> Result<(), Failed> {
-    work.graph = graph(work, &work.flows);
+    work.graph = graph(work, &work.cfgs);
     Ok(())
 }
 
-fn graph(work: &Work<'_>, flows: &[Flow; 2]) -> DependencyGraph {
+fn graph(work: &Work<'_>, cfgs: &[Cfg; 2]) -> DependencyGraph {
     let exclusion = work.options.may(Optimisation::MutualExclusion);
-    DependencyGraph::with(work.program, flows, &work.phv, exclusion)
+    DependencyGraph::with(work.program, cfgs, &work.phv, exclusion)
 }
 
 fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
-    let place = |flows: &[Flow; 2], graph: &DependencyGraph, last_resort| {
-        mau::place(work.program, work.chip, work.options, flows, &work.phv, graph, last_resort)
+    let place = |cfgs: &[Cfg; 2], graph: &DependencyGraph, last_resort| {
+        mau::place(work.program, work.chip, work.options, cfgs, &work.phv, graph, last_resort)
     };
-    let failed = match place(&work.flows, &work.graph, false) {
+    let failed = match place(&work.cfgs, &work.graph, false) {
         Ok(tables) => {
             work.tables = tables;
             return Ok(());
@@ -263,26 +261,26 @@ fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
     let mut again = None;
     if work.options.may(Optimisation::RepeatedConditions) {
         let joined = work.options.may(Optimisation::JoinedConditions);
-        let flows =
+        let cfgs =
             Gress::ALL.map(|g| conditions::repeated(work.program, g, joined.then_some(&one_gateway(work))));
-        let graph = graph(work, &flows);
+        let graph = graph(work, &cfgs);
         // Fields that take turns may count on one test of a condition.
-        let sound = phv::verify(work.program, work.chip, &flows, &work.phv).is_empty();
-        again = sound.then_some((flows, graph));
+        let sound = phv::verify(work.program, work.chip, &cfgs, &work.phv).is_empty();
+        again = sound.then_some((cfgs, graph));
     }
     for last_resort in [false, true] {
         // What lacks more than a carrier does not gain by waiting.
         if last_resort && !unreached {
             break;
         }
-        if last_resort && let Ok(tables) = place(&work.flows, &work.graph, true) {
+        if last_resort && let Ok(tables) = place(&work.cfgs, &work.graph, true) {
             work.tables = tables;
             return Ok(());
         }
-        if let Some((flows, graph)) = &again
-            && let Ok(tables) = place(flows, graph, last_resort)
+        if let Some((cfgs, graph)) = &again
+            && let Ok(tables) = place(cfgs, graph, last_resort)
         {
-            (work.flows, work.graph, work.tables) = (flows.clone(), graph.clone(), tables);
+            (work.cfgs, work.graph, work.tables) = (cfgs.clone(), graph.clone(), tables);
             return Ok(());
         }
     }
@@ -292,11 +290,11 @@ fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
 fn timing_pass(work: &mut Work<'_>) -> Result<(), Failed> {
     let view = PhvView::new(work.chip, &work.phv);
     let gresses = Gress::ALL.map(|gress| {
-        let (flow, nodes) = (&work.flows[gress.index()], &work.tables.nodes[gress.index()]);
-        let stages = timing::stages(work.program, work.chip, &view, (gress, flow), nodes, &work.tables.units);
+        let (cfg, nodes) = (&work.cfgs[gress.index()], &work.tables.nodes[gress.index()]);
+        let stages = timing::stages(work.program, work.chip, &view, (gress, cfg), nodes, &work.tables.units);
         let latency = timing::latency(work.chip, gress, &stages);
         let placed = PlacedGress {
-            flow: flow.clone(),
+            cfg: cfg.clone(),
             nodes: nodes.clone(),
             parser: work.parsers[gress.index()].clone(),
             dependencies: latency.stages.iter().map(|s| s.dependency).collect(),
@@ -327,14 +325,14 @@ fn check(work: &mut Work<'_>) -> Result<(), Failed> {
 fn print_flow(work: &Work<'_>) -> String {
     let mut out = String::new();
     for gress in Gress::ALL {
-        let flow = &work.flows[gress.index()];
-        for (node, data) in flow.nodes.iter() {
+        let cfg = &work.cfgs[gress.index()];
+        for (node, data) in cfg.nodes.iter() {
             let when: Vec<String> =
-                flow.outcomes(data.pred).iter().map(|(n, o)| format!("{n:?} {o:?}")).collect();
+                cfg.outcomes(data.pred).iter().map(|(n, o)| format!("{n:?} {o:?}")).collect();
             let _ = writeln!(
                 out,
                 "{gress} {node:?} {} when [{}]",
-                node_name(work.program, flow, node),
+                node_name(work.program, cfg, node),
                 when.join(", ")
             );
         }
@@ -382,15 +380,15 @@ fn print_parser(work: &Work<'_>) -> String {
 }
 
 fn print_dependencies(work: &Work<'_>) -> String {
-    work.graph.dot(work.program, &work.flows)
+    work.graph.dot(work.program, &work.cfgs)
 }
 
 fn print_tables(work: &Work<'_>) -> String {
     let mut out = String::new();
     for gress in Gress::ALL {
-        let flow = &work.flows[gress.index()];
+        let cfg = &work.cfgs[gress.index()];
         for (node, placed) in work.tables.nodes[gress.index()].iter() {
-            let name = node_name(work.program, flow, node);
+            let name = node_name(work.program, cfg, node);
             for p in &placed.parts {
                 let _ = writeln!(
                     out,
@@ -401,8 +399,8 @@ fn print_tables(work: &Work<'_>) -> String {
         }
     }
     for used in &work.tables.units {
-        let flow = &work.flows[used.owner.gress.index()];
-        let (unit, name) = (used.unit, node_name(work.program, flow, used.owner.node));
+        let cfg = &work.cfgs[used.owner.gress.index()];
+        let (unit, name) = (used.unit, node_name(work.program, cfg, used.owner.node));
         let column: Column = unit.column;
         let _ =
             writeln!(out, "stage {} {column} {},{} {name}: {}", unit.stage, unit.row, unit.col, used.purpose);

@@ -1,6 +1,7 @@
-//! How each stage depends on the ones before it, and the cycles that follow.
+//! Stage dependencies and the latency that follows from them.
 //!
-//! The compiler's rule for stage dependencies (model: cycles §2) on containers; the sums are the chip model's.
+//! The compiler's rule for stage dependencies (model: cycles §2) is applied to containers; the chip model adds up the
+//! cycles.
 
 use super::bits::PhvView;
 use super::data::{Owner, PlacedNode, Placement, UnitUse};
@@ -11,48 +12,48 @@ use sluice_asic::latency::{
     GressLatency, StageDependency, StageFeatures, StageLatency, StageUse, egress_latency, gress_latency,
 };
 use sluice_asic::phv::Container;
-use sluice_ir::cfg::{Flow, Node, NodeKind};
+use sluice_ir::cfg::{Cfg, Node, NodeKind};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{Algorithmic, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
-/// Containers that a node touches.
+/// Containers that a node reads and writes.
 struct Touch {
     node: Node,
     stages: Vec<u8>,
     matched: BTreeSet<Container>,
     computed: BTreeSet<Container>,
     written: BTreeSet<Container>,
-    /// Stage of the classifier of an algorithmic table.
+    /// Stage of the classifier of an algorithmic table; `None` for other tables.
     classified: Option<u8>,
 }
 
 impl Touch {
-    /// Whether the stage is the first one behind that of the classifier.
+    /// Returns true if `stage` is the first stage after that of the classifier.
     fn follows(&self, stage: u8) -> bool {
         self.stages.get(1) == Some(&stage)
     }
 }
 
-/// Dependencies and features of every stage for one gress.
+/// Returns dependency and features of every stage of one gress.
 pub(crate) fn stages(
     program: &Program,
     chip: &ChipSpec,
     view: &PhvView<'_>,
-    (gress, flow): (Gress, &Flow),
+    (gress, cfg): (Gress, &Cfg),
     nodes: &EntityMap<Node, PlacedNode>,
     units: &[UnitUse],
 ) -> Vec<StageUse> {
-    let touches: Vec<Touch> = flow
+    let touches: Vec<Touch> = cfg
         .nodes
         .keys()
         .map(|node| {
-            let e = flow.effects(program, node);
+            let e = cfg.effects(program, node);
             let stages: Vec<u8> =
                 nodes.get(node).map(|p| p.parts.iter().map(|p| p.stage).collect()).unwrap_or_default();
             let written = view.containers(&e.writes);
             let computed = view.containers(&e.action_reads).union(&written).copied().collect();
-            let alpm = matches!(&flow.nodes[node].kind, NodeKind::Table(t)
+            let alpm = matches!(&cfg.nodes[node].kind, NodeKind::Table(t)
                 if matches!(program.tables[*t].algorithmic, Some(Algorithmic::Alpm { .. })));
             let classified = stages.first().copied().filter(|_| alpm);
             Touch { node, stages, classified, matched: view.containers(&e.match_reads), computed, written }
@@ -60,18 +61,19 @@ pub(crate) fn stages(
         .collect();
     let mut list: Vec<StageUse> = Vec::new();
     for stage in 0..chip.mau.stages {
-        let features = features(program, chip, (gress, flow), units, stage as u8);
-        let dependency = dependency(chip, view, flow, &touches, &list, stage);
+        let features = features(program, chip, (gress, cfg), units, stage as u8);
+        let dependency = dependency(chip, view, cfg, &touches, &list, stage);
         list.push(StageUse { dependency, features });
     }
     list
 }
 
-/// Looks back stage by stage to the nearest match-dependent one; the strongest overlap of containers wins.
+/// Returns the dependency of a stage: the strongest overlap of containers with the stages before it, back to the nearest
+/// match-dependent one.
 fn dependency(
     chip: &ChipSpec,
     view: &PhvView<'_>,
-    flow: &Flow,
+    cfg: &Cfg,
     touches: &[Touch],
     before: &[StageUse],
     stage: u32,
@@ -90,7 +92,7 @@ fn dependency(
     }
     for (earlier, used) in before.iter().enumerate().rev() {
         for a in touches.iter().filter(|t| t.stages.contains(&(earlier as u8))) {
-            for b in here().filter(|b| b.node != a.node && !flow.exclusive(a.node, b.node)) {
+            for b in here().filter(|b| b.node != a.node && !cfg.exclusive(a.node, b.node)) {
                 if !a.written.is_disjoint(&b.matched) {
                     return StageDependency::Match;
                 }
@@ -109,7 +111,7 @@ fn dependency(
 fn features(
     program: &Program,
     chip: &ChipSpec,
-    (gress, flow): (Gress, &Flow),
+    (gress, cfg): (Gress, &Cfg),
     units: &[UnitUse],
     stage: u8,
 ) -> StageFeatures {
@@ -125,7 +127,7 @@ fn features(
     };
     let selectors: Vec<Owner> = alus("selector").collect();
     let wide = selectors.iter().any(|o| {
-        let NodeKind::Table(table) = &flow.nodes[o.node].kind else { return false };
+        let NodeKind::Table(table) = &cfg.nodes[o.node].kind else { return false };
         let profile = program.tables[*table].profile;
         let selector = profile.and_then(|p| program.profiles[p].selector.as_ref());
         selector.is_some_and(|s| is_wide_selector(&chip.hash, s.max_group_size))
@@ -136,7 +138,7 @@ fn features(
         selector: !selectors.is_empty(),
         stateful: alus("register").next().is_some(),
         divide: alus("register").any(|o| {
-            let actions = flow.actions(program, o.node);
+            let actions = cfg.actions(program, o.node);
             let mut body = actions.iter().flat_map(|&a| &program.actions[a].body);
             body.any(|p| matches!(&p.kind, PrimitiveKind::Register(x) if program.register_actions[x.action].divides()))
         }),
@@ -144,7 +146,7 @@ fn features(
     }
 }
 
-/// The cycles of one gress.
+/// Returns the cycles of one gress.
 pub(crate) fn latency(chip: &ChipSpec, gress: Gress, stages: &[StageUse]) -> GressLatency {
     match gress {
         Gress::Ingress => gress_latency(&chip.latency, stages),
@@ -152,11 +154,11 @@ pub(crate) fn latency(chip: &ChipSpec, gress: Gress, stages: &[StageUse]) -> Gre
     }
 }
 
-/// The cycles of every stage of one gress of a placed program.
+/// Returns the cycles of every stage of one gress of a placed program.
 #[must_use]
 pub fn stage_latencies(program: &Program, placement: &Placement, gress: Gress) -> Vec<StageLatency> {
     let (chip, placed) = (&placement.chip, placement.gress(gress));
     let view = PhvView::new(chip, &placement.phv);
-    let stages = stages(program, chip, &view, (gress, &placed.flow), &placed.nodes, &placement.units);
+    let stages = stages(program, chip, &view, (gress, &placed.cfg), &placed.nodes, &placement.units);
     latency(chip, gress, &stages).stages
 }

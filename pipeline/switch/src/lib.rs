@@ -45,7 +45,7 @@ pub use flow_control::{BufferSetup, FlowView, PortFlowView, QueueFlowView, Storm
 pub use generator::GENERATED;
 pub use idle::IdleEntry;
 pub use observe::{Digest, FlowControlEvent, GhostEvent, Left, Lost, PassEvent, QueueEvent, Sink};
-pub use pipes::{Crowded, Overtaxed, SplitState, state_is_whole};
+pub use pipes::{PipeOverload, RecirculationOverload, SplitState, state_is_whole};
 pub use reason::{DeviceDrop, Reason};
 pub use recirculation::{FUNCTIONAL_PASSES, FUNCTIONAL_RECIRCULATIONS, TIMER_RECIRCULATIONS};
 pub use stalled::Stalled;

@@ -64,47 +64,51 @@ fn whole(program: &Program, group: &TogetherData, ports: &PortMap) -> Result<(),
     })
 }
 
-/// A gress of a pipe that got packets faster than it takes them: one per cycle.
+/// Overload of a gress of a pipe: it received more than one packet per cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Overtaxed {
+pub struct PipeOverload {
     /// The pipe.
     pub pipe: u8,
     /// The gress.
     pub gress: Gress,
-    /// Cycles that a packet waited for its slot at most.
+    /// Longest wait of a packet for its slot, in cycles.
     pub waited: Cycles,
 }
 
-/// The line of a pipe's recirculation ports got more than it takes.
+/// Overload of a pipe's recirculation ports: they received more than their line carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Crowded {
+pub struct RecirculationOverload {
     /// The pipe.
     pub pipe: u8,
-    /// What a packet waited for the line at most, in its queue and behind it, while it was busy.
+    /// Longest wait of a packet for the busy line, in its queue and after it.
     pub waited: Duration,
 }
 
 impl<E: Executor> Switch<E> {
-    /// The pipes in which packets waited longer for the line of the recirculation ports than if each of these ports had
-    /// had a frame of 1500 bytes at once.
+    /// Returns the pipes in which a packet waited longer for the line of the recirculation ports than one 1500-byte frame per
+    /// recirculation port takes.
     #[must_use]
-    pub fn crowded(&self) -> Vec<Crowded> {
+    pub fn recirculation_overloads(&self) -> Vec<RecirculationOverload> {
         let ports = |pipe| self.ports.iter().filter(|p| p.recirculation && p.pipe == pipe).count() as u64;
         let usual = |p: &PipeState, pipe| p.recirculation.line_time(Bytes(1500)) * ports(pipe);
         let pipes = self.pipes.iter().zip(0..);
         pipes
             .filter(|(p, pipe)| p.crowd.longest > usual(p, *pipe))
-            .map(|(p, pipe)| Crowded { pipe, waited: p.crowd.longest })
+            .map(|(p, pipe)| RecirculationOverload { pipe, waited: p.crowd.longest })
             .collect()
     }
 
-    /// Where packets waited longer for a slot than they would if every port of the pipe had had one at once.
+    /// Returns the gresses in which a packet waited more cycles for a slot than the pipe has ports.
     #[must_use]
-    pub fn overtaxed(&self) -> Vec<Overtaxed> {
+    pub fn pipe_overloads(&self) -> Vec<PipeOverload> {
         let ports = u64::from(self.chip.ports.ports_per_pipe);
         let pipes = self.pipes.iter().zip(0..);
         let all = pipes.flat_map(|(p, pipe)| {
-            Gress::ALL.map(|gress| Overtaxed { pipe, gress, waited: p.entry[gress.index()].longest_wait() })
+            Gress::ALL.map(|gress| PipeOverload {
+                pipe,
+                gress,
+                waited: p.entry[gress.index()].longest_wait(),
+            })
         });
         all.filter(|o| o.waited.get() > ports).collect()
     }

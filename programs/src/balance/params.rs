@@ -5,7 +5,7 @@ use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_build::params;
 use sluice_hashing::replicas::Order;
 use sluice_hashing::scheme::{FlowFunction, Scheme};
-use sluice_hashing::values::{FunctionList, Members, Numbers};
+use sluice_hashing::values::{FunctionList, Members, NumberList};
 use sluice_hashing::wcmp::Method;
 
 /// What users can set on `ecmp`.
@@ -32,7 +32,7 @@ pub struct EcmpParams {
     pub ports: u32,
     /// Sizes of groups on correlated switches before this one, for scheme=coprime
     #[param(expects = "a comma-separated list of numbers, or none")]
-    pub upstream: Numbers,
+    pub upstream: NumberList,
     /// Members of the group to the north; `auto` leaves it to the planner
     #[param(expects = "auto, or 1 to 120")]
     pub members: Members,
@@ -70,7 +70,7 @@ impl Default for EcmpParams {
             functions: functions(),
             seed: HashSeed(0),
             ports: 8,
-            upstream: Numbers(vec![8]),
+            upstream: NumberList(vec![8]),
             members: Members::Auto,
             target: 50,
             order: Order::Interleaved,
@@ -87,7 +87,7 @@ impl Default for EcmpParams {
 pub struct WcmpParams {
     /// Weights of the ports to the north, front-panel ports 8 and up; 0 leaves a port out
     #[param(expects = "a comma-separated list of 1 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// How members are handed out: `split` is the paper's, `largest-remainder` is better for skewed weights
     #[param(expects = "naive, split or largest-remainder")]
     pub method: Method,
@@ -99,7 +99,7 @@ pub struct WcmpParams {
     pub seed: HashSeed,
     /// Sizes of groups on correlated switches before this one
     #[param(expects = "a comma-separated list of numbers, or none")]
-    pub upstream: Numbers,
+    pub upstream: NumberList,
     /// Members of the group; `auto` leaves it to the planner
     #[param(expects = "auto, or 1 to 120")]
     pub members: Members,
@@ -127,7 +127,7 @@ impl Default for WcmpParams {
     fn default() -> Self {
         let e = EcmpParams::default();
         WcmpParams {
-            weights: Numbers(vec![3, 1]),
+            weights: NumberList(vec![3, 1]),
             method: Method::Split,
             functions: e.functions,
             seed: e.seed,

@@ -40,7 +40,7 @@ struct Path {
 
 /// Arrays, and the actions on them.
 #[derive(Clone, Debug)]
-pub(super) struct Tables {
+pub(super) struct FeedbackTables {
     t: Meta,
     generator: TableRef,
     quantise: TableRef,
@@ -52,7 +52,7 @@ pub(super) struct Tables {
     shared: Vec<ir::Register>,
 }
 
-impl Tables {
+impl FeedbackTables {
     /// Registers that packets of hosts and of uplinks share.
     pub(super) fn shared(&self) -> Vec<ir::Register> {
         self.shared.clone()
@@ -68,7 +68,7 @@ pub(super) struct Known {
 
 /// Declares the arrays.
 #[stage_program]
-pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params) -> Tables {
+pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params) -> FeedbackTables {
     let t = ig.metadata::<Meta>();
     let (found, overlay) = (h.found, h.overlay);
     let (oldest, uplinks) = (p.oldest(), p.uplinks.iter().count());
@@ -132,13 +132,19 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
     let link = super::dre::estimator("400G".parse().unwrap_or_default(), p.tau);
     /// Bytes sent over each uplink, forgotten over tau
     let dre = ig.meter(MeterKind::Lpf, cells(4).lpf(link.spec()));
-    Tables { t, generator, quantise, dre, paths, hear, tell, next, shared }
+    FeedbackTables { t, generator, quantise, dre, paths, hear, tell, next, shared }
 }
 
 /// Reads and writes the arrays: packets from leaves bring congestion, packets to leaves take some along, generated ones
 /// age it and show that of the own uplinks.
 #[stage_program]
-pub(super) fn exchange(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Tables, p: &Params) -> Known {
+pub(super) fn exchange(
+    ig: &GressBuilder<'_>,
+    leaf: Leaf,
+    h: Headers,
+    tables: &FeedbackTables,
+    p: &Params,
+) -> Known {
     let (m, t, overlay, bridge, found) = (leaf.m, tables.t, h.overlay, h.bridge, h.found);
     let ethernet = leaf.h.ethernet;
     let stamp = ig.intrinsic::<tna::FromParser>().global_tstamp;
@@ -219,7 +225,7 @@ pub(super) fn exchange(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &T
 
 /// Behind the choice: the uplink is charged; generated packets read its estimator and come again.
 #[stage_program]
-pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Tables) {
+pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &FeedbackTables) {
     let (m, t, found, ethernet) = (leaf.m, tables.t, h.found, leaf.h.ethernet);
     let (ipv4, ipv6) = (leaf.h.ipv4, leaf.h.ipv6);
     let resubmit = ig.intrinsic::<tna::ForResubmit>();

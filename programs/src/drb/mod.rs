@@ -5,7 +5,7 @@
 //! digit-reversed one by their numbers.
 
 use crate::flowlet::choices;
-use crate::leaf::{self, Knows, Leaf, Tables, slot};
+use crate::leaf::{self, Knows, Leaf, TableSizes, slot};
 use sluice_asic::port::PortMap;
 use sluice_build::params;
 use sluice_build::*;
@@ -13,7 +13,7 @@ use sluice_catalogue::ProgramDef;
 use sluice_catalogue::ProgramError;
 use sluice_catalogue::position::Position;
 use sluice_catalogue::{Setup, SetupError};
-use sluice_hashing::values::Numbers;
+use sluice_hashing::values::NumberList;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -41,10 +41,10 @@ pub struct Params {
     pub start: u32,
     /// Turns of the uplinks, front-panel ports 8 and up: one of weight 2 comes twice in a round
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
@@ -53,8 +53,8 @@ impl Default for Params {
             turns: Turns::Group,
             flows: 32_768,
             start: 0,
-            weights: Numbers(vec![1; 8]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 8]),
+            tables: TableSizes::default(),
         }
     }
 }

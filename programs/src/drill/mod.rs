@@ -21,13 +21,13 @@ mod choose;
 mod depths;
 mod entries;
 
-use crate::leaf::{self, Knows, Tables};
+use crate::leaf::{self, Knows, TableSizes};
 use sluice_asic::port::PortMap;
 use sluice_build::params;
 use sluice_build::*;
 use sluice_catalogue::position::Position;
 use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
-use sluice_hashing::values::Numbers;
+use sluice_hashing::values::NumberList;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -47,10 +47,10 @@ pub struct Params {
     pub banks: u32,
     /// Chances of the uplinks, front-panel ports 8 and up, to be drawn
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
@@ -59,8 +59,8 @@ impl Default for Params {
             samples: 2,
             remember: true,
             banks: 2,
-            weights: Numbers(vec![1; 8]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 8]),
+            tables: TableSizes::default(),
         }
     }
 }

@@ -12,7 +12,7 @@
 
 use crate::flowlet::{self, Detect, Gaps, Spec};
 use crate::leaf::generator::{MADE, generator, visit};
-use crate::leaf::{self, Knows, Leaf, Sizes, Tables};
+use crate::leaf::{self, Knows, Leaf, Sizes, TableSizes};
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
@@ -22,7 +22,7 @@ use sluice_catalogue::ProgramDef;
 use sluice_catalogue::ProgramError;
 use sluice_catalogue::Setup;
 use sluice_catalogue::SetupError;
-use sluice_hashing::values::Numbers;
+use sluice_hashing::values::NumberList;
 use sluice_ir::{KeyValue, Program};
 use sluice_switch::property::Property;
 
@@ -44,10 +44,10 @@ pub struct Params {
     pub period: Duration,
     /// Targets of the uplinks, front-panel ports 8 and up; eight in all take every stage of a Tofino
     #[param(expects = "a comma-separated list of 2 to 8 numbers that add up to at most 8")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
     /// Groups that the packet generator visits, from number 0 on
     #[param(range = 2..=4_096)]
     pub visited: u32,
@@ -58,8 +58,8 @@ impl Default for Params {
         Params {
             gaps: Gaps::default(),
             period: Duration::from_micros(1),
-            weights: Numbers(vec![1; 4]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 4]),
+            tables: TableSizes::default(),
             visited: 4,
         }
     }

@@ -57,7 +57,7 @@ pub(crate) fn headers<'b>(ig: &GressBuilder<'b>) -> Headers<'b> {
 
 /// The tables of forwarding.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Tables {
+pub(crate) struct ForwardingTables {
     ipv4_route: TableRef,
     elsewhere: TableRef,
     ipv4_class: TableRef,
@@ -66,7 +66,7 @@ pub(crate) struct Tables {
 
 /// Declares the tables.
 #[stage_program]
-pub(crate) fn tables(ig: &GressBuilder<'_>, h: Headers<'_>, routes: u32) -> Tables {
+pub(crate) fn tables(ig: &GressBuilder<'_>, h: Headers<'_>, routes: u32) -> ForwardingTables {
     let tm = ig.intrinsic::<tna::ForTm>();
     let Headers { ipv4, ipv6, .. } = h;
     let nowhere = ig.drop_label("No port for this destination");
@@ -77,11 +77,11 @@ pub(crate) fn tables(ig: &GressBuilder<'_>, h: Headers<'_>, routes: u32) -> Tabl
         ig.table([lpm(ipv4.dst)]).actions([to_port, refuse]).default(refuse).size(routes).build();
     let elsewhere = elsewhere(ig);
     let [ipv4_class, ipv6_class] = classes(ig, ipv4.dscp, ipv6.dscp, OTHER_QUEUE.into());
-    Tables { ipv4_route, elsewhere, ipv4_class, ipv6_class }
+    ForwardingTables { ipv4_route, elsewhere, ipv4_class, ipv6_class }
 }
 
 /// Gives a data packet its port and queue.
-pub(crate) fn forward(c: &mut Control<'_>, h: Headers<'_>, t: Tables) {
+pub(crate) fn forward(c: &mut Control<'_>, h: Headers<'_>, t: ForwardingTables) {
     c.if_(h.ipv4.is_valid(), |c| {
         c.run(t.ipv4_route.apply());
         c.run(t.ipv4_class.apply());

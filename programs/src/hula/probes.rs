@@ -66,7 +66,7 @@ pub(super) struct Headers {
 
 /// Tables and actions on arrays.
 #[derive(Clone, Debug)]
-pub(super) struct Tables {
+pub(super) struct ProbeTables {
     t: Meta,
     generator: TableRef,
     own_tor: TableRef,
@@ -80,7 +80,7 @@ pub(super) struct Tables {
     shared: [ir::Register; 2],
 }
 
-impl Tables {
+impl ProbeTables {
     /// Registers that packets of hosts and probes share.
     pub(super) fn shared(&self) -> [ir::Register; 2] {
         self.shared
@@ -110,7 +110,7 @@ pub(super) fn headers<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers
 
 /// Declares tables and arrays.
 #[stage_program]
-pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params) -> Tables {
+pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params) -> ProbeTables {
     let t = ig.metadata::<Meta>();
     let (m, probe, ethernet, oldest) = (leaf.m, h.probe, leaf.h.ethernet, p.oldest());
     let mcast = ig.intrinsic::<tna::Multicast>();
@@ -162,12 +162,12 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
     /// Bytes sent over each link, by dev_port, forgotten over tau
     let dre = ig.meter(MeterKind::Lpf, cells(512).lpf(link));
     let shared = [best_hop.handle(), best_path.handle()];
-    Tables { t, generator, own_tor, probe_from, dre, read_hop, set_hop, look, renew, challenge, shared }
+    ProbeTables { t, generator, own_tor, probe_from, dre, read_hop, set_hop, look, renew, challenge, shared }
 }
 
 /// Before the candidate: heads read the best hop; probes are made, and taken in on their second pass.
 #[stage_program]
-pub(super) fn pass(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Tables, p: &Params) {
+pub(super) fn pass(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &ProbeTables, p: &Params) {
     let (m, t, probe, found) = (leaf.m, tables.t, h.probe, h.found);
     let ethernet = leaf.h.ethernet;
     let mcast = ig.intrinsic::<tna::Multicast>();
@@ -235,7 +235,7 @@ pub(super) fn pass(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Table
 
 /// Behind the candidate that chance drew: the best hop takes its place while probes tell of it.
 #[stage_program]
-pub(super) fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, tables: &Tables) {
+pub(super) fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, tables: &ProbeTables) {
     let (m, t) = (leaf.m, tables.t);
     let prefer = ig.action(|a| m.candidate = m.generation | t.best);
     ig.control(|c| {
@@ -247,7 +247,7 @@ pub(super) fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, tables: &Tables) {
 
 /// Behind the port: the link is charged; a probe reads that of its own port and comes again.
 #[stage_program]
-pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Tables) {
+pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &ProbeTables) {
     let (m, t, found) = (leaf.m, tables.t, h.found);
     let (ipv4, ipv6) = (leaf.h.ipv4, leaf.h.ipv6);
     let (tm, resubmit) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::ForResubmit>());

@@ -15,7 +15,7 @@ struct Acl {
 
 /// The tables and actions of the control block.
 #[derive(Clone, Copy, Debug)]
-struct Tables {
+struct IngressTables {
     port_vlan: TableRef,
     vlan: TableRef,
     ipv4_acl: Acl,
@@ -119,7 +119,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
 }
 
 #[stage_program]
-fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Tables {
+fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> IngressTables {
     let Headers { bridge, ethernet, vlan: tag, ipv4, ipv6, m, port, .. } = h;
     let tm = ig.intrinsic::<tna::ForTm>();
     let acl_deny = ig.drop_label("A filter rule denies the packet");
@@ -188,7 +188,7 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Table
     });
     /// The CPU's port; the control plane sets it
     let to_cpu = ig.table([]).actions([send_to_cpu]).default_with(send_to_cpu, [2]).build();
-    Tables {
+    IngressTables {
         port_vlan,
         vlan,
         ipv4_acl,

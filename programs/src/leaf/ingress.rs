@@ -10,12 +10,12 @@ use sluice_build::*;
 pub(crate) struct Leaf {
     pub(crate) h: Headers,
     pub(crate) m: Meta,
-    tables: Tables,
+    tables: IngressTables,
     labels: Labels,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Tables {
+struct IngressTables {
     /// Of IPv4 and of IPv6.
     flow: Option<[ActionRef; 2]>,
     ipv4_route: TableRef,
@@ -96,7 +96,7 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, knows: Knows) -> 
     let to_uplink = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
     /// Member of this group to port; what is no member of it leaves the candidate's port
     let uplink = ig.table([exact(m.group), exact(m.member)]).actions([to_uplink]).size(sizes.members).build();
-    let tables = Tables { flow, ipv4_route, ipv6_route, generation, pick, uplink };
+    let tables = IngressTables { flow, ipv4_route, ipv6_route, generation, pick, uplink };
 
     let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or covers options");
     let ttl_expired = ig.drop_label("The time to live or hop limit is used up");

@@ -27,7 +27,7 @@ pub(crate) use ingress::{Leaf, declare, deparse, egress, finish, propose, route,
 use sluice_build::params;
 use sluice_build::{Bits, Builder, GressBuilder, Index};
 use sluice_catalogue::ProgramError;
-use sluice_hashing::values::Numbers;
+use sluice_hashing::values::NumberList;
 use sluice_ir as ir;
 
 /// Generation of groups that never changed. Elements of registers start at generation 0, which is over.
@@ -38,7 +38,7 @@ const MEMBERS: u32 = 120;
 
 /// Table sizes that users set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, params::Params)]
-pub struct Tables {
+pub struct TableSizes {
     /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
     #[param(range = 16..=1_000_000)]
     pub routes: u32,
@@ -47,13 +47,13 @@ pub struct Tables {
     pub groups: u32,
 }
 
-impl Default for Tables {
+impl Default for TableSizes {
     fn default() -> Self {
-        Tables { routes: 4_096, groups: 256 }
+        TableSizes { routes: 4_096, groups: 256 }
     }
 }
 
-impl Tables {
+impl TableSizes {
     /// Room for groups of eight members.
     pub(crate) fn sizes(&self) -> Sizes {
         Sizes::new(self.routes, self.groups)
@@ -111,7 +111,7 @@ pub(crate) fn power_of_two(program: &str, key: &str, elements: u32) -> Result<()
 }
 
 /// Refuses weights that make no group.
-pub(crate) fn weights(program: &str, weights: &Numbers) -> Result<(), ProgramError> {
+pub(crate) fn weights(program: &str, weights: &NumberList) -> Result<(), ProgramError> {
     let members = weights.0.iter().try_fold(0u32, |sum, w| sum.checked_add(*w));
     let expected = match (weights.0.len(), members) {
         (2..=16, Some(1..=MEMBERS)) if weights.0[..2].iter().any(|w| *w > 0) => return Ok(()),

@@ -6,7 +6,7 @@
 
 use crate::flowlet::{self, Compare, Detect, Spec, Tick};
 use crate::leaf::generator::visit;
-use crate::leaf::{self, Knows, Tables};
+use crate::leaf::{self, Knows, TableSizes};
 use crate::spray;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::Duration;
@@ -14,7 +14,7 @@ use sluice_build::{Builder, params};
 use sluice_catalogue::position::Position;
 use sluice_catalogue::setup::{Ops, Setup, SetupError};
 use sluice_catalogue::{ProgramDef, ProgramError};
-use sluice_hashing::values::Numbers;
+use sluice_hashing::values::NumberList;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -38,10 +38,10 @@ pub struct Params {
     pub compare: Compare,
     /// Chances of the uplinks, front-panel ports 8 and up; unequal ones make a wrong coin
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
@@ -52,8 +52,8 @@ impl Default for Params {
             flowlets: 32_768,
             tick: Tick::Ns256,
             compare: Compare::Gt,
-            weights: Numbers(vec![1; 8]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 8]),
+            tables: TableSizes::default(),
         }
     }
 }

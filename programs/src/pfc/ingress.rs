@@ -3,7 +3,7 @@
 use super::Params;
 use super::headers::{AT_INGRESS, Control8808, DATA, FRAME, MAC_CONTROL, PROBE, PROBES, Probe, Tag};
 use super::obey;
-use crate::forwarding::plain::{self, Headers, Tables};
+use crate::forwarding::plain::{self, ForwardingTables, Headers};
 use sluice_build::*;
 
 /// Local number of the recirculation port that timers take. Traffic from outside does not come in by it.
@@ -12,7 +12,7 @@ pub(super) const LAP_PORT: u16 = 6;
 /// What becomes of packets that pause nothing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ways {
-    pub(super) tables: Tables,
+    pub(super) tables: ForwardingTables,
     /// A MAC control frame that is not obeyed.
     pub(super) ignore: ActionRef,
     /// Tells egress where a packet came in.

@@ -6,7 +6,7 @@
 //! nobody masks.
 
 use crate::drb::LAST_TURN;
-use crate::leaf::{self, Knows, Leaf, Tables, slot};
+use crate::leaf::{self, Knows, Leaf, TableSizes, slot};
 use sluice_asic::port::PortMap;
 use sluice_build::params;
 use sluice_build::*;
@@ -14,7 +14,7 @@ use sluice_catalogue::ProgramDef;
 use sluice_catalogue::ProgramError;
 use sluice_catalogue::position::Position;
 use sluice_catalogue::{Setup, SetupError};
-use sluice_hashing::values::Numbers;
+use sluice_hashing::values::NumberList;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -33,10 +33,10 @@ pub struct Params {
     pub flows: u32,
     /// Cells of the uplinks, front-panel ports 8 and up, in a round: 1,2,1 is a, b, c, b
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
@@ -45,8 +45,8 @@ impl Default for Params {
             cell: 65_536,
             headers: 40,
             flows: 32_768,
-            weights: Numbers(vec![1; 8]),
-            tables: Tables::default(),
+            weights: NumberList(vec![1; 8]),
+            tables: TableSizes::default(),
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Random packet scatter (Dixit et al., INFOCOM 2013): nothing is remembered, so load is even and order is not kept.
 
-use crate::leaf::{self, Knows, Leaf, Tables};
+use crate::leaf::{self, Knows, Leaf, TableSizes};
 use sluice_asic::port::PortMap;
 use sluice_build::params;
 use sluice_build::*;
@@ -10,7 +10,7 @@ use sluice_catalogue::ProgramDef;
 use sluice_catalogue::ProgramError;
 use sluice_catalogue::position::Position;
 use sluice_catalogue::{Setup, SetupError};
-use sluice_hashing::values::Numbers;
+use sluice_hashing::values::NumberList;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
@@ -19,15 +19,15 @@ use sluice_switch::property::Property;
 pub struct Params {
     /// Chances of the uplinks, front-panel ports 8 and up
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
-    pub weights: Numbers,
+    pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
-    pub tables: Tables,
+    pub tables: TableSizes,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Params { weights: Numbers(vec![1; 8]), tables: Tables::default() }
+        Params { weights: NumberList(vec![1; 8]), tables: TableSizes::default() }
     }
 }
 

@@ -126,7 +126,7 @@ fn moved(w: &World, table: &str, stage: u8) -> Placement {
     let mut placement = w.placement.clone();
     let gress = &mut placement.gresses[0];
     let wanted = w.program.table_named(table).unwrap();
-    let node = gress.flow.nodes.iter().find(|(_, d)| d.kind == NodeKind::Table(wanted)).unwrap().0;
+    let node = gress.cfg.nodes.iter().find(|(_, d)| d.kind == NodeKind::Table(wanted)).unwrap().0;
     for part in &mut gress.nodes[node].parts {
         part.stage = stage;
     }

@@ -1,11 +1,9 @@
-//! Data-plane coverage: which parts of a program packets have reached.
+//! Data-plane coverage: the parts of a program that packets have reached.
 //!
-//! The points of a program that can be reached, which of them no packet can ever reach, how often each was, and the
-//! report of it.
-//!
-//! A point is *unreachable* only if that follows from the program's graph: no way through the parser leads to the
-//! state, an arm before takes all that an arm would, the headers that conditions want are never valid together.
-//! Whatever is not proven so and was not reached is *uncovered*.
+//! A *point* is a part of the program that packets can reach or not. It is *unreachable* only if that follows from the
+//! program's graph: no path of the parser leads to the state, an earlier arm takes all packets of an arm, or the headers
+//! that conditions need are never valid together. A point that is not proven unreachable and was not reached is
+//! *uncovered*.
 
 mod reach;
 
@@ -16,32 +14,32 @@ use crate::reference::cond_text;
 use reach::Reach;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Node, NodeKind, table_actions};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, table_actions};
 use sluice_ir::salu;
 use sluice_ir::{Action, Next, ParserState, Program, RegisterAction, SelectKey, Table};
 use std::collections::BTreeMap;
 
-/// What kind of thing a point is.
+/// Class of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// A parser state was entered.
+    /// Entry of a parser state.
     ParserStates,
-    /// A parser state was left by one of its arms, or by its default.
+    /// Transition out of a parser state, by an arm or the default.
     Transitions,
-    /// A table was looked up and an entry matched.
+    /// Lookup with a matching entry.
     TablesHit,
-    /// A table was looked up and no entry matched.
+    /// Lookup without a matching entry.
     TablesMiss,
-    /// An action ran, of a table or by itself.
+    /// Run of an action, from a table or by itself.
     Actions,
-    /// A condition held, or did not.
+    /// Condition that was true or false.
     Branches,
-    /// A comparison of a stateful ALU held, or did not; an action without comparisons was run.
+    /// Comparison of a stateful ALU that was true or false, or the run of a register action without comparisons.
     Salu,
 }
 
 impl Class {
-    /// Every class with its key in machine output and what it counts.
+    /// All classes, each with its key in machine output and a description.
     pub const TABLE: [(Class, &'static str, &'static str); 7] = [
         (Class::ParserStates, "parser_states", "parser states entered"),
         (Class::Transitions, "transitions", "ways out of parser states taken"),
@@ -52,34 +50,34 @@ impl Class {
         (Class::Salu, "salu", "comparisons of stateful ALUs that held, and that did not"),
     ];
 
-    /// The key in machine output.
+    /// Returns the key in machine output.
     #[must_use]
     pub const fn key(self) -> &'static str {
         Self::TABLE[self as usize].1
     }
 }
 
-/// A part of a program that packets reach or do not.
+/// Coverage point: a part of a program that packets reach or do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Point {
-    /// A parser state is entered.
+    /// Entry of a parser state.
     State(ParserState),
-    /// It is left by the arm at this position, or by the default.
+    /// Transition out of a parser state by the arm at this position; `None`: by the default.
     Transition(ParserState, Option<u16>),
-    /// An entry of the table matches.
+    /// Hit of a table.
     Hit(Table),
-    /// None does.
+    /// Miss of a table.
     Miss(Table),
-    /// An action runs, of a table or called.
+    /// Run of an action, by a table or called.
     Ran(Option<Table>, Action),
-    /// The condition of a gateway holds, or does not.
+    /// True or false outcome of a gateway's condition.
     Branch(Gress, Node, bool),
-    /// The comparison with this number holds, or does not; `None` stands for an action without comparisons.
+    /// True or false outcome of the comparison with this number; `None` for a register action without comparisons.
     Salu(RegisterAction, Option<(u8, bool)>),
 }
 
 impl Point {
-    /// What kind of thing it is.
+    /// Returns the class of the point.
     #[must_use]
     pub const fn class(self) -> Class {
         match self {
@@ -94,14 +92,14 @@ impl Point {
     }
 }
 
-/// A point with what is known of it before a packet comes.
+/// A point with what is known of it before a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PointData {
-    /// The point.
+    /// Point.
     pub point: Point,
-    /// As reports name it.
+    /// Name in reports.
     pub name: String,
-    /// Why no packet can reach it, if that is proven.
+    /// Proof that no packet can reach the point; `None` if there is none.
     pub unreachable: Option<&'static str>,
 }
 
@@ -110,12 +108,13 @@ pub struct PointData {
 pub struct Points {
     list: Vec<PointData>,
     index: BTreeMap<Point, u32>,
-    /// Of tables with fixed entries the number of the first one, and how many they are.
+    /// For each table with constant entries, the number of the first one and their count.
     fixed: BTreeMap<Table, (u32, usize)>,
 }
 
 impl Points {
-    /// The points of a program. The chip says which comparisons a stateful ALU makes of a register action.
+    /// Returns the points of a program. The chip determines the comparisons that a stateful ALU makes for a register
+    /// action.
     #[must_use]
     pub fn of(program: &Program, chip: &ChipSpec) -> Points {
         let mut points = Points::default();
@@ -128,30 +127,31 @@ impl Points {
         points
     }
 
-    /// All points in order of their numbers.
+    /// Returns all points in order of their numbers.
     #[must_use]
     pub fn list(&self) -> &[PointData] {
         &self.list
     }
 
-    /// The number of a point.
+    /// Returns the number of a point.
     #[must_use]
     pub fn number(&self, point: Point) -> Option<u32> {
         self.index.get(&point).copied()
     }
 
-    /// The number of a fixed entry of a table, by its position: beyond those of all points, for it is none that reports name.
+    /// Returns the number of a constant entry, by its position in the table. Entries are numbered after all points, because
+    /// reports do not list them.
     #[must_use]
     pub fn entry(&self, table: Table, at: usize) -> Option<u32> {
         self.fixed(table).filter(|(_, entries)| at < *entries).map(|(first, _)| first + at as u32)
     }
 
-    /// The number of the first fixed entry of a table, and how many it has; `None` if it has none.
+    /// Returns the number of a table's first constant entry, and their count; `None` if it has none.
     pub(crate) fn fixed(&self, table: Table) -> Option<(u32, usize)> {
         self.fixed.get(&table).copied()
     }
 
-    /// Numbers for points and fixed entries.
+    /// Returns how many numbers there are, for points and constant entries.
     fn numbers(&self) -> usize {
         self.list.len() + self.fixed.values().map(|(_, entries)| entries).sum::<usize>()
     }
@@ -163,7 +163,7 @@ impl Points {
         }
     }
 
-    /// Adds a point; what several places share is reachable if one of them is.
+    /// Adds a point. A point with several sites is reachable if one of them is.
     fn add(&mut self, point: Point, name: impl FnOnce() -> String, unreachable: Option<&'static str>) {
         match self.index.get(&point) {
             Some(&at) if unreachable.is_none() => self.list[at as usize].unreachable = None,
@@ -195,8 +195,8 @@ impl Points {
     }
 
     fn control(&mut self, program: &Program, gress: Gress) {
-        let (flow, reach) = (Flow::of(program, gress), Reach::of(program, gress));
-        for (node, data) in flow.nodes.iter() {
+        let (cfg, reach) = (Cfg::of(program, gress), Reach::of(program, gress));
+        for (node, data) in cfg.nodes.iter() {
             let never = reach.node(node);
             match &data.kind {
                 NodeKind::Gateway(cond) => {
@@ -252,7 +252,7 @@ impl Points {
     }
 }
 
-/// Where an arm of a select, or its default, leads, with the values that take it.
+/// Returns the target of an arm or of the default, with the values that select it.
 fn arm_text(program: &Program, state: ParserState, arm: Option<usize>) -> String {
     let data = &program.states[state];
     let next = |next: Next| match next {
@@ -275,50 +275,50 @@ fn arm_text(program: &Program, state: ParserState, arm: Option<usize>) -> String
     format!("{} ({})", next(arm.next), values.join(", "))
 }
 
-/// How often each point was reached, and which fixed entries were found.
+/// Number of packets at each point, and the constant entries that matched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     counts: Vec<u64>,
     found: Vec<bool>,
 }
 
-/// How much of a class was reached; what is proven unreachable is not in the total.
+/// Share of a class that was reached; points proven unreachable do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
     /// Points reached.
     pub hit: usize,
-    /// Points that can be reached as far as is known.
+    /// Points not proven unreachable.
     pub total: usize,
 }
 
 impl Coverage {
-    /// Nothing reached.
+    /// Returns a coverage in which nothing was reached.
     #[must_use]
     pub fn new(points: &Points) -> Coverage {
         let points_alone = points.list.len();
         Coverage { counts: vec![0; points_alone], found: vec![false; points.numbers() - points_alone] }
     }
 
-    /// Forgets everything.
+    /// Sets all counts to zero.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         self.found.fill(false);
     }
 
-    /// A fixed entry was found.
+    /// Records that a constant entry matched.
     pub fn hit(&mut self, number: u32) {
         let found = (number as usize).checked_sub(self.counts.len()).and_then(|at| self.found.get_mut(at));
         found.into_iter().for_each(|found| *found = true);
     }
 
-    /// Whether the point with this number was reached, or the fixed entry found.
+    /// Returns true if the point with this number was reached, or the constant entry matched.
     #[must_use]
     pub fn has(&self, number: u32) -> bool {
         let found = |at: usize| self.found.get(at).copied().unwrap_or(false);
         self.count(number) > 0 || (number as usize).checked_sub(self.counts.len()).is_some_and(found)
     }
 
-    /// The numbers of the fixed entries found, ascending.
+    /// Returns the numbers of the constant entries that matched, ascending.
     pub fn found(&self) -> impl Iterator<Item = u32> + '_ {
         let first = self.counts.len() as u32;
         (first..).zip(&self.found).filter(|(_, found)| **found).map(|(number, _)| number)
@@ -331,24 +331,24 @@ impl Coverage {
         }
     }
 
-    /// Adds what another run of the same program reached.
+    /// Adds the coverage of another run of the same program.
     pub fn merge(&mut self, other: &Coverage) {
         self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
         self.found.iter_mut().zip(&other.found).for_each(|(a, b)| *a |= b);
     }
 
-    /// How often the point with this number was reached.
+    /// Returns the number of packets at the point with this number.
     #[must_use]
     pub fn count(&self, number: u32) -> u64 {
         self.counts.get(number as usize).copied().unwrap_or(0)
     }
 
-    /// The numbers of the points reached, ascending.
+    /// Returns the numbers of the reached points, ascending.
     pub fn reached(&self) -> impl Iterator<Item = u32> + '_ {
         (0u32..).zip(&self.counts).filter(|(_, n)| **n > 0).map(|(i, _)| i)
     }
 
-    /// How much of a class was reached.
+    /// Returns the share of a class that was reached.
     #[must_use]
     pub fn share(&self, points: &Points, class: Class) -> Share {
         let of = points.list.iter().zip(&self.counts).filter(|(p, _)| p.point.class() == class);
@@ -382,13 +382,13 @@ impl Share {
 /// What an outcome of a node is worth.
 pub(crate) fn outcome(
     gress: Gress,
-    flow: &Flow,
+    cfg: &Cfg,
     node: Node,
     outcome: sluice_ir::cfg::Outcome,
 ) -> Option<Point> {
     use sluice_ir::cfg::Outcome;
-    let decides = &flow.nodes[node].decides;
-    Some(match (&flow.nodes[node].kind, outcome) {
+    let decides = &cfg.nodes[node].decides;
+    Some(match (&cfg.nodes[node].kind, outcome) {
         (NodeKind::Gateway(_), Outcome::Then) => Point::Branch(gress, *decides.first()?, true),
         (NodeKind::Gateway(_), Outcome::Else) => Point::Branch(gress, *decides.first()?, false),
         (NodeKind::Table(t), Outcome::Hit) => Point::Hit(*t),

@@ -3,8 +3,8 @@
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::Node;
+use sluice_ir::parser_unroll::UnrolledParser;
 use sluice_ir::verify::{ControlReach, control_reach};
-use sluice_ir::ways::Ways;
 use sluice_ir::{KeyValue, ParserState, Program, SelectArm, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,30 +12,31 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Reach {
     /// Per state that some way leads to: which arms, and last the default, the parser's counter lets pass. `None`
     /// if the parser cannot be unrolled: nothing is known then.
-    ways: Option<BTreeMap<ParserState, Vec<bool>>>,
+    unrolled: Option<BTreeMap<ParserState, Vec<bool>>>,
     control: ControlReach,
 }
 
 impl Reach {
     pub(super) fn of(program: &Program, gress: Gress) -> Reach {
-        let ways = Ways::of(program, gress).ok().map(|ways| {
+        let unrolled = UnrolledParser::of(program, gress).ok().map(|unrolled| {
             let mut known: BTreeMap<ParserState, Vec<bool>> = BTreeMap::new();
-            for stop in &ways.places {
-                let state = &program.states[stop.place.state];
-                let open = known.entry(stop.place.state).or_insert_with(|| vec![false; state.arms.len() + 1]);
-                if stop.effect.full.is_none() {
-                    let passes = stop.effect.counter.ways(state);
+            for node in &unrolled.nodes {
+                let state = &program.states[node.config.state];
+                let open =
+                    known.entry(node.config.state).or_insert_with(|| vec![false; state.arms.len() + 1]);
+                if node.effect.full.is_none() {
+                    let passes = node.effect.counter.transitions(state);
                     open.iter_mut().zip(passes).for_each(|(o, (_, p))| *o |= p.is_some());
                 }
             }
             known
         });
-        Reach { ways, control: control_reach(program, gress) }
+        Reach { unrolled, control: control_reach(program, gress) }
     }
 
     pub(super) fn state(&self, state: ParserState) -> Option<&'static str> {
-        let ways = self.ways.as_ref()?;
-        (!ways.contains_key(&state)).then_some("no way through the parser leads to it")
+        let unrolled = self.unrolled.as_ref()?;
+        (!unrolled.contains_key(&state)).then_some("no way through the parser leads to it")
     }
 
     pub(super) fn transition(
@@ -49,7 +50,7 @@ impl Reach {
         }
         let data = &program.states[state];
         let at = arm.unwrap_or(data.arms.len());
-        let open = self.ways.as_ref().and_then(|ways| ways.get(&state));
+        let open = self.unrolled.as_ref().and_then(|unrolled| unrolled.get(&state));
         if open.is_some_and(|open| !open.get(at).copied().unwrap_or(true)) {
             return Some("the parser's counter or a stack never allows it");
         }
@@ -82,7 +83,7 @@ fn known(reached: Option<&bool>) -> Option<&'static str> {
         .then_some("the headers that the conditions above want are never valid together")
 }
 
-/// Whether every value that `later` takes is taken by `earlier`.
+/// Returns true if every value that `later` matches is matched by `earlier`.
 fn takes_all(earlier: &SelectArm, later: &SelectArm) -> bool {
     earlier.values.iter().zip(&later.values).all(|((v, m), (w, n))| m & n == *m && v & m == w & m)
 }
@@ -91,7 +92,7 @@ fn takes_everything(arm: &SelectArm) -> bool {
     arm.values.iter().all(|(_, mask)| *mask == 0)
 }
 
-/// Whether arms of whole values name every value of a short select.
+/// Returns true if arms without wildcards cover every value of a select of at most 16 bits.
 fn exhausted(arms: &[SelectArm], widths: Vec<u16>) -> bool {
     let bits: u32 = widths.iter().map(|w| u32::from(*w)).sum();
     let whole = |arm: &&SelectArm| {
@@ -102,7 +103,7 @@ fn exhausted(arms: &[SelectArm], widths: Vec<u16>) -> bool {
     bits > 0 && bits <= 16 && values.len() as u64 == 1 << bits
 }
 
-/// Whether a table's fixed entries match every packet.
+/// Returns true if a table's constant entries match every packet.
 pub(super) fn entries_catch_all(program: &Program, table: Table) -> bool {
     let data = &program.tables[table];
     let full =

@@ -1,18 +1,18 @@
-//! A batch's PHVs, column by column, and the ways to walk its lanes.
+//! PHVs of a batch, stored by column, and iteration over its lanes.
 //!
-//! Everything that runs over lanes is compiled twice, for `N` = 1 and for `N` = [`MAX_BATCH`] lanes: an event-driven
-//! device often has a single packet, and a loop over one lane costs more than its body.
+//! Code over lanes is compiled twice, for `N` = 1 and for `N` = [`MAX_BATCH`] lanes, because an event-driven device often
+//! has a single packet, and a loop over one lane costs more than its body.
 
 use crate::pass::MAX_BATCH;
 use std::cell::Cell;
 
-/// Index of a column: one container (or shadow of one) of every lane.
+/// Index of a column: one container, or a shadow of one, in every lane.
 pub(super) type Slot = u16;
 
-/// One container of every lane. Cells, because an operation may read and write columns of one batch.
+/// One container of every lane. The values are `Cell`s, because an operation may read and write columns of one batch.
 pub(super) type Column<const N: usize> = [Cell<u32>; N];
 
-/// The PHVs of a batch of at most `N` passes. Of one pass it is a list of words.
+/// PHVs of a batch of at most `N` passes. For one pass this is a list of words.
 #[derive(Clone)]
 pub(super) struct Phv<const N: usize> {
     columns: Vec<Column<N>>,
@@ -33,13 +33,13 @@ impl<const N: usize> Phv<N> {
         self.columns[usize::from(slot)][lane % N].get()
     }
 
-    /// All columns as bare words, if there are `S`.
+    /// Returns all columns as plain words if there are exactly `S`.
     #[inline(always)]
     pub(super) fn words<const S: usize>(&self) -> Option<&[Cell<u32>; S]> {
         self.columns.as_flattened().first_chunk().filter(|_| N == 1)
     }
 
-    /// Every field of the first `lanes` lanes is zero, as at the start of a pass.
+    /// Sets every field of the first `lanes` lanes to zero, as at the start of a pass.
     pub(super) fn clear(&mut self, lanes: usize) {
         if lanes * 2 >= N {
             // One long fill is cheaper than many short ones.
@@ -54,7 +54,7 @@ impl<const N: usize> Phv<N> {
     }
 }
 
-/// Calls `f` for every lane of `mask`, in order. Code for one lane has a mask of 0 or 1.
+/// Calls `f` for every lane of `mask`, in order. With one lane, the mask is 0 or 1.
 #[inline(always)]
 pub(super) fn for_lanes<const N: usize>(mask: u64, mut f: impl FnMut(usize)) {
     if N == 1 {
@@ -75,8 +75,8 @@ pub(super) fn for_lanes<const N: usize>(mask: u64, mut f: impl FnMut(usize)) {
     }
 }
 
-/// The lanes of `mask` for which `f` holds. `f` may be asked about any lane: what it says of those outside
-/// the mask is thrown away.
+/// Returns the lanes of `mask` for which `f` returns true. `f` may be called for lanes outside the mask; these results are
+/// ignored.
 #[inline(always)]
 pub(super) fn lanes_where<const N: usize>(mask: u64, f: impl Fn(usize) -> bool) -> u64 {
     if N == 1 {
@@ -105,7 +105,7 @@ pub(super) fn lanes_where<const N: usize>(mask: u64, f: impl Fn(usize) -> bool) 
     mask & found
 }
 
-/// Puts `bits` of each lane of `mask` into a column, beside the bits of `keep`.
+/// Writes the bits of each lane of `mask` to a column and leaves the bits of `keep`.
 #[inline(always)]
 pub(super) fn deposit<const N: usize>(column: &Column<N>, keep: u32, mask: u64, bits: impl Fn(usize) -> u32) {
     if keep == 0 {
@@ -115,7 +115,7 @@ pub(super) fn deposit<const N: usize>(column: &Column<N>, keep: u32, mask: u64, 
     }
 }
 
-/// A mask of the first `lanes` lanes.
+/// Returns a mask of the first `lanes` lanes.
 pub(super) const fn first_lanes(lanes: usize) -> u64 {
     if lanes >= 64 { u64::MAX } else { (1 << lanes) - 1 }
 }

@@ -1,16 +1,16 @@
-//! Ones' complement sums, over bytes of a packet and over fields in columns.
+//! One's complement sums, over bytes of a packet and over fields in columns.
 
 use super::batch::Phv;
 use super::field::FieldAt;
 
-/// Ones' complement sum of big-endian 16-bit words, an odd byte padded with zero, folded to 16 bits.
+/// Returns the one's complement sum of big-endian 16-bit words, folded to 16 bits; an odd last byte is padded with zero.
 #[inline(always)]
 pub(super) fn sum_bytes(bytes: &[u8]) -> u16 {
     fold16(sum_words(bytes)).swap_bytes()
 }
 
-/// The sum of words with their bytes the other way round, which is the sum with its bytes the other way round: so no
-/// word has to be turned. 2^16 is 1 modulo 2^16 - 1, so words of any multiple of 16 bits may be summed.
+/// Sums native-endian words, which gives the sum with its bytes swapped, so no word has to be swapped. 2^16 is 1 modulo
+/// 2^16 - 1, so words of any multiple of 16 bits can be summed.
 #[inline(always)]
 fn sum_words(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<4>();
@@ -23,8 +23,8 @@ fn sum_words(bytes: &[u8]) -> u64 {
     sum + u64::from(u32::from_le_bytes(last))
 }
 
-/// The sum without the word at the even offset `at`, which need not be cleared first: a store of two bytes just
-/// before a load of four holds the load up.
+/// Returns the sum without the word at the even offset `at`, which then need not be cleared first: a store of two bytes
+/// right before a load of four delays the load.
 #[inline(always)]
 pub(super) fn sum_bytes_without(bytes: &[u8], at: usize) -> u16 {
     let old = bytes.get(at..).and_then(|b| b.first_chunk()).map_or(0, |b| u16::from_le_bytes(*b));
@@ -32,12 +32,12 @@ pub(super) fn sum_bytes_without(bytes: &[u8], at: usize) -> u16 {
     fold16(sum_words(bytes) - (u64::from(old) << up)).swap_bytes()
 }
 
-/// The same over field values laid side by side, most significant bit first.
+/// Returns the sum over field values in sequence, most significant bit first.
 pub(super) fn sum_fields<const N: usize>(inputs: &[(FieldAt, u16)], phv: &Phv<N>, lane: usize) -> u16 {
     sum_values(inputs.iter().map(|(at, width)| (at.read(phv, lane), *width)))
 }
 
-/// The same over values of so many bits each.
+/// Returns the sum over values with these widths.
 #[inline]
 pub(super) fn sum_values(values: impl Iterator<Item = (u128, u16)>) -> u16 {
     let (mut sum, mut word, mut filled) = (0u64, 0u32, 0u16);
@@ -61,7 +61,7 @@ pub(super) fn sum_values(values: impl Iterator<Item = (u128, u16)>) -> u16 {
     fold16(sum)
 }
 
-/// Folds with end-around carry a sum of less than 2^32 words of 32 bits.
+/// Folds a sum of fewer than 2^32 words of 32 bits with end-around carry.
 #[inline(always)]
 fn fold16(sum: u64) -> u16 {
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
@@ -74,7 +74,7 @@ fn fold16(sum: u64) -> u16 {
 mod tests {
     use super::*;
 
-    /// As RFC 1071 says it: word by word.
+    /// As in RFC 1071: word by word.
     fn plain(bytes: &[u8]) -> u16 {
         let word = |w: &[u8]| u32::from(w[0]) << 8 | u32::from(w.get(1).copied().unwrap_or(0));
         bytes.chunks(2).map(word).fold(0, |sum, w| ((sum + w) & 0xffff) + ((sum + w) >> 16)) as u16

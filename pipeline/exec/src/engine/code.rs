@@ -1,4 +1,4 @@
-//! What lowering makes of a gress: its steps, and everything else that a pass needs.
+//! Lowered code of a gress: its steps, and all other data of a pass.
 
 use super::action::ActionCode;
 use super::batch::Slot;
@@ -20,9 +20,9 @@ use smallvec::SmallVec;
 pub(super) enum Step {
     /// Copies columns to their shadows at the entry of a stage.
     Snapshot(Vec<(Slot, Slot)>),
-    /// Does the accesses noted for these arrays.
+    /// Performs the accesses noted for these arrays.
     Settle(Vec<usize>),
-    /// Counts for coverage what the conditions come to that the next gateway decides together.
+    /// Counts for coverage the conditions that the next gateway decides together.
     Probe(Vec<Probe>),
     Gateway {
         gate: Gate,
@@ -33,7 +33,7 @@ pub(super) enum Step {
         table: usize,
         hit: Arm,
         miss: Arm,
-        /// One for each action of the table.
+        /// Outcome of each action of the table.
         ran: Box<[Arm]>,
     },
     Action {
@@ -43,7 +43,7 @@ pub(super) enum Step {
     },
 }
 
-/// One of nested conditions, and the predicates of those lanes in which it holds and in which it does not.
+/// One of several nested conditions, with the predicates of the lanes in which it is true and false.
 #[derive(Clone, Debug)]
 pub(super) struct Probe {
     pub(super) gate: Gate,
@@ -52,7 +52,7 @@ pub(super) struct Probe {
 }
 
 impl Step {
-    /// Outcomes that one packet can have. Of a table: each action, without a hit and with one.
+    /// Returns the number of outcomes that one packet can have. For a table: each action, on a hit and on a miss.
     pub(super) fn outcomes(&self) -> usize {
         match self {
             Step::Snapshot(_) | Step::Settle(_) | Step::Probe(_) | Step::Action { .. } => 1,
@@ -61,7 +61,7 @@ impl Step {
         }
     }
 
-    /// The arms of an outcome of one packet.
+    /// Returns the arms of one outcome of one packet.
     pub(super) fn arms(&self, outcome: usize) -> SmallVec<[&Arm; 2]> {
         match self {
             Step::Snapshot(_) | Step::Settle(_) | Step::Probe(_) => SmallVec::new(),
@@ -76,7 +76,7 @@ impl Step {
         }
     }
 
-    /// All arms.
+    /// Returns all arms.
     pub(super) fn arms_mut(&mut self) -> Vec<&mut Arm> {
         match self {
             Step::Snapshot(_) | Step::Settle(_) | Step::Probe(_) => Vec::new(),
@@ -93,33 +93,33 @@ pub(super) struct GressCode {
     pub(super) parser: ParserCode,
     /// Steps in order.
     pub(super) steps: Vec<Step>,
-    /// Each one's predicate: of the lanes that it is due in.
+    /// Predicate of each step: the lanes in which it is due.
     pub(super) due: Vec<u16>,
     pub(super) tables: Vec<EngineTable>,
     pub(super) hashes: Vec<HashPlan>,
     pub(super) accesses: Vec<AccessPlan>,
     /// Arrays whose accesses are noted first.
     pub(super) noted: usize,
-    /// Generators of random numbers with their widths; every pass takes a number of each.
+    /// Random number generators with their widths; every pass takes a number of each.
     pub(super) randoms: Vec<(Random, u32)>,
-    /// Accesses ask for the time of entry.
+    /// True if accesses need the time of entry.
     pub(super) timed: bool,
     pub(super) deparser: DeparserCode,
     pub(super) preds: usize,
-    /// The predicate that holds whatever runs.
+    /// Predicate that is always true.
     pub(super) every: usize,
-    /// What runs where the control begins with the first predicate, and where it begins with the ghost's.
+    /// Steps that are due at the start of the control, and of the ghost control.
     pub(super) starts: [Wake; 2],
-    /// Predicates whose lanes are counted, each with the number of its point; nothing unless coverage is asked for.
+    /// Predicates whose lanes are counted, each with the number of its point; empty if coverage is not counted.
     pub(super) covered: Vec<(usize, u32)>,
-    /// Points of the program; none unless coverage is asked for.
+    /// Number of points; 0 if coverage is not counted.
     pub(super) points: usize,
-    /// The predicate that holds for the ghost control.
+    /// Predicate that is true for the ghost control.
     pub(super) ghost: Option<usize>,
     pub(super) slots: usize,
-    /// Intrinsic fields that the device fills.
+    /// Intrinsic fields that the device sets.
     pub(super) inputs: Vec<(Intrinsic, FieldAt)>,
-    /// Ingress: a packet without a port goes nowhere.
+    /// Ingress: true if a packet without a port is dropped.
     pub(super) chooses_port: bool,
     pub(super) port: Option<FieldAt>,
     pub(super) qid: Option<FieldAt>,
@@ -127,9 +127,9 @@ pub(super) struct GressCode {
     pub(super) bypass: Option<FieldAt>,
     pub(super) deflect: Option<FieldAt>,
     pub(super) colour: Option<FieldAt>,
-    /// What the deparser makes beside packets.
+    /// Requests of the deparser.
     pub(super) requests: RequestCode,
     pub(super) port_metadata: PortCode,
-    /// The program looks at parser errors itself.
+    /// True if the program handles parser errors itself.
     pub(super) sees_errors: bool,
 }

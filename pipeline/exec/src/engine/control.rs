@@ -1,7 +1,7 @@
-//! The control of a gress: its steps in order of stage and logical id.
+//! Runs the control of a gress: its steps in order of stage and logical id.
 //!
-//! A batch is asked at every step which of its lanes the step is due in, and does it for all of them. One packet goes
-//! from a step by its outcome to the next that is due; those that are not are never looked at.
+//! A batch visits every step and runs it for the lanes in which it is due. One packet goes from a step, by its outcome,
+//! directly to the next step that is due.
 
 use super::action::{self, Effects, EntryOf, Op};
 use super::batch::{Phv, for_lanes, lanes_where};
@@ -12,7 +12,7 @@ use super::table::{EngineTable, Found, NO_ENTRY};
 use crate::pass::{MAX_BATCH, State};
 
 impl GressRun {
-    /// Runs the steps below the predicate `root`.
+    /// Runs the steps under the predicate `root`.
     pub(super) fn control<const N: usize>(
         &mut self,
         root: usize,
@@ -36,7 +36,7 @@ impl GressRun {
         }
     }
 
-    /// Every step in order, for the lanes in which it is due.
+    /// Visits every step in order and runs it for the lanes in which it is due.
     fn all_steps<const N: usize>(
         &mut self,
         root: usize,
@@ -106,7 +106,7 @@ impl GressRun {
         lanes.dropped = fx.dropped;
     }
 
-    /// Of one packet: the steps that are due.
+    /// Runs one packet: visits only the steps that are due.
     fn due_steps<const N: usize>(&mut self, root: usize, phv: &Phv<N>, lanes: &mut Lanes, state: &mut State) {
         let GressRun { code, walk, found, notes, .. } = self;
         let outcomes = |step: usize| code.steps.get(step).map_or(0, Step::outcomes);
@@ -157,8 +157,8 @@ impl GressRun {
     }
 }
 
-/// Runs what a lookup found, one action at a time over all lanes that chose it; tells `ran` its position among the
-/// table's.
+/// Runs the actions that a lookup selected, one action at a time over all its lanes; calls `ran` with the action's position
+/// in the table.
 #[inline]
 fn run_found<const N: usize>(
     table: &EngineTable,

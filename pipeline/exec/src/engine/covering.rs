@@ -1,5 +1,5 @@
-//! What of a gress is counted for coverage: a predicate for each outcome that is a point of the program, and probes
-//! where placed gateways are not the program's own.
+//! Coverage of a gress: a predicate for each outcome that is a coverage point, and probes where placed gateways differ from
+//! the program's.
 
 use super::code::{Probe, Step};
 use super::field::SlotMap;
@@ -9,20 +9,21 @@ use super::walk::Arm;
 use crate::cover::{self, Point, Points};
 use sluice_asic::gress::Gress;
 use sluice_ir::Program;
-use sluice_ir::cfg::{Flow, Node, NodeKind, Outcome};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome};
 use sluice_place::PlacedGress;
 use std::collections::BTreeSet;
 
-/// Predicates beside those of the flow, so that every outcome of every node has one, and what they count for.
+/// Predicates in addition to those of the control-flow graph, so that every outcome of every node has one, and the coverage
+/// points that they count.
 pub(super) struct Covering<'p> {
     gress: Gress,
-    /// `None`: nothing is counted, and nothing added.
+    /// Coverage points; `None`: nothing is counted or added.
     points: Option<&'p Points>,
-    /// The program's own flow, which points are of.
-    own: Flow,
-    /// Gateways of it that several placed ones decide.
+    /// Control-flow graph of the program as written; coverage points refer to its nodes. Empty if no points are counted.
+    own: Cfg,
+    /// Original gateways whose conditions several placed gateways test.
     repeated: BTreeSet<Node>,
-    /// Predicates so far.
+    /// Number of predicates so far.
     pub(super) preds: usize,
     /// Predicates whose lanes are counted, each with the number of its point.
     pub(super) covered: Vec<(usize, u32)>,
@@ -35,23 +36,23 @@ impl<'p> Covering<'p> {
         gress: Gress,
         points: Option<&'p Points>,
     ) -> Covering<'p> {
-        let own = if points.is_some() { Flow::of(program, gress) } else { Flow::default() };
+        let own = if points.is_some() { Cfg::of(program, gress) } else { Cfg::default() };
         let mut seen = BTreeSet::new();
-        let decided = placed.flow.nodes.values().flat_map(|n| &n.decides);
+        let decided = placed.cfg.nodes.values().flat_map(|n| &n.decides);
         let repeated = decided.filter(|n| !seen.insert(**n)).copied().collect();
         let preds = usize::from(every_lane(placed)) + 1;
         Covering { gress, points, own, repeated, preds, covered: Vec::new() }
     }
 
-    /// Has the outcomes of a node counted.
-    pub(super) fn step(&mut self, program: &Program, flow: &Flow, node: Node, step: &mut Step) {
+    /// Adds counting of a node's outcomes to its step.
+    pub(super) fn step(&mut self, program: &Program, cfg: &Cfg, node: Node, step: &mut Step) {
         if self.points.is_none() {
             return;
         }
-        let of = (flow, node);
+        let of = (cfg, node);
         match step {
             Step::Gateway { then, otherwise, .. } => {
-                if self.alone(flow, node) {
+                if self.alone(cfg, node) {
                     self.outcome(of, Outcome::Then, then);
                     self.outcome(of, Outcome::Else, otherwise);
                 }
@@ -59,7 +60,7 @@ impl<'p> Covering<'p> {
             Step::Table { hit, miss, ran, .. } => {
                 self.outcome(of, Outcome::Hit, hit);
                 self.outcome(of, Outcome::Miss, miss);
-                let actions = flow.actions(program, node);
+                let actions = cfg.actions(program, node);
                 actions.into_iter().zip(ran).for_each(|(a, arm)| self.outcome(of, Outcome::Ran(a), arm));
             }
             Step::Action { action, ran, .. } => self.outcome(of, Outcome::Ran(*action), ran),
@@ -67,22 +68,23 @@ impl<'p> Covering<'p> {
         }
     }
 
-    /// Whether a gateway decides one condition of the program that no other one decides.
-    fn alone(&self, flow: &Flow, node: Node) -> bool {
-        matches!(&flow.nodes[node].decides[..], [one] if !self.repeated.contains(one))
+    /// Returns true if a gateway tests one condition of the program that no other gateway tests.
+    fn alone(&self, cfg: &Cfg, node: Node) -> bool {
+        matches!(&cfg.nodes[node].decides[..], [one] if !self.repeated.contains(one))
     }
 
-    /// What goes in front of a gateway whose outcomes are not those of one condition.
+    /// Returns the probe to run before a gateway whose outcomes are not those of one original condition; `None` if it needs
+    /// none.
     pub(super) fn probe(
         &mut self,
         program: &Program,
-        flow: &Flow,
+        cfg: &Cfg,
         node: Node,
         slots: &mut SlotMap<'_>,
     ) -> Option<Step> {
-        self.points.filter(|_| !self.alone(flow, node))?;
+        self.points.filter(|_| !self.alone(cfg, node))?;
         let mut probes = Vec::new();
-        for &decided in &flow.nodes[node].decides {
+        for &decided in &cfg.nodes[node].decides {
             let NodeKind::Gateway(cond) = &self.own.nodes[decided].kind else { continue };
             let gate = Gate::new(program, cond, slots);
             let [holds, fails] =
@@ -92,7 +94,7 @@ impl<'p> Covering<'p> {
         (!probes.is_empty()).then_some(Step::Probe(probes))
     }
 
-    /// A predicate that counts for a point: the same for all that ask.
+    /// Returns a predicate that counts for a point; it is the same for all callers.
     fn counted(&mut self, point: Point) -> Option<usize> {
         let number = self.points?.number(point)?;
         if let Some((pred, _)) = self.covered.iter().find(|(_, n)| *n == number) {
@@ -103,8 +105,8 @@ impl<'p> Covering<'p> {
         Some(self.preds - 1)
     }
 
-    fn outcome(&mut self, (flow, node): (&Flow, Node), outcome: Outcome, arm: &mut Arm) {
-        let point = cover::outcome(self.gress, flow, node, outcome);
+    fn outcome(&mut self, (cfg, node): (&Cfg, Node), outcome: Outcome, arm: &mut Arm) {
+        let point = cover::outcome(self.gress, cfg, node, outcome);
         let Some(number) = point.zip(self.points).and_then(|(point, points)| points.number(point)) else {
             return;
         };

@@ -1,7 +1,7 @@
 //! Fields as bits of columns, and the map from containers to columns.
 //!
-//! A container gets a column only when something reads or writes it between parser and deparser; bytes that only pass
-//! through stay in the packet.
+//! A container has a column only if something reads or writes it between parser and deparser; bytes that only pass through
+//! stay in the packet.
 
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use sluice_asic::phv::Container;
@@ -15,28 +15,28 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) slot: Slot,
-    /// Bit of the column that holds bit `lo` of the field.
+    /// Bit of the column for bit `lo` of the field.
     pub(super) at: u8,
-    /// Lowest bit of the field that is here.
+    /// Lowest bit of the field in this piece.
     pub(super) lo: u8,
     pub(super) width: u8,
-    /// Bits of the column that a write of the piece must leave: 0 when nothing else is in the container.
+    /// Bits of the column that a write of the piece must keep; 0 if the container has nothing else.
     pub(super) keep: u32,
 }
 
 impl Piece {
-    /// The field's bit behind the last one here.
+    /// Returns the field's bit after the last one of this piece.
     pub(super) fn end(self) -> u16 {
         u16::from(self.lo) + u16::from(self.width)
     }
 
-    /// Ones in the piece's width, right-aligned.
+    /// Returns a mask of the piece's width, right-aligned.
     pub(super) const fn mask(self) -> u32 {
         ones(self.width)
     }
 }
 
-/// `width` ones (0..=32).
+/// Returns `width` ones (0..=32).
 pub(super) const fn ones(width: u8) -> u32 {
     if width >= 32 { u32::MAX } else { (1 << width) - 1 }
 }
@@ -48,7 +48,7 @@ pub(super) struct FieldAt {
 }
 
 impl FieldAt {
-    /// The field's only piece, if it has one.
+    /// Returns the field's only piece; `None` if there are several.
     pub(super) fn single(&self) -> Option<Piece> {
         match self.pieces.as_slice() {
             [piece] => Some(*piece),
@@ -82,7 +82,7 @@ impl FieldAt {
         }
     }
 
-    /// Hands `put` the low 32 bits of the field in each lane of `mask`.
+    /// Calls `put` with the low 32 bits of the field in each lane of `mask`.
     #[inline(always)]
     pub(super) fn read_lanes<const N: usize>(
         &self,
@@ -99,7 +99,7 @@ impl FieldAt {
         }
     }
 
-    /// The low 32 bits of the field.
+    /// Returns the low 32 bits of the field.
     #[inline(always)]
     pub(super) fn read32<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self.pieces.as_slice() {
@@ -109,16 +109,16 @@ impl FieldAt {
     }
 }
 
-/// Hands out columns to the containers of one gress.
+/// Assigns columns to the containers of one gress.
 pub(super) struct SlotMap<'a> {
     phv: &'a PhvAllocation,
     slots: BTreeMap<Container, Slot>,
     next: Slot,
-    /// While a node with a hazard is lowered: reads of these containers go to their shadow.
+    /// Containers whose reads go to their shadow, while a node with a hazard is lowered.
     shadow: BTreeMap<Container, Slot>,
-    /// Bits of each container that hold anything.
+    /// Bits in use of each container.
     used: BTreeMap<Container, u32>,
-    /// The same by column.
+    /// Bits in use of each column.
     used_of: Vec<u32>,
 }
 
@@ -135,7 +135,7 @@ impl<'a> SlotMap<'a> {
         SlotMap { phv, slots, next: 0, shadow, used, used_of }
     }
 
-    /// `keep` without the bits of the column that nothing ever sets.
+    /// Returns `keep` without the bits of the column that nothing sets.
     pub(super) fn kept(&self, slot: Slot, keep: u32) -> u32 {
         self.used_of.get(usize::from(slot)).map_or(keep, |used| keep & used)
     }
@@ -144,7 +144,7 @@ impl<'a> SlotMap<'a> {
         usize::from(self.next)
     }
 
-    /// The column of a container, made if it has none.
+    /// Returns the column of a container, which is created if there is none.
     pub(super) fn slot(&mut self, container: Container) -> Slot {
         let (next, used_of) = (&mut self.next, &mut self.used_of);
         let used = self.used.get(&container).copied().unwrap_or(0);
@@ -154,23 +154,23 @@ impl<'a> SlotMap<'a> {
         })
     }
 
-    /// The column of a container that somebody already uses.
+    /// Returns the column of a container; `None` if it has none.
     pub(super) fn existing(&self, container: Container) -> Option<Slot> {
         self.slots.get(&container).copied()
     }
 
-    /// A column of no container.
+    /// Returns a new column without a container.
     pub(super) fn scratch(&mut self) -> Slot {
         self.used_of.push(u32::MAX);
         take(&mut self.next)
     }
 
-    /// Reads of `shadow`'s containers go to their shadows from now on.
+    /// Sets the containers whose reads go to their shadows.
     pub(super) fn set_shadow(&mut self, shadow: BTreeMap<Container, Slot>) {
         self.shadow = shadow;
     }
 
-    /// Containers in which two fields have bits in common.
+    /// Returns the containers in which two fields share bits.
     pub(super) fn shared(&self, a: Field, b: Field) -> Vec<Container> {
         let of = |f: Field| self.phv.fields.get(f).map_or(&[][..], |slices| slices);
         let bits = |s: &FieldSlice| ones(s.width as u8) << s.at;
@@ -179,12 +179,12 @@ impl<'a> SlotMap<'a> {
         of(a).iter().filter(meets).map(|s| s.container).collect()
     }
 
-    /// Where to write a field.
+    /// Returns where to write a field.
     pub(super) fn target(&mut self, field: Field) -> FieldAt {
         self.field(field, false)
     }
 
-    /// Where to read a field.
+    /// Returns where to read a field.
     pub(super) fn source(&mut self, field: Field) -> FieldAt {
         self.field(field, true)
     }
@@ -200,7 +200,7 @@ impl<'a> SlotMap<'a> {
         FieldAt { pieces }
     }
 
-    /// Where to write those bits of a field that lie in containers with a column; the others nobody reads.
+    /// Returns where to write those bits of a field whose containers have a column; nothing reads the others.
     pub(super) fn known(&self, field: Field) -> FieldAt {
         let slices = self.phv.fields.get(field).map_or(&[][..], Vec::as_slice);
         let pieces =
@@ -213,13 +213,13 @@ impl<'a> SlotMap<'a> {
         Piece { slot, at: s.at, lo: s.lo as u8, width: s.width as u8, keep }
     }
 
-    /// Where to write a header's validity bit.
+    /// Returns where to write a header's validity bit.
     pub(super) fn valid_target(&mut self, header: Header) -> Option<(Slot, u8)> {
         let PovBit { container, bit } = self.pov(header)?;
         Some((self.slot(container), bit))
     }
 
-    /// Where to read a header's validity bit.
+    /// Returns where to read a header's validity bit.
     pub(super) fn valid_source(&mut self, header: Header) -> Option<(Slot, u8)> {
         let PovBit { container, bit } = self.pov(header)?;
         let slot = self.slot(container);

@@ -7,19 +7,19 @@ use sluice_ir::{CmpOp, Cond, Expr, Program};
 /// A condition over columns.
 #[derive(Clone, Debug)]
 pub(super) enum Gate {
-    /// Bits of one column: any number of validity bits and fields that all have to be what they are here.
+    /// Bits of one column have these values: any number of validity bits and fields.
     Masked {
         slot: Slot,
         mask: u32,
         value: u32,
     },
-    /// The opposite.
+    /// Negation.
     Unlike {
         slot: Slot,
         mask: u32,
         value: u32,
     },
-    /// A field in one column against a constant.
+    /// Comparison of a field in one column with a constant.
     Const {
         slot: Slot,
         shift: u8,
@@ -27,16 +27,16 @@ pub(super) enum Gate {
         op: CmpOp,
         value: u32,
     },
-    /// Anything else.
+    /// Any other comparison.
     Wide(Box<Wide>),
     Never,
     Not(Box<Gate>),
-    /// All of these: no two are bits of one column.
+    /// Conjunction of conditions on different columns.
     All(Box<[Gate]>),
     Or(Box<[Gate; 2]>),
 }
 
-/// A comparison of any two values.
+/// Comparison of any two values.
 #[derive(Clone, Debug)]
 pub(super) struct Wide {
     pub(super) op: CmpOp,
@@ -44,7 +44,7 @@ pub(super) struct Wide {
     pub(super) b: Side,
 }
 
-/// One side of a comparison.
+/// Operand of a comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
     pub(super) at: FieldAt,
@@ -82,7 +82,7 @@ impl Gate {
         }
     }
 
-    /// A field in one column against a constant.
+    /// Returns the comparison of a field in one column with a constant; `None` for other comparisons.
     fn compare(p: Piece, op: CmpOp, value: u32) -> Gate {
         let mask = p.mask() << p.at;
         match op {
@@ -106,7 +106,7 @@ impl Gate {
         }
     }
 
-    /// Both conditions; those on bits of one column become one.
+    /// Returns the conjunction of two conditions; conditions on bits of one column are merged.
     fn and(self, other: Gate) -> Gate {
         let mut all: Vec<Gate> = Vec::new();
         let parts = |gate: Gate| match gate {
@@ -136,7 +136,7 @@ impl Gate {
         }
     }
 
-    /// The lanes of `mask` for which the condition holds.
+    /// Returns the lanes of `mask` for which the condition holds.
     #[inline(always)]
     pub(super) fn eval<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> u64 {
         match self {

@@ -17,43 +17,42 @@ use crate::packet::PacketStore;
 use crate::pass::{GhostUpdate, Made, Pass, PassIn, State};
 use sluice_ir::Intrinsic;
 
-/// `parser_err`: a checksum that was verified is wrong (model: chip §10).
+/// `parser_err`: a verified checksum is wrong (model: chip §10).
 pub(super) const WRONG_CHECKSUM: u64 = 0x1000;
 
 /// Code and scratch memory of one gress.
 #[derive(Clone)]
 pub(super) struct GressRun {
     pub(super) code: GressCode,
-    /// The lanes of a batch in which each predicate holds.
+    /// Lanes of a batch in which each predicate is true.
     pub(super) preds: Vec<u64>,
     pub(super) walk: Walk,
     pub(super) parser: ParserScratch,
     pub(super) found: Found,
-    /// One of each array with several users, and one more for accesses that are done at once.
+    /// Accesses to each array with several users, and one more for accesses that run at once.
     pub(super) notes: Vec<Notes>,
-    /// Position in the caller's batch of the first lane.
+    /// Position of the first lane in the caller's batch.
     pub(super) first: u32,
-    /// How many packets came by each point of the program, if that is counted.
+    /// Number of packets at each coverage point; empty if coverage is not counted.
     pub(super) reached: Vec<u64>,
 }
 
-/// What is known of the lanes of a batch besides their PHV. Kept between batches: only the lanes in use are
-/// written.
+/// Data of a batch's lanes other than their PHVs. Kept between batches: only the lanes in use are overwritten.
 #[derive(Clone)]
 pub(super) struct Lanes {
-    /// Each packet's first byte among all heads.
+    /// Offset of each packet's first byte among all heads.
     pub(super) start: [usize; 64],
     /// Bytes of its head.
     pub(super) head: [u32; 64],
-    /// Bytes of all of it.
+    /// Bytes of the whole packet.
     pub(super) bytes: [u32; 64],
     pub(super) leaf: [u16; 64],
     pub(super) labels: [u32; 64],
-    /// Lanes that have a label.
+    /// Lanes with a drop reason.
     pub(super) dropped: u64,
-    /// The data plane's clock in ns at entry; filled for programs that ask meters.
+    /// Time of entry, in ns of the data plane's clock; set for programs with meters.
     pub(super) now: [u64; 64],
-    /// A number per generator and lane.
+    /// Number of each random number generator for each lane.
     pub(super) random: Vec<[u32; 64]>,
 }
 
@@ -103,7 +102,7 @@ impl GressRun {
         self.leave((mask, failed), batch, packets, phv, lanes, made);
     }
 
-    /// Fills intrinsic fields.
+    /// Sets intrinsic fields.
     fn enter<const N: usize>(
         &self,
         mask: u64,
@@ -145,7 +144,7 @@ impl GressRun {
         }
     }
 
-    /// What meters and random numbers need: the time of each entry, a number of each generator per pass.
+    /// Sets the inputs of meters and random numbers: the time of each entry, and one number of each generator per pass.
     #[inline(never)]
     pub(super) fn prepare(&self, batch: &[Pass], lanes: &mut Lanes, state: &mut State) {
         for (now, pass) in lanes.now.iter_mut().zip(batch) {
@@ -195,7 +194,8 @@ impl GressRun {
         failed
     }
 
-    /// Fills the fields of an update for the ghost control, if there is one; returns the predicate that it begins with.
+    /// Sets the fields of an update for the ghost control, if there is one; returns the predicate with which the control
+    /// starts.
     pub(super) fn enter_ghost(
         &self,
         update: &GhostUpdate,
@@ -212,7 +212,7 @@ impl GressRun {
     }
 }
 
-/// Fills an intrinsic field of all passes.
+/// Sets an intrinsic field of all passes.
 #[inline(always)]
 fn fill<const N: usize>(
     (at, mask, phv): (&FieldAt, u64, &Phv<N>),

@@ -1,4 +1,4 @@
-//! Hash computations compiled to table loads over columns.
+//! Hash computations, compiled to table loads over columns.
 
 use super::LowerError;
 use super::action::{Base, Leaf, leaf};
@@ -10,9 +10,9 @@ use sluice_ir::{Expr, Hash, Program};
 /// A hash of a lane's fields.
 #[derive(Clone, Debug)]
 pub(super) enum HashPlan {
-    /// The low bits of one column's field: the identity of a field that lies in one container.
+    /// Low bits of a field in one column: the identity hash of such a field.
     Copy(Piece, u64),
-    /// Anything else.
+    /// Any other hash.
     Linear(Box<LinearHash>),
 }
 
@@ -71,8 +71,8 @@ impl HashPlan {
         }
     }
 
-    /// Writes the hash of each lane of `mask` to a field. Kept out of line: few actions hash, and its loops
-    /// would weigh on all of them.
+    /// Writes the hash of each lane of `mask` to a field. Not inlined: few actions hash, and inlined loops would slow down
+    /// all of them.
     #[inline(never)]
     pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv<N>, to: &FieldAt) {
         match self.sums::<N>(mask, phv) {
@@ -90,7 +90,8 @@ impl HashPlan {
         }
     }
 
-    /// Where many lanes hash: table by table, all lanes at once, those outside the mask for nothing.
+    /// Computes the hashes of many lanes table by table, all lanes at once; lanes outside the mask are computed and
+    /// ignored.
     #[inline]
     fn sums<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> Option<[u64; 64]> {
         match self {
@@ -105,7 +106,7 @@ impl HashPlan {
     }
 }
 
-/// Feeds the bits of an input to the positions from `front` on.
+/// Assigns the bits of an input to the positions from `front` on.
 fn feed(layout: &mut HashLayout, l: Leaf, front: u16, slots: &mut SlotMap<'_>) -> Result<(), String> {
     match l.base {
         Base::Const(v) => {

@@ -1,4 +1,4 @@
-//! The way out of a gress: each lane's verdict, what the device is told, and the deparser.
+//! End of a pass: each lane's verdict, its requests, and the deparser.
 
 use super::action::label_of;
 use super::batch::{Phv, for_lanes};
@@ -9,20 +9,20 @@ use crate::packet::PacketStore;
 use crate::pass::{Made, Pass, PassOut, Verdict};
 use sluice_ir::Intrinsic;
 
-/// The lanes of a batch on their way out.
+/// Lanes of a batch at the end of a pass.
 pub(super) struct Leaving {
-    /// All of them.
+    /// All lanes.
     pub(super) mask: u64,
-    /// Those whose parsing failed.
+    /// Lanes whose parsing failed.
     pub(super) failed: u64,
-    /// Those without a port.
+    /// Lanes without a port.
     pub(super) nowhere: u64,
-    /// What they ask for.
+    /// Requests of the lanes.
     pub(super) asked: Asked,
 }
 
 impl GressRun {
-    /// Decides each lane's verdict and rewrites the packets that go on.
+    /// Decides each lane's verdict and rewrites the packets that continue.
     pub(super) fn leave<const N: usize>(
         &mut self,
         (mask, failed): (u64, u64),
@@ -66,7 +66,8 @@ impl GressRun {
         self.go::<N>(Leaving { mask, failed, nowhere, asked }, gather, batch, packets, phv, lanes, made);
     }
 
-    /// The verdicts, what is made beside packets, and the packets; `valid` gathers the valid headers of those that go on.
+    /// Sets the verdicts, makes copies and digests, and rewrites the packets; `valid` returns the valid headers of the
+    /// packets that continue.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the parts of a batch, borrowed one by one")]
     pub(super) fn go<const N: usize>(

@@ -24,7 +24,7 @@ use crate::cover::Points;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
-use sluice_ir::cfg::{Flow, Node, NodeKind, Outcome, Pred, Var};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome, Pred, Var};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::salu::{self, Mapped};
 use sluice_ir::verify::Diag;
@@ -64,7 +64,7 @@ pub(super) fn lower(
             tables[*table].tells_hits(hit.decides.is_some() || miss.decides.is_some());
         }
     }
-    let ghost = placed.flow.ghost.map(index);
+    let ghost = placed.cfg.ghost.map(index);
     let starts = [Some(0), ghost].map(|root| {
         let begins = |pred: &u16| usize::from(*pred) == every || root == Some(usize::from(*pred));
         Wake::of(due.iter().enumerate().filter(|(_, pred)| begins(pred)).map(|(at, _)| at))
@@ -160,8 +160,8 @@ fn written_containers(
     slots: &SlotMap<'_>,
 ) -> BTreeSet<Container> {
     let mut set = BTreeSet::new();
-    for node in placed.flow.nodes.keys() {
-        for var in placed.flow.effects(program, node).writes {
+    for node in placed.cfg.nodes.keys() {
+        for var in placed.cfg.effects(program, node).writes {
             if let Var::Field(f) = var {
                 set.extend(containers_of(f, slots));
             }
@@ -242,7 +242,7 @@ fn settle(
     let order = order(placed);
     for (n, array) in noted.iter().enumerate() {
         let uses = |node: Node| {
-            let actions = placed.flow.actions(program, node);
+            let actions = placed.cfg.actions(program, node);
             let mut body = actions.iter().flat_map(|&a| &program.actions[a].body);
             body.any(|p| match &p.kind {
                 PrimitiveKind::Register(access) => {
@@ -268,7 +268,7 @@ fn settle(
 
 /// A predicate behind the program's own: it holds for packets and for updates of the ghost thread.
 pub(super) fn every_lane(placed: &PlacedGress) -> u16 {
-    placed.flow.preds.len() as u16
+    placed.cfg.preds.len() as u16
 }
 
 fn steps(
@@ -283,7 +283,7 @@ fn steps(
     let order = order(placed);
     for stage in order.chunk_by(|a, b| a.0 == b.0) {
         let nodes: Vec<Node> = stage.iter().map(|(_, _, n)| *n).collect();
-        let hazards = hazards(program, &placed.flow, &nodes, slots);
+        let hazards = hazards(program, &placed.cfg, &nodes, slots);
         let mut shadows = BTreeMap::new();
         let mut copies = Vec::new();
         for c in hazards.values().flatten() {
@@ -299,12 +299,12 @@ fn steps(
         for node in nodes {
             let of_node = hazards.get(&node).map_or(&[][..], Vec::as_slice);
             slots.set_shadow(of_node.iter().map(|c| (*c, shadows[c])).collect());
-            let pred = index(placed.flow.nodes[node].pred) as u16;
-            steps.extend(cover.probe(program, &placed.flow, node, slots).map(|probe| (pred, probe)));
-            let step = step(program, &placed.flow, node, slots, (&mut *hashes, &mut *registers), tables);
+            let pred = index(placed.cfg.nodes[node].pred) as u16;
+            steps.extend(cover.probe(program, &placed.cfg, node, slots).map(|probe| (pred, probe)));
+            let step = step(program, &placed.cfg, node, slots, (&mut *hashes, &mut *registers), tables);
             slots.set_shadow(BTreeMap::new());
             let mut step = step?;
-            cover.step(program, &placed.flow, node, &mut step);
+            cover.step(program, &placed.cfg, node, &mut step);
             steps.push((pred, step));
         }
     }
@@ -315,20 +315,20 @@ fn steps(
 /// as another field: fields that take turns in a container meet in one action, which reads the old before the new.
 fn hazards(
     program: &Program,
-    flow: &Flow,
+    cfg: &Cfg,
     nodes: &[Node],
     slots: &SlotMap<'_>,
 ) -> BTreeMap<Node, Vec<Container>> {
     let mut found = BTreeMap::new();
     let mut dirty: Vec<(Node, Container)> = Vec::new();
     for &node in nodes {
-        let e = flow.effects(program, node);
+        let e = cfg.effects(program, node);
         let reads: BTreeSet<Container> =
             e.match_reads.iter().chain(&e.action_reads).flat_map(|v| var_containers(*v, slots)).collect();
         let mut list: Vec<Container> = dirty
             .iter()
-            .filter(|(writer, c)| reads.contains(c) && !flow.exclusive(*writer, node))
-            .filter(|(writer, c)| shares_a_variable(program, flow, *writer, node, *c, slots))
+            .filter(|(writer, c)| reads.contains(c) && !cfg.exclusive(*writer, node))
+            .filter(|(writer, c)| shares_a_variable(program, cfg, *writer, node, *c, slots))
             .map(|(_, c)| *c)
             .collect();
         for (read, write) in e.action_reads.iter().flat_map(|r| e.writes.iter().map(move |w| (r, w))) {
@@ -351,15 +351,15 @@ fn hazards(
 /// Whether what `writer` writes and `reader` reads in this container has bits in common.
 fn shares_a_variable(
     program: &Program,
-    flow: &Flow,
+    cfg: &Cfg,
     writer: Node,
     reader: Node,
     container: Container,
     slots: &SlotMap<'_>,
 ) -> bool {
-    let reads = flow.effects(program, reader);
+    let reads = cfg.effects(program, reader);
     let mut vars = reads.match_reads.iter().chain(&reads.action_reads);
-    let writes = flow.effects(program, writer).writes;
+    let writes = cfg.effects(program, writer).writes;
     vars.any(|v| writes.contains(v) && var_containers(*v, slots).contains(&container))
 }
 
@@ -371,8 +371,8 @@ fn var_containers(var: Var, slots: &SlotMap<'_>) -> Vec<Container> {
 }
 
 /// The predicate that a node decides by an outcome.
-fn decided(flow: &Flow, node: Node, wanted: Outcome) -> Arm {
-    let pred = flow.decided_by(node).find(|(_, o)| *o == wanted).map(|(p, _)| index(p));
+fn decided(cfg: &Cfg, node: Node, wanted: Outcome) -> Arm {
+    let pred = cfg.decided_by(node).find(|(_, o)| *o == wanted).map(|(p, _)| index(p));
     Arm::of(pred)
 }
 
@@ -382,28 +382,28 @@ fn index(pred: Pred) -> usize {
 
 fn step(
     program: &Program,
-    flow: &Flow,
+    cfg: &Cfg,
     node: Node,
     slots: &mut SlotMap<'_>,
     (hashes, registers): (&mut Vec<HashPlan>, &mut Registers),
     tables: &mut Vec<EngineTable>,
 ) -> Result<Step, LowerError> {
-    Ok(match &flow.nodes[node].kind {
+    Ok(match &cfg.nodes[node].kind {
         NodeKind::Gateway(cond) => Step::Gateway {
             gate: Gate::new(program, cond, slots),
-            then: decided(flow, node, Outcome::Then),
-            otherwise: decided(flow, node, Outcome::Else),
+            then: decided(cfg, node, Outcome::Then),
+            otherwise: decided(cfg, node, Outcome::Else),
         },
         NodeKind::Table(table) => {
             let lowered = EngineTable::new(program, *table, slots, |action, slots| {
                 Lowering { program, slots, hashes: &mut *hashes, registers: &mut *registers }.action(action)
             })?;
-            let ran = lowered.actions.iter().map(|(a, _)| decided(flow, node, Outcome::Ran(*a))).collect();
+            let ran = lowered.actions.iter().map(|(a, _)| decided(cfg, node, Outcome::Ran(*a))).collect();
             tables.push(lowered);
             Step::Table {
                 table: tables.len() - 1,
-                hit: decided(flow, node, Outcome::Hit),
-                miss: decided(flow, node, Outcome::Miss),
+                hit: decided(cfg, node, Outcome::Hit),
+                miss: decided(cfg, node, Outcome::Miss),
                 ran,
             }
         }
@@ -413,7 +413,7 @@ fn step(
                 !code.ops.iter().any(|op| matches!(op, Op::Arg { .. } | Op::Args(_))),
                 "a keyless action has no arguments"
             );
-            Step::Action { code, action: *action, ran: decided(flow, node, Outcome::Ran(*action)) }
+            Step::Action { code, action: *action, ran: decided(cfg, node, Outcome::Ran(*action)) }
         }
     })
 }

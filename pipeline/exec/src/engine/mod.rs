@@ -1,9 +1,9 @@
-//! The fast engine: the *placed* program, lowered once, run a batch at a time.
+//! The engine: runs the *placed* program, lowered once, in batches of packets.
 //!
-//! Each operation is dispatched once per batch and runs over all lanes in which it is due; lanes are bits of a mask, so
-//! a batch of one costs no more than its own operations. There is no string, no allocation and no lookup by name on the
-//! packet path. What the engine executes are containers and stages of the [`Placement`], not the program text: if a
-//! placement is illegal, its results differ from the reference interpreter's.
+//! Each operation is dispatched once per batch and runs over all lanes for which it is due. Lanes are bits of a mask. The
+//! packet path has no string, no allocation and no lookup by name. The engine executes the containers and stages of the
+//! [`Placement`], not the program text: if a placement is illegal, the results differ from those of the reference
+//! interpreter.
 
 mod action;
 mod batch;
@@ -44,11 +44,11 @@ use sluice_ir::{Profile, Program, Table};
 use sluice_place::Placement;
 use table::EngineTable;
 
-/// Batches of so many packets run by steps, generated code or not: what a step costs to find is little beside so many
-/// lanes, and their waits for memory overlap (`docs/speed.md`).
+/// Batches of at least this many packets run by steps even if there is generated code: the dispatch of a step costs little
+/// per lane, and memory accesses of the lanes overlap (`docs/speed.md`).
 const WIDE: usize = 48;
 
-/// A program that the engine cannot run although it was placed.
+/// Reason why the engine cannot run a placed program.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the engine cannot run this program: {reason}")]
 pub struct LowerError {
@@ -61,23 +61,23 @@ impl LowerError {
     }
 }
 
-/// The engine of one pipe.
+/// Engine of one pipe.
 pub struct Engine {
     gresses: [GressEngine; 2],
     state: State,
     made: Vec<Made>,
-    /// What is counted, if anything is.
+    /// Coverage points; `None` if coverage is not counted.
     points: Option<Points>,
 }
 
-/// One gress: what runs, and PHVs for one packet and for batches of more.
+/// Lowered gress with PHVs for one packet and for larger batches.
 #[derive(Clone)]
 struct GressEngine {
     run: GressRun,
     lanes: Box<Lanes>,
     one: Phv<1>,
     many: Phv<MAX_BATCH>,
-    /// What was generated of it, if it runs that, with constants.
+    /// Generated code with its constants; `None` if the engine runs by steps.
     generated: Option<(GressFn, Box<[u32]>)>,
 }
 
@@ -85,8 +85,8 @@ impl Engine {
     /// Lowers a placed program with its control state.
     ///
     /// # Errors
-    /// When the program has a form that the engine does not run: a parser with thousands of paths, arithmetic
-    /// that no container can hold.
+    /// If the program has a form that the engine does not run: a parser with thousands of paths, or arithmetic that no
+    /// container has room for.
     pub fn new(
         program: &Program,
         placement: &Placement,
@@ -95,7 +95,7 @@ impl Engine {
         Engine::lowered(program, placement, control, None)
     }
 
-    /// The same with code that was generated of the program, if the list has any: it does the same, faster.
+    /// As [`Engine::new`], with generated code for the program if the list has any. The results are the same.
     ///
     /// # Errors
     /// As [`Engine::new`].
@@ -108,7 +108,7 @@ impl Engine {
         Ok(Engine::new(program, placement, control)?.by(program, placement, list))
     }
 
-    /// The engine with code that was generated of its program, if the list has any.
+    /// Returns the engine with generated code for its program, if the list has any.
     fn by(mut self, program: &Program, placement: &Placement, list: &[Generated]) -> Engine {
         let same = |g: &&Generated| g.program == program.name && g.chip == placement.chip.name;
         let mut list = list.iter().filter(same).peekable();
@@ -126,14 +126,14 @@ impl Engine {
         self
     }
 
-    /// Whether it runs generated code.
+    /// Returns true if the engine runs generated code.
     #[must_use]
     pub fn runs_generated(&self) -> bool {
         self.gresses.iter().all(|g| g.generated.is_some())
     }
 
-    /// An engine that counts which of these points packets reach; they are the points of the program. It runs code that
-    /// was generated of the program and counts, if the list has any.
+    /// Returns an engine that counts the packets at `points`, which are those of the program. It runs generated code that
+    /// counts, if the list has any for the program.
     ///
     /// # Errors
     /// As [`Engine::new`].
@@ -169,7 +169,7 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Bytes of the longest parse path: the head of a packet must hold them.
+    /// Returns the bytes of the longest parse path, which the head of a packet must hold.
     #[must_use]
     pub fn parse_depth(&self) -> u32 {
         self.gresses.iter().map(|g| g.run.code.parser.depth).max().unwrap_or(0)
@@ -177,7 +177,7 @@ impl Engine {
 }
 
 impl Engine {
-    /// The tables that are wanted.
+    /// Returns the tables that `wanted` selects.
     fn tables(&mut self, wanted: impl Fn(&EngineTable) -> bool) -> impl Iterator<Item = &mut EngineTable> {
         self.gresses.iter_mut().flat_map(|g| &mut g.run.code.tables).filter(move |t| wanted(t))
     }
@@ -298,7 +298,7 @@ impl GressEngine {
         GressEngine { run: GressRun::new(code), lanes: Box::new(Lanes::new()), one, many, generated: None }
     }
 
-    /// Generated code, if there is any, and what it works on.
+    /// Generated code, if there is any, and the structures on which it works.
     fn frame<'a>(
         &'a mut self,
         state: &'a mut State,

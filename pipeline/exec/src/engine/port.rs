@@ -1,4 +1,4 @@
-//! Port metadata: what each port's packets find, as rows of values.
+//! Port metadata: the values for packets of each port, as rows.
 
 use super::batch::{Phv, for_lanes};
 use super::field::{FieldAt, SlotMap};
@@ -8,12 +8,12 @@ use sluice_asic::port::DevPort;
 use sluice_control::ControlState;
 use sluice_ir::Program;
 
-/// The fields of port metadata that something reads, and their values by port.
+/// Port metadata fields in use, and their values by port.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PortCode {
-    /// Where each field goes, and which column of a row it is.
+    /// Target of each field, and its column in a row.
     fields: Vec<(FieldAt, usize)>,
-    /// Columns of a row.
+    /// Number of columns of a row.
     width: usize,
     /// Rows by dev_port.
     rows: Vec<u128>,
@@ -41,7 +41,7 @@ impl PortCode {
         }
     }
 
-    /// Fills the fields of the lanes of `mask`; a resubmitted packet finds zeros.
+    /// Sets the fields in the lanes of `mask`; they are zero in a resubmitted packet.
     #[inline]
     pub(super) fn run<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv<N>) {
         for (at, column) in &self.fields {

@@ -1,11 +1,10 @@
 //! Accesses to registers and meters, each in the order in which packets enter.
 //!
-//! Operations run over a whole batch, so that two actions of one array, in different tables or entries, would reach it
-//! one after the other and not packet by packet. Where an array has several users an access is therefore only *noted*
-//! by its action, with index and operands as the stage found them, and done for all lanes in order once the last user
-//! of the stage has run. Everything that does not depend on the packet, such as where an operand comes from, is decided
-//! once for all lanes: first indices and operands are gathered, then the elements are worked on, then the outputs go to
-//! their fields.
+//! Operations run over a whole batch, so two actions on one array, in different tables or entries, would access it one
+//! after the other and not packet by packet. If an array has several users, an action therefore only *notes* an access,
+//! with index and operands as they are in its stage, and all accesses run in order after the last user of the stage.
+//! Decisions that do not depend on the packet, such as the source of an operand, are made once for all lanes: first indices
+//! and operands are gathered, then the elements change, then the outputs are written to their fields.
 
 use super::action::{EntryOf, Source, WideSource, wide_value};
 use super::batch::{Phv, for_lanes};
@@ -20,43 +19,44 @@ use sluice_ir::salu::{self, ParamRow};
 use sluice_ir::{Meter, Register, RegisterAction};
 use std::cell::Cell;
 
-/// An operand from the packet.
+/// Operand from the packet.
 #[derive(Clone, Debug)]
 pub(super) enum Operand {
     Narrow(Source),
     Wide(WideSource),
-    /// The position of a hash.
+    /// Index of a hash.
     Hash(u32),
 }
 
-/// Where a cell's number comes from.
+/// Source of a cell's index.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CellAt {
     Source(Source),
-    /// The matched entry; beyond every array on a miss.
+    /// The matched entry; past the end of every array on a miss.
     Entry,
-    /// The position of a hash.
+    /// Index of a hash.
     Hash(u32),
 }
 
-/// An array behind a meter ALU.
+/// Array with a meter ALU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Array {
     Register(Register),
     Meter(Meter),
 }
 
-/// What an access does there.
+/// Kind of an access.
 #[derive(Clone, Debug)]
 pub(super) enum Work {
-    /// With the rows of the register file that hold parameters.
+    /// Register action, with the register file rows of its parameters.
     Register(Register, Prepared, Vec<ParamRow>),
     Meter(Meter),
-    /// A register, and what its comparisons say is counted.
+    /// Register action whose comparisons are counted for coverage.
     Counted(Register, Box<SaluProgram>, Vec<ParamRow>, Box<Compared>),
 }
 
-/// How often the comparisons of a register action had each joint outcome, the first comparison as the lowest bit.
+/// Number of times that the comparisons of a register action had each joint outcome; the first comparison is the lowest
+/// bit.
 #[derive(Clone, Debug)]
 pub(super) struct Compared {
     action: RegisterAction,
@@ -68,7 +68,7 @@ impl Compared {
         Compared { action, times: Default::default() }
     }
 
-    /// Runs the action on an element and counts what its comparisons say; returns the output words.
+    /// Runs the action on an element and counts the outcome of its comparisons; returns the output words.
     #[inline]
     pub(super) fn execute(
         &self,
@@ -104,27 +104,27 @@ impl Compared {
     }
 }
 
-/// An access to an array by one action.
+/// Access of one action to an array.
 #[derive(Clone, Debug)]
 pub(super) struct AccessPlan {
     pub(super) work: Work,
     pub(super) index: CellAt,
-    /// Low and high operand, where the action uses them; of a meter the low one is its input.
+    /// Low and high operand, if the action uses them; of a meter, the low one is its input.
     pub(super) operands: [Option<Operand>; 2],
-    /// Output words and the fields that take them.
+    /// Output words and the fields to which they are written.
     pub(super) outputs: Vec<(u8, FieldAt)>,
-    /// Where to note the access: position of the array among those with several users. `None` to do it at once.
+    /// Index of the array among those with several users, to note the access; `None`: the access runs at once.
     pub(super) note: Option<usize>,
 }
 
-/// What the accesses of the lanes to one array bring along, and what they give.
+/// Operands and outputs of the lanes' accesses to one array.
 #[derive(Clone)]
 pub(super) struct Notes {
     mask: u64,
-    /// Position of each lane's plan.
+    /// Plan of each lane's access.
     plan: [u32; MAX_BATCH],
     index: [u32; MAX_BATCH],
-    /// The low operand of each lane, and the high one.
+    /// Low and high operand of each lane.
     operands: [[u64; MAX_BATCH]; 2],
     /// Output words.
     words: [[u32; 4]; MAX_BATCH],
@@ -137,17 +137,17 @@ impl Notes {
     }
 }
 
-/// What meters know of the lanes' packets.
+/// Inputs of meters from the lanes' packets.
 #[derive(Clone, Copy)]
 pub(super) struct Stamps<'a> {
     /// Length of each lane's packet.
     pub(super) bytes: &'a [u32; MAX_BATCH],
-    /// The data plane's clock in ns at its entry; filled for programs that ask.
+    /// Time of entry, in ns of the data plane's clock; set for programs with meters.
     pub(super) now: &'a [u64; MAX_BATCH],
 }
 
 impl AccessPlan {
-    /// Tells what was counted, and forgets it.
+    /// Reports the counted outcomes and resets them.
     pub(super) fn take_counts(&self, mut add: impl FnMut(Point, u64)) {
         if let Work::Counted(_, salu, _, compared) = &self.work {
             compared.report(salu, &mut add);
@@ -162,7 +162,7 @@ impl AccessPlan {
         }
     }
 
-    /// Accesses the array for each lane of `mask`, or notes that it is to be done.
+    /// Accesses the array for each lane of `mask`, or notes the accesses.
     #[inline(never)]
     #[expect(clippy::too_many_arguments, reason = "the parts of a batch, borrowed one by one")]
     pub(super) fn run<const N: usize>(
@@ -188,7 +188,7 @@ impl AccessPlan {
         }
     }
 
-    /// Index and operands of each lane of `mask`.
+    /// Gathers index and operands of each lane of `mask`.
     #[inline]
     fn gather<const N: usize>(
         &self,
@@ -220,7 +220,8 @@ impl AccessPlan {
         }
     }
 
-    /// Does the accesses of the lanes of `mask`, in order; beyond the array nothing happens and the outputs are 0.
+    /// Runs the accesses of the lanes of `mask`, in order. An access past the end of the array changes nothing, and its
+    /// outputs are 0.
     #[inline]
     fn perform<const N: usize>(
         &self,
@@ -267,13 +268,13 @@ impl AccessPlan {
     }
 }
 
-/// What packets find while a register is being cleared.
+/// Returns the output word of a register that is being cleared.
 #[inline]
 pub(super) fn busy(state: &State, register: Register) -> Option<u32> {
     state.busy.get(register).copied().flatten()
 }
 
-/// What a register's parameters are now.
+/// Returns the current parameters of a register.
 #[inline]
 pub(super) fn params(rows: &[ParamRow], state: &State, register: Register) -> [i64; Constant::PARAMS] {
     match rows {
@@ -282,7 +283,7 @@ pub(super) fn params(rows: &[ParamRow], state: &State, register: Register) -> [i
     }
 }
 
-/// Accesses to the elements of a register, lane by lane.
+/// Accesses the elements of a register, lane by lane.
 struct InOrder<'a, const N: usize> {
     mask: u64,
     cells: &'a mut Cells<Element>,
@@ -325,7 +326,7 @@ fn narrow<const N: usize>(
     }
 }
 
-/// Does the accesses noted for an array, lane by lane.
+/// Runs the accesses noted for an array, lane by lane.
 pub(super) fn settle<const N: usize>(
     notes: &mut Notes,
     plans: &[AccessPlan],
@@ -348,7 +349,7 @@ pub(super) fn settle<const N: usize>(
     }
 }
 
-/// The arrays that several actions use; the others need no notes.
+/// Returns the arrays with several users; the others need no notes.
 pub(super) fn noted(plans: &[AccessPlan]) -> Vec<Array> {
     let mut arrays: Vec<Array> = plans.iter().map(AccessPlan::array).collect();
     arrays.sort_unstable();

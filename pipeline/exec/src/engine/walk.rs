@@ -1,17 +1,17 @@
-//! Which steps of a control one packet goes through: after each outcome of a step the next one that is due.
+//! Memoised walk of one packet through the steps of a control.
 //!
-//! The steps that are due form a set, and an outcome adds to it what runs behind it; the lowest is next. A set that was
-//! met once is a *place* with a number, and what follows it by which outcome is remembered: a packet goes from place to
-//! place by one look at a list, and steps that are not due are never looked at.
+//! The steps that are due form a set; an outcome adds the steps that run under it, and the lowest step of the set is next.
+//! Each set that occurred is a *place* with a number, and its successor by each outcome is remembered. A packet goes from
+//! place to place by one table lookup and never visits steps that are not due.
 
 use std::collections::BTreeMap;
 
-/// Steps to set due: words of a set of bits.
+/// Steps to set due, as words of a bit set.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wake(Box<[(u32, u64)]>);
 
 impl Wake {
-    /// Of these steps, ascending.
+    /// Returns the set of these steps, which are ascending.
     pub(super) fn of(steps: impl Iterator<Item = usize>) -> Wake {
         let mut words: Vec<(u32, u64)> = Vec::new();
         for step in steps {
@@ -25,10 +25,10 @@ impl Wake {
     }
 }
 
-/// An outcome of a step: a predicate, and the steps that run where it holds.
+/// Outcome of a step: a predicate, and the steps that run under it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arm {
-    /// Nothing where nothing depends on the outcome.
+    /// `None` if nothing depends on the outcome.
     pub(super) decides: Option<usize>,
     /// The predicate's place, or that of those which lead nowhere.
     pred: usize,
@@ -54,33 +54,33 @@ impl Arm {
     }
 }
 
-/// The number of a place.
+/// Number of a place.
 pub(super) type Place = u32;
 
-/// No place: nothing is due any more.
+/// Number of no place: nothing is due.
 const END: Place = Place::MAX;
-/// What follows is not known yet.
+/// The successor is not known yet.
 const UNKNOWN: Place = Place::MAX - 1;
-/// Most places that are remembered; then all are forgotten.
+/// Most places that are remembered; beyond this all are forgotten.
 const MOST: usize = 1 << 14;
 
-/// A set of steps that are due.
+/// A place: a set of due steps.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    /// The lowest of them.
+    /// Lowest step of the set.
     step: u32,
-    /// Where what follows it stands, outcome by outcome.
+    /// Index of its successors, one per outcome.
     first: u32,
 }
 
-/// The places that packets have come by.
+/// Places that packets have visited.
 #[derive(Clone, Debug)]
 pub(super) struct Walk {
     places: Vec<Known>,
     next: Vec<Place>,
     sets: Vec<Box<[u64]>>,
     numbers: BTreeMap<Box<[u64]>, Place>,
-    /// Places at which packets, and updates of the ghost thread, begin.
+    /// Places at which packets, and queue-depth updates, start.
     starts: [Place; 2],
     /// Words of a set.
     words: usize,
@@ -88,13 +88,13 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Through a control of so many steps.
+    /// Returns a walk through a control with this many steps.
     pub(super) fn new(steps: usize) -> Walk {
         let (places, next, sets, numbers) = (Vec::new(), Vec::new(), Vec::new(), BTreeMap::new());
         Walk { places, next, sets, numbers, starts: [UNKNOWN; 2], words: steps.div_ceil(64), most: MOST }
     }
 
-    /// Where a walk begins; `outcomes` says how many a step has.
+    /// Returns the place at which a walk starts; `outcomes` returns the number of outcomes of a step.
     #[inline(always)]
     pub(super) fn start(&mut self, which: usize, due: &Wake, outcomes: impl Fn(usize) -> usize) -> Place {
         let known = self.starts[which % 2];
@@ -119,20 +119,20 @@ impl Walk {
         place
     }
 
-    /// The step to do at a place.
+    /// Returns the step of a place.
     #[inline(always)]
     pub(super) fn step(&self, at: Place) -> Option<usize> {
         self.places.get(at as usize).map(|place| place.step as usize)
     }
 
-    /// Where an outcome leads that has been met before.
+    /// Returns the successor by an outcome that has occurred before.
     #[inline(always)]
     pub(super) fn next(&self, at: Place, outcome: usize) -> Option<Place> {
         let place = self.places.get(at as usize)?;
         self.next.get(place.first as usize + outcome).copied().filter(|next| *next != UNKNOWN)
     }
 
-    /// Where an outcome leads that sets these arms' steps due.
+    /// Returns the successor by an outcome that makes these arms' steps due.
     #[cold]
     pub(super) fn learn(
         &mut self,
@@ -159,7 +159,7 @@ impl Walk {
         to
     }
 
-    /// The number of a set, new if it was not met before.
+    /// Returns the number of a set, a new one if the set has not occurred before.
     fn number(&mut self, set: Vec<u64>, outcomes: impl Fn(usize) -> usize) -> Place {
         let Some(word) = set.iter().position(|bits| *bits != 0) else { return END };
         let set: Box<[u64]> = set.into();
@@ -186,7 +186,7 @@ fn add(set: &mut [u64], wake: &Wake) {
 mod tests {
     use super::*;
 
-    /// Steps 0, 3 and 70 always, 2, 65 and 130 under predicate 1, which step 3 decides.
+    /// Steps 0, 3 and 70 always run; 2, 65 and 130 run under predicate 1, which step 3 decides.
     fn due() -> Vec<u16> {
         let pred = |step| match step {
             0 | 3 | 70 => 0,

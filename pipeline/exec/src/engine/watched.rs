@@ -1,26 +1,26 @@
-//! Which fixed entries of a table packets have found.
+//! Records which constant entries of a table packets have matched.
 
 use super::batch::for_lanes;
 use super::table::{EngineTable, Found};
 use std::cell::Cell;
 
-/// Marks of the entries of a table that the program fixes.
+/// Marks of a table's constant entries.
 #[derive(Clone, Debug)]
 pub(super) struct Watched {
-    /// The number of the first one.
+    /// Number of the first entry.
     first: u32,
     found: Vec<Cell<bool>>,
-    /// Some mark is set.
+    /// True if some mark is set.
     any: Cell<bool>,
 }
 
 impl Watched {
-    /// So many entries, numbered from `first` on.
+    /// Returns marks for this many entries, numbered from `first` on.
     pub(super) fn new(first: u32, entries: usize) -> Watched {
         Watched { first, found: vec![Cell::new(false); entries], any: Cell::new(false) }
     }
 
-    /// The lanes of `mask` found these entries; a number beyond all is a miss.
+    /// Marks the entries of the lanes of `mask`; a number past the last entry is a miss.
     pub(super) fn note<const N: usize>(&self, mask: u64, entry: &[u32; 64]) {
         for_lanes::<N>(mask, |l| self.note_entry(entry[l]));
     }
@@ -33,7 +33,7 @@ impl Watched {
         }
     }
 
-    /// Tells the numbers of those that were found since the last time.
+    /// Reports the numbers of entries that matched since the last call.
     pub(super) fn take(&self, mut tell: impl FnMut(u32)) {
         if self.any.take() {
             let found = (self.first..).zip(&self.found).filter(|(_, found)| found.take());
@@ -43,13 +43,13 @@ impl Watched {
 }
 
 impl EngineTable {
-    /// Has noted which of so many fixed entries are found; the first one's number is given.
+    /// Turns on marks for this many constant entries; the first one's number is given.
     pub(super) fn watch(&mut self, first: u32, entries: usize) {
         self.counts = true;
         self.watched = Some(Watched::new(first, entries));
     }
 
-    /// Notes what was found, if somebody asks.
+    /// Marks the matched entries, if marks are on.
     #[inline]
     pub(super) fn note<const N: usize>(&self, mask: u64, found: &Found) {
         if let Some(watched) = &self.watched {
@@ -57,12 +57,12 @@ impl EngineTable {
         }
     }
 
-    /// Whether somebody asks which entries are found.
+    /// Returns true if marks are on.
     pub(super) const fn is_watched(&self) -> bool {
         self.watched.is_some()
     }
 
-    /// Notes what one packet found.
+    /// Marks the entry of one packet.
     #[inline]
     pub(super) fn note_entry(&self, entry: u32) {
         if let Some(watched) = &self.watched {
@@ -70,7 +70,7 @@ impl EngineTable {
         }
     }
 
-    /// Tells the numbers of the fixed entries found since the last time.
+    /// Reports the numbers of the constant entries that matched since the last call.
     pub(super) fn take_found(&self, tell: impl FnMut(u32)) {
         if let Some(watched) = &self.watched {
             watched.take(tell);

@@ -50,22 +50,21 @@ use sluice_ir::entity::EntityMap;
 use sluice_ir::meter_array::Origin;
 use sluice_ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table};
 
-/// Bits that headers, sums and hash inputs mostly have at most.
+/// Usual most bits of headers, sums and hash inputs.
 const ROOM: usize = 1024;
 
-/// What the reference interpreter cannot know from the program.
+/// Properties of the device that the interpreter cannot derive from the program.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Clock cycles of each parser state, per gress (index with [`Gress::index`]); a state without a value
-    /// costs one.
+    /// Clock cycles of each parser state, by [`Gress::index`]; a state without a value costs one.
     pub parser_cycles: [EntityMap<ParserState, u16>; 2],
-    /// Where its own state lives; a device brings states along.
+    /// Location of the interpreter's own state; a device brings its states along.
     pub origin: Origin,
 }
 
 /// The interpreter, with a tracer that sees every step.
 ///
-/// The program must have passed the verifier: handles that point nowhere make it panic.
+/// The program must have passed the verifier: invalid handles cause a panic.
 #[derive(Debug)]
 pub struct Reference<T = NoTrace> {
     program: Program,
@@ -78,7 +77,7 @@ pub struct Reference<T = NoTrace> {
 }
 
 impl Reference {
-    /// An interpreter of `program` with all state zero and nobody looking.
+    /// Returns an interpreter of `program` with initial state and without a tracer.
     #[must_use]
     pub fn new(program: &Program, control: &ControlState, options: Options) -> Reference {
         Reference::traced(program, control, options, NoTrace)
@@ -86,7 +85,7 @@ impl Reference {
 }
 
 impl<T: Tracer> Reference<T> {
-    /// An interpreter that tells `tracer` every step.
+    /// Returns an interpreter that reports every step to `tracer`.
     #[must_use]
     pub fn traced(program: &Program, control: &ControlState, options: Options, tracer: T) -> Reference<T> {
         Reference {
@@ -100,19 +99,19 @@ impl<T: Tracer> Reference<T> {
         }
     }
 
-    /// Fields and validity bits as the last pass left them: what differential tests compare.
+    /// Returns the fields and validity bits at the end of the last pass, which differential tests compare.
     #[must_use]
     pub fn phv(&self) -> &Phv {
         &self.phv
     }
 
-    /// The tracer.
+    /// Returns the tracer.
     #[must_use]
     pub fn tracer(&self) -> &T {
         &self.tracer
     }
 
-    /// The tracer, to take its text or to clear it.
+    /// Returns the tracer, to take or clear its text.
     pub fn tracer_mut(&mut self) -> &mut T {
         &mut self.tracer
     }
@@ -143,7 +142,7 @@ impl<T: Tracer> Reference<T> {
         out
     }
 
-    /// What the packet's port has for it; a resubmitted packet brings its data instead.
+    /// Sets the port metadata of the packet's port; in a resubmitted packet, the resubmit data instead.
     fn fill_port_metadata(&mut self, gress: Gress, input: &PassIn) {
         let row = self.control.port_metadata.get(&input.port).filter(|_| !input.resubmitted);
         let values = row.map_or(&[][..], Vec::as_slice);
@@ -236,24 +235,24 @@ impl<T: Tracer> Executor for Reference<T> {
     }
 }
 
-/// One pass under way.
+/// A pass in progress.
 struct Run<'a, T> {
     program: &'a Program,
     control: &'a ControlState,
     options: &'a Options,
     gress: Gress,
-    /// Length of the packet as it entered the gress.
+    /// Length of the packet at the entry of the gress.
     bytes: u32,
     phv: &'a mut Phv,
     state: &'a mut State,
     tracer: &'a mut T,
-    /// The last drop label named.
+    /// Last drop reason that an action named.
     label: Option<Label>,
-    /// What each generator of random numbers gives in this pass.
+    /// Number of each random number generator in this pass.
     draws: EntityMap<Random, u64>,
-    /// The data plane's clock in ns at entry.
+    /// Time of entry, in ns of the data plane's clock.
     now: u64,
-    /// Position of the pass in its batch.
+    /// Index of the pass in its batch.
     number: u32,
     made: &'a mut Vec<Made>,
 }
@@ -263,7 +262,7 @@ impl<T: Tracer> Run<'_, T> {
         self.tracer.event(self.program, event);
     }
 
-    /// The low 16 bits of an intrinsic field, if the program declares it in this gress.
+    /// Returns the low 16 bits of an intrinsic field; `None` if the program does not declare it in this gress.
     fn intrinsic(&self, which: Intrinsic) -> Option<u16> {
         self.phv.intrinsic(self.gress, which).map(|f| self.phv.field(f) as u16)
     }
@@ -310,7 +309,7 @@ impl<T: Tracer> Run<'_, T> {
         forward
     }
 
-    /// What becomes of the packet, unless its deparser fails.
+    /// Returns the verdict, unless the deparser fails.
     fn verdict(&self, asked: &Asked) -> Verdict {
         let port = self.intrinsic(Intrinsic::UcastEgressPort).unwrap_or(Intrinsic::NO_PORT);
         match self.label {

@@ -10,44 +10,43 @@ use sluice_ir::{
     StateData,
 };
 
-/// States that a parser may enter for one packet before its hardware timeout strikes. No program that the
-/// verifier lets pass comes near it.
+/// Most states that a parser may enter for one packet before its hardware timeout. No verified program reaches this limit.
 pub const PARSER_FUEL: u32 = 1 << 14;
 
 /// `parser_err` bits that the interpreter can set (model: chip §10).
 mod error {
-    /// No select arm matched, or a stack has no room.
+    /// No select arm matched, or a header stack is full.
     pub(super) const NO_MATCH: u16 = 0x001;
-    /// The packet ended inside a header.
+    /// The packet ends inside a header.
     pub(super) const PARTIAL_HEADER: u16 = 0x002;
     /// The counter was loaded from a field above the largest value allowed.
     pub(super) const COUNTER_RANGE: u16 = 0x004;
     /// Hardware timeout.
     pub(super) const TIMEOUT: u16 = 0x010;
-    /// A checksum that was verified is wrong.
+    /// A verified checksum is wrong.
     pub(super) const CHECKSUM: u16 = 0x1000;
 }
 
-/// `width` bits of a packet's head from bit `at` on, most significant first; the caller has checked the length.
+/// Returns `width` bits of a packet's head from bit `at` on, most significant first; the caller has checked the length.
 fn bits(head: &[u8], at: usize, width: usize) -> u128 {
     (at..at + width).fold(0, |value, bit| value << 1 | u128::from(head[bit / 8] >> (7 - bit % 8) & 1))
 }
 
-/// How parsing ended.
+/// Result of parsing.
 #[derive(Default)]
 pub(super) struct Parsed {
-    /// Bytes that headers took from the packet, and those skipped.
+    /// Bytes that were extracted or skipped.
     pub(super) bytes: usize,
-    /// `parser_err` bits that ended parsing.
+    /// `parser_err` bits of the error that ended parsing.
     pub(super) error: u16,
-    /// `parser_err` bits that did not.
+    /// `parser_err` bits of errors that did not end parsing.
     pub(super) flags: u16,
     /// Clock cycles of the states entered.
     pub(super) cycles: u16,
     counter: i8,
-    /// The counter's stack.
+    /// Counter stack.
     pushed: Vec<i8>,
-    /// Elements extracted of each stack.
+    /// Extracted elements of each header stack.
     taken: EntityMap<Stack, usize>,
 }
 
@@ -74,7 +73,7 @@ impl<T: Tracer> Run<'_, T> {
         parsed
     }
 
-    /// Runs one state; `None` when parsing ended in an error, which is in `parsed`.
+    /// Runs one state and returns its successor; `None` if parsing ended with an error, which is in `parsed`.
     fn state(&mut self, state: ParserState, head: &[u8], parsed: &mut Parsed) -> Option<Next> {
         let data = &self.program.states[state];
         let cycles = self.options.parser_cycles[self.gress.index()].get(state).copied().unwrap_or(1);
@@ -218,7 +217,7 @@ impl Parsed {
         enough.then_some(())
     }
 
-    /// Bits ahead of the present place.
+    /// Returns bits ahead of the current position.
     fn ahead(&mut self, head: &[u8], ahead: Lookahead) -> Option<u128> {
         let (at, width) = (usize::from(ahead.at), usize::from(ahead.width));
         self.holds(head, ahead.reach() as usize * 8)?;

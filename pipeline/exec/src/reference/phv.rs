@@ -1,4 +1,4 @@
-//! The values of a pass: fields and validity bits.
+//! Values of a pass: fields and validity bits.
 
 use crate::pass::{GhostUpdate, PassIn};
 use sluice_asic::alu::width_mask;
@@ -11,12 +11,12 @@ use sluice_ir::{Field, FieldData, Header, Home, Intrinsic, Program};
 pub struct Phv {
     fields: EntityMap<Field, u128>,
     valid: EntityMap<Header, bool>,
-    /// The intrinsic fields of each gress.
+    /// Intrinsic fields of each gress.
     intrinsics: [Vec<(Intrinsic, Field)>; 2],
 }
 
 impl Phv {
-    /// All zero and invalid.
+    /// Returns values with all fields zero and all headers invalid.
     #[must_use]
     pub fn new(program: &Program) -> Phv {
         let of = |gress: Gress| {
@@ -34,24 +34,24 @@ impl Phv {
         }
     }
 
-    /// The field of `gress` that stands for an intrinsic, if the program declares it.
+    /// Returns the field of `gress` for an intrinsic; `None` if the program does not declare it.
     pub(super) fn intrinsic(&self, gress: Gress, which: Intrinsic) -> Option<Field> {
         self.intrinsics[gress.index()].iter().find(|(w, _)| *w == which).map(|(_, field)| *field)
     }
 
-    /// Value of a field.
+    /// Returns the value of a field.
     #[must_use]
     pub fn field(&self, field: Field) -> u128 {
         self.fields[field]
     }
 
-    /// Whether a header is valid.
+    /// Returns true if a header is valid.
     #[must_use]
     pub fn is_valid(&self, header: Header) -> bool {
         self.valid[header]
     }
 
-    /// Writes the low bits of `value` that the field has; returns what it held.
+    /// Writes the low bits of `value` to a field; returns the old value.
     pub(super) fn set(&mut self, program: &Program, field: Field, value: u128) -> u128 {
         let kept = value & width_mask(program.fields[field].width.into());
         std::mem::replace(&mut self.fields[field], kept)
@@ -61,7 +61,7 @@ impl Phv {
         self.valid[header] = valid;
     }
 
-    /// Clears everything and fills in an update of a queue's depth.
+    /// Clears all values and sets those of a queue-depth update.
     pub(super) fn start_ghost(&mut self, program: &Program, update: &GhostUpdate) {
         self.fields.values_mut().for_each(|v| *v = 0);
         self.valid.values_mut().for_each(|v| *v = false);
@@ -72,7 +72,7 @@ impl Phv {
         }
     }
 
-    /// Clears everything and fills in what the device knows.
+    /// Clears all values and sets the intrinsic fields.
     pub(super) fn start(&mut self, program: &Program, gress: Gress, input: &PassIn, bytes: u32) {
         self.fields.values_mut().for_each(|v| *v = 0);
         self.valid.values_mut().for_each(|v| *v = false);
@@ -83,7 +83,7 @@ impl Phv {
     }
 }
 
-/// Value of an intrinsic field at the start of a pass, before it is cut to the field's width.
+/// Returns the value of an intrinsic field at the start of a pass, before truncation to the field's width.
 fn intrinsic_input(which: Intrinsic, input: &PassIn, bytes: u32) -> u128 {
     match which {
         Intrinsic::IngressPort | Intrinsic::EgressPort => input.port.into(),

@@ -1,4 +1,4 @@
-//! Which fields of headers that are not valid are read.
+//! Finds reads of fields whose header is not valid.
 
 use super::eval::Env;
 use super::trace::Event;
@@ -6,8 +6,7 @@ use super::{Run, Tracer};
 use sluice_ir::{Action, Cond, Expr, Field, Hash, Home, Index, Loc, Operand, PrimitiveKind};
 
 impl<T: Tracer> Run<'_, T> {
-    /// Tells of the fields that a condition reads; the second part of `&&` and `||` only where the first leaves it
-    /// open.
+    /// Reports the fields that a condition reads; the second operand of `&&` and `||` only if the first does not decide.
     pub(super) fn reads_of_cond(&mut self, cond: &Cond, loc: Loc) {
         match cond {
             Cond::Cmp(_, a, b) => {
@@ -26,7 +25,7 @@ impl<T: Tracer> Run<'_, T> {
         }
     }
 
-    /// Tells of the fields that an action reads: all primitives see the headers as they were before it.
+    /// Reports the fields that an action reads: all primitives see the headers as they were before the action.
     pub(super) fn reads_of_action(&mut self, action: Action) {
         let program = self.program;
         for primitive in &program.actions[action].body {
@@ -71,7 +70,7 @@ impl<T: Tracer> Run<'_, T> {
         program.hashes[hash].inputs.iter().for_each(|e| self.reads_of(e, loc));
     }
 
-    /// Tells of a field of a value, the last one if there are several.
+    /// Reports a field of a value; the last one if there are several.
     fn reads_of(&mut self, e: &Expr, loc: Loc) {
         let (program, phv) = (self.program, &*self.phv);
         let mut found = None;

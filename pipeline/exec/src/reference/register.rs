@@ -10,7 +10,7 @@ use sluice_control::EntryId;
 use sluice_ir::{CellCond, CellStmt, CellStmtKind, CellValue, LanePart, Loc, RegisterAccess, Search, Table};
 
 impl<T: Tracer> Run<'_, T> {
-    /// One access to a register; an index past the end touches nothing and gives zeros.
+    /// Runs one access to a register; an index past the end changes nothing and returns zeros.
     pub(super) fn access(
         &mut self,
         access: &RegisterAccess,
@@ -52,7 +52,7 @@ impl<T: Tracer> Run<'_, T> {
     }
 }
 
-/// An element while a register action works on it.
+/// An element while a register action runs on it.
 struct Access<'a> {
     env: Env<'a>,
     format: Format,
@@ -63,7 +63,7 @@ struct Access<'a> {
     found: Found,
 }
 
-/// What a lane search found.
+/// Result of a lane search.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     value: u32,
@@ -109,7 +109,7 @@ impl Access<'_> {
         value & self.format.half_mask()
     }
 
-    /// A value that only an output word shows.
+    /// Evaluates a value that is only available as an output word.
     fn returned(&self, value: &CellValue) -> u32 {
         match value {
             CellValue::Predicate(conds) => {
@@ -135,13 +135,13 @@ impl Access<'_> {
         }
     }
 
-    /// What the divider sees of a value: 16 bits in two's complement.
+    /// Returns the divider's view of a value: 16 bits in two's complement.
     fn dividing(&self, value: &CellValue) -> i32 {
         let spare = 32 - self.format.math_bits();
         i32::from((((self.value(value) as u32) << spare) as i32 >> spare) as i16)
     }
 
-    /// The extreme lane and what becomes of it; of equal lanes the highest wins.
+    /// Finds the extreme lane and updates it; of equal lanes the highest wins.
     fn search(&mut self, search: &Search) {
         let operand =
             |n: usize| search.operands.get(n).map_or(0, |e| self.env.value(e) & u128::from(u64::MAX));

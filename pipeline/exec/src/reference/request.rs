@@ -1,4 +1,4 @@
-//! What a deparser makes beside the packet.
+//! Requests of a deparser: resubmits, copies, digests.
 
 use super::trace::Event;
 use super::{Run, Tracer};
@@ -9,13 +9,13 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorMetadata;
 use sluice_ir::{Header, Intrinsic, Request, RequestKind};
 
-/// What a pass asks for.
+/// Requests of a pass.
 pub(super) struct Asked {
-    /// Requests whose type field says so, with the bytes of their headers.
+    /// Requests that their type field selects, with the bytes of their headers.
     requests: Vec<(Request, Vec<u8>)>,
-    /// The packet shall be resubmitted, if it is not dropped.
+    /// True if the packet is to be resubmitted, unless it is dropped.
     pub(super) resubmit: bool,
-    /// Copies are of what leaves.
+    /// True if mirror copies are of the packet at the deparser's output.
     leaving: bool,
     pub(super) multicast: Option<McastRequest>,
     flow_control: Option<u32>,
@@ -66,7 +66,7 @@ impl<T: Tracer> Run<'_, T> {
         })
     }
 
-    /// What is made of the packet as it came in.
+    /// Makes copies and digests of the packet as it entered.
     pub(super) fn make(
         &mut self,
         asked: &Asked,
@@ -106,7 +106,7 @@ impl<T: Tracer> Run<'_, T> {
         }
     }
 
-    /// What is made of the packet as it leaves.
+    /// Makes copies of the packet as it leaves.
     pub(super) fn finish(
         &mut self,
         asked: &Asked,

@@ -1,4 +1,4 @@
-//! The trace as text, in the words of a software switch's log.
+//! Writes the trace as text, in the style of a software switch's log.
 
 use super::trace::{Event, Tracer};
 use crate::pass::{PassOut, Verdict};
@@ -9,10 +9,10 @@ use sluice_control::show_value;
 use sluice_ir::{ActionCall, Cond, Expr, Field, Intrinsic, Loc, MeterKind, Next, Program, SelectKey};
 use std::fmt::Write;
 
-/// Writes one line per step, with names instead of numbers, and the program's source line where known.
+/// Tracer that writes one line per step, with names and, if known, the program's source line.
 #[derive(Clone, Debug, Default)]
 pub struct TextTracer {
-    /// The lines so far; callers may take or clear them at any time.
+    /// Lines so far; callers may take or clear them at any time.
     pub text: String,
     gress: Option<Gress>,
 }
@@ -68,7 +68,7 @@ impl TextTracer {
     }
 }
 
-/// The text of a step inside a pass, and where the program says so.
+/// Formats a step of a pass, and returns its source location.
 fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
     match *event {
         Event::State { .. }
@@ -162,7 +162,7 @@ fn noun(kind: MeterKind) -> &'static str {
     if kind.is_coloured() { "meter" } else { kind.word() }
 }
 
-/// What a meter was asked and answered.
+/// Formats the input and the result of a meter.
 fn verdict(kind: MeterKind, input: u32, answer: u32) -> String {
     let colour = |bits: u32| Colour::from_bits(bits as u8);
     match kind {
@@ -237,7 +237,7 @@ fn call_text(program: &Program, call: &ActionCall) -> String {
     format!("'{}' ({})", data.name, args.join(", "))
 }
 
-/// A condition as traces and reports print it.
+/// Formats a condition for traces and reports.
 pub(crate) fn cond_text(program: &Program, cond: &Cond) -> String {
     match cond {
         Cond::Cmp(op, a, b) => format!("{} {} {}", expr_text(program, a), op.symbol(), expr_text(program, b)),

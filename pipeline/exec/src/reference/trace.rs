@@ -1,4 +1,4 @@
-//! What an interpreter tells while it works.
+//! Events of an interpreter's trace.
 
 use crate::packet::Packet;
 use crate::pass::{Count, GhostUpdate, PassOut};
@@ -15,61 +15,61 @@ use sluice_ir::{
 pub enum Event<'a> {
     /// A packet enters a gress.
     PassStart {
-        /// The gress.
+        /// Gress.
         gress: Gress,
-        /// The packet.
+        /// Packet.
         packet: Packet,
-        /// The dev_port that it came in by, or leaves by.
+        /// dev_port on which the packet arrived or will leave.
         port: u16,
-        /// Its length without FCS.
+        /// Length without FCS.
         bytes: u32,
     },
     /// The parser enters a state.
     State {
-        /// The state.
+        /// State.
         state: ParserState,
         /// Bytes extracted so far.
         offset: usize,
-        /// Clock cycles that the state costs.
+        /// Clock cycles of the state.
         cycles: u16,
     },
     /// The parser extracted a header.
     Extracted {
-        /// The header.
+        /// Header.
         header: Header,
-        /// Byte of the packet that it starts at.
+        /// Offset of its first byte in the packet.
         offset: usize,
     },
     /// The parser verified a checksum.
     Verified {
-        /// The 1-bit field that holds the result.
+        /// 1-bit field for the result.
         field: Field,
-        /// Whether the checksum is wrong.
+        /// True if the checksum is wrong.
         wrong: bool,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
-    /// The parser chose what follows a state.
+    /// The parser chose the successor of a state.
     Selected {
-        /// The state.
+        /// State.
         state: ParserState,
-        /// Values of its select fields.
+        /// Values of the select fields.
         values: &'a [u128],
-        /// What follows.
+        /// Successor.
         next: Next,
     },
-    /// The parser moved past bytes.
+    /// The parser skipped bytes.
     Skipped {
-        /// How many.
+        /// Number of bytes.
         bytes: usize,
-        /// Byte of the packet that the first of them is.
+        /// Offset of the first of them in the packet.
         offset: usize,
     },
     /// The parser counter was changed.
     ParserCounter {
-        /// Its value now.
+        /// New value.
         value: i8,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// The parser found an error.
@@ -79,177 +79,177 @@ pub enum Event<'a> {
     },
     /// A table was looked up.
     Applied {
-        /// The table.
+        /// Table.
         table: Table,
-        /// Values of its key fields.
+        /// Values of the key fields.
         key: &'a [u128],
-        /// The entry that matched, `None` for a miss.
+        /// Entry that matched; `None` for a miss.
         entry: Option<EntryId>,
-        /// The group that the entry named.
+        /// Group that the entry names.
         group: Option<u32>,
-        /// The member that the entry named or the selector picked.
+        /// Member that the entry names or the selector picked.
         member: Option<u32>,
-        /// The action that runs next, with its arguments.
+        /// Action that runs next, with its arguments.
         call: &'a ActionCall,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
-    /// A gateway decided.
+    /// A gateway tested its condition.
     Gateway {
-        /// The condition.
+        /// Condition.
         cond: &'a Cond,
-        /// Whether it holds.
+        /// True if the condition holds.
         holds: bool,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// An action runs without a table.
     Called {
-        /// The action.
+        /// Action.
         action: Action,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// A field was written.
     Wrote {
-        /// The field.
+        /// Field.
         field: Field,
-        /// What it held.
+        /// Old value.
         old: u128,
-        /// What it holds.
+        /// New value.
         new: u128,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// A hash was computed.
     Hashed {
-        /// The computation.
+        /// Hash computation.
         hash: Hash,
-        /// Its result.
+        /// Result.
         value: u64,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// A header was made valid or invalid by an action.
     Validity {
-        /// The header.
+        /// Header.
         header: Header,
-        /// Whether it is valid now.
+        /// True if the header is now valid.
         valid: bool,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// A counter counted the packet.
     Counted {
-        /// The counter.
+        /// Counter.
         counter: Counter,
-        /// The cell.
+        /// Cell.
         index: u128,
-        /// What the cell holds now.
+        /// New value of the cell.
         now: Count,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// A register's element was accessed.
     Accessed {
-        /// What was done to it.
+        /// Register action.
         action: RegisterAction,
-        /// The element.
+        /// Index of the element.
         index: u128,
-        /// What it held.
+        /// Old value.
         before: Element,
-        /// What it holds now.
+        /// New value.
         after: Element,
-        /// The output words.
+        /// Output words.
         outputs: [u32; 4],
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
-    /// A drop primitive named a label.
+    /// A drop primitive named a reason.
     Dropped {
-        /// The label.
+        /// Reason.
         label: Label,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// The deparser computed a checksum.
     Checksum {
-        /// The field written.
+        /// Field that was written.
         field: Field,
-        /// Its value.
+        /// Value.
         value: u16,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// The deparser emitted a header.
     Emitted {
-        /// The header.
+        /// Header.
         header: Header,
-        /// Byte of the outgoing packet that it starts at.
+        /// Offset of its first byte in the outgoing packet.
         offset: usize,
     },
-    /// The deparser makes something beside the packet.
+    /// The deparser made a copy, digest or request.
     Requested {
-        /// What.
+        /// Kind.
         request: &'a Request,
-        /// The bytes of its header.
+        /// Bytes of its header.
         data: &'a [u8],
     },
-    /// A meter, filter or WRED was asked.
+    /// A meter, low-pass filter or WRED was accessed.
     Asked {
-        /// The array.
+        /// Array.
         meter: Meter,
-        /// The cell.
+        /// Cell.
         index: u128,
-        /// Colour or sample brought along.
+        /// Colour or sample from the packet.
         input: u32,
-        /// The answer.
+        /// Result.
         answer: u32,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
     /// A random number was used.
     Drew {
-        /// The generator.
+        /// Generator.
         random: Random,
-        /// The number.
+        /// Number.
         value: u64,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
-    /// The ghost control begins.
+    /// The ghost control starts.
     GhostStart {
-        /// What it sees.
+        /// Queue-depth update.
         update: &'a GhostUpdate,
     },
-    /// The pass is over.
+    /// The pass has ended.
     PassEnd {
-        /// How it ended.
+        /// Verdict.
         output: PassOut,
     },
-    /// A field of a header that is not valid is about to be read. Only told to a tracer that asks for it; keys of
-    /// tables, which may be of such headers, are left out.
+    /// A field of an invalid header is about to be read. Only reported to tracers that request it; table keys, which may
+    /// belong to such headers, are not reported.
     ReadInvalid {
-        /// The field.
+        /// Field.
         field: Field,
-        /// Where the program says so.
+        /// Source location.
         loc: Loc,
     },
 }
 
-/// Sees every step of every pass.
+/// Tracer: sees every step of every pass.
 pub trait Tracer {
-    /// One step, in the order in which they happen.
+    /// Receives one step; steps come in order.
     fn event(&mut self, program: &Program, event: &Event<'_>) {
         let _ = (program, event);
     }
 
-    /// Whether to look at what is read, for [`Event::ReadInvalid`]: that takes time.
+    /// Returns true if reads are to be examined for [`Event::ReadInvalid`], which takes time.
     fn watches_reads(&self) -> bool {
         false
     }
 
-    /// Another one that sees the steps of another interpreter; `None` if all steps must be seen by one.
+    /// Returns a tracer for the steps of another interpreter; `None` if one tracer must see all steps.
     fn fork(&self) -> Option<Self>
     where
         Self: Sized,
@@ -258,7 +258,7 @@ pub trait Tracer {
     }
 }
 
-/// Looks at nothing.
+/// Tracer that ignores all steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoTrace;
 

@@ -4,7 +4,7 @@ mod instruction;
 
 use super::values::{Source, leaf, width};
 use super::{Diag, Site, arrays, fits, is_read_only, registers};
-use crate::cfg::{Flow, NodeKind, table_actions};
+use crate::cfg::{Cfg, NodeKind, table_actions};
 use crate::{
     Action, ActionData, Counter, CounterHome, Expr, Field, Header, Index, Intrinsic, Loc, MeterAccess,
     Primitive, PrimitiveKind, Program, RegisterAccess,
@@ -428,8 +428,8 @@ fn direct(p: &Program, d: &mut Vec<Diag>) {
 /// Returns the place where an action is called without a table.
 fn called(p: &Program, action: Action) -> Option<Loc> {
     Gress::ALL.into_iter().find_map(|gress| {
-        let flow = Flow::of(p, gress);
-        let node = flow.nodes.values().find(|n| n.kind == NodeKind::Action(action));
+        let cfg = Cfg::of(p, gress);
+        let node = cfg.nodes.values().find(|n| n.kind == NodeKind::Action(action));
         node.map(|n| n.loc)
     })
 }

@@ -2,7 +2,7 @@
 //! random numbers, from which a pass draws once.
 
 use super::Diag;
-use crate::cfg::{Flow, Node, NodeKind};
+use crate::cfg::{Cfg, Node, NodeKind};
 use crate::{Counter, CounterHome, Loc, Meter, PrimitiveKind, Program, Random, Register};
 use sluice_asic::gress::Gress;
 
@@ -90,7 +90,7 @@ pub(super) fn of(p: &Program, kind: &PrimitiveKind) -> Option<Array> {
 }
 
 /// Returns the accesses of a node, each with its place.
-fn accesses(p: &Program, flow: &Flow, node: Node) -> Vec<(Array, Loc)> {
+fn accesses(p: &Program, flow: &Cfg, node: Node) -> Vec<(Array, Loc)> {
     let actions = flow.actions(p, node);
     let body = actions.iter().flat_map(|&a| &p.actions[a].body);
     body.filter_map(|primitive| Some((of(p, &primitive.kind)?, primitive.loc))).collect()
@@ -100,17 +100,17 @@ fn accesses(p: &Program, flow: &Flow, node: Node) -> Vec<(Array, Loc)> {
 /// action.
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     for gress in Gress::ALL {
-        let flow = Flow::of(p, gress);
-        let list: Vec<(Node, Array, Loc)> = flow
+        let cfg = Cfg::of(p, gress);
+        let list: Vec<(Node, Array, Loc)> = cfg
             .nodes
             .keys()
-            .flat_map(|node| accesses(p, &flow, node).into_iter().map(move |(a, loc)| (node, a, loc)))
+            .flat_map(|node| accesses(p, &cfg, node).into_iter().map(move |(a, loc)| (node, a, loc)))
             .collect();
         for (i, (node, array, loc)) in list.iter().enumerate() {
             let clash =
-                list[..i].iter().find(|(n, a, _)| a == array && n != node && !flow.exclusive(*n, *node));
+                list[..i].iter().find(|(n, a, _)| a == array && n != node && !cfg.exclusive(*n, *node));
             let Some((other, _, first)) = clash else { continue };
-            let (here, there) = (&flow.nodes[*node], &flow.nodes[*other]);
+            let (here, there) = (&cfg.nodes[*node], &cfg.nodes[*other]);
             if matches!(here.kind, NodeKind::Table(_)) && here.kind == there.kind {
                 // A table applied twice is reported with the control block.
                 continue;

@@ -3,7 +3,7 @@
 use super::headers::{self, Validity};
 use super::values::has_param;
 use super::{Diag, fits};
-use crate::ways::{Follow, Ways};
+use crate::parser_unroll::{Successor, UnrolledParser};
 use crate::{
     ActionData, Block, CmpOp, Cond, Expr, Field, Header, Home, Intrinsic, Loc, MatchKind, ParserOpKind,
     PrimitiveKind, Program, StmtKind, TableData,
@@ -186,10 +186,10 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
     if chip.parser.clear_on_write {
         return;
     }
-    let Ok(ways) = Ways::of(p, gress) else { return };
-    let mut before: Vec<BTreeMap<Field, Loc>> = vec![BTreeMap::new(); ways.places.len()];
-    for (i, stop) in ways.places.iter().enumerate() {
-        let data = &p.states[stop.place.state];
+    let Ok(unrolled) = UnrolledParser::of(p, gress) else { return };
+    let mut before: Vec<BTreeMap<Field, Loc>> = vec![BTreeMap::new(); unrolled.nodes.len()];
+    for (i, node) in unrolled.nodes.iter().enumerate() {
+        let data = &p.states[node.config.state];
         let mut written = std::mem::take(&mut before[i]);
         for op in &data.ops {
             let (ParserOpKind::Set(f, _)
@@ -208,8 +208,8 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
                 d.push(Diag::error(op.loc, text).also(first, "the first time").help(help));
             }
         }
-        for follow in &stop.follows {
-            if let Follow::Place(n) = follow {
+        for successor in &node.successors {
+            if let Successor::Node(n) = successor {
                 written.iter().for_each(|(f, loc)| _ = before[*n].entry(*f).or_insert(*loc));
             }
         }
@@ -218,14 +218,14 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
 
 /// Checks that the counter's stack is deep enough, if there is one (model: chip §6.1).
 fn counter_stack(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
-    let Ok(ways) = Ways::of(p, gress) else { return };
+    let Ok(unrolled) = UnrolledParser::of(p, gress) else { return };
     let most = chip.parser.counter_stack as usize;
-    let Some(stop) = ways.places.iter().find(|s| s.effect.pushed_most > most) else { return };
-    let data = &p.states[stop.place.state];
+    let Some(node) = unrolled.nodes.iter().find(|s| s.effect.pushed_most > most) else { return };
+    let data = &p.states[node.config.state];
     let text = format!(
         "state `{}` pushes {} on the parser counter's stack; the stack of {} holds {most}",
         data.name,
-        super::count(stop.effect.pushed_most, "counter"),
+        super::count(node.effect.pushed_most, "counter"),
         chip.name
     );
     d.push(Diag::error(data.loc, text).help("count with one counter, or unroll the inner loop"));
@@ -244,13 +244,13 @@ fn port_metadata(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
 
 /// Checks the deepest byte that a path reads.
 fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
-    let Ok(ways) = Ways::of(p, gress) else { return };
-    let before = ways.most_before(|stop| stop.effect.bytes);
+    let Ok(unrolled) = UnrolledParser::of(p, gress) else { return };
+    let before = unrolled.max_before(|node| node.effect.bytes);
     let mut deepest = (0u32, None);
-    for (stop, before) in ways.places.iter().zip(before) {
-        let after = before.saturating_add(stop.effect.reach);
+    for (node, before) in unrolled.nodes.iter().zip(before) {
+        let after = before.saturating_add(node.effect.reach);
         if after > deepest.0 {
-            deepest = (after, Some(stop.place.state));
+            deepest = (after, Some(node.config.state));
         }
     }
     let most = match gress {

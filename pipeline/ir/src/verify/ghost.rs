@@ -1,24 +1,24 @@
 //! Ghost control: the operations that are allowed without a packet.
 
 use super::Diag;
-use crate::cfg::{Flow, Var};
+use crate::cfg::{Cfg, Var};
 use crate::{Home, Loc, PrimitiveKind, Program, Register, Stmt};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
-    let flow = Flow::of(p, Gress::Ingress);
+    let cfg = Cfg::of(p, Gress::Ingress);
     let mut written: BTreeMap<Register, Loc> = BTreeMap::new();
     let mut read: BTreeSet<Register> = BTreeSet::new();
-    for (node, data) in flow.nodes.iter() {
-        let ghost = flow.is_ghost(node);
-        let e = flow.effects(p, node);
+    for (node, data) in cfg.nodes.iter() {
+        let ghost = cfg.is_ghost(node);
+        let e = cfg.effects(p, node);
         for var in e.match_reads.iter().chain(&e.action_reads) {
             if ghost { reads(p, *var, data.loc, d) } else { spies(p, *var, data.loc, d) }
         }
         e.writes.iter().filter(|_| ghost).for_each(|var| writes(p, *var, data.loc, d));
-        for primitive in flow.actions(p, node).iter().flat_map(|a| &p.actions[*a].body) {
+        for primitive in cfg.actions(p, node).iter().flat_map(|a| &p.actions[*a].body) {
             match &primitive.kind {
                 PrimitiveKind::Register(access) => {
                     let register = p.register_actions[access.action].register;

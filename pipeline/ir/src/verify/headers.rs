@@ -3,7 +3,7 @@
 use super::possible::Possible;
 use super::{Diag, papercut};
 use crate::entity::EntityMap;
-use crate::ways::{Follow, Ways};
+use crate::parser_unroll::{Successor, UnrolledParser};
 use crate::{
     Action, ApplyArms, Block, Cond, CounterLoad, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc,
     Next, Operand, ParserOpKind, PrimitiveKind, Program, SelectKey, StmtKind, Table,
@@ -50,19 +50,19 @@ impl<'p> Validity<'p> {
     }
 
     /// Follows the places of a parser.
-    pub(super) fn parse(&self, ways: &Ways) -> Parsed {
+    pub(super) fn parse(&self, unrolled: &UnrolledParser) -> Parsed {
         let p = self.p;
         let sees_errors = p.intrinsic(self.gress, Intrinsic::ParserErr).is_some();
-        let before = vec![Possible::never(); ways.places.len()];
-        let mut flow = Parsed { before, end: Possible::never() };
-        match flow.before.first_mut() {
+        let before = vec![Possible::never(); unrolled.nodes.len()];
+        let mut parsed = Parsed { before, end: Possible::never() };
+        match parsed.before.first_mut() {
             Some(first) => *first = Possible::one(0),
-            None => flow.go(Follow::End(p.pipe(self.gress).start), &Possible::one(0), sees_errors),
+            None => parsed.go(Successor::End(p.pipe(self.gress).start), &Possible::one(0), sees_errors),
         }
-        for (i, stop) in ways.places.iter().enumerate() {
-            let data = &p.states[stop.place.state];
-            let mut at = flow.before[i].clone();
-            let mut extracted = stop.effect.extracted.iter();
+        for (i, node) in unrolled.nodes.iter().enumerate() {
+            let data = &p.states[node.config.state];
+            let mut at = parsed.before[i].clone();
+            let mut extracted = node.effect.extracted.iter();
             for op in &data.ops {
                 let fails = match &op.kind {
                     ParserOpKind::Set(..)
@@ -80,7 +80,7 @@ impl<'p> Validity<'p> {
                     | ParserOpKind::PushCounter(_) => true,
                 };
                 if fails && sees_errors {
-                    flow.go(Follow::End(Next::Accept), &at, true);
+                    parsed.go(Successor::End(Next::Accept), &at, true);
                 }
                 if let ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) = op.kind {
                     let Some(&h) = extracted.next() else { break };
@@ -88,25 +88,25 @@ impl<'p> Validity<'p> {
                 }
             }
             if sees_errors && data.select.iter().any(|k| matches!(k, SelectKey::Lookahead(_))) {
-                flow.go(Follow::End(Next::Accept), &at, true);
+                parsed.go(Successor::End(Next::Accept), &at, true);
             }
-            for follow in &stop.follows {
-                flow.go(*follow, &at, sees_errors);
+            for successor in &node.successors {
+                parsed.go(*successor, &at, sees_errors);
             }
         }
-        flow
+        parsed
     }
 }
 
 impl Parsed {
-    fn go(&mut self, follow: Follow, at: &Possible, sees_errors: bool) {
-        match follow {
-            Follow::Place(n) => {
+    fn go(&mut self, successor: Successor, at: &Possible, sees_errors: bool) {
+        match successor {
+            Successor::Node(n) => {
                 let before = std::mem::replace(&mut self.before[n], Possible::never());
                 self.before[n] = before.join(at);
             }
-            Follow::End(Next::Reject) if !sees_errors => {}
-            Follow::End(_) => self.end = self.end.clone().join(at),
+            Successor::End(Next::Reject) if !sees_errors => {}
+            Successor::End(_) => self.end = self.end.clone().join(at),
         }
     }
 }
@@ -114,9 +114,9 @@ impl Parsed {
 /// Follows a gress through parser and control. Returns the headers that can be valid at its deparser, `None`
 /// if the parser loops.
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) -> Option<Possible> {
-    let ways = Ways::of(p, gress).ok()?;
+    let unrolled = UnrolledParser::of(p, gress).ok()?;
     let validity = Validity::new(p, gress);
-    let parsed = validity.parse(&ways);
+    let parsed = validity.parse(&unrolled);
     Some(Walk { p, v: &validity, d }.block(&p.pipe(gress).control, parsed.end))
 }
 

@@ -1,22 +1,22 @@
 //! Papercuts: legal code that is probably not intended.
 
 use super::Diag;
-use crate::cfg::{Flow, NodeKind, Var};
-use crate::ways::Ways;
+use crate::cfg::{Cfg, NodeKind, Var};
+use crate::parser_unroll::UnrolledParser;
 use crate::{Expr, Field, Hash, Home, Index, Intrinsic, Loc, Operand, ParserOpKind, PrimitiveKind, Program};
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
-    let flows = Gress::ALL.map(|g| Flow::of(p, g));
-    unused(p, &flows, d);
+    let cfgs = Gress::ALL.map(|g| Cfg::of(p, g));
+    unused(p, &cfgs, d);
     for gress in Gress::ALL {
         unreached(p, gress, d);
-        unwritten(p, gress, &flows[gress.index()], d);
-        left_out(p, gress, &flows[gress.index()], d);
+        unwritten(p, gress, &cfgs[gress.index()], d);
+        left_out(p, gress, &cfgs[gress.index()], d);
     }
     if !p.pipe(Gress::Ingress).control.is_empty() {
-        no_port(p, &flows[Gress::Ingress.index()], d);
+        no_port(p, &cfgs[Gress::Ingress.index()], d);
     }
 }
 
@@ -26,18 +26,18 @@ pub(super) fn key_of_absent_header(field: &str, table: &str, header: &str, at: L
     Diag::warning(at, text).help(format!("apply the table where a parser path has extracted `{header}`"))
 }
 
-fn unused(p: &Program, flows: &[Flow; 2], d: &mut Vec<Diag>) {
+fn unused(p: &Program, cfgs: &[Cfg; 2], d: &mut Vec<Diag>) {
     let mut warn = |word: &str, name: &str, at: Loc, verb: &str, help: &str| {
         d.push(Diag::warning(at, format!("{word} `{name}` is never {verb}")).help(help));
     };
-    let nodes = || flows.iter().flat_map(|f| f.nodes.values());
+    let nodes = || cfgs.iter().flat_map(|f| f.nodes.values());
     for (t, data) in p.tables.iter() {
         if !nodes().any(|n| n.kind == NodeKind::Table(t)) {
             warn("table", &data.name, data.loc, "applied", "apply it in the control block or remove it");
         }
     }
     let called: BTreeSet<_> =
-        flows.iter().flat_map(|f| f.nodes.keys().flat_map(|n| f.actions(p, n)).collect::<Vec<_>>()).collect();
+        cfgs.iter().flat_map(|f| f.nodes.keys().flat_map(|n| f.actions(p, n)).collect::<Vec<_>>()).collect();
     for (a, data) in p.actions.iter() {
         // Actions of a table that is never applied are reported with the table.
         let listed = p.tables.values().any(|t| t.actions.contains(&a) || t.default.action == a);
@@ -105,8 +105,8 @@ fn computes(p: &Program, kind: &PrimitiveKind, hash: Hash) -> bool {
 }
 
 fn unreached(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
-    let Ok(ways) = Ways::of(p, gress) else { return };
-    let order = ways.states();
+    let Ok(unrolled) = UnrolledParser::of(p, gress) else { return };
+    let order = unrolled.states();
     for (_, data) in p.states.iter().filter(|(s, x)| x.gress == gress && !order.contains(s)) {
         let text = format!("state `{}` of the {gress} parser is never reached", data.name);
         d.push(Diag::warning(data.loc, text).help("make an arm of a reached state go to it, or remove it"));
@@ -114,10 +114,10 @@ fn unreached(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
 }
 
 /// Reports metadata that is read but never written: it is always zero.
-fn unwritten(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
+fn unwritten(p: &Program, gress: Gress, cfg: &Cfg, d: &mut Vec<Diag>) {
     let (mut read, mut written): (BTreeSet<Field>, BTreeSet<Field>) = Default::default();
-    for node in flow.nodes.keys() {
-        let e = flow.effects(p, node);
+    for node in cfg.nodes.keys() {
+        let e = cfg.effects(p, node);
         read.extend(e.match_reads.iter().chain(&e.action_reads).filter_map(|v| field(*v)));
         written.extend(e.writes.iter().filter_map(|v| field(*v)));
     }
@@ -148,22 +148,22 @@ fn field(var: Var) -> Option<Field> {
     if let Var::Field(f) = var { Some(f) } else { None }
 }
 
-fn no_port(p: &Program, flow: &Flow, d: &mut Vec<Diag>) {
+fn no_port(p: &Program, cfg: &Cfg, d: &mut Vec<Diag>) {
     let port = p.intrinsic(Gress::Ingress, Intrinsic::UcastEgressPort).map(Var::Field);
     let group = |which| p.intrinsic(Gress::Ingress, which).map(Var::Field);
     let ways = [port, group(Intrinsic::McastGrpA), group(Intrinsic::McastGrpB), group(Intrinsic::CopyToCpu)];
-    let written = |n| flow.effects(p, n).writes.iter().any(|v| ways.contains(&Some(*v)));
-    if !flow.nodes.keys().any(written) {
+    let written = |n| cfg.effects(p, n).writes.iter().any(|v| ways.contains(&Some(*v)));
+    if !cfg.nodes.keys().any(written) {
         let help = "write it in an action, otherwise every packet is dropped at the end of ingress";
         d.push(Diag::warning(Loc::default(), "ingress never writes `ucast_egress_port`").help(help));
     }
 }
 
 /// Reports intrinsic fields that are used although the model leaves them out ([`Intrinsic::note`]).
-fn left_out(p: &Program, gress: Gress, flow: &Flow, d: &mut Vec<Diag>) {
+fn left_out(p: &Program, gress: Gress, cfg: &Cfg, d: &mut Vec<Diag>) {
     let mut said = BTreeSet::new();
-    for (node, data) in flow.nodes.iter() {
-        let e = flow.effects(p, node);
+    for (node, data) in cfg.nodes.iter() {
+        let e = cfg.effects(p, node);
         for var in e.match_reads.iter().chain(&e.action_reads).chain(&e.writes) {
             let Var::Field(field) = *var else { continue };
             let Home::Intrinsic(which) = p.fields[field].home else { continue };

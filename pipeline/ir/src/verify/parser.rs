@@ -3,7 +3,7 @@
 use super::headers::Validity;
 use super::possible::Possible;
 use super::{Diag, Site, count, fits, values};
-use crate::ways::{Endless, Ways};
+use crate::parser_unroll::{UnrollError, UnrolledParser};
 use crate::{
     CounterLoad, Expr, Field, Header, Home, Intrinsic, Loc, ParserOpKind, ParserState, Program, SelectKey,
     StateData,
@@ -15,14 +15,14 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
         select(p, data, d);
         effects(p, data, d);
     }
-    match Ways::of(p, gress) {
-        Err(Endless::Loop(cycle)) => d.push(loops(p, &cycle)),
-        Err(Endless::TooMany) => {
+    match UnrolledParser::of(p, gress) {
+        Err(UnrollError::Loop(cycle)) => d.push(loops(p, &cycle)),
+        Err(UnrollError::TooMany) => {
             let text = format!("the {gress} parser unrolls into too many states");
             let help = "bound its loops by a shorter stack or a smaller largest counter";
             d.push(Diag::error(Loc::default(), text).help(help));
         }
-        Ok(ways) => paths(p, gress, &ways, d),
+        Ok(unrolled) => paths(p, gress, &unrolled, d),
     }
 }
 
@@ -215,14 +215,14 @@ fn source(p: &Program, dst: Field, value: &Expr, extracted: &[Header], site: Sit
 }
 
 /// Checks rules that depend on the path of a packet.
-fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
+fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>) {
     let validity = Validity::new(p, gress);
-    let flow = validity.parse(ways);
-    for (stop, before) in ways.places.iter().zip(&flow.before) {
-        let data = &p.states[stop.place.state];
+    let parsed = validity.parse(unrolled);
+    for (node, before) in unrolled.nodes.iter().zip(&parsed.before) {
+        let data = &p.states[node.config.state];
         let who = format!("state `{}`", data.name);
         let mut at = before.clone();
-        let mut extracted = stop.effect.extracted.iter();
+        let mut extracted = node.effect.extracted.iter();
         for op in &data.ops {
             let site = Site { who: &who, gress: Some(gress), loc: op.loc };
             match &op.kind {
@@ -248,18 +248,18 @@ fn paths(p: &Program, gress: Gress, ways: &Ways, d: &mut Vec<Diag>) {
                 _ => {}
             }
         }
-        if stop.effect.underflow {
+        if node.effect.underflow {
             let text = format!("{who} pops the counter from its stack, which is empty on a path to it");
             d.push(Diag::error(data.loc, text).help("push the counter first on every path"));
         }
-        if stop.effect.full.is_some() {
+        if node.effect.full.is_some() {
             continue;
         }
         let site = Site { who: &who, gress: Some(gress), loc: data.loc };
         for &key in &data.select {
             match key {
                 SelectKey::Field(f) => present(p, &validity, &at, f, "selects on", site, d),
-                SelectKey::Last(stack, _) if stop.effect.taken.last(p, stack).is_none() => {
+                SelectKey::Last(stack, _) if node.effect.elements.last(p, stack).is_none() => {
                     let text = format!(
                         "{who} selects on the last element of stack `{}`, but there is none on every path to it",
                         p.stacks[stack].name

@@ -4,11 +4,11 @@ use super::headers::{Validity, Walk};
 use super::possible::Possible;
 use crate::cfg::Node;
 use crate::entity::EntityMap;
-use crate::ways::Ways;
+use crate::parser_unroll::UnrolledParser;
 use crate::{Action, ApplyArms, Block, Program, StmtKind, Table};
 use sluice_asic::gress::Gress;
 
-/// Reachable parts of a control block. Nodes are numbered as in [`crate::cfg::Flow::of`]. Nodes of the ghost
+/// Reachable parts of a control block. Nodes are numbered as in [`crate::cfg::Cfg::of`]. Nodes of the ghost
 /// control, which has no headers, are not included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ControlReach {
@@ -21,9 +21,9 @@ pub struct ControlReach {
 /// Returns the reachable part of a gress' control block; empty if its parser loops.
 pub fn control_reach(p: &Program, gress: Gress) -> ControlReach {
     let mut found = ControlReach::default();
-    let Ok(ways) = Ways::of(p, gress) else { return found };
+    let Ok(unrolled) = UnrolledParser::of(p, gress) else { return found };
     let validity = Validity::new(p, gress);
-    let end = validity.parse(&ways).end;
+    let end = validity.parse(&unrolled).end;
     let mut diags = Vec::new();
     let walk = Walk { p, v: &validity, d: &mut diags };
     Visit { p, walk, found: &mut found }.block(&p.pipe(gress).control, end);

@@ -3,7 +3,7 @@
 use super::super::data::Owner;
 use super::super::deps::{DependencyGraph, node_name};
 use super::demand::{AluArray, Demand};
-use sluice_ir::cfg::{Flow, NodeKind};
+use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Counter, Profile, Program};
 
@@ -22,7 +22,7 @@ enum Shared {
 /// different stages; tables that are applied twice.
 pub(crate) fn clusters(
     program: &Program,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     graph: &DependencyGraph,
     demands: &[Demand],
 ) -> Result<Vec<Vec<usize>>, Vec<Diag>> {
@@ -34,9 +34,9 @@ pub(crate) fn clusters(
             if oa.gress != ob.gress {
                 continue;
             }
-            let flow = &flows[oa.gress.index()];
+            let cfg = &cfgs[oa.gress.index()];
             if let (NodeKind::Table(x), NodeKind::Table(y)) =
-                (&flow.nodes[oa.node].kind, &flow.nodes[ob.node].kind)
+                (&cfg.nodes[oa.node].kind, &cfg.nodes[ob.node].kind)
                 && x == y
             {
                 diags.push(applied_twice(&demands[a], &demands[b]));
@@ -48,8 +48,8 @@ pub(crate) fn clusters(
             home.iter_mut().filter(|h| **h == from).for_each(|h| *h = to);
             let needs_later =
                 graph.before(ob).find(|e| e.from == oa && e.kind.distance().is_some_and(|d| d > 0));
-            if !flow.exclusive(oa.node, ob.node) || needs_later.is_some() {
-                diags.push(clash(program, flows, what, (oa, ob), (&demands[a], &demands[b])));
+            if !cfg.exclusive(oa.node, ob.node) || needs_later.is_some() {
+                diags.push(clash(program, cfgs, what, (oa, ob), (&demands[a], &demands[b])));
             }
         }
     }
@@ -79,7 +79,7 @@ fn applied_twice(a: &Demand, b: &Demand) -> Diag {
 
 fn clash(
     program: &Program,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     what: Shared,
     (oa, ob): (Owner, Owner),
     (a, b): (&Demand, &Demand),
@@ -90,7 +90,7 @@ fn clash(
         Shared::Array(AluArray::Meter(m, _)) => format!("meter `{}`", program.meters[m].name),
         Shared::Profile(p) => format!("action profile `{}`", program.profiles[p].name),
     };
-    let of = |o: Owner| node_name(program, &flows[o.gress.index()], o.node);
+    let of = |o: Owner| node_name(program, &cfgs[o.gress.index()], o.node);
     Diag::error(b.at, format!("`{}` and `{}` share {name}, but a packet may run both", of(oa), of(ob)))
         .also(a.at, "the first use")
         .help("a memory is accessed once per packet: make the uses exclude each other, or give each its own")

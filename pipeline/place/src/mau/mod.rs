@@ -1,20 +1,26 @@
-//! Tables, conditions and actions into stages and units.
+//! Places tables, conditions and actions in stages and assigns the units of each stage.
 //!
-//! Demands, the units of a stage, the scheduler.
+//! | modules | purpose |
+//! |---|---|
+//! | `demand`, `gateway`, `sizes` | what each node needs: match, memory, action data, buses |
+//! | `relations`, `cluster`, `order` | dependencies, nodes that must share a stage, order of logical ids |
+//! | `schedule`, `latency_groups`, `delay_search` | list scheduling and its variants |
+//! | `pool`, `fit`, `hash`, `ram`, `xbar` | units of one stage and their assignment to a node |
+//! | `outcome_carriers`, `pointer`, `retest` | outcomes that are used in a later stage |
 
-mod calm;
 mod cluster;
+mod delay_search;
 mod demand;
 mod fit;
 pub(super) mod gateway;
 mod hash;
-mod hold;
+mod latency_groups;
 mod order;
+mod outcome_carriers;
 mod pointer;
 mod pool;
 mod ram;
 mod relations;
-mod relay;
 mod retest;
 mod schedule;
 mod sizes;
@@ -30,49 +36,52 @@ use super::next_table::{self, Carrier, LongBranch};
 use super::nofit::{Exhausted, Place, Resource};
 use super::options::{Objective, Optimisation, Options};
 use super::timing;
+use delay_search::EarliestStages;
 use demand::Demand;
 use fit::Fit;
-use hold::Holds;
+use outcome_carriers::OptionalCarriers;
 use pointer::Pointer;
 use relations::Relations;
-use relay::Means;
 use retest::Retester;
-use schedule::{Manner, Schedule, Splitting};
+use schedule::{Schedule, ScheduleOptions, Splitting};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_ir::Program;
-use sluice_ir::cfg::{Flow, Node, Var};
+use sluice_ir::cfg::{Cfg, Node, Var};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
 use std::collections::BTreeSet;
 
 use super::data::Owner;
 
-/// What this pass makes.
+/// Result of a schedule: places of all nodes, units and carriers of outcomes.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tables {
-    /// Per gress.
+pub(crate) struct PlacedTables {
+    /// Placed nodes, by [`Gress::index`].
     pub(crate) nodes: [EntityMap<Node, PlacedNode>; 2],
-    /// Every unit used, sorted.
+    /// All units in use, sorted.
     pub(crate) units: Vec<UnitUse>,
-    /// Outcomes that cross stages.
+    /// Outcomes that are used in a later stage, with their carriers.
     pub(crate) long_branches: Vec<LongBranch>,
-    /// What it comes to.
+    /// Cost of the schedule.
     pub(crate) cost: Cost,
 }
 
-/// What schedules are compared by.
+/// Figures by which schedules are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Outcomes that nothing carries to where they are needed.
+    /// Outcomes without a carrier; a placement is legal only if there are none.
     pub(crate) uncarried: usize,
+    /// Stages in use.
     stages: u32,
+    /// Latency of both gresses together, in cycles.
     cycles: u64,
+    /// Logical table ids in use.
     logical_ids: usize,
 }
 
 impl Cost {
-    /// Less is better; what leaves outcomes behind is no placement at all.
+    /// Returns the sort key under the objective; less is better. Uncarried outcomes count first.
     pub(crate) fn key(&self, options: &Options) -> (usize, u64, u64, usize) {
         let (stages, cycles) = (u64::from(self.stages), self.cycles);
         match options.objective {
@@ -82,12 +91,12 @@ impl Cost {
     }
 }
 
-/// Why this pass failed.
+/// Reason why no placement was found.
 #[derive(Clone, Debug)]
 pub(crate) struct TablesFailed {
-    /// What was found.
+    /// Findings for the user.
     pub(crate) diags: Vec<Diag>,
-    /// What ran out first.
+    /// Resource that ran out first; `None` if dependencies or pins alone rule out a placement.
     pub(crate) first_exhausted: Option<Exhausted>,
 }
 
@@ -97,26 +106,28 @@ impl From<Vec<Diag>> for TablesFailed {
     }
 }
 
-/// Places all nodes of both gresses: the best of several schedules, by the objective. Tables are split sparingly at
-/// first; if that fails, wherever there is room. As a `last_resort` nodes are held back until all outcomes arrive.
+/// Places all nodes of both gresses and returns the best of several schedules, by the objective.
+///
+/// Tables are split sparingly first; if that fails, wherever there is room. With `last_resort`, nodes are delayed until every
+/// outcome has a carrier ([`delay_search`]).
 ///
 /// # Errors
-/// When a node has no place.
+/// If a node has no place, or an outcome no carrier.
 pub(crate) fn place(
     program: &Program,
     chip: &ChipSpec,
     options: &Options,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     phv: &PhvAllocation,
     graph: &DependencyGraph,
     last_resort: bool,
-) -> Result<Tables, TablesFailed> {
+) -> Result<PlacedTables, TablesFailed> {
     let view = PhvView::new(chip, phv);
-    let demands = demands(program, chip, flows, &view)?;
-    let clusters = cluster::clusters(program, flows, graph, &demands)?;
+    let demands = demands(program, chip, cfgs, &view)?;
+    let clusters = cluster::clusters(program, cfgs, graph, &demands)?;
     check_pins(chip, graph, &demands)?;
-    let relations = Relations::of(program, &view, &demands, flows, graph);
-    let attempt = |manner: Manner, holds: &Holds| {
+    let relations = Relations::of(program, &view, &demands, cfgs, graph);
+    let attempt = |variant: ScheduleOptions, earliest: &EarliestStages| {
         let randoms = demands.iter().map(|d| (d.owner, d.randoms.clone())).collect();
         let fit = Fit {
             chip,
@@ -126,69 +137,74 @@ pub(crate) fn place(
             shared_hashes: options.may(Optimisation::SharedHashes),
             randoms,
         };
-        let mut schedule = Schedule::new(&demands, flows, graph, &relations, clusters.clone(), fit, manner);
-        schedule.hold(holds);
+        let mut schedule = Schedule::new(&demands, cfgs, graph, &relations, clusters.clone(), fit, variant);
+        schedule.delay(earliest);
         let pending = schedule.run(&|v: Var| v.name(program));
         if !pending.is_empty() {
             return Err(failure(&schedule, graph, &pending));
         }
-        let nodes = nodes(&schedule, flows, graph);
+        let nodes = nodes(&schedule, cfgs, graph);
         let mut long_branches = Vec::new();
         if chip.features.parallel_next_tables {
-            long_branches = next_table::long_branches(flows, &nodes);
-            let retester = Retester::new(program, &view, flows, &nodes, &long_branches);
-            let pointer = Pointer { flows, nodes: &nodes };
-            let means = Means {
-                again: options.may(Optimisation::RetestedConditions).then_some(&retester),
+            long_branches = next_table::long_branches(cfgs, &nodes);
+            let retester = Retester::new(program, &view, cfgs, &nodes, &long_branches);
+            let pointer = Pointer { cfgs, nodes: &nodes };
+            let optional = OptionalCarriers {
+                retest: options.may(Optimisation::RetestedConditions).then_some(&retester),
                 pointer: options.may(Optimisation::NextTablePointer).then_some(&pointer),
             };
-            schedule.carry(&means, &mut long_branches);
+            schedule.carry(&optional, &mut long_branches);
         }
-        let mut tables = Tables { nodes, units: units(&schedule), long_branches, cost: Cost::default() };
-        tables.cost = cost(program, chip, &view, flows, &tables);
+        let mut tables =
+            PlacedTables { nodes, units: units(&schedule), long_branches, cost: Cost::default() };
+        tables.cost = cost(program, chip, &view, cfgs, &tables);
         Ok(tables)
     };
     let least = Gress::ALL.iter().map(|g| graph.critical_length(*g)).max().unwrap_or(0);
     let mut first = None;
-    let mut unreached: Option<(Tables, Manner)> = None;
-    for manners in manners(chip, options) {
-        let mut best: Option<(Tables, Manner)> = None;
-        let better = |next: &Tables, than: &Option<(Tables, Manner)>| {
+    let mut unreached: Option<(PlacedTables, ScheduleOptions)> = None;
+    for variants in attempts(chip, options) {
+        let mut best: Option<(PlacedTables, ScheduleOptions)> = None;
+        let better = |next: &PlacedTables, than: &Option<(PlacedTables, ScheduleOptions)>| {
             than.as_ref().is_none_or(|(b, _)| next.cost.key(options) < b.cost.key(options))
         };
-        for manner in manners {
-            match attempt(manner, &Holds::new()) {
-                Ok(next) if better(&next, &best) => best = Some((next, manner)),
+        for variant in variants {
+            match attempt(variant, &EarliestStages::new()) {
+                Ok(next) if better(&next, &best) => best = Some((next, variant)),
                 Ok(_) => {}
                 Err(failed) => first = first.or(Some(failed)),
             }
-            // Dependencies alone forbid anything better.
-            let done = |t: &Tables| t.cost.stages <= least && t.cost.uncarried == 0;
+            // No schedule has fewer stages than the longest dependency chain.
+            let done = |t: &PlacedTables| t.cost.stages <= least && t.cost.uncarried == 0;
             if options.objective == Objective::FewestStages && best.as_ref().is_some_and(|(b, _)| done(b)) {
                 break;
             }
         }
         match best {
             Some((best, _)) if best.cost.uncarried == 0 => return Ok(best),
-            Some((next, manner)) if better(&next, &unreached) => unreached = Some((next, manner)),
+            Some((next, variant)) if better(&next, &unreached) => unreached = Some((next, variant)),
             _ => {}
         }
     }
-    if let Some((tables, manner)) = unreached.take_if(|_| last_resort) {
-        let found = hold::search(tables, |cost| cost.key(options), |holds| attempt(manner, holds).ok());
+    if let Some((tables, variant)) = unreached.take_if(|_| last_resort) {
+        let found = delay_search::search(
+            tables,
+            |cost| cost.key(options),
+            |earliest| attempt(variant, earliest).ok(),
+        );
         if found.cost.uncarried == 0 {
             return Ok(found);
         }
-        unreached = Some((found, manner));
+        unreached = Some((found, variant));
     }
-    let failed = unreached.map(|(tables, _)| uncarried(program, chip, flows, &tables)).or(first);
+    let failed = unreached.map(|(tables, _)| uncarried(program, chip, cfgs, &tables)).or(first);
     Err(failed.unwrap_or_else(|| TablesFailed::from(Vec::new())))
 }
 
-/// What nothing brings to where it is needed.
-fn uncarried(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], tables: &Tables) -> TablesFailed {
+/// Reports the outcomes without a carrier.
+fn uncarried(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], tables: &PlacedTables) -> TablesFailed {
     let left: Vec<&LongBranch> = tables.long_branches.iter().filter(|b| b.by == Carrier::Nothing).collect();
-    let name = |b: &LongBranch| node_name(program, &flows[b.gress.index()], b.to);
+    let name = |b: &LongBranch| node_name(program, &cfgs[b.gress.index()], b.to);
     let diag = |b: &&LongBranch| {
         let (from, to, tags) = (b.from_stage, b.to_stage, chip.mau.long_branch_tags);
         let text = format!(
@@ -199,7 +215,7 @@ fn uncarried(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], tables: &Tab
         );
         let help = "test the condition again right before what it decides, keep its outcome in a metadata field, or apply \
                     closer together what runs on it";
-        Diag::error(flows[b.gress.index()].nodes[b.to].loc, text).help(help)
+        Diag::error(cfgs[b.gress.index()].nodes[b.to].loc, text).help(help)
     };
     let first = left.first().map(|b| Exhausted {
         resource: Resource::LongBranches,
@@ -209,9 +225,9 @@ fn uncarried(program: &Program, chip: &ChipSpec, flows: &[Flow; 2], tables: &Tab
     TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first }
 }
 
-/// Ways to go about a schedule, those of a later list only if no earlier one finds a place in which every outcome
-/// arrives; in a list, in order of preference among equals.
-fn manners(chip: &ChipSpec, options: &Options) -> Vec<Vec<Manner>> {
+/// Returns lists of schedule options. A list is tried only if no earlier list led to a placement in which every outcome has a
+/// carrier. Within a list, the first of equally good options wins.
+fn attempts(chip: &ChipSpec, options: &Options) -> Vec<Vec<ScheduleOptions>> {
     let splitting = match options.may(Optimisation::SplitTables) {
         true => vec![Some(Splitting::Sparing), Some(Splitting::Greedy)],
         false => vec![None],
@@ -223,18 +239,29 @@ fn manners(chip: &ChipSpec, options: &Options) -> Vec<Vec<Manner>> {
     };
     let attached = options.may(Optimisation::AttachedGateways);
     let of = |splitting| {
-        let of = move |late_gateways, patience| Manner { splitting, late_gateways, attached, patience };
-        let ways = (0..=most).map(move |patience| of(late, patience));
-        ways.chain(late.then(|| of(false, 0))).collect()
+        let with = move |late_gateways, reserved_stages| ScheduleOptions {
+            splitting,
+            late_gateways,
+            attached,
+            reserved_stages,
+        };
+        let variants = (0..=most).map(move |reserved_stages| with(late, reserved_stages));
+        variants.chain(late.then(|| with(false, 0))).collect()
     };
     splitting.into_iter().map(of).collect()
 }
 
-fn cost(program: &Program, chip: &ChipSpec, view: &PhvView<'_>, flows: &[Flow; 2], tables: &Tables) -> Cost {
+fn cost(
+    program: &Program,
+    chip: &ChipSpec,
+    view: &PhvView<'_>,
+    cfgs: &[Cfg; 2],
+    tables: &PlacedTables,
+) -> Cost {
     let parts = tables.nodes.iter().flat_map(EntityMap::values).flat_map(|n| &n.parts);
     let cycles = Gress::ALL.map(|gress| {
-        let (flow, nodes) = (&flows[gress.index()], &tables.nodes[gress.index()]);
-        let stages = timing::stages(program, chip, view, (gress, flow), nodes, &tables.units);
+        let (cfg, nodes) = (&cfgs[gress.index()], &tables.nodes[gress.index()]);
+        let stages = timing::stages(program, chip, view, (gress, cfg), nodes, &tables.units);
         timing::latency(chip, gress, &stages).total.0
     });
     let ids = tables.units.iter().filter(|u| u.unit.column == Column::LogicalTable).map(|u| u.unit);
@@ -250,15 +277,15 @@ fn cost(program: &Program, chip: &ChipSpec, view: &PhvView<'_>, flows: &[Flow; 2
 fn demands(
     program: &Program,
     chip: &ChipSpec,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     view: &PhvView<'_>,
 ) -> Result<Vec<Demand>, Vec<Diag>> {
     let mut found = Vec::new();
     let mut diags = Vec::new();
     for gress in Gress::ALL {
-        let flow = &flows[gress.index()];
-        for node in flow.nodes.keys() {
-            match Demand::of(program, chip, view, flow, Owner { gress, node }) {
+        let cfg = &cfgs[gress.index()];
+        for node in cfg.nodes.keys() {
+            match Demand::of(program, chip, view, cfg, Owner { gress, node }) {
                 Ok(demand) => {
                     if let Some(error) = sizes::impossible(&chip.mau, &demand) {
                         diags.push(
@@ -306,12 +333,12 @@ fn units(schedule: &Schedule<'_>) -> Vec<UnitUse> {
 
 fn nodes(
     schedule: &Schedule<'_>,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     graph: &DependencyGraph,
 ) -> [EntityMap<Node, PlacedNode>; 2] {
     let mut placed = schedule.demands.iter().zip(schedule.parts.iter().zip(&schedule.why));
     Gress::ALL.map(|gress| {
-        let count = flows[gress.index()].nodes.len();
+        let count = cfgs[gress.index()].nodes.len();
         let of_gress = placed.by_ref().take(count);
         of_gress
             .map(|(d, (parts, why))| PlacedNode {

@@ -1,38 +1,38 @@
-//! The order of predication within a stage: logical ids, and which gateways share a table's.
+//! Logical ids of a stage: the order in which its tables take effect, and the gateways that share a table's id.
 //!
-//! A gateway attaches to the first table of its then- or else-branch if that is in the same stage and no other gateway
-//! is attached to it (model: chip §3.6, §3.7).
+//! A gateway attaches to the first table of its then- or else-branch if that table is in the same stage and no other
+//! gateway is attached to it (model: chip §3.6, §3.7).
 
 use super::demand::Demand;
 use super::relations::Wait;
-use sluice_ir::cfg::{Flow, NodeKind, Outcome};
+use sluice_ir::cfg::{Cfg, NodeKind, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The nodes of a stage, in order of placing, and the attached gateways.
+/// Nodes of a stage in order of placing, and the attached gateways.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StageOrder {
     nodes: Vec<usize>,
-    /// Gateway by the table that it is attached to.
+    /// Table to attached gateway.
     gateway_of: BTreeMap<usize, usize>,
-    /// Whether gateways are attached to tables.
+    /// True if gateways may be attached to tables.
     attaches: bool,
 }
 
 impl StageOrder {
-    /// A stage without nodes.
+    /// Returns a stage without nodes.
     pub(crate) fn new(attaches: bool) -> Self {
         StageOrder { attaches, ..Default::default() }
     }
 
-    /// Logical ids needed.
+    /// Returns the number of logical ids needed.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len() - self.gateway_of.len()
     }
 
-    /// Adds a node, attached to its gateway if that may be.
-    pub(crate) fn add(&mut self, i: usize, demands: &[Demand], flows: &[Flow; 2], waits: &[Vec<Wait>]) {
+    /// Adds a node, attached to its gateway if possible.
+    pub(crate) fn add(&mut self, i: usize, demands: &[Demand], cfgs: &[Cfg; 2], waits: &[Vec<Wait>]) {
         self.nodes.push(i);
-        let gateway = gateway_before(i, demands, flows).filter(|g| {
+        let gateway = gateway_before(i, demands, cfgs).filter(|g| {
             self.attaches && self.nodes.contains(g) && !self.gateway_of.values().any(|taken| taken == g)
         });
         if let Some(gateway) = gateway {
@@ -43,7 +43,7 @@ impl StageOrder {
         }
     }
 
-    /// The nodes of each logical id, in order of predication; `None` if there is no such order.
+    /// Returns the nodes of each logical id, in order; `None` if no order satisfies all dependencies.
     pub(crate) fn groups(&self, waits: &[Vec<Wait>]) -> Option<Vec<Vec<usize>>> {
         let attached: BTreeSet<usize> = self.gateway_of.values().copied().collect();
         let mut open: Vec<Vec<usize>> = self
@@ -69,16 +69,16 @@ impl StageOrder {
     }
 }
 
-/// The gateway in whose then- or else-branch this table or action stands first.
-fn gateway_before(i: usize, demands: &[Demand], flows: &[Flow; 2]) -> Option<usize> {
+/// Returns the gateway in whose then- or else-branch this table or action is first.
+fn gateway_before(i: usize, demands: &[Demand], cfgs: &[Cfg; 2]) -> Option<usize> {
     let owner = demands[i].owner;
-    let flow = &flows[owner.gress.index()];
-    if matches!(flow.nodes[owner.node].kind, NodeKind::Gateway(_)) {
+    let cfg = &cfgs[owner.gress.index()];
+    if matches!(cfg.nodes[owner.node].kind, NodeKind::Gateway(_)) {
         return None;
     }
-    let pred = flow.nodes[owner.node].pred;
-    let (_, gateway, outcome) = flow.preds[pred].of?;
-    let first = flow.nodes.iter().find(|(_, d)| d.pred == pred).map(|(n, _)| n);
+    let pred = cfg.nodes[owner.node].pred;
+    let (_, gateway, outcome) = cfg.preds[pred].of?;
+    let first = cfg.nodes.iter().find(|(_, d)| d.pred == pred).map(|(n, _)| n);
     if first != Some(owner.node) || !matches!(outcome, Outcome::Then | Outcome::Else) {
         return None;
     }

@@ -1,19 +1,19 @@
-//! The next-table pointer as one more carrier of outcomes (model: chip §3.7).
+//! The next-table pointer as a carrier of outcomes (model: chip §3.7).
 //!
-//! Beside the bits that enable tables of its own stage and of the next one, a result may name one logical table of any
-//! later stage, and the packet holds that name until a result names another. Results of a node name one each or none
-//! does. So an outcome is safe on the pointer as long as no node that names a table can run on that outcome before the
-//! named one is reached. A gateway that tests again is part of the table to which it is attached, but runs for more
-//! packets: such a table names none.
+//! In addition to enabling tables of its own stage and of the next one, a result can name one logical table of any later
+//! stage. The packet keeps that name until another result replaces it. Either all results of a node name a table or none
+//! does. An outcome is therefore safe on the pointer if no node that names a table can run on that outcome before the named
+//! table is reached. A gateway that tests again belongs to the table to which it is attached but runs for more packets, so
+//! such a table names none.
 
 use super::super::data::PlacedNode;
 use super::super::next_table::{Carrier, LongBranch};
-use sluice_ir::cfg::{Flow, Node, Outcome};
+use sluice_ir::cfg::{Cfg, Node, Outcome};
 use sluice_ir::entity::EntityMap;
 
-/// Says which outcomes may be on the pointer together.
+/// Decides which outcomes can share the pointer.
 pub(super) struct Pointer<'a> {
-    pub(super) flows: &'a [Flow; 2],
+    pub(super) cfgs: &'a [Cfg; 2],
     pub(super) nodes: &'a [EntityMap<Node, PlacedNode>; 2],
 }
 
@@ -21,12 +21,13 @@ pub(super) struct Pointer<'a> {
 type Place = (u8, u8);
 
 impl Pointer<'_> {
-    /// Whether one of the outcomes can be on the pointer beside those that are.
+    /// Returns true if an outcome can be on the pointer together with those that are.
     pub(super) fn takes(&self, branches: &[LongBranch], which: usize) -> bool {
         self.in_the_way(branches, which).is_some_and(|there| there.is_empty())
     }
 
-    /// Outcomes that would have to leave the pointer for this one; nothing if it cannot be on it anyway.
+    /// Returns the outcomes that would have to leave the pointer for this one; `None` if it cannot be on the pointer in any
+    /// case.
     pub(super) fn in_the_way(&self, branches: &[LongBranch], which: usize) -> Option<Vec<usize>> {
         let branch = &branches[which];
         self.way(branch)?;
@@ -47,12 +48,12 @@ impl Pointer<'_> {
         Some(there)
     }
 
-    /// Where the name is given and where it is used; nothing if several parts of a table could give it.
+    /// Returns the points at which the name is set and used; `None` if several parts of a table could set it.
     fn way(&self, branch: &LongBranch) -> Option<(Place, Place)> {
-        let (flow, nodes) = (&self.flows[branch.gress.index()], &self.nodes[branch.gress.index()]);
+        let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         let [from, to] = [branch.from, branch.to].map(|n| &nodes[n].parts);
         let to = to.first().filter(|p| p.stage == branch.to_stage)?;
-        let decided = flow.preds[flow.nodes[branch.to].pred].of;
+        let decided = cfg.preds[cfg.nodes[branch.to].pred].of;
         let missed = decided.is_some_and(|(_, n, outcome)| n == branch.from && outcome == Outcome::Miss);
         let from = match &from[..] {
             [one] => one,
@@ -60,20 +61,20 @@ impl Pointer<'_> {
             _ => return None,
         };
         let place = |p: &super::super::data::Part| (p.stage, p.logical_id);
-        (!flow.is_ghost(branch.to) && from.stage == branch.from_stage).then(|| (place(from), place(to)))
+        (!cfg.is_ghost(branch.to) && from.stage == branch.from_stage).then(|| (place(from), place(to)))
     }
 
-    /// Whether `other` names a table while `branch` is on the pointer.
+    /// Returns true if `other` names a table while `branch` is on the pointer.
     fn disturbs(&self, other: &LongBranch, branch: &LongBranch) -> bool {
         if other.gress != branch.gress {
             return false;
         }
-        let flow = &self.flows[branch.gress.index()];
-        let pred = flow.nodes[branch.to].pred;
+        let cfg = &self.cfgs[branch.gress.index()];
+        let pred = cfg.nodes[branch.to].pred;
         if other.from == branch.from {
-            return !flow.excluded(other.to, pred);
+            return !cfg.excluded(other.to, pred);
         }
         let (Some((from, to)), Some((again, _))) = (self.way(branch), self.way(other)) else { return true };
-        from <= again && again < to && !flow.excluded(other.from, pred)
+        from <= again && again < to && !cfg.excluded(other.from, pred)
     }
 }

@@ -1,38 +1,36 @@
-//! The units of one stage: which are taken, by whom and for what.
-//!
-//! Taking and giving back.
+//! Units of one stage: those in use, their owners and purposes.
 
 use super::super::bits::ByteRef;
 use super::super::data::{Owner, Unit, UnitUse};
 use rustc_hash::FxHashMap;
 use sluice_asic::chip::Column;
 
-/// What a unit carries, which decides who may share it.
+/// Content of a unit, which decides whether owners may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// Only its owner's.
+    /// Content of one owner alone.
     Own,
-    /// This byte, whoever reads it.
+    /// This container byte, for all its readers.
     Byte(ByteRef),
-    /// The bytes of this crossbar group and, if given, the bits of this hash group.
+    /// Bytes of this crossbar group and, if given, the bits of this hash group.
     Bus {
         /// Exact crossbar group.
         xbar: u16,
         /// Hash group.
         hash: Option<u16>,
     },
-    /// An action profile or counter that several nodes use by name.
+    /// An action profile or array that several nodes use.
     Shared(u32),
-    /// Bits of a computation, by its number and how many bits it has.
+    /// Bits of a computation: its number and its number of bits.
     Hashed(u32, u32),
-    /// A slice of hash distribution fed by this hash group, with bits of a computation.
+    /// A hash distribution slice fed by this hash group, with bits of a computation.
     Dist {
         /// Hash group.
         group: u16,
-        /// The computation and its bits; `None` if it is the owner's alone.
+        /// Computation and number of bits; `None` if the owner does not share them.
         of: Option<(u32, u32)>,
     },
-    /// An instruction word: index of the containers that it writes.
+    /// Instruction word: index of the containers that it writes.
     Instruction(u32),
 }
 
@@ -41,7 +39,7 @@ impl Content {
         !matches!(self, Content::Own | Content::Dist { of: None, .. })
     }
 
-    /// The computation whose bits these are, and how many it has.
+    /// Returns the computation of these bits and its number of bits.
     pub(crate) fn computation(self) -> Option<(u32, u32)> {
         match self {
             Content::Hashed(what, bits) | Content::Dist { of: Some((what, bits)), .. } => Some((what, bits)),
@@ -50,25 +48,25 @@ impl Content {
     }
 }
 
-/// A unit in use.
+/// Unit in use.
 #[derive(Clone, Debug)]
 struct Held {
     content: Content,
     owners: Vec<Owner>,
 }
 
-/// A point to return to.
+/// State to which the pool can be rolled back.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark(usize);
 
 impl Mark {
-    /// How many units were taken between an earlier point and this one.
+    /// Returns the number of units taken between an earlier mark and this one.
     pub(crate) fn since(self, earlier: Mark) -> usize {
         self.0.saturating_sub(earlier.0)
     }
 }
 
-/// The units of one stage.
+/// Units of one stage.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pool {
     stage: u8,
@@ -77,12 +75,12 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A stage with all units free.
+    /// Returns a stage with all units free.
     pub(crate) fn new(stage: u8) -> Self {
         Pool { stage, ..Default::default() }
     }
 
-    /// How many of these bytes a crossbar does not carry yet.
+    /// Returns how many of these bytes are not yet on a crossbar.
     pub(crate) fn missing<'b>(&self, column: Column, bytes: impl Iterator<Item = &'b ByteRef>) -> usize {
         let carried: Vec<ByteRef> = self
             .held
@@ -93,27 +91,27 @@ impl Pool {
         bytes.filter(|b| !carried.contains(b)).count()
     }
 
-    /// Whether nobody uses the unit.
+    /// Returns true if the unit is free.
     pub(crate) fn is_free(&self, column: Column, row: u16, col: u16) -> bool {
         !self.held.contains_key(&(column, row, col))
     }
 
-    /// What the unit carries.
+    /// Returns the content of the unit.
     pub(crate) fn content(&self, column: Column, row: u16, col: u16) -> Option<Content> {
         self.held.get(&(column, row, col)).map(|h| h.content)
     }
 
-    /// Everyone who uses the unit.
+    /// Returns all owners of the unit.
     pub(crate) fn owners_at(&self, column: Column, row: u16, col: u16) -> &[Owner] {
         self.held.get(&(column, row, col)).map_or(&[], |h| h.owners.as_slice())
     }
 
-    /// The unit's first owner.
+    /// Returns the first owner of the unit.
     pub(crate) fn owner_of(&self, column: Column, row: u16, col: u16) -> Option<Owner> {
         self.held.get(&(column, row, col)).and_then(|h| h.owners.first().copied())
     }
 
-    /// Whether the unit is free or carries the same already.
+    /// Returns true if the unit is free or has this content.
     pub(crate) fn accepts(&self, column: Column, row: u16, col: u16, content: Content) -> bool {
         match self.content(column, row, col) {
             None => true,
@@ -121,8 +119,8 @@ impl Pool {
         }
     }
 
-    /// Gives the unit to `owner`; a unit that carries the same for another owner gets one owner more.
-    /// Returns false, and changes nothing, if it carries something else.
+    /// Gives the unit to `owner`, as a further owner if it has the same content. Returns false, and changes nothing, if it
+    /// has other content.
     pub(crate) fn take(
         &mut self,
         (column, row, col): (Column, u16, u16),
@@ -142,24 +140,24 @@ impl Pool {
         true
     }
 
-    /// The first owner of a meter ALU that carries this content.
+    /// Returns the first owner of a meter ALU with this content.
     pub(crate) fn holder(&self, content: Content) -> Option<Owner> {
         let mut alus = self.log.iter().filter(|u| u.unit.column == Column::MeterAlu);
         let found = alus.find(|u| self.content(Column::MeterAlu, u.unit.row, u.unit.col) == Some(content));
         found.map(|u| u.owner)
     }
 
-    /// Whether a unit of the column carries this content.
+    /// Returns true if a unit of the column has this content.
     pub(crate) fn carries(&self, column: Column, content: Content) -> bool {
         self.held.iter().any(|((c, ..), h)| *c == column && h.content == content)
     }
 
-    /// Makes `owner` a further owner of everything that carries this content; false if nothing does.
+    /// Makes `owner` a further owner of all units with this content; returns false if there are none.
     pub(crate) fn join(&mut self, content: Content, owner: Owner) -> bool {
         self.join_all(|c| c == content, owner)
     }
 
-    /// Makes `owner` a further owner of all bits of a computation that has at least this many; false if there is none.
+    /// Makes `owner` a further owner of all bits of a computation with at least this many; returns false if there is none.
     pub(crate) fn join_computation(&mut self, what: u32, bits: u32, owner: Owner) -> bool {
         let known = self.held.values().filter_map(|h| h.content.computation());
         let Some(found) = known.filter(|(w, b)| *w == what && *b >= bits).min() else { return false };
@@ -179,12 +177,12 @@ impl Pool {
         !theirs.is_empty()
     }
 
-    /// The state to which [`Pool::roll_back`] can return.
+    /// Returns the state to which [`Pool::roll_back`] can return.
     pub(crate) fn mark(&self) -> Mark {
         Mark(self.log.len())
     }
 
-    /// Gives back everything taken since `mark`.
+    /// Frees all units taken since `mark`.
     pub(crate) fn roll_back(&mut self, mark: Mark) {
         for used in self.log.drain(mark.0..).rev() {
             let key = (used.unit.column, used.unit.row, used.unit.col);
@@ -197,12 +195,12 @@ impl Pool {
         }
     }
 
-    /// Everything in use.
+    /// Returns all units in use.
     pub(crate) fn uses(&self) -> &[UnitUse] {
         &self.log
     }
 
-    /// Owners of units of a column, in order of taking.
+    /// Returns the owners of units of a column, in order of taking.
     pub(crate) fn owners_of(&self, column: Column) -> Vec<Owner> {
         let mut owners = Vec::new();
         for used in self.log.iter().filter(|u| u.unit.column == column) {

@@ -1,42 +1,41 @@
-//! What nodes are to each other, worked out once for all attempts at a schedule.
-//!
-//! Who waits for whom, who excludes whom, who runs on whose outcome, who matches on what another writes.
+//! Relations between nodes, computed once for all scheduling attempts: dependencies, mutual exclusion, control, and match
+//! dependencies.
 
 use super::super::bits::PhvView;
 use super::super::data::Owner;
 use super::super::deps::{Dependency, DependencyGraph};
 use super::demand::Demand;
 use sluice_ir::Program;
-use sluice_ir::cfg::{Flow, NodeKind, Var};
+use sluice_ir::cfg::{Cfg, NodeKind, Var};
 
-/// A dependency of one demand on another.
+/// Dependency of one node on another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
-    /// Index of the demand waited for.
+    /// Index of the node that is waited for.
     pub(crate) on: usize,
-    /// Stages between.
+    /// Least number of stages from that node to this one.
     pub(crate) distance: u32,
     pub(crate) kind: Dependency,
     pub(crate) var: Option<Var>,
 }
 
-/// Everything by index of the demand.
+/// Relations of each node, by its index in the demands.
 pub(crate) struct Relations {
-    /// Whom it waits for.
+    /// Dependencies on earlier nodes.
     pub(crate) waits: Vec<Vec<Wait>>,
-    /// With whom it may not share a stage, and the variable that shows it.
+    /// Nodes with which it may not share a stage, each with the variable that causes the conflict.
     pub(crate) conflicts: Vec<Vec<(usize, Option<Var>)>>,
-    /// Those of its gress that no packet runs with it.
+    /// True for nodes of its gress that no packet runs with it.
     pub(crate) exclusive: Vec<Vec<bool>>,
     /// Nodes on whose outcomes it runs, outermost first.
     pub(crate) deciders: Vec<Vec<usize>>,
     /// Nodes that run directly on its outcome.
     pub(crate) children: Vec<Vec<usize>>,
-    /// Nodes not below it for which those below it wait.
+    /// Nodes outside its branches for which nodes inside its branches wait.
     pub(crate) outside: Vec<Vec<usize>>,
     /// Nodes that write containers on which it matches, for some packet that runs both.
     pub(crate) matches_on: Vec<Vec<usize>>,
-    /// Gateways for which nobody waits but those that they decide.
+    /// True for gateways for which only the nodes that they decide wait.
     pub(crate) may_wait: Vec<bool>,
 }
 
@@ -45,7 +44,7 @@ impl Relations {
         program: &Program,
         view: &PhvView<'_>,
         demands: &[Demand],
-        flows: &[Flow; 2],
+        cfgs: &[Cfg; 2],
         graph: &DependencyGraph,
     ) -> Relations {
         let index = |owner| demands.iter().position(|d| d.owner == owner);
@@ -67,8 +66,8 @@ impl Relations {
         let deciders: Vec<Vec<usize>> = demands
             .iter()
             .map(|d| {
-                let flow = &flows[d.owner.gress.index()];
-                let outcomes = flow.outcomes(flow.nodes[d.owner.node].pred);
+                let cfg = &cfgs[d.owner.gress.index()];
+                let outcomes = cfg.outcomes(cfg.nodes[d.owner.node].pred);
                 let owner = |node| Owner { gress: d.owner.gress, node };
                 outcomes.into_iter().filter_map(|(n, _)| index(owner(n))).collect()
             })
@@ -91,14 +90,14 @@ impl Relations {
             .map(|i| {
                 let owner = demands[i].owner;
                 let gateway =
-                    matches!(flows[owner.gress.index()].nodes[owner.node].kind, NodeKind::Gateway(_));
+                    matches!(cfgs[owner.gress.index()].nodes[owner.node].kind, NodeKind::Gateway(_));
                 let mut waiting = (0..demands.len()).filter(|j| waits[*j].iter().any(|w| w.on == i));
                 gateway && waiting.all(|j| below(i, j))
             })
             .collect();
         Relations {
-            exclusive: exclusive(demands, flows),
-            matches_on: matches_on(program, view, demands, flows),
+            exclusive: exclusive(demands, cfgs),
+            matches_on: matches_on(program, view, demands, cfgs),
             conflicts: conflicts.collect(),
             waits,
             deciders,
@@ -109,23 +108,18 @@ impl Relations {
     }
 }
 
-fn exclusive(demands: &[Demand], flows: &[Flow; 2]) -> Vec<Vec<bool>> {
+fn exclusive(demands: &[Demand], cfgs: &[Cfg; 2]) -> Vec<Vec<bool>> {
     let pair = |a: &Demand, b: &Demand| {
-        a.owner.gress == b.owner.gress && flows[a.owner.gress.index()].exclusive(a.owner.node, b.owner.node)
+        a.owner.gress == b.owner.gress && cfgs[a.owner.gress.index()].exclusive(a.owner.node, b.owner.node)
     };
     demands.iter().map(|a| demands.iter().map(|b| pair(a, b)).collect()).collect()
 }
 
-fn matches_on(
-    program: &Program,
-    view: &PhvView<'_>,
-    demands: &[Demand],
-    flows: &[Flow; 2],
-) -> Vec<Vec<usize>> {
+fn matches_on(program: &Program, view: &PhvView<'_>, demands: &[Demand], cfgs: &[Cfg; 2]) -> Vec<Vec<usize>> {
     let touched: Vec<_> = demands
         .iter()
         .map(|d| {
-            let effects = flows[d.owner.gress.index()].effects(program, d.owner.node);
+            let effects = cfgs[d.owner.gress.index()].effects(program, d.owner.node);
             (view.containers(&effects.match_reads), view.containers(&effects.writes))
         })
         .collect();
@@ -134,7 +128,7 @@ fn matches_on(
         a != b
             && oa.gress == ob.gress
             && !touched[a].1.is_disjoint(&touched[b].0)
-            && !flows[oa.gress.index()].exclusive(oa.node, ob.node)
+            && !cfgs[oa.gress.index()].exclusive(oa.node, ob.node)
     };
     (0..demands.len()).map(|b| (0..demands.len()).filter(|&a| feeds(a, b)).collect()).collect()
 }

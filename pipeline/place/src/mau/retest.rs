@@ -1,9 +1,8 @@
-//! Conditions tested once more where their outcome is needed, instead of being carried there.
+//! Gateways that test conditions again in a later stage, so that the outcome needs no carrier.
 //!
-//! A gateway needs no tag to know what the packet still says. It stands in the stage of the first node that runs on the
-//! outcome, attached to it, or in the stage before with a logical id of its own, and tests the last conditions of the
-//! node's path together. What decides the path before them must be known there, and nothing may have written their
-//! containers since they were tested first.
+//! The gateway is in the stage of the first node that runs on the outcome, attached to that node, or in the stage before
+//! with its own logical id. It tests the last conditions of the node's path together. The outcomes before them on the path
+//! must be known there, and no node may have written the containers of the conditions since they were first tested.
 
 use super::super::bits::PhvView;
 use super::super::data::{Owner, Part, PlacedNode};
@@ -12,28 +11,28 @@ use super::fit::Fit;
 use super::gateway::{self, GatewayDemand};
 use super::pool::{Content, Pool};
 use sluice_asic::chip::Column;
-use sluice_ir::cfg::{Flow, Node, NodeData, NodeKind, Outcome, Pred};
+use sluice_ir::cfg::{Cfg, Node, NodeData, NodeKind, Outcome, Pred};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{Cond, Program};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-/// Finds gateways that test again for the branches of one placement.
+/// Finds such gateways for the branches of one placement.
 pub(super) struct Retester<'a> {
     program: &'a Program,
     view: &'a PhvView<'a>,
-    flows: &'a [Flow; 2],
+    cfgs: &'a [Cfg; 2],
     nodes: &'a [EntityMap<Node, PlacedNode>; 2],
-    /// Of each branch what could test again, attached or in the stage before; found when it is asked for, and asked for
-    /// often while branches make room for each other.
+    /// For each branch, the candidate gateways, attached or in the stage before. They are computed on first use and kept,
+    /// because they are needed often while branches make room for each other.
     tests: Vec<[OnceCell<Vec<Again>>; 2]>,
 }
 
-/// A gateway that could test again, if it finds room.
+/// A candidate gateway.
 struct Again {
-    /// Outcomes that it tests, the last of the path.
+    /// Number of outcomes that it tests, the last of the path.
     outcomes: u8,
-    /// The first logical id in its stage that can be enabled by what decides the path before.
+    /// First logical id in its stage that the earlier outcomes of the path can enable.
     first_id: u8,
     need: GatewayDemand,
 }
@@ -42,14 +41,14 @@ impl<'a> Retester<'a> {
     pub(super) fn new(
         program: &'a Program,
         view: &'a PhvView<'a>,
-        flows: &'a [Flow; 2],
+        cfgs: &'a [Cfg; 2],
         nodes: &'a [EntityMap<Node, PlacedNode>; 2],
         branches: &[LongBranch],
     ) -> Self {
-        Retester { program, view, flows, nodes, tests: branches.iter().map(|_| Default::default()).collect() }
+        Retester { program, view, cfgs, nodes, tests: branches.iter().map(|_| Default::default()).collect() }
     }
 
-    /// Takes what a gateway for one of the branches needs; nothing if none can do it.
+    /// Takes the units of a gateway for one of the branches; `None` if no candidate fits.
     pub(super) fn retest(
         &self,
         fit: &Fit<'_>,
@@ -58,10 +57,10 @@ impl<'a> Retester<'a> {
         which: usize,
     ) -> Option<Carrier> {
         let branch = &branches[which];
-        let (flow, nodes) = (&self.flows[branch.gress.index()], &self.nodes[branch.gress.index()]);
+        let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         let first = nodes[branch.to].parts.first()?;
         // A table's way to its own next part is no condition, and a queue's depth is no packet.
-        if first.stage != branch.to_stage || flow.is_ghost(branch.to) {
+        if first.stage != branch.to_stage || cfg.is_ghost(branch.to) {
             return None;
         }
         let own_stage = branch.to_stage.checked_sub(1)?;
@@ -73,7 +72,7 @@ impl<'a> Retester<'a> {
                     b.by == Carrier::Pointer && (b.gress, b.from) == (branch.gress, branch.to)
                 };
                 let may = !branches.iter().any(names);
-                (may && attaches(pool, flow, branch.to, first.logical_id.into())).then_some(first.logical_id)
+                (may && attaches(pool, cfg, branch.to, first.logical_id.into())).then_some(first.logical_id)
             } else {
                 let mut ids = (0..fit.chip.mau.logical_tables as u16).rev();
                 ids.find(|id| pool.is_free(Column::LogicalTable, *id, 0)).map(|id| id as u8)
@@ -92,20 +91,20 @@ impl<'a> Retester<'a> {
         None
     }
 
-    /// The gateways in a stage that could test again for a branch, the one of fewest outcomes first.
+    /// Returns the candidate gateways of a branch in a stage, the one with the fewest outcomes first.
     fn tests(&self, fit: &Fit<'_>, branch: &LongBranch, stage: u8) -> Vec<Again> {
-        let (flow, nodes) = (&self.flows[branch.gress.index()], &self.nodes[branch.gress.index()]);
-        let NodeData { pred, loc, .. } = flow.nodes[branch.to];
-        let path = flow.outcomes(pred);
+        let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
+        let NodeData { pred, loc, .. } = cfg.nodes[branch.to];
+        let path = cfg.outcomes(pred);
         let mut before = pred;
         let mut list = Vec::new();
         for outcomes in 1..=path.len() {
             let tested = &path[path.len() - outcomes..];
-            let (Some((parent, ..)), Some(cond)) = (flow.preds[before].of, joint(flow, tested)) else {
+            let (Some((parent, ..)), Some(cond)) = (cfg.preds[before].of, joint(cfg, tested)) else {
                 break;
             };
             before = parent;
-            let Some(first_id) = first_id(flow, nodes, before, stage) else { continue };
+            let Some(first_id) = first_id(cfg, nodes, before, stage) else { continue };
             if !self.unchanged(branch, before, tested, stage) {
                 continue;
             }
@@ -116,25 +115,25 @@ impl<'a> Retester<'a> {
         list
     }
 
-    /// Whether no packet that gets as far as `before` can have written what the conditions read since they were tested,
-    /// and none of it is in a container that delays a stage in which it is matched.
+    /// Returns true if no packet that reaches `before` can have written a value of the conditions since they were tested,
+    /// and none of the values is in a container whose match delays the stage.
     fn unchanged(&self, branch: &LongBranch, before: Pred, tested: &[(Node, Outcome)], stage: u8) -> bool {
-        let (flow, nodes) = (&self.flows[branch.gress.index()], &self.nodes[branch.gress.index()]);
+        let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         tested.iter().all(|(decider, _)| {
-            let NodeKind::Gateway(cond) = &flow.nodes[*decider].kind else { return false };
+            let NodeKind::Gateway(cond) = &cfg.nodes[*decider].kind else { return false };
             let Some(from) = nodes[*decider].parts.first().map(|p| p.stage) else { return false };
             let read: BTreeSet<_> = self.view.containers(&cond.vars());
             let between = |n: &Node| nodes[*n].parts.iter().any(|p| (from..stage).contains(&p.stage));
-            let mut writers = flow.nodes.keys().filter(|n| between(n) && !flow.excluded(*n, before));
+            let mut writers = cfg.nodes.keys().filter(|n| between(n) && !cfg.excluded(*n, before));
             from < stage
                 && !read.iter().any(|c| self.view.is_mocha(*c))
                 && writers
-                    .all(|n| self.view.containers(&flow.effects(self.program, n).writes).is_disjoint(&read))
+                    .all(|n| self.view.containers(&cfg.effects(self.program, n).writes).is_disjoint(&read))
         })
     }
 }
 
-/// Takes a gateway, with a logical id of its own or without.
+/// Takes the units of a gateway, with its own logical id or attached.
 fn take(fit: &Fit<'_>, pool: &mut Pool, owner: Owner, need: &GatewayDemand, id: Option<u8>) -> bool {
     let mark = pool.mark();
     if fit.gateway(pool, owner, need, "retest").is_err() {
@@ -147,17 +146,17 @@ fn take(fit: &Fit<'_>, pool: &mut Pool, owner: Owner, need: &GatewayDemand, id: 
     true
 }
 
-/// Whether a gateway can be attached to the node: it is a table or an action, and has none yet.
-fn attaches(pool: &Pool, flow: &Flow, node: Node, id: u16) -> bool {
-    !matches!(flow.nodes[node].kind, NodeKind::Gateway(_))
+/// Returns true if a gateway can be attached to the node: it is a table or an action, and has none.
+fn attaches(pool: &Pool, cfg: &Cfg, node: Node, id: u16) -> bool {
+    !matches!(cfg.nodes[node].kind, NodeKind::Gateway(_))
         && pool.owners_at(Column::LogicalTable, id, 0).len() == 1
 }
 
-/// The outcomes as one condition, if gateways decide them all.
-fn joint(flow: &Flow, outcomes: &[(Node, Outcome)]) -> Option<Cond> {
+/// Returns the conjunction of the outcomes; `None` unless gateways decide all of them.
+fn joint(cfg: &Cfg, outcomes: &[(Node, Outcome)]) -> Option<Cond> {
     let mut all: Option<Cond> = None;
     for (node, outcome) in outcomes {
-        let NodeKind::Gateway(cond) = &flow.nodes[*node].kind else { return None };
+        let NodeKind::Gateway(cond) = &cfg.nodes[*node].kind else { return None };
         let cond = if *outcome == Outcome::Then { cond.clone() } else { Cond::Not(Box::new(cond.clone())) };
         all = Some(match all {
             Some(before) => Cond::And(Box::new(before), Box::new(cond)),
@@ -167,13 +166,14 @@ fn joint(flow: &Flow, outcomes: &[(Node, Outcome)]) -> Option<Cond> {
     all
 }
 
-/// The first logical id in a stage that can be enabled by what decides `pred` or runs on it: any if it always holds or
-/// one of them is in the stage before, else those behind one of them in the stage; nothing if there is none.
-fn first_id(flow: &Flow, nodes: &EntityMap<Node, PlacedNode>, pred: Pred, stage: u8) -> Option<u8> {
-    let Some((_, decider, outcome)) = flow.preds[pred].of else { return Some(0) };
+/// Returns the first logical id in a stage that the deciders of `pred`, or nodes that run on it, can enable: 0 if `pred`
+/// always holds or one of these nodes is in the stage before, else the id after the first of them in the stage; `None` if
+/// there is none.
+fn first_id(cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>, pred: Pred, stage: u8) -> Option<u8> {
+    let Some((_, decider, outcome)) = cfg.preds[pred].of else { return Some(0) };
     let parts = &nodes[decider].parts;
     let decided = if outcome == Outcome::Miss { parts.last() } else { parts.first() };
-    let inside = flow.nodes.iter().filter(|(_, d)| d.pred == pred);
+    let inside = cfg.nodes.iter().filter(|(_, d)| d.pred == pred);
     let inside = inside.filter_map(|(n, _)| nodes[n].parts.first());
     let first = |p: &Part| match p.stage {
         s if s + 1 == stage => Some(0),

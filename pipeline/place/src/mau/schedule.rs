@@ -1,105 +1,108 @@
-//! Which part of which node goes to which stage.
+//! List scheduling: assigns the parts of nodes to stages, stage by stage.
 //!
-//! List scheduling, stage by stage, of what is ready: parts of tables already begun first, then by earliest stage,
-//! length of the chain behind, size and program order.
+//! In each stage the ready clusters are placed by priority: tables with a part in an earlier stage first, then by earliest
+//! stage, length of the dependency chain that follows, size and program order.
 
 use super::super::data::Part;
 use super::super::deps::DependencyGraph;
 use super::super::next_table::LongBranch;
-use super::calm::Calm;
+use super::delay_search::EarliestStages;
 use super::demand::Demand;
 use super::fit::{Fit, Shortage};
-use super::hold::Holds;
+use super::latency_groups::LatencyGroups;
 use super::order::StageOrder;
+use super::outcome_carriers::OptionalCarriers;
 use super::pool::{Content, Pool};
 use super::relations::Relations;
-use super::relay::Means;
-use super::{relay, sizes};
+use super::{outcome_carriers, sizes};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Var};
+use sluice_ir::cfg::{Cfg, Var};
 use std::cmp::Reverse;
 
-/// How readily tables are split.
+/// Rule by which tables are split over stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Splitting {
-    /// Only tables that fit no stage alone, in parts of at least half of what an empty stage takes.
+    /// Splits only tables that fit no stage alone, into parts of at least half of the entries that an empty stage takes.
     Sparing,
-    /// Any table, wherever a block is free.
+    /// Splits any table, wherever a memory block is free.
     Greedy,
 }
 
-/// How one attempt goes about it.
+/// Options of one scheduling attempt.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manner {
-    /// How readily tables are split.
+pub(crate) struct ScheduleOptions {
+    /// Rule by which tables are split; `None`: they are not.
     pub(crate) splitting: Option<Splitting>,
-    /// Whether gateways wait until something that they decide can run.
+    /// True if a gateway waits for the stage in which a node that it decides can run.
     pub(crate) late_gateways: bool,
-    /// Whether gateways share the logical ids of tables.
+    /// True if gateways share the logical ids of tables.
     pub(crate) attached: bool,
-    /// Stages per gress that may hold only what need not wait for a match.
-    pub(crate) patience: u32,
+    /// Stages per gress that are reserved for nodes without a match dependency on the open latency group.
+    pub(crate) reserved_stages: u32,
 }
 
-/// What could not be had.
+/// Resource that a node did not get.
 #[derive(Clone, Debug)]
 pub(crate) struct Missed {
     /// Index of the demand.
     pub(crate) demand: usize,
-    /// The stage.
+    /// Stage in which it was tried.
     pub(crate) stage: u8,
-    /// The resource.
+    /// Resource that was short.
     pub(crate) shortage: Shortage,
 }
 
 /// The state of scheduling.
 pub(crate) struct Schedule<'a> {
-    /// What is placed, in order of gress and node.
+    /// Needs of all nodes, in order of gress and node. Other lists here have the same indices.
     pub(crate) demands: &'a [Demand],
-    flows: &'a [Flow; 2],
+    cfgs: &'a [Cfg; 2],
     relations: &'a Relations,
     clusters: Vec<Vec<usize>>,
     tails: Vec<u32>,
     mins: Vec<u32>,
     fit: Fit<'a>,
-    manner: Manner,
-    calm: Calm,
-    /// The earliest stage of each demand that is held back.
-    held: Vec<u8>,
-    /// The stages' units.
+    options: ScheduleOptions,
+    groups: LatencyGroups,
+    /// Earliest stage of each node; 0 if it is not delayed.
+    earliest: Vec<u8>,
+    /// Units of each stage.
     pub(crate) pools: Vec<Pool>,
-    /// Parts of each demand.
+    /// Placed parts of each node.
     pub(crate) parts: Vec<Vec<Part>>,
+    /// Entries of each node that are not placed.
     left: Vec<u32>,
     complete: Vec<bool>,
+    /// Entries that an empty stage takes of each node; `None`: not computed.
     alone: Vec<Option<u32>>,
+    /// For each node the last stage that dependencies, conflicts or pins ruled out, and the reason.
     blocked: Vec<Option<(u8, String)>>,
-    /// Why each demand is not earlier than it is.
+    /// Reason why each node is in no earlier stage.
     pub(crate) why: Vec<String>,
-    /// Everything that could not be had, in order of trying.
+    /// Resources that nodes did not get, in order of the attempts.
     pub(crate) missed: Vec<Missed>,
 }
 
 impl<'a> Schedule<'a> {
-    /// Nothing placed yet.
+    /// Returns a schedule with empty stages.
     pub(crate) fn new(
         demands: &'a [Demand],
-        flows: &'a [Flow; 2],
+        cfgs: &'a [Cfg; 2],
         graph: &DependencyGraph,
         relations: &'a Relations,
         clusters: Vec<Vec<usize>>,
         fit: Fit<'a>,
-        manner: Manner,
+        options: ScheduleOptions,
     ) -> Self {
         let count = demands.len();
         Schedule {
-            calm: Calm::new(manner.patience, fit.chip),
+            groups: LatencyGroups::new(options.reserved_stages, fit.chip),
             tails: demands.iter().map(|d| graph.tail(d.owner)).collect(),
             mins: demands.iter().map(|d| graph.min_stage(d.owner)).collect(),
             pools: (0..fit.chip.mau.stages.min(256)).map(|s| Pool::new(s as u8)).collect(),
             parts: vec![Vec::new(); count],
-            held: vec![0; count],
+            earliest: vec![0; count],
             left: demands.iter().map(|d| d.size).collect(),
             complete: vec![false; count],
             alone: vec![None; count],
@@ -107,28 +110,28 @@ impl<'a> Schedule<'a> {
             why: vec![String::new(); count],
             missed: Vec::new(),
             demands,
-            flows,
+            cfgs,
             relations,
             clusters,
             fit,
-            manner,
+            options,
         }
     }
 
-    /// Holds nodes back; before anything is placed.
-    pub(crate) fn hold(&mut self, holds: &Holds) {
-        for (held, demand) in self.held.iter_mut().zip(self.demands) {
-            *held = holds.get(&demand.owner).copied().unwrap_or(0);
+    /// Delays nodes to their earliest stages; called before anything is placed.
+    pub(crate) fn delay(&mut self, delayed: &EarliestStages) {
+        for (earliest, demand) in self.earliest.iter_mut().zip(self.demands) {
+            *earliest = delayed.get(&demand.owner).copied().unwrap_or(0);
         }
     }
 
-    /// Places everything; returns the clusters that found no place.
+    /// Places all clusters; returns those without a place.
     pub(crate) fn run(&mut self, var_name: &dyn Fn(Var) -> String) -> Vec<Vec<usize>> {
         let mut pending = std::mem::take(&mut self.clusters);
         for stage in 0..self.pools.len() as u8 {
-            let mut order = StageOrder::new(self.manner.attached);
+            let mut order = StageOrder::new(self.options.attached);
             self.begin(&pending, stage, var_name);
-            // What a stage takes or refuses it asks for no more, and the others' priorities stay as they are.
+            // A cluster is tried once per stage, and placing one does not change the priorities of the others.
             pending.sort_by_cached_key(|cluster| self.priority(cluster));
             let mut asking: Vec<usize> = (0..pending.len()).collect();
             while let Some(next) = asking.iter().position(|&i| self.ready(&pending[i], stage, var_name)) {
@@ -136,37 +139,39 @@ impl<'a> Schedule<'a> {
                 self.place(&pending[i], stage, &mut order, var_name);
             }
             pending.retain(|cluster| !self.done(cluster));
-            self.calm.end(stage, &self.parts, self.demands, self.relations);
+            self.groups.end(stage, &self.parts, self.demands, self.relations);
             self.number(stage, &order);
         }
         pending
     }
 
-    /// Decides which gresses keep to what need not wait for a match in this stage.
+    /// Reserves this stage in each gress in which some ready clusters have a match dependency on the open latency group and
+    /// some have none.
     fn begin(&mut self, pending: &[Vec<usize>], stage: u8, var_name: &dyn Fn(Var) -> String) {
         for gress in Gress::ALL {
-            if !self.calm.may_begin(gress, stage) {
+            if !self.groups.may_reserve(gress, stage) {
                 continue;
             }
             let own = |c: &&Vec<usize>| c.iter().all(|&i| self.demands[i].owner.gress == gress);
             let own: Vec<Vec<usize>> = pending.iter().filter(own).cloned().collect();
-            let (mut calm, mut eager) = (false, false);
+            let (mut free, mut waiting) = (false, false);
             for cluster in &own {
                 if !self.ready(cluster, stage, var_name) {
                     continue;
                 }
-                let waits =
-                    cluster.iter().any(|&i| self.calm.matches(gress, i, stage, &self.parts, self.relations));
-                calm |= !waits;
-                eager |= waits;
+                let waits = cluster
+                    .iter()
+                    .any(|&i| self.groups.matches(gress, i, stage, &self.parts, self.relations));
+                free |= !waits;
+                waiting |= waits;
             }
-            self.calm.begin(gress, calm && eager);
+            self.groups.reserve(gress, free && waiting);
         }
     }
 
-    /// Finds carriers for the outcomes that cross stages, when everything is placed.
-    pub(crate) fn carry(&mut self, means: &Means<'_>, branches: &mut [LongBranch]) {
-        relay::carry(&mut self.pools, &self.fit, means, branches);
+    /// Assigns carriers to the outcomes that are used in a later stage; called after everything is placed.
+    pub(crate) fn carry(&mut self, optional: &OptionalCarriers<'_>, branches: &mut [LongBranch]) {
+        outcome_carriers::carry(&mut self.pools, &self.fit, optional, branches);
     }
 
     fn done(&self, cluster: &[usize]) -> bool {
@@ -181,16 +186,16 @@ impl<'a> Schedule<'a> {
         (Reverse(begun), min, Reverse(tail), Reverse(size), cluster.first().copied())
     }
 
-    /// Whether dependencies, conflicts and pins allow the cluster in this stage.
+    /// Returns true if dependencies, conflicts and pins allow the cluster in this stage.
     fn ready(&mut self, cluster: &[usize], stage: u8, var_name: &dyn Fn(Var) -> String) -> bool {
         for &i in cluster {
-            if self.parts[i].is_empty() && self.held[i] > stage {
+            if self.parts[i].is_empty() && self.earliest[i] > stage {
                 let text = "held back, so that an outcome reaches what runs on it".to_owned();
                 self.blocked[i] = Some((stage, text));
                 return false;
             }
             if let Some(text) =
-                self.calm.refuses(self.demands[i].owner.gress, i, stage, &self.parts, self.relations)
+                self.groups.refuses(self.demands[i].owner.gress, i, stage, &self.parts, self.relations)
             {
                 self.blocked[i] = Some((stage, text.to_owned()));
                 return false;
@@ -225,16 +230,16 @@ impl<'a> Schedule<'a> {
         true
     }
 
-    /// Whether a gateway has nothing to decide yet.
+    /// Returns true if none of the nodes that a gateway decides could run in this stage.
     fn too_early(&self, i: usize, stage: u8) -> bool {
         self.may_wait(i) && !self.relations.children[i].iter().any(|&c| self.soon(c, i, stage))
     }
 
     fn may_wait(&self, i: usize) -> bool {
-        self.manner.late_gateways && self.relations.may_wait[i]
+        self.options.late_gateways && self.relations.may_wait[i]
     }
 
-    /// Whether a node could run in the stage if `gateway` were there.
+    /// Returns true if a node could run in the stage if `gateway` were there.
     fn soon(&self, node: usize, gateway: usize, stage: u8) -> bool {
         let free = self.relations.waits[node].iter().all(|w| {
             let last = self.parts[w.on].last().filter(|_| self.complete[w.on]);
@@ -314,7 +319,7 @@ impl<'a> Schedule<'a> {
 
     /// Room for the node in the order of predication.
     fn logical_id(&self, i: usize, order: &mut StageOrder) -> Result<(), Shortage> {
-        order.add(i, self.demands, self.flows, &self.relations.waits);
+        order.add(i, self.demands, self.cfgs, &self.relations.waits);
         if order.len() as u32 <= self.fit.chip.mau.logical_tables {
             return Ok(());
         }
@@ -332,7 +337,7 @@ impl<'a> Schedule<'a> {
         let pool = &mut self.pools[usize::from(stage)];
         let whole = self.fit.part(pool, demand, want);
         let Err(shortage) = whole else { return whole };
-        let Some(splitting) = self.manner.splitting.filter(|_| alone && demand.splittable()) else {
+        let Some(splitting) = self.options.splitting.filter(|_| alone && demand.splittable()) else {
             return Err(shortage);
         };
         let step = sizes::step(&self.fit.chip.mau, demand).max(1);

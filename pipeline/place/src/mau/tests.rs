@@ -40,7 +40,7 @@ fn used(placement: &Placement, column: Column, purpose: &str) -> usize {
 }
 
 fn node(placement: &Placement, gress: Gress, wanted: impl Fn(&NodeKind) -> bool) -> Node {
-    let found = placement.gress(gress).flow.nodes.iter().find(|(_, d)| wanted(&d.kind));
+    let found = placement.gress(gress).cfg.nodes.iter().find(|(_, d)| wanted(&d.kind));
     found.map(|(n, _)| n).unwrap()
 }
 

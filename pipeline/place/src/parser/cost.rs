@@ -5,7 +5,7 @@ use sluice_asic::chip::ParserSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, PhvInventory};
 use sluice_ir::cfg::Var;
-use sluice_ir::ways::{CounterRange, Effect, Place, Taken};
+use sluice_ir::parser_unroll::{Configuration, CounterRange, StackCounts, StateEffect};
 use sluice_ir::{
     CounterLoad, Expr, Field, Header, Home, Intrinsic, ParserOpKind, ParserState, Program, SelectKey,
 };
@@ -55,13 +55,13 @@ struct Work {
 
 impl Hardware<'_> {
     /// The cost of a state, entered after these stack elements were extracted.
-    pub(super) fn state(&self, state: ParserState, taken: &Taken) -> StateCost {
+    pub(super) fn state(&self, state: ParserState, elements: &StackCounts) -> StateCost {
         let data = &self.program.states[state];
-        let (counter, pushed, taken) = (CounterRange::default(), Vec::new(), taken.clone());
-        let place = Place { state, counter, pushed, taken };
+        let (counter, pushed, elements) = (CounterRange::default(), Vec::new(), elements.clone());
+        let place = Configuration { state, counter, pushed, elements };
         let effect = place.effect(self.program);
         let work = self.work(state, &effect);
-        let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.taken, &work);
+        let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.elements, &work);
         // A row per arm in every matching cycle, and one per cycle for what matches nothing else.
         let extraction = self.extract(&work);
         let cycles = extraction.cycles + late + matches - 1 + self.counter_wait(state);
@@ -110,7 +110,7 @@ impl Hardware<'_> {
         self.inventory.get(container).map_or(8, |i| i.size.bits())
     }
 
-    fn work(&self, state: ParserState, effect: &Effect) -> Work {
+    fn work(&self, state: ParserState, effect: &StateEffect) -> Work {
         let mut work = Work { reach: effect.reach, ..Work::default() };
         let mut extracted = effect.extracted.iter();
         for op in &self.program.states[state].ops {
@@ -235,7 +235,7 @@ impl Hardware<'_> {
 
     /// Cycles that match the selected bytes (at least one), and cycles more for bytes of earlier states that the
     /// scratch registers do not hold. Bytes of the state itself go to the match registers as they pass.
-    fn select(&self, select: &[SelectKey], taken: &Taken, work: &Work) -> Matches {
+    fn select(&self, select: &[SelectKey], elements: &StackCounts, work: &Work) -> Matches {
         let mut seen: BTreeSet<u32> = BTreeSet::new();
         let mut late = 0;
         for &key in select {
@@ -243,7 +243,7 @@ impl Hardware<'_> {
                 seen.extend(work.bytes + u32::from(ahead.at) / 8..work.bytes + ahead.reach());
                 continue;
             }
-            let Some(f) = taken.field(self.program, key) else { continue };
+            let Some(f) = elements.field(self.program, key) else { continue };
             let data = &self.program.fields[f];
             let offset = match data.home {
                 Home::Header(h) => self.program.field_offset(h, f).unwrap_or(0) % 8,

@@ -36,8 +36,8 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
 use sluice_ir::entity::EntityMap;
+use sluice_ir::parser_unroll::{StackCounts, UnrollError, UnrolledParser};
 use sluice_ir::verify::Diag;
-use sluice_ir::ways::{Endless, Taken, Ways};
 use sluice_ir::{CounterLoad, Field, Next, ParserOpKind, ParserState, Program};
 use std::collections::BTreeSet;
 
@@ -55,8 +55,9 @@ pub fn place(
     let inventory = PhvInventory::new(&chip.phv);
     let hardware = Hardware { program, spec: &chip.parser, inventory: &inventory, allocation: alloc };
     let start = program.pipe(gress).start;
-    let ways = Ways::of(program, gress).map_err(|endless| vec![loop_found(program, gress, &endless)])?;
-    let before = if ways.places.is_empty() { 0 } else { hardware.intrinsic(gress) };
+    let unrolled =
+        UnrolledParser::of(program, gress).map_err(|endless| vec![loop_found(program, gress, &endless)])?;
+    let before = if unrolled.nodes.is_empty() { 0 } else { hardware.intrinsic(gress) };
     let mut cycles: EntityMap<ParserState, u16> = program.states.values().map(|_| 0).collect();
     let mut rows = before;
     let mut states = Vec::new();
@@ -64,11 +65,11 @@ pub fn place(
         let own = cost.cycles + if start == Next::State(state) { before } else { 0 };
         cycles[state] = cycles[state].max(own.min(u16::MAX.into()) as u16);
     };
-    for (state, taken) in copies(&ways) {
-        let cost = hardware.state(state, taken);
+    for (state, elements) in copies(&unrolled) {
+        let cost = hardware.state(state, elements);
         states.push(PlacedState {
             state,
-            extracted: taken.counts().to_vec(),
+            extracted: elements.counts().to_vec(),
             first_row: rows,
             rows: cost.rows,
             cycles: cost.cycles.min(u16::MAX.into()) as u16,
@@ -79,27 +80,27 @@ pub fn place(
         take(state, cost);
     }
     // States that no path reaches have a cost, but no rows.
-    let reached = ways.states();
+    let reached = unrolled.states();
     for (state, _) in program.states.iter().filter(|(s, d)| d.gress == gress && !reached.contains(s)) {
-        take(state, hardware.state(state, &Taken::default()));
+        take(state, hardware.state(state, &StackCounts::default()));
     }
-    let diags = check(program, chip, gress, &ways, rows);
+    let diags = check(program, chip, gress, &unrolled, rows);
     if diags.is_empty() { Ok(PlacedParser { cycles, rows, states }) } else { Err(diags) }
 }
 
 /// The hardware's copies of states: one per combination of elements extracted before (model: chip §6.2), however
 /// often the counter leads through it.
-fn copies(ways: &Ways) -> Vec<(ParserState, &Taken)> {
-    let mut list: Vec<(ParserState, &Taken)> =
-        ways.places.iter().map(|s| (s.place.state, &s.place.taken)).collect();
+fn copies(unrolled: &UnrolledParser) -> Vec<(ParserState, &StackCounts)> {
+    let mut list: Vec<(ParserState, &StackCounts)> =
+        unrolled.nodes.iter().map(|s| (s.config.state, &s.config.elements)).collect();
     list.sort_unstable();
     list.dedup();
     list
 }
 
-fn loop_found(program: &Program, gress: Gress, endless: &Endless) -> Diag {
+fn loop_found(program: &Program, gress: Gress, endless: &UnrollError) -> Diag {
     match endless {
-        Endless::Loop(states) => {
+        UnrollError::Loop(states) => {
             let data = states.first().map(|s| &program.states[*s]);
             let name = data.map_or("", |d| d.name.as_str());
             Diag::error(
@@ -108,16 +109,22 @@ fn loop_found(program: &Program, gress: Gress, endless: &Endless) -> Diag {
             )
             .help("bound the loop by a stack or by the parser counter")
         }
-        Endless::TooMany => {
+        UnrollError::TooMany => {
             Diag::error(Default::default(), format!("the {gress} parser unrolls into too many states"))
                 .help("use shorter stacks and smaller counters")
         }
     }
 }
 
-fn check(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways, rows: u32) -> Vec<Diag> {
+fn check(
+    program: &Program,
+    chip: &ChipSpec,
+    gress: Gress,
+    unrolled: &UnrolledParser,
+    rows: u32,
+) -> Vec<Diag> {
     let mut diags = Vec::new();
-    let order = ways.states();
+    let order = unrolled.states();
     let first = order.first().map(|&s| program.states[s].loc).unwrap_or_default();
     if rows > chip.parser.tcam_rows {
         let text = format!(
@@ -126,7 +133,7 @@ fn check(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways, rows: u3
         );
         diags.push(Diag::error(first, text).help("merge states, or select on fewer values"));
     }
-    diags.extend(depth(program, chip, gress, ways));
+    diags.extend(depth(program, chip, gress, unrolled));
     diags.extend(counter_loads(program, chip, gress, &order));
     for &state in &order {
         diags.extend(checksums(program, chip, state));
@@ -170,22 +177,22 @@ pub fn reach(chip: &ChipSpec, gress: Gress) -> u32 {
 /// The deepest byte that a path of `gress` reads, lookahead included; 0 if its paths have no end.
 #[must_use]
 pub fn deepest(program: &Program, gress: Gress) -> u32 {
-    let Ok(ways) = Ways::of(program, gress) else { return 0 };
-    let before = ways.most_before(|stop| stop.effect.bytes);
-    ways.places.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0)
+    let Ok(unrolled) = UnrolledParser::of(program, gress) else { return 0 };
+    let before = unrolled.max_before(|node| node.effect.bytes);
+    unrolled.nodes.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0)
 }
 
 /// The deepest path is within the parser's reach.
-fn depth(program: &Program, chip: &ChipSpec, gress: Gress, ways: &Ways) -> Option<Diag> {
+fn depth(program: &Program, chip: &ChipSpec, gress: Gress, unrolled: &UnrolledParser) -> Option<Diag> {
     let limit = reach(chip, gress);
-    let before = ways.most_before(|stop| stop.effect.bytes);
-    let mut stops = ways.places.iter().zip(before);
-    let (stop, before) = stops.find(|(s, before)| before + s.effect.reach > limit)?;
-    let data = &program.states[stop.place.state];
+    let before = unrolled.max_before(|node| node.effect.bytes);
+    let mut nodes = unrolled.nodes.iter().zip(before);
+    let (node, before) = nodes.find(|(s, before)| before + s.effect.reach > limit)?;
+    let data = &program.states[node.config.state];
     let text = format!(
         "state `{}` parses up to byte {}; {gress} of {} parses {limit}",
         data.name,
-        before + stop.effect.reach,
+        before + node.effect.reach,
         chip.name
     );
     Some(Diag::error(data.loc, text).help("parse fewer headers on this path"))

@@ -2,7 +2,7 @@
 
 use crate::PlacedParser;
 use sluice_asic::gress::Gress;
-use sluice_ir::ways::{Follow, Ways};
+use sluice_ir::parser_unroll::{Successor, UnrolledParser};
 use sluice_ir::{ParserState, Program};
 
 /// Most paths that are listed.
@@ -32,31 +32,37 @@ pub struct Paths {
 #[must_use]
 pub fn paths(program: &Program, gress: Gress, placed: &PlacedParser) -> Paths {
     let mut found = Paths::default();
-    match Ways::of(program, gress) {
-        Ok(ways) if ways.places.is_empty() => found.list.push(PathCost::default()),
-        Ok(ways) => walk(placed, &ways, 0, &mut Vec::new(), &mut found),
+    match UnrolledParser::of(program, gress) {
+        Ok(unrolled) if unrolled.nodes.is_empty() => found.list.push(PathCost::default()),
+        Ok(unrolled) => walk(placed, &unrolled, 0, &mut Vec::new(), &mut found),
         Err(_) => {}
     }
     found
 }
 
-fn walk(placed: &PlacedParser, ways: &Ways, at: usize, before: &mut Vec<usize>, found: &mut Paths) {
+fn walk(
+    placed: &PlacedParser,
+    unrolled: &UnrolledParser,
+    at: usize,
+    before: &mut Vec<usize>,
+    found: &mut Paths,
+) {
     before.push(at);
     // All ways to end here are one path.
     let mut ended = false;
-    for follow in &ways.places[at].follows {
-        match follow {
-            Follow::Place(next) => walk(placed, ways, *next, before, found),
-            Follow::End(_) if ended => {}
-            Follow::End(_) if found.list.len() >= MAX_PATHS => found.cut = true,
-            Follow::End(_) => {
+    for successor in &unrolled.nodes[at].successors {
+        match successor {
+            Successor::Node(next) => walk(placed, unrolled, *next, before, found),
+            Successor::End(_) if ended => {}
+            Successor::End(_) if found.list.len() >= MAX_PATHS => found.cut = true,
+            Successor::End(_) => {
                 ended = true;
-                let stops = before.iter().map(|i| &ways.places[*i]);
+                let nodes = before.iter().map(|i| &unrolled.nodes[*i]);
                 let cycles = |s: ParserState| placed.cycles.get(s).map_or(0, |c| u32::from(*c));
                 found.list.push(PathCost {
-                    states: stops.clone().map(|s| s.place.state).collect(),
-                    bytes: stops.clone().map(|s| s.effect.bytes).sum(),
-                    cycles: stops.map(|s| cycles(s.place.state)).sum(),
+                    states: nodes.clone().map(|s| s.config.state).collect(),
+                    bytes: nodes.clone().map(|s| s.effect.bytes).sum(),
+                    cycles: nodes.map(|s| cycles(s.config.state)).sum(),
                 });
             }
         }

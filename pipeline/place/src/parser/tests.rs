@@ -3,14 +3,14 @@
 use super::*;
 use crate::Options;
 use crate::phv::allocate;
-use sluice_ir::cfg::Flow;
+use sluice_ir::cfg::Cfg;
 use sluice_ir::entity::Entity;
 use sluice_ir::{Expr, Field, Intrinsic, Loc, MatchKind, ParserOp, SelectArm};
 use sluice_samples::sketch::{Sketch, l3};
 
 fn placed(program: &Program, chip: &ChipSpec, gress: Gress) -> Result<PlacedParser, Vec<Diag>> {
-    let flows = Gress::ALL.map(|g| Flow::of(program, g));
-    let allocation = allocate(program, chip, &Options::default(), &flows).unwrap();
+    let cfgs = Gress::ALL.map(|g| Cfg::of(program, g));
+    let allocation = allocate(program, chip, &Options::default(), &cfgs).unwrap();
     place(program, chip, gress, &allocation)
 }
 

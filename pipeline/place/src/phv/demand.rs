@@ -4,7 +4,7 @@ use super::moves::{Shape, Source, Write, writes};
 use sluice_asic::alu::AluOp;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Node, Var, used_vars};
+use sluice_ir::cfg::{Cfg, Node, Var, used_vars};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
 use sluice_ir::{Action, Expr, Field, FieldData, Header, Home, Loc, Operand, ParserOpKind, Program};
@@ -56,7 +56,7 @@ pub(super) struct Demands {
 }
 
 impl Demands {
-    pub(super) fn of(program: &Program, chip: &ChipSpec, flows: &[Flow; 2]) -> Demands {
+    pub(super) fn of(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2]) -> Demands {
         let mut d = Demands {
             fields: program.fields.values().map(|_| Demand::default()).collect(),
             valid: program.headers.values().map(|_| false).collect(),
@@ -69,7 +69,7 @@ impl Demands {
                     Var::Valid(h) => d.valid[h] = true,
                 }
             }
-            d.control(program, &flows[gress.index()]);
+            d.control(program, &cfgs[gress.index()]);
             d.deparser(program, gress);
         }
         d.parser(program);
@@ -77,15 +77,15 @@ impl Demands {
         d
     }
 
-    fn control(&mut self, program: &Program, flow: &Flow) {
-        for node in flow.nodes.keys() {
-            let effects = flow.effects(program, node);
+    fn control(&mut self, program: &Program, cfg: &Cfg) {
+        for node in cfg.nodes.keys() {
+            let effects = cfg.effects(program, node);
             let field = |v: &Var| if let Var::Field(f) = v { Some(*f) } else { None };
             effects.match_reads.iter().filter_map(field).for_each(|f| self.fields[f].matched = true);
             effects.action_reads.iter().filter_map(field).for_each(|f| self.fields[f].alu_read = true);
             effects.writes.iter().filter_map(field).for_each(|f| self.fields[f].writers.push(node));
         }
-        let writes = writes(program, flow);
+        let writes = writes(program, cfg);
         for w in &writes {
             let hashed = w.moves.iter().any(|m| m.source == Source::Hash);
             self.fields[w.dst].written_in.push((w.action, hashed));

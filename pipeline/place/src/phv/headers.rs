@@ -10,7 +10,7 @@
 
 use super::demand::Demands;
 use super::layout::{Layout, PieceHome};
-use sluice_ir::cfg::{Flow, NodeKind, Outcome, Var};
+use sluice_ir::cfg::{Cfg, NodeKind, Outcome, Var};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{Cond, Expr, Field, Header, Home, Next, ParserOpKind, ParserState, PrimitiveKind, Program};
 use std::collections::BTreeSet;
@@ -24,13 +24,13 @@ pub(super) struct Apart {
 }
 
 impl Apart {
-    pub(super) fn of(program: &Program, flows: &[Flow; 2]) -> Apart {
+    pub(super) fn of(program: &Program, cfgs: &[Cfg; 2]) -> Apart {
         let reach: EntityMap<_, _> = program.states.keys().map(|s| reached(program, s)).collect();
         let states = |h: Header| -> Vec<ParserState> {
             let extracts = |s: &ParserState| {
                 program.states[*s].ops.iter().any(|op| matches!(op.kind, ParserOpKind::Extract(x) if x == h))
             };
-            if stays_as_parsed(program, h) && always_guarded(program, flows, h) {
+            if stays_as_parsed(program, h) && always_guarded(program, cfgs, h) {
                 program.states.keys().filter(extracts).collect()
             } else {
                 Vec::new()
@@ -81,18 +81,18 @@ fn stays_as_parsed(program: &Program, h: Header) -> bool {
 }
 
 /// Part 3 of the rule.
-fn always_guarded(program: &Program, flows: &[Flow; 2], h: Header) -> bool {
-    let flow = &flows[program.headers[h].gress.index()];
+fn always_guarded(program: &Program, cfgs: &[Cfg; 2], h: Header) -> bool {
+    let cfg = &cfgs[program.headers[h].gress.index()];
     let touches = |vars: &[Var]| {
         vars.iter().any(|v| matches!(v, Var::Field(f) if program.fields[*f].home == Home::Header(h)))
     };
-    flow.nodes.iter().all(|(node, data)| {
-        let e = flow.effects(program, node);
+    cfg.nodes.iter().all(|(node, data)| {
+        let e = cfg.effects(program, node);
         if !(touches(&e.match_reads) || touches(&e.action_reads) || touches(&e.writes)) {
             return true;
         }
         let proven =
-            flow.outcomes(data.pred).iter().any(|(decider, outcome)| match &flow.nodes[*decider].kind {
+            cfg.outcomes(data.pred).iter().any(|(decider, outcome)| match &cfg.nodes[*decider].kind {
                 NodeKind::Gateway(cond) => proves(cond, *outcome == Outcome::Then, h),
                 _ => false,
             });

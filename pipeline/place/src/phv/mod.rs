@@ -74,7 +74,7 @@ use overlay::Lives;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::phv::{Container, PhvInventory};
 use sluice_ir::Program;
-use sluice_ir::cfg::Flow;
+use sluice_ir::cfg::Cfg;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
 
@@ -89,9 +89,9 @@ pub fn allocate(
     program: &Program,
     chip: &ChipSpec,
     options: &Options,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let demands = Demands::of(program, chip, flows);
+    let demands = Demands::of(program, chip, cfgs);
     let cuts = Cuts::settle(program, &demands);
     let mut layout = Layout::of(program, &demands, &cuts);
     let mut found = demands.check(program);
@@ -101,19 +101,19 @@ pub fn allocate(
     if !found.is_empty() {
         return Err(found);
     }
-    let lives = overlay::lives(program, flows);
+    let lives = overlay::lives(program, cfgs);
     let fits = |layout: &Layout, turns: bool| {
-        contain(program, chip, options, flows, &demands, layout.clone(), (&lives, turns))
+        contain(program, chip, options, cfgs, &demands, layout.clone(), (&lives, turns))
     };
     // What shares least is preferred.
     let mut found = match fits(&layout, false) {
-        Ok(allocation) => return checked(program, chip, flows, allocation),
+        Ok(allocation) => return checked(program, chip, cfgs, allocation),
         Err(short) => short,
     };
     let mut layouts = Vec::new();
     let mut shared = layout.clone();
     let may_share = options.may(Optimisation::HeaderOverlay)
-        && shared.overlay_headers(program, &demands, &Apart::of(program, flows));
+        && shared.overlay_headers(program, &demands, &Apart::of(program, cfgs));
     layouts.extend(may_share.then(|| (shared.clone(), false)));
     if options.may(Optimisation::Turns) && lives.values().any(Option::is_some) {
         layout.take_turns(&overlay::turns(program, &demands, &layout, &lives));
@@ -125,7 +125,7 @@ pub fn allocate(
     }
     for (layout, turns) in &layouts {
         match fits(layout, *turns) {
-            Ok(allocation) => return checked(program, chip, flows, allocation),
+            Ok(allocation) => return checked(program, chip, cfgs, allocation),
             Err(short) => found = short,
         }
     }
@@ -138,13 +138,13 @@ fn contain(
     program: &Program,
     chip: &ChipSpec,
     options: &Options,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     demands: &Demands,
     mut layout: Layout,
     (lives, turns): (&Lives, bool),
 ) -> Result<PhvAllocation, Vec<Diag>> {
     let packed = options.may(Optimisation::PackedMetadata);
-    pack::pack(program, chip, flows, demands, (turns && packed).then_some(lives), packed, &mut layout);
+    pack::pack(program, chip, cfgs, demands, (turns && packed).then_some(lives), packed, &mut layout);
     let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
     let special = options.may(Optimisation::SpecialContainers);
     let mut wants = wants::wants(program, demands, &layout, special.then_some(lives));
@@ -156,10 +156,10 @@ fn contain(
 fn checked(
     program: &Program,
     chip: &ChipSpec,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     allocation: PhvAllocation,
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let found = verify(program, chip, flows, &allocation);
+    let found = verify(program, chip, cfgs, &allocation);
     if found.is_empty() { Ok(allocation) } else { Err(found) }
 }
 

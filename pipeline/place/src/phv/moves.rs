@@ -1,7 +1,7 @@
 //! What actions do to the PHV, bit by bit: every write of a field with the source of each bit.
 
 use sluice_asic::alu::{AluClass, AluOp};
-use sluice_ir::cfg::Flow;
+use sluice_ir::cfg::Cfg;
 use sluice_ir::{Action, Expr, Field, Loc, MeterAccess, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
@@ -61,8 +61,8 @@ impl Write {
 
 /// Every write of the actions that a gress can run, by action, then in program order. A write that a later
 /// one of the same action replaces is left out.
-pub(super) fn writes(program: &Program, flow: &Flow) -> Vec<Write> {
-    let actions: BTreeSet<Action> = flow.nodes.keys().flat_map(|n| flow.actions(program, n)).collect();
+pub(super) fn writes(program: &Program, cfg: &Cfg) -> Vec<Write> {
+    let actions: BTreeSet<Action> = cfg.nodes.keys().flat_map(|n| cfg.actions(program, n)).collect();
     let mut list: Vec<Write> = Vec::new();
     for action in actions {
         let first = list.len();

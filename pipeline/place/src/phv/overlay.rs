@@ -1,66 +1,67 @@
-//! Metadata fields that take turns in one container: one begins to live where the last one has ended.
+//! Assigns metadata fields with disjoint live ranges to the same containers.
 //!
-//! Program order decides who lives when; the dependencies that follow from the shared bits keep the table placer to
-//! that order. A field that takes over a container cannot count on the zero that metadata starts with, so it must be
-//! written as a whole before every read.
+//! Live ranges follow program order, and the dependencies from the shared bits keep the table placer to that order. A field
+//! in the container of an earlier field cannot rely on the zero with which metadata starts, so it must be written as a
+//! whole before every read.
 
 use super::demand::Demands;
 use super::layout::{Layout, Seg, stands_alone};
-use sluice_ir::cfg::{Effects, Flow, Node, Var};
+use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{Action, Field, FieldData, Home, ParserOpKind, PrimitiveKind, Program, RequestKind};
 
-/// A field that takes over the containers of another.
+/// A field that takes the containers of an earlier field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     pub(super) guest: Field,
     pub(super) host: Field,
 }
 
-/// When a field holds something, by program order.
+/// Live range of a field, in program order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Life {
     field: Field,
-    /// The node that writes it first; `None` if it has a value when the packet arrives.
+    /// Node that writes the field first; `None` if the field has a value when the packet arrives.
     birth: Option<usize>,
-    /// The last node that touches it, and whether that node writes it.
+    /// Last node that reads or writes the field; true if that node writes it.
     last: (usize, bool),
 }
 
 impl Life {
-    /// Whether `next` begins when this has ended, and counts on nothing that is there.
+    /// Returns true if `next` starts after this range ends, and does not rely on the initial zero.
     pub(super) fn over_before(&self, next: &Life) -> bool {
         next.birth.is_some_and(|birth| self.last.0 < birth || self.last == (birth, false))
     }
 
-    /// Whether every read finds what a node wrote.
+    /// Returns true if every read follows a write by a node.
     pub(super) fn is_written_first(&self) -> bool {
         self.birth.is_some()
     }
 
-    /// By birth, then by declaration.
+    /// Sort key: first write, then order of declaration.
     pub(super) fn order(&self) -> (Option<usize>, Field) {
         (self.birth, self.field)
     }
 }
 
-/// The lives of all metadata fields that could take turns.
+/// Live ranges of all metadata fields that could share containers this way.
 pub(super) type Lives = EntityMap<Field, Option<Life>>;
 
-/// When each metadata field lives that control blocks alone use.
-pub(super) fn lives(program: &Program, flows: &[Flow; 2]) -> Lives {
+/// Returns the live range of each metadata field that only control blocks use.
+pub(super) fn lives(program: &Program, cfgs: &[Cfg; 2]) -> Lives {
     let effects = [0, 1].map(|g: usize| -> EntityMap<Node, Effects> {
-        flows[g].nodes.keys().map(|n| flows[g].effects(program, n)).collect()
+        cfgs[g].nodes.keys().map(|n| cfgs[g].effects(program, n)).collect()
     });
     let of = |(f, data): (Field, &FieldData)| {
         let g = data.gress.index();
         let may = data.home == Home::Metadata && !leaves(program, f);
-        if may { life(program, &flows[g], &effects[g], f) } else { None }
+        if may { life(program, &cfgs[g], &effects[g], f) } else { None }
     };
     program.fields.iter().map(of).collect()
 }
 
-/// Who takes over from whom among fields that stand alone: in order of birth, each behind the one that ended last.
+/// Assigns metadata fields to the containers of earlier fields whose use has ended (linear scan by first write). Only
+/// fields that share no container take part. If several hosts are free, the one used last is chosen.
 pub(super) fn turns(program: &Program, demands: &Demands, layout: &Layout, lives: &Lives) -> Vec<Turn> {
     // Two containers with a carry between them are neighbours, which those of another field need not be.
     let alone = |l: &&Life| {
@@ -93,7 +94,7 @@ pub(super) fn turns(program: &Program, demands: &Demands, layout: &Layout, lives
     turns
 }
 
-/// Whether the deparser or the traffic manager reads a field.
+/// Returns true if the deparser or the traffic manager reads a field.
 fn leaves(program: &Program, field: Field) -> bool {
     program.pipes.iter().any(|pipe| {
         pipe.deparser.requests.iter().any(|r| r.kind == RequestKind::Mirror(field))
@@ -101,7 +102,8 @@ fn leaves(program: &Program, field: Field) -> bool {
     })
 }
 
-/// Same parts in containers of the same size; numbers must fill theirs, or the padding would not be zero.
+/// Returns true if two fields have the same parts in containers of the same size; numbers must fill theirs, otherwise the
+/// padding would not be zero.
 fn alike(demands: &Demands, layout: &Layout, a: Field, b: Field) -> bool {
     let shape = |f: Field| {
         layout.segs[f].iter().map(|s| (s.lo, s.width, s.at, layout.pieces[s.piece].bits)).collect::<Vec<_>>()
@@ -111,23 +113,22 @@ fn alike(demands: &Demands, layout: &Layout, a: Field, b: Field) -> bool {
     shape(a) == shape(b) && (!number || layout.segs[a].iter().all(filled))
 }
 
-fn life(program: &Program, flow: &Flow, effects: &EntityMap<Node, Effects>, field: Field) -> Option<Life> {
+fn life(program: &Program, cfg: &Cfg, effects: &EntityMap<Node, Effects>, field: Field) -> Option<Life> {
     let var = Var::Field(field);
     let reads = |n: Node| {
         let e = &effects[n];
         e.match_reads.binary_search(&var).is_ok() || e.action_reads.binary_search(&var).is_ok()
     };
     let writes = |n: Node| effects[n].writes.binary_search(&var).is_ok();
-    let touched: Vec<Node> = flow.nodes.keys().filter(|n| reads(*n) || writes(*n)).collect();
+    let touched: Vec<Node> = cfg.nodes.keys().filter(|n| reads(*n) || writes(*n)).collect();
     let (first, last) = (*touched.first()?, *touched.last()?);
-    let fresh = |n: &Node| {
-        touched.iter().any(|w| *w < *n && governs(flow, *w, *n) && fills(program, flow, *w, field))
-    };
+    let fresh =
+        |n: &Node| touched.iter().any(|w| *w < *n && governs(cfg, *w, *n) && fills(program, cfg, *w, field));
     let own = !in_parser(program, field) && touched.iter().filter(|n| reads(**n)).all(fresh);
     Some(Life { field, birth: own.then(|| first.index()), last: (last.index(), writes(last)) })
 }
 
-/// Whether the parser writes or looks at a field.
+/// Returns true if the parser writes or reads a field.
 fn in_parser(program: &Program, field: Field) -> bool {
     program.states.values().any(|state| {
         state.select.iter().any(|k| k.field() == Some(field))
@@ -141,15 +142,15 @@ fn in_parser(program: &Program, field: Field) -> bool {
     })
 }
 
-/// Whether every packet that runs `later` runs `node` too.
-fn governs(flow: &Flow, node: Node, later: Node) -> bool {
-    let theirs = flow.outcomes(flow.nodes[later].pred);
-    flow.is_ghost(node) == flow.is_ghost(later)
-        && flow.outcomes(flow.nodes[node].pred).iter().all(|o| theirs.contains(o))
+/// Returns true if every packet that runs `later` also runs `node`.
+fn governs(cfg: &Cfg, node: Node, later: Node) -> bool {
+    let theirs = cfg.outcomes(cfg.nodes[later].pred);
+    cfg.is_ghost(node) == cfg.is_ghost(later)
+        && cfg.outcomes(cfg.nodes[node].pred).iter().all(|o| theirs.contains(o))
 }
 
-/// Whether all bits of the field are written whatever the node does.
-fn fills(program: &Program, flow: &Flow, node: Node, field: Field) -> bool {
+/// Returns true if every action of the node writes all bits of the field.
+fn fills(program: &Program, cfg: &Cfg, node: Node, field: Field) -> bool {
     let filled = |action: &Action| {
         program.actions[*action].body.iter().any(|p| match &p.kind {
             PrimitiveKind::Set(to, _)
@@ -161,6 +162,6 @@ fn fills(program: &Program, flow: &Flow, node: Node, field: Field) -> bool {
             _ => false,
         })
     };
-    let actions = flow.actions(program, node);
+    let actions = cfg.actions(program, node);
     !actions.is_empty() && actions.iter().all(filled)
 }

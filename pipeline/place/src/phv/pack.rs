@@ -1,15 +1,15 @@
-//! Small metadata fields and validity bits, several to a container.
+//! Packs small metadata fields and validity bits, several to a container.
 
 use super::demand::{Demand, Demands};
 use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};
 use super::overlay::{Life, Lives};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::Flow;
+use sluice_ir::cfg::Cfg;
 use sluice_ir::{Field, Header, Home, PrimitiveKind, Program, Stack};
 use std::cmp::Reverse;
 
-/// A container's worth of small fields.
+/// Small fields that share one container.
 struct Pack {
     piece: usize,
     bits: u8,
@@ -17,26 +17,26 @@ struct Pack {
     members: Vec<Member>,
 }
 
-/// A field in a pack; of several at the same bits only the last one can have a successor.
+/// A field in a pack. Of several fields at the same bits, only the last can have a successor.
 struct Member {
     field: Field,
     at: u8,
     last: bool,
 }
 
-/// Packs what [`Layout::of`] left out, first fit: wide fields first, then in order of declaration. Unless fields may
-/// stand `together`, each has a container.
+/// Packs the fields that [`Layout::of`] left out, first fit: wide fields first, then in order of declaration. Unless
+/// `together` is true, each field gets its own container.
 pub(super) fn pack(
     program: &Program,
     chip: &ChipSpec,
-    flows: &[Flow; 2],
+    cfgs: &[Cfg; 2],
     demands: &Demands,
     lives: Option<&Lives>,
     together: bool,
     layout: &mut Layout,
 ) {
     for gress in Gress::ALL {
-        fields(program, demands, &flows[gress.index()], (lives, together), gress, layout);
+        fields(program, demands, &cfgs[gress.index()], (lives, together), gress, layout);
         validity(program, chip, demands, gress, layout);
     }
 }
@@ -44,7 +44,7 @@ pub(super) fn pack(
 fn fields(
     program: &Program,
     demands: &Demands,
-    flow: &Flow,
+    cfg: &Cfg,
     (lives, packed): (Option<&Lives>, bool),
     gress: Gress,
     layout: &mut Layout,
@@ -61,7 +61,7 @@ fn fields(
     list.sort_by_key(|f| (Reverse(program.fields[*f].width), life(*f).map(Life::order)));
     let mut packs: Vec<Pack> = Vec::new();
     let together =
-        |f: Field, m: &Member| packed && compatible(flow, &demands.fields[m.field], &demands.fields[f]);
+        |f: Field, m: &Member| packed && compatible(cfg, &demands.fields[m.field], &demands.fields[f]);
     for f in list {
         let width = program.fields[f].width as u8;
         // Behind one that has ended, if the others in the container do not mind.
@@ -101,17 +101,17 @@ impl Pack {
     }
 }
 
-/// Two fields may share a container if no packet has it written by two nodes, and no action writes one of
-/// them from a hash result and the other too (that would take two words of the action data bus).
-fn compatible(flow: &Flow, a: &Demand, b: &Demand) -> bool {
-    let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || flow.exclusive(*n, *m)));
+/// Returns true if two fields may share a container: no packet runs two nodes that write it, and no action writes one of
+/// them from a hash result and the other too, which would take two words of the action data bus.
+fn compatible(cfg: &Cfg, a: &Demand, b: &Demand) -> bool {
+    let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || cfg.exclusive(*n, *m)));
     let by_actions =
         a.written_in.iter().all(|(x, h)| b.written_in.iter().all(|(y, g)| x != y || !(*h || *g)));
     by_nodes && by_actions
 }
 
-/// Packs validity bits in order of declaration, into containers that the parser can set any bit of by a
-/// constant: 16-bit ones where 16-bit extractors take any constant, else 8-bit ones (model: chip §6.1).
+/// Packs validity bits in order of declaration, into containers in which the parser can set any bit by a constant: 16-bit
+/// ones if 16-bit extractors take any constant, else 8-bit ones (model: chip §6.1).
 fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress, layout: &mut Layout) {
     let bits = if chip.parser.constant_bits_16 >= 16 { 16 } else { 8 };
     // The validity bits of a stack that is moved are a run in a container of their own: one instruction rotates
@@ -140,7 +140,7 @@ fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress,
     }
 }
 
-/// Stacks of a gress whose elements an action moves.
+/// Returns the stacks of a gress whose elements an action moves.
 fn moved_stacks(program: &Program, gress: Gress) -> Vec<Stack> {
     let actions = program.actions.values().filter(|a| a.gress == gress);
     let moved = actions.flat_map(|a| &a.body).filter_map(|p| match p.kind {

@@ -1,4 +1,4 @@
-//! Questions to an allocation.
+//! Queries on an allocation.
 
 use crate::data::{FieldSlice, PhvAllocation};
 use sluice_asic::phv::Container;
@@ -6,8 +6,8 @@ use sluice_ir::cfg::Var;
 use sluice_ir::{Field, Header, Program};
 
 impl PhvAllocation {
-    /// The containers that hold a field or a validity bit, each once, most significant part first; none if it
-    /// is not allocated. Two nodes that write variables with a container in common conflict.
+    /// Returns the containers of a field or validity bit, each once, most significant part first; empty if it is not
+    /// allocated. Two nodes conflict if they write variables that share a container.
     pub fn containers_of(&self, var: Var) -> impl Iterator<Item = Container> + use<> {
         let mut list = match var {
             Var::Field(f) => self.slices(f).iter().map(|s| s.container).collect(),
@@ -24,14 +24,14 @@ impl PhvAllocation {
         list.into_iter()
     }
 
-    /// The slices of a field, most significant first; empty if it is not allocated.
+    /// Returns the slices of a field, most significant first; empty if it is not allocated.
     #[must_use]
     pub fn slices(&self, field: Field) -> &[FieldSlice] {
         self.fields.get(field).map_or(&[], Vec::as_slice)
     }
 
-    /// The containers of a header in wire order, with the header byte at which each begins; empty if it is not
-    /// allocated.
+    /// Returns the containers of a header in wire order, each with the header byte at which it begins; empty if the header
+    /// is not allocated.
     #[must_use]
     pub fn header_containers(&self, program: &Program, header: Header) -> Vec<(u32, Container)> {
         let mut list: Vec<(u32, Container)> = Vec::new();
@@ -48,7 +48,7 @@ impl PhvAllocation {
         list
     }
 
-    /// Everything that has bits in a container: fields in order of declaration, then validity bits.
+    /// Returns all variables with bits in a container: fields in order of declaration, then validity bits.
     pub fn users(&self, container: Container) -> impl Iterator<Item = Var> + '_ {
         let fields = self.fields.iter().filter(move |(_, s)| s.iter().any(|s| s.container == container));
         let valid = self.valid.iter().filter(move |(_, b)| b.is_some_and(|b| b.container == container));

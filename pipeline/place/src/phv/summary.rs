@@ -1,4 +1,4 @@
-//! Numbers of an allocation for reports: use per group, and what each container holds.
+//! Summary of an allocation for reports: use per group, and the content of each container.
 
 use crate::data::PhvAllocation;
 use sluice_asic::alu::AluOp;
@@ -13,22 +13,22 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Use of the containers of one size and kind in one group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupUsage {
-    /// MAU group, or for tagalong the collection from 0.
+    /// MAU group; for tagalong containers the collection, from 0.
     pub group: u16,
-    /// Size.
+    /// Size in bits.
     pub size: ContainerSize,
     /// Kind.
     pub kind: ContainerKind,
-    /// Containers that there are.
+    /// Number of containers on the chip.
     pub containers: u32,
     /// Containers in use, by [`Gress::index`].
     pub used: [u32; 2],
-    /// Bits of them that hold something, by [`Gress::index`].
+    /// Bits in use in these containers, by [`Gress::index`].
     pub bits: [u32; 2],
 }
 
 impl GroupUsage {
-    /// Bits that there are.
+    /// Returns the number of bits on the chip.
     #[must_use]
     pub const fn bits_available(&self) -> u32 {
         self.containers * self.size.bits()
@@ -38,9 +38,9 @@ impl GroupUsage {
 /// Bits of one variable in a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowSlice {
-    /// The field or validity bit.
+    /// Field or validity bit.
     pub var: Var,
-    /// Lowest bit of the variable that is here.
+    /// Lowest bit of the variable in this container.
     pub lo: u16,
     /// Number of bits.
     pub width: u16,
@@ -48,21 +48,21 @@ pub struct RowSlice {
     pub at: u8,
 }
 
-/// What one container holds.
+/// Content of one container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainerRow {
-    /// The container.
+    /// Container.
     pub container: Container,
-    /// Its name (`W12`).
+    /// Name (`W12`).
     pub name: String,
-    /// The gress that uses it.
+    /// Gress that uses the container.
     pub gress: Gress,
-    /// Its content, from the most significant bit.
+    /// Variables, from the most significant bit on.
     pub slices: Vec<RowSlice>,
 }
 
 impl ContainerRow {
-    /// Bits that hold something; those in which fields take turns count once.
+    /// Returns the bits in use; bits that several fields use one after the other count once.
     #[must_use]
     pub fn bits(&self) -> u32 {
         let mask = |s: &RowSlice| ((1_u64 << s.width.min(32)) - 1) << s.at;
@@ -73,30 +73,30 @@ impl ContainerRow {
 /// A number in two containers, with the carry of its sums and differences between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CarryRow {
-    /// The field.
+    /// Field.
     pub field: Field,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The containers of its low 32 bits and of the rest, by name.
+    /// Containers of the low 32 bits and of the other bits, by name.
     pub containers: [String; 2],
 }
 
-/// The PHV of a placed program in numbers.
+/// Summary of a placed program's PHV.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PhvSummary {
-    /// By size in order of addresses, then kind, then group.
+    /// Use of containers, by size in order of addresses, then kind, then group.
     pub groups: Vec<GroupUsage>,
     /// Containers in use, in order.
     pub rows: Vec<ContainerRow>,
-    /// Numbers of more than 32 bits that actions compute with, in order of declaration.
+    /// Numbers of more than 32 bits in sums and differences, in order of declaration.
     pub carries: Vec<CarryRow>,
-    /// Validity bits, by [`Gress::index`].
+    /// Number of validity bits, by [`Gress::index`].
     pub pov_bits: [u32; 2],
-    /// Validity bits that a gress can have.
+    /// Most validity bits of a gress.
     pub pov_available: u32,
 }
 
-/// The numbers of an allocation. Containers that the chip does not have are left out.
+/// Returns the summary of an allocation. Containers that the chip does not have are left out.
 #[must_use]
 pub fn summary(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -> PhvSummary {
     let inventory = PhvInventory::new(&chip.phv);
@@ -136,7 +136,7 @@ pub fn summary(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -
     PhvSummary { groups, rows, carries, pov_bits: Gress::ALL.map(pov), pov_available: chip.phv.pov_bits }
 }
 
-/// The fields of more than 32 bits that are operands or results of sums and differences.
+/// Returns the fields of more than 32 bits that are operands or results of sums and differences.
 fn carries(program: &Program, inventory: &PhvInventory, allocation: &PhvAllocation) -> Vec<CarryRow> {
     let mut fields = BTreeSet::new();
     for p in program.actions.values().flat_map(|a| &a.body) {

@@ -1,4 +1,4 @@
-//! Which kinds of container suit a piece, and which pieces must be neighbours.
+//! Constraints of pieces: suitable kinds of containers, and pieces that must share a group.
 
 use super::cuts::pairs;
 use super::demand::Demands;
@@ -10,7 +10,7 @@ use sluice_asic::phv::ContainerKind::{self, Dark, Mocha, Normal, Tagalong};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Field, Home, Program};
 
-/// What each piece wants, by piece; without `lives`, normal containers.
+/// Returns the constraints of each piece; without `lives`, only normal containers are allowed.
 pub(super) fn wants(
     program: &Program,
     demands: &Demands,
@@ -32,7 +32,7 @@ pub(super) fn wants(
     (0..layout.pieces.len()).map(want).collect()
 }
 
-/// Copies whose containers cannot be of one size.
+/// Returns the copies whose containers cannot be of one size.
 pub(super) fn mismatches(program: &Program, demands: &Demands, layout: &Layout) -> Vec<Diag> {
     let mut found: Vec<Diag> = Vec::new();
     for pair in pairs(demands, layout) {
@@ -63,7 +63,7 @@ pub(super) fn mismatches(program: &Program, demands: &Demands, layout: &Layout) 
     found
 }
 
-/// The fields in each piece.
+/// Returns the fields in each piece.
 fn held(layout: &Layout) -> Vec<Vec<(Field, Seg)>> {
     let mut held = vec![Vec::new(); layout.pieces.len()];
     for (f, segs) in layout.segs.iter() {
@@ -72,7 +72,7 @@ fn held(layout: &Layout) -> Vec<Vec<(Field, Seg)>> {
     held
 }
 
-/// For each piece whether a carry leaves or enters it.
+/// Returns for each piece whether a carry leaves or enters it.
 fn carried(program: &Program, demands: &Demands, layout: &Layout) -> Vec<Carry> {
     let mut list = vec![Carry::None; layout.pieces.len()];
     for (field, segs) in layout.segs.iter().filter(|(f, _)| demands.carries(program, *f)) {
@@ -85,7 +85,7 @@ fn carried(program: &Program, demands: &Demands, layout: &Layout) -> Vec<Carry> 
     list
 }
 
-/// For each piece the lowest piece that it must share a MAU group with.
+/// Returns for each piece the lowest piece with which it must share a MAU group.
 fn clusters(demands: &Demands, layout: &Layout, carried: &[Carry]) -> Vec<usize> {
     let mut root: Vec<usize> = (0..layout.pieces.len()).collect();
     fn find(root: &[usize], mut p: usize) -> usize {
@@ -149,7 +149,7 @@ fn kinds(
     }
 }
 
-/// Whether bits `lo..lo + width` of the destination's field fill `seg` from one whole source of like layout.
+/// Returns true if bits `lo..lo + width` of the destination's field fill `seg` from one whole source of the same layout.
 fn whole_source(
     layout: &Layout,
     held: &[Vec<(Field, Seg)>],
@@ -169,7 +169,8 @@ fn whole_source(
     }
 }
 
-/// A header piece that nothing computes on can be halved; a free-standing metadata field can be padded.
+/// Returns the fallback of a piece: a header piece without computation can be halved, and a metadata field with its own
+/// container can be padded.
 fn spare(program: &Program, demands: &Demands, layout: &Layout, held: &[(Field, Seg)], p: usize) -> Spare {
     let tied = |(f, _): &(Field, Seg)| {
         let d = &demands.fields[*f];

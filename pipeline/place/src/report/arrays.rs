@@ -1,5 +1,5 @@
-//! Arrays of a program: counters, registers, meters, filters, WRED, with the units behind them and what stateful ALUs
-//! do.
+//! Arrays of a program in a report: counters, registers, meters, low-pass filters and WRED, with their units and the
+//! instructions of stateful ALUs.
 
 use crate::{Owner, Placement, node_name};
 use sluice_asic::chip::Column;
@@ -11,7 +11,7 @@ use sluice_ir::salu;
 use sluice_ir::{CounterHome, CounterKind, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
-/// An array.
+/// A counter, register or meter array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArrayReport {
     /// Name.
@@ -20,27 +20,27 @@ pub struct ArrayReport {
     pub kind: &'static str,
     /// Gress.
     pub gress: Gress,
-    /// What a cell is: `32x2` bits of a register; what counters and meters count.
+    /// Content of a cell: `32x2` bits of a register, or what counters and meters count.
     pub cell: String,
-    /// Cells that it must hold.
+    /// Number of cells.
     pub size: u32,
-    /// The table of whose entries each has a cell.
+    /// Table with one cell per entry; `None` for an indirect array.
     pub table: Option<String>,
-    /// Nodes that access it.
+    /// Nodes that access the array.
     pub users: Vec<String>,
-    /// Where its ALUs are: stage and logical row.
+    /// Its ALUs, as stage and logical row.
     pub alus: Vec<(u8, u16)>,
     /// SRAMs, spare banks included.
     pub srams: u32,
-    /// Map RAMs, those of colours included.
+    /// Map RAMs, those for colours included.
     pub map_rams: u32,
-    /// Rows of the stateful ALU's register file that large constants and parameters take.
+    /// Rows of the stateful ALU's register file with large constants and parameters.
     pub file_rows: u32,
-    /// A stateful ALU's instructions: register action, and what of the ALU it uses.
+    /// Instructions of the stateful ALU: register action, and the parts of the ALU that it uses.
     pub instructions: Vec<(String, String)>,
 }
 
-/// All arrays, registers first, then meters, then counters.
+/// Returns all arrays: registers, then meters, then counters.
 pub(super) fn of(program: &Program, placement: &Placement) -> Vec<ArrayReport> {
     let mut list = Vec::new();
     for (register, data) in program.registers.iter() {
@@ -91,15 +91,15 @@ fn array(
 ) -> ArrayReport {
     let placed = placement.gress(gress);
     let by = |node: Node| {
-        if let (NodeKind::Table(t), CounterHome::Direct(own)) = (&placed.flow.nodes[node].kind, home)
+        if let (NodeKind::Table(t), CounterHome::Direct(own)) = (&placed.cfg.nodes[node].kind, home)
             && *t == own
         {
             return true;
         }
-        let actions = placed.flow.actions(program, node);
+        let actions = placed.cfg.actions(program, node);
         actions.iter().flat_map(|&a| &program.actions[a].body).any(|p| uses(&p.kind))
     };
-    let nodes: Vec<Node> = placed.flow.nodes.keys().filter(|n| by(*n)).collect();
+    let nodes: Vec<Node> = placed.cfg.nodes.keys().filter(|n| by(*n)).collect();
     let purpose = format!("{kind} `{name}`");
     let units = |column: Column, colours: bool| -> BTreeSet<(u8, u16, u16)> {
         let wanted = |text: &str| {
@@ -122,7 +122,7 @@ fn array(
         cell,
         size: program.cells(home),
         table,
-        users: nodes.iter().map(|&n| node_name(program, &placed.flow, n)).collect(),
+        users: nodes.iter().map(|&n| node_name(program, &placed.cfg, n)).collect(),
         alus: units(alu, false).into_iter().map(|(stage, row, _)| (stage, row)).collect(),
         srams: units(Column::Sram, false).len() as u32,
         map_rams: (units(Column::MapRam, false).len() + units(Column::MapRam, true).len()) as u32,

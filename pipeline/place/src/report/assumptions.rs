@@ -1,11 +1,11 @@
-//! What a report assumes: the chip's values that public sources do not give, and the placer's reading of rules that
-//! they leave open.
+//! Assumptions of a report: values of the chip that public sources do not give, and the placer's reading of rules that
+//! these leave open.
 
 use sluice_asic::chip::{Assumption, ChipSpec};
 use sluice_ir::rows::has_ranges;
 use sluice_ir::{Home, Intrinsic, Program};
 
-/// Id, text, value, why.
+/// Id, text, value and reason.
 const PLACER: [(&str, &str, &str, &str); 9] = [
     (
         "report.action_slots",
@@ -63,7 +63,7 @@ const PLACER: [(&str, &str, &str, &str); 9] = [
     ),
 ];
 
-/// The same, of programs with registers.
+/// Assumptions for programs with registers.
 const REGISTERS: [(&str, &str, &str, &str); 1] = [(
     "place.alu_hash",
     "Hash bits of a stateful ALU's operands share no byte of their hash group with others; its other bytes serve others.",
@@ -71,7 +71,7 @@ const REGISTERS: [(&str, &str, &str, &str); 1] = [(
     "the open compiler gives the group to one ALU alone while it searches; the bus is masked by bytes (model: chip §1.3)",
 )];
 
-/// The same, of programs with meters, filters or WRED.
+/// Assumptions for programs with meters, low-pass filters or WRED.
 const METERS: [(&str, &str, &str, &str); 2] = [
     (
         "place.meter_split",
@@ -87,7 +87,7 @@ const METERS: [(&str, &str, &str, &str); 2] = [
     ),
 ];
 
-/// Everything assumed, the chip's list first.
+/// Returns all assumptions, the chip's first.
 pub(super) fn of(program: &Program, chip: &ChipSpec) -> Vec<Assumption> {
     let words = program.fields.values().any(|f| f.home == Home::Intrinsic(Intrinsic::AdvFlowCtl));
     let ghost = !program.ghost.is_empty();
@@ -119,7 +119,7 @@ pub(super) fn of(program: &Program, chip: &ChipSpec) -> Vec<Assumption> {
     chip.assumptions.iter().filter(concerns).cloned().chain(own).chain(modulo).chain(tables).collect()
 }
 
-/// What is assumed of the memories that the program's tables use.
+/// Returns the assumptions on memories that the program's tables use.
 fn tables(program: &Program) -> Vec<Assumption> {
     let mut list = Vec::new();
     let mut add = |id: &str, text: &str, value: &str, why: &str| {

@@ -1,4 +1,4 @@
-//! The numbers of a report.
+//! Data of a resource report.
 
 use super::arrays::ArrayReport;
 use super::detail::Detail;
@@ -17,17 +17,17 @@ use sluice_ir::cfg::{Node, NodeKind};
 use sluice_ir::{Algorithmic, IdleMode, Loc, ParamValue, Program, TogetherData};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Units used of every column, by [`Column::index`].
+/// Units in use of every column, by [`Column::index`].
 pub type Usage = [u32; 20];
 
-/// A stage.
+/// Report of one stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StageReport {
-    /// Stage from 0.
+    /// Stage, from 0.
     pub stage: u8,
-    /// Units used.
+    /// Units in use.
     pub used: Usage,
-    /// How it depends on the stages before it, by [`Gress::index`].
+    /// Dependency on the stages before, by [`Gress::index`].
     pub dependencies: [StageDependency; 2],
 }
 
@@ -38,18 +38,18 @@ pub struct PathReport {
     pub path: String,
     /// Bytes extracted.
     pub bytes: u32,
-    /// Cycles, the parser's fixed ones included.
+    /// Cycles, the parser's fixed cycles included.
     pub cycles: u64,
 }
 
-/// One gress.
+/// Report of one gress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GressReport {
-    /// Stages from the first to the last one used.
+    /// Number of stages up to the last one in use.
     pub stages_used: u32,
     /// Stages that the longest chain of dependencies needs.
     pub critical_length: u32,
-    /// One longest chain: node, why it waits, for what.
+    /// One longest chain, in text: node, kind of dependency and variable.
     pub critical_path: Vec<String>,
     /// Cycles of all stages.
     pub mau_cycles: u32,
@@ -57,57 +57,57 @@ pub struct GressReport {
     pub deparser_cycles: u32,
     /// Paths through the parser.
     pub paths: Vec<PathReport>,
-    /// Parser rows used.
+    /// Parser rows in use.
     pub parser_rows: u32,
-    /// States in the hardware, in order of their rows.
+    /// Hardware states in order of their rows.
     pub parser_states: Vec<StateReport>,
-    /// Deepest byte that a path reads, and how deep the parser reaches.
+    /// Deepest byte that a path reads, and the limit of the parser.
     pub parser_depth: (u32, u32),
-    /// Units of the deparser.
+    /// Units of the deparser in use.
     pub deparser: DeparserCost,
 }
 
-/// A parser state in the hardware.
+/// Hardware parser state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateReport {
-    /// Name; behind `+` the stack elements that were extracted before.
+    /// Name; the stack elements that were extracted before follow after `+`.
     pub name: String,
     /// Cycles.
     pub cycles: u16,
     /// TCAM rows.
     pub rows: u32,
-    /// Extractors of 8, 16 and 32 bits; the second number counts all where all have 16.
+    /// Extractors of 8, 16 and 32 bits; if all extractors have 16 bits, the second number counts them.
     pub extractors: [u32; 3],
     /// Bytes matched.
     pub match_bytes: u32,
 }
 
-/// A node: a table, a keyless action or a condition.
+/// Report of a node: a table, a keyless action or a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableReport {
     /// Name; `cond-N` for a condition.
     pub name: String,
     /// Gress.
     pub gress: Gress,
-    /// It is one of the ghost control, which shares ingress' stages.
+    /// True if the node belongs to the ghost control, which shares the stages of ingress.
     pub ghost: bool,
     /// `exact`, `ternary`, `alpm`, `atcam`, `keyless` or `condition`.
     pub kind: &'static str,
-    /// Where it is.
+    /// Parts in search order.
     pub parts: Vec<Part>,
-    /// Earliest stage that dependencies alone allow.
+    /// Earliest stage that the dependencies alone allow.
     pub min_stage: u8,
-    /// Stages that must follow its own because of what depends on it.
+    /// Number of stages that dependent nodes need after this node's stage.
     pub tail: u32,
-    /// Why it is not earlier than it is.
+    /// Reason why the node is in no earlier stage.
     pub why: String,
-    /// Entries that it must hold.
+    /// Entries required by the program.
     pub required: u32,
-    /// Entries that its parts hold; with range keys, TCAM rows.
+    /// Entries for which the parts have room; TCAM rows if a key is a range.
     pub allocated: u64,
-    /// TCAM rows that it must have: more than entries when keys are compared by range.
+    /// TCAM rows required; more than entries if a key is a range.
     pub rows: u64,
-    /// SRAMs of any purpose; those shared with others count in full.
+    /// SRAMs of any purpose; shared SRAMs count in full.
     pub srams: u32,
     /// Map RAMs.
     pub map_rams: u32,
@@ -117,22 +117,22 @@ pub struct TableReport {
     pub key_bits: u32,
     /// Parameter bits of the widest action.
     pub action_bits: u32,
-    /// How its entries stand in memory, part by part, as in `4 ways of 1 RAM, 1 wide, 3 to a word with 4 version bits`.
+    /// Memory layout of each part, as in `4 ways of 1 RAM, 1 wide, 3 to a word with 4 version bits`.
     pub layout: Vec<String>,
-    /// How its entries age, as in `notify 3 bits every 10ms`.
+    /// Ageing of entries, as in `notify 3 bits every 10ms`; `None` if they do not age.
     pub idle: Option<String>,
-    /// Where the author wrote it.
+    /// Location in the program's source.
     pub at: Loc,
 }
 
-/// Everything a report says about a program that fits.
+/// Resource report of a program that fits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Program.
+    /// Name of the program.
     pub program: String,
-    /// Its parameters.
+    /// Parameters of the program.
     pub params: Vec<ParamValue>,
-    /// Chip.
+    /// Name of the chip.
     pub chip: String,
     /// Units of one stage, by column.
     pub available: Usage,
@@ -140,50 +140,51 @@ pub struct Report {
     pub totals: Usage,
     /// Stages of the chip.
     pub stages: Vec<StageReport>,
-    /// Per gress, by [`Gress::index`].
+    /// Gresses, by [`Gress::index`].
     pub gresses: [GressReport; 2],
-    /// From wire to wire without queueing, on the longest parser paths and ports of the default speed.
+    /// Latency from wire to wire without queueing, over the longest parser paths and ports of the default speed.
     pub total: Duration,
     /// Nodes, ingress first, in program order.
     pub tables: Vec<TableReport>,
     /// Registers, meters and counters.
     pub arrays: Vec<ArrayReport>,
-    /// What is closest to its limit, worst first.
+    /// Resources closest to their limits, the closest first.
     pub limits: Vec<Limit>,
-    /// The PHV.
+    /// Use of the PHV.
     pub phv: PhvSummary,
-    /// Rows that each gress' parser has.
+    /// Rows of each gress's parser on the chip.
     pub parser_rows_available: u32,
-    /// What a gress' deparser has.
+    /// Capacity of each gress's deparser.
     pub deparser_spec: DeparserSpec,
     /// Values that public sources do not give.
     pub assumptions: Vec<Assumption>,
-    /// What stands behind the numbers.
+    /// Details: units, dependencies, containers, parser graph and cycles.
     pub detail: Detail,
-    /// Ports that state must see together.
+    /// Groups of ports that must share a pipe because they share state.
     pub together: Vec<TogetherReport>,
-    /// What the memories that packets touch take.
+    /// Power of the memories that packets access.
     pub power: PowerReport,
-    /// What placement strove for and did without.
+    /// Options with which the program was placed.
     pub options: Options,
     /// Outcomes that cross stages.
     pub next_tables: NextTables,
-    /// Packets that a pipe can take.
+    /// Highest packet rates of a pipe.
     pub ceilings: Ceilings,
 }
 
-/// Packets per second that parts of a pipe can take.
+/// Highest packet rates of the parts of a pipe, in packets per second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ceilings {
-    /// A gress: one per cycle, less where the deparser cannot keep as many as the stages hold (model: chip §6.4; cycles §6).
+    /// Rate of a gress: one packet per cycle, less if the deparser cannot hold as many packets as the stages (model: chip
+    /// §6.4; cycles §6).
     pub gress: u64,
-    /// The recirculation ports of a pipe together, with the shortest frames.
+    /// Rate of the recirculation ports of a pipe together, with the shortest frames.
     pub recirculation: u64,
-    /// Bytes of those frames on the line.
+    /// Length of these frames on the line, in bytes.
     pub recirculated_bytes: u64,
 }
 
-/// Bytes of the shortest frame with its FCS, preamble and gap.
+/// Bytes of the shortest frame with FCS, preamble and gap.
 const SHORTEST: u64 = 64 + 20;
 
 fn ceilings(chip: &ChipSpec, power: &PowerReport) -> Ceilings {
@@ -197,24 +198,24 @@ fn ceilings(chip: &ChipSpec, power: &PowerReport) -> Ceilings {
     }
 }
 
-/// Ports that must be of one pipe.
+/// Ports that must belong to one pipe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TogetherReport {
-    /// Names of the registers.
+    /// Names of the shared registers.
     pub registers: Vec<String>,
-    /// The ports as users name them.
+    /// Ports, as users name them.
     pub ports: Vec<String>,
-    /// Why.
+    /// Reason.
     pub why: String,
 }
 
 impl Report {
-    /// The report of a placed program.
+    /// Returns the report of a placed program.
     #[must_use]
     pub fn new(program: &Program, placement: &Placement) -> Report {
         let chip = &placement.chip;
-        let flows = Gress::ALL.map(|g| placement.gress(g).flow.clone());
-        let graph = DependencyGraph::of(program, &flows, &placement.phv);
+        let cfgs = Gress::ALL.map(|g| placement.gress(g).cfg.clone());
+        let graph = DependencyGraph::of(program, &cfgs, &placement.phv);
         let stages = stages(placement);
         let mut totals = [0; 20];
         for stage in &stages {
@@ -251,14 +252,14 @@ impl Report {
         }
     }
 
-    /// Stages up to the last one that any gress uses.
+    /// Returns the number of stages up to the last one that any gress uses.
     #[must_use]
     pub fn stages_used(&self) -> u32 {
         self.gresses.iter().map(|g| g.stages_used).max().unwrap_or(0)
     }
 }
 
-/// What a deparser uses: id, words, used, available.
+/// Returns the resources of a deparser: id, name, units in use and available.
 pub fn deparser_rows(report: &Report, gress: &GressReport) -> [(&'static str, &'static str, u32, u32); 9] {
     let (cost, spec) = (&gress.deparser, &report.deparser_spec);
     [
@@ -274,7 +275,7 @@ pub fn deparser_rows(report: &Report, gress: &GressReport) -> [(&'static str, &'
     ]
 }
 
-/// Hundredths of a percent, rounded half up; 0 of 0 is 0.
+/// Returns hundredths of a percent, rounded half up; 0 of 0 is 0.
 #[must_use]
 pub fn hundredths(used: u32, available: u32) -> u64 {
     let (used, available) = (u64::from(used), u64::from(available));
@@ -298,7 +299,7 @@ fn stages(placement: &Placement) -> Vec<StageReport> {
         .collect()
 }
 
-/// Distinct units; of instruction memory, rows (model: chip §1.4).
+/// Counts distinct units; of instruction memory, rows (model: chip §1.4).
 fn count(placement: &Placement, stage: u8, column: Column) -> u32 {
     let units = placement.units.iter().map(|u| u.unit).filter(|u| u.stage == stage && u.column == column);
     let colours = column == Column::Vliw;
@@ -309,7 +310,7 @@ fn gress(program: &Program, placement: &Placement, graph: &DependencyGraph, gres
     let placed = placement.gress(gress);
     let spec = &placement.chip.latency;
     let last = placed.nodes.values().flat_map(|n| &n.parts).map(|p| u32::from(p.stage) + 1).max();
-    let name = |o: Owner| node_name(program, &placed.flow, o.node);
+    let name = |o: Owner| node_name(program, &placed.cfg, o.node);
     let chain = graph.critical_path(gress);
     let mut critical_path: Vec<String> = chain.first().map(|e| name(e.from)).into_iter().collect();
     critical_path.extend(chain.iter().map(|e| {
@@ -384,7 +385,7 @@ fn tables(
     gress: Gress,
 ) -> Vec<TableReport> {
     let placed = placement.gress(gress);
-    placed.flow.nodes.keys().map(|node| table(program, placement, graph, Owner { gress, node })).collect()
+    placed.cfg.nodes.keys().map(|node| table(program, placement, graph, Owner { gress, node })).collect()
 }
 
 fn together(program: &Program, group: &TogetherData) -> TogetherReport {
@@ -403,7 +404,7 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         let own = placement.units.iter().filter(|u| u.owner == owner && u.unit.column == column);
         own.count() as u32
     };
-    let (kind, required, key_bits) = match &gress.flow.nodes[node].kind {
+    let (kind, required, key_bits) = match &gress.cfg.nodes[node].kind {
         NodeKind::Gateway(_) => ("condition", 0, 0),
         NodeKind::Action(_) => ("keyless", 0, 0),
         NodeKind::Table(t) => {
@@ -421,18 +422,18 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
             }
         }
     };
-    let rows = match &gress.flow.nodes[node].kind {
+    let rows = match &gress.cfg.nodes[node].kind {
         NodeKind::Table(t) if sluice_ir::rows::has_ranges(&program.tables[*t]) => {
             sluice_ir::rows::planned(program, &program.tables[*t])
         }
         _ => u64::from(required),
     };
-    let actions = gress.flow.actions(program, node);
+    let actions = gress.cfg.actions(program, node);
     TableReport {
         rows,
-        name: node_name(program, &gress.flow, node),
+        name: node_name(program, &gress.cfg, node),
         gress: owner.gress,
-        ghost: gress.flow.is_ghost(node),
+        ghost: gress.cfg.is_ghost(node),
         kind,
         parts: placed.parts.clone(),
         min_stage: placed.min_stage,
@@ -446,8 +447,8 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         key_bits,
         action_bits: actions.iter().map(|&a| param_bits(program, a)).max().unwrap_or(0),
         layout: placed.parts.iter().map(|p| layout(placement, owner, *p)).collect(),
-        idle: idle(program, &gress.flow.nodes[node].kind),
-        at: gress.flow.nodes[node].loc,
+        idle: idle(program, &gress.cfg.nodes[node].kind),
+        at: gress.cfg.nodes[node].loc,
     }
 }
 
@@ -458,7 +459,7 @@ fn idle(program: &Program, kind: &NodeKind) -> Option<String> {
     Some(format!("{mode} {} bits every {}", idle.bits, idle.interval))
 }
 
-/// Ways, width and packing of a part's match memory, from its units.
+/// Describes ways, width and packing of a part's match memory, from its units.
 fn layout(placement: &Placement, owner: Owner, part: Part) -> String {
     let own = |column, purpose: &'static str| {
         let units = placement.units.iter().filter(move |u| u.owner == owner && u.unit.stage == part.stage);

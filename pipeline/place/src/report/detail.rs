@@ -1,5 +1,4 @@
-//! What stands behind the numbers: every unit with its owner, every dependency, every container, the parser's graph and
-//! each stage's cycles.
+//! Details of a report: all units with owners, dependencies, containers, the parser's graph and the cycles of each stage.
 
 use crate::{DependencyGraph, Owner, Placement, stage_latencies};
 use sluice_asic::chip::Column;
@@ -9,83 +8,83 @@ use sluice_ir::cfg::Var;
 use sluice_ir::entity::Entity;
 use sluice_ir::{Next, ParserOpKind, ParserState, Program, StateData};
 
-/// A unit in use.
+/// Unit in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnitReport {
-    /// Stage from 0.
+    /// Stage, from 0.
     pub stage: u8,
-    /// What kind of unit.
+    /// Kind of unit.
     pub column: Column,
     /// First coordinate: row, group or index (model: chip §1.2).
     pub row: u16,
     /// Second coordinate: column, bit, slice or 0.
     pub col: u16,
-    /// Its owner: position in [`super::Report::tables`].
+    /// Owner, as index in [`super::Report::tables`].
     pub table: usize,
-    /// What for.
+    /// Purpose.
     pub purpose: String,
 }
 
-/// A dependency between two nodes.
+/// Dependency between two nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EdgeReport {
-    /// The node that stands first in the program: position in [`super::Report::tables`].
+    /// Node that is first in program order, as index in [`super::Report::tables`].
     pub from: usize,
-    /// The node that waits.
+    /// Node that waits, as index in [`super::Report::tables`].
     pub to: usize,
     /// `match`, `action`, `output`, `container conflict`, `anti` or `control`.
     pub kind: &'static str,
-    /// Stages that must lie between; `None` if the order is free.
+    /// Least number of stages from the first to the second; `None` if the order is free.
     pub distance: Option<u32>,
-    /// The field or validity bit that causes it.
+    /// Field or validity bit that causes the dependency; `None` for control dependencies.
     pub through: Option<String>,
-    /// Whether it is on the longest chain that the report names.
+    /// True if the dependency is on the longest chain that the report names.
     pub critical: bool,
 }
 
-/// A state of a parser and where it leads.
+/// A parser state and its successors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateReport {
     /// Name.
     pub name: String,
-    /// Cycles that it costs.
+    /// Cycles.
     pub cycles: u16,
-    /// Headers that it extracts.
+    /// Extracted headers.
     pub extracts: Vec<String>,
-    /// Condition and the next state's position in the list; `None` where parsing ends.
+    /// Successors: condition and index of the next state in the list; `None` if parsing ends.
     pub next: Vec<(String, Option<usize>)>,
 }
 
-/// What one container holds.
+/// Content of one container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainerReport {
     /// Name (`W12`).
     pub name: String,
-    /// The gress that uses it.
+    /// Gress that uses the container.
     pub gress: Gress,
-    /// Variables from the most significant bit on: name with the bits of it, lowest container bit, width.
+    /// Variables from the most significant bit on: name with the bits of it, lowest container bit, width in bits.
     pub holds: Vec<(String, u8, u16)>,
 }
 
-/// Everything behind the numbers.
+/// Details of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// Every unit in use, sorted by stage, column and coordinate.
+    /// All units in use, sorted by stage, column and coordinates.
     pub units: Vec<UnitReport>,
-    /// Every dependency, ingress first.
+    /// All dependencies, ingress first.
     pub dependencies: Vec<EdgeReport>,
     /// Cycles of every stage, by [`Gress::index`].
     pub stages: [Vec<StageLatency>; 2],
     /// Containers in use.
     pub containers: Vec<ContainerReport>,
-    /// The parser's states in the order in which they are reached, by [`Gress::index`].
+    /// Parser states in breadth-first order, by [`Gress::index`].
     pub parsers: [Vec<StateReport>; 2],
 }
 
 impl Detail {
-    /// The details of a placed program.
+    /// Returns the details of a placed program.
     pub(super) fn new(program: &Program, placement: &Placement, graph: &DependencyGraph) -> Detail {
-        let ingress = placement.gress(Gress::Ingress).flow.nodes.len();
+        let ingress = placement.gress(Gress::Ingress).cfg.nodes.len();
         let position = |o: Owner| o.node.index() + if o.gress == Gress::Egress { ingress } else { 0 };
         let units = placement.units.iter().map(|u| UnitReport {
             stage: u.unit.stage,
@@ -143,7 +142,7 @@ fn var_width(program: &Program, var: Var) -> u16 {
     }
 }
 
-/// States in breadth-first order from the start.
+/// Returns the states in breadth-first order from the start.
 fn states(program: &Program, placement: &Placement, gress: Gress) -> Vec<StateReport> {
     let mut order: Vec<ParserState> = Vec::new();
     let add = |order: &mut Vec<ParserState>, next: Next| {
@@ -185,7 +184,7 @@ fn extracts(program: &Program, data: &StateData) -> Vec<String> {
     headers.collect()
 }
 
-/// Where a state leads; arms with the same end are one.
+/// Returns the successors of a state; arms with the same target are merged.
 fn successors(program: &Program, data: &StateData, order: &[ParserState]) -> Vec<(String, Option<usize>)> {
     let target = |next: Next| match next {
         Next::State(s) => order.iter().position(|o| *o == s),

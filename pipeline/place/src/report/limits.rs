@@ -1,29 +1,29 @@
-//! What limits a program: the resources closest to their end, with who uses them.
+//! Limits of a program: the scarcest resources, with their users.
 
 use crate::{Placement, Unit, node_name};
 use sluice_asic::chip::Column;
 use sluice_ir::Program;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A resource in the stage where most of it is used.
+/// A resource, in the stage with its highest use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// The resource.
+    /// Resource.
     pub column: Column,
-    /// The stage.
+    /// Stage.
     pub stage: u8,
-    /// Units used there.
+    /// Units in use in that stage.
     pub used: u32,
-    /// Units that a stage has.
+    /// Units of a stage.
     pub available: u32,
-    /// Who uses them, most first.
+    /// Nodes and their units, the largest user first.
     pub users: Vec<(String, u32)>,
 }
 
-/// Resources shown.
+/// Number of resources that are listed.
 const SHOWN: usize = 5;
 
-/// The resources of which some stage uses the largest share, worst first.
+/// Returns the resources with the highest use in a stage, the highest share first.
 pub(super) fn of(program: &Program, placement: &Placement) -> Vec<Limit> {
     let mut peaks: Vec<Limit> = Column::ALL.iter().filter_map(|&c| peak(program, placement, c)).collect();
     // Shares compared as cross products; ties keep the vendor's order.
@@ -47,7 +47,7 @@ fn peak(program: &Program, placement: &Placement, column: Column) -> Option<Limi
     }
     let mut users: Vec<(String, u32)> = users
         .into_iter()
-        .map(|(o, units)| (node_name(program, &placement.gress(o.gress).flow, o.node), units.len() as u32))
+        .map(|(o, units)| (node_name(program, &placement.gress(o.gress).cfg, o.node), units.len() as u32))
         .collect();
     users.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Some(Limit {

@@ -1,7 +1,7 @@
-//! The numbers of a resource report: what a placed program uses, what limits it, how long a packet takes.
+//! Data of a resource report: what a placed program uses, what limits it, and its latency.
 //!
-//! Every number is taken from the units of a placement alone, so a report shows what was placed and not what was asked for.
-//! The text, JSON and HTML forms are in the crate `sluice-report`.
+//! All numbers come from the units of a placement alone, so a report shows what was placed and not what was requested. The
+//! crate `sluice-report` formats the data as text, JSON and HTML.
 
 mod arrays;
 mod assumptions;

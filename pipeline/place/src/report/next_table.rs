@@ -1,53 +1,53 @@
-//! Next tables in a report: what carries an outcome to the nodes that run on it.
+//! Next tables in a report: the carriers of outcomes that are used in later stages.
 
 use crate::{Carrier, Placement, node_name};
 use sluice_asic::gress::Gress;
 use sluice_ir::Program;
 
-/// How outcomes reach the nodes that run on them.
+/// Next tables of a placed program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextTables {
     /// Bits of a next-table code.
     pub code_bits: u32,
-    /// Whether a table may have several successors; else they are a chain.
+    /// True if a table may have several successors; false if next tables form a chain.
     pub parallel: bool,
-    /// Tags in use.
+    /// Long-branch tags in use.
     pub tags: u32,
-    /// Outcomes that gateways find again.
+    /// Outcomes that gateways test again.
     pub retested: u32,
-    /// Outcomes on the next-table pointers of their gresses.
+    /// Outcomes on the next-table pointers.
     pub pointed: u32,
-    /// Tags of the chip.
+    /// Long-branch tags of the chip.
     pub tags_available: u32,
-    /// Outcomes that cross stages in which nothing runs on them.
+    /// Outcomes that cross stages in which no node runs on them.
     pub branches: Vec<BranchReport>,
 }
 
-/// An outcome on its way.
+/// An outcome that is used in a later stage, with its carrier. One of `tag`, `pointer`, `relays` and `retested_in` is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BranchReport {
     /// Gress.
     pub gress: Gress,
-    /// The node that hands it on.
+    /// Node that passes the outcome on.
     pub from: String,
-    /// The node that it reaches.
+    /// Node that runs on the outcome.
     pub to: String,
-    /// Stage from which it starts.
+    /// Stage of `from`.
     pub from_stage: u8,
-    /// Stage in which it ends.
+    /// Stage of `to`.
     pub to_stage: u8,
-    /// The tag that carries it.
+    /// Long-branch tag.
     pub tag: Option<u8>,
-    /// Or whether the next-table pointer does.
+    /// True if the next-table pointer is the carrier.
     pub pointer: bool,
-    /// Or the logical ids of relays in the stages between.
+    /// Logical ids of relays in the stages between.
     pub relays: Vec<u8>,
-    /// Or the stage in which a gateway tests again.
+    /// Stage of the gateway that tests the condition again.
     pub retested_in: Option<u8>,
 }
 
 impl BranchReport {
-    /// What brings the outcome over, in words.
+    /// Names the carrier, in words.
     #[must_use]
     pub fn carrier(&self) -> String {
         if self.pointer {
@@ -67,8 +67,8 @@ impl NextTables {
         let mau = &placement.chip.mau;
         let branch = |b: &crate::LongBranch| BranchReport {
             gress: b.gress,
-            from: node_name(program, &placement.gress(b.gress).flow, b.from),
-            to: node_name(program, &placement.gress(b.gress).flow, b.to),
+            from: node_name(program, &placement.gress(b.gress).cfg, b.from),
+            to: node_name(program, &placement.gress(b.gress).cfg, b.to),
             from_stage: b.from_stage,
             to_stage: b.to_stage,
             tag: b.tag(),

@@ -1,95 +1,95 @@
-//! Power of the memories that packets touch, after the compiler's model (model: cycles §7).
+//! Power of the memories that packets access, after the compiler's model (model: cycles §7).
 //!
-//! A packet pays for the tables of its path, and for all tables of stages that do not wait for a match: those cannot be
-//! predicated off.
+//! A packet pays for the tables on its path, and for all tables of stages without a match dependency, because these cannot
+//! be switched off by predication.
 
 use crate::{Owner, Placement, node_name};
 use sluice_asic::chip::{Column, PowerSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{StageDependency, deparser_rate};
 use sluice_asic::units::Cycles;
-use sluice_ir::cfg::{Flow, Node, NodeKind, Outcome, Pred};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome, Pred};
 use sluice_ir::entity::Entity;
 use sluice_ir::{CounterKind, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a node's memories take.
+/// Power of a node's memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TablePower {
-    /// The node.
+    /// Name of the node.
     pub name: String,
     /// Gress.
     pub gress: Gress,
-    /// Nanowatts if every packet runs it.
+    /// Nanowatts if every packet runs the node.
     pub nanowatts: u64,
-    /// Of these, what packets pay that do not run it.
+    /// Nanowatts of `nanowatts` that packets pay that do not run the node.
     pub always: u64,
 }
 
 /// Power of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PowerReport {
-    /// Nanowatts of the path that takes most, at one packet per cycle as far as the chip reaches that.
+    /// Nanowatts of the path with the highest power, at one packet per cycle or the lower rate that the chip reaches.
     pub worst: u64,
-    /// What the chip may take.
+    /// Limit of the chip, in nanowatts.
     pub limit: u64,
-    /// Nodes of that path and those that cannot be switched off, in program order.
+    /// Nodes of that path and nodes that cannot be switched off, in program order.
     pub path: Vec<String>,
-    /// Every node that takes something, ingress first, in program order.
+    /// Nodes with power, ingress first, in program order.
     pub tables: Vec<TablePower>,
-    /// Packets per 1000 cycles that the pipe reaches: the deparser of Tofino waits for a bounded number at once.
+    /// Packets per 1000 cycles that the pipe reaches; the deparser of Tofino holds a limited number of packets at once.
     pub packets_per_1000_cycles: u32,
 }
 
-/// The power of a placed program.
+/// Returns the power of a placed program.
 pub(super) fn of(program: &Program, placement: &Placement) -> PowerReport {
     let mut report = PowerReport { limit: placement.chip.power.limit, ..PowerReport::default() };
     report.packets_per_1000_cycles = rate(placement);
     let mut paths: BTreeSet<Owner> = BTreeSet::new();
     for gress in Gress::ALL {
-        let flow = &placement.gress(gress).flow;
+        let cfg = &placement.gress(gress).cfg;
         let nodes: Vec<[u64; 2]> =
-            flow.nodes.keys().map(|node| of_node(program, placement, Owner { gress, node })).collect();
+            cfg.nodes.keys().map(|node| of_node(program, placement, Owner { gress, node })).collect();
         let cost = |n: Node| nodes[n.index()][0] - nodes[n.index()][1];
-        let roots = [Some(flow.always()), flow.ghost];
+        let roots = [Some(cfg.always()), cfg.ghost];
         for root in roots.into_iter().flatten() {
-            let (watts, path) = worst(flow, root, &cost);
+            let (watts, path) = worst(cfg, root, &cost);
             report.worst += watts;
             paths.extend(path.into_iter().map(|node| Owner { gress, node }));
         }
-        for (node, [all, always]) in flow.nodes.keys().zip(&nodes).filter(|(_, [all, _])| *all > 0) {
+        for (node, [all, always]) in cfg.nodes.keys().zip(&nodes).filter(|(_, [all, _])| *all > 0) {
             report.worst += always;
             if *always > 0 {
                 paths.insert(Owner { gress, node });
             }
-            let name = node_name(program, flow, node);
+            let name = node_name(program, cfg, node);
             report.tables.push(TablePower { name, gress, nanowatts: *all, always: *always });
         }
     }
     let takes = |o: &&Owner| of_node(program, placement, **o)[0] > 0;
-    let name = |o: &Owner| node_name(program, &placement.gress(o.gress).flow, o.node);
+    let name = |o: &Owner| node_name(program, &placement.gress(o.gress).cfg, o.node);
     report.path = paths.iter().filter(takes).map(name).collect();
     report.worst = report.worst * u64::from(report.packets_per_1000_cycles) / 1000;
     report
 }
 
-/// Packets per 1000 cycles that the deparsers let through.
+/// Returns the packets per 1000 cycles that the deparsers allow.
 fn rate(placement: &Placement) -> u32 {
     let cycles = Gress::ALL.map(|g| placement.gress(g).mau_cycles).into_iter().max().unwrap_or(0);
     let (packets, cycles) = deparser_rate(&placement.chip.deparser, Cycles(cycles.into()));
     (1000 * packets / cycles.max(1)) as u32
 }
 
-/// The alternatives of a block that take most: nanowatts and nodes.
-fn worst(flow: &Flow, block: Pred, cost: &impl Fn(Node) -> u64) -> (u64, Vec<Node>) {
+/// Returns the nanowatts and nodes of the alternatives of a block with the highest power.
+fn worst(cfg: &Cfg, block: Pred, cost: &impl Fn(Node) -> u64) -> (u64, Vec<Node>) {
     let mut total = (0, Vec::new());
-    for node in flow.nodes.keys().filter(|n| flow.nodes[*n].pred == block) {
+    for node in cfg.nodes.keys().filter(|n| cfg.nodes[*n].pred == block) {
         total.0 += cost(node);
         total.1.push(node);
         // One of hit and miss, or of then and else; and one of the actions.
         let mut best: [(u64, Vec<Node>); 2] = Default::default();
-        for (pred, outcome) in flow.decided_by(node) {
-            let found = worst(flow, pred, cost);
+        for (pred, outcome) in cfg.decided_by(node) {
+            let found = worst(cfg, pred, cost);
             let best = &mut best[usize::from(matches!(outcome, Outcome::Ran(_)))];
             if found.0 > best.0 {
                 *best = found;
@@ -103,7 +103,7 @@ fn worst(flow: &Flow, block: Pred, cost: &impl Fn(Node) -> u64) -> (u64, Vec<Nod
     total
 }
 
-/// Nanowatts of a node, and of its parts in stages that are always on.
+/// Returns the nanowatts of a node, and of its parts in stages that cannot be switched off.
 fn of_node(program: &Program, placement: &Placement, owner: Owner) -> [u64; 2] {
     let placed = placement.gress(owner.gress);
     let mut sum = [0; 2];
@@ -117,7 +117,7 @@ fn of_node(program: &Program, placement: &Placement, owner: Owner) -> [u64; 2] {
     sum
 }
 
-/// Nanowatts of what a node has in one stage.
+/// Returns the nanowatts of a node's memories in one stage.
 fn of_part(program: &Program, placement: &Placement, owner: Owner, stage: u8) -> u64 {
     let p = &placement.chip.power;
     let mut rams: BTreeMap<&str, u64> = BTreeMap::new();
@@ -146,7 +146,7 @@ fn of_part(program: &Program, placement: &Placement, owner: Owner, stage: u8) ->
     watts
 }
 
-/// One cell read and written, of an array by its purpose.
+/// Returns the nanowatts of reading and writing one cell of an array, by its purpose.
 fn of_array(program: &Program, p: &PowerSpec, purpose: &str) -> u64 {
     let cell = p.map_ram_read + p.map_ram_write;
     let counted = program.counters.values().find(|c| purpose == format!("counter `{}`", c.name));
@@ -157,18 +157,18 @@ fn of_array(program: &Program, p: &PowerSpec, purpose: &str) -> u64 {
     cell + if late { p.deferred_read + p.deferred_write } else { p.sram_read + p.sram_write }
 }
 
-/// RAM words of the widest action's data.
+/// Returns the RAM words of the widest action's data.
 fn action_words(program: &Program, placement: &Placement, owner: Owner) -> u64 {
-    let flow = &placement.gress(owner.gress).flow;
-    if !matches!(flow.nodes[owner.node].kind, NodeKind::Table(_)) {
+    let cfg = &placement.gress(owner.gress).cfg;
+    if !matches!(cfg.nodes[owner.node].kind, NodeKind::Table(_)) {
         return 0;
     }
     let bits = |a| crate::params::param_bits(program, a);
-    let widest = flow.actions(program, owner.node).into_iter().map(bits).max().unwrap_or(0);
+    let widest = cfg.actions(program, owner.node).into_iter().map(bits).max().unwrap_or(0);
     u64::from(widest.div_ceil(placement.chip.mau.sram_width).max(1))
 }
 
-/// Watts with three decimals.
+/// Formats nanowatts as watts with three decimals.
 pub fn watts(nanowatts: u64) -> String {
     let milli = nanowatts.div_ceil(1_000_000);
     format!("{}.{:03}", milli / 1000, milli % 1000)

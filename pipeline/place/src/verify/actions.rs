@@ -47,7 +47,7 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
 }
 
 fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
-    for action in check.flow(owner.gress).actions(check.program, owner.node) {
+    for action in check.cfg(owner.gress).actions(check.program, owner.node) {
         let name = format!("action {}", check.program.actions[action].name);
         let found = check.units(owner, part.stage, Column::Vliw).filter(|u| u.purpose == name).count();
         if found == 0 && !written(check, action).is_empty() {
@@ -60,8 +60,8 @@ fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
 fn rows(check: &mut Check<'_>) {
     let mut rows: BTreeMap<(u8, u16), Vec<(Owner, Action)>> = BTreeMap::new();
     for used in check.placement.units.iter().filter(|u| u.unit.column == Column::Vliw) {
-        let flow = check.flow(used.owner.gress);
-        let named = flow.actions(check.program, used.owner.node).into_iter();
+        let cfg = check.cfg(used.owner.gress);
+        let named = cfg.actions(check.program, used.owner.node).into_iter();
         let mut named =
             named.filter(|&a| used.purpose == format!("action {}", check.program.actions[a].name));
         match named.next() {
@@ -94,7 +94,7 @@ fn outputs(check: &mut Check<'_>, owner: Owner, part: Part) {
                 check.report(owner, format!("{column} {slot} of stage {stage} does not own its bus bytes"));
             }
         }
-        let actions = check.flow(owner.gress).actions(check.program, owner.node);
+        let actions = check.cfg(owner.gress).actions(check.program, owner.node);
         // A set under a mask takes value and mask.
         let fed = |a: &Action| {
             let (fed, pairs) = (fed(check, *a), pairs(check, *a));

@@ -5,7 +5,7 @@
 
 use super::Check;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, Node, NodeKind, Outcome, Var};
+use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome, Var};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Cond, Loc};
 
@@ -19,16 +19,16 @@ enum Fact {
 }
 
 /// The tables and actions of a flow.
-fn leaves(flow: &Flow) -> Vec<Node> {
-    flow.nodes.keys().filter(|n| !matches!(flow.nodes[*n].kind, NodeKind::Gateway(_))).collect()
+fn leaves(cfg: &Cfg) -> Vec<Node> {
+    cfg.nodes.keys().filter(|n| !matches!(cfg.nodes[*n].kind, NodeKind::Gateway(_))).collect()
 }
 
 /// Facts for a node, each with the number of tables and actions before the place where it is decided.
-fn facts(flow: &Flow, leaves: &[Node], node: Node) -> Vec<(Fact, usize)> {
+fn facts(cfg: &Cfg, leaves: &[Node], node: Node) -> Vec<(Fact, usize)> {
     let mut list = Vec::new();
-    for (decider, outcome) in flow.outcomes(flow.nodes[node].pred) {
+    for (decider, outcome) in cfg.outcomes(cfg.nodes[node].pred) {
         let before = leaves.partition_point(|l| *l < decider);
-        match &flow.nodes[decider].kind {
+        match &cfg.nodes[decider].kind {
             NodeKind::Gateway(cond) => apart(cond, outcome == Outcome::Then, before, &mut list),
             _ => list.push((Fact::Table(before, outcome), before)),
         }
@@ -49,17 +49,17 @@ fn apart(cond: &Cond, holds: bool, before: usize, list: &mut Vec<(Fact, usize)>)
 
 /// Whether the placed flow of a gress does what the program's does.
 pub(super) fn check(check: &mut Check<'_>, gress: Gress) {
-    let (program, placed) = (Flow::of(check.program, gress), &check.placement.gress(gress).flow);
+    let (program, placed) = (Cfg::of(check.program, gress), &check.placement.gress(gress).cfg);
     if let Some(what) = difference(check, &program, placed) {
         let text = format!("the placed nodes of {gress} are not those of the program: {what}");
         check.diags.push(Diag::error(Loc::default(), text));
     }
 }
 
-fn difference(check: &Check<'_>, program: &Flow, placed: &Flow) -> Option<String> {
+fn difference(check: &Check<'_>, program: &Cfg, placed: &Cfg) -> Option<String> {
     let (wanted, found) = (leaves(program), leaves(placed));
-    let data = |flow: &Flow, nodes: &[Node]| -> Vec<(NodeKind, Loc, bool)> {
-        nodes.iter().map(|n| (flow.nodes[*n].kind.clone(), flow.nodes[*n].loc, flow.is_ghost(*n))).collect()
+    let data = |cfg: &Cfg, nodes: &[Node]| -> Vec<(NodeKind, Loc, bool)> {
+        nodes.iter().map(|n| (cfg.nodes[*n].kind.clone(), cfg.nodes[*n].loc, cfg.is_ghost(*n))).collect()
     };
     if data(program, &wanted) != data(placed, &found) {
         return Some("other tables and actions".to_owned());
@@ -85,7 +85,7 @@ fn difference(check: &Check<'_>, program: &Flow, placed: &Flow) -> Option<String
 /// the fact is about.
 fn unchanged(
     check: &Check<'_>,
-    flow: &Flow,
+    cfg: &Cfg,
     leaves: &[Node],
     node: Node,
     (from, to): (usize, usize),
@@ -96,6 +96,6 @@ fn unchanged(
     let between = leaves.get(from..to).unwrap_or(&[]);
     between
         .iter()
-        .filter(|n| !flow.exclusive(**n, node))
-        .all(|n| flow.effects(check.program, *n).writes.iter().all(|v| !reads.contains(v)))
+        .filter(|n| !cfg.exclusive(**n, node))
+        .all(|n| cfg.effects(check.program, *n).writes.iter().all(|v| !reads.contains(v)))
 }

@@ -37,7 +37,7 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 /// Bits of parameters of the widest action: what an entry holds at least.
 fn widest_params(check: &Check<'_>, owner: Owner) -> u32 {
-    let actions = check.flow(owner.gress).actions(check.program, owner.node);
+    let actions = check.cfg(owner.gress).actions(check.program, owner.node);
     actions.iter().map(|&a| param_bits(check.program, a)).max().unwrap_or(0)
 }
 
@@ -246,7 +246,7 @@ fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
     let mut seen = BTreeSet::new();
     let direct = check.table(owner).and_then(|t| program.direct_counter(t));
     cells.extend(direct.map(|c| (format(c), u64::from(part.entries.max(1)))));
-    for action in check.flow(owner.gress).actions(program, owner.node) {
+    for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let PrimitiveKind::Count(c, _) = &p.kind else { continue };
             let CounterHome::Indirect(size) = program.counters[*c].home else { continue };
@@ -284,7 +284,7 @@ fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
         CounterHome::Indirect(size) => u64::from(size.max(1)),
     };
     let mut used: BTreeMap<String, Array> = BTreeMap::new();
-    for action in check.flow(owner.gress).actions(program, owner.node) {
+    for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let array = match &p.kind {
                 PrimitiveKind::Register(access) => {

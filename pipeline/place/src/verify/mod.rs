@@ -53,7 +53,7 @@ use super::deps::node_name;
 use super::phv;
 use sluice_asic::chip::{Column, MauSpec};
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Flow, NodeKind};
+use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Loc, Program, Table};
 
@@ -85,8 +85,8 @@ pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
     timing::check(&mut check);
     parser::check(&mut check);
     deparser(&mut check);
-    let flows = Gress::ALL.map(|g| placement.gress(g).flow.clone());
-    check.diags.extend(phv::verify(program, &placement.chip, &flows, &placement.phv));
+    let cfgs = Gress::ALL.map(|g| placement.gress(g).cfg.clone());
+    check.diags.extend(phv::verify(program, &placement.chip, &cfgs, &placement.phv));
     check.diags
 }
 
@@ -121,17 +121,17 @@ struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    fn flow(&self, gress: Gress) -> &'a Flow {
-        &self.placement.gress(gress).flow
+    fn cfg(&self, gress: Gress) -> &'a Cfg {
+        &self.placement.gress(gress).cfg
     }
 
     fn owners(&self) -> Vec<Owner> {
-        let nodes = |gress| self.flow(gress).nodes.keys().map(move |node| Owner { gress, node });
+        let nodes = |gress| self.cfg(gress).nodes.keys().map(move |node| Owner { gress, node });
         Gress::ALL.into_iter().flat_map(nodes).collect()
     }
 
     fn kind(&self, owner: Owner) -> &'a NodeKind {
-        &self.flow(owner.gress).nodes[owner.node].kind
+        &self.cfg(owner.gress).nodes[owner.node].kind
     }
 
     fn table(&self, owner: Owner) -> Option<Table> {
@@ -150,11 +150,11 @@ impl<'a> Check<'a> {
     }
 
     fn name(&self, owner: Owner) -> String {
-        node_name(self.program, self.flow(owner.gress), owner.node)
+        node_name(self.program, self.cfg(owner.gress), owner.node)
     }
 
     fn loc(&self, owner: Owner) -> Loc {
-        self.flow(owner.gress).nodes[owner.node].loc
+        self.cfg(owner.gress).nodes[owner.node].loc
     }
 
     /// Units of a column that a part owns.

@@ -87,19 +87,19 @@ fn tags(check: &mut Check<'_>) {
 /// The pointer is set by a node that knows the outcome when it is done, whatever part of it a packet meets, and by none
 /// that a packet with this outcome can run before the named table is reached.
 fn pointer(check: &Check<'_>, b: &LongBranch) -> Option<String> {
-    let flow = check.flow(b.gress);
-    let path = flow.outcomes(flow.nodes[b.to].pred);
+    let cfg = check.cfg(b.gress);
+    let path = cfg.outcomes(cfg.nodes[b.to].pred);
     let parts = |node| &check.placed(Owner { gress: b.gress, node }).parts;
     let decided = path.last().filter(|(node, _)| *node == b.from);
     // Who runs on all of the path knows it too.
-    let knows = decided.is_some() || flow.outcomes(flow.nodes[b.from].pred) == path;
+    let knows = decided.is_some() || cfg.outcomes(cfg.nodes[b.from].pred) == path;
     let whole = parts(b.from).len() == 1 || decided.is_some_and(|(_, o)| *o == Outcome::Miss);
     let source = parts(b.from).last().filter(|p| knows && whole && p.stage == b.from_stage);
     let target = parts(b.to).first().filter(|p| p.stage == b.to_stage);
     let (Some(source), Some(target)) = (source, target) else {
         return Some("which nothing sets for it".to_owned());
     };
-    if flow.is_ghost(b.to) {
+    if cfg.is_ghost(b.to) {
         return Some("which updates of queue depths do not have".to_owned());
     }
     let name = |node| check.name(Owner { gress: b.gress, node });
@@ -111,7 +111,7 @@ fn pointer(check: &Check<'_>, b: &LongBranch) -> Option<String> {
     }
     let span = (source.stage, source.logical_id)..(target.stage, target.logical_id);
     let apart = |other: Node| {
-        let other = flow.outcomes(flow.nodes[other].pred);
+        let other = cfg.outcomes(cfg.nodes[other].pred);
         other.iter().any(|(n, o)| path.iter().any(|(m, p)| n == m && super::retest::contrary(*o, *p)))
     };
     let beside = branches.iter().filter(|o| o.gress == b.gress && o.by == Carrier::Pointer && *o != b);
@@ -146,20 +146,20 @@ fn overlap(a: &LongBranch, b: &LongBranch) -> bool {
 
 /// Stages left and reached by outcomes with a gap between them, and the node reached first there.
 fn crossings(check: &Check<'_>, gress: Gress) -> Vec<(Node, u8, u8)> {
-    let flow = check.flow(gress);
+    let cfg = check.cfg(gress);
     let parts = |node| &check.placed(Owner { gress, node }).parts;
     let mut list = Vec::new();
-    for node in flow.nodes.keys() {
+    for node in cfg.nodes.keys() {
         let gaps = parts(node).windows(2).filter(|w| w[1].stage - w[0].stage > 1);
         list.extend(gaps.map(|w| (node, w[0].stage, w[1].stage)));
     }
-    for (pred, data) in flow.preds.iter() {
+    for (pred, data) in cfg.preds.iter() {
         let Some((_, decider, outcome)) = data.of else { continue };
         let ends: Vec<u8> = parts(decider).iter().map(|p| p.stage).collect();
         // A miss is known behind the last part, everything else behind any.
         let start = if outcome == Outcome::Miss { ends.last() } else { ends.first() };
         let Some(&start) = start else { continue };
-        let inside: Vec<Node> = flow.nodes.keys().filter(|n| flow.nodes[*n].pred == pred).collect();
+        let inside: Vec<Node> = cfg.nodes.keys().filter(|n| cfg.nodes[*n].pred == pred).collect();
         let stages: BTreeSet<u8> = inside.iter().map(|n| parts(*n)[0].stage).chain([start]).collect();
         let stages: Vec<u8> = stages.into_iter().filter(|s| *s >= start).collect();
         for pair in stages.windows(2).filter(|w| w[1] - w[0] > 1) {
@@ -172,17 +172,17 @@ fn crossings(check: &Check<'_>, gress: Gress) -> Vec<(Node, u8, u8)> {
 }
 
 fn chain(check: &mut Check<'_>, gress: Gress) {
-    let flow = check.flow(gress);
+    let cfg = check.cfg(gress);
     let at = |check: &Check<'_>, node| {
         let parts = &check.placed(Owner { gress, node }).parts;
         let place = |p: &crate::Part| (p.stage, p.logical_id);
         parts.first().map(place).zip(parts.last().map(place))
     };
-    for c in flow.nodes.keys() {
-        let deciders: Vec<Node> = flow.outcomes(flow.nodes[c].pred).into_iter().map(|(n, _)| n).collect();
-        for n in flow.nodes.keys().filter(|n| *n != c && !flow.exclusive(*n, c)) {
+    for c in cfg.nodes.keys() {
+        let deciders: Vec<Node> = cfg.outcomes(cfg.nodes[c].pred).into_iter().map(|(n, _)| n).collect();
+        for n in cfg.nodes.keys().filter(|n| *n != c && !cfg.exclusive(*n, c)) {
             let (Some((first, last)), Some((begin, end))) = (at(check, c), at(check, n)) else { continue };
-            let theirs: Vec<Node> = flow.outcomes(flow.nodes[n].pred).into_iter().map(|(d, _)| d).collect();
+            let theirs: Vec<Node> = cfg.outcomes(cfg.nodes[n].pred).into_iter().map(|(d, _)| d).collect();
             // A table in parts must be passed as a whole by everything that runs with it.
             let inside = first < begin && begin < last && !theirs.contains(&c);
             let between = deciders

@@ -65,7 +65,7 @@ pub(super) fn fields_taken(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
 /// The arrays behind a node's ALUs that take values.
 fn arrays(check: &Check<'_>, owner: Owner) -> BTreeSet<Array> {
     let program = check.program;
-    let actions = check.flow(owner.gress).actions(program, owner.node);
+    let actions = check.cfg(owner.gress).actions(program, owner.node);
     let kinds = actions.iter().flat_map(|&a| &program.actions[a].body).map(|p| &p.kind);
     let array = |kind: &PrimitiveKind| match kind {
         PrimitiveKind::Register(access) => {

@@ -8,11 +8,11 @@ use sluice_ir::{Intrinsic, PrimitiveKind};
 
 pub(super) fn check(check: &mut Check<'_>) {
     for gress in Gress::ALL {
-        let nodes: Vec<Node> = check.flow(gress).nodes.keys().collect();
+        let nodes: Vec<Node> = check.cfg(gress).nodes.keys().collect();
         let effects: Vec<Effects> = nodes.iter().map(|&n| with_aliases(check, gress, n)).collect();
         for (i, &a) in nodes.iter().enumerate() {
             for (j, &b) in nodes.iter().enumerate().skip(i + 1) {
-                if !check.flow(gress).exclusive(a, b) {
+                if !check.cfg(gress).exclusive(a, b) {
                     pair(check, gress, (a, &effects[i]), (b, &effects[j]));
                 }
             }
@@ -23,7 +23,7 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 /// A node's effects; a field that has bits where another is written is written too.
 fn with_aliases(check: &Check<'_>, gress: Gress, node: Node) -> Effects {
-    let mut effects = check.flow(gress).effects(check.program, node);
+    let mut effects = check.cfg(gress).effects(check.program, node);
     let bytes = check.view.bytes(effects.writes.iter().copied());
     let hit = |v: &Var| check.view.bytes([*v]).iter().any(|(b, m)| bytes.get(b).is_some_and(|w| w & m != 0));
     let fields = check.program.fields.keys().map(Var::Field);
@@ -57,7 +57,7 @@ fn pair(check: &mut Check<'_>, gress: Gress, (a, ea): (Node, &Effects), (b, eb):
             ),
         );
     }
-    let controls = check.flow(gress).outcomes(check.flow(gress).nodes[b].pred).iter().any(|(n, _)| *n == a);
+    let controls = check.cfg(gress).outcomes(check.cfg(gress).nodes[b].pred).iter().any(|(n, _)| *n == a);
     let anti = meets(&ea.match_reads, &eb.writes).or_else(|| meets(&ea.action_reads, &eb.writes)).is_some();
     if controls || anti {
         let (at_a, at_b) = ((last.stage, last.logical_id), (first.stage, first.logical_id));
@@ -89,7 +89,7 @@ fn pair(check: &mut Check<'_>, gress: Gress, (a, ea): (Node, &Effects), (b, eb):
 }
 
 fn drops(check: &Check<'_>, owner: Owner) -> bool {
-    let actions = check.flow(owner.gress).actions(check.program, owner.node);
+    let actions = check.cfg(owner.gress).actions(check.program, owner.node);
     actions
         .iter()
         .any(|&a| check.program.actions[a].body.iter().any(|p| matches!(p.kind, PrimitiveKind::Drop(_))))

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(check: &mut Check<'_>) {
     for (owner, part) in check.parts() {
-        let effects = check.flow(owner.gress).effects(check.program, owner.node);
+        let effects = check.cfg(owner.gress).effects(check.program, owner.node);
         let mut exact: BTreeSet<ByteRef> = BTreeSet::new();
         let mut ternary: BTreeSet<ByteRef> = BTreeSet::new();
         let read = |v: &Var| -> BTreeSet<ByteRef> { check.view.bytes([*v]).into_keys().collect() };
@@ -51,7 +51,7 @@ fn read_beside_alus(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
     let table = check.table(owner).map(|t| &program.tables[t]);
     let selector = table.and_then(|t| t.profile).and_then(|p| program.profiles[p].selector.as_ref());
     selector.iter().flat_map(|s| &program.hashes[s.hash].inputs).for_each(&mut read);
-    for action in check.flow(owner.gress).actions(program, owner.node) {
+    for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let index = match &p.kind {
                 PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => &Index::Hash(*hash),
@@ -218,7 +218,7 @@ fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
 fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
     let program = check.program;
     let mut list = Vec::new();
-    for action in check.flow(owner.gress).actions(program, owner.node) {
+    for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let (index, home, cell_bits) = match &p.kind {
                 PrimitiveKind::Register(access) => {
@@ -264,7 +264,7 @@ pub(super) fn computations(check: &Check<'_>, owner: Owner) -> BTreeSet<String> 
     let mut names: BTreeSet<String> =
         hash_results(check, owner).into_iter().map(|h| program.hashes[h].name.clone()).collect();
     names.extend(addresses(check, owner).into_iter().map(|(name, _)| name));
-    for action in check.flow(owner.gress).actions(program, owner.node) {
+    for action in check.cfg(owner.gress).actions(program, owner.node) {
         names.extend(program.actions[action].body.iter().filter_map(|p| match &p.kind {
             PrimitiveKind::Count(counter, index) => {
                 let data = &program.counters[*counter];
@@ -283,7 +283,7 @@ pub(super) fn computations(check: &Check<'_>, owner: Owner) -> BTreeSet<String> 
 fn hash_results(check: &Check<'_>, owner: Owner) -> BTreeSet<Hash> {
     let program = check.program;
     let mut used: BTreeSet<Hash> = BTreeSet::new();
-    for action in check.flow(owner.gress).actions(program, owner.node) {
+    for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             if let PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) = &p.kind {
                 used.insert(*hash);

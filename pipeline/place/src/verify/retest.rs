@@ -57,16 +57,16 @@ type Steps = Vec<(Node, Outcome)>;
 
 /// The outcomes before those that are tested again, and those.
 fn path(check: &Check<'_>, owner: Owner, retest: Retest) -> (Steps, Steps) {
-    let flow = check.flow(owner.gress);
-    let mut before = flow.outcomes(flow.nodes[owner.node].pred);
+    let cfg = check.cfg(owner.gress);
+    let mut before = cfg.outcomes(cfg.nodes[owner.node].pred);
     let tested = before.split_off(before.len().saturating_sub(usize::from(retest.outcomes)));
     (before, tested)
 }
 
 /// Whatever decides the path before runs right before the gateway.
 fn enabled(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
-    let flow = check.flow(owner.gress);
-    if flow.is_ghost(owner.node) {
+    let cfg = check.cfg(owner.gress);
+    if cfg.is_ghost(owner.node) {
         return Some("updates of queue depths do not always run".to_owned());
     }
     let (before, _) = path(check, owner, retest);
@@ -78,7 +78,7 @@ fn enabled(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
         Outcome::Miss => parts(last).last().is_some_and(near),
         _ => parts(last).first().is_some_and(near),
     };
-    let mut same = flow.nodes.keys().filter(|n| flow.outcomes(flow.nodes[*n].pred) == before);
+    let mut same = cfg.nodes.keys().filter(|n| cfg.outcomes(cfg.nodes[*n].pred) == before);
     let found = decides || same.any(|n| parts(n).first().is_some_and(near));
     (!found).then(|| format!("nothing right before it knows the outcome of `{}`", name(check, owner, last)))
 }
@@ -89,13 +89,13 @@ fn name(check: &Check<'_>, owner: Owner, node: Node) -> String {
 
 /// A condition that is not one of a gateway, or of which something has been written since.
 fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
-    let flow = check.flow(owner.gress);
+    let cfg = check.cfg(owner.gress);
     let (before, tested) = path(check, owner, retest);
     if tested.is_empty() {
         return Some("it tests nothing".to_owned());
     }
     for (decider, _) in tested {
-        let NodeKind::Gateway(cond) = &flow.nodes[decider].kind else {
+        let NodeKind::Gateway(cond) = &cfg.nodes[decider].kind else {
             return Some(format!("only `{}` itself knows what came of it", name(check, owner, decider)));
         };
         let parts = |node| &check.placed(Owner { gress: owner.gress, node }).parts;
@@ -104,17 +104,17 @@ fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
         if read.iter().any(|c| check.view.is_mocha(*c)) {
             return Some("it reads a mocha container".to_owned());
         }
-        let mut since = flow.nodes.keys().filter(|n| {
+        let mut since = cfg.nodes.keys().filter(|n| {
             let inside = parts(*n).iter().any(|p| p.stage >= from && p.stage < retest.stage);
             // A node that runs on another outcome of the path before never runs with it.
-            let apart = flow.is_ghost(*n)
+            let apart = cfg.is_ghost(*n)
                 || before.iter().any(|(d, o)| {
-                    flow.outcomes(flow.nodes[*n].pred).iter().any(|(m, p)| d == m && contrary(*o, *p))
+                    cfg.outcomes(cfg.nodes[*n].pred).iter().any(|(m, p)| d == m && contrary(*o, *p))
                 });
             inside && !apart
         });
         let writes =
-            |n: &Node| !check.view.containers(&flow.effects(check.program, *n).writes).is_disjoint(&read);
+            |n: &Node| !check.view.containers(&cfg.effects(check.program, *n).writes).is_disjoint(&read);
         if let Some(writer) = since.find(writes) {
             return Some(format!("`{}` has written what it reads", name(check, owner, writer)));
         }
@@ -141,7 +141,7 @@ fn blind(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let (_, tested) = path(check, owner, retest);
     let mut bytes: BTreeSet<ByteRef> = BTreeSet::new();
     for (decider, _) in tested {
-        if let NodeKind::Gateway(cond) = &check.flow(owner.gress).nodes[decider].kind {
+        if let NodeKind::Gateway(cond) = &check.cfg(owner.gress).nodes[decider].kind {
             paths::visit(check, cond, &mut bytes);
         }
     }

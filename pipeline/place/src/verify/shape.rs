@@ -8,11 +8,11 @@ use sluice_ir::verify::Diag;
 pub(super) fn check(check: &mut Check<'_>) {
     for gress in Gress::ALL {
         let placed = check.placement.gress(gress);
-        if placed.nodes.len() != placed.flow.nodes.len() {
+        if placed.nodes.len() != placed.cfg.nodes.len() {
             let text = format!(
                 "{} nodes of {gress} are placed, its flow has {}",
                 placed.nodes.len(),
-                placed.flow.nodes.len()
+                placed.cfg.nodes.len()
             );
             check.diags.push(Diag::error(Loc::default(), text));
         }

@@ -27,7 +27,7 @@ fn found(words: &str, corrupt: impl FnOnce(&Program, &mut Placement)) {
 
 fn node_of(program: &Program, placement: &Placement, table: &str) -> Node {
     let table = program.table_named(table).unwrap();
-    let mut nodes = placement.gress(Gress::Ingress).flow.nodes.iter();
+    let mut nodes = placement.gress(Gress::Ingress).cfg.nodes.iter();
     nodes.find(|(_, d)| d.kind == NodeKind::Table(table)).unwrap().0
 }
 
@@ -75,7 +75,7 @@ fn logical_ids_swapped() {
         // The condition and its first table get ids of their own, in the wrong order.
         let table = node_of(program, p, "ipv4_lpm");
         let gateway =
-            p.gresses[0].flow.nodes.iter().find(|(_, d)| matches!(d.kind, NodeKind::Gateway(_))).unwrap().0;
+            p.gresses[0].cfg.nodes.iter().find(|(_, d)| matches!(d.kind, NodeKind::Gateway(_))).unwrap().0;
         let id = p.gresses[0].nodes[gateway].parts[0].logical_id;
         p.gresses[0].nodes[gateway].parts[0].logical_id = 15;
         for u in

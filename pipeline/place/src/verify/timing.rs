@@ -37,19 +37,17 @@ pub(super) fn check(check: &mut Check<'_>) {
 /// A stage whose nodes need a stronger dependency than it has.
 fn weak_stage(check: &Check<'_>, gress: Gress) -> Option<String> {
     let placed = check.placement.gress(gress);
-    let flow = &placed.flow;
-    let touched: EntityMap<Node, [BTreeSet<Container>; 3]> = flow
+    let cfg = &placed.cfg;
+    let touched: EntityMap<Node, [BTreeSet<Container>; 3]> = cfg
         .nodes
         .keys()
         .map(|n| {
-            let e = flow.effects(check.program, n);
+            let e = cfg.effects(check.program, n);
             [&e.match_reads, &e.action_reads, &e.writes].map(|vars| check.view.containers(vars))
         })
         .collect();
     let in_stage = |stage: usize| {
-        flow.nodes
-            .keys()
-            .filter(move |&n| placed.nodes[n].parts.iter().any(|p| usize::from(p.stage) == stage))
+        cfg.nodes.keys().filter(move |&n| placed.nodes[n].parts.iter().any(|p| usize::from(p.stage) == stage))
     };
     for stage in 1..placed.dependencies.len() {
         let mut needed = StageDependency::Concurrent;
@@ -57,7 +55,7 @@ fn weak_stage(check: &Check<'_>, gress: Gress) -> Option<String> {
         for earlier in head..stage {
             for a in in_stage(earlier) {
                 let [.., written] = &touched[a];
-                for b in in_stage(stage).filter(|&b| a != b && !flow.exclusive(a, b)) {
+                for b in in_stage(stage).filter(|&b| a != b && !cfg.exclusive(a, b)) {
                     let [matched, computed, overwritten] = &touched[b];
                     let touches = |set: &BTreeSet<Container>| !set.is_disjoint(written);
                     if touches(matched) {
@@ -105,8 +103,7 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
     };
     let divides = |stage: usize| {
         let here = |n: &Node| placed.nodes[*n].parts.iter().any(|p| usize::from(p.stage) == stage);
-        let actions =
-            placed.flow.nodes.keys().filter(here).flat_map(|n| placed.flow.actions(check.program, n));
+        let actions = placed.cfg.nodes.keys().filter(here).flat_map(|n| placed.cfg.actions(check.program, n));
         actions.flat_map(|a| &check.program.actions[a].body).any(|p| match &p.kind {
             PrimitiveKind::Register(access) => check.program.register_actions[access.action].divides(),
             _ => false,

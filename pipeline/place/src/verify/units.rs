@@ -61,7 +61,7 @@ fn place(unit: Unit) -> String {
 
 fn exists(check: &mut Check<'_>, used: &UnitUse) {
     let (unit, owner) = (used.unit, used.owner);
-    let node_exists = owner.node.index() < check.flow(owner.gress).nodes.len();
+    let node_exists = owner.node.index() < check.cfg(owner.gress).nodes.len();
     if !node_exists {
         let text = format!("{} belongs to a node that does not exist", place(unit));
         check.diags.push(Diag::error(sluice_ir::Loc::default(), text));
@@ -143,7 +143,7 @@ fn random_bits(check: &mut Check<'_>, stage: u8) {
     let mut drawn: BTreeSet<Random> = BTreeSet::new();
     let mut last = None;
     for (owner, _) in check.parts().into_iter().filter(|(_, part)| part.stage == stage) {
-        for action in check.flow(owner.gress).actions(check.program, owner.node) {
+        for action in check.cfg(owner.gress).actions(check.program, owner.node) {
             for p in &check.program.actions[action].body {
                 if let PrimitiveKind::Random(_, random) = &p.kind {
                     drawn.insert(*random);
@@ -162,8 +162,8 @@ fn random_bits(check: &mut Check<'_>, stage: u8) {
 fn attached(check: &Check<'_>, group: &[UnitUse]) -> bool {
     let [a, b] = group else { return false };
     let decides = |gateway: Owner, table: Owner| {
-        let flow = check.flow(table.gress);
-        let parent = flow.preds[flow.nodes[table.node].pred].of;
+        let cfg = check.cfg(table.gress);
+        let parent = cfg.preds[cfg.nodes[table.node].pred].of;
         gateway.gress == table.gress
             && matches!(check.kind(gateway), NodeKind::Gateway(_))
             && !matches!(check.kind(table), NodeKind::Gateway(_))
@@ -197,7 +197,7 @@ fn memories(check: &Check<'_>, owner: Owner) -> BTreeSet<Memory> {
     let program = check.program;
     let gress: Gress = owner.gress;
     let mut set = BTreeSet::new();
-    for action in check.flow(gress).actions(program, owner.node) {
+    for action in check.cfg(gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             if let PrimitiveKind::Count(c, _) = &p.kind
                 && matches!(program.counters[*c].home, CounterHome::Indirect(_))

@@ -127,13 +127,13 @@ fn a_line_that_gets_more_than_it_takes_is_told_of() {
         let frames: Vec<Frame> = (0..200).map(|n| Frame::new(0, n * apart, frame(25, 1000))).collect();
         let mut switch = world().switch(world().engine(), SwitchConfig::default());
         run(world(), &mut switch, &frames, 16);
-        switch.crowded()
+        switch.recirculation_overloads()
     };
-    let [crowded] = waits(1024 * 20)[..] else { panic!("200 packets go round at once") };
+    let [overload] = waits(1024 * 20)[..] else { panic!("200 packets go round at once") };
     let line = world().ports.recirculation(Pipe(0)).next().unwrap().speed;
     let lap_of_all = line.time_for(Bytes(200 * 1024)).as_ps();
-    assert_eq!(crowded.pipe, 0);
-    assert!((lap_of_all / 2..lap_of_all * 2).contains(&crowded.waited.as_ps()), "{}", crowded.waited);
+    assert_eq!(overload.pipe, 0);
+    assert!((lap_of_all / 2..lap_of_all * 2).contains(&overload.waited.as_ps()), "{}", overload.waited);
     // One after the other they find the line free.
     assert_eq!(waits(60_000_000), []);
 }

@@ -1,7 +1,7 @@
-//! Lookup structures, compiled from the entries of a table: container words in, row number out.
+//! Lookup structures, compiled from the entries of a table: they map container words to a row number.
 //!
-//! A key is compared in the containers that hold it, under masks, as the chip does; no key is assembled from fields on
-//! the packet path. Row 0 is the miss.
+//! A key is compared in its containers, under masks, as on the chip; the packet path assembles no key from fields. Row 0 is
+//! the miss.
 
 mod exact;
 mod lpm;
@@ -16,22 +16,22 @@ use super::field::{FieldAt, Piece, SlotMap};
 use sluice_asic::geometry::{RANGE_DIGIT_BITS, range_rows};
 use sluice_ir::{KeyValue, MatchKind, Program, Table};
 
-/// A container that holds key bits.
+/// A container with key bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct KeyWord {
     pub(super) slot: Slot,
-    /// The key bits in it.
+    /// Key bits in the container.
     pub(super) mask: u32,
 }
 
-/// How the key of a table lies in columns.
+/// Layout of a table's key in columns.
 #[derive(Clone, Debug)]
 pub(super) struct KeyPlan {
     /// Key fields in the table's order.
     pub(super) fields: Vec<(FieldAt, MatchKind, u16)>,
-    /// Words that hold the exact and ternary fields.
+    /// Words with the exact and ternary fields.
     pub(super) words: Vec<KeyWord>,
-    /// Where the longest-prefix field is.
+    /// Column bits of the longest-prefix field.
     prefix: Vec<Piece>,
 }
 
@@ -60,12 +60,12 @@ impl KeyPlan {
         KeyPlan { fields, words, prefix }
     }
 
-    /// The longest-prefix field, if the table has one.
+    /// Returns the longest-prefix field; `None` if the table has none.
     pub(super) fn lpm(&self) -> Option<(&FieldAt, u16)> {
         self.fields.iter().find(|(_, kind, _)| *kind == MatchKind::Lpm).map(|(at, _, width)| (at, *width))
     }
 
-    /// The columns that hold the key, and its bits in each.
+    /// Returns the columns of the key, and its bits in each.
     #[inline(always)]
     pub(super) fn pieces(&self) -> impl Iterator<Item = (Slot, u32)> {
         let prefix = self.prefix.iter().map(|p| (p.slot, p.mask() << p.at));
@@ -76,7 +76,7 @@ impl KeyPlan {
         self.fields.iter().any(|(_, kind, _)| matches!(kind, MatchKind::Ternary | MatchKind::Range))
     }
 
-    /// An entry's key as `(value, mask)` per word, the longest-prefix field left out.
+    /// Returns an entry's key as `(value, mask)` per word, without the longest-prefix field.
     pub(super) fn encode(&self, key: &[KeyValue]) -> Vec<(u32, u32)> {
         let mut words = vec![(0u32, 0u32); self.words.len()];
         for ((at, kind, width), column) in self.fields.iter().zip(key) {
@@ -94,7 +94,7 @@ impl KeyPlan {
         words
     }
 
-    /// The lines of an entry: one, or with ranges those that the chip's rows would be.
+    /// Returns the lines of an entry: one, or with ranges one for each TCAM row of the chip.
     pub(super) fn lines(&self, key: &[KeyValue]) -> Vec<Line> {
         let mut lines = vec![Line { words: self.encode(key), sets: Vec::new() }];
         for ((at, _, width), column) in self.fields.iter().zip(key) {
@@ -119,7 +119,7 @@ impl KeyPlan {
         lines
     }
 
-    /// The digits of a field, most significant first: its bits cut at the nibbles of its containers.
+    /// Returns the digits of a field, most significant first: its bits cut at the nibbles of its containers.
     fn digits(&self, at: &FieldAt) -> Vec<Subset> {
         let mut digits: Vec<(u8, Subset)> = Vec::new();
         for p in &at.pieces {
@@ -137,7 +137,7 @@ impl KeyPlan {
     }
 }
 
-/// A key column as value and mask over the field's width.
+/// Returns a key column as value and mask over the field's width.
 pub(super) fn value_and_mask(column: KeyValue, width: u16) -> (u128, u128) {
     let all = sluice_asic::alu::width_mask(u32::from(width));
     match column {
@@ -152,7 +152,7 @@ pub(super) fn value_and_mask(column: KeyValue, width: u16) -> (u128, u128) {
     }
 }
 
-/// The lookup of one table.
+/// Lookup structure of one table.
 #[derive(Clone, Debug)]
 pub(super) enum Lookup {
     /// No entries, or no key: every packet misses.
@@ -163,7 +163,7 @@ pub(super) enum Lookup {
 }
 
 impl Lookup {
-    /// The row of every lane in `mask`.
+    /// Finds the row of every lane in `mask`.
     #[inline]
     pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, rows: &mut [u32; 64]) {
         match self {
@@ -174,7 +174,7 @@ impl Lookup {
         }
     }
 
-    /// The row of one key of whole words.
+    /// Returns the row of a key of whole words.
     #[inline(always)]
     pub(super) fn exact<const K: usize>(&self, key: [u32; K]) -> u32 {
         match self {
@@ -183,7 +183,7 @@ impl Lookup {
         }
     }
 
-    /// The row of one key of a prefix of up to 32 bits, which end at the word's top, and other words.
+    /// Returns the row of a key with a prefix of up to 32 bits, left-aligned in its word, and other words.
     #[inline(always)]
     pub(super) fn prefix<const K: usize>(&self, key: [u32; K], prefix: u32) -> u32 {
         match self {
@@ -192,7 +192,7 @@ impl Lookup {
         }
     }
 
-    /// The same of a wider prefix.
+    /// Returns the row of a key with a prefix of more than 32 bits, and other words.
     #[inline(always)]
     pub(super) fn wide_prefix<const K: usize>(&self, key: [u32; K], prefix: u128) -> u32 {
         match self {
@@ -201,7 +201,7 @@ impl Lookup {
         }
     }
 
-    /// The row of one lane.
+    /// Returns the row of one lane.
     #[inline(always)]
     pub(super) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self {

@@ -34,7 +34,7 @@ impl Context<'_> {
 
     /// Distinct continuations of a hit.
     fn successors(&self, node: Node, actions: usize) -> u32 {
-        let ran = self.flow.decided_by(node).filter(|(_, o)| matches!(o, Outcome::Ran(_))).count();
+        let ran = self.cfg.decided_by(node).filter(|(_, o)| matches!(o, Outcome::Ran(_))).count();
         (ran + usize::from(ran < actions)) as u32
     }
 

@@ -19,7 +19,7 @@ use sluice_asic::geometry::CounterFormat;
 use sluice_asic::phv::Container;
 use sluice_asic::salu::Format;
 use sluice_asic::select::{GroupShape, SelectorMode};
-use sluice_ir::cfg::{Flow, NodeKind, Var, table_actions};
+use sluice_ir::cfg::{Cfg, NodeKind, Var, table_actions};
 use sluice_ir::rows;
 use sluice_ir::verify::Diag;
 use sluice_ir::{
@@ -226,13 +226,13 @@ impl Demand {
         program: &Program,
         chip: &ChipSpec,
         phv: &PhvView<'_>,
-        flow: &Flow,
+        cfg: &Cfg,
         owner: Owner,
     ) -> Result<Demand, Diag> {
-        let data = &flow.nodes[owner.node];
+        let data = &cfg.nodes[owner.node];
         let mut demand = Demand {
             owner,
-            name: node_name(program, flow, owner.node),
+            name: node_name(program, cfg, owner.node),
             at: data.loc,
             lookup: Lookup::None,
             key: BTreeMap::new(),
@@ -253,7 +253,7 @@ impl Demand {
             idle_bits: None,
             pin: None,
         };
-        let context = Context { program, chip, phv, flow };
+        let context = Context { program, chip, phv, cfg };
         match &data.kind {
             NodeKind::Gateway(cond) => {
                 demand.gateway = Some(gateway::demand(program, &chip.mau, phv, cond, data.loc)?);
@@ -270,7 +270,7 @@ struct Context<'a> {
     program: &'a Program,
     chip: &'a ChipSpec,
     phv: &'a PhvView<'a>,
-    flow: &'a Flow,
+    cfg: &'a Cfg,
 }
 
 impl Context<'_> {

@@ -6,7 +6,7 @@ use sluice_samples::sketch::param;
 /// Whether the action with this body can be allocated on both chips; the reason if not.
 fn verdict(s: Small) -> Result<(), String> {
     let program = s.program();
-    let [a, b] = chips().map(|chip| match allocate(&program, &chip, &Options::default(), &flows(&program)) {
+    let [a, b] = chips().map(|chip| match allocate(&program, &chip, &Options::default(), &cfgs(&program)) {
         Ok(_) => Ok(()),
         Err(found) => Err(texts(&found).join("; ")),
     });

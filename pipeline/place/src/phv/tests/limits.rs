@@ -9,7 +9,7 @@ fn arithmetic_on_part_of_a_byte_run_is_refused() {
     s.set(ip[1], alu(AluOp::Add, field(ip[1]), Expr::Const(1, 13)));
     let program = s.program();
     for chip in chips() {
-        let found = allocate(&program, &chip, &Options::default(), &flows(&program)).unwrap_err();
+        let found = allocate(&program, &chip, &Options::default(), &cfgs(&program)).unwrap_err();
         assert_eq!(texts(&found).len(), 1);
         assert_says(&texts(&found), "`ip.offset` (13 bits at bit 3 of `ip`)");
         assert!(found[0].help.contains("metadata"));
@@ -54,7 +54,7 @@ fn saturation_at_an_odd_width_is_refused_and_wrapping_is_not() {
         let program = s.program();
         for chip in chips() {
             assert_eq!(
-                allocate(&program, &chip, &Options::default(), &flows(&program)).is_err(),
+                allocate(&program, &chip, &Options::default(), &cfgs(&program)).is_err(),
                 refused,
                 "{op}"
             );
@@ -147,7 +147,7 @@ fn a_cluster_that_no_group_holds_is_refused_with_a_hint() {
     }
     let program = s.program();
     for chip in chips() {
-        let found = allocate(&program, &chip, &Options::default(), &flows(&program)).unwrap_err();
+        let found = allocate(&program, &chip, &Options::default(), &cfgs(&program)).unwrap_err();
         assert_says(&texts(&found), "40 of them find no place");
         assert!(found[0].help.contains("one MAU group"), "{}", found[0].help);
     }

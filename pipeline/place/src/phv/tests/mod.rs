@@ -15,7 +15,7 @@ use sluice_asic::alu::AluOp;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, ContainerInfo, PhvInventory};
-use sluice_ir::cfg::Flow;
+use sluice_ir::cfg::Cfg;
 use sluice_ir::verify::Diag;
 use sluice_ir::{
     Action, Expr, Field, Header, Next, ParserOp, ParserOpKind, PrimitiveKind, Program, StateData, StmtKind,
@@ -26,23 +26,23 @@ pub(super) fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino(), ChipSpec::tofino2()]
 }
 
-pub(super) fn flows(program: &Program) -> [Flow; 2] {
-    Gress::ALL.map(|g| Flow::of(program, g))
+pub(super) fn cfgs(program: &Program) -> [Cfg; 2] {
+    Gress::ALL.map(|g| Cfg::of(program, g))
 }
 
 pub(super) fn allocated(program: &Program, chip: &ChipSpec) -> PhvAllocation {
-    allocate(program, chip, &Options::default(), &flows(program))
+    allocate(program, chip, &Options::default(), &cfgs(program))
         .unwrap_or_else(|d| panic!("{}: {}", chip.name, texts(&d).join("\n")))
 }
 
 /// The findings on an allocation.
 pub(super) fn findings(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -> Vec<String> {
-    texts(&verify(program, chip, &flows(program), allocation))
+    texts(&verify(program, chip, &cfgs(program), allocation))
 }
 
 /// Why a program cannot be allocated.
 pub(super) fn refusal(program: &Program, chip: &ChipSpec) -> Vec<String> {
-    texts(&allocate(program, chip, &Options::default(), &flows(program)).unwrap_err())
+    texts(&allocate(program, chip, &Options::default(), &cfgs(program)).unwrap_err())
 }
 
 pub(super) fn texts(diags: &[Diag]) -> Vec<String> {

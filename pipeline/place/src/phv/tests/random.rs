@@ -89,7 +89,7 @@ proptest! {
     ) {
         let program = program(&headers, &metadata, &steps);
         for chip in chips() {
-            match allocate(&program, &chip, &Options::default(), &flows(&program)) {
+            match allocate(&program, &chip, &Options::default(), &cfgs(&program)) {
                 Ok(a) => prop_assert_eq!(findings(&program, &chip, &a), Vec::<String>::new()),
                 Err(found) => prop_assert!(!found.is_empty() && found.iter().all(|d| !d.text.is_empty())),
             }

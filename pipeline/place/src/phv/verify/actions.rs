@@ -28,7 +28,7 @@ struct Instruction {
 pub(super) fn check(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
     let actions: BTreeSet<Action> =
-        view.flows.iter().flat_map(|f| f.nodes.keys().flat_map(|n| f.actions(view.program, n))).collect();
+        view.cfgs.iter().flat_map(|f| f.nodes.keys().flat_map(|n| f.actions(view.program, n))).collect();
     for action in actions {
         let results = results(view.program, action);
         for r in &results {

@@ -97,14 +97,14 @@ fn made(view: &View, h: Header) -> Option<String> {
 
 /// A node that looks at the header where a packet may lack it.
 fn unguarded(view: &View, h: Header) -> Option<String> {
-    let flow = &view.flows[view.program.headers[h].gress.index()];
+    let cfg = &view.cfgs[view.program.headers[h].gress.index()];
     let of = |f: Field| view.program.fields[f].home == Home::Header(h);
-    for (node, data) in flow.nodes.iter() {
-        let e = flow.effects(view.program, node);
+    for (node, data) in cfg.nodes.iter() {
+        let e = cfg.effects(view.program, node);
         let mut vars = e.match_reads.iter().chain(&e.action_reads).chain(&e.writes);
         let touched = vars.any(|v| matches!(v, Var::Field(f) if of(*f)));
         let lacking =
-            flow.outcomes(data.pred).iter().all(|(decider, outcome)| match &flow.nodes[*decider].kind {
+            cfg.outcomes(data.pred).iter().all(|(decider, outcome)| match &cfg.nodes[*decider].kind {
                 NodeKind::Gateway(cond) => without(cond, h) != Some(*outcome != Outcome::Then),
                 _ => true,
             });
@@ -113,7 +113,7 @@ fn unguarded(view: &View, h: Header) -> Option<String> {
             _ => true,
         };
         if touched && lacking && looks {
-            let name = crate::node_name(view.program, flow, node);
+            let name = crate::node_name(view.program, cfg, node);
             return Some(format!("`{name}` looks at the one where a packet may have the other"));
         }
     }

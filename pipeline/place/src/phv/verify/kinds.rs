@@ -4,7 +4,7 @@ use super::View;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{AluClass, Container, ContainerInfo};
 use sluice_ir::RequestKind;
-use sluice_ir::cfg::{Flow, Var};
+use sluice_ir::cfg::{Cfg, Var};
 use sluice_ir::verify::Diag;
 use std::collections::BTreeMap;
 
@@ -32,9 +32,9 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
 fn uses(view: &View) -> BTreeMap<(Var, Use), ()> {
     let mut uses = BTreeMap::new();
     for gress in Gress::ALL {
-        let flow: &Flow = &view.flows[gress.index()];
-        for node in flow.nodes.keys() {
-            let e = flow.effects(view.program, node);
+        let cfg: &Cfg = &view.cfgs[gress.index()];
+        for node in cfg.nodes.keys() {
+            let e = cfg.effects(view.program, node);
             uses.extend(e.match_reads.iter().map(|v| ((*v, Use::Matched), ())));
             uses.extend(e.action_reads.iter().chain(&e.writes).map(|v| ((*v, Use::Computed), ())));
         }

@@ -16,7 +16,7 @@ use super::super::data::PhvAllocation;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, ContainerInfo, PhvInventory};
-use sluice_ir::cfg::{Flow, Var};
+use sluice_ir::cfg::{Cfg, Var};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Home, Loc, Program};
 use std::collections::BTreeMap;
@@ -41,7 +41,7 @@ impl Held {
 struct View<'a> {
     program: &'a Program,
     chip: &'a ChipSpec,
-    flows: &'a [Flow; 2],
+    cfgs: &'a [Cfg; 2],
     allocation: &'a PhvAllocation,
     inventory: PhvInventory,
     held: BTreeMap<Container, Vec<Held>>,
@@ -49,12 +49,7 @@ struct View<'a> {
 
 /// Checks an allocation against every rule; empty if it is legal.
 #[must_use]
-pub fn verify(
-    program: &Program,
-    chip: &ChipSpec,
-    flows: &[Flow; 2],
-    allocation: &PhvAllocation,
-) -> Vec<Diag> {
+pub fn verify(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], allocation: &PhvAllocation) -> Vec<Diag> {
     if allocation.fields.len() != program.fields.len() || allocation.valid.len() != program.headers.len() {
         let text = format!(
             "PHV: the allocation is for {} fields and {} headers, the program has {} and {}",
@@ -65,7 +60,7 @@ pub fn verify(
         );
         return vec![Diag::error(Loc::default(), text)];
     }
-    let view = View::new(program, chip, flows, allocation);
+    let view = View::new(program, chip, cfgs, allocation);
     // The other rules take coordinates for granted.
     let found = bits::check(&view);
     if !found.is_empty() {
@@ -86,7 +81,7 @@ impl<'a> View<'a> {
     fn new(
         program: &'a Program,
         chip: &'a ChipSpec,
-        flows: &'a [Flow; 2],
+        cfgs: &'a [Cfg; 2],
         allocation: &'a PhvAllocation,
     ) -> View<'a> {
         let mut held: BTreeMap<Container, Vec<Held>> = BTreeMap::new();
@@ -106,7 +101,7 @@ impl<'a> View<'a> {
                 });
             }
         }
-        View { program, chip, flows, allocation, inventory: PhvInventory::new(&chip.phv), held }
+        View { program, chip, cfgs, allocation, inventory: PhvInventory::new(&chip.phv), held }
     }
 
     /// The container's description; only asked for containers that the chip has.

@@ -7,7 +7,7 @@ use super::headers::headers;
 use super::{Held, View};
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::ContainerKind;
-use sluice_ir::cfg::{Effects, Flow, Node, Var};
+use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Field, ParserOpKind, PrimitiveKind, Program, RequestKind};
 
@@ -29,19 +29,19 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
 /// A read of a dark container that nobody may have written.
 fn undefined(view: &View, own: &Held) -> Option<Diag> {
     let Var::Field(field) = own.var else { return None };
-    let flow = &view.flows[view.gress(own.var).index()];
-    let mut readers = flow.nodes.keys().filter(|n| reads(&flow.effects(view.program, *n), own.var));
-    let read = readers.find(|n| !flow.nodes.keys().any(|w| w < *n && decides(view, flow, w, *n, field)))?;
+    let cfg = &view.cfgs[view.gress(own.var).index()];
+    let mut readers = cfg.nodes.keys().filter(|n| reads(&cfg.effects(view.program, *n), own.var));
+    let read = readers.find(|n| !cfg.nodes.keys().any(|w| w < *n && decides(view, cfg, w, *n, field)))?;
     let text = format!("{} is in a dark container, but is read before it is written", view.var(own.var));
-    Some(view.error(own.var, text).also(flow.nodes[read].loc, "the read"))
+    Some(view.error(own.var, text).also(cfg.nodes[read].loc, "the read"))
 }
 
 /// A read of `own` that may find what `other` wrote.
 fn spoiled(view: &View, own: &Held, other: &Held) -> Option<Diag> {
     let (Var::Field(field), Var::Field(stranger)) = (own.var, other.var) else { return None };
     let gress = view.gress(own.var);
-    let flow = &view.flows[gress.index()];
-    let nodes: Vec<(Node, Effects)> = flow.nodes.keys().map(|n| (n, flow.effects(view.program, n))).collect();
+    let cfg = &view.cfgs[gress.index()];
+    let nodes: Vec<(Node, Effects)> = cfg.nodes.keys().map(|n| (n, cfg.effects(view.program, n))).collect();
     let text = |where_: &str| {
         let text = format!("{} shares bits with {}, but {where_}", view.var(own.var), view.var(other.var));
         view.error(own.var, text).also(view.loc(other.var), "the other")
@@ -50,22 +50,18 @@ fn spoiled(view: &View, own: &Held, other: &Held) -> Option<Diag> {
         return Some(text("leaves with the packet"));
     }
     for (n, _) in nodes.iter().filter(|(_, e)| reads(e, own.var)) {
-        let source =
-            nodes.iter().rev().map(|(w, _)| *w).find(|w| w < n && decides(view, flow, *w, *n, field));
+        let source = nodes.iter().rev().map(|(w, _)| *w).find(|w| w < n && decides(view, cfg, *w, *n, field));
         if source.is_none() && parsed(view.program, stranger) {
             return Some(
-                text("the parser writes that, and a read finds it").also(flow.nodes[*n].loc, "the read"),
+                text("the parser writes that, and a read finds it").also(cfg.nodes[*n].loc, "the read"),
             );
         }
         let between = nodes.iter().find(|(q, e)| {
-            source.is_none_or(|w| *q >= w)
-                && q < n
-                && e.writes.contains(&other.var)
-                && !flow.exclusive(*q, *n)
+            source.is_none_or(|w| *q >= w) && q < n && e.writes.contains(&other.var) && !cfg.exclusive(*q, *n)
         });
         if let Some((q, _)) = between {
             let diag = text("a packet can read the one after the other was written");
-            return Some(diag.also(flow.nodes[*q].loc, "the write").also(flow.nodes[*n].loc, "the read"));
+            return Some(diag.also(cfg.nodes[*q].loc, "the write").also(cfg.nodes[*n].loc, "the read"));
         }
     }
     None
@@ -76,9 +72,9 @@ fn reads(e: &Effects, var: Var) -> bool {
 }
 
 /// Whether a packet that runs `later` has had all bits of the field written by `node`.
-fn decides(view: &View, flow: &Flow, node: Node, later: Node, field: Field) -> bool {
-    let needed = flow.outcomes(flow.nodes[later].pred);
-    let runs = flow.outcomes(flow.nodes[node].pred).iter().all(|o| needed.contains(o));
+fn decides(view: &View, cfg: &Cfg, node: Node, later: Node, field: Field) -> bool {
+    let needed = cfg.outcomes(cfg.nodes[later].pred);
+    let runs = cfg.outcomes(cfg.nodes[node].pred).iter().all(|o| needed.contains(o));
     let whole = |p: &PrimitiveKind| match p {
         PrimitiveKind::Set(to, _)
         | PrimitiveKind::Hash(to, _)
@@ -88,9 +84,9 @@ fn decides(view: &View, flow: &Flow, node: Node, later: Node, field: Field) -> b
         PrimitiveKind::Meter(access) => access.to == field,
         _ => false,
     };
-    let actions = flow.actions(view.program, node);
+    let actions = cfg.actions(view.program, node);
     let all = actions.iter().all(|a| view.program.actions[*a].body.iter().any(|p| whole(&p.kind)));
-    runs && flow.is_ghost(node) == flow.is_ghost(later) && !actions.is_empty() && all
+    runs && cfg.is_ghost(node) == cfg.is_ghost(later) && !actions.is_empty() && all
 }
 
 /// Whether the deparser or the traffic manager reads the field.

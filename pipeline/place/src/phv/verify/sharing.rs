@@ -78,13 +78,12 @@ fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Dia
         // Those that take turns are kept apart in time (see `overlay`), the others in place.
         for second in metadata[i + 1..].iter().filter(|h| !h.meets(first)) {
             let (a, b) = (first.var, second.var);
-            let flow = &view.flows[view.gress(a).index()];
+            let cfg = &view.cfgs[view.gress(a).index()];
             let writers = |v: Var| -> Vec<Node> {
-                flow.nodes.keys().filter(|n| flow.effects(view.program, *n).writes.contains(&v)).collect()
+                cfg.nodes.keys().filter(|n| cfg.effects(view.program, *n).writes.contains(&v)).collect()
             };
             let (of_a, of_b) = (writers(a), writers(b));
-            let clash =
-                |n: &Node| of_b.iter().find(|m| *m != n && !flow.exclusive(*n, **m)).map(|m| (*n, *m));
+            let clash = |n: &Node| of_b.iter().find(|m| *m != n && !cfg.exclusive(*n, **m)).map(|m| (*n, *m));
             if let Some((n, m)) = of_a.iter().find_map(clash) {
                 let text = format!(
                     "{} and {} share {} but one packet can have them written by two tables",
@@ -92,8 +91,8 @@ fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Dia
                     view.var(b),
                     view.name(container)
                 );
-                let diag = view.error(a, text).also(flow.nodes[n].loc, "writes the first");
-                return Some(diag.also(flow.nodes[m].loc, "writes the second"));
+                let diag = view.error(a, text).also(cfg.nodes[n].loc, "writes the first");
+                return Some(diag.also(cfg.nodes[m].loc, "writes the second"));
             }
         }
     }

@@ -19,7 +19,7 @@ struct Bits {
 
 pub(super) fn check(view: &View) -> Vec<Diag> {
     let actions: BTreeSet<Action> =
-        view.flows.iter().flat_map(|f| f.nodes.keys().flat_map(|n| f.actions(view.program, n))).collect();
+        view.cfgs.iter().flat_map(|f| f.nodes.keys().flat_map(|n| f.actions(view.program, n))).collect();
     let mut found = Vec::new();
     for action in actions {
         for (container, bits) in bits(view, action) {

@@ -8,7 +8,7 @@ use sluice_exec::cover::{Coverage, Point, Points};
 use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_ir::Program;
-use sluice_ir::cfg::{Flow, NodeKind};
+use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_place::verify;
 
 fn program(control: &str) -> Program {
@@ -31,8 +31,8 @@ fn program(control: &str) -> Program {
 fn cost(program: &Program) -> (usize, usize) {
     let placement = placed(program, &ChipSpec::tofino2());
     assert_eq!(verify(program, &placement), []);
-    let flow = &placement.gress(Gress::Ingress).flow;
-    let gateways = flow.nodes.values().filter(|n| matches!(n.kind, NodeKind::Gateway(_))).count();
+    let cfg = &placement.gress(Gress::Ingress).cfg;
+    let gateways = cfg.nodes.values().filter(|n| matches!(n.kind, NodeKind::Gateway(_))).count();
     let ids = placement.units.iter().filter(|u| u.unit.column == Column::LogicalTable);
     (gateways, ids.map(|u| (u.unit.stage, u.unit.row)).collect::<std::collections::BTreeSet<_>>().len())
 }
@@ -96,8 +96,8 @@ fn held(program: &Program) -> Vec<[u64; 2]> {
             run(&mut engine, &frames(), batch);
             let mut coverage = Coverage::new(&points);
             engine.take_coverage(&mut coverage);
-            let flow = Flow::of(program, Gress::Ingress);
-            let gateways = flow.nodes.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Gateway(_)));
+            let cfg = Cfg::of(program, Gress::Ingress);
+            let gateways = cfg.nodes.iter().filter(|(_, n)| matches!(n.kind, NodeKind::Gateway(_)));
             let point = |node, holds| points.number(Point::Branch(Gress::Ingress, node, holds)).unwrap();
             let count = |(node, _)| [true, false].map(|holds| coverage.count(point(node, holds)));
             gateways.map(count).collect::<Vec<_>>()
@@ -127,11 +127,11 @@ fn wrong_gateways_are_found() {
     let nested = program("if (h.a == 8w1) { if (h.b == 8w1) { call set_x; } }");
     let mut placement = placed(&nested, &chip);
     let other = program("if (h.a == 8w1) { if (h.b == 8w2) { call set_x; } }");
-    let mut flow = placed(&other, &chip).gress(Gress::Ingress).flow.clone();
-    for (n, data) in placement.gress(Gress::Ingress).flow.nodes.iter() {
-        flow.nodes[n].loc = data.loc;
+    let mut cfg = placed(&other, &chip).gress(Gress::Ingress).cfg.clone();
+    for (n, data) in placement.gress(Gress::Ingress).cfg.nodes.iter() {
+        cfg.nodes[n].loc = data.loc;
     }
-    placement.gresses[0].flow = flow;
+    placement.gresses[0].cfg = cfg;
     let found = verify(&nested, &placement);
     assert!(found.iter().any(|d| d.text.contains("`set_x` runs under other conditions")), "{found:#?}");
 
@@ -140,13 +140,13 @@ fn wrong_gateways_are_found() {
         "if (h.a == 8w1 && h.b == 8w1) { call set_a; } if (h.a == 8w1 && h.c == 8w1) { call set_z; }",
     );
     let mut placement = placed(&joined, &chip);
-    let own = Flow::of(&late, Gress::Ingress);
-    let leaves = |flow: &Flow| -> Vec<_> {
-        flow.nodes.keys().filter(|n| !matches!(flow.nodes[*n].kind, NodeKind::Gateway(_))).collect()
+    let own = Cfg::of(&late, Gress::Ingress);
+    let leaves = |cfg: &Cfg| -> Vec<_> {
+        cfg.nodes.keys().filter(|n| !matches!(cfg.nodes[*n].kind, NodeKind::Gateway(_))).collect()
     };
-    let flow = &mut placement.gresses[0].flow;
-    for (mine, theirs) in leaves(flow).into_iter().zip(leaves(&own)) {
-        flow.nodes[mine].loc = own.nodes[theirs].loc;
+    let cfg = &mut placement.gresses[0].cfg;
+    for (mine, theirs) in leaves(cfg).into_iter().zip(leaves(&own)) {
+        cfg.nodes[mine].loc = own.nodes[theirs].loc;
     }
     let found = verify(&late, &placement);
     assert!(

@@ -14,7 +14,7 @@ use crate::engine::field::SlotMap;
 use crate::packet::WINDOW;
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::EntityMap;
-use sluice_ir::ways::{CounterRange, Taken};
+use sluice_ir::parser_unroll::{CounterRange, StackCounts};
 use sluice_ir::{CounterLoad, Field, Header, Home, Lookahead, Next, ParserOpKind, ParserState, Program};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -68,7 +68,7 @@ struct Path {
     counter: CounterRange,
     /// Counters on the stack, the last one on top.
     pushed: Vec<CounterRange>,
-    taken: Taken,
+    elements: StackCounts,
 }
 
 /// What a node's operations came to.
@@ -111,7 +111,7 @@ impl<'a> ParserBuilder<'a> {
     pub(in crate::engine) fn unroll(&mut self, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
         let start = self.program.pipe(self.gress).start;
         let target =
-            self.target(start, Leaf::default(), CounterRange::default(), (&[], &Taken::default()))?;
+            self.target(start, Leaf::default(), CounterRange::default(), (&[], &StackCounts::default()))?;
         self.code.start = Some(self.counted(target, None, start)?);
         while let Some((id, path)) = self.open.pop_front() {
             self.fill(id, path, low)?;
@@ -141,15 +141,15 @@ impl<'a> ParserBuilder<'a> {
         next: Next,
         mut leaf: Leaf,
         counter: CounterRange,
-        (pushed, taken): (&[CounterRange], &Taken),
+        (pushed, elements): (&[CounterRange], &StackCounts),
     ) -> Result<Target, LowerError> {
         Ok(match next {
             Next::Accept => Target::Leaf(self.leaf(leaf)?),
             Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..leaf })?),
             Next::State(state) => {
                 leaf.cycles = leaf.cycles.saturating_add(self.cycles.get(state).copied().unwrap_or(1));
-                let (pushed, taken) = (pushed.to_vec(), taken.clone());
-                let path = Path { state, op: 0, in_range: false, leaf, counter, pushed, taken };
+                let (pushed, elements) = (pushed.to_vec(), elements.clone());
+                let path = Path { state, op: 0, in_range: false, leaf, counter, pushed, elements };
                 Target::Node(self.node(path)?)
             }
         })
@@ -244,9 +244,9 @@ impl<'a> ParserBuilder<'a> {
                 }
                 ParserOpKind::Extract(h) => self.extract(id, *h, &mut path.leaf, low),
                 ParserOpKind::ExtractNext(stack) => {
-                    let Some(h) = path.taken.next(self.program, *stack) else { return Ok(Rest::Full) };
+                    let Some(h) = path.elements.next(self.program, *stack) else { return Ok(Rest::Full) };
                     self.extract(id, h, &mut path.leaf, low);
-                    path.taken.add(*stack);
+                    path.elements.add(*stack);
                 }
                 ParserOpKind::Advance(bytes) => {
                     path.leaf.payload += u32::from(*bytes);

@@ -64,7 +64,7 @@ impl ParserBuilder<'_> {
             // Arms compare this bit inverted.
             SelectKey::CounterIsZero => (flag(self.counter_slot(low), NOT_ZERO), 1),
             SelectKey::CounterIsNegative => (flag(self.counter_slot(low), NEGATIVE), 1),
-            SelectKey::Field(_) | SelectKey::Last(..) => match path.taken.field(self.program, key) {
+            SelectKey::Field(_) | SelectKey::Last(..) => match path.elements.field(self.program, key) {
                 Some(f) => (low.slots.source(f), self.program.fields[f].width),
                 None => (FieldAt::default(), key.width(self.program).unwrap_or(0)),
             },
@@ -96,8 +96,8 @@ impl ParserBuilder<'_> {
         let fields: Vec<(FieldAt, u16)> =
             state.select.iter().map(|&k| self.key(k, path, &mut used, steps, low)).collect();
         let mut arms = Vec::new();
-        let ways = path.counter.ways(state);
-        for (number, (arm, (next, counter))) in state.arms.iter().zip(&ways).enumerate() {
+        let transitions = path.counter.transitions(state);
+        for (number, (arm, (next, counter))) in state.arms.iter().zip(&transitions).enumerate() {
             let Some(counter) = *counter else { continue };
             let (mut value, mut mask) = (0u128, 0u128);
             for (((v, m), (_, width)), key) in arm.values.iter().zip(&fields).zip(&state.select) {
@@ -105,15 +105,16 @@ impl ParserBuilder<'_> {
                 value = value << width | v & m;
                 mask = mask << width | m;
             }
-            let target = self.target(*next, path.leaf.clone(), counter, (&path.pushed, &path.taken))?;
+            let target = self.target(*next, path.leaf.clone(), counter, (&path.pushed, &path.elements))?;
             let way = Point::Transition(path.state, Some(number as u16));
             let target = self.counted(target, Some(way), *next)?;
             arms.push((value, mask, target));
         }
         // A default that cannot be taken stands for the last arm that can.
-        let default = match ways.last() {
+        let default = match transitions.last() {
             Some((next, Some(counter))) => {
-                let target = self.target(*next, path.leaf.clone(), *counter, (&path.pushed, &path.taken))?;
+                let target =
+                    self.target(*next, path.leaf.clone(), *counter, (&path.pushed, &path.elements))?;
                 self.counted(target, Some(Point::Transition(path.state, None)), *next)?
             }
             _ => match arms.pop() {

@@ -1,8 +1,8 @@
-//! The ways through a parser, with what is known on them before a packet comes: how many elements of each stack
-//! were extracted, and between which values the counter is. Loops that stacks or the counter bound unroll into
-//! finitely many places.
+//! Parser graphs unrolled into acyclic graphs, the form on which the verifier, the placer and the engine work.
 //!
-//! Verifier, placement and engine work on this form.
+//! A node of the unrolled graph is a parser state together with all that is known before a packet arrives: how many
+//! elements of each header stack were extracted, and the range of the parser counter. Loops that a stack or the counter
+//! bounds become finitely many nodes; a loop that nothing bounds is an error ([`UnrollError`]).
 
 use crate::entity::Entity;
 use crate::{
@@ -11,13 +11,13 @@ use crate::{
 use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
 
-/// Most places that a parser may unroll into.
-const MAX_PLACES: usize = 1 << 14;
+/// Most nodes that a parser may unroll into.
+const MAX_NODES: usize = 1 << 14;
 
-/// Most counters on the stack: no chip has as many.
+/// Most values on the counter stack; no chip has room for as many.
 const MAX_PUSHED: usize = 8;
 
-/// Values that the counter can have; at first zero.
+/// Range of values that the parser counter can have; the counter starts at 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CounterRange {
     lo: i16,
@@ -27,7 +27,7 @@ pub struct CounterRange {
 impl CounterRange {
     const ALL: CounterRange = CounterRange { lo: i8::MIN as i16, hi: i8::MAX as i16 };
 
-    /// Every value that a load can give.
+    /// Returns the range of all values that `load` can give the counter.
     pub fn loaded(program: &Program, load: CounterLoad) -> CounterRange {
         let width = match load {
             CounterLoad::Const(_) => 0,
@@ -44,13 +44,13 @@ impl CounterRange {
         values.unwrap_or_default()
     }
 
-    /// The range after the parser adds `by` to the counter; the full range if the sum may wrap.
+    /// Returns the range after the parser adds `by` to the counter; the full range if the sum may wrap.
     pub fn plus(self, by: i8) -> CounterRange {
         let moved = CounterRange { lo: self.lo + i16::from(by), hi: self.hi + i16::from(by) };
         if moved.lo < Self::ALL.lo || moved.hi > Self::ALL.hi { Self::ALL } else { moved }
     }
 
-    /// The part of the range in which the counter is negative, zero or positive.
+    /// Returns the part of the range with the given sign; `None` if it is empty.
     fn part(self, sign: Sign) -> Option<CounterRange> {
         let (lo, hi) = match sign {
             Sign::Negative => (self.lo, self.hi.min(-1)),
@@ -64,9 +64,9 @@ impl CounterRange {
         CounterRange { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
-    /// Where a state can go on with the counter in this range: each arm, then the default; `None` if that one
-    /// cannot be taken.
-    pub fn ways(self, state: &StateData) -> Vec<(Next, Option<CounterRange>)> {
+    /// Returns the transitions of `state`, its arms in order and then the default, each with the counter's range if the
+    /// transition is taken; `None` if no counter value in this range allows the transition.
+    pub fn transitions(self, state: &StateData) -> Vec<(Next, Option<CounterRange>)> {
         let mut open = [Sign::Negative, Sign::Zero, Sign::Positive].map(|s| (s, self.part(s)));
         let mut list = Vec::with_capacity(state.arms.len() + 1);
         let take = |open: &mut [(Sign, Option<CounterRange>); 3], values: &[(u128, u128)]| {
@@ -109,17 +109,17 @@ enum Sign {
     Positive,
 }
 
-/// How many elements of each stack were extracted; stacks of both gresses have a place.
+/// Number of extracted elements of each header stack, indexed by [`Stack`] over both gresses; absent entries are 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Taken(Vec<u8>);
+pub struct StackCounts(Vec<u8>);
 
-impl Taken {
-    /// The element that comes next, if there is one.
+impl StackCounts {
+    /// Returns the header that the next extraction from `stack` fills; `None` if the stack is full.
     pub fn next(&self, program: &Program, stack: Stack) -> Option<Header> {
         program.stacks[stack].headers.get(self.count(stack)).copied()
     }
 
-    /// The element that was extracted last, if there is one.
+    /// Returns the header that was extracted last from `stack`; `None` if none was.
     pub(crate) fn last(&self, program: &Program, stack: Stack) -> Option<Header> {
         program.stacks[stack].headers.get(self.count(stack).checked_sub(1)?).copied()
     }
@@ -128,7 +128,7 @@ impl Taken {
         self.0.get(stack.index()).map_or(0, |n| usize::from(*n))
     }
 
-    /// Counts by stack, as far as any element was extracted.
+    /// Returns the counts indexed by stack, up to the last stack with an extracted element.
     pub fn counts(&self) -> &[u8] {
         &self.0
     }
@@ -141,7 +141,7 @@ impl Taken {
         self.0[stack.index()] = self.0[stack.index()].saturating_add(1);
     }
 
-    /// The field that a select key reads, if any.
+    /// Returns the field that a select key reads; `None` if the key reads no field.
     pub fn field(&self, program: &Program, key: SelectKey) -> Option<Field> {
         match key {
             SelectKey::Field(f) => Some(f),
@@ -154,55 +154,55 @@ impl Taken {
     }
 }
 
-/// A place in the unrolled parser.
+/// Configuration of the parser: a state with the known counter values and stack counts at its entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The parser state.
+pub struct Configuration {
+    /// Parser state.
     pub state: ParserState,
-    /// Values that the counter can have.
+    /// Range of the counter.
     pub counter: CounterRange,
-    /// Counters on the stack, the last one on top.
+    /// Ranges of the values on the counter stack, bottom first.
     pub pushed: Vec<CounterRange>,
-    /// Extracted elements of each stack.
-    pub taken: Taken,
+    /// Extracted elements of each header stack.
+    pub elements: StackCounts,
 }
 
-/// What a place does.
+/// Effect of a parser state's operations in one configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Effect {
-    /// Headers extracted, in order.
+pub struct StateEffect {
+    /// Extracted headers, in order.
     pub extracted: Vec<Header>,
-    /// Bytes moved past.
+    /// Bytes by which the state moves on.
     pub bytes: u32,
-    /// Bytes from the first one that are needed, lookahead included.
+    /// Bytes that the state needs, from its first byte on and with lookahead.
     pub reach: u32,
-    /// The counter after the operations.
+    /// Range of the counter after the operations.
     pub counter: CounterRange,
-    /// The counter's stack after the operations.
+    /// Ranges on the counter stack after the operations, bottom first.
     pub(crate) pushed: Vec<CounterRange>,
-    /// Most counters that are on the stack at a time.
+    /// Greatest depth of the counter stack during the operations.
     pub(crate) pushed_most: usize,
-    /// The counter is taken from a stack that is empty.
+    /// True if an operation pops an empty counter stack.
     pub(crate) underflow: bool,
-    /// Stack elements extracted after the operations.
-    pub taken: Taken,
-    /// A stack that has no room for what is extracted: nothing follows.
+    /// Extracted elements of each header stack after the operations.
+    pub elements: StackCounts,
+    /// Header stack that is full when an operation extracts another element; parsing ends there. `None`: no overflow.
     pub full: Option<Stack>,
 }
 
-impl Place {
-    /// What the operations of the state do here.
-    pub fn effect(&self, program: &Program) -> Effect {
-        let (pushed, taken) = (self.pushed.clone(), self.taken.clone());
-        let mut e = Effect { counter: self.counter, pushed, taken, ..Effect::default() };
+impl Configuration {
+    /// Returns the effect of the state's operations in this configuration.
+    pub fn effect(&self, program: &Program) -> StateEffect {
+        let (pushed, elements) = (self.pushed.clone(), self.elements.clone());
+        let mut e = StateEffect { counter: self.counter, pushed, elements, ..StateEffect::default() };
         let data = &program.states[self.state];
         for op in &data.ops {
             match &op.kind {
                 ParserOpKind::Extract(h) => e.extract(program, *h),
-                ParserOpKind::ExtractNext(stack) => match e.taken.next(program, *stack) {
+                ParserOpKind::ExtractNext(stack) => match e.elements.next(program, *stack) {
                     Some(h) => {
                         e.extract(program, h);
-                        e.taken.add(*stack);
+                        e.elements.add(*stack);
                     }
                     None => {
                         e.full = Some(*stack);
@@ -240,31 +240,31 @@ impl Place {
         e
     }
 
-    /// Where it goes on, each place or end once, in order of the arms.
-    fn nexts(&self, program: &Program) -> Vec<Goes> {
+    /// Returns the distinct edges to other configurations or to an end, in order of the arms.
+    fn edges(&self, program: &Program) -> Vec<Edge> {
         let effect = self.effect(program);
         if effect.full.is_some() {
-            return vec![Goes::End(Next::Reject)];
+            return vec![Edge::End(Next::Reject)];
         }
         let mut list = Vec::new();
-        for (next, counter) in effect.counter.ways(&program.states[self.state]) {
+        for (next, counter) in effect.counter.transitions(&program.states[self.state]) {
             let Some(counter) = counter else { continue };
-            let goes = match next {
+            let edge = match next {
                 Next::State(state) => {
-                    let (pushed, taken) = (effect.pushed.clone(), effect.taken.clone());
-                    Goes::To(Place { state, counter, pushed, taken })
+                    let (pushed, elements) = (effect.pushed.clone(), effect.elements.clone());
+                    Edge::To(Configuration { state, counter, pushed, elements })
                 }
-                end => Goes::End(end),
+                end => Edge::End(end),
             };
-            if !list.contains(&goes) {
-                list.push(goes);
+            if !list.contains(&edge) {
+                list.push(edge);
             }
         }
         list
     }
 }
 
-impl Effect {
+impl StateEffect {
     fn extract(&mut self, program: &Program, h: Header) {
         self.extracted.push(h);
         self.bytes += program.header_bits(h).div_ceil(8);
@@ -276,111 +276,113 @@ impl Effect {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Goes {
-    To(Place),
+enum Edge {
+    To(Configuration),
     End(Next),
 }
 
-/// What follows a place.
+/// Successor of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Follow {
-    /// The place at this position of [`Ways::places`].
-    Place(usize),
-    /// The end of parsing.
+pub enum Successor {
+    /// Node at this index of [`UnrolledParser::nodes`].
+    Node(usize),
+    /// End of parsing: accept or reject.
     End(Next),
 }
 
-/// A place with what it does and what follows.
+/// Node of an unrolled parser.
 #[derive(Clone, Debug)]
-pub struct Stop {
-    /// The place.
-    pub place: Place,
-    /// Its effect on counter and stacks.
-    pub effect: Effect,
-    /// Each once, in the order of the arms.
-    pub follows: Vec<Follow>,
+pub struct UnrolledNode {
+    /// Configuration at the node's entry.
+    pub config: Configuration,
+    /// Effect of the state's operations in that configuration.
+    pub effect: StateEffect,
+    /// Distinct successors, in order of the arms.
+    pub successors: Vec<Successor>,
 }
 
-/// The unrolled parser of a gress: places that can be reached, each before those that follow it.
+/// Unrolled parser of one gress; it has no nodes if the parser accepts or rejects at once.
 #[derive(Clone, Debug, Default)]
-pub struct Ways {
-    /// Reachable places; each is before those that follow it.
-    pub places: Vec<Stop>,
+pub struct UnrolledParser {
+    /// Reachable nodes in topological order: each is before its successors.
+    pub nodes: Vec<UnrolledNode>,
 }
 
-/// Why a parser cannot be unrolled.
+/// Reason why a parser cannot be unrolled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Endless {
-    /// These states follow each other without end.
+pub enum UnrollError {
+    /// States of a loop that neither a header stack nor the counter bounds, in order.
     Loop(Vec<ParserState>),
-    /// More than `MAX_PLACES` places, or `MAX_PUSHED` counters on the stack.
+    /// More than `MAX_NODES` nodes, or more than `MAX_PUSHED` values on the counter stack.
     TooMany,
 }
 
-impl Ways {
-    /// Unrolls the parser of `gress`.
-    pub fn of(program: &Program, gress: Gress) -> Result<Ways, Endless> {
-        let Next::State(start) = program.pipe(gress).start else { return Ok(Ways::default()) };
-        let (counter, pushed, taken) = (CounterRange::default(), Vec::new(), Taken::default());
-        let start = Place { state: start, counter, pushed, taken };
-        // Finished places, each after all that follow it, and where each stands among them.
-        let mut done: BTreeMap<Place, usize> = BTreeMap::new();
-        let mut finished: Vec<(Place, Vec<Goes>)> = Vec::new();
-        // Places on the way from the start, each with all that follows and how much of that is not yet visited.
-        let enter = |place: Place| {
-            let nexts = place.nexts(program);
-            let left = nexts.len();
-            (place, nexts, left)
+impl UnrolledParser {
+    /// Unrolls the parser of `gress` by a depth-first search from its start state.
+    pub fn of(program: &Program, gress: Gress) -> Result<UnrolledParser, UnrollError> {
+        let Next::State(start) = program.pipe(gress).start else { return Ok(UnrolledParser::default()) };
+        let (counter, pushed, elements) = (CounterRange::default(), Vec::new(), StackCounts::default());
+        let start = Configuration { state: start, counter, pushed, elements };
+        // Finished configurations in post-order: each is after all that it leads to. `done` has their indices.
+        let mut done: BTreeMap<Configuration, usize> = BTreeMap::new();
+        let mut finished: Vec<(Configuration, Vec<Edge>)> = Vec::new();
+        // Configurations on the path from the start, each with its edges and the number of edges not yet visited.
+        let enter = |config: Configuration| {
+            let edges = config.edges(program);
+            let left = edges.len();
+            (config, edges, left)
         };
         let mut path = vec![enter(start)];
-        while let Some((place, nexts, left)) = path.last_mut() {
+        while let Some((config, edges, left)) = path.last_mut() {
             let Some(at) = left.checked_sub(1) else {
-                done.insert(place.clone(), finished.len());
-                finished.push((place.clone(), std::mem::take(nexts)));
+                done.insert(config.clone(), finished.len());
+                finished.push((config.clone(), std::mem::take(edges)));
                 path.pop();
                 continue;
             };
             *left = at;
-            let Goes::To(next) = nexts[at].clone() else { continue };
-            if let Some(first) = path.iter().position(|(p, ..)| *p == next) {
-                return Err(Endless::Loop(path[first..].iter().map(|(p, ..)| p.state).collect()));
+            let Edge::To(next) = edges[at].clone() else { continue };
+            if let Some(first) = path.iter().position(|(c, ..)| *c == next) {
+                return Err(UnrollError::Loop(path[first..].iter().map(|(c, ..)| c.state).collect()));
             }
             if !done.contains_key(&next) {
-                if done.len() + path.len() >= MAX_PLACES || next.pushed.len() > MAX_PUSHED {
-                    return Err(Endless::TooMany);
+                if done.len() + path.len() >= MAX_NODES || next.pushed.len() > MAX_PUSHED {
+                    return Err(UnrollError::TooMany);
                 }
                 path.push(enter(next));
             }
         }
         let last = finished.len().saturating_sub(1);
-        let stop = |(place, nexts): (Place, Vec<Goes>)| {
-            let follow = |goes| match goes {
-                Goes::To(place) => Follow::Place(last - done.get(&place).copied().unwrap_or(0)),
-                Goes::End(next) => Follow::End(next),
+        let node = |(config, edges): (Configuration, Vec<Edge>)| {
+            let successor = |edge| match edge {
+                Edge::To(config) => Successor::Node(last - done.get(&config).copied().unwrap_or(0)),
+                Edge::End(next) => Successor::End(next),
             };
-            Stop { effect: place.effect(program), follows: nexts.into_iter().map(follow).collect(), place }
+            let (effect, successors) = (config.effect(program), edges.into_iter().map(successor).collect());
+            UnrolledNode { config, effect, successors }
         };
-        Ok(Ways { places: finished.into_iter().rev().map(stop).collect() })
+        Ok(UnrolledParser { nodes: finished.into_iter().rev().map(node).collect() })
     }
 
-    /// The states that can be reached, each once, in order of their first place.
+    /// Returns the reachable states, each once, in order of their first node.
     pub fn states(&self) -> Vec<ParserState> {
         let mut list: Vec<ParserState> = Vec::new();
-        for stop in &self.places {
-            if !list.contains(&stop.place.state) {
-                list.push(stop.place.state);
+        for node in &self.nodes {
+            if !list.contains(&node.config.state) {
+                list.push(node.config.state);
             }
         }
         list
     }
 
-    /// The most of what `cost` says of places that a way adds up to before each place.
-    pub fn most_before(&self, cost: impl Fn(&Stop) -> u32) -> Vec<u32> {
-        let mut before = vec![0u32; self.places.len()];
-        for (i, stop) in self.places.iter().enumerate() {
-            let after = before[i].saturating_add(cost(stop));
-            for follow in &stop.follows {
-                if let Follow::Place(n) = follow {
+    /// Returns for each node the greatest sum of `cost` over the nodes before it, over all paths from the start; the sum
+    /// saturates.
+    pub fn max_before(&self, cost: impl Fn(&UnrolledNode) -> u32) -> Vec<u32> {
+        let mut before = vec![0u32; self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            let after = before[i].saturating_add(cost(node));
+            for successor in &node.successors {
+                if let Successor::Node(n) = successor {
                     before[*n] = before[*n].max(after);
                 }
             }

@@ -1,6 +1,8 @@
-//! One part of one node into one stage: everything it needs, or the column that has nothing left.
+//! Fits one part of one node into one stage: takes all units that it needs, or returns the column that ran out.
 //!
-//! The order in which resources are taken and the smaller choices (gateways, instruction words, action data bus).
+//! Module `actions` fits the node's actions.
+
+mod actions;
 
 use super::super::bits::{PhvView, bits_for};
 use super::super::data::Owner;
@@ -18,12 +20,12 @@ use sluice_ir::Random;
 use sluice_ir::entity::Entity;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a stage has no more of.
+/// Resource of which a stage has no more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shortage {
-    /// The resource.
+    /// Resource.
     pub(crate) column: Column,
-    /// What was wanted.
+    /// Requested units, in words.
     pub(crate) wanted: String,
 }
 
@@ -31,32 +33,31 @@ fn short(column: Column, wanted: impl Into<String>) -> Shortage {
     Shortage { column, wanted: wanted.into() }
 }
 
-/// First content numbers of registers and meters; counters and profiles are numbered from 0.
+/// First content numbers of registers and meters; those of counters and profiles start at 0.
 const REGISTERS: u32 = 1 << 30;
 const METERS: u32 = 1 << 31;
 
 /// Random bits of a stage (model: chip §1.2).
 pub(crate) const RANDOM_BITS: u32 = 64;
 
-/// What fitting works on.
+/// Inputs and shared state of fitting.
 pub(crate) struct Fit<'a> {
-    /// The chip.
+    /// Chip.
     pub(crate) chip: &'a ChipSpec,
-    /// Where the fields are.
+    /// PHV allocation.
     pub(crate) view: &'a PhvView<'a>,
-    /// Containers that each instruction word in use writes; [`Content::Instruction`] points here.
+    /// Containers that each instruction word in use writes, indexed by [`Content::Instruction`].
     pub(crate) instructions: Vec<BTreeSet<Container>>,
-    /// Computations that nodes may share, by gress and name; [`Content::Hashed`] points here.
+    /// Hash computations that nodes may share, by gress and name, indexed by [`Content::Hashed`].
     pub(crate) computations: Vec<(Gress, String)>,
-    /// Whether nodes share them.
+    /// True if nodes share computations.
     pub(crate) shared_hashes: bool,
-    /// Generators of random numbers that each node draws from, with their bits.
+    /// Random number generators of each node, with their bits.
     pub(crate) randoms: BTreeMap<Owner, BTreeMap<Random, u32>>,
 }
 
 impl Fit<'_> {
-    /// Takes all that `entries` entries of the node need, or nothing. Returns the entries that the part
-    /// can hold.
+    /// Takes all units that `entries` entries of the node need, or none. Returns the entries for which the part has room.
     pub(crate) fn part(&mut self, pool: &mut Pool, demand: &Demand, entries: u32) -> Result<u32, Shortage> {
         let mark = pool.mark();
         let done = self.everything(pool, demand, entries);
@@ -105,7 +106,7 @@ impl Fit<'_> {
         Ok(capacity)
     }
 
-    /// The number of a computation.
+    /// Returns the number of a computation, which is new if the computation is not shared.
     fn computation(&mut self, gress: Gress, name: &str) -> u32 {
         let known = self.computations.iter().position(|(g, n)| *g == gress && n == name);
         known.unwrap_or_else(|| {
@@ -114,7 +115,7 @@ impl Fit<'_> {
         }) as u32
     }
 
-    /// Entries that a part made for `entries` holds.
+    /// Returns the entries for which a part sized for `entries` has room.
     pub(crate) fn capacity(&self, demand: &Demand, entries: u32) -> Result<u32, Shortage> {
         let mau = &self.chip.mau;
         match demand.lookup {
@@ -136,7 +137,7 @@ impl Fit<'_> {
         }
     }
 
-    /// A gateway with its bytes, hash bits and search bus.
+    /// Takes a gateway with its bytes, hash bits and search bus.
     pub(crate) fn gateway(
         &self,
         pool: &mut Pool,
@@ -175,7 +176,7 @@ impl Fit<'_> {
         Ok(())
     }
 
-    /// A table without key is a hash-action table whose result is fixed: a result bus (model: chip §3.6).
+    /// Takes a result bus: a table without key is a hash-action table with a fixed result (model: chip §3.6).
     fn keyless(&self, pool: &mut Pool, demand: &Demand) -> Result<(), Shortage> {
         let mau = &self.chip.mau;
         let mut buses = (0..mau.sram_rows as u16)
@@ -201,8 +202,8 @@ impl Fit<'_> {
             .map_err(|column| short(column, format!("{} RAMs of match ways", layout.srams)))
     }
 
-    /// The TCAM that finds the partition of an algorithmic table, in a stage before its partitions. The partition's
-    /// number stands in its indirection and goes to the next stage as action data.
+    /// Takes the TCAM that selects the partition of an algorithmic table, in a stage before its partitions. The partition's
+    /// number is in the TCAM's indirection and passes to the next stage as action data.
     pub(crate) fn classifier(&self, pool: &mut Pool, demand: &Demand, entries: u32) -> Result<(), Shortage> {
         let mark = pool.mark();
         let depth = self.chip.mau.tcam_depth.max(1);
@@ -219,7 +220,7 @@ impl Fit<'_> {
         done
     }
 
-    /// The columns of RAM that a partition is searched in, all addressed by the partition.
+    /// Takes the RAM columns in which a partition is searched; the partition's number is the address of all.
     fn atcam(&self, pool: &mut Pool, demand: &Demand, partitions: u32, entries: u32) -> Result<(), Shortage> {
         let (mau, owner) = (&self.chip.mau, demand.owner);
         let part =
@@ -241,7 +242,7 @@ impl Fit<'_> {
         self.blocks(pool, demand, capacity, demand.overhead_bits)
     }
 
-    /// TCAM blocks for `capacity` rows with `overhead` bits of indirection each.
+    /// Takes TCAM blocks for `capacity` rows with `overhead` bits of indirection each.
     fn blocks(&self, pool: &mut Pool, demand: &Demand, capacity: u32, overhead: u32) -> Result<(), Shortage> {
         let (mau, owner) = (&self.chip.mau, demand.owner);
         let tables = pool.owners_of(Column::Tcam).len() as u32;
@@ -312,7 +313,7 @@ impl Fit<'_> {
         Ok(())
     }
 
-    /// Registers, meters, filters and WRED with their ALUs.
+    /// Takes RAMs and ALUs of registers, meters, low-pass filters and WRED.
     fn arrays(&self, pool: &mut Pool, demand: &Demand, capacity: u32) -> Result<(), Shortage> {
         let mau = &self.chip.mau;
         for array in &demand.arrays {
@@ -346,7 +347,8 @@ impl Fit<'_> {
         Ok(())
     }
 
-    /// The packet values of a meter ALU: bytes at the places that it takes them from, else hash bits; as `first` has them.
+    /// Brings the packet values to a meter ALU: as crossbar bytes at the positions that the ALU reads, else as hash bits. With
+    /// `first`, the owner that shares the ALU, they come the same way.
     fn operands(
         &self,
         pool: &mut Pool,
@@ -380,114 +382,9 @@ impl Fit<'_> {
             format!("{} bits of one group for {}", need.hash_bits.len(), array.purpose),
         ))
     }
-
-    /// A stage has one generator of so many random bits (model: chip §1.2).
-    fn randoms(&self, pool: &Pool, demand: &Demand) -> Result<(), Shortage> {
-        let mut all = demand.randoms.clone();
-        for owner in pool.owners_of(Column::ActionBusBytes) {
-            all.extend(self.randoms.get(&owner).into_iter().flatten());
-        }
-        if !demand.randoms.is_empty() && all.values().sum::<u32>() > RANDOM_BITS {
-            return Err(short(Column::ActionBusBytes, format!("more than {RANDOM_BITS} random bits")));
-        }
-        Ok(())
-    }
-
-    fn action_data(&self, pool: &mut Pool, demand: &Demand, capacity: u32) -> Result<(), Shortage> {
-        let content = demand
-            .profile
-            .as_ref()
-            .map_or(Content::Own, |p| Content::Shared(p.profile.index() as u32 * 4 + 3));
-        if demand.profile.is_some() && pool.join(content, demand.owner) {
-            return Ok(());
-        }
-        let rams = sizes::action_rams(&self.chip.mau, demand, capacity)
-            .map_err(|e| geometry_short(Column::Sram, e))?;
-        ram::action_data(pool, &self.chip.mau, demand.owner, rams, content)
-            .map_err(|column| short(column, format!("{rams} RAMs of action data")))
-    }
-
-    /// One instruction word per action that writes anything. Two actions share a row, in different colours,
-    /// if they are of one gress and write different containers.
-    fn instructions(&mut self, pool: &mut Pool, demand: &Demand) -> Result<(), Shortage> {
-        for action in demand.actions.iter().filter(|a| !a.writes.is_empty()) {
-            let (rows, colours) = (self.chip.mau.imem_rows as u16, self.chip.mau.imem_colours as u16);
-            let slots = (0..rows).flat_map(|r| (0..colours).map(move |c| (r, c)));
-            let mut free = slots.filter(|&(r, c)| pool.is_free(Column::Vliw, r, c));
-            let found = free.find(|&(r, _)| {
-                (0..colours).all(|c| match pool.content(Column::Vliw, r, c) {
-                    Some(Content::Instruction(i)) => {
-                        let other = self.instructions.get(i as usize);
-                        pool.owner_of(Column::Vliw, r, c).is_some_and(|o| o.gress == demand.owner.gress)
-                            && other.is_some_and(|w| w.is_disjoint(&action.writes))
-                    }
-                    _ => true,
-                })
-            });
-            let Some((row, colour)) = found else {
-                return Err(short(Column::Vliw, format!("{} instructions", demand.actions.len())));
-            };
-            let content = Content::Instruction(self.instructions.len() as u32);
-            self.instructions.push(action.writes.clone());
-            pool.take((Column::Vliw, row, colour), demand.owner, content, &format!("action {}", action.name));
-        }
-        Ok(())
-    }
-
-    /// Bus outputs for operands from entries and hashes. The actions of a node exclude each other, so they
-    /// use the same outputs. Output `k` of a size reads the bus bytes from `k` times the size.
-    fn action_bus(&self, pool: &mut Pool, demand: &Demand) -> Result<(), Shortage> {
-        let mut most: BTreeMap<u16, usize> = BTreeMap::new();
-        for action in &demand.actions {
-            let fed: BTreeSet<Container> = action.data.keys().chain(&action.hashed).copied().collect();
-            for size in [8, 16, 32] {
-                let words = fed.iter().chain(&action.masked);
-                let count = words.filter(|&&c| self.view.width(c) == size).count();
-                let slot = most.entry(size).or_default();
-                *slot = (*slot).max(count);
-            }
-        }
-        for (size, count) in most {
-            for _ in 0..count {
-                self.output(pool, demand.owner, size)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn output(&self, pool: &mut Pool, owner: Owner, size: u16) -> Result<(), Shortage> {
-        let mau = &self.chip.mau;
-        let column = match size {
-            8 => Column::Slots8,
-            16 => Column::Slots16,
-            _ => Column::Slots32,
-        };
-        let bytes = size / 8;
-        let outputs = mau.action_slots_per_size as u16;
-        let fits = |k: u16| {
-            (k + 1) * bytes <= mau.action_bus_bytes as u16
-                && pool.is_free(column, k, 0)
-                && (k * bytes..(k + 1) * bytes).all(|b| pool.is_free(Column::ActionBusBytes, b, 0))
-        };
-        // Bytes from the front, wider outputs from the back, so that they do not fragment each other.
-        let found =
-            if bytes == 1 { (0..outputs).find(|&k| fits(k)) } else { (0..outputs).rev().find(|&k| fits(k)) };
-        let Some(k) = found else {
-            let all = (0..outputs).all(|k| !pool.is_free(column, k, 0));
-            return Err(short(
-                if all { column } else { Column::ActionBusBytes },
-                format!("a {size}-bit action slot"),
-            ));
-        };
-        pool.take((column, k, 0), owner, Content::Own, "operand");
-        for b in k * bytes..(k + 1) * bytes {
-            pool.take((Column::ActionBusBytes, b, 0), owner, Content::Own, "operand");
-        }
-        Ok(())
-    }
 }
 
-/// What the units of an array carry.
+/// Returns the content of an array's units.
 fn array_content(array: &ArrayDemand) -> Content {
     Content::Shared(match array.array {
         AluArray::Register(r, _) => REGISTERS + r.index() as u32,
@@ -495,7 +392,7 @@ fn array_content(array: &ArrayDemand) -> Content {
     })
 }
 
-/// What the units of a profile's selector carry.
+/// Returns the content of the units of a profile's selector.
 fn profile_content(profile: &ProfileDemand) -> Content {
     Content::Shared(profile.profile.index() as u32 * 4 + 1)
 }

@@ -1,23 +1,25 @@
-//! What egress parses of a packet beyond what ingress does, such as telemetry: packets that have it must be made by its
-//! parser.
+//! Headers that only the egress parser takes from the wire, such as INT metadata.
+//!
+//! The hunt draws packets by walking the ingress parser, which never produces these headers. For programs that have some, it
+//! also walks the egress parser, towards the states in `leads`.
 
 use sluice_asic::gress::Gress;
 use sluice_ir::{Field, Header, Next, ParserOp, ParserOpKind, ParserState, Program, StateData};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The headers of egress, seen from the wire.
+/// Headers of the egress parser, by where their bytes come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Beyond {
-    /// Headers that ingress or a mirror puts in front: they are on no wire.
+pub(crate) struct EgressHeaders {
+    /// Headers that the ingress deparser or a mirror prepends. They are on no wire.
     pub(crate) inside: BTreeSet<Header>,
-    /// Fields of egress whose header ingress has as well, by their name, with ingress' own.
+    /// Egress field to the ingress field of the same name, for headers that both parsers extract.
     pub(crate) twins: BTreeMap<Field, Field>,
-    /// States from which a header is taken that ingress does not know.
+    /// Egress states that extract a header unknown to the ingress parser, and all states from which these are reached.
     pub(crate) leads: BTreeSet<ParserState>,
 }
 
-/// The headers that an operation of a parser may extract.
-fn taken<'p>(program: &'p Program, op: &'p ParserOp) -> &'p [Header] {
+/// Returns the headers that an operation of a parser may extract.
+fn extracted_by<'p>(program: &'p Program, op: &'p ParserOp) -> &'p [Header] {
     match &op.kind {
         ParserOpKind::Extract(header) => std::slice::from_ref(header),
         ParserOpKind::ExtractNext(stack) => program.stacks[*stack].headers.as_slice(),
@@ -25,15 +27,16 @@ fn taken<'p>(program: &'p Program, op: &'p ParserOp) -> &'p [Header] {
     }
 }
 
-/// The headers that the parser of a gress extracts.
+/// Returns the headers that the parser of a gress extracts.
 fn extracted(program: &Program, gress: Gress) -> BTreeSet<Header> {
     let ops = program.states.values().filter(|s| s.gress == gress).flat_map(|s| &s.ops);
-    ops.flat_map(|op| taken(program, op)).copied().collect()
+    ops.flat_map(|op| extracted_by(program, op)).copied().collect()
 }
 
-/// States that take one of these headers, and all from which they are reached.
+/// Returns the egress states that extract one of these headers, and all states from which these are reached.
 fn leading(program: &Program, wanted: &BTreeSet<Header>) -> BTreeSet<ParserState> {
-    let takes = |s: &StateData| s.ops.iter().flat_map(|op| taken(program, op)).any(|h| wanted.contains(h));
+    let takes =
+        |s: &StateData| s.ops.iter().flat_map(|op| extracted_by(program, op)).any(|h| wanted.contains(h));
     let all = || program.states.iter().filter(|(_, s)| s.gress == Gress::Egress);
     let mut found: BTreeSet<ParserState> = all().filter(|(_, s)| takes(s)).map(|(state, _)| state).collect();
     loop {
@@ -48,9 +51,9 @@ fn leading(program: &Program, wanted: &BTreeSet<Header>) -> BTreeSet<ParserState
     }
 }
 
-impl Beyond {
-    /// `None` if the parser of egress takes no header from the wire that that of ingress does not.
-    pub(crate) fn of(program: &Program) -> Option<Beyond> {
+impl EgressHeaders {
+    /// Returns `None` if the egress parser takes no header from the wire that the ingress parser does not take.
+    pub(crate) fn of(program: &Program) -> Option<EgressHeaders> {
         let (front, back) = (extracted(program, Gress::Ingress), extracted(program, Gress::Egress));
         let name = |header: &Header| program.headers[*header].name.as_str();
         let parsed: BTreeSet<&str> = front.iter().map(name).collect();
@@ -70,7 +73,7 @@ impl Beyond {
         let named: BTreeMap<&str, Field> = fields.map(|f| (program.fields[*f].name.as_str(), *f)).collect();
         let twin = |f: &Field| Some((*f, *named.get(program.fields[*f].name.as_str())?));
         let twins = back.iter().flat_map(|h| &program.headers[*h].fields).filter_map(twin).collect();
-        Some(Beyond { inside, twins, leads: leading(program, &new) })
+        Some(EgressHeaders { inside, twins, leads: leading(program, &new) })
     }
 }
 
@@ -97,11 +100,11 @@ mod tests {
     }
 
     #[test]
-    fn telemetry_is_seen_by_egress_alone() {
-        let (inside, twins) = beyond("int").unwrap();
+    fn telemetry_headers_of_shipped_programs() {
+        let (inside, twins) = egress("int").unwrap();
         assert_eq!(inside, ["bridge", "copy"]);
         assert!(twins > 20, "{twins}");
-        assert!(beyond("hpcc-int").is_some_and(|(inside, _)| inside.is_empty()));
-        assert_eq!(beyond("ecmp"), None);
+        assert!(egress("hpcc-int").is_some_and(|(inside, _)| inside.is_empty()));
+        assert_eq!(egress("ecmp"), None);
     }
 }

@@ -1,26 +1,25 @@
-//! Tables: rows compiled from the control state, lookup, selection.
+//! Tables of the engine: rows and lookup structures compiled from the control state. Module `find` looks packets up.
+
+mod find;
 
 use super::LowerError;
 use super::action::ActionCode;
-use super::batch::{Phv, for_lanes, lanes_where};
 use super::field::SlotMap;
-use super::generated::Hit;
 use super::hash::HashPlan;
 use super::lookup::{Exact, KeyPlan, Lookup, Lpm, Prefix, Ternary, value_and_mask};
 use super::watched::Watched;
-use crate::pass::State;
 use sluice_asic::select::{FastMod, GroupShape, Selector};
 use sluice_control::{ControlState, Entry, Then};
 use sluice_ir::cfg::table_actions;
 use sluice_ir::{Action, ActionCall, MatchKind, Profile, Program, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A row that stands for a group, not an action.
+/// Value of `Row::action` for a row that names a group and not an action.
 const GROUP: u32 = u32::MAX;
-/// `Row::entry` of rows that no entry has.
+/// Value of `Row::entry` for rows that belong to no entry.
 pub(super) const NO_ENTRY: u32 = u32::MAX;
 
-/// What a lookup finds.
+/// Result of a lookup.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     /// Position in the table's actions, or [`GROUP`].
@@ -43,37 +42,37 @@ struct Group {
     fast: Option<FastMod>,
 }
 
-/// A table of the running program.
+/// A lowered table with its entries.
 #[derive(Clone, Debug)]
 pub(super) struct EngineTable {
     table: Table,
     key: KeyPlan,
-    /// Actions that it may run, and their code.
+    /// Actions of the table, and their code.
     pub(super) actions: Vec<(Action, ActionCode)>,
     profile: Option<Profile>,
     selector: Option<(Selector, HashPlan)>,
     pub(super) lookup: Lookup,
-    /// What a miss finds, then one row per slot.
+    /// Row of a miss, then one row per slot.
     rows: Vec<Row>,
     pub(super) args: Vec<u32>,
-    /// First words of free runs of argument words, by their length.
+    /// Free ranges of argument words: first words, by length.
     free_args: Vec<Vec<u32>>,
     groups: Vec<Group>,
-    /// Place of each group that an entry has named.
+    /// Index of each group that an entry has named.
     group_at: BTreeMap<u32, u32>,
     /// Slots of the entries that name each member.
     by_member: BTreeMap<u32, BTreeSet<u32>>,
-    /// An action accesses the cell of the entry in a direct array, or hits keep entries young.
+    /// True if an action accesses the entry's cell in a direct array, or entries age.
     pub(super) counts: bool,
-    /// Hits keep entries young.
+    /// True if entries age.
     ages: bool,
-    /// Somebody asks which lanes hit.
+    /// True if the program or coverage depends on which lanes hit.
     hits: bool,
-    /// Somebody asks which entries are found.
+    /// Constant entries that matched, for coverage; `None` if they are not counted.
     pub(super) watched: Option<Watched>,
 }
 
-/// What a lookup found for each lane.
+/// Results of a lookup for each lane.
 #[derive(Clone)]
 pub(super) struct Found {
     rows: [u32; 64],
@@ -81,7 +80,7 @@ pub(super) struct Found {
     pub(super) action: [u32; 64],
     pub(super) base: [u32; 64],
     pub(super) entry: [u32; 64],
-    /// Not all lanes found the same action.
+    /// True if the lanes have different actions.
     pub(super) mixed: bool,
 }
 
@@ -134,12 +133,12 @@ impl EngineTable {
         self.table
     }
 
-    /// How its key lies in columns.
+    /// Returns the layout of the key in columns.
     pub(super) fn key(&self) -> &KeyPlan {
         &self.key
     }
 
-    /// Whether its entries age.
+    /// Returns true if entries age.
     pub(super) fn ages(&self) -> bool {
         self.ages
     }
@@ -152,7 +151,7 @@ impl EngineTable {
         self.profile == Some(profile)
     }
 
-    /// Says whether anything but the ages of entries depends on hits.
+    /// Sets whether anything other than the ages of entries depends on hits.
     pub(super) fn tells_hits(&mut self, asked: bool) {
         self.hits |= asked;
     }
@@ -176,8 +175,8 @@ impl EngineTable {
         self.lookup = self.build(&order);
     }
 
-    /// Carries over what happened to one entry: `was` is the entry as it was before, if there was one. Costs no
-    /// more the more entries there are, but for what the lookup structures say of themselves.
+    /// Applies the change of one entry; `was` is the old entry, `None` if the entry is new. Apart from the lookup structures,
+    /// the cost does not depend on the number of entries.
     pub(super) fn entry_changed(&mut self, slot: u32, was: Option<&Entry>, control: &ControlState) {
         let now = control.tables[self.table].slots.get(slot as usize).and_then(Option::as_ref);
         if self.rows.is_empty() {
@@ -203,7 +202,7 @@ impl EngineTable {
         }
     }
 
-    /// The default action is another one.
+    /// Applies a change of the default action.
     pub(super) fn default_changed(&mut self, control: &ControlState) {
         if self.rows.is_empty() || self.profile.is_some() {
             // Entries and groups that lead to no member run the default, too.
@@ -213,14 +212,14 @@ impl EngineTable {
         self.rows[0] = self.call(&control.tables[self.table].default, NO_ENTRY);
     }
 
-    /// A group has other members, or others of them are active.
+    /// Applies a change of a group's members or of their activity.
     pub(super) fn group_changed(&mut self, group: u32, control: &ControlState) {
         if let Some(&at) = self.group_at.get(&group) {
             self.fill_group(at, group, control);
         }
     }
 
-    /// A member does something else.
+    /// Applies a change of a member's action.
     pub(super) fn member_changed(&mut self, member: u32, control: &ControlState) {
         for slot in self.by_member.get(&member).cloned().unwrap_or_default() {
             let row = self.rows[slot as usize + 1];
@@ -233,7 +232,7 @@ impl EngineTable {
         users.for_each(|(group, _)| self.group_changed(*group, control));
     }
 
-    /// Gives back what an entry's row holds.
+    /// Frees the memory of an entry's row.
     fn forget(&mut self, slot: u32, was: &Entry) {
         let row = self.rows[slot as usize + 1];
         self.free(row);
@@ -261,7 +260,7 @@ impl EngineTable {
         Row { action: action as u32, args, entry }
     }
 
-    /// Gives a row's argument words back.
+    /// Frees the argument words of a row.
     fn free(&mut self, row: Row) {
         let Some((_, code)) = self.actions.get(row.action as usize) else { return };
         let words = code.arg_words();
@@ -273,7 +272,7 @@ impl EngineTable {
         }
     }
 
-    /// The row of a member; without one the default action runs.
+    /// Returns the row of a member; that of the default action if there is no such member.
     fn member(&mut self, member: u32, entry: u32, control: &ControlState) -> Row {
         let call = self.profile.and_then(|p| control.profiles[p].members.get(&member));
         self.call(call.unwrap_or(&control.tables[self.table].default), entry)
@@ -302,7 +301,7 @@ impl EngineTable {
         }
     }
 
-    /// Compiles a group at its place. One without members has nothing to choose from: the default action runs.
+    /// Compiles a group at index `at`. If the group has no members, the default action runs.
     fn fill_group(&mut self, at: u32, group: u32, control: &ControlState) {
         for row in std::mem::take(&mut self.groups[at as usize].own) {
             self.free(row);
@@ -351,7 +350,7 @@ impl EngineTable {
         Lookup::Exact(Exact::new(&self.key.words, &keys))
     }
 
-    /// Adds an entry to the lookup; false if that must be built anew.
+    /// Adds an entry to the lookup; returns false if the lookup must be rebuilt.
     fn put_in(&mut self, e: &Entry, slot: u32) -> bool {
         let row = slot + 1;
         let prefix = self.key.lpm().map(|(_, width)| self.prefix(e, width, row));
@@ -367,7 +366,7 @@ impl EngineTable {
         }
     }
 
-    /// Takes an entry out of the lookup; false if that must be built anew.
+    /// Removes an entry from the lookup; returns false if the lookup must be rebuilt.
     fn take_out(&mut self, e: &Entry, control: &ControlState) -> bool {
         let width = self.key.lpm().map_or(0, |(_, width)| width);
         let prefix = self.key.lpm().map(|(_, width)| self.prefix(e, width, 0));
@@ -386,7 +385,7 @@ impl EngineTable {
         }
     }
 
-    /// The key's words but for a longest-prefix column.
+    /// Returns the words of an entry's key without its longest-prefix column.
     fn plain(&self, e: &Entry) -> Vec<u32> {
         self.key.encode(&e.key).iter().map(|(value, _)| *value).collect()
     }
@@ -395,131 +394,5 @@ impl EngineTable {
         let column = self.key.fields.iter().zip(&e.key).find(|((_, kind, _), _)| *kind == MatchKind::Lpm);
         let (value, mask) = column.map_or((0, 0), |(_, column)| value_and_mask(*column, width));
         Prefix { exact: self.plain(e), value, len: mask.count_ones() as u16, row }
-    }
-
-    /// Looks up the lanes of `mask`; returns those that hit, where somebody asks for them.
-    #[inline]
-    pub(super) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, found: &mut Found) -> u64 {
-        if matches!(self.lookup, Lookup::Miss) {
-            self.all_find::<N>(self.rows[0], mask, found);
-            return 0;
-        }
-        if self.selector.is_none() && self.same_key::<N>(mask, phv) {
-            let at = self.lookup.one(phv, mask.trailing_zeros() as usize % 64);
-            self.all_find::<N>(self.rows[at as usize], mask, found);
-            return if at == 0 { 0 } else { mask };
-        }
-        self.lookup.find::<N>(mask, phv, &mut found.rows);
-        let Found { rows, action, base, entry, mixed } = found;
-        let first = self.rows[rows[mask.trailing_zeros() as usize % 64] as usize].action;
-        let mut differ = 0;
-        if self.selector.is_some() {
-            for_lanes::<N>(mask, |l| {
-                let row = &self.rows[rows[l] as usize];
-                entry[l] = row.entry;
-                let row = if row.action == GROUP { self.select(row, phv, l) } else { row };
-                (action[l], base[l]) = (row.action, row.args);
-            });
-            let first = action[mask.trailing_zeros() as usize % 64];
-            for_lanes::<N>(mask, |l| differ |= action[l] ^ first);
-        } else if self.counts {
-            for_lanes::<N>(mask, |l| {
-                let row = &self.rows[rows[l] as usize];
-                (action[l], base[l], entry[l]) = (row.action, row.args, row.entry);
-                differ |= row.action ^ first;
-            });
-        } else {
-            for_lanes::<N>(mask, |l| {
-                let row = &self.rows[rows[l] as usize];
-                (action[l], base[l]) = (row.action, row.args);
-                differ |= row.action ^ first;
-            });
-        }
-        *mixed = differ != 0;
-        if self.hits { lanes_where::<N>(mask, |l| rows[l] != 0) } else { 0 }
-    }
-
-    /// Whether all lanes of `mask` ask for one key, as those of one port or VLAN do.
-    #[inline]
-    fn same_key<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> bool {
-        let (first, last) = (mask.trailing_zeros() as usize % 64, 63 - mask.leading_zeros() as usize % 64);
-        self.key.pieces().all(|(slot, bits)| {
-            let column = phv.column(slot);
-            let value = column[first % N].get();
-            let mut differ = column[last % N].get() ^ value;
-            if differ & bits == 0 {
-                for_lanes::<N>(mask, |l| differ |= column[l % N].get() ^ value);
-            }
-            differ & bits == 0
-        })
-    }
-
-    /// Looks up a batch's only packet; returns whether it hit, and the position of the action that it runs.
-    #[inline(always)]
-    pub(super) fn one<const N: usize>(&self, phv: &Phv<N>, found: &mut Found) -> (bool, usize) {
-        let at = self.lookup.one(phv, 0);
-        let Some(mut row) = self.rows.get(at as usize) else { return (false, 0) };
-        found.entry[0] = row.entry;
-        if row.action == GROUP {
-            row = self.select(row, phv, 0);
-        }
-        found.base[0] = row.args;
-        (at != 0, row.action as usize)
-    }
-
-    /// What one packet finds in a row; groups choose by the packet's hash.
-    #[inline(always)]
-    pub(super) fn hit(&self, at: u32, phv: &Phv<1>) -> Hit<'_> {
-        let Some(row) = self.rows.get(at as usize) else { return Hit::new(false, (0, NO_ENTRY), &[]) };
-        let chosen = if row.action == GROUP { self.select(row, phv, 0) } else { row };
-        let args = self.args.get(chosen.args as usize..).unwrap_or(&[]);
-        Hit::new(at != 0, (chosen.action, row.entry), args)
-    }
-
-    /// Tells the state that one packet found an entry.
-    #[inline]
-    pub(super) fn refresh_entry(&self, entry: u32, state: &mut State) {
-        if let Some(age) = state.ages[self.table].get_mut(entry as usize) {
-            *age = 0;
-        }
-    }
-
-    /// Tells the state which entries the lanes of `hits` found.
-    #[inline]
-    pub(super) fn refresh<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
-        if self.ages {
-            self.make_young::<N>(hits, found, state);
-        }
-    }
-
-    #[inline(never)]
-    fn make_young<const N: usize>(&self, hits: u64, found: &Found, state: &mut State) {
-        let ages = &mut state.ages[self.table];
-        for_lanes::<N>(hits, |l| {
-            if let Some(age) = ages.get_mut(found.entry[l] as usize) {
-                *age = 0;
-            }
-        });
-    }
-
-    /// Every lane finds the same: a table without a key or without entries its default action.
-    fn all_find<const N: usize>(&self, row: Row, mask: u64, found: &mut Found) {
-        for_lanes::<N>(mask, |l| (found.action[l], found.base[l]) = (row.action, row.args));
-        if self.counts {
-            for_lanes::<N>(mask, |l| found.entry[l] = row.entry);
-        }
-        found.mixed = false;
-    }
-
-    #[inline]
-    fn select<'s, const N: usize>(&'s self, row: &Row, phv: &Phv<N>, lane: usize) -> &'s Row {
-        let group = &self.groups[row.args as usize];
-        let Some((selector, hash)) = &self.selector else { return &self.rows[0] };
-        let hash = hash.eval(phv, lane);
-        let slot = match group.fast {
-            Some(modulus) => Some(modulus.rem(hash as u32 & 0x3fff)),
-            None => group.shape.as_ref().and_then(|shape| selector.pick(u128::from(hash), shape)),
-        };
-        slot.and_then(|s| group.rows.get(s as usize)).unwrap_or(&self.rows[0])
     }
 }

@@ -1,14 +1,14 @@
-//! Where the fields of a packet stand, by the way that a parser takes through its bytes.
+//! Bit offsets of a packet's fields, found by running a parser over its bytes.
 
-use super::beyond::Beyond;
+use super::egress_headers::EgressHeaders;
 use sluice_asic::gress::Gress;
 use sluice_ir::{Field, Header, Next, ParserOpKind, Program, SelectArm, SelectKey, Stack, StateData};
 use std::collections::BTreeMap;
 
-/// States that a way has at most.
+/// Most states that are visited.
 const MOST_STATES: usize = 64;
 
-/// Bits of a packet, none if it has not so many.
+/// Returns `width` bits of a packet from bit `at` on; `None` if the packet is shorter or `width` exceeds 128.
 pub(super) fn bits(bytes: &[u8], at: usize, width: u16) -> Option<u128> {
     let end = at + usize::from(width);
     if width > 128 || end > bytes.len() * 8 {
@@ -17,7 +17,7 @@ pub(super) fn bits(bytes: &[u8], at: usize, width: u16) -> Option<u128> {
     Some((at..end).fold(0, |value, n| value << 1 | u128::from(bytes[n / 8] >> (7 - n % 8) & 1)))
 }
 
-/// Sets bits of a packet that has them.
+/// Sets `width` bits of a packet from bit `at` on; bits after its end are ignored.
 pub(super) fn set_bits(bytes: &mut [u8], at: usize, width: u16, value: u128) {
     for n in 0..usize::from(width) {
         let one = value >> (usize::from(width) - 1 - n) & 1 == 1;
@@ -28,49 +28,57 @@ pub(super) fn set_bits(bytes: &mut [u8], at: usize, width: u16, value: u128) {
     }
 }
 
-/// A way under way.
-struct Way<'a> {
+/// State of a run of the parser.
+struct ParserRun<'a> {
     program: &'a Program,
     bytes: &'a [u8],
-    /// What is on no wire.
-    beyond: Option<&'a Beyond>,
-    place: usize,
+    /// Headers of the egress parser if that one runs; `None` for the ingress parser.
+    egress: Option<&'a EgressHeaders>,
+    /// Offset of the next bit.
+    offset: usize,
     found: Vec<(Field, usize)>,
-    taken: BTreeMap<Stack, usize>,
+    /// Extracted elements of each header stack.
+    elements: BTreeMap<Stack, usize>,
 }
 
-/// The fields that are whole in the packet, each with its first bit. What a parser counts is not looked at, nor what is put in
-/// front of a packet inside: there the first arm that may be is taken.
-pub(super) fn located(program: &Program, beyond: Option<&Beyond>, bytes: &[u8]) -> Vec<(Field, usize)> {
-    let gress = if beyond.is_some() { Gress::Egress } else { Gress::Ingress };
-    let mut way = Way { program, bytes, beyond, place: 0, found: Vec::new(), taken: BTreeMap::new() };
+/// Returns the fields that are in the packet as a whole, each with the offset of its first bit. Runs the egress parser if
+/// `egress` is given, else the ingress parser. The parser counter and prepended headers are unknown: a select on them takes
+/// the first arm that the known keys allow.
+pub(super) fn field_offsets(
+    program: &Program,
+    egress: Option<&EgressHeaders>,
+    bytes: &[u8],
+) -> Vec<(Field, usize)> {
+    let gress = if egress.is_some() { Gress::Egress } else { Gress::Ingress };
+    let mut run =
+        ParserRun { program, bytes, egress, offset: 0, found: Vec::new(), elements: BTreeMap::new() };
     let mut next = program.pipe(gress).start;
     for _ in 0..MOST_STATES {
         let Next::State(state) = next else { break };
-        next = way.state(&program.states[state]);
-        if way.place > bytes.len() * 8 {
+        next = run.state(&program.states[state]);
+        if run.offset > bytes.len() * 8 {
             break;
         }
     }
-    way.found
+    run.found
 }
 
-impl Way<'_> {
+impl ParserRun<'_> {
     fn state(&mut self, data: &StateData) -> Next {
         let mut last = None;
         for op in &data.ops {
             match &op.kind {
                 ParserOpKind::Extract(header) => self.extract(*header),
                 ParserOpKind::ExtractNext(stack) => {
-                    let taken = self.taken.entry(*stack).or_insert(0);
-                    let Some(header) = self.program.stacks[*stack].headers.get(*taken) else {
+                    let elements = self.elements.entry(*stack).or_insert(0);
+                    let Some(header) = self.program.stacks[*stack].headers.get(*elements) else {
                         return Next::Accept;
                     };
-                    *taken += 1;
+                    *elements += 1;
                     last = Some(*header);
                     self.extract(*header);
                 }
-                ParserOpKind::Advance(bytes) => self.place += usize::from(*bytes) * 8,
+                ParserOpKind::Advance(bytes) => self.offset += usize::from(*bytes) * 8,
                 _ => {}
             }
         }
@@ -89,7 +97,7 @@ impl Way<'_> {
                 *self.program.headers[last?].fields.get(usize::from(*position))?
             }
             SelectKey::Lookahead(look) => {
-                return bits(self.bytes, self.place + usize::from(look.at), look.width);
+                return bits(self.bytes, self.offset + usize::from(look.at), look.width);
             }
             SelectKey::CounterIsZero | SelectKey::CounterIsNegative => return None,
         };
@@ -98,15 +106,15 @@ impl Way<'_> {
     }
 
     fn extract(&mut self, header: Header) {
-        if self.beyond.is_some_and(|beyond| beyond.inside.contains(&header)) {
+        if self.egress.is_some_and(|egress| egress.inside.contains(&header)) {
             return;
         }
         for field in &self.program.headers[header].fields {
             let width = usize::from(self.program.fields[*field].width);
-            if self.place + width <= self.bytes.len() * 8 {
-                self.found.push((*field, self.place));
+            if self.offset + width <= self.bytes.len() * 8 {
+                self.found.push((*field, self.offset));
             }
-            self.place += width;
+            self.offset += width;
         }
     }
 }
@@ -121,7 +129,7 @@ mod tests {
         let mut frame = vec![0; 60];
         frame[12..24].copy_from_slice(&[8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17]);
         let named = |frame: &[u8]| -> BTreeMap<String, usize> {
-            let found = located(&program, None, frame);
+            let found = field_offsets(&program, None, frame);
             found.into_iter().map(|(f, at)| (program.fields[f].name.clone(), at)).collect()
         };
         let found = named(&frame);

@@ -1,14 +1,15 @@
-//! Lengths and check sums of a packet as hosts and overlays would set them.
+//! Fixes lengths and checksums of a packet, as hosts and tunnel endpoints would set them.
 
 use sluice_pcaps::wire::{Checksum, ipv4, tcp, udp, vxlan};
 
-/// Gives IP and UDP the lengths, and IPv4, TCP and UDP the check sums that hosts would; UDP that has none keeps none.
-pub(super) fn repair(frame: &mut [u8]) {
-    finish(frame, true);
+/// Sets the lengths of IP and UDP and the checksums of IPv4, TCP and UDP, also inside VXLAN. A UDP checksum of 0 (none) stays
+/// 0.
+pub(super) fn fix_lengths_and_checksums(frame: &mut [u8]) {
+    fix_with(frame, true);
 }
 
-/// The same, but UDP has a check sum only if it is wanted.
-pub(super) fn finish(frame: &mut [u8], summed: bool) {
+/// As [`fix_lengths_and_checksums`], but removes the UDP checksum if `udp_checksum` is false.
+pub(super) fn fix_with(frame: &mut [u8], udp_checksum: bool) {
     let mut at = 12;
     let word = |frame: &[u8], at: usize| frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]));
     while matches!(word(frame, at), Some(0x8100 | 0x88a8)) {
@@ -36,18 +37,18 @@ pub(super) fn finish(frame: &mut [u8], summed: bool) {
     let sum = match protocol {
         ipv4::PROTOCOL_UDP if segment >= udp::HEADER_LEN => {
             frame[l4 + 4..l4 + 6].copy_from_slice(&(segment as u16).to_be_bytes());
-            // Its check sum is also one over the packet inside.
+            // The outer checksum covers the inner packet, so the inner packet comes first.
             if word(frame, l4 + 2) == Some(vxlan::PORT)
                 && let Some(inside) = frame.get_mut(l4 + udp::HEADER_LEN + vxlan::HEADER_LEN..)
             {
-                finish(inside, summed);
+                fix_with(inside, udp_checksum);
             }
             l4 + 6
         }
         ipv4::PROTOCOL_TCP if segment >= tcp::HEADER_LEN => l4 + 16,
         _ => return,
     };
-    let none = word(frame, sum) == Some(0) || !summed;
+    let none = word(frame, sum) == Some(0) || !udp_checksum;
     frame[sum..sum + 2].fill(0);
     if protocol == ipv4::PROTOCOL_UDP && none {
         return;
@@ -78,9 +79,9 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_and_what_it_wraps_become_whole() {
+    fn outer_and_inner_packet_become_well_formed() {
         let (mut frame, mut other) = (overlay(1), overlay(2));
-        repair(&mut frame);
+        fix_lengths_and_checksums(&mut frame);
         assert_eq!((well_formed(&frame), well_formed(&frame[50..])), (Ok(()), Ok(())));
         let sum = |l4: &[u8], source: &[u8], protocol| {
             let pseudo = Checksum::new().with(source).with_u16(protocol).with_u16(l4.len() as u16);
@@ -88,12 +89,12 @@ mod tests {
         };
         assert_eq!(sum(&frame[34..], &frame[26..34], 17), 0);
         assert_eq!(sum(&frame[84..], &frame[76..84], 6), 0);
-        finish(&mut other, false);
+        fix_with(&mut other, false);
         assert_eq!((&other[40..42], &other[50..]), (&[0, 0][..], &frame[50..]));
-        // Another port's is no overlay.
+        // Another UDP port is not VXLAN.
         let mut plain = overlay(1);
         plain[37] = 0xb6;
-        repair(&mut plain);
+        fix_lengths_and_checksums(&mut plain);
         assert_eq!((well_formed(&plain), well_formed(&plain[50..]).is_err()), (Ok(()), true));
     }
 }

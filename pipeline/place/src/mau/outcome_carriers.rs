@@ -1,5 +1,8 @@
-//! What carries outcomes over stages: tags, and where there are too few, the next-table pointer, gateways that test
-//! again, or relays, tables that hand an outcome on from stage to stage.
+//! Assigns carriers to outcomes that are used in a later stage than they are decided in.
+//!
+//! A carrier is a long-branch tag, the next-table pointer (module `pointer`), a gateway that tests the condition again
+//! (module `retest`), or relay tables that pass the outcome on from stage to stage. Tags are preferred. Module
+//! `delay_search` changes the schedule if some outcome has none.
 
 use super::super::data::Owner;
 use super::super::next_table::{Carrier, LongBranch, uncarried};
@@ -10,30 +13,36 @@ use super::retest::Retester;
 use sluice_asic::chip::{Column, MauSpec};
 use std::cmp::Reverse;
 
-/// By what outcomes may be carried beside tags and relays.
-pub(super) struct Means<'a> {
-    /// Conditions tested again.
-    pub(super) again: Option<&'a Retester<'a>>,
-    /// The next-table pointer.
+/// Carriers that options can turn off; tags and relays are always allowed.
+pub(super) struct OptionalCarriers<'a> {
+    /// Gateways that test a condition again.
+    pub(super) retest: Option<&'a Retester<'a>>,
+    /// Next-table pointer.
     pub(super) pointer: Option<&'a Pointer<'a>>,
 }
 
-/// How many branches may give way one after the other to make room for one.
+/// Most moves in a chain, in which each branch takes the carrier of the next, to make room for one branch.
 const DEPTH: u32 = 3;
 
-/// How many branches at most leave one tag, or the pointer, for one.
+/// Most branches that leave one tag, or the pointer, for one branch.
 const LEAVING: usize = 3;
 
-/// How many times room is looked for before a placement is given up.
+/// Most calls of [`Carriers::make_room`] for one schedule.
 const TRIES: u32 = 2_000;
 
-/// Gives every branch a carrier, if one can be found.
+/// Gives every branch a carrier, if one can be found; the others keep [`Carrier::Nothing`].
 ///
-/// The pointer comes last. If something has no carrier without it, several choices of what is on it are tried, and what
-/// then has none is preferred for it in further ones; the best is kept. What still has none makes others give way, as
-/// far as each finds another carrier.
-pub(super) fn carry(pools: &mut [Pool], fit: &Fit<'_>, means: &Means<'_>, branches: &mut [LongBranch]) {
-    let mut carriers = Carriers { pools, fit, means, tries: TRIES };
+/// 1. All branches get carriers in order, without the pointer.
+/// 2. If one has none, several orders of branches for the pointer are tried. A branch without a carrier comes first in
+///    further orders. The best assignment is kept.
+/// 3. A branch that still has none makes other branches move to another carrier, at most `DEPTH` deep.
+pub(super) fn carry(
+    pools: &mut [Pool],
+    fit: &Fit<'_>,
+    optional: &OptionalCarriers<'_>,
+    branches: &mut [LongBranch],
+) {
+    let mut carriers = Carriers { pools, fit, optional, tries: TRIES };
     let marks = carriers.marks();
     let mut best = (carriers.attempt(branches, None), None);
     if best.0.0 == 0 {
@@ -41,7 +50,7 @@ pub(super) fn carry(pools: &mut [Pool], fit: &Fit<'_>, means: &Means<'_>, branch
     }
     let all: Vec<usize> = (0..branches.len()).collect();
     let mut orders = Vec::new();
-    if means.pointer.is_some() {
+    if optional.pointer.is_some() {
         orders = vec![all.clone(), all.clone(), all];
         orders[0].sort_by_key(|&i| Reverse(branches[i].between().len()));
         orders[1].sort_by_key(|&i| branches[i].between().len());
@@ -50,7 +59,7 @@ pub(super) fn carry(pools: &mut [Pool], fit: &Fit<'_>, means: &Means<'_>, branch
         carriers.roll_back(&marks);
         let key = carriers.attempt(branches, Some(&order));
         if key < best.0 {
-            // Whatever has no carrier might have one on the pointer.
+            // A branch without a carrier is tried first on the pointer.
             let left = (0..branches.len()).filter(|&i| branches[i].by == Carrier::Nothing);
             orders = left
                 .map(|i| [i].into_iter().chain(order.iter().copied().filter(|j| *j != i)).collect())
@@ -70,7 +79,7 @@ pub(super) fn carry(pools: &mut [Pool], fit: &Fit<'_>, means: &Means<'_>, branch
 struct Carriers<'a, 'f> {
     pools: &'a mut [Pool],
     fit: &'a Fit<'f>,
-    means: &'a Means<'a>,
+    optional: &'a OptionalCarriers<'a>,
     tries: u32,
 }
 
@@ -85,8 +94,8 @@ impl Carriers<'_, '_> {
         }
     }
 
-    /// Puts branches on the pointer in the given order, where they do not disturb those before, and finds carriers for the
-    /// others; says how many have none, and how many units it took.
+    /// Puts branches on the pointer in the order `pointed`, unless they would disturb one that is on it, and finds carriers
+    /// for the others. Returns the number of branches without a carrier, and of units taken.
     fn attempt(&mut self, branches: &mut [LongBranch], pointed: Option<&[usize]>) -> (usize, usize) {
         let before = self.marks();
         for b in branches.iter_mut() {
@@ -104,14 +113,16 @@ impl Carriers<'_, '_> {
         (uncarried(branches), taken)
     }
 
+    /// Puts a branch on the pointer if there is room.
     fn point(&self, branches: &mut [LongBranch], i: usize) {
-        let may = self.means.pointer.is_some_and(|p| p.takes(branches, i));
+        let may = self.optional.pointer.is_some_and(|p| p.takes(branches, i));
         if may {
             branches[i].by = Carrier::Pointer;
         }
     }
 
-    /// Finds a carrier for a branch, from which others may have to leave for another one; nothing changes if they cannot.
+    /// Finds a carrier for a branch, and other carriers for the branches that have to leave it. Changes nothing and returns
+    /// false if one of these finds no other carrier.
     fn make_room(&mut self, branches: &mut [LongBranch], i: usize, depth: u32) -> bool {
         if self.tries == 0 {
             return false;
@@ -129,12 +140,12 @@ impl Carriers<'_, '_> {
             let there = (0..branches.len()).filter(|&j| branches[j].tag() == Some(t));
             (Carrier::Tag(t), there.filter(|&j| branches[j].collides(&branches[i])).collect::<Vec<_>>())
         };
-        let pointed = self.means.pointer.and_then(|p| p.in_the_way(branches, i));
-        let mut ways: Vec<(Carrier, Vec<usize>)> = tags.map(on_tag).collect();
-        ways.extend(pointed.map(|there| (Carrier::Pointer, there)));
-        ways.retain(|(_, there)| there.len() <= LEAVING);
-        ways.sort_by_key(|(_, there)| there.len());
-        for (by, there) in ways {
+        let pointed = self.optional.pointer.and_then(|p| p.in_the_way(branches, i));
+        let mut candidates: Vec<(Carrier, Vec<usize>)> = tags.map(on_tag).collect();
+        candidates.extend(pointed.map(|there| (Carrier::Pointer, there)));
+        candidates.retain(|(_, there)| there.len() <= LEAVING);
+        candidates.sort_by_key(|(_, there)| there.len());
+        for (by, there) in candidates {
             let (before, marks) = (branches.to_vec(), self.marks());
             branches[i].by = by;
             for &j in &there {
@@ -152,7 +163,7 @@ impl Carriers<'_, '_> {
         false
     }
 
-    /// A carrier that nobody has to leave.
+    /// Returns a carrier that no other branch has to leave.
     fn unshared(&mut self, branches: &[LongBranch], i: usize) -> Option<Carrier> {
         let mau = &self.fit.chip.mau;
         let mut tags = 0..u8::try_from(mau.long_branch_tags).unwrap_or(u8::MAX);
@@ -160,15 +171,16 @@ impl Carriers<'_, '_> {
         if let Some(tag) = tags.find(free) {
             return Some(Carrier::Tag(tag));
         }
-        if self.means.pointer.is_some_and(|p| p.takes(branches, i)) {
+        if self.optional.pointer.is_some_and(|p| p.takes(branches, i)) {
             return Some(Carrier::Pointer);
         }
-        let again = self.means.again.and_then(|again| again.retest(self.fit, self.pools, branches, i));
-        again.or_else(|| relays(self.pools, mau, &branches[i]).map(Carrier::Relays))
+        let retest = self.optional.retest.and_then(|retest| retest.retest(self.fit, self.pools, branches, i));
+        retest.or_else(|| relays(self.pools, mau, &branches[i]).map(Carrier::Relays))
     }
 
-    /// A tag or a substitute. When no tag is free, one of the branches in each other's way makes room: the longest whose
-    /// conditions can be tested again, else the shortest that finds room for relays, else the one that ends last.
+    /// Gives a branch a free tag. If none is free, one of the branches that compete for a tag gets another carrier: the
+    /// longest whose conditions can be tested again, else the shortest with room for relays. If there is neither, the branch
+    /// that ends last stays without a carrier.
     fn one(&mut self, branches: &mut [LongBranch], i: usize, pointed: bool) {
         let mau = &self.fit.chip.mau;
         let on = |tag: u8| {
@@ -180,31 +192,32 @@ impl Carriers<'_, '_> {
             branches[i].by = Carrier::Tag(free);
             return;
         }
-        // Only a branch that is alone in the way can make room for this one.
+        // A tag with two or more colliding branches is not considered.
         let alone = tags.filter_map(|t| {
             let mut there = on(t);
             there.next().filter(|_| there.next().is_none()).map(|(j, b)| (b.between().len(), j, Some(t)))
         });
-        let mut ways: Vec<(usize, usize, Option<u8>)> = alone.collect();
-        ways.push((branches[i].between().len(), i, None));
-        ways.sort_unstable();
-        let pointer = self.means.pointer.filter(|_| pointed);
-        let pointed = ways.iter().rev().find(|(_, j, _)| pointer.is_some_and(|p| p.takes(branches, *j)));
+        let mut candidates: Vec<(usize, usize, Option<u8>)> = alone.collect();
+        candidates.push((branches[i].between().len(), i, None));
+        candidates.sort_unstable();
+        let pointer = self.optional.pointer.filter(|_| pointed);
+        let pointed =
+            candidates.iter().rev().find(|(_, j, _)| pointer.is_some_and(|p| p.takes(branches, *j)));
         let mut found = pointed.map(|&(_, j, tag)| (j, tag, Carrier::Pointer));
         if found.is_none()
-            && let Some(again) = self.means.again
+            && let Some(retest) = self.optional.retest
         {
-            let mut longest = ways.iter().rev();
+            let mut longest = candidates.iter().rev();
             found = longest
-                .find_map(|&(_, j, tag)| Some((j, tag, again.retest(self.fit, self.pools, branches, j)?)));
+                .find_map(|&(_, j, tag)| Some((j, tag, retest.retest(self.fit, self.pools, branches, j)?)));
         }
         if found.is_none() {
-            let mut shortest = ways.iter();
+            let mut shortest = candidates.iter();
             found = shortest.find_map(|&(_, j, tag)| {
                 Some((j, tag, Carrier::Relays(relays(self.pools, mau, &branches[j])?)))
             });
         }
-        let last = ways.iter().max_by_key(|(_, j, tag)| (branches[*j].to_stage, tag.is_none()));
+        let last = candidates.iter().max_by_key(|(_, j, tag)| (branches[*j].to_stage, tag.is_none()));
         let Some((j, tag, by)) = found.or_else(|| last.map(|&(_, j, tag)| (j, tag, Carrier::Nothing))) else {
             return;
         };
@@ -215,8 +228,8 @@ impl Carriers<'_, '_> {
     }
 }
 
-/// A logical id and a result bus in each stage between, as a keyless table has (model: chip §3.6); nothing if a stage has
-/// no room.
+/// Takes a logical id and a result bus in each stage between, as a keyless table has them (model: chip §3.6). Returns the
+/// logical ids; takes nothing and returns `None` if a stage has no room.
 fn relays(pools: &mut [Pool], mau: &MauSpec, branch: &LongBranch) -> Option<Vec<u8>> {
     let owner = Owner { gress: branch.gress, node: branch.to };
     let ids = || 0..mau.logical_tables as u16;

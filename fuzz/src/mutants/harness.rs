@@ -1,4 +1,4 @@
-//! A program, original or mutant, that runs inputs by the interpreter.
+//! Test harness of the mutation check: runs inputs through the original program or a mutant with the reference interpreter.
 
 use super::judge::Golden;
 use crate::hunt::{Beside, Input, Memory, Ran, Subject, SubjectError, options, restore, send};
@@ -8,8 +8,8 @@ use sluice_ir::Program;
 use sluice_switch::property::Monitor;
 use std::sync::Arc;
 
-/// A program with its entries and what runs it.
-pub(super) struct Bed<'a, T> {
+/// A program with its entries and interpreter.
+pub(super) struct Harness<'a, T> {
     subject: &'a Subject<'a>,
     pub(super) program: Arc<Program>,
     control: ControlState,
@@ -17,19 +17,19 @@ pub(super) struct Bed<'a, T> {
     memory: Memory,
 }
 
-impl<'a, T: Tracer> Bed<'a, T> {
-    pub(super) fn new(subject: &'a Subject<'a>, program: Program, tracer: T) -> Bed<'a, T> {
+impl<'a, T: Tracer> Harness<'a, T> {
+    pub(super) fn new(subject: &'a Subject<'a>, program: Program, tracer: T) -> Harness<'a, T> {
         let control = entries(subject, &program);
         let executor = Reference::traced(&program, &control, options(subject), tracer);
-        Bed { subject, program: Arc::new(program), control, executor, memory: Memory::default() }
+        Harness { subject, program: Arc::new(program), control, executor, memory: Memory::default() }
     }
 
     pub(super) fn tracer(&mut self) -> &mut T {
         self.executor.tracer_mut()
     }
 
-    /// Whether every change of an input is one that the program takes. A key or an action that a mutant does not have is
-    /// noticed by who writes entries, not by packets.
+    /// Returns true if the program accepts every change of entries in the input. A mutant without a key or action is noticed
+    /// by the writer of entries, not by packets, so such inputs are left out.
     pub(super) fn fits(&self, input: &Input) -> bool {
         let entries = |op: &&ControlOp| !matches!(op, ControlOp::Device(_));
         let mut ops = input.ops.iter().map(|(_, op)| op).filter(entries).peekable();
@@ -40,14 +40,14 @@ impl<'a, T: Tracer> Bed<'a, T> {
         ops.all(|op| state.apply(&self.program, op.clone()).is_ok())
     }
 
-    /// Sends an input.
+    /// Sends an input; the caller may return the memory of the result with [`Self::keep`].
     pub(super) fn run(
         &mut self,
         golden: &Golden,
         monitor: Option<&mut Monitor>,
     ) -> Result<Ran, SubjectError> {
-        let Bed { subject, program, control, executor, memory } = self;
-        // One that goes round so much more often than the original does something else.
+        let Harness { subject, program, control, executor, memory } = self;
+        // A mutant that recirculates packets so much more often than the original differs from it.
         let laps = 2 * golden.laps + 1_000;
         let beside = Beside { monitor, memory: std::mem::take(memory), laps, ..Beside::default() };
         let (config, input) = (subject.config.clone(), &golden.input);
@@ -58,13 +58,13 @@ impl<'a, T: Tracer> Bed<'a, T> {
         sent
     }
 
-    /// Takes the memory of a run back for the next one.
+    /// Takes the memory of a run, to use it again in the next one.
     pub(super) fn keep(&mut self, memory: Memory) {
         self.memory = memory;
     }
 }
 
-/// The subject's entries for a mutated program: its fixed entries and default actions are the mutant's.
+/// Returns the subject's entries for a mutated program. Constant entries and unchanged default actions are those of the mutant.
 fn entries(subject: &Subject<'_>, program: &Program) -> ControlState {
     let (mut control, own) = (subject.control.clone(), ControlState::new(program));
     for (table, data) in program.tables.iter() {

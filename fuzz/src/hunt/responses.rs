@@ -1,48 +1,49 @@
-//! What left a device because of a piece.
+//! Frames that a device sent because of a piece, as input for the same device.
 
-use super::corpus::Echo;
+use super::corpus::Response;
 use super::input::{Input, Piece};
 use std::collections::BTreeSet;
 
-/// Frames of an echo at most.
+/// Most frames of a response.
 const MOST: usize = 24;
 
-/// A frame that left.
+/// A frame that the device sent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Heard {
-    /// First bit, in ns.
+pub(crate) struct SentFrame {
+    /// Time of the first bit, in ns.
     pub(crate) time: u64,
     /// dev_port.
     pub(crate) port: u16,
-    /// Without FCS.
+    /// Bytes without FCS.
     pub(crate) bytes: Vec<u8>,
-    /// The packet of the input that it was, or was made of; any other number if the device made it.
+    /// Index of the input's packet that the frame was or was copied from; any other number if the device made the frame.
     pub(crate) tag: u64,
 }
 
-/// The echoes of these pieces, in order. What the device made by itself, such as a pause, goes with each.
-pub(super) fn echoes(mut heard: Vec<Heard>, input: &Input, pieces: &BTreeSet<u32>) -> Vec<Echo> {
+/// Returns the responses to these pieces, in order. Frames that the device generated, such as pause frames, belong to the
+/// response of every piece before them.
+pub(super) fn responses(mut heard: Vec<SentFrame>, input: &Input, pieces: &BTreeSet<u32>) -> Vec<Response> {
     // Ports report in any order.
     heard.sort();
-    let made = |frame: &Heard| input.shots.get(frame.tag as usize).is_none();
-    let echo = |number: &u32| {
-        let of = input.piece(*number)?;
-        let own = |frame: &Heard| input.shots.get(frame.tag as usize).is_some_and(|s| s.piece == *number);
+    let made = |frame: &SentFrame| input.shots.get(frame.tag as usize).is_none();
+    let response = |number: &u32| {
+        let request = input.piece(*number)?;
+        let own = |frame: &SentFrame| input.shots.get(frame.tag as usize).is_some_and(|s| s.piece == *number);
         let first = heard.iter().find(|frame| own(frame)).or_else(|| heard.iter().find(|f| made(f)))?.time;
-        let mut back = Piece::default();
+        let mut frames = Piece::default();
         let mut last = first;
         for frame in heard.iter().filter(|f| own(f) || made(f) && f.time >= first).take(MOST) {
-            back.shots.push((frame.time - last, frame.port, frame.bytes.clone()));
+            frames.shots.push((frame.time - last, frame.port, frame.bytes.clone()));
             last = frame.time;
         }
-        Some(Echo { of, back })
+        Some(Response { request, frames })
     };
-    pieces.iter().filter_map(echo).collect()
+    pieces.iter().filter_map(response).collect()
 }
 
-/// The frame as one of the other direction: its Ethernet and IP addresses have changed places, which no check sum notices. To
-/// a switch that stands between the two ends it is what the other one's switch would have sent.
-pub(super) fn turn_round(frame: &mut [u8]) {
+/// Swaps source and destination of the Ethernet and IP headers, which changes no checksum. The frame then looks as if it was
+/// sent in the other direction.
+pub(super) fn swap_addresses(frame: &mut [u8]) {
     if let Some((to, from)) = frame.get_mut(..12).and_then(|m| m.split_at_mut_checked(6)) {
         to.swap_with_slice(from);
     }
@@ -71,13 +72,13 @@ mod tests {
         let mut frame: Vec<u8> = (0..40).collect();
         frame[12..14].copy_from_slice(&[8, 0]);
         let was = frame.clone();
-        turn_round(&mut frame);
+        swap_addresses(&mut frame);
         assert_eq!((&frame[..6], &frame[6..12]), (&was[6..12], &was[..6]));
         assert_eq!((&frame[26..30], &frame[30..34]), (&was[30..34], &was[26..30]));
         assert_eq!((&frame[12..26], &frame[34..]), (&was[12..26], &was[34..]));
-        turn_round(&mut frame);
+        swap_addresses(&mut frame);
         assert_eq!(frame, was);
-        turn_round(&mut frame[..5]);
+        swap_addresses(&mut frame[..5]);
         assert_eq!(frame, was);
     }
 
@@ -85,13 +86,13 @@ mod tests {
     fn an_echo_has_the_frames_of_its_piece_with_their_gaps() {
         let shot = |piece: u32| Shot { at: 40, port: 8, bytes: vec![1], piece };
         let input = Input { shots: vec![shot(0), shot(0), shot(1)], pieces: vec![0, 0], ..Input::default() };
-        let heard = |time, port, tag| Heard { time, port, bytes: vec![tag as u8], tag };
+        let heard = |time, port, tag| SentFrame { time, port, bytes: vec![tag as u8], tag };
         let frames = vec![heard(90, 9, 1), heard(50, 8, 0), heard(60, 8, 2), heard(70, 3, u64::MAX)];
-        let found = echoes(frames.clone(), &input, &[0].into());
+        let found = responses(frames.clone(), &input, &[0].into());
         let back = Piece { shots: vec![(0, 8, vec![0]), (20, 3, vec![255]), (20, 9, vec![1])] };
         let of = Piece { shots: vec![(0, 8, vec![1]), (0, 8, vec![1])] };
-        assert_eq!(found, [Echo { of, back }]);
-        assert_eq!(echoes(frames, &input, &[0, 1].into()).len(), 2);
-        assert_eq!(echoes(Vec::new(), &input, &[0].into()), []);
+        assert_eq!(found, [Response { request: of, frames: back }]);
+        assert_eq!(responses(frames, &input, &[0, 1].into()).len(), 2);
+        assert_eq!(responses(Vec::new(), &input, &[0].into()), []);
     }
 }
