@@ -1,5 +1,6 @@
 //! The shipped programs by name, and what each of them offers.
 
+use crate::agent::{Agent, AgentError, AgentRequest};
 use crate::balance::{Ecmp, Wcmp};
 use crate::conga::Conga;
 use crate::conweave::ConWeave;
@@ -18,12 +19,14 @@ use crate::position::Position;
 use crate::presto::Presto;
 use crate::setup::{Setup, SetupError};
 use crate::spray::Spray;
+use crate::story::Narrator;
 use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
 use sluice_build::params::{ParamError, ParamInfo};
 use sluice_ir::Program;
 use sluice_ir::verify::Diag;
 use sluice_switch::property::Property;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// What a switch runs at its place in a network.
@@ -106,6 +109,33 @@ pub trait StageProgram: Sync {
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
         let _ = program;
         Vec::new()
+    }
+
+    /// Returns the embedded capture under which the program shows something, as file name and bytes, for front-panel port 0.
+    /// `None` means that the general samples do.
+    fn sample(&self) -> Option<(&'static str, &'static [u8])> {
+        None
+    }
+
+    /// Returns embedded captures under which the program shows something in a two-tor network, as port (`leaf0:0`), file
+    /// name and bytes.
+    fn network_samples(&self) -> Vec<(&'static str, &'static str, &'static [u8])> {
+        Vec::new()
+    }
+
+    /// Returns the reader of frames for stories of this program's networks. `None` means that frames are as their hosts sent
+    /// them.
+    fn story(&self) -> Option<Arc<dyn Narrator>> {
+        None
+    }
+
+    /// Starts the control-plane agent that comes with the program. `None` means that the program has no agent.
+    ///
+    /// # Errors
+    /// If a setting is refused, or if the request names another program.
+    fn agent(&self, request: &AgentRequest<'_>) -> Option<Result<Box<dyn Agent>, AgentError>> {
+        let _ = request;
+        None
     }
 }
 

@@ -1,13 +1,16 @@
 //! What the author of a program states; how users meet it follows from that.
 
+use crate::agent::{Agent, AgentError, AgentRequest};
 use crate::catalog::{ProgramError, Role, StageProgram};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::story::Narrator;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_build::params::{ParamInfo, Params};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
+use std::sync::Arc;
 
 /// A program by its parameters; see [`StageProgram`] for what the parts mean.
 pub(crate) trait Shipped: Sync {
@@ -67,6 +70,25 @@ pub(crate) trait Shipped: Sync {
     fn properties(program: &Program, p: &Self::Params) -> Vec<Box<dyn Property>> {
         let _ = (program, p);
         Vec::new()
+    }
+
+    /// The embedded capture of the program; see [`StageProgram::sample`].
+    const SAMPLE: Option<(&'static str, &'static [u8])> = None;
+
+    /// Returns the embedded captures of a network; see [`StageProgram::network_samples`].
+    fn network_samples() -> Vec<(&'static str, &'static str, &'static [u8])> {
+        Vec::new()
+    }
+
+    /// Reads the frames of the program's networks for a story; see [`StageProgram::story`].
+    fn story() -> Option<Arc<dyn Narrator>> {
+        None
+    }
+
+    /// Starts the control-plane agent that comes with the program; see [`StageProgram::agent`].
+    fn agent(request: &AgentRequest<'_>) -> Option<Result<Box<dyn Agent>, AgentError>> {
+        let _ = request;
+        None
     }
 }
 
@@ -154,5 +176,21 @@ impl<S: Shipped> StageProgram for S {
 
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
         S::properties(program, &built_with(program))
+    }
+
+    fn sample(&self) -> Option<(&'static str, &'static [u8])> {
+        S::SAMPLE
+    }
+
+    fn network_samples(&self) -> Vec<(&'static str, &'static str, &'static [u8])> {
+        S::network_samples()
+    }
+
+    fn story(&self) -> Option<Arc<dyn Narrator>> {
+        S::story()
+    }
+
+    fn agent(&self, request: &AgentRequest<'_>) -> Option<Result<Box<dyn Agent>, AgentError>> {
+        S::agent(request)
     }
 }

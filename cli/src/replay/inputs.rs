@@ -169,7 +169,8 @@ fn reader(s: &Source, stop: &Arc<AtomicBool>) -> Result<CaptureReader<'static>, 
 }
 
 fn samples_of(program: &str, ports: &PortMap) -> Result<Vec<Source>, Failure> {
-    let (file, bytes) = samples::of(program);
+    let own = sluice_programs::by_name(program).ok().and_then(|program| program.sample());
+    let (file, bytes) = own.unwrap_or_else(|| samples::of(program));
     let all = std::iter::once((0, file, bytes)).chain(samples::beside(program).iter().copied());
     let source = |(front, file, bytes): (u16, &str, &'static [u8])| {
         let name = PortName::Front(FrontPort(front));

@@ -30,7 +30,6 @@ use crate::resolve;
 use crate::timeline::Recorder;
 use ahead::Frames;
 use inputs::{Inputs, bad};
-pub(crate) use network::HotFlowArgs;
 use output::{Outputs, PortCounts};
 use progress::Progress;
 use run::{Done, Session};

@@ -4,7 +4,7 @@ use super::Plan;
 use super::ahead::Frames;
 use super::flow;
 use super::inputs::{Inputs, bad};
-use super::network::{Agent, Told, is_data};
+use super::network::{Agent, Told};
 use super::obey;
 use super::progress::Progress;
 use super::sink::{Collector, Origin};
@@ -44,7 +44,7 @@ pub(crate) struct Session<'a, E> {
     senders: Option<Senders>,
     /// Files of timelines, if any are asked for.
     timelines: Option<Recorder>,
-    /// The control plane of `--hot-flows`, and the DATA that came.
+    /// The control plane of `--hot-flows`, and the frames that it wants counted.
     agent: Option<Agent>,
     data: u64,
 }
@@ -137,8 +137,8 @@ impl<'a, E: Executor> Session<'a, E> {
 
     /// With a control plane of hot flows, if there is to be one.
     pub(crate) fn with_hot_flows(mut self) -> Result<Self, Failure> {
-        if let Some(args) = self.plan.args.hot_flows {
-            self.agent = Some(Agent::of_one(args, &self.plan.program)?);
+        if let Some(settings) = &self.plan.args.hot_flows {
+            self.agent = Some(Agent::of_one(settings, &self.plan.program)?);
             self.collector.told = Some(Told::default());
         }
         Ok(self)
@@ -203,7 +203,7 @@ impl<'a, E: Executor> Session<'a, E> {
             }
             return self.send_until(time).map(|()| true).map_err(Stop::Failure);
         }
-        self.data += u64::from(self.agent.is_some() && is_data(bytes));
+        self.data += u64::from(self.agent.as_ref().is_some_and(|agent| agent.counts()(bytes)));
         let rx = RxFrame { bytes, orig_len: frame.orig_len, tag };
         let port = self.inputs.ports[s.port];
         let more = self.switch.rx(port, time, rx).map_err(|e| Stop::Failure(Failure::input(e)))?;

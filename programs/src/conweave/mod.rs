@@ -17,8 +17,13 @@
 //! | `entries` | what the program starts with |
 //! | `routes` | the same at its place in a network |
 //! | `properties` | what must hold whatever comes |
+//! | `sample` | its captures |
+//! | `wire` | ConWeave's bytes in frames |
+//! | `story` | the words of a flow's story |
+//! | `agent` | the control plane that installs hot flows |
 //! | `conweave.p4` | the same program in P4_16 for T2NA |
 
+pub mod agent;
 mod busy;
 mod destination;
 mod egress;
@@ -29,20 +34,26 @@ mod params;
 mod properties;
 mod queues;
 mod routes;
+pub mod sample;
 mod source;
+pub(crate) mod story;
 mod timer;
+pub mod wire;
 
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
 pub use params::{Build, Params, UnknownBuild};
 
+use crate::agent::{Agent, AgentError, AgentRequest};
 use crate::catalog::{ProgramError, Role};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
 use crate::shipped::{self, Shipped};
+use crate::story::Narrator;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_build::Builder;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
+use std::sync::Arc;
 
 const NAME: &str = "conweave";
 const SUMMARY: &str =
@@ -78,6 +89,7 @@ impl Shipped for ConWeave {
         ("queues", "5"),
         ("known", "16"),
     ];
+    const SAMPLE: Option<(&'static str, &'static [u8])> = Some(sample::OF_ONE);
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {
@@ -124,6 +136,18 @@ impl Shipped for ConWeave {
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         properties::all()
+    }
+
+    fn network_samples() -> Vec<(&'static str, &'static str, &'static [u8])> {
+        sample::of_network()
+    }
+
+    fn story() -> Option<Arc<dyn Narrator>> {
+        Some(Arc::new(story::ConWeaveNarrator))
+    }
+
+    fn agent(request: &AgentRequest<'_>) -> Option<Result<Box<dyn Agent>, AgentError>> {
+        Some(agent::start(request))
     }
 }
 

@@ -21,14 +21,18 @@ pub use entries::{Route, SpineConfig, spine_setup};
 pub use params::Params;
 
 use crate::catalog::ProgramError;
+use crate::conweave::sample::OF_ONE;
+use crate::conweave::story::ConWeaveNarrator;
 use crate::position::Position;
 use crate::properties::{EcnMarks, HopLimit};
 use crate::setup::{Setup, SetupError};
 use crate::shipped::{self, Shipped};
+use crate::story::Narrator;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
+use std::sync::Arc;
 
 pub(crate) const NAME: &str = "conweave-spine";
 
@@ -41,6 +45,7 @@ impl Shipped for ConWeaveSpine {
     const SUMMARY: &'static str =
         "Forwards between ConWeave's ToRs: DATA by PathID, the rest by ECMP, with ECN marking";
     const P4: &'static str = include_str!("conweave_spine.p4");
+    const SAMPLE: Option<(&'static str, &'static [u8])> = Some(OF_ONE);
     type Params = Params;
 
     fn declare(b: &Builder, p: &Params) {
@@ -63,6 +68,10 @@ impl Shipped for ConWeaveSpine {
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         vec![Box::new(HopLimit), Box::new(EcnMarks)]
+    }
+
+    fn story() -> Option<Arc<dyn Narrator>> {
+        Some(Arc::new(ConWeaveNarrator))
     }
 }
 

@@ -10,8 +10,7 @@ mod seat;
 mod summary;
 mod text;
 
-pub(crate) use agent::HotFlowArgs;
-pub(super) use agent::{Agent, Told, is_data, text as hot_flows_text};
+pub(super) use agent::{Agent, Told, text as hot_flows_text};
 
 use super::inputs::{Inputs, bad};
 use super::ndr::{self, Found, Ran};
@@ -38,10 +37,9 @@ use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::pass::Executor;
 use sluice_fabric::network::{NetworkSetup, Placed, SwitchId};
 use sluice_fabric::senders::Senders;
-use sluice_fabric::story::{Story, Watcher};
+use sluice_fabric::story::{Narrator, RoceNarrator, Story, Watcher};
 use sluice_ir::Program;
 use sluice_pcaps::replay::{Pace, Schedule};
-use sluice_pcaps::samples;
 use sluice_place::report::Report;
 use sluice_programs::by_name;
 use sluice_programs::position::Position;
@@ -67,7 +65,7 @@ pub(super) fn run(args: &ReplayArgs, topology: &str, as_json: bool) -> Result<()
     }
     let resolved = resolve::network(args, topology, config(args, Vec::new())?)?;
     let stop = interrupt_flag();
-    let samples = samples::of_network(&args.program);
+    let samples = by_name(&args.program).map(|program| program.network_samples()).unwrap_or_default();
     if args.inputs.is_empty() && samples.is_empty() {
         return Err(resolved.no_inputs());
     }
@@ -149,7 +147,8 @@ impl<'a> Bench<'a> {
         });
         let mut network = network.map_err(Failure::input)?;
         let timed = !args.functional;
-        let agent = args.hot_flows.map(|of| Agent::new(of, &network, self.positions)).transpose()?;
+        let agent =
+            args.hot_flows.as_deref().map(|of| Agent::new(of, &network, self.positions)).transpose()?;
         for (switch, time, op) in self.changes {
             network.control(*switch, *time, op.clone()).map_err(Failure::input)?;
         }
@@ -159,7 +158,8 @@ impl<'a> Bench<'a> {
         let feed = self.inputs.feed(schedule, line).map_err(|e| bad(&e))?;
         let names: Vec<&str> = self.inputs.sources.iter().map(|s| s.name.as_str()).collect();
         let origins = Arc::new(Mutex::new(Origins::new(REMEMBERED)));
-        let wants = Wants { digests: agent.is_some(), pauses: args.obey_pfc };
+        let wants = Wants { digests: agent.as_ref().map(Agent::counts), pauses: args.obey_pfc };
+        let narrator = narrator(self.plans);
         let mut seats = Vec::with_capacity(self.plans.len());
         for ((id, plan), trace) in network.ids().zip(self.plans).zip(traces) {
             let name = name_of(&network, id);
@@ -169,7 +169,7 @@ impl<'a> Bench<'a> {
             let number = |text: TraceText| if timed { text } else { text.numbered(Arc::clone(&numbers)) };
             let mut collector = Collector::new(plan, names.clone(), outputs, trace.map(number));
             collector.shared = Some(Arc::clone(&origins));
-            let watcher = args.story.map(|flow| Watcher::new(flow, &plan.program));
+            let watcher = args.story.map(|flow| Watcher::new(flow, &plan.program, Arc::clone(&narrator)));
             seats.push(Seat::new(collector, watcher, wants));
         }
         let all = network.ids().map(|id| name_of(&network, id).to_owned()).collect();
@@ -195,6 +195,12 @@ impl<'a> Bench<'a> {
         };
         Some(Senders::new(places.map(sender), cable))
     }
+}
+
+/// The reader of a story's frames: that of the first program that has one.
+fn narrator(plans: &[Plan]) -> Arc<dyn Narrator> {
+    let own = |plan: &Plan| by_name(&plan.program.name).ok()?.story();
+    plans.iter().find_map(own).unwrap_or_else(|| Arc::new(RoceNarrator))
 }
 
 fn name_of(network: &Network, id: SwitchId) -> &str {

@@ -5,7 +5,6 @@ use super::super::checked::Checked;
 use super::super::comment;
 use super::super::output::Death;
 use super::super::sink::Collector;
-use super::agent::is_data;
 use crate::timeline::Row;
 use sluice_asic::units::{Duration, Time};
 use sluice_exec::pass::Executor;
@@ -61,8 +60,8 @@ impl Watch {
 /// Who wants to hear of what.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wants {
-    /// An agent of what programs tell.
-    pub(super) digests: bool,
+    /// An agent that hears digests and idle entries: its test for frames to be counted.
+    pub(super) digests: Option<fn(&[u8]) -> bool>,
     /// Senders of PFC frames.
     pub(super) pauses: bool,
 }
@@ -76,13 +75,13 @@ pub(super) struct Seat<'a> {
     pub(super) left: Vec<(u64, Time)>,
     /// Watches a flow.
     pub(super) watcher: Option<Watcher>,
-    /// Whether an agent wants to hear what follows.
-    heard: bool,
+    /// The test of an agent that wants to hear what follows, for frames to be counted.
+    heard: Option<fn(&[u8]) -> bool>,
     /// What the program told since it was last taken.
     pub(super) digests: Vec<(Time, Vec<u8>)>,
     /// Entries of the flow table that were idle since they were last taken.
     pub(super) idle: Vec<IdleEntry>,
-    /// DATA of RoCEv2 that came from hosts.
+    /// Frames from hosts that passed the test.
     pub(super) data: u64,
     /// PFC frames to senders, if these obey them, since they were last taken.
     pub(super) pauses: Vec<Heard>,
@@ -120,7 +119,7 @@ impl Observer for Seat<'_> {
             watch.entered(frame, bytes);
         }
         if frame.link.is_none() {
-            self.data += u64::from(self.heard && is_data(bytes));
+            self.data += u64::from(self.heard.is_some_and(|counts| counts(bytes)));
             self.entered.push(In { tag: frame.tag, time: frame.time, waited: frame.waited });
         }
     }
@@ -213,14 +212,14 @@ impl Observer for Seat<'_> {
     }
 
     fn digest(&mut self, _: SwitchId, digest: &Digest, data: &[u8]) {
-        if self.heard {
+        if self.heard.is_some() {
             self.digests.push((digest.time, data.to_vec()));
         }
     }
 
     fn idle(&mut self, _: SwitchId, entry: &IdleEntry) {
         Sink::idle(&mut self.collector, entry);
-        if self.heard {
+        if self.heard.is_some() {
             self.idle.push(*entry);
         }
     }
