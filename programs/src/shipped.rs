@@ -31,18 +31,6 @@ pub(crate) trait Shipped: Sync {
         Ok(())
     }
 
-    /// The values that the program is built with, if some of those given decide others.
-    fn effective(p: &Self::Params) -> Option<Self::Params> {
-        let _ = p;
-        None
-    }
-
-    /// Parameters that play no part with these values: the built program does not name them.
-    fn idle(p: &Self::Params) -> &'static [&'static str] {
-        let _ = p;
-        &[]
-    }
-
     /// Declares everything.
     fn declare(b: &Builder, p: &Self::Params);
 
@@ -123,13 +111,9 @@ pub(crate) fn built_with<P: Params + Default>(program: &Program) -> P {
 /// When they do not go together, or the verifier refuses the program.
 pub(crate) fn program<S: Shipped>(p: &S::Params) -> Result<Program, ProgramError> {
     S::check(p)?;
-    let effective = S::effective(p);
-    let p = effective.as_ref().unwrap_or(p);
     let b = Builder::new(S::NAME, S::SUMMARY);
     S::declare(&b, p);
-    let mut program = b.finish(p).map_err(|diags| ProgramError::Illegal { program: S::NAME, diags })?;
-    program.params.retain(|param| !S::idle(p).contains(&param.key.as_str()));
-    Ok(program)
+    b.finish(p).map_err(|diags| ProgramError::Illegal { program: S::NAME, diags })
 }
 
 impl<S: Shipped> StageProgram for S {

@@ -41,7 +41,7 @@ mod timer;
 pub mod wire;
 
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
-pub use params::{Build, Params, UnknownBuild};
+pub use params::Params;
 
 use crate::agent::{Agent, AgentError, AgentRequest};
 use crate::catalog::{ProgramError, Role};
@@ -96,25 +96,15 @@ impl Shipped for ConWeave {
         p.check(NAME)
     }
 
-    fn effective(p: &Params) -> Option<Params> {
-        Some(p.effective())
-    }
-
-    fn idle(p: &Params) -> &'static [&'static str] {
-        p.idle()
-    }
-
     fn declare(b: &Builder, p: &Params) {
         let mut registers = ingress::ingress(&b.ingress(), p);
         registers.extend(egress::egress(&b.egress(), p));
-        if p.full() {
-            let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
-            b.together(
-                "the state of a flow is written by packets of hosts, paths and the timer",
-                registers,
-                ports,
-            );
-        }
+        let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
+        b.together(
+            "the state of a flow is written by packets of hosts, paths and the timer",
+            registers,
+            ports,
+        );
     }
 
     fn default_setup(program: &Program, ports: &PortMap, _: &Params) -> Result<Setup, SetupError> {

@@ -9,6 +9,7 @@ mod load;
 mod log;
 mod network;
 mod outside;
+mod published;
 mod sample;
 mod source;
 mod spine;
