@@ -2,8 +2,10 @@
 //!
 //! One module per program, each with its parameters, its two gresses, its default entries and the P4 program
 //! that says the same. [`catalog`] finds programs by name, [`setup`] is what a program asks of the device it
-//! starts on. [`story`] and [`agent`] are what a program may offer besides: a reader of its frames, and a control plane. What may not live here: mutable state, and anything that is called per packet: a program's
-//! behaviour is the [`Program`](sluice_ir::Program) that it builds, and nothing else.
+//! starts on. In addition, a program may offer a reader of its frames ([`story`]) and a control plane ([`agent`]).
+//!
+//! What may not live here: mutable state of a program, and anything that a switch calls per packet: a program's behaviour is
+//! the [`Program`](sluice_ir::Program) that it builds, and nothing else.
 
 pub mod agent;
 pub mod balance;
