@@ -1,6 +1,6 @@
 //! Captures in and out, traffic generators, and host-side header bytes.
 //!
-//! Eight rooms: [`int`] reads telemetry in frames, [`conweave`] what ConWeave writes into them, [`capture`] reads pcap and pcapng files and writes them, [`merge`] joins several captures by
+//! Seven rooms: [`int`] reads telemetry in frames, [`capture`] reads pcap and pcapng files and writes them, [`merge`] joins several captures by
 //! time, [`replay`] tells when each of their frames is sent, [`wire`] is the one home of header bytes as a host
 //! sees them, [`generate`] makes seeded traffic, and [`samples`] holds the traces embedded in the binary, made by
 //! the generators.
@@ -9,7 +9,6 @@
 //! wall clock and draws no randomness without an explicit seed.
 
 pub mod capture;
-pub mod conweave;
 pub mod generate;
 pub mod int;
 pub mod merge;

@@ -1,7 +1,6 @@
 //! A story drawn to scale: time runs down, packets are slanted lines from lifeline to lifeline.
 
 use super::tell::{Hop, Story};
-use super::watch::Kind;
 use sluice_asic::units::Time;
 use std::fmt::Write;
 
@@ -16,18 +15,6 @@ const MICROSECOND: f64 = 36.0;
 const LABEL: f64 = 12.0;
 /// Keeps lines out of letters.
 const HALO: &str = "paint-order=\"stroke\" stroke=\"#fff\" stroke-width=\"3\"";
-
-const fn colour(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Host | Kind::Data => "#9aa5b1",
-        Kind::Request => "#2b6cb0",
-        Kind::Tail => "#b02a37",
-        Kind::Rerouted => "#b7602b",
-        Kind::Reply => "#2f855a",
-        Kind::Clear => "#6e4a9e",
-        Kind::Notify => "#188996",
-    }
-}
 
 /// From times to pixels.
 struct Scale {
@@ -50,7 +37,7 @@ fn x(column: usize) -> f64 {
 }
 
 impl Story {
-    /// The sequence diagram as SVG. Grey is DATA, red TAIL, orange REROUTED; the bar at the receiver's ToR is a queue
+    /// The sequence diagram as SVG. The bar at the receiver's ToR is a queue
     /// that holds packets, the dots beside it are laps of the timer packet.
     #[must_use]
     pub fn svg(&self) -> String {
@@ -93,15 +80,15 @@ impl Story {
         for hop in &self.hops {
             arrow(out, scale, hop, &mut labels)?;
         }
-        for end in self.ends.iter().filter(|e| !e.absorbed || e.message.kind.is_control()) {
+        for end in self.ends.iter().filter(|e| !e.absorbed || e.message.is_control()) {
             let (x, y) = (x(end.at), scale.y(end.time));
-            let outcome = Story::outcome(end);
+            let outcome = &end.outcome;
             writeln!(
                 out,
                 "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"{}\" {HALO}>{outcome}</text>",
                 x - 6.0,
                 y + 4.0,
-                colour(end.message.kind)
+                end.message.colour
             )?;
         }
         writeln!(out, "</svg>")
@@ -165,22 +152,22 @@ fn arrow(out: &mut String, scale: &Scale, hop: &Hop, labels: &mut [f64]) -> std:
     let (from, full) = (x(hop.from), x(hop.to));
     let to = if hop.arrives.is_some() { full } else { (from + full) / 2.0 };
     let (y1, y2) = (scale.y(hop.sent), scale.y(hop.arrives.unwrap_or(hop.sent)));
-    let (colour, width) = (colour(m.kind), if m.kind.is_plain() { 0.7 } else { 1.6 });
-    writeln!(
+    let (colour, width) = (m.colour, if m.is_plain() { 0.7 } else { 1.6 });
+    write!(
         out,
         "<line x1=\"{from}\" y1=\"{y1:.1}\" x2=\"{to}\" y2=\"{y2:.1}\" stroke=\"{colour}\" stroke-width=\"{width}\"><title>{} \
-         psn {}, epoch {}, path {}, {:.3} us</title></line>",
-        m.kind.name(),
-        m.psn,
-        m.epoch,
-        m.path,
-        scale.us(hop.sent)
+         psn {}",
+        m.label, m.psn
     )?;
+    for note in m.notes.iter().flatten() {
+        write!(out, ", {} {}", note.name, note.value)?;
+    }
+    writeln!(out, ", {:.3} us</title></line>", scale.us(hop.sent))?;
     if hop.arrives.is_none() {
         return writeln!(out, "<text x=\"{to}\" y=\"{:.1}\" fill=\"#b02a37\">lost</text>", y2 + 4.0);
     }
     let back = if full > from { -6.0 } else { 6.0 };
-    if m.kind.is_plain() {
+    if m.is_plain() {
         return Ok(());
     }
     writeln!(out, "<path d=\"M{to} {y2:.1} l{back} -3 l0 6 z\" fill=\"{colour}\"/>",)?;
@@ -191,7 +178,7 @@ fn arrow(out: &mut String, scale: &Scale, hop: &Hop, labels: &mut [f64]) -> std:
         writeln!(
             out,
             "<text x=\"{x}\" y=\"{y:.1}\" text-anchor=\"middle\" fill=\"{colour}\" {HALO}>{}</text>",
-            m.kind.name()
+            m.label
         )?;
     }
     Ok(())

@@ -4,10 +4,13 @@
 mod destination;
 mod fit;
 mod hosts;
+mod hot_flows;
 mod load;
 mod log;
 mod network;
 mod outside;
+mod published;
+mod sample;
 mod source;
 mod spine;
 mod time;
