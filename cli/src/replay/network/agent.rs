@@ -41,7 +41,7 @@ pub(in crate::replay) struct Agent(Box<dyn Plane>);
 fn start(request: &AgentRequest<'_>) -> Option<Result<Agent, Failure>> {
     let failure = |AgentError { text, help }| match help {
         Some(help) => Failure::with_help(text, help),
-        None => Failure::input(text),
+        None => Failure::input(format!("--hot-flows: {text}")),
     };
     let started = by_name(&request.program.name).ok()?.agent(request)?;
     Some(started.map(Agent).map_err(failure))
