@@ -1,6 +1,4 @@
-//! A clock as a rational frequency: absolute cycle numbers to time and back, without drift.
-//!
-//! The conversion between [`Cycles`] and [`Time`].
+//! Clock as a rational frequency: converts absolute cycle numbers to time and back, without drift.
 
 use crate::units::{
     Cycles, Divisor, Duration, Time, Unit, UnitError, UnitErrorKind, parse_scaled, print_decimal,
@@ -14,10 +12,10 @@ const UNITS: &[Unit] = &[("Hz", 1), ("kHz", 1_000), ("MHz", 1_000_000), ("GHz", 
 const EXPECTED: &str =
     "a frequency up to 1000 GHz with Hz, kHz, MHz or GHz, for example `1.22GHz` or `4000/3MHz`";
 
-/// A clock of `num / den` Hz whose edge 0 lies at the run's origin.
+/// Clock of `num / den` Hz whose edge 0 is at the run's origin.
 ///
-/// Edge `n` lies at `floor(n * 10^12 * den / num)` picoseconds: the absolute cycle number is converted, so
-/// the error is below one picosecond after any number of cycles.
+/// Edge `n` is at `floor(n * 10^12 * den / num)` picoseconds. The absolute cycle number is converted, so the error is
+/// below one picosecond after any number of cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Clock {
     num: u64,
@@ -27,7 +25,7 @@ pub struct Clock {
     period_den: Divisor,
 }
 
-/// A clock whose terms are known to be lowest.
+/// Returns a clock whose terms are known to be lowest.
 const fn known(num: u64, den: u64, period_num: u64, period_den: u64) -> Clock {
     Clock { num, den, period_num: Divisor::new(period_num), period_den: Divisor::new(period_den) }
 }
@@ -41,7 +39,7 @@ pub(crate) const CLOCK_1_3125_GHZ: Clock = known(1_312_500_000, 1, 16_000, 21);
 /// 1.5 GHz: Tofino 2's MAU clock (model: cycles §6).
 pub(crate) const CLOCK_1_5_GHZ: Clock = known(1_500_000_000, 1, 2_000, 3);
 
-/// Why a frequency cannot be a [`Clock`].
+/// Reason for which a frequency cannot be a [`Clock`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ClockError {
     /// Numerator or denominator is zero.
@@ -64,7 +62,7 @@ pub enum ClockError {
     },
     /// The period in picoseconds, in lowest terms, needs more than 64 bits.
     #[error(
-        "clock of {num}/{den} Hz: its period in ps is no ratio of two 64-bit numbers; use a rounder frequency"
+        "clock of {num}/{den} Hz: its period in ps is not a ratio of two 64-bit numbers; use a rounder frequency"
     )]
     TooFine {
         /// The numerator given.
@@ -75,10 +73,10 @@ pub enum ClockError {
 }
 
 impl Clock {
-    /// A clock of `num / den` Hz.
+    /// Creates a clock of `num / den` Hz.
     ///
     /// # Errors
-    /// A zero on either side, more than 1 THz, or a period that needs more than 64-bit terms.
+    /// Fails if a side is zero, the frequency is above 1 THz, or the period needs more than 64-bit terms.
     pub fn new(num: u64, den: u64) -> Result<Self, ClockError> {
         if num == 0 || den == 0 {
             return Err(ClockError::Zero { num, den });
@@ -97,20 +95,20 @@ impl Clock {
         }
     }
 
-    /// A clock of a whole number of hertz.
+    /// Returns a clock of a whole number of hertz.
     ///
     /// # Errors
-    /// As [`Clock::new`].
+    /// Fails in the same cases as [`Clock::new`].
     pub fn from_hz(hz: u64) -> Result<Self, ClockError> {
         Self::new(hz, 1)
     }
 
-    /// The frequency in Hz as numerator and denominator in lowest terms.
+    /// Returns the frequency in Hz as numerator and denominator in lowest terms.
     pub const fn hz(self) -> (u64, u64) {
         (self.num, self.den)
     }
 
-    /// The time of edge number `cycle`, rounded down to the picosecond; saturates at [`Time::MAX`].
+    /// Returns the time of edge number `cycle`, rounded down to the picosecond; saturates at [`Time::MAX`].
     pub fn time_of(self, cycle: Cycles) -> Time {
         if let Some(scaled) = cycle.0.checked_mul(self.period_num.get()) {
             return Time::from_ps(self.period_den.floor(scaled));
@@ -119,7 +117,7 @@ impl Clock {
         Time::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// The smallest cycle number whose edge is not before `time`.
+    /// Returns the smallest cycle number whose edge is not before `time`.
     pub fn first_edge_at_or_after(self, time: Time) -> Cycles {
         // floor(n * p) >= t is n * p >= t for a whole t, so the rounding of `time_of` needs no correction.
         if let Some(scaled) = time.as_ps().checked_mul(self.period_den.get()) {
@@ -129,7 +127,7 @@ impl Clock {
         narrow(scaled.div_ceil(u128::from(self.period_num.get())))
     }
 
-    /// The largest cycle number whose edge is not after `time`.
+    /// Returns the largest cycle number whose edge is not after `time`.
     pub fn last_edge_at_or_before(self, time: Time) -> Cycles {
         // floor(n * p) <= t is n * p < t + 1.
         let after = time.as_ps().checked_add(1);
@@ -140,21 +138,21 @@ impl Clock {
         narrow(scaled.div_ceil(u128::from(self.period_num.get())) - 1)
     }
 
-    /// The length of `cycles` cycles counted from edge 0, rounded down.
+    /// Returns the length of `cycles` cycles from edge 0, rounded down.
     ///
-    /// For display and constants. The moment a packet leaves is `time_of(entry + latency)`, never
-    /// `time_of(entry) + span(latency)`, which can be one picosecond off.
+    /// Use it for display and constants. A packet leaves at `time_of(entry + latency)`; `time_of(entry) +
+    /// span(latency)` can differ by one picosecond.
     pub fn span(self, cycles: Cycles) -> Duration {
         self.time_of(cycles).since_origin()
     }
 
-    /// The fewest cycles that cover `duration`.
+    /// Returns the fewest cycles that cover `duration`.
     pub fn cycles_for(self, duration: Duration) -> Cycles {
         self.first_edge_at_or_after(Time::ORIGIN + duration)
     }
 }
 
-/// The period is at least 1 ps, so cycle numbers of representable times fit; saturates all the same.
+/// A period is at least 1 ps, so cycle numbers of representable times fit; the conversion saturates to be safe.
 fn narrow(cycles: u128) -> Cycles {
     Cycles(u64::try_from(cycles).unwrap_or(u64::MAX))
 }

@@ -1,14 +1,12 @@
-//! Counters: one entry of each format, counting and eviction.
+//! Counters: entry formats, counting and eviction.
 //!
-//! The entry's arithmetic.
-//!
-//! The fields of an entry are narrow; before one overflows the stage sends the entry to software and clears it,
-//! when it passes a threshold (model: chip §5, LRT). Software adds what it is sent to its own totals.
+//! The fields of an entry are narrow. When a field passes a threshold, and so before it overflows, the stage sends the
+//! entry to software and clears it (model: chip §5, LRT). Software adds the entry to its own totals.
 
 use crate::geometry::CounterFormat;
 use crate::units::Bytes;
 
-/// What a counter counts.
+/// Quantity that a counter counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CounterKind {
     /// Packets.
@@ -19,7 +17,7 @@ pub enum CounterKind {
     Both,
 }
 
-/// How a counter's entries are laid out.
+/// Layout of a counter's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CounterLayout {
     packet_bits: u32,
@@ -27,32 +25,53 @@ pub struct CounterLayout {
     adjust: i32,
 }
 
-/// Why a counter cannot be laid out so.
+/// Problem of a counter's layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CounterError {
-    /// A format for one number asked to hold two, or the reverse.
-    #[error("counter of {kind:?} in format {format:?}: that format holds {holds}; use {instead}")]
+    /// The format holds one number and two are asked for, or the reverse.
+    #[error("a format of {} holds {holds}, but the counter counts {}; use {instead}", bits_of(*.format), counted(*.kind))]
     Format {
-        /// What is counted.
+        /// Counted quantity.
         kind: CounterKind,
-        /// The format.
+        /// Format of the entries.
         format: CounterFormat,
-        /// What the format holds.
+        /// Content of the format.
         holds: &'static str,
-        /// A format that fits.
+        /// Format that fits.
         instead: &'static str,
     },
-    /// An adjustment of more than 14 bits.
+    /// The adjustment has more than 14 bits.
     #[error("byte count adjustment {0}; it is -8192 to 8191")]
     Adjust(i32),
 }
 
+/// Returns the counted quantity in words.
+const fn counted(kind: CounterKind) -> &'static str {
+    match kind {
+        CounterKind::Packets => "packets",
+        CounterKind::Bytes => "bytes",
+        CounterKind::Both => "packets and bytes",
+    }
+}
+
+/// Returns the widths of a format's numbers in words.
+const fn bits_of(format: CounterFormat) -> &'static str {
+    match format {
+        CounterFormat::Single32 => "32 bits",
+        CounterFormat::Single64 => "64 bits",
+        CounterFormat::Both28And36 => "28 + 36 bits",
+        CounterFormat::Both64 => "64 + 64 bits",
+        CounterFormat::Both17And25 => "17 + 25 bits",
+    }
+}
+
 impl CounterLayout {
-    /// The layout of `format` for `kind`; `adjust` is added to each packet's length, as for an FCS or a header
-    /// that is not to count.
+    /// Returns the layout of `format` for `kind`. `adjust` is added to each packet's length, for example to leave out
+    /// an FCS or a header.
     ///
     /// # Errors
-    /// A format that does not hold what is counted, an adjustment of more than 14 bits (model: chip §5).
+    /// Fails if the format does not hold the counted quantity, and if the adjustment has more than 14 bits
+    /// (model: chip §5).
     pub fn new(kind: CounterKind, format: CounterFormat, adjust: i32) -> Result<Self, CounterError> {
         if !(-8192..=8191).contains(&adjust) {
             return Err(CounterError::Adjust(adjust));
@@ -74,30 +93,29 @@ impl CounterLayout {
         Ok(Self { packet_bits, byte_bits, adjust })
     }
 
-    /// The layout with so many bits for packets and for bytes, 0 where they are not counted, as an existing one has
-    /// them.
+    /// Returns the layout with these numbers of bits for packets and bytes; 0 means not counted.
     #[must_use]
     pub const fn of_bits(packet_bits: u32, byte_bits: u32, adjust: i32) -> Self {
         Self { packet_bits, byte_bits, adjust }
     }
 
-    /// What is added to each packet's length.
+    /// Number added to each packet's length.
     pub const fn adjust(self) -> i32 {
         self.adjust
     }
 
-    /// Bits that count packets; 0 if they are not counted.
+    /// Returns the bits that count packets; 0 if they are not counted.
     pub const fn packet_bits(self) -> u32 {
         self.packet_bits
     }
 
-    /// Bits that count bytes; 0 if they are not counted.
+    /// Returns the bits that count bytes; 0 if they are not counted.
     pub const fn byte_bits(self) -> u32 {
         self.byte_bits
     }
 }
 
-/// A counter entry, and what is sent to software.
+/// Counter entry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct CounterEntry {
     /// Packets.

@@ -1,12 +1,12 @@
-//! Entry into a pipe: one PHV per clock and gress, and the FIFO in which a port's packets wait for it.
+//! Entry into a pipe: one PHV per clock and gress, and the FIFO in which the packets of a port wait.
 //!
-//! The arbitration of one gress of one pipe. Packets are served in the order of their arrival; simultaneous ones in the
-//! order of the calls, which the event order fixes.
+//! The module arbitrates one gress of one pipe. Packets are served in the order of their arrival; simultaneous packets
+//! are served in the order of the calls, which the event order fixes.
 
 use crate::clock::Clock;
 use crate::units::{Cycles, Time};
 
-/// A slot in a gress.
+/// Slot of a packet in a gress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// The cycle in which the PHV enters.
@@ -15,7 +15,7 @@ pub struct Entry {
     pub waited: Cycles,
 }
 
-/// Why a packet gets no slot.
+/// Reason for which a packet gets no slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// The port's parser FIFO is full: drop reason `ingress_overrun`.
@@ -26,27 +26,27 @@ pub enum EntryError {
         /// The FIFO's depth in packets.
         depth: u32,
     },
-    /// The pipe has no such port.
+    /// The pipe does not have the port.
     #[error("port {port}: the pipe has ports 0 to {}", .ports.saturating_sub(1))]
     NoSuchPort {
-        /// The port asked for, local to the pipe.
+        /// Port number, local to the pipe.
         port: u32,
         /// The number of ports.
         ports: u32,
     },
 }
 
-/// The entry of one gress of one pipe.
+/// Arbiter of one gress of one pipe.
 #[derive(Debug, Clone)]
 pub struct PipeEntry {
     clock: Clock,
     /// The first cycle that is not taken.
     next: u64,
-    /// Cycles that the packet that waited longest has waited.
+    /// Longest wait of a packet so far, in cycles.
     longest_wait: u64,
     fifos: Vec<Fifo>,
     depth: u32,
-    /// For every port a ring of `depth` cycles: those in which its last packets left the FIFO, plus 1.
+    /// For each port, a ring of `depth` values: 1 plus the cycles in which its last packets left the FIFO.
     left: Vec<u64>,
 }
 
@@ -57,7 +57,7 @@ struct Fifo {
 }
 
 impl PipeEntry {
-    /// An idle gress with `ports` ports, each with a FIFO of `depth` packets (at least 1).
+    /// Creates an idle gress with `ports` ports, each with a FIFO of `depth` packets (at least 1).
     pub fn new(clock: Clock, ports: u32, depth: u32) -> Self {
         let depth = depth.max(1);
         let slots = (ports as usize).saturating_mul(depth as usize);
@@ -71,10 +71,10 @@ impl PipeEntry {
         }
     }
 
-    /// Gives a packet that reaches the parser of `port` at `arrival` the first free cycle at or after it.
+    /// Gives a packet that reaches the parser of `port` at `arrival` the first free cycle from then on.
     ///
-    /// A packet that would find `depth` packets of its port still waiting takes no slot. Calls must come in
-    /// the order of arrival, per port.
+    /// A packet takes no slot if `depth` packets of its port are still waiting. Calls for one port must be in the order
+    /// of arrival.
     ///
     /// # Errors
     /// [`EntryError::Overrun`] if the port's FIFO is full; [`EntryError::NoSuchPort`].
@@ -98,7 +98,7 @@ impl PipeEntry {
         Ok(Entry { cycle: Cycles(cycle), waited: Cycles(cycle - edge) })
     }
 
-    /// Takes a slot for a pseudo-PHV (a ghost update, a generated sweep) that waits in no port's FIFO.
+    /// Takes a slot for a pseudo-PHV (a ghost update, a generated sweep), which waits in no port's FIFO.
     pub fn reserve(&mut self, arrival: Time) -> Entry {
         let edge = self.clock.first_edge_at_or_after(arrival).get();
         let cycle = edge.max(self.next);
@@ -106,13 +106,13 @@ impl PipeEntry {
         Entry { cycle: Cycles(cycle), waited: Cycles(cycle - edge) }
     }
 
-    /// The longest wait of a packet so far. More cycles than there are ports mean that packets came faster than one per
-    /// cycle, and not just at once.
+    /// Returns the longest wait of a packet so far. If it has more cycles than there are ports, packets arrived faster
+    /// than one per cycle for longer than one burst.
     pub const fn longest_wait(&self) -> Cycles {
         Cycles(self.longest_wait)
     }
 
-    /// The first cycle that is not taken.
+    /// Returns the first cycle that is not taken.
     pub const fn next_free(&self) -> Cycles {
         Cycles(self.next)
     }

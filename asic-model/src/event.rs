@@ -1,15 +1,12 @@
-//! The one event queue and the one order of simultaneous events.
-//!
-//! Keys, their order, the queue.
+//! The event queue, and the order of simultaneous events.
 
 use crate::units::Time;
 use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// What kind of thing happens. **The order of the variants is semantics**: of simultaneous events on one
-/// device, buffer space is given back before anything can ask for it, a received pause acts before a queue
-/// can send, control-plane changes and queue-depth updates act before the packets that see them, and timers
-/// look at the state that all of these leave behind.
+/// Class of an event. **The order of the variants is semantics.** Among simultaneous events on one device, buffer space
+/// is released before any packet can ask for it; a received pause acts before a queue can send; control-plane changes
+/// and queue-depth updates act before the packets that see them; timers see the state after all of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventClass {
     /// Buffer cells become free.
@@ -38,23 +35,23 @@ impl EventClass {
     ];
 }
 
-/// When and where an event happens. **The order of the fields is semantics**: events are handled by time,
-/// then device, class, port and the source's own sequence number; never by insertion, address or thread.
+/// Time and place of an event. **The order of the fields is semantics**: events are handled by time, then device,
+/// class, port and the source's own sequence number. Insertion order, addresses and threads have no influence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventKey {
-    /// When.
+    /// Time of the event.
     pub time: Time,
-    /// On which device.
+    /// Device.
     pub device: u32,
-    /// What kind of event.
+    /// Class of the event.
     pub class: EventClass,
-    /// At which port of the device.
+    /// Port of the device.
     pub port: u32,
-    /// The source's own count of its events; with device, class and port it must be unique at a time.
+    /// Number of the event among its source's events; unique for a device, class, port and time.
     pub seq: u64,
 }
 
-/// A source of events on one device and port: numbers them, so that no two have the same key.
+/// Source of events on one device and port. It numbers the events, so that no two have the same key.
 #[derive(Debug, Clone)]
 pub struct EventSource {
     device: u32,
@@ -63,12 +60,12 @@ pub struct EventSource {
 }
 
 impl EventSource {
-    /// A source that has made no event. There may be only one per device and port.
+    /// Creates a source without events. A device and port may have only one source.
     pub const fn new(device: u32, port: u32) -> Self {
         Self { device, port, next_seq: 0 }
     }
 
-    /// The key of the source's next event.
+    /// Returns the key of the source's next event.
     pub fn key(&mut self, time: Time, class: EventClass) -> EventKey {
         let seq = self.next_seq;
         self.next_seq = seq.wrapping_add(1);
@@ -76,7 +73,7 @@ impl EventSource {
     }
 }
 
-/// An event that would have to be handled before one that has been handled already.
+/// The event would have to be handled before an event that has already been handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "event at {} (device {}, {:?}, port {}, seq {}) is not after the last one handled, at {} (device {}, {:?}, \
@@ -91,31 +88,31 @@ pub struct PastEvent {
     pub last: EventKey,
 }
 
-/// Events of a lane that a new one may have to go before; with more the heap is cheaper.
+/// Largest number of events of a lane that a new event may precede; beyond it the heap is cheaper.
 const FAR: usize = 16;
 
-/// Events in the order of their keys.
+/// Queue of events, ordered by their keys.
 ///
-/// A source whose events come nearly in order, as those that a pipe of fixed latency makes, can have a *lane*:
-/// a list kept in order by insertion from its end, which costs less than a heap. What comes far too early for that goes
-/// to the heap. Lanes do not change the order.
+/// A source whose events are nearly in order, such as a pipe of fixed latency, can have a *lane*: a list that is kept
+/// in order by insertion from its end, which costs less than a heap. An event that would be inserted far from the end
+/// goes to the heap. Lanes do not change the order.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
     heap: BinaryHeap<Pending<E>>,
     lanes: Vec<VecDeque<Pending<E>>>,
-    /// The first event's key and its lane, if it is in one: who runs a device asks for the time more than once per
-    /// event.
+    /// Key of the first event, and its lane if it is in one. It is cached because the caller reads the time more than
+    /// once per event.
     first: Option<(EventKey, Option<usize>)>,
     last: Option<EventKey>,
 }
 
 impl<E> EventQueue<E> {
-    /// An empty queue that has handled nothing.
+    /// Creates an empty queue that has handled nothing.
     pub const fn new() -> Self {
         Self { heap: BinaryHeap::new(), lanes: Vec::new(), first: None, last: None }
     }
 
-    /// The same with so many lanes.
+    /// Creates an empty queue with `lanes` lanes.
     pub fn with_lanes(lanes: usize) -> Self {
         let lanes = std::iter::repeat_with(VecDeque::new).take(lanes).collect();
         Self { heap: BinaryHeap::new(), lanes, first: None, last: None }
@@ -124,7 +121,7 @@ impl<E> EventQueue<E> {
     /// Adds an event.
     ///
     /// # Errors
-    /// If its key is not after the key of the last event popped: it could no longer be handled in order.
+    /// Fails if its key is not after the key of the last event popped: it could no longer be handled in order.
     pub fn push(&mut self, key: EventKey, event: E) -> Result<(), PastEvent> {
         self.in_time(key)?;
         self.heap.push(Pending { key, event });
@@ -132,10 +129,10 @@ impl<E> EventQueue<E> {
         Ok(())
     }
 
-    /// Adds an event to a lane; where there is no such lane, as [`push`](Self::push).
+    /// Adds an event to a lane. If there is no such lane, the event goes to the heap.
     ///
     /// # Errors
-    /// As [`push`](Self::push).
+    /// Fails if the event's key is not after the key of the last event popped.
     pub fn push_in_lane(&mut self, lane: usize, key: EventKey, event: E) -> Result<(), PastEvent> {
         self.in_time(key)?;
         let Some(list) = self.lanes.get_mut(lane) else { return self.push(key, event) };
@@ -144,7 +141,7 @@ impl<E> EventQueue<E> {
             return self.push(key, event);
         }
         let pending = Pending { key, event };
-        // Nearly all come in order.
+        // Nearly all events arrive in order.
         if later == 0 {
             list.push_back(pending);
         } else {
@@ -154,7 +151,7 @@ impl<E> EventQueue<E> {
         Ok(())
     }
 
-    /// An event was added.
+    /// Updates the cached first event after an insertion.
     #[inline]
     fn note(&mut self, key: EventKey, lane: Option<usize>) {
         if self.first.is_none_or(|(first, _)| key < first) {
@@ -169,7 +166,7 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// Looks for the first event.
+    /// Finds the first event.
     fn find_first(&self) -> Option<(EventKey, Option<usize>)> {
         let mut first = self.heap.peek().map(|pending| (pending.key, None));
         for (lane, list) in self.lanes.iter().enumerate() {
@@ -198,23 +195,23 @@ impl<E> EventQueue<E> {
         if self.next_time()? < until { self.pop() } else { None }
     }
 
-    /// The time of the first event.
+    /// Returns the time of the first event.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {
         self.first.map(|(key, _)| key.time)
     }
 
-    /// The key of the last event popped.
+    /// Returns the key of the last event popped.
     pub const fn last(&self) -> Option<EventKey> {
         self.last
     }
 
-    /// The number of events waiting.
+    /// Returns the number of events waiting.
     pub fn len(&self) -> usize {
         self.heap.len() + self.lanes.iter().map(VecDeque::len).sum::<usize>()
     }
 
-    /// True if no event waits.
+    /// Returns true if no event waits.
     pub fn is_empty(&self) -> bool {
         self.heap.is_empty() && self.lanes.iter().all(VecDeque::is_empty)
     }

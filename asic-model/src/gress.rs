@@ -1,4 +1,4 @@
-//! The two directions that share every stage of a pipe.
+//! Direction of a pass through a pipe: ingress or egress.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ impl Gress {
         }
     }
 
-    /// `ingress` or `egress`.
+    /// Returns `ingress` or `egress`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,14 +1,13 @@
-//! Intrinsic metadata: the fields of every structure through which programs and the chip talk, in order.
+//! Intrinsic metadata: the fields, in order, of every structure that programs and the chip exchange.
 //!
-//! Names, widths and padding on both chips (model: chip §10), and stamps that wrap.
-//!
-//! Padding stands where the architectures' headers (TNA, T2NA) have it; structures that are not headers have
-//! none. A width of 0 means that the chip has no such field.
+//! Names, widths and padding are given for both chips (model: chip §10), with timestamps that wrap. Padding is where
+//! the headers of the architectures (TNA, T2NA) have it; structures that are not headers have none. A width of 0 means
+//! that the chip does not have the field.
 
 use crate::chip::ChipSpec;
 use crate::units::{Duration, Time};
 
-/// The architecture of a chip: what a program sees of it.
+/// Architecture of a chip, as a program sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Architecture {
     /// Tofino's.
@@ -21,7 +20,8 @@ impl Architecture {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Tna, Self::T2na];
 
-    /// The architecture of a chip. Packets override mirror sessions on Tofino 2 only, which adds the most fields.
+    /// Returns the architecture of a chip. Packets override mirror sessions on Tofino 2 only, which adds the most
+    /// fields.
     pub const fn of(chip: &ChipSpec) -> Self {
         if chip.features.mirror_overrides { Self::T2na } else { Self::Tna }
     }
@@ -35,17 +35,17 @@ pub struct IntrinsicField {
 }
 
 impl IntrinsicField {
-    /// The name; empty for padding.
+    /// Returns the name; empty for padding.
     pub const fn name(&self) -> &'static str {
         self.name
     }
 
-    /// True for bits without meaning.
+    /// Returns true for bits without meaning.
     pub const fn is_padding(&self) -> bool {
         self.name.is_empty()
     }
 
-    /// Bits; 0 if the chip has no such field.
+    /// Returns the field's width in bits; 0 if the chip does not have the field.
     pub const fn bits(&self, architecture: Architecture) -> u16 {
         self.widths[architecture as usize]
     }
@@ -199,7 +199,7 @@ impl IntrinsicStruct {
         Self::Ghost,
     ];
 
-    /// Its fields and padding, the first bit first, those of the other chip with width 0.
+    /// Returns the fields and the padding, the first bit first. Fields that only the other chip has have width 0.
     pub const fn fields(self) -> &'static [IntrinsicField] {
         match self {
             Self::Ingress => INGRESS,
@@ -214,17 +214,17 @@ impl IntrinsicStruct {
         }
     }
 
-    /// Whether its bytes stand in front of a packet, or, of a ghost thread, for it.
+    /// Returns true if the structure precedes a packet as bytes or, on a ghost thread, replaces the packet.
     pub const fn is_header(self) -> bool {
         matches!(self, Self::Ingress | Self::Egress | Self::Ptp | Self::Ghost)
     }
 
-    /// All bits, padding included; 0 if the chip has no such structure.
+    /// Returns the number of bits, including padding; 0 if the chip does not have the structure.
     pub fn bits(self, architecture: Architecture) -> u32 {
         self.fields().iter().map(|field| u32::from(field.bits(architecture))).sum()
     }
 
-    /// The named fields that a chip has, with the bit at which each starts.
+    /// Returns the named fields that a chip has, with the bit at which each starts.
     pub fn layout(self, architecture: Architecture) -> impl Iterator<Item = (u32, &'static IntrinsicField)> {
         self.fields()
             .iter()
@@ -236,24 +236,25 @@ impl IntrinsicStruct {
             .filter(move |(_, field)| !field.is_padding() && field.bits(architecture) != 0)
     }
 
-    /// The field of this name and the bit at which it starts.
+    /// Returns the field of this name and the bit at which it starts.
     pub fn field(self, architecture: Architecture, name: &str) -> Option<(u32, &'static IntrinsicField)> {
         self.layout(architecture).find(|(_, field)| field.name == name)
     }
 }
 
-/// A time stamp of `bits` bits: whole nanoseconds, wrapped. 48 bits last 3.2 days; 18 bits, which Tofino's queue
-/// stamps have, 262 us (model: tm §11).
+/// Returns a timestamp of `bits` bits: whole nanoseconds, wrapped. 48 bits last 3.2 days; 18 bits, which Tofino's
+/// queue timestamps have, 262 us (model: tm §11).
 pub const fn stamp(time: Time, bits: u32) -> u64 {
     time.as_nanos() & mask(bits)
 }
 
-/// The distance of two stamps of `bits` bits as the chip shows it: the difference of what it kept of both, wrapped.
+/// Returns the difference of two timestamps of `bits` bits as the chip computes it: from the stored bits of both, with
+/// wrap-around.
 pub const fn stamp_delta(from: Time, to: Time, bits: u32) -> u64 {
     stamp(to, bits).wrapping_sub(stamp(from, bits)) & mask(bits)
 }
 
-/// How long a stamp of `bits` bits takes to wrap; saturates.
+/// Returns the period after which a timestamp of `bits` bits wraps; saturates.
 pub const fn stamp_period(bits: u32) -> Duration {
     Duration::from_nanos(mask(bits).saturating_add(1))
 }
@@ -274,7 +275,7 @@ mod tests {
     fn sizes_of_the_headers() {
         let bits = |which: IntrinsicStruct| Architecture::ALL.map(|architecture| which.bits(architecture));
         assert_eq!(bits(IntrinsicStruct::Ingress), [64, 64]);
-        // With the 14 bits that fill Tofino's short stamps up to four bytes.
+        // With the 14 bits that fill Tofino's short timestamps up to four bytes.
         assert_eq!(bits(IntrinsicStruct::Egress), [27 * 8, 28 * 8]);
         assert_eq!(bits(IntrinsicStruct::Ptp), [64, 64]);
         assert_eq!(bits(IntrinsicStruct::Ghost), [0, 32]);

@@ -1,23 +1,21 @@
-//! The latency of a gress's stages, and the parts of a packet's way through the switch.
-//!
-//! The formulas of model: cycles §2 and §3.
+//! Latency of a gress's stages (model: cycles §2 and §3), and of the other parts of a packet's way through the switch.
 
 use crate::chip::{DeparserSpec, LatencySpec};
 use crate::clock::Clock;
 use crate::units::{Cycles, Duration};
 
-/// How a stage depends on the ones before it, weakest first.
+/// Dependency of a stage on earlier ones, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StageDependency {
-    /// It neither matches on nor computes with what they write.
+    /// The stage neither matches on values that earlier stages write nor computes with them.
     Concurrent,
-    /// Its actions use what they write.
+    /// The stage's actions use values that earlier stages write.
     Action,
-    /// Its matches use what they write.
+    /// The stage's matches use values that earlier stages write.
     Match,
 }
 
-/// What a stage's tables use that lengthens its group of stages.
+/// Features that a stage's tables use and that lengthen its group of stages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct StageFeatures {
     /// A ternary table.
@@ -50,7 +48,7 @@ impl StageFeatures {
         if self.tcam || self.wide_selector { spec.tcam } else { 0 }
     }
 
-    /// The largest delay class wins; they do not add up.
+    /// Returns the cycles of the largest delay class; classes are not added.
     fn address_delay(self, spec: &LatencySpec) -> u32 {
         if self.selector || self.wide_selector {
             spec.selector
@@ -66,12 +64,12 @@ impl StageFeatures {
     }
 }
 
-/// One stage of one gress, as placement left it.
+/// One stage of one gress, as placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StageUse {
-    /// Its dependency on the stages before it.
+    /// Dependency on the stages before it.
     pub dependency: StageDependency,
-    /// What its tables use.
+    /// Features that its tables use.
     pub features: StageFeatures,
 }
 
@@ -84,7 +82,7 @@ pub struct StageLatency {
     pub length: Cycles,
     /// The cycle within the stage in which predication is decided.
     pub predication: Cycles,
-    /// What the stage adds to the gress's latency.
+    /// Cycles that the stage adds to the gress's latency.
     pub contribution: Cycles,
     /// The stage's group, from 0: stages joined by dependencies other than match.
     pub group: u32,
@@ -101,10 +99,10 @@ pub struct GressLatency {
     pub assembler_total: Cycles,
 }
 
-/// The timing of a gress whose stages are used as `stages` says.
+/// Computes the timing of a gress from the use of its stages.
 ///
-/// Stage 0 and the chip's forced stage count as match-dependent; a dependency that the chip lacks becomes the
-/// next stronger one (model: cycles §2, §3).
+/// Stage 0 and the chip's forced stage count as match-dependent. A dependency that the chip lacks becomes the next
+/// stronger one (model: cycles §2, §3).
 pub fn gress_latency(spec: &LatencySpec, stages: &[StageUse]) -> GressLatency {
     let dependencies: Vec<StageDependency> =
         stages.iter().enumerate().map(|(index, stage)| settled(spec, index, stage.dependency)).collect();
@@ -130,8 +128,8 @@ pub fn gress_latency(spec: &LatencySpec, stages: &[StageUse]) -> GressLatency {
     GressLatency { stages: latencies, total, assembler_total }
 }
 
-/// As [`gress_latency`] for egress, with the chip's least egress latency enforced: while the assembler's sum is
-/// below it, the lowest stage that is not match-dependent is made so (model: cycles §3).
+/// Computes the timing of egress as [`gress_latency`] does, and enforces the chip's least egress latency: while the
+/// assembler's sum is below it, the lowest stage that is not match-dependent becomes so (model: cycles §3).
 pub fn egress_latency(spec: &LatencySpec, stages: &[StageUse]) -> GressLatency {
     let mut stages = stages.to_vec();
     loop {
@@ -155,7 +153,7 @@ fn settled(spec: &LatencySpec, index: usize, dependency: StageDependency) -> Sta
     }
 }
 
-/// The group of every stage and the features of every group.
+/// Returns the group of every stage and the features of every group.
 fn groups(stages: &[StageUse], dependencies: &[StageDependency]) -> (Vec<u32>, Vec<StageFeatures>) {
     let mut group_of = Vec::with_capacity(stages.len());
     let mut features: Vec<StageFeatures> = Vec::new();
@@ -169,15 +167,15 @@ fn groups(stages: &[StageUse], dependencies: &[StageDependency]) -> (Vec<u32>, V
     (group_of, features)
 }
 
-/// PHVs per clock, as a fraction of at most 1, that a deparser with a bound on PHVs in flight lets through a
-/// gress of this latency (model: chip §6.4).
+/// Returns the PHVs per clock, as a fraction of at most 1, that a deparser with a bound on PHVs in flight lets through
+/// a gress of this latency (model: chip §6.4).
 pub fn deparser_rate(deparser: &DeparserSpec, latency: Cycles) -> (u64, u64) {
     let in_flight = latency.get().saturating_add(u64::from(deparser.in_flight_extra_cycles));
     let bound = u64::from(deparser.phvs_in_flight);
     if bound == 0 || in_flight <= bound { (1, 1) } else { (bound, in_flight) }
 }
 
-/// The cycles of one pass through a gress, queueing not included.
+/// Cycles of one pass through a gress, without queueing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PassLatency {
     /// The parser, for the path that the packet took.
@@ -189,14 +187,14 @@ pub struct PassLatency {
 }
 
 impl PassLatency {
-    /// A pass that visits `states` parser states and spends `mau` cycles in the stages.
+    /// Creates a pass that visits `states` parser states and spends `mau` cycles in the stages.
     pub fn new(spec: &LatencySpec, states: u32, mau: Cycles) -> Self {
         let path = u64::from(states) * u64::from(spec.parser_cycles_per_state);
         let parser = Cycles(path) + Cycles(u64::from(spec.parser_fixed));
         Self { parser, mau, deparser: Cycles(u64::from(spec.deparser)) }
     }
 
-    /// The whole pass.
+    /// Returns the sum of all parts of the pass.
     pub fn total(self) -> Cycles {
         self.parser + self.mau + self.deparser
     }
@@ -205,7 +203,7 @@ impl PassLatency {
 /// The parts of a packet's way from wire to wire.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PacketLatency {
-    /// From the wire to the ingress parser, the hold of the frame's head included.
+    /// Time from the wire to the ingress parser, including the hold of the frame's head.
     pub mac_rx: Duration,
     /// Waiting for a slot in the ingress pipe.
     pub entry_wait: Cycles,
@@ -217,12 +215,12 @@ pub struct PacketLatency {
     pub queueing: Duration,
     /// The egress pass; zero if it was bypassed.
     pub egress: PassLatency,
-    /// From the egress deparser to the wire, waiting for the line included.
+    /// Time from the egress deparser to the wire, including the wait for the line.
     pub mac_tx: Duration,
 }
 
 impl PacketLatency {
-    /// The sum, with all cycles converted together so that they are rounded once.
+    /// Returns the sum, with all cycles converted together so that they are rounded once.
     pub fn total(&self, clock: Clock) -> Duration {
         let cycles = self.entry_wait + self.ingress.total() + self.tm + self.egress.total();
         self.mac_rx + clock.span(cycles) + self.queueing + self.mac_tx

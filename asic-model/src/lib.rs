@@ -1,9 +1,8 @@
-//! The silicon of a Tofino-style switch, without packets' bytes and without programs.
+//! The silicon of a Tofino-style switch: chip specifications as documented data, units and clocks, the event queue and
+//! its order, PHV and MAU inventories, table geometry, latency formulas, ALUs, stateful ALUs, meters, counters, hashes,
+//! random streams, ports, MACs, and the queues and schedulers of the traffic manager.
 //!
-//! What lives here: chip specifications as documented data, units and clocks, the event queue and its
-//! order, PHV and MAU inventories, table geometry, latency formulas, semantics of ALUs, stateful ALUs, meters,
-//! counters and hashes, random streams, ports and MACs, the traffic manager's queues and schedulers. What may not: packet bytes, stage programs, files,
-//! threads, wall clocks.
+//! What may not live here: packet bytes, stage programs, files, threads, wall clocks.
 
 pub mod alu;
 pub mod chip;

@@ -1,10 +1,8 @@
-//! MACs: how long frames occupy the wire and when the parser gets them.
+//! MACs: the time that frames occupy the wire, and the time at which the parser gets them.
 //!
-//! Serialisation and arrival times of one port.
-//!
-//! Lengths are those of captures: without FCS. The wire adds the FCS, and a preamble before and an
-//! inter-packet gap after each frame; frames below the Ethernet minimum are padded. "First bit" and "last
-//! bit" are those of the frame: the preamble lies before, the gap after them.
+//! Lengths are those of captures, without FCS. The wire adds the FCS, and a preamble before and an inter-packet gap
+//! after each frame; frames below the Ethernet minimum are padded. "First bit" and "last bit" are those of the frame,
+//! after the preamble and before the gap.
 
 use crate::units::{BitRate, Bytes, Duration, Time};
 
@@ -14,15 +12,15 @@ pub const PREAMBLE: Bytes = Bytes(8);
 pub const FCS: Bytes = Bytes(4);
 /// Inter-packet gap, the standard's average.
 pub const INTER_PACKET_GAP: Bytes = Bytes(12);
-/// Shortest frame, FCS not included; shorter ones are padded.
+/// Shortest frame without FCS; a shorter frame is padded.
 pub const MIN_FRAME: Bytes = Bytes(60);
 
-/// The frame's length on the wire: padded, with its FCS.
+/// Returns the frame's length on the wire: padded, with its FCS.
 fn framed(len: Bytes) -> Bytes {
     len.max(MIN_FRAME) + FCS
 }
 
-/// Bytes of line time that a frame of `len` bytes takes: padding, FCS, preamble and gap included.
+/// Returns the bytes of line time that a frame of `len` bytes takes: padding, FCS, preamble and gap included.
 pub fn wire_bytes(len: Bytes) -> Bytes {
     framed(len) + PREAMBLE + INTER_PACKET_GAP
 }
@@ -47,10 +45,10 @@ impl Line {
     }
 }
 
-/// When a transmitted frame is on the wire.
+/// Times of a sent frame on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Transmission {
-    /// The frame's first bit: what a capture's stamp marks.
+    /// Time of the frame's first bit, the timestamp in a capture.
     pub first_bit: Time,
     /// The end of the FCS.
     pub last_bit: Time,
@@ -66,22 +64,22 @@ pub struct MacTx {
 }
 
 impl MacTx {
-    /// An idle transmitter.
+    /// Creates an idle transmitter.
     pub fn new(rate: BitRate) -> Self {
         Self { line: Line::new(rate), free_at: Time::ORIGIN }
     }
 
-    /// The port's bit rate.
+    /// Returns the port's bit rate.
     pub const fn rate(&self) -> BitRate {
         self.line.rate
     }
 
-    /// The line time of a frame of `len` bytes (without FCS), preamble and gap included.
+    /// Returns the line time of a frame of `len` bytes (without FCS), preamble and gap included.
     pub fn line_time(&self, len: Bytes) -> Duration {
         self.line.time_for(wire_bytes(len))
     }
 
-    /// The earliest time at which the next frame's preamble can start.
+    /// Returns the earliest time at which the next frame's preamble can start.
     pub const fn free_at(&self) -> Time {
         self.free_at
     }
@@ -97,14 +95,14 @@ impl MacTx {
     }
 }
 
-/// When a received frame is where.
+/// Times of a received frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reception {
     /// The end of the FCS on the wire.
     pub last_bit: Time,
     /// The parser may start.
     pub parser: Time,
-    /// The earliest first bit of a next frame on the same wire.
+    /// Earliest time of the next frame's first bit on the same wire.
     pub next_first_bit: Time,
 }
 
@@ -122,23 +120,24 @@ pub struct MacRx {
 }
 
 impl MacRx {
-    /// A receiver at `rate` that holds a frame's head for `hold` and is `latency` behind the wire.
+    /// Creates a receiver at `rate` that holds a frame's head for `hold` and adds the delay `latency` to the wire's
+    /// times.
     pub fn new(rate: BitRate, hold: Duration, latency: Duration) -> Self {
         Self { line: Line::new(rate), hold, latency }
     }
 
-    /// The port's bit rate.
+    /// Returns the port's bit rate.
     pub const fn rate(&self) -> BitRate {
         self.line.rate
     }
 
-    /// When the parser may start on a frame of `len` bytes (without FCS) whose first bit is at the ingress buffer
-    /// at `first_bit`: over a recirculation port there is no wire before it.
+    /// Returns the time at which the parser may start on a frame of `len` bytes (without FCS) whose first bit reaches
+    /// the ingress buffer at `first_bit`. Over a recirculation port there is no wire before the buffer.
     pub fn parser_of(&self, first_bit: Time, len: Bytes) -> Time {
         (first_bit + self.line.time_for(framed(len))).min(first_bit + self.hold)
     }
 
-    /// The times of a frame of `len` bytes (without FCS) whose first bit is on the wire at `first_bit`.
+    /// Returns the times of a frame of `len` bytes (without FCS) whose first bit is on the wire at `first_bit`.
     pub fn receive(&self, first_bit: Time, len: Bytes) -> Reception {
         let last_bit = first_bit + self.line.time_for(framed(len));
         let parser = self.parser_of(first_bit, len) + self.latency;

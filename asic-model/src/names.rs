@@ -1,8 +1,8 @@
-//! Names that users mistype.
+//! Suggestions for mistyped names.
 
-/// The candidate that takes the fewest edits (insertions, deletions, replacements, swaps of neighbours) to
-/// reach, if that is near enough to be meant: at most half of its letters. Ties go to the nearest in length, then
-/// to the first.
+/// Returns the candidate that takes the fewest edits (insertions, deletions, replacements, swaps of neighbours) to
+/// reach, if that is near enough to be meant: at most half of its letters. Ties go to the nearest in length, then to
+/// the first.
 pub fn nearest<'k>(found: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     let length = |word: &str| word.chars().count();
     let edits = |word: &str| strsim::osa_distance(found, word);

@@ -1,17 +1,15 @@
-//! The inventory of PHV containers: what each can do and which must share a gress.
-//!
-//! Names, addresses, groups and capabilities derived from a [`PhvSpec`].
+//! Inventory of PHV containers: names, addresses, groups and capabilities, derived from a [`PhvSpec`].
 
 use crate::chip::PhvSpec;
 use crate::gress::Gress;
 use std::fmt;
 
-/// A container, by its place in the [`PhvInventory`]: MAU-visible ones in address order, then tagalong.
+/// Container, by its index in the [`PhvInventory`]: MAU-visible containers in address order, then tagalong containers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Container(pub u16);
 
 impl Container {
-    /// The position in dense per-container arrays.
+    /// Returns the position in dense per-container arrays.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -32,7 +30,7 @@ impl ContainerSize {
     /// Every size, in the order of addresses (model: chip §2.1).
     pub const ALL: [Self; 3] = [Self::B32, Self::B8, Self::B16];
 
-    /// The width in bits.
+    /// Returns the width in bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::B8 => 8,
@@ -41,7 +39,7 @@ impl ContainerSize {
         }
     }
 
-    /// The letter in container names.
+    /// Returns the letter in container names.
     pub const fn letter(self) -> char {
         match self {
             Self::B8 => 'B',
@@ -51,7 +49,7 @@ impl ContainerSize {
     }
 }
 
-/// What kind of storage a container is (model: chip §2.1).
+/// Kind of storage of a container (model: chip §2.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ContainerKind {
     /// Everything: matched, parsed, deparsed, full ALU.
@@ -65,7 +63,7 @@ pub enum ContainerKind {
 }
 
 impl ContainerKind {
-    /// The letter in front of the size's letter in container names.
+    /// Returns the letter in front of the size's letter in container names.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Normal => "",
@@ -76,7 +74,7 @@ impl ContainerKind {
     }
 }
 
-/// What a container's ALU can do (model: chip §2.2).
+/// Capabilities of a container's ALU (model: chip §2.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AluClass {
     /// There is none.
@@ -89,42 +87,42 @@ pub enum AluClass {
     Full,
 }
 
-/// One container.
+/// Description of one container.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ContainerInfo {
-    /// Its width.
+    /// Width.
     pub size: ContainerSize,
-    /// Its kind.
+    /// Kind of storage.
     pub kind: ContainerKind,
-    /// Its number among containers of its size and kind: the number in its name.
+    /// Number among containers of its size and kind, as in its name.
     pub number: u16,
-    /// Its hardware address.
+    /// Hardware address.
     pub address: u16,
-    /// Its MAU group: an ALU's container sources lie in the destination's group. `None` for tagalong.
+    /// MAU group: an ALU's container sources must be in the destination's group. `None` for tagalong containers.
     pub mau_group: Option<u16>,
-    /// Its gress group: containers of one gress group belong to one gress.
+    /// Gress group: all containers of a gress group belong to one gress.
     pub gress_group: u16,
     /// The gress that it is wired to, if it is.
     pub hard_wired: Option<Gress>,
 }
 
 impl ContainerInfo {
-    /// True if match keys, gateways and hashes can read it.
+    /// Returns true if match keys, gateways and hashes can read it.
     pub const fn matchable(&self) -> bool {
         matches!(self.kind, ContainerKind::Normal | ContainerKind::Mocha)
     }
 
-    /// True if the parser can write it.
+    /// Returns true if the parser can write it.
     pub const fn parsed(&self) -> bool {
         !matches!(self.kind, ContainerKind::Dark)
     }
 
-    /// True if the deparser can read it.
+    /// Returns true if the deparser can read it.
     pub const fn deparsed(&self) -> bool {
         !matches!(self.kind, ContainerKind::Dark)
     }
 
-    /// What its ALU can do.
+    /// Returns the capabilities of the container's ALU.
     pub const fn alu(&self) -> AluClass {
         match self.kind {
             ContainerKind::Normal => AluClass::Full,
@@ -152,7 +150,7 @@ pub struct PhvInventory {
 }
 
 impl PhvInventory {
-    /// The containers of a chip that [`crate::chip::ChipSpec::validate`] accepts.
+    /// Returns the containers of a chip that [`crate::chip::ChipSpec::validate`] accepts.
     pub fn new(spec: &PhvSpec) -> Self {
         let mut inventory = Self {
             containers: Vec::new(),
@@ -226,8 +224,9 @@ impl PhvInventory {
         self.containers.push(container);
     }
 
-    /// Normal and mocha containers go to a gress in runs of a fixed length, the last run of a size possibly one
-    /// by one; dark ones, which no deparser reads, one by one (model: chip §2.1).
+    /// Assigns gress groups. Normal and mocha containers belong to a gress in runs of a fixed length; the last run of a
+    /// size is possibly divided into single containers. Dark containers, which no deparser reads, are assigned one by
+    /// one (model: chip §2.1).
     fn assign_gress_groups(&mut self, spec: &PhvSpec) {
         for size in ContainerSize::ALL {
             let run = match size {
@@ -265,65 +264,65 @@ impl PhvInventory {
         }
     }
 
-    /// The number of containers.
+    /// Returns the number of containers.
     pub fn len(&self) -> u16 {
         u16::try_from(self.containers.len()).unwrap_or(u16::MAX)
     }
 
-    /// True if there are no containers.
+    /// Returns true if there are no containers.
     pub fn is_empty(&self) -> bool {
         self.containers.is_empty()
     }
 
-    /// The number of MAU groups.
+    /// Returns the number of MAU groups.
     pub const fn mau_groups(&self) -> u16 {
         self.mau_groups
     }
 
-    /// The number of gress groups.
+    /// Returns the number of gress groups.
     pub const fn gress_groups(&self) -> u16 {
         self.gress_groups
     }
 
-    /// The container's description; `None` if the chip has no such container.
+    /// Returns the container's description; `None` if the chip has no such container.
     pub fn get(&self, container: Container) -> Option<&ContainerInfo> {
         self.containers.get(container.index())
     }
 
-    /// All containers in order.
+    /// Returns all containers in order.
     pub fn iter(&self) -> impl Iterator<Item = (Container, &ContainerInfo)> {
         (0..=u16::MAX).map(Container).zip(&self.containers)
     }
 
-    /// All containers of a size and kind, by number.
+    /// Returns all containers of a size and kind, by number.
     pub fn of(&self, size: ContainerSize, kind: ContainerKind) -> impl Iterator<Item = Container> {
         self.iter()
             .filter(move |(_, info)| info.size == size && info.kind == kind)
             .map(|(container, _)| container)
     }
 
-    /// The containers of a MAU group.
+    /// Returns the containers of a MAU group.
     pub fn in_mau_group(&self, group: u16) -> impl Iterator<Item = Container> {
         self.iter().filter(move |(_, info)| info.mau_group == Some(group)).map(|(container, _)| container)
     }
 
-    /// The containers that share a gress group.
+    /// Returns the containers that share a gress group.
     pub fn in_gress_group(&self, group: u16) -> impl Iterator<Item = Container> {
         self.iter().filter(move |(_, info)| info.gress_group == group).map(|(container, _)| container)
     }
 
-    /// The container of this name, for example `W12`.
+    /// Returns the container of this name, for example `W12`.
     pub fn by_name(&self, name: &str) -> Option<Container> {
         self.iter().find(|(_, info)| info.to_string() == name).map(|(container, _)| container)
     }
 
-    /// The container at this hardware address.
+    /// Returns the container at this hardware address.
     pub fn by_address(&self, address: u16) -> Option<Container> {
         self.iter().find(|(_, info)| info.address == address).map(|(container, _)| container)
     }
 
-    /// The 8-bit container that shares a parser container with this one, and with it gress and write mode;
-    /// `None` where the parser sees native widths (model: chip §2.1).
+    /// Returns the 8-bit container that shares a parser container with this one, and so its gress and write mode;
+    /// `None` if the parser sees native widths (model: chip §2.1).
     pub fn parser_partner(&self, container: Container) -> Option<Container> {
         let info = self.get(container)?;
         if !self.pairs_bytes || info.size != ContainerSize::B8 || !info.parsed() {

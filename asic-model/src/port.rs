@@ -1,6 +1,4 @@
-//! The one map between front panel, dev_ports, MACs, lanes, pipes and queues.
-//!
-//! Numbering and the static properties of ports.
+//! The map between front panel, dev_ports, MACs, lanes, pipes and queues, with the static properties of ports.
 
 use crate::chip::{ChipSpec, PortSpeed};
 use crate::units::{BitRate, Bytes, Duration};
@@ -32,27 +30,27 @@ impl DevPort {
     /// The number of dev_port values.
     pub const COUNT: u16 = 512;
 
-    /// The dev_port of this number, or `None` above 511.
+    /// Returns the dev_port of this number, or `None` above 511.
     pub const fn new(number: u16) -> Option<Self> {
         if number < Self::COUNT { Some(Self(number)) } else { None }
     }
 
-    /// The dev_port of a pipe (0 to 3) and local port (0 to 127).
+    /// Returns the dev_port of a pipe (0 to 3) and local port (0 to 127).
     pub const fn from_parts(pipe: Pipe, local: u8) -> Option<Self> {
         if pipe.0 < 4 && local < 128 { Some(Self((pipe.0 as u16) << 7 | local as u16)) } else { None }
     }
 
-    /// The 9-bit number.
+    /// Returns the 9-bit number.
     pub const fn number(self) -> u16 {
         self.0
     }
 
-    /// The pipe.
+    /// Returns the pipe.
     pub const fn pipe(self) -> Pipe {
         Pipe((self.0 >> 7) as u8)
     }
 
-    /// The port within its pipe.
+    /// Returns the port within its pipe.
     pub const fn local(self) -> u8 {
         (self.0 & 127) as u8
     }
@@ -109,21 +107,21 @@ impl FromStr for PortName {
     }
 }
 
-/// Why a port or a port map is refused.
+/// Problem of a port or a port map.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortError {
     /// The text names no port.
     #[error(
-        "`{text}` is no port; expected a front-panel port such as `3`, or a dev_port such as `dev:137` (0 to 511)"
+        "`{text}` is not a port; expected a front-panel port such as `3`, or a dev_port such as `dev:137` (0 to 511)"
     )]
     Name {
         /// The text found.
         text: String,
     },
-    /// The chip has no such front-panel port at this port speed.
+    /// The chip does not have the front-panel port at this port speed.
     #[error("front-panel port {port}: {chip} at {speed} per port has ports 0 to {last}")]
     NoFrontPort {
-        /// The port asked for.
+        /// Front-panel port.
         port: FrontPort,
         /// The chip's name.
         chip: String,
@@ -135,7 +133,7 @@ pub enum PortError {
     /// The dev_port belongs to nothing that the map knows.
     #[error("{port}: no port of {chip} at {speed} per port; its dev_ports are {valid}")]
     NoDevPort {
-        /// The port asked for.
+        /// dev_port.
         port: DevPort,
         /// The chip's name.
         chip: String,
@@ -147,7 +145,7 @@ pub enum PortError {
     /// The chip's MACs cannot be run at this speed.
     #[error("port speed {speed}: {chip} has ports of {valid}")]
     Speed {
-        /// The speed asked for.
+        /// Requested speed.
         speed: BitRate,
         /// The chip's name.
         chip: String,
@@ -156,7 +154,7 @@ pub enum PortError {
     },
 }
 
-/// What a port is for.
+/// Use of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PortKind {
     /// A port of the front panel.
@@ -167,41 +165,41 @@ pub enum PortKind {
     Recirculation,
 }
 
-/// A port and where everything that belongs to it lies.
+/// A port with its numbers on the chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
-    /// What it is for.
+    /// Use of the port.
     pub kind: PortKind,
-    /// Its number in programs.
+    /// Number of the port in programs.
     pub dev_port: DevPort,
-    /// Its MAC and port group within the pipe.
+    /// MAC and port group within the pipe.
     pub mac: MacId,
-    /// Its first lane in the MAC.
+    /// First lane in the MAC.
     pub lane: u8,
     /// The MAC's lanes that it takes.
     pub lanes: u8,
-    /// Its bit rate.
+    /// Bit rate.
     pub speed: BitRate,
-    /// Its index among the ports of all pipes.
+    /// Index among the ports of all pipes.
     pub tm_port: TmPort,
-    /// Its parser within the pipe and gress (model: chip §6.2).
+    /// Parser within the pipe and gress (model: chip §6.2).
     pub parser: u8,
-    /// Its first queue within its port group (model: tm §5).
+    /// First queue within the port group (model: tm §5).
     pub queue_base: u16,
-    /// Its queues: those of all lanes that it takes (model: tm §1), so a port that takes its whole group's
-    /// lanes has the group's queues.
+    /// Number of queues: those of all lanes of the port (model: tm §1), so a port with all lanes of its group has all
+    /// queues of the group.
     pub queues: u16,
     /// Time for which the ingress buffer holds the head of a frame before parsing starts.
     pub ingress_hold: Duration,
 }
 
 impl Port {
-    /// The pipe.
+    /// Returns the pipe.
     pub const fn pipe(&self) -> Pipe {
         self.dev_port.pipe()
     }
 
-    /// The front-panel port, if it is one.
+    /// Returns the front-panel port; `None` for other ports.
     pub const fn front(&self) -> Option<FrontPort> {
         match self.kind {
             PortKind::Front(front) => Some(front),
@@ -231,7 +229,7 @@ pub struct PortMap {
     front: u16,
     /// For every dev_port its index in `ports`.
     by_dev_port: Arc<[Option<u16>]>,
-    /// Local ports by which packets of the generators come in.
+    /// Local ports on which packets of the generators arrive.
     pktgen_local_ports: Vec<u32>,
     /// Dev_ports, and so lanes, of a port group.
     ports_per_group: u16,
@@ -250,7 +248,8 @@ fn by_dev_port(ports: &[Port]) -> Arc<[Option<u16>]> {
 }
 
 impl PortMap {
-    /// The ports of a chip that [`ChipSpec::validate`] accepts, its MACs split into as many ports of `speed` as they have lanes for.
+    /// Returns the ports of a chip that [`ChipSpec::validate`] accepts, its MACs split into as many ports of `speed` as
+    /// they have lanes for.
     ///
     /// # Errors
     /// [`PortError::Speed`] if the chip's MACs do not run at `speed`.
@@ -283,7 +282,7 @@ impl PortMap {
         })
     }
 
-    /// The ports of `chip` at its default speed.
+    /// Returns the ports of `chip` at its default speed.
     ///
     /// # Errors
     /// [`PortError::Speed`] if the specification's default speed is not one of its speeds.
@@ -291,8 +290,8 @@ impl PortMap {
         Self::new(chip, chip.ports.default_speed)
     }
 
-    /// The same with the first `n` front-panel ports alone; CPU and recirculation ports stay. More than there are
-    /// changes nothing.
+    /// Removes all front-panel ports except the first `n`; CPU and recirculation ports stay. If there are not more than
+    /// `n`, the map is unchanged.
     #[must_use]
     pub fn keep_front(mut self, n: u16) -> Self {
         let (keep, had) = (n.min(self.front), self.front);
@@ -302,38 +301,38 @@ impl PortMap {
         self
     }
 
-    /// The cell of the traffic manager behind the ports, in which depths of queues are counted.
+    /// Returns the cell size of the traffic manager, in which depths of queues are counted.
     pub const fn cell(&self) -> Bytes {
         self.cell
     }
 
-    /// The speed of the front-panel ports.
+    /// Returns the speed of the front-panel ports.
     pub const fn speed(&self) -> BitRate {
         self.speed
     }
 
-    /// All ports: front panel, CPU, recirculation.
+    /// Returns all ports: front panel, CPU, recirculation.
     pub fn iter(&self) -> impl Iterator<Item = &Port> {
         self.ports.iter()
     }
 
-    /// The front-panel ports, in order.
+    /// Returns the front-panel ports, in order.
     pub fn front_ports(&self) -> &[Port] {
         self.ports.get(..self.front as usize).unwrap_or_default()
     }
 
-    /// A front-panel port.
+    /// Returns a front-panel port.
     pub fn front(&self, port: FrontPort) -> Option<&Port> {
         self.front_ports().get(port.0 as usize)
     }
 
-    /// The port with this dev_port.
+    /// Returns the port with this dev_port.
     pub fn dev(&self, port: DevPort) -> Option<&Port> {
         let index = self.by_dev_port.get(port.number() as usize).copied().flatten()?;
         self.ports.get(index as usize)
     }
 
-    /// The port that a user named.
+    /// Returns the port that a user named.
     ///
     /// # Errors
     /// [`PortError::NoFrontPort`] or [`PortError::NoDevPort`], with the valid ranges.
@@ -355,7 +354,7 @@ impl PortMap {
         }
     }
 
-    /// The port that has queue `queue` of a pipe's port group `mac`, and that queue's number at the port.
+    /// Returns the port that has queue `queue` of a pipe's port group `mac`, and that queue's number at the port.
     pub fn of_queue(&self, pipe: Pipe, mac: MacId, queue: u16) -> Option<(&Port, u16)> {
         let lane = queue.checked_div(self.queues_per_lane)?;
         let first = u16::from(mac.0) * self.ports_per_group;
@@ -366,23 +365,23 @@ impl PortMap {
         Some((port, own))
     }
 
-    /// The CPU's port.
+    /// Returns the CPU's port.
     pub fn cpu(&self) -> Option<&Port> {
         self.ports.iter().find(|port| port.kind == PortKind::Cpu)
     }
 
-    /// The recirculation ports of a pipe.
+    /// Returns the recirculation ports of a pipe.
     pub fn recirculation(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
         self.ports.iter().filter(move |port| port.kind == PortKind::Recirculation && port.pipe() == pipe)
     }
 
-    /// The recirculation ports of a pipe by which packets of its generator can come in.
+    /// Returns the recirculation ports of a pipe on which packets of its generator can arrive.
     pub fn generator(&self, pipe: Pipe) -> impl Iterator<Item = &Port> {
         self.recirculation(pipe)
             .filter(|port| self.pktgen_local_ports.contains(&port.dev_port.local().into()))
     }
 
-    /// The dev_ports in use as ranges, for messages.
+    /// Returns the dev_ports in use as ranges, for messages.
     fn valid_dev_ports(&self) -> String {
         let mut ranges: Vec<(usize, usize)> = Vec::new();
         for (number, _) in self.by_dev_port.iter().enumerate().filter(|(_, index)| index.is_some()) {
@@ -440,7 +439,7 @@ fn build(chip: &ChipSpec, dev_port: u32, kind: PortKind, speed: BitRate, lanes: 
     })
 }
 
-/// The hold of the fastest listed speed that is not above `rate`, else of the slowest one.
+/// Returns the hold of the fastest listed speed that is not above `rate`, or of the slowest speed if there is none.
 fn hold(chip: &ChipSpec, rate: BitRate) -> Duration {
     let speeds = &chip.ports.speeds;
     let below = speeds.iter().filter(|speed| speed.speed <= rate).max_by_key(|speed| speed.speed);

@@ -1,14 +1,14 @@
 //! Random numbers of the switch: one stream per extern, from an explicit seed.
 //!
-//! Streams and draws of a width. The chip has one generator of 64 bits per stage (model: chip §1.2); streams per extern
-//! make results independent of placement.
+//! The chip has one generator of 64 bits per stage (model: chip §1.2). The model has one stream per extern, so that
+//! results do not depend on placement.
 
 use crate::gress::Gress;
 use crate::hash::splitmix64;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
 
-/// Whose random numbers these are.
+/// Owner of a random stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StreamId {
     /// The switch.
@@ -26,7 +26,7 @@ pub struct StreamId {
 pub struct RandomStream(Pcg64Mcg);
 
 impl RandomStream {
-    /// The stream of `id` in a run with `seed`. Different pairs give unrelated streams.
+    /// Returns the stream of `id` in a run with `seed`. Different pairs give unrelated streams.
     pub fn new(seed: u64, id: StreamId) -> Self {
         let place = u64::from(id.switch) << 32 | u64::from(id.pipe);
         let part = u64::from(id.instance) << 1 | id.gress.index() as u64;
@@ -34,7 +34,7 @@ impl RandomStream {
         Self(Pcg64Mcg::new(u128::from(splitmix64(lower ^ seed)) << 64 | u128::from(lower)))
     }
 
-    /// A number of `width` bits, all equally likely; widths beyond 64 count as 64.
+    /// Returns a number of `width` bits, all equally likely; widths beyond 64 count as 64.
     #[inline]
     pub fn draw(&mut self, width: u32) -> u64 {
         match width {

@@ -20,7 +20,7 @@ fn shipped_chips_are_possible_and_named() {
 }
 
 #[test]
-fn chip_totals_of_the_facts_sheet() {
+fn chip_totals_of_the_chip_page() {
     // model: chip §1.2, totals; tm §1.
     let totals = |chip: &ChipSpec| {
         let mau = &chip.mau;

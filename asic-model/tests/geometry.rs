@@ -11,7 +11,7 @@ fn mau() -> MauSpec {
 }
 
 #[test]
-fn ways_of_the_sheets_examples() {
+fn ways_of_the_examples_in_the_chip_page() {
     // model: chip §3.1.
     let rows: [(u32, &[u32]); 8] = [
         (1, &[1, 1, 1, 1]),

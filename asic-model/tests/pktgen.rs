@@ -175,7 +175,7 @@ fn refusals() {
         "packet at byte 16376",
         "packet ends at byte 16440; the buffer has 16384",
         "source port 72; a pipe has local ports 0 to 71",
-        "a key behind the header: this chip",
+        "a key after the header: this chip",
     ];
     let found = texts(&tofino, config);
     assert_eq!(found.len(), expected.len(), "{found:?}");

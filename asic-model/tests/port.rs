@@ -118,6 +118,6 @@ fn refusals_say_what_is_valid() {
         "{dev}"
     );
     for bad in ["", "x", "-1", "+1", "dev:", "dev:512", "dev:-1", "70000", "1.5", "front:1"] {
-        assert!(resolve(bad).starts_with(&format!("`{bad}` is no port")), "{bad}");
+        assert!(resolve(bad).starts_with(&format!("`{bad}` is not a port")), "{bad}");
     }
 }

@@ -1,4 +1,4 @@
-//! The stateful ALU: register actions of the sheets' programs, and every access against a plain model on wide
+//! The stateful ALU: register actions of the programs in `docs/model`, and every access against a plain model on wide
 //! integers.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]

@@ -1,4 +1,4 @@
-//! Register actions of published programs, as the sheets describe them: each fits both chips and does what its
+//! Register actions of published programs, as the pages of `docs/model` describe them: each fits both chips and does what its
 //! one-line description says.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]

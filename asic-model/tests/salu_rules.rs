@@ -203,8 +203,8 @@ fn special_units_stand_alone() {
         Some(LaneSearch { op: LaneOp::Max16, from_phv: false, mask: LaneMask::Constant(0x1ff), post: None });
     lanes.lo[0] = Some(Update::set_phv(ALWAYS, LO));
     let expected = [
-        "lane search `max16` stands beside updates",
-        "lane search `max16` is asked",
+        "lane search `max16` is combined with updates",
+        "lane search `max16` is used on narrower elements",
         "lane search: constant 511",
     ];
     check(

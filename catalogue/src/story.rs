@@ -168,7 +168,7 @@ impl Narrator for RoceNarrator {
 
     fn read(&self, frame: &[u8]) -> Option<(Flow, Message)> {
         let roce::Dissected { src, dst, src_port, psn, .. } = roce::dissect(frame)?;
-        let message = Message { label: "DATA", colour: "#9aa5b1", part: Part::Data, psn, notes: [None; 2] };
+        let message = Message { label: "DATA", colour: "#a0aec0", part: Part::Data, psn, notes: [None; 2] };
         Some((Flow { src, src_port, dst }, message))
     }
 }

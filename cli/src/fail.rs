@@ -29,6 +29,12 @@ pub(crate) enum Failure {
     BrokenPipe,
 }
 
+impl From<sluice_charts::DrawError> for Failure {
+    fn from(error: sluice_charts::DrawError) -> Failure {
+        Failure::Inconsistent(error.to_string())
+    }
+}
+
 impl Failure {
     /// Bad input without advice.
     pub(crate) fn input(text: impl Display) -> Failure {

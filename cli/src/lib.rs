@@ -13,7 +13,6 @@ mod fuzz;
 mod r#gen;
 mod headroom;
 mod int;
-mod plot;
 mod polarization;
 mod programs;
 mod replay;

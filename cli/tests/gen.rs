@@ -281,7 +281,7 @@ fn mistakes_say_what_was_found_and_expected() {
         ("roce --mtu 1000", "mtu: found `1000`, expected 256, 512, 1024, 2048 or 4096"),
         ("vxlan --vni 16777216", "vni: found 16777216, expected 0 to 16777215"),
         ("vxlan --tunnel-src ::1", "src and dst: found IPv4 and IPv6, expected one family"),
-        ("arp --dst ::1", "ARP knows IPv4 only"),
+        ("arp --dst ::1", "ARP supports only IPv4"),
         ("pfc --classes 8", "classes: found 8, expected 0 to 7"),
         ("flows absent.csv", "cannot read absent.csv"),
         ("udp --size cdf:absent.txt", "cannot read absent.txt"),

@@ -1,11 +1,10 @@
-//! Capture files: reading pcap and pcapng as one stream of frames, and writing both.
+//! Capture files: reads pcap and pcapng as one stream of frames, and writes both.
 //!
-//! The reader is a lending iterator in bounded memory over a file, any [`std::io::Read`] or a byte slice. The
-//! container formats are decoded here and nowhere else; what is inside a frame is the business of
-//! [`wire`](crate::wire). Captures compressed with gzip or zstd are unpacked on the way, told by their magic
-//! number.
+//! The reader is a lending iterator in bounded memory over a file, any [`std::io::Read`] or a byte slice. Only this
+//! module decodes the container formats; module [`wire`](crate::wire) decodes the frames. Captures compressed with gzip
+//! or zstd are recognised by their magic number and unpacked as they are read.
 //!
-//! Reading and writing share [`CaptureTime`]; nothing else of one is known to the other.
+//! Reader and writers share only [`CaptureTime`].
 
 mod bytes;
 mod classic;
@@ -26,13 +25,12 @@ pub use reader::{CaptureReader, Format, Frame, TruncatedTail};
 pub use time::CaptureTime;
 pub use unpack::Packing;
 
-/// Largest frame that is read and written, in bytes: libpcap's largest snap length, which other tools also hold
-/// to. Offloaded super-frames pass and a damaged length field does not. An original length above it is not
-/// believed.
+/// Largest frame that is read and written, in bytes: libpcap's largest snap length, which other tools also use.
+/// Offloaded super-frames fit and a damaged length field does not. An original length above it counts as damage.
 pub const MAX_FRAME_LEN: u32 = 256 << 10;
 
 /// Largest pcapng block that the reader accepts, in bytes; bounds its memory.
 pub const MAX_BLOCK_LEN: u32 = 16 << 20;
 
-/// Most interfaces that one capture may declare over all its sections; bounds the reader's memory.
+/// Largest number of interfaces of one capture, over all its sections; it bounds the reader's memory.
 pub const MAX_INTERFACES: u32 = 65_536;

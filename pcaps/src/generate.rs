@@ -1,9 +1,9 @@
-//! Seeded traffic, frame by frame: the same configuration gives the same bytes for ever.
+//! Seeded traffic, frame by frame: the same configuration always gives the same bytes.
 //!
-//! Generators compose [`wire`](crate::wire) headers, draw from their own seed only and stamp by exact
-//! arithmetic. Nothing here reads or writes files or knows what a switch does with a frame; texts of files come as
-//! strings. The distributions are our own and in integers, so that no dependency's update and no machine changes
-//! a trace.
+//! Generators compose [`wire`](crate::wire) headers, draw from their own seed only, and compute times exactly. The
+//! module does not read or write files, and does not know what a switch does with a frame; the caller passes the text
+//! of files as strings. The distributions are implemented here in integers, so that neither a dependency's update nor
+//! another machine changes a trace.
 
 mod arrivals;
 mod cdf;
@@ -49,11 +49,11 @@ use crate::capture::CaptureTime;
 
 /// A generator: frames in order of time.
 pub trait FrameSource {
-    /// The next frame, without FCS, and when its first bit is on the wire; `None` after the last.
+    /// Returns the next frame, without FCS, and when its first bit is on the wire; `None` after the last.
     fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])>;
 }
 
-/// The instant `ps` after `start`, or the last one there is.
+/// Returns the instant `ps` after `start`, or the largest timestamp.
 #[inline]
 fn later(start: CaptureTime, ps: u128) -> CaptureTime {
     let exact = u64::try_from(ps).ok().and_then(|ps| start.checked_add_ps(ps));

@@ -1,7 +1,7 @@
-//! Telemetry in captured frames: INT v2.1 behind TCP and UDP, Telemetry Reports v2.0, HPCC's compact header.
+//! Telemetry in captured frames: INT v2.1 after TCP and UDP, Telemetry Reports v2.0, HPCC's compact header.
 //!
-//! [`decode`] looks at one frame and says what telemetry it carries, hop by hop, oldest hop first. What it does not
-//! know it leaves alone; what it knows and finds broken is an [`IntError`] with the byte offset.
+//! [`decode`] examines one frame and returns its telemetry, hop by hop, oldest hop first. It ignores formats that it
+//! does not know. A known format with a broken field is an [`IntError`] with the byte offset.
 
 mod bytes;
 mod find;
@@ -14,7 +14,7 @@ pub use header::{Hop, IntKind, IntPacket};
 pub use hpcc::{HpccHop, HpccLayout};
 pub use report::{Report, ReportMetadata};
 
-/// Where telemetry is to be looked for.
+/// Places at which telemetry is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Marks {
     /// DSCP of packets with INT; `None` for none.
@@ -25,12 +25,12 @@ pub struct Marks {
     pub report_port: Option<u16>,
     /// UDP destination port of packets with HPCC's header.
     pub hpcc_port: Option<u16>,
-    /// How that is laid out.
+    /// Layout of HPCC's header.
     pub hpcc_layout: HpccLayout,
 }
 
 impl Default for Marks {
-    /// What the programs `int` and `hpcc-int` have by default; HPCC's header is off, because its port is RoCEv2's.
+    /// Defaults of the programs `int` and `hpcc-int`. HPCC's header is off, because its port is RoCEv2's.
     fn default() -> Self {
         Marks {
             dscp: Some(0x17),
@@ -48,10 +48,10 @@ impl Default for Marks {
 pub struct IntError {
     /// Byte of the frame.
     pub offset: usize,
-    /// Which field or part.
+    /// Field or part.
     pub what: &'static str,
-    /// What is there.
+    /// Value found.
     pub found: u64,
-    /// What would be right.
+    /// Value expected.
     pub expected: String,
 }

@@ -1,12 +1,15 @@
-//! Captures in and out, traffic generators, and host-side header bytes.
+//! Capture files, traffic generators, and header bytes as hosts see them.
 //!
-//! Seven rooms: [`int`] reads telemetry in frames, [`capture`] reads pcap and pcapng files and writes them, [`merge`] joins several captures by
-//! time, [`replay`] tells when each of their frames is sent, [`wire`] is the one home of header bytes as a host
-//! sees them, [`generate`] makes seeded traffic, and [`samples`] holds the traces embedded in the binary, made by
-//! the generators.
+//! - [`capture`] reads pcap and pcapng files and writes them.
+//! - [`merge`] joins several captures by time.
+//! - [`replay`] schedules their frames.
+//! - [`wire`] encodes and decodes header bytes as a host sees them.
+//! - [`int`] reads telemetry in frames.
+//! - [`generate`] makes seeded traffic.
+//! - [`samples`] holds the traces embedded in the binary, which the generators made.
 //!
-//! What may not live here: anything that knows a switch, a program or a simulation clock. The crate reads no
-//! wall clock and draws no randomness without an explicit seed.
+//! What may not live here: anything that knows a switch, a program or a simulation clock. The crate reads no wall clock
+//! and draws no random number without an explicit seed.
 
 pub mod capture;
 pub mod generate;

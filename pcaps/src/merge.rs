@@ -1,18 +1,19 @@
-//! Several captures as one stream, ordered by time, in the memory of their readers. Ports, speeds and loops are
-//! the business of whoever replays.
+//! Merges several captures into one stream in order of time, in the memory of their readers.
+//!
+//! The replayer handles ports, speeds and repetitions.
 
 use crate::capture::{CaptureError, CaptureReader, CaptureTime, Frame};
 
-/// A k-way merge of captures.
+/// K-way merge of captures.
 ///
-/// Frames come by time, then by input, then in the order of the file. An input whose own stamps run backwards
-/// keeps the order of its file (and counts [`TimeBackwards`](crate::capture::Oddity::TimeBackwards)), so the
-/// merged stamps run backwards there too. The first error of any input is final, as with a single reader; an
-/// input that is cut inside its last record just ends.
+/// Frames are in order of time, then of input, then of the file. An input whose own timestamps run backwards keeps the
+/// order of its file (and counts [`TimeBackwards`](crate::capture::Oddity::TimeBackwards)), so the merged timestamps
+/// run backwards there too. The first error of any input is final, as with a single reader; an input that is cut inside
+/// its last record just ends.
 pub struct Merge<'a> {
     inputs: Vec<CaptureReader<'a>>,
-    /// The stamp of the next frame of every input that stands at one, but for `current`. Inputs are few: a scan
-    /// is cheaper than a heap.
+    /// Timestamp of each input's next frame; `None` for `current` and for ended inputs. A scan is cheaper than a heap,
+    /// because inputs are few.
     heads: Vec<Option<CaptureTime>>,
     /// The earliest head and its input, once looked for.
     first: Option<(CaptureTime, usize)>,
@@ -23,13 +24,13 @@ pub struct Merge<'a> {
 }
 
 impl<'a> Merge<'a> {
-    /// Merges captures from where each reader stands; their order is the order of the input indices.
+    /// Merges captures from the current position of each reader. The input indices are those of the vector.
     pub fn new(inputs: Vec<CaptureReader<'a>>) -> Self {
         let heads = vec![None; inputs.len()];
         Self { inputs, heads, first: None, current: None, started: false, failed: false }
     }
 
-    /// The next frame and the index of its input; `None` at the end, and for ever after the end or an error.
+    /// Returns the next frame and the index of its input; `None` at the end, and in every call after the end or after an error.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<(usize, Frame<'_>)>, CaptureError> {
         let Some((_, input)) = self.peek()? else { return Ok(None) };
@@ -39,13 +40,13 @@ impl<'a> Merge<'a> {
         Ok(self.inputs[input].frame().map(|frame| (input, frame)))
     }
 
-    /// The stamp of the frame that comes next, without moving to it; `None` at the end.
+    /// Returns the timestamp of the frame that comes next, without moving to it; `None` at the end.
     #[inline]
     pub fn next_time(&mut self) -> Result<Option<CaptureTime>, CaptureError> {
         Ok(self.peek()?.map(|(time, _)| time))
     }
 
-    /// The stamp of the frame that comes next and its input, at whose reader it can be seen; `None` at the end.
+    /// Returns the timestamp of the frame that comes next and its input, at whose reader it can be seen; `None` at the end.
     #[inline]
     pub fn peek(&mut self) -> Result<Option<(CaptureTime, usize)>, CaptureError> {
         if self.first.is_none() && !self.failed {
@@ -67,12 +68,12 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    /// The readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.
+    /// Returns the readers, in the order of the input indices: for their names, interfaces, oddities and cut tails.
     pub fn inputs(&self) -> &[CaptureReader<'a>] {
         &self.inputs
     }
 
-    /// The earliest head, of several the one of the first input.
+    /// Returns the earliest head; of equal heads, the one of the first input.
     #[inline]
     fn first(&self) -> Option<(CaptureTime, usize)> {
         let mut best: Option<(CaptureTime, usize)> = None;
@@ -86,7 +87,8 @@ impl<'a> Merge<'a> {
         best
     }
 
-    /// Brings the inputs without a head to their next frame: all of them at first, then the one given last.
+    /// Advances the inputs without a head to their next frame: initially all of them, then the one whose frame was
+    /// returned last.
     #[inline]
     fn refill(&mut self) -> Result<(), CaptureError> {
         if !self.started {

@@ -1,8 +1,7 @@
-//! Sending captures again: when each frame goes out, how often, with which addresses, and at which rate to try
-//! next.
+//! Schedule of a replay: the time and turn of each frame, its rewritten addresses, and the search for the highest rate.
 //!
-//! Times are picoseconds since the first frame of the run and rates are plain numbers: what receives the frames
-//! is nobody's business here. Reading is the business of [`capture`](crate::capture).
+//! Times are picoseconds since the first frame of the run, and rates are plain numbers; the module does not know the
+//! receiver of the frames. Module [`capture`](crate::capture) reads the files.
 
 mod clock;
 mod feed;

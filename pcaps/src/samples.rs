@@ -1,6 +1,6 @@
-//! The sample traces: embedded in the binary, committed as files, made by the generators.
+//! Sample traces: embedded in the binary, stored as files, made by the generators.
 //!
-//! Each has a constant with its bytes and a function that makes them again; a test keeps the two equal.
+//! Each trace has a constant with its bytes and a function that generates them; a test compares the two.
 
 mod afc_leak;
 mod ecmp;
@@ -18,41 +18,41 @@ pub use l3_ecmp::{NEIGHBOUR, PORT_RATE, ROUTER, SampleError, instant, l3_ecmp};
 pub use lossless::{ecn_mark, pfc};
 pub use telemetry::{hpcc_int, int, int_node};
 
-/// The trace under which the default `l3-ecmp` run shows something: a nanosecond pcap of 803 frames in
-/// 200 µs on one 400G port, 2023-11-14 22:13:20 UTC on. See [`l3_ecmp`] for what is in it.
+/// Trace for the default run of `l3-ecmp`: a nanosecond pcap of 803 frames in 200 µs on one 400G port, from 2023-11-14
+/// 22:13:20 UTC on. See [`l3_ecmp`] for its contents.
 pub const L3_ECMP: &[u8] = include_bytes!("../samples/l3-ecmp.pcap");
 
-/// The trace for the load balancers: a nanosecond pcap of 1,080 frames in 1.2 ms on one 400G port. See
-/// [`flowlets`] for what is in it.
+/// Trace for the load balancers: a nanosecond pcap of 1,080 frames in 1.2 ms on one 400G port. See [`flowlets`] for its
+/// contents.
 pub const FLOWLETS: &[u8] = include_bytes!("../samples/flowlets.pcap");
 
-/// The trace for `ecmp` and `wcmp`: a nanosecond pcap of 331 frames in 15 µs on one 400G port, flows that the same hash
-/// has picked out before. See [`ecmp`] for what is in it.
+/// Trace for `ecmp` and `wcmp`: a nanosecond pcap of 331 frames in 15 µs on one 400G port, with flows that an earlier
+/// switch with the same hash has selected. See [`ecmp`] for its contents.
 pub const ECMP: &[u8] = include_bytes!("../samples/ecmp.pcap");
-/// The trace for `drill`: small packets over all uplinks. See [`drill`] for what is in it.
+/// Trace for `drill`: small packets over all uplinks. See [`drill`] for its contents.
 pub const DRILL: &[u8] = include_bytes!("../samples/drill.pcap");
 
-/// The trace for `drill` as well, for each of three other ports: a burst over two of the uplinks. See [`drill_burst`]
-/// for what is in it.
+/// Second trace for `drill`, for each of three other ports: a burst over two of the uplinks. See [`drill_burst`] for
+/// its contents.
 pub const DRILL_BURST: &[u8] = include_bytes!("../samples/drill-burst.pcap");
 
-/// The trace for `conga`: flows with pauses. See [`conga`] for what is in it.
+/// Trace for `conga`: flows with pauses. See [`conga`] for its contents.
 pub const CONGA: &[u8] = include_bytes!("../samples/conga.pcap");
 
-/// The trace for `conga` as well: what another leaf sends and tells. See [`conga_leaf1`] for what is in it.
+/// Second trace for `conga`: packets and congestion feedback of another leaf. See [`conga_leaf1`] for its contents.
 pub const CONGA_LEAF1: &[u8] = include_bytes!("../samples/conga-leaf1.pcap");
 
-/// The trace for `hula`: flows with pauses. See [`hula`] for what is in it.
+/// Trace for `hula`: flows with pauses. See [`hula`] for its contents.
 pub const HULA: &[u8] = include_bytes!("../samples/hula.pcap");
 
-/// The traces for `hula` as well: probes by two uplinks. See [`hula_probes`] for what is in them.
+/// Further traces for `hula`: probes on two uplinks. See [`hula_probes`] for their contents.
 pub const HULA_PROBES: [&[u8]; 2] =
     [include_bytes!("../samples/hula-probes4.pcap"), include_bytes!("../samples/hula-probes5.pcap")];
 
-/// The trace for `ecn-mark`: bursts to a slow host. See [`ecn_mark`] for what is in it.
+/// Trace for `ecn-mark`: bursts to a slow host. See [`ecn_mark`] for its contents.
 pub const ECN_MARK: &[u8] = include_bytes!("../samples/ecn-mark.pcap");
 
-/// The trace for `pfc`: a burst to a slow host, pauses, and what they hold. See [`pfc`] for what is in it.
+/// Trace for `pfc`: a burst to a slow host, pauses, and packets that the pauses hold. See [`pfc`] for its contents.
 pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
 
 /// The published measurement of advanced flow control (model: tm §5), as packets to `pfc` with `probe=true`: a word
@@ -63,14 +63,13 @@ pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 /// The trace for `int`: packets of hosts. See [`int`](int()) for what is in it.
 pub const INT: &[u8] = include_bytes!("../samples/int.pcap");
 
-/// The trace for `int` as well: packets of other nodes. See [`int_node`] for what is in it.
+/// Second trace for `int`: packets of other nodes. See [`int_node`] for its contents.
 pub const INT_NODE: &[u8] = include_bytes!("../samples/int-node.pcap");
 
-/// The trace for `hpcc-int`: RDMA data and what is not stamped. See [`hpcc_int`] for what is in it.
+/// Trace for `hpcc-int`: RDMA data, and packets without telemetry. See [`hpcc_int`] for its contents.
 pub const HPCC_INT: &[u8] = include_bytes!("../samples/hpcc-int.pcap");
 
-/// The sample under which a program shows something: file name and bytes. Programs without one of their own get
-/// that of `l3-ecmp`.
+/// Returns the sample trace of a program: file name and bytes. A program without one uses the trace of `l3-ecmp`.
 #[must_use]
 pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     match program {
@@ -87,7 +86,7 @@ pub fn of(program: &str) -> (&'static str, &'static [u8]) {
     }
 }
 
-/// What else comes in with the sample: front-panel ports, file names and bytes.
+/// Returns the further traces that accompany the sample: front-panel ports, file names and bytes.
 #[must_use]
 pub fn beside(program: &str) -> &'static [(u16, &'static str, &'static [u8])] {
     match program {

@@ -1,10 +1,9 @@
-//! The one home of header bytes as a host sees them: Ethernet, VLAN, ARP, IPv4, IPv6, TCP, UDP, ICMP, VXLAN,
-//! RoCEv2, pause and PFC.
+//! Header bytes as a host sees them: Ethernet, VLAN, ARP, IPv4, IPv6, TCP, UDP, ICMP, VXLAN, RoCEv2, PAUSE and PFC.
 //!
-//! Every protocol has one file with the same skeleton: a checked `View` over bytes, whose accessors cannot fail
-//! once the length was checked; a small value (`Header`, `Tag`, `Packet`) with the same fields; `to_bytes`, which
-//! emits the value as it is. Lengths and checksums are composed by [`FrameBuilder`]. The switch's own parser is
-//! a program and does not come through here.
+//! Every protocol has one file with the same structure: a checked `View` over bytes, whose accessors cannot fail after
+//! the length was checked; a small value (`Header`, `Tag`, `Packet`) with the same fields; `to_bytes`, which encodes
+//! the value unchanged. [`FrameBuilder`] computes lengths and checksums. The switch's own parser is part of a program
+//! and does not use this module.
 
 pub mod arp;
 mod checksum;

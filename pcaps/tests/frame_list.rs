@@ -122,7 +122,7 @@ fn mistakes_are_named_with_their_place() {
     );
     begins(
         refusal(&format!("kind = \"udp\"\n{ADDRESSES}pcp = 1")),
-        "f.toml:1:1: pcp: found one, but no vlan",
+        "f.toml:1:1: pcp: found a value, expected vlan or qinq as well",
     );
     begins(
         refusal("kind = \"udp\"\nsrc = \"10.0.0.1\"\ndst = \"::1\""),

@@ -311,7 +311,7 @@ fn impossible_traffic_is_refused() {
     let tuples = Tuples { ipv6_percent: 1, ..base().tuples };
     assert!(
         refusal(Traffic { tuples, ..traffic(Kind::Arp(ArpKind::Request)) })
-            .starts_with("ARP knows IPv4 only")
+            .starts_with("ARP supports only IPv4")
     );
     let Kind::Vxlan(overlay) = overlay(false) else { panic!() };
     let mixed = Overlay { source: "::1".parse().unwrap(), ..overlay.clone() };

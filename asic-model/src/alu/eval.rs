@@ -1,17 +1,17 @@
-//! What the instructions compute.
+//! Semantics of the PHV ALU instructions.
 //!
-//! One definition of the arithmetic, instantiated for field values (128 bits) and for container values (32 bits, the
+//! One definition of the arithmetic is instantiated for field values (128 bits) and for container values (32 bits, the
 //! engine's word).
 //!
-//! Values are right-aligned in their integer. Operand bits above the width are ignored, result bits above it
-//! are zero. A width of 0 yields 0; a width above the integer's own counts as the integer's width.
+//! Values are right-aligned in their integer. Operand bits above the width are ignored, and result bits above it are
+//! zero. A width of 0 yields 0; a width above the integer's own counts as the integer's width.
 //!
-//! Assumption (model: chip §2.3 says only "result into container"): a comparison yields 1 when it holds and
-//! 0 when it does not.
+//! Assumption (model: chip §2.3 says only "result into container"): a comparison yields 1 if it holds and 0 if it does
+//! not.
 
 use super::AluOp;
 
-/// The low `width` bits set; all 128 for wider.
+/// Returns the low `width` bits set; all 128 for wider.
 pub const fn width_mask(width: u32) -> u128 {
     match width {
         0 => 0,
@@ -100,7 +100,7 @@ impl AluOp {
         eval, u128, i128
     }
     define_eval! {
-        /// The same as [`AluOp::eval`] on container values: `width` is 1..=32.
+        /// Evaluates the instruction on container values, as [`AluOp::eval`] does on field values: `width` is 1 to 32.
         eval32, u32, i32
     }
 }
@@ -125,9 +125,9 @@ pub const fn sub_with_carry(a: u128, b: u128, carry: bool, width: u32) -> (u128,
     add_with_carry(a, !b, carry, width)
 }
 
-/// The funnel shift: the low `width` bits of (`high` ‖ `low`) shifted right by `amount`, where each source is
-/// `width` (1..=64) bits wide. The chip takes amounts 0..=31 (model: chip §2.3); `amount` beyond twice the
-/// width yields 0.
+/// Returns the funnel shift: the low `width` bits of (`high` ‖ `low`) shifted right by `amount`, where each source is
+/// `width` (1..=64) bits wide. The chip takes amounts 0..=31 (model: chip §2.3); `amount` beyond twice the width yields
+/// 0.
 pub const fn funnel_shift(high: u64, low: u64, amount: u32, width: u32) -> u64 {
     let width = if width > 64 { 64 } else { width };
     let mask = width_mask(width);
@@ -145,7 +145,7 @@ mod tests {
         if v >= 1 << (width - 1) { v - (1 << width) } else { v }
     }
 
-    /// What each instruction means over the integers, reduced modulo 2^width only at the end.
+    /// Defines each instruction over the integers; only the final result is reduced modulo 2^width.
     fn definition(op: AluOp, a: i64, b: i64, width: u32) -> i64 {
         let (sa, sb) = (signed(a, width), signed(b, width));
         let (low, high) = (-(1 << (width - 1)), (1 << (width - 1)) - 1);

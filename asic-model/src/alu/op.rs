@@ -1,39 +1,37 @@
-//! The instructions as data: one line each with mnemonic, class, operand count and chips.
-//!
-//! The list and lookups in it.
+//! The PHV ALU instructions as data: one line each with mnemonic, class, operand count and chips.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// What an instruction does to its destination container, which decides what placement may share it with.
+/// Effect of an instruction on its destination container. Placement uses the class to decide which fields may share the
+/// container.
 ///
 /// model: chip §2.2 rule 6, §2.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AluClass {
-    /// Addition, subtraction, saturating forms, minimum and maximum. Works on the whole container: every
-    /// other field in it is overwritten.
+    /// Addition, subtraction, saturating forms, minimum and maximum. The instruction writes the whole container and so
+    /// overwrites every other field in it.
     Arithmetic,
     /// Shift by a constant. Works on the whole container.
     Shift,
     /// Comparison with its result in the container. Works on the whole container. Tofino 2 only.
     Compare,
-    /// One of the 16 functions of two bits, applied bit by bit; a bit that must stay can be kept by a
-    /// neutral operand bit.
+    /// One of the 16 functions of two bits, applied bit by bit. A neutral operand bit keeps a bit of the container.
     Bitwise,
-    /// Copy of one source; has forms that write a slice of the container.
+    /// Copy of one source. Some forms write a slice of the container.
     Move,
 }
 
 impl AluClass {
-    /// Whether the instruction overwrites its whole container, so that the written field must own it.
+    /// Returns true if the instruction overwrites its whole container, so that the written field must be alone in it.
     pub const fn whole_container(self) -> bool {
         matches!(self, Self::Arithmetic | Self::Shift | Self::Compare)
     }
 }
 
-/// Which chips have an instruction (model: chip §2.3).
+/// Chips that have an instruction (model: chip §2.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Availability {
     /// Tofino 1 has it.
@@ -47,7 +45,7 @@ impl Availability {
     const TOFINO2: Self = Self { tofino: false, tofino2: true };
 }
 
-/// The text is no mnemonic of the instruction list.
+/// The text is not a mnemonic of the instruction list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "unknown ALU instruction `{0}`; the mnemonics are those of the vendor's assembler, such as `add`, `saddu`, `xor`, `shl`, `set`"
@@ -55,7 +53,7 @@ impl Availability {
 pub struct UnknownMnemonic(String);
 
 impl UnknownMnemonic {
-    /// The refusal of this text.
+    /// Creates the error for this text.
     pub(crate) fn new(text: &str) -> Self {
         Self(text.to_owned())
     }
@@ -78,23 +76,23 @@ macro_rules! instructions {
             /// Every instruction, in the order of model: chip §2.3.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The vendor assembler's mnemonic.
+            /// Returns the vendor assembler's mnemonic.
             pub const fn mnemonic(self) -> &'static str {
                 match self { $(Self::$variant => $mnemonic),* }
             }
 
-            /// What the instruction does to its container.
+            /// Returns the class of the instruction.
             pub const fn class(self) -> AluClass {
                 match self { $(Self::$variant => AluClass::$class),* }
             }
 
-            /// How many of the two operands the result depends on (0, 1 or 2). A shift's constant amount
-            /// counts, being operand `b` of [`AluOp::eval`].
+            /// Returns the number of operands that the result depends on (0, 1 or 2). The constant amount of a shift
+            /// counts, because it is operand `b` of [`AluOp::eval`].
             pub const fn operands(self) -> u8 {
                 match self { $(Self::$variant => $sources),* }
             }
 
-            /// The chips that have the instruction.
+            /// Returns the chips that have the instruction.
             pub const fn availability(self) -> Availability {
                 match self { $(Self::$variant => Availability::$chips),* }
             }
@@ -155,11 +153,11 @@ instructions! {
     Or = "or", Bitwise, 2, BOTH;
     /// All ones.
     Sethi = "sethi", Bitwise, 0, BOTH;
-    /// `a` shifted left by the constant `b`; zeros come in.
+    /// `a` shifted left by the constant `b`; zeros are shifted in.
     Shl = "shl", Shift, 2, BOTH;
-    /// `a` shifted right by the constant `b`; copies of the sign bit come in.
+    /// `a` shifted right by the constant `b`; copies of the sign bit are shifted in.
     Shrs = "shrs", Shift, 2, BOTH;
-    /// `a` shifted right by the constant `b`; zeros come in.
+    /// `a` shifted right by the constant `b`; zeros are shifted in.
     Shru = "shru", Shift, 2, BOTH;
     /// `a`.
     Set = "set", Move, 1, BOTH;
@@ -186,7 +184,7 @@ instructions! {
 }
 
 impl AluOp {
-    /// Whether the result depends on the first and on the second operand. [`AluOp::operands`] is how many do.
+    /// Returns whether the result depends on the first and on the second operand. [`AluOp::operands`] is their number.
     pub const fn reads(self) -> (bool, bool) {
         match self {
             Self::Setz | Self::Sethi => (false, false),

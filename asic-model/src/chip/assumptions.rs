@@ -3,73 +3,73 @@
 use super::{Assumption, ChipSpec};
 use toml::Value;
 
-/// An assumption about the field at path `id`; its value is filled in by [`with_values`].
+/// Returns an assumption about the field at path `id`; [`with_values`] adds the field's value.
 pub(super) fn assumption(id: &str, text: &str, why: &str) -> Assumption {
     Assumption { id: id.to_owned(), text: text.to_owned(), value: String::new(), why: why.to_owned() }
 }
 
-/// What both shipped chips assume alike.
+/// Returns the assumptions that both shipped chips share.
 pub(super) fn shared() -> Vec<Assumption> {
     vec![
         assumption(
             "latency.parser_cycles_per_state",
             "Parser cycles run at the MAU clock.",
-            "one matched row is one cycle (model: chip §6.2); the compiler's own parser clock is marked provisional",
+            "one matched parser row takes one cycle (model: chip §6.2); the compiler marks its own parser clock as provisional",
         ),
         assumption(
             "latency.parser_fixed",
-            "Cycles of a parser beside its states: buffer read, PHV assembly, arbitration.",
-            "not public; of the size of one MAU stage and a half",
+            "Cycles of a parser in addition to its states: buffer read, PHV assembly, arbitration.",
+            "not public; the value is about one and a half MAU stages",
         ),
         assumption(
             "latency.deparser",
             "Cycles from the last stage to the end of the deparser.",
-            "not public; Tofino's deparser budget counts 28 and 11 cycles around the MAU (model: chip §6.4)",
+            "not public; for comparison, Tofino's deparser budget counts 28 and 11 cycles around the MAU (model: chip §6.4)",
         ),
         assumption(
             "latency.tm_enqueue",
             "Cycles from the ingress deparser until the packet can be dequeued.",
-            "not public; with the other constants a recirculation lap comes to the one public anchor of about 1 us",
+            "not public; with it, one recirculation of a program that fills the stages of both gresses takes about 1 us, the only public figure",
         ),
         assumption(
             "latency.tm_dequeue",
-            "Cycles from the scheduler's choice to the egress parser.",
-            "not public; with the other constants a recirculation lap comes to the one public anchor of about 1 us",
+            "Cycles from the scheduler's selection of a packet to the egress parser.",
+            "not public; with it, one recirculation of a program that fills the stages of both gresses takes about 1 us, the only public figure",
         ),
         assumption(
             "latency.resubmit",
             "Cycles from the ingress deparser back to the ingress parser.",
-            "not public; the packet still lies in the ingress buffer, so the way is shorter than the one into the TM",
+            "not public; the packet is still in the ingress buffer, so this takes less time than the way into the TM",
         ),
         assumption(
             "latency.mac_rx",
             "Time from a bit on the wire to the ingress buffer.",
-            "a receiver that corrects errors waits for a whole 5440-bit block (54 ns at 100 Gb/s), then decodes it",
+            "a receiver with FEC waits for a whole 5440-bit block (54 ns at 100 Gb/s), and then decodes it",
         ),
         assumption(
             "latency.mac_tx",
             "Time from the egress deparser to the wire.",
-            "half of the receive time: encoding does not wait for a whole block",
+            "half of the receive time, because an encoder does not wait for a whole block",
         ),
         assumption(
             "latency.tx_ahead",
-            "Line time by which a scheduler may be ahead of its line beyond the egress pipe's latency.",
-            "not public; enough to keep a line busy while entries are rounded to cycles and pipes are shared",
+            "Time by which a port's scheduler may run ahead of the port's line, in addition to the latency of the egress pipe.",
+            "not public; it keeps a line busy although packets enter pipes on whole cycles and share the pipes",
         ),
         assumption(
             "parser.fifo_packets",
-            "Packets that wait for one port's parser before the port overruns.",
-            "not public; 64 packets of 256 B are 16 KB per port, a small burst at line rate",
+            "Packets that can wait for one port's parser; the next packet is dropped as ingress_overrun.",
+            "not public; 64 packets of 256 B are 16 KB per port, which is a small burst at line rate",
         ),
         assumption(
             "ports.speeds",
-            "Lanes and ingress hold per speed; parsing starts at the earlier of first bit + hold and last bit.",
+            "Lanes and ingress hold per speed; parsing starts at first bit + hold or at the last bit, whichever is earlier.",
             "the driver's hold settings for Tofino 2 (model: cycles §6), read as MAU cycles and used for both chips",
         ),
         assumption(
             "ports.macs_per_pipe",
             "Front-panel ports are numbered by pipe, then MAC, then lane.",
-            "the order of a real front panel is the board's, not the chip's",
+            "the chip does not determine the order of a real front panel; the board does",
         ),
         assumption(
             "tm.cell",
@@ -79,17 +79,17 @@ pub(super) fn shared() -> Vec<Assumption> {
         assumption(
             "tm.baf_rule",
             "Dynamic limits are free cells times alpha.",
-            "the percentages are alpha / (1 + alpha) and the driver's legality rule is that of alpha (model: tm §2)",
+            "the documented percentages equal alpha / (1 + alpha), and the driver checks limits as for alpha (model: tm §2)",
         ),
         assumption(
             "tm.pktgen_buffer",
-            "A generated packet is at its port's ingress buffer as soon as it is on the line of the recirculation ports.",
-            "the way from the generator's buffer is not public; only that the packet comes in by such a port",
+            "A generated packet enters its port's ingress buffer while it is sent on the line of the recirculation ports, without further delay.",
+            "the time from the generator's buffer is not public; public is only that the packet arrives on such a port",
         ),
         assumption(
             "power.limit",
-            "Watts per access are those of all pipes at one packet per cycle, as the limit is.",
-            "the compiler's constants do not say so (model: cycles §7); which accesses a table makes is ours: \
+            "Watts per access, and the limit, are for all pipes together at one packet per cycle.",
+            "the compiler does not document its constants (model: cycles §7); the model counts these accesses of a table: \
              every way and TCAM block of a part, each word of action data, one indirection word, one cell read and \
              written of each array",
         ),
@@ -101,7 +101,7 @@ pub(super) fn shared() -> Vec<Assumption> {
     ]
 }
 
-/// Fills every assumption's value from the field that it names, so that list and fields cannot disagree.
+/// Sets every assumption's value from the field that it names, so that the list always agrees with the fields.
 pub(super) fn with_values(mut spec: ChipSpec) -> ChipSpec {
     let Ok(tree) = Value::try_from(&spec) else { return spec };
     for assumption in &mut spec.assumptions {
@@ -112,12 +112,12 @@ pub(super) fn with_values(mut spec: ChipSpec) -> ChipSpec {
     spec
 }
 
-/// The value at a dotted path.
+/// Returns the value at a dotted path.
 pub(super) fn at_path<'v>(tree: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.').try_fold(tree, |value, key| value.get(key))
 }
 
-/// A value as text; strings without quotes.
+/// Formats a value as text; strings have no quotes.
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -73,7 +73,7 @@ impl Column {
         Self::LogicalTable,
     ];
 
-    /// The stable id used in machine-readable reports.
+    /// Returns the stable id used in machine-readable reports.
     pub const fn id(self) -> &'static str {
         match self {
             Self::ExactXbar => "exact_xbar",
@@ -99,7 +99,7 @@ impl Column {
         }
     }
 
-    /// The column's title in the vendor's log.
+    /// Returns the column's title in the vendor's log.
     pub const fn vendor_name(self) -> &'static str {
         match self {
             Self::ExactXbar => "Exact Match Input xbar",
@@ -125,7 +125,7 @@ impl Column {
         }
     }
 
-    /// Units of this resource in one stage: the denominator of the percentages.
+    /// Returns the units of this resource in one stage: the denominator of the percentages.
     pub fn available(self, mau: &MauSpec) -> u32 {
         let per_row = |units: u32| mau.sram_rows.saturating_mul(units);
         let rows = |rows: &[u32]| u32::try_from(rows.len()).unwrap_or(u32::MAX);
@@ -151,12 +151,12 @@ impl Column {
         }
     }
 
-    /// The column with this [`Column::id`].
+    /// Returns the column with this [`Column::id`].
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|column| column.id() == id)
     }
 
-    /// The column's position in [`Column::ALL`].
+    /// Returns the column's position in [`Column::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }

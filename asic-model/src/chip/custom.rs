@@ -1,4 +1,4 @@
-//! Custom chips: a TOML file that names a base and what it changes.
+//! Custom chips: a TOML file that names a base and the values that differ from it.
 
 use super::assumptions::with_values;
 use super::{ChipProblems, ChipSpec};
@@ -6,7 +6,7 @@ use crate::names::nearest;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-/// Why a chip file was refused.
+/// Reason for which a chip file was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ChipFileError {
     /// The file is not TOML.
@@ -16,7 +16,7 @@ pub enum ChipFileError {
         origin: String,
         /// The line, from 1.
         line: usize,
-        /// What the TOML parser says.
+        /// Message of the TOML parser.
         message: String,
     },
     /// `base` is not the name of a shipped chip.
@@ -41,7 +41,7 @@ pub enum ChipFileError {
         line: usize,
         /// The key's path.
         path: String,
-        /// What was found and expected.
+        /// Value found and value expected.
         message: String,
     },
     /// A file without `base` does not give every key.
@@ -49,15 +49,15 @@ pub enum ChipFileError {
     Incomplete {
         /// The file, as the caller named it.
         origin: String,
-        /// Which key is missing.
+        /// Missing key.
         message: String,
     },
-    /// Every value can be read, but together they describe no possible chip.
+    /// Every value can be read, but together the values are inconsistent.
     #[error("{origin}: {problems}")]
     Impossible {
         /// The file, as the caller named it.
         origin: String,
-        /// Everything that is wrong.
+        /// All problems.
         problems: ChipProblems,
     },
 }
@@ -66,13 +66,13 @@ pub enum ChipFileError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}:{line}: unknown key `{path}`{}", .nearest.as_ref().map(|near| format!("; did you mean `{near}`?")).unwrap_or_default())]
 pub struct UnknownKey {
-    /// The file, as the caller named it.
+    /// Name of the file, as the caller gave it.
     pub origin: String,
     /// The line, from 1.
     pub line: usize,
     /// The key's path.
     pub path: String,
-    /// The known key's path that it resembles most.
+    /// Path of the most similar known key.
     pub nearest: Option<String>,
 }
 
@@ -117,16 +117,16 @@ impl ChipSpec {
         Ok(spec)
     }
 
-    /// The whole chip as TOML that [`ChipSpec::from_toml`] reads back to an equal chip.
+    /// Returns the whole chip as TOML that [`ChipSpec::from_toml`] reads back to an equal chip.
     ///
     /// # Errors
-    /// None for a chip that [`ChipSpec::validate`] accepts; the type is the serialiser's.
+    /// Never fails for a chip that [`ChipSpec::validate`] accepts; the type is the serialiser's.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }
 }
 
-/// Name and assumptions of a chip that differs from its base.
+/// Sets name and assumptions of a chip that differs from its base.
 fn finish(spec: &mut ChipSpec, base: &ChipSpec, leaves: &[Leaf], origin: &str) {
     let paths: Vec<String> = leaves.iter().map(|leaf| leaf.path.join(".")).collect();
     if !paths.iter().any(|path| path == "name") {
@@ -153,7 +153,7 @@ fn base_of(document: &DeTable<'_>, text: &str, origin: &str) -> Result<Option<Ch
     ChipSpec::from_name(&found).map(Some).ok_or_else(unknown)
 }
 
-/// The walk over a document beside the tree of a known chip.
+/// Walk over a document in parallel with the tree of a known chip.
 struct Walk<'a> {
     text: &'a str,
     origin: &'a str,
@@ -188,7 +188,7 @@ impl Walk<'_> {
     }
 }
 
-/// Copies the value at `path` from one tree to another, making tables on the way.
+/// Copies the value at `path` from one tree to another and creates missing tables.
 fn copy(from: &Table, to: &mut Table, path: &[String]) {
     let Some((key, rest)) = path.split_first() else { return };
     let Some(value) = from.get(key) else { return };
@@ -205,7 +205,7 @@ fn copy(from: &Table, to: &mut Table, path: &[String]) {
     }
 }
 
-/// Finds the one value that makes a known chip unreadable; if none does, something is missing.
+/// Finds the one value that makes a known chip unreadable; if there is none, a key is missing.
 fn blame(leaves: &[Leaf], given: &Table, shape: &Table, origin: &str, message: &str) -> ChipFileError {
     for leaf in leaves {
         let mut trial = shape.clone();
@@ -228,7 +228,7 @@ fn syntax(text: &str, origin: &str, error: &toml::de::Error) -> ChipFileError {
     ChipFileError::Syntax { origin: origin.to_owned(), line, message: error.message().to_owned() }
 }
 
-/// The line, from 1, that holds the byte at `offset`.
+/// Returns the line, from 1, that holds the byte at `offset`.
 fn line_of(text: &str, offset: usize) -> usize {
     text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
 }

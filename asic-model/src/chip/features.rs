@@ -1,8 +1,8 @@
-//! What one chip has and another lacks.
+//! Features that differ between chips.
 
 use serde::{Deserialize, Serialize};
 
-/// Capabilities that a program can require; one that the chip lacks is a "does not fit" with that reason.
+/// Features that a program can require. If the chip lacks one, the program does not fit, and the feature is the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Features {

@@ -1,4 +1,4 @@
-//! Hash outputs and what consumes them.
+//! Hash outputs and their consumers.
 
 use serde::{Deserialize, Serialize};
 

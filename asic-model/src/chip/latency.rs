@@ -3,8 +3,8 @@
 use crate::units::Duration;
 use serde::{Deserialize, Serialize};
 
-/// Constants of the latency formulas. Cycles are cycles of the MAU clock (model: cycles §1-§3). Fields
-/// marked "assumption" are not found in public sources; see [`super::ChipSpec::assumptions`].
+/// Constants of the latency formulas, in cycles of the MAU clock (model: cycles §1-§3). Public sources do not give the
+/// values marked "assumption"; see [`super::ChipSpec::assumptions`].
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LatencySpec {
@@ -28,7 +28,7 @@ pub struct LatencySpec {
     pub concurrent_contribution: u32,
     /// Cycles of the turn from the first half of the stages to the second.
     pub corner_turn: u32,
-    /// Stage that always counts as match-dependent; 0 if there is none beside stage 0.
+    /// Stage that always counts as match-dependent, in addition to stage 0; 0 if there is none.
     pub forced_match_stage: u32,
     /// Least egress latency in cycles, counted as the assembler does; 0 if there is no such rule.
     pub min_egress: u32,
@@ -36,7 +36,7 @@ pub struct LatencySpec {
     pub meter_alu_data: u32,
     /// Cycles per parser state, that is per matched parser TCAM row (model: chip §6.2).
     pub parser_cycles_per_state: u32,
-    /// Cycles of a parser beside its states (assumption).
+    /// Cycles of a parser in addition to its states (assumption).
     pub parser_fixed: u32,
     /// Cycles from the last stage to the end of the deparser (assumption).
     pub deparser: u32,
@@ -48,8 +48,8 @@ pub struct LatencySpec {
     pub mac_rx: Duration,
     /// Time from the egress deparser to the wire (assumption).
     pub mac_tx: Duration,
-    /// Line time by which a port's scheduler may be ahead of its line, beyond the egress pipe's own latency:
-    /// what the MAC's transmit FIFO evens out (assumption).
+    /// Time by which a port's scheduler may run ahead of its line, in addition to the egress pipe's latency: the
+    /// variation that the MAC's transmit FIFO absorbs (assumption).
     pub tx_ahead: Duration,
     /// Cycles from the ingress deparser back to the ingress parser for a resubmitted packet (assumption).
     pub resubmit: u32,

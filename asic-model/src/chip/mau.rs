@@ -163,49 +163,49 @@ pub struct MauSpec {
 }
 
 impl MauSpec {
-    /// SRAM columns per row.
+    /// Returns the SRAM columns per row.
     pub fn sram_columns(&self) -> u32 {
         self.sram_left_columns.saturating_add(self.sram_right_columns)
     }
 
-    /// SRAM blocks per stage.
+    /// Returns the SRAM blocks per stage.
     pub fn srams(&self) -> u32 {
         self.sram_rows.saturating_mul(self.sram_columns())
     }
 
-    /// Map RAMs per stage.
+    /// Returns the map RAMs per stage.
     pub fn map_rams(&self) -> u32 {
         self.map_ram_rows.saturating_mul(self.map_ram_columns)
     }
 
-    /// TCAM blocks per stage.
+    /// Returns the TCAM blocks per stage.
     pub fn tcams(&self) -> u32 {
         self.tcam_rows.saturating_mul(self.tcam_columns)
     }
 
-    /// Bytes of the exact-match input crossbar.
+    /// Returns the bytes of the exact-match input crossbar.
     pub fn exact_xbar_bytes(&self) -> u32 {
         self.exact_xbar_groups.saturating_mul(self.exact_xbar_group_bytes)
     }
 
-    /// Bytes of the ternary input crossbar, mid bytes included.
+    /// Returns the bytes of the ternary input crossbar, mid bytes included.
     pub fn ternary_xbar_bytes(&self) -> u32 {
         self.ternary_xbar_groups
             .saturating_mul(self.ternary_xbar_group_bytes)
             .saturating_add(self.ternary_xbar_mid_bytes)
     }
 
-    /// Output bits per hash group: RAM indices and select bits.
+    /// Returns the output bits per hash group: RAM indices and select bits.
     pub fn hash_group_bits(&self) -> u32 {
         self.hash_index_slices.saturating_mul(self.hash_index_bits).saturating_add(self.hash_select_bits)
     }
 
-    /// Gateways per stage.
+    /// Returns the gateways per stage.
     pub fn gateways(&self) -> u32 {
         self.gateway_rows.saturating_mul(self.gateways_per_row)
     }
 
-    /// Logical rows of the SRAM array: two per physical row.
+    /// Returns the logical rows of the SRAM array: two per physical row.
     pub fn logical_rows(&self) -> u32 {
         self.sram_rows.saturating_mul(2)
     }

@@ -1,6 +1,7 @@
 //! Chip specifications: every limit and constant of a chip as documented, serialisable data.
 //!
-//! The specification structs, the two shipped chips, custom chips from TOML, their validation, and the report columns.
+//! The module has the specification structs, the two shipped chips, custom chips from TOML, their validation, and the
+//! report columns.
 
 mod alu;
 mod assumptions;
@@ -35,21 +36,21 @@ pub use validate::{ChipProblem, ChipProblems};
 
 use serde::{Deserialize, Serialize};
 
-/// A value that public sources do not give and that the model therefore chooses.
+/// Value that public sources do not give and that the model therefore chooses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Assumption {
     /// The path of the field that holds the value, for example `latency.mac_rx`.
     pub id: String,
-    /// What is assumed, in one sentence.
+    /// Assumption in one sentence.
     pub text: String,
-    /// The field's value as text, always that of the specification it is listed in.
+    /// Value of the field as text, taken from the specification that lists the assumption.
     pub value: String,
-    /// Why this value.
+    /// Reason for the value.
     pub why: String,
 }
 
-/// Everything the model knows about one chip.
+/// Specification of one chip: all limits and constants of the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChipSpec {
@@ -77,7 +78,7 @@ pub struct ChipSpec {
     pub ports: PortSpec,
     /// Hash outputs and their consumers.
     pub hash: HashSpec,
-    /// What the chip has and others lack.
+    /// Features that differ between chips.
     pub features: Features,
     /// Constants of the power model.
     pub power: PowerSpec,
@@ -99,7 +100,7 @@ impl ChipSpec {
         assumptions::with_values(tofino2::spec())
     }
 
-    /// The shipped chip of this name, one of [`ChipSpec::NAMES`].
+    /// Returns the shipped chip of this name, one of [`ChipSpec::NAMES`].
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "tofino" => Some(Self::tofino()),

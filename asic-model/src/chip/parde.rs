@@ -15,7 +15,7 @@ pub struct ParserSpec {
     pub state_bits: u32,
     /// 16-bit match registers, each also usable as two bytes of one pair.
     pub match_halves: u32,
-    /// 8-bit match registers beside the 16-bit ones.
+    /// 8-bit match registers in addition to the 16-bit ones.
     pub match_bytes: u32,
     /// Scratch bytes that carry packet bytes to a later state.
     pub scratch_bytes: u32,
@@ -53,7 +53,7 @@ pub struct ParserSpec {
     pub ingress_intrinsic_bytes: u32,
     /// Port metadata (phase 0) in front of the packet, in bytes.
     pub port_metadata_bytes: u32,
-    /// Padding behind the port metadata, in bytes.
+    /// Padding after the port metadata, in bytes.
     pub port_metadata_pad: u32,
     /// Resubmitted data, which takes the place of port metadata, in bytes.
     pub resubmit_bytes: u32,

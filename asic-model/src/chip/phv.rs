@@ -43,6 +43,6 @@ pub struct PhvSpec {
     pub parser_width: u32,
     /// Header-validity (POV) bits per gress.
     pub pov_bits: u32,
-    /// True if containers carry a valid bit of their own.
+    /// True if each container has a valid bit.
     pub valid_bits: bool,
 }

@@ -31,7 +31,7 @@ pub struct PortSpec {
     pub lane_rate: BitRate,
     /// First local port that belongs to the front panel; MACs follow in order.
     pub first_front_local: u32,
-    /// Speed of the front-panel ports if nothing else is asked for.
+    /// Default speed of the front-panel ports.
     pub default_speed: BitRate,
     /// dev_port of the CPU's Ethernet port.
     pub cpu_dev_port: u32,

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What memories take, in nanowatts per access of every packet at full rate (model: cycles §7), and the limits that
-/// the sums are held against. Full rate is one packet per cycle in every pipe.
+/// Energy of memory accesses, in nanowatts per access of every packet at full rate (model: cycles §7), and the limit of
+/// their sum. Full rate is one packet per cycle in every pipe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerSpec {
@@ -21,6 +21,6 @@ pub struct PowerSpec {
     pub deferred_read: u64,
     /// Writing an SRAM at the end of a packet.
     pub deferred_write: u64,
-    /// What all pipes together may take.
+    /// Limit of the sum over all pipes.
     pub limit: u64,
 }

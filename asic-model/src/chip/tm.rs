@@ -4,13 +4,13 @@ use crate::clock::Clock;
 use crate::units::{Bytes, Cells};
 use serde::{Deserialize, Serialize};
 
-/// How a queue's or priority group's dynamic limit follows from the free cells of its pool.
+/// Formula for the dynamic limit of a queue or priority group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BafRule {
     /// `limit = free * alpha`, alpha a power of two: the share in steady state is alpha / (1 + alpha).
     Alpha,
-    /// `limit = free * share`, the percentage that the driver's documentation prints.
+    /// `limit = free * share`, where `share` is the percentage that the driver's documentation prints.
     Share,
 }
 
@@ -34,9 +34,9 @@ pub struct TmSpec {
     pub port_groups: u32,
     /// Ports per port group.
     pub ports_per_group: u32,
-    /// The traffic manager's port for mirror copies, behind the pipe's own ports.
+    /// The traffic manager's port for mirror copies; its number follows those of the pipe's own ports.
     pub mirror_port: u32,
-    /// Priority groups per pipe, beside one default priority group per port.
+    /// Priority groups per pipe, in addition to one default priority group per port.
     pub priority_groups: u32,
     /// Ingress classes of service, which are also the PFC levels.
     pub cos_levels: u32,
@@ -64,11 +64,11 @@ pub struct TmSpec {
     pub cut_through_limit: Cells,
     /// Powers of two of the dynamic-limit table: alpha = 2^k, from the least share to the largest.
     pub baf_alpha_log2: Vec<i32>,
-    /// How the table is applied (assumption).
+    /// Formula of the dynamic limit (assumption).
     pub baf_rule: BafRule,
     /// Width of a cell count: `alpha * pool` must stay below two to this power; 0 if not restricted.
     pub baf_limit_bits: u32,
-    /// Colour limits come in this fraction of the green limit, in per mille.
+    /// Step of colour limits, in per mille of the green limit.
     pub colour_step_per_mille: u32,
     /// Yellow and red limits after reset, in per mille of the green limit.
     pub colour_default_per_mille: u32,
@@ -151,17 +151,17 @@ pub struct TmSpec {
 }
 
 impl TmSpec {
-    /// Queues per pipe.
+    /// Returns the queues per pipe.
     pub fn queues_per_pipe(&self) -> u32 {
         self.port_groups.saturating_mul(self.queues_per_group)
     }
 
-    /// Ports per pipe, the mirror port not included.
+    /// Returns the ports per pipe, the mirror port not included.
     pub fn ports_per_pipe(&self) -> u32 {
         self.port_groups.saturating_mul(self.ports_per_group)
     }
 
-    /// Bytes of the packet buffer.
+    /// Returns the bytes of the packet buffer.
     pub fn buffer(&self) -> Bytes {
         self.cells.bytes(self.cell)
     }

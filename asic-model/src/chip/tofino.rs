@@ -1,5 +1,5 @@
-//! Tofino as data. Sources: model: chip §1, §2, §4, §6, §9, §11; cycles §1, §5-§7; tm §1, §2, §4, §8-§11. What
-//! they do not give is listed as an assumption.
+//! Tofino as data. Sources: model: chip §1, §2, §4, §6, §9, §11; cycles §1, §5-§7; tm §1, §2, §4, §8-§11. Values that
+//! they do not give are listed as assumptions.
 
 use super::{
     AluSpec, Assumption, BafRule, ChipSpec, DeparserSpec, Features, HashSpec, LatencySpec, MauSpec,
@@ -425,12 +425,12 @@ fn assumptions() -> Vec<Assumption> {
         assumption(
             "tm.pktgen_events",
             "Trigger events that one packet generator application holds.",
-            "public for Tofino 2 only, whose five are taken here as well",
+            "public for Tofino 2 only; Tofino is assumed to hold as many",
         ),
         assumption(
             "latency.recirculation",
-            "Time over a recirculation port, its serialisation not included.",
-            "half of the assumed MAC receive time: the loop has no line code or cable; unmeasured on this chip",
+            "Time over a recirculation port, without serialisation.",
+            "half of the assumed MAC receive time, because the loop has no line code or cable; not measured on this chip",
         ),
         assumption(
             "ports.recirculation_rate",
@@ -445,12 +445,12 @@ fn assumptions() -> Vec<Assumption> {
         assumption(
             "tm.global_limit",
             "Cells that all ports together may use.",
-            "no smaller limit is known for this chip, so the whole buffer",
+            "no smaller limit is known for this chip, so ports may use the whole buffer",
         ),
         assumption(
             "phv.tagalong_collections",
-            "A tagalong collection belongs wholly to one gress.",
-            "the sources count tagalong containers in collections and state no finer gress grain",
+            "All containers of a tagalong collection belong to one gress.",
+            "the sources count tagalong containers by collection and do not mention a division of one between gresses",
         ),
     ]);
     list

@@ -1,5 +1,5 @@
 //! Tofino 2 as data. Sources: model: chip §1, §2, §4, §6, §9, §11; cycles §1, §5-§7; tm §1, §2, §4-§6, §8-§11.
-//! What they do not give is listed as an assumption.
+//! Values that they do not give are listed as assumptions.
 
 use super::{
     AluSpec, Assumption, BafRule, ChipSpec, DeparserSpec, Features, HashSpec, LatencySpec, MauSpec,
@@ -423,8 +423,8 @@ fn assumptions() -> Vec<Assumption> {
     list.extend([
         assumption(
             "latency.recirculation",
-            "Time over a recirculation port, its serialisation not included.",
-            "with the parser, deparser and TM constants above, one recirculation lap of a program that fills both \
+            "Time over a recirculation port, without serialisation.",
+            "with the parser, deparser and TM constants above, one recirculation of a program that fills both \
              gresses takes about the 1 us that ConWeave's authors state for their timer packets (model: conweave §2)",
         ),
         assumption(
@@ -435,29 +435,29 @@ fn assumptions() -> Vec<Assumption> {
         ),
         assumption(
             "salu.fast_clear_cycles",
-            "Cycles in which all of a register is cleared at once.",
-            "not public; a row of the RAMs per cycle, all RAMs of the register side by side",
+            "Cycles in which a fast clear clears a whole register.",
+            "not public; a fast clear is assumed to clear one row per cycle, in all RAMs of the register in parallel",
         ),
         assumption(
             "tm.afc_cycles",
             "Cycles from a deparser's flow-control word to its effect on the queue.",
-            "the word takes the packet's way into the TM, for as long as the assumed enqueue time; with it the published 25 Gb/s measurement comes out (model: tm §5, §12)",
+            "the word takes the packet's way into the TM, and so the assumed enqueue time; with it the model reproduces the published measurement at 25 Gb/s (model: tm §5, §12)",
         ),
         assumption(
             "tm.afc_credit_bits",
             "A credit is one cell; a queue sends while its credit is above zero; sums saturate at these bits.",
-            "units and rule of flow-control credits are not public (model: tm §5, §12)",
+            "the units of credits and their rule are not public (model: tm §5, §12)",
         ),
         assumption(
             "tm.ghost_interval_cycles",
-            "Least distance in cycles of two queue-depth updates in one pipe; every pipe is told of every queue, once \
+            "Least number of cycles between two queue-depth updates in one pipe; every pipe gets updates of every queue, one \
              for all changes since the last update of the queue.",
             "the rate of ghost bubbles is not public; one slot in four leaves most of the pipe to packets",
         ),
         assumption(
             "phv.dark_per_group",
             "Dark containers are assigned to a gress one by one.",
-            "they reach neither parser nor deparser, so the deparser's gress groups cannot bind them",
+            "parser and deparser do not reach them, so the deparser's gress groups do not apply",
         ),
     ]);
     list

@@ -1,21 +1,21 @@
-//! Whether the numbers of a chip can belong together. All problems are collected, with their sums.
+//! Validation of a chip: checks that its numbers are consistent. All problems are collected, with their sums.
 
 use super::ChipSpec;
 use crate::units::BitRate;
 use std::fmt;
 use toml::Value;
 
-/// One impossible value.
+/// One inconsistent value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{path}`: {problem}")]
 pub struct ChipProblem {
     /// The path of the field.
     pub path: String,
-    /// What is wrong, with the sum, and what would be right.
+    /// Problem, with the sum, and the expected value.
     pub problem: String,
 }
 
-/// Everything that is wrong with a chip; never empty.
+/// All problems of a chip; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChipProblems(pub Vec<ChipProblem>);
 
@@ -242,7 +242,7 @@ impl Check {
         for (path, list) in lists {
             let wrong: Vec<u32> = list.into_iter().filter(|dev_port| !special(*dev_port)).collect();
             self.require(wrong.is_empty(), path, || {
-                format!("{wrong:?} are no special ports: outside the pipes or on the front panel")
+                format!("{wrong:?} cannot be special ports: they are outside the pipes or on the front panel")
             });
         }
         let default = ports.speeds.iter().any(|speed| speed.speed == ports.default_speed);

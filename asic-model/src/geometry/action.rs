@@ -12,21 +12,21 @@ pub struct ActionDataLayout {
     pub entries_per_word: u32,
     /// RAM words per entry; 1 if several entries share a word.
     pub words_per_entry: u32,
-    /// RAMs in all.
+    /// Number of RAMs.
     pub rams: u64,
     /// Entries held.
     pub capacity: u64,
 }
 
-/// The bytes that an entry of `bits` bits takes: a power of two.
+/// Returns the bytes that an entry of `bits` bits takes: a power of two.
 pub fn action_data_bytes(bits: u32) -> u32 {
     bits.div_ceil(8).next_power_of_two()
 }
 
-/// The layout of `entries` entries of `bits` bits. No data takes no RAM.
+/// Returns the layout of `entries` entries of `bits` bits. No data takes no RAM.
 ///
 /// # Errors
-/// More data than an entry can have.
+/// Fails if an entry cannot have this much data.
 pub fn action_data(mau: &MauSpec, entries: u64, bits: u32) -> Result<ActionDataLayout, GeometryError> {
     if bits > mau.action_data_bits {
         let (found, limit) = (bits.into(), mau.action_data_bits.into());

@@ -6,7 +6,7 @@ use crate::chip::MauSpec;
 /// The numbers of partitions that a partition index can address.
 pub const ALPM_PARTITIONS: [u32; 4] = [1024, 2048, 4096, 8192];
 
-/// Partitions above this give every RAM column a logical table of its own.
+/// Number of partitions above which every RAM column needs a separate logical table.
 const SHARED_COLUMN_PARTITIONS: u32 = 4096;
 
 /// The layout of an algorithmic TCAM.
@@ -18,17 +18,17 @@ pub struct AtcamLayout {
     pub logical_tables: u64,
     /// RAMs that the partition index spans.
     pub ways: u64,
-    /// SRAMs in all.
+    /// Number of SRAMs.
     pub srams: u64,
     /// Entries held, if every partition is full.
     pub capacity: u64,
 }
 
-/// The layout of an algorithmic TCAM of `entries` entries in `partitions` partitions, with `pack` entries per
+/// Returns the layout of an algorithmic TCAM of `entries` entries in `partitions` partitions, with `pack` entries per
 /// word of `width` RAMs.
 ///
 /// # Errors
-/// Zero partitions, entries per word or RAMs per word.
+/// Fails if there are no partitions, entries per word or RAMs per word.
 pub fn atcam(
     mau: &MauSpec,
     entries: u64,
@@ -66,10 +66,10 @@ pub struct AlpmLayout {
     pub atcam: AtcamLayout,
 }
 
-/// The layout of an ALPM table: a ternary classifier with one entry per subtree, and partitions.
+/// Returns the layout of an ALPM table: a ternary classifier with one entry per subtree, and partitions.
 ///
 /// # Errors
-/// A number of partitions not in [`ALPM_PARTITIONS`]; otherwise as [`atcam`].
+/// Fails if the number of partitions is not in [`ALPM_PARTITIONS`], and in the cases of [`atcam`].
 pub fn alpm(
     mau: &MauSpec,
     entries: u64,

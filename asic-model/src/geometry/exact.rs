@@ -8,29 +8,29 @@ use crate::chip::MauSpec;
 pub struct Ways {
     /// RAMs of every way, each a power of two, per RAM of entry width.
     pub sizes: Vec<u32>,
-    /// Hash functions needed: a further one when the select bits of one run out; each has search buses of its
-    /// own.
+    /// Number of hash functions. A further one is needed when the select bits of one are used up, and each has separate
+    /// search buses.
     pub hash_functions: u32,
 }
 
 impl Ways {
-    /// RAMs of all ways.
+    /// Returns the RAMs of all ways.
     pub fn depth(&self) -> u32 {
         self.sizes.iter().sum()
     }
 
-    /// Select bits of all ways: the choice of a RAM within a way.
+    /// Returns the select bits of all ways: the choice of a RAM within a way.
     pub fn select_bits(&self) -> u32 {
         self.sizes.iter().map(|size| size.checked_ilog2().unwrap_or(0)).sum()
     }
 }
 
-/// The ways of a table that needs `depth` RAMs per RAM of entry width: at least four ways, RAM counts that are
+/// Returns the ways of a table that needs `depth` RAMs per RAM of entry width: at least four ways, RAM counts that are
 /// powers of two, at most [`MauSpec::exact_way_rams`] RAMs in sum (model: chip §3.1).
 pub fn exact_ways(mau: &MauSpec, depth: u32) -> Ways {
     let depth = depth.max(mau.exact_ways).min(mau.exact_way_rams.max(mau.exact_ways));
     if depth < 2 * mau.exact_ways {
-        // Too few RAMs for equal ways: the first ones get a second RAM.
+        // There are too few RAMs for equal ways, so the first ways get a second RAM.
         let doubled = depth - mau.exact_ways;
         let sizes = (0..mau.exact_ways).map(|way| if way < doubled { 2 } else { 1 }).collect();
         return Ways { sizes, hash_functions: 1 };
@@ -67,7 +67,7 @@ fn greedy_ways(mau: &MauSpec, depth: u32) -> Ways {
     ways
 }
 
-/// What an exact-match table stores.
+/// Contents of an exact-match table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExactTable {
     /// Key bits.
@@ -96,21 +96,23 @@ pub struct ExactLayout {
     pub match_bits: u32,
     /// The ways.
     pub ways: Ways,
-    /// SRAMs in all.
+    /// Number of SRAMs.
     pub srams: u32,
-    /// Entries held. Below the wanted number if one stage's ways cannot hold them: the table must be split.
+    /// Entries that the layout holds. If it is below the wanted number, one stage's ways cannot hold them and the table
+    /// must be split.
     pub capacity: u64,
 }
 
-/// For every word width at which an entry fits, narrowest first, the layout with the most entries per word.
+/// Returns, for every word width at which an entry fits, the layout with the most entries per word; the narrowest width
+/// is first.
 ///
-/// The match hardware compares whole bytes under a mask, so stored key bits are rounded up to bytes; the
-/// version nibble needs no byte of its own. Overhead lies in the low bits of a RAM word and each entry's within
-/// one RAM (model: chip §3.1).
+/// The match hardware compares whole bytes under a mask, so stored key bits are rounded up to bytes; the version nibble
+/// needs no separate byte. Overhead is in the low bits of a RAM word, and each entry's overhead is within one RAM
+/// (model: chip §3.1).
 ///
 /// # Errors
-/// A key wider than the exact crossbar, overhead wider than a RAM word's low bits, or an entry wider than a
-/// column of RAMs.
+/// Fails if the key is wider than the exact crossbar, the overhead is wider than a RAM word's low bits, or an entry is
+/// wider than a column of RAMs.
 pub fn exact_layouts(mau: &MauSpec, table: &ExactTable) -> Result<Vec<ExactLayout>, GeometryError> {
     let limit = u64::from(mau.exact_xbar_bytes()) * 8;
     if u64::from(table.key_bits) > limit {
@@ -131,11 +133,11 @@ pub fn exact_layouts(mau: &MauSpec, table: &ExactTable) -> Result<Vec<ExactLayou
     Ok(layouts)
 }
 
-/// Of [`exact_layouts`] the one with the fewest SRAMs that holds all entries, then the narrowest; if none holds
-/// all, the one that holds most.
+/// Returns the layout of [`exact_layouts`] that holds all entries with the fewest SRAMs, and the narrowest of equals.
+/// If no layout holds all entries, returns the one that holds the most.
 ///
 /// # Errors
-/// As [`exact_layouts`].
+/// Fails in the same cases as [`exact_layouts`].
 pub fn exact_layout(mau: &MauSpec, table: &ExactTable) -> Result<ExactLayout, GeometryError> {
     let layouts = exact_layouts(mau, table)?;
     let rank = |layout: &ExactLayout| {
@@ -145,7 +147,7 @@ pub fn exact_layout(mau: &MauSpec, table: &ExactTable) -> Result<ExactLayout, Ge
     layouts.into_iter().min_by_key(rank).ok_or(GeometryError::Zero { what: "SRAM rows" })
 }
 
-/// The layout of one width, with as many key bits implied by the RAM index as its smallest way allows.
+/// Returns the layout of one width, with as many key bits implied by the RAM index as its smallest way allows.
 fn layout_of_width(mau: &MauSpec, table: &ExactTable, width: u32) -> Option<ExactLayout> {
     let index_bits = mau.sram_depth.max(1).ilog2();
     let layout = packed(mau, table, width, if table.ghost { index_bits } else { 0 })?;
@@ -153,13 +155,13 @@ fn layout_of_width(mau: &MauSpec, table: &ExactTable, width: u32) -> Option<Exac
     if !table.ghost || smallest == 1 {
         return Some(layout);
     }
-    // Larger ways imply more bits. Storing fewer may shrink the ways again; then the first layout stands.
+    // Larger ways imply more key bits. If fewer stored bits made the ways smaller again, the first layout is kept.
     let deeper = packed(mau, table, width, index_bits + smallest.ilog2())?;
     let still_implied = deeper.ways.sizes.iter().all(|size| *size >= smallest);
     Some(if still_implied { deeper } else { layout })
 }
 
-/// The layout with as many entries per word as `width` RAMs hold; `None` if not even one fits.
+/// Returns the layout with as many entries per word as `width` RAMs hold; `None` if no entry fits.
 fn packed(mau: &MauSpec, table: &ExactTable, width: u32, ghost_bits: u32) -> Option<ExactLayout> {
     let ghost_bits = ghost_bits.min(table.key_bits);
     let match_bits = (table.key_bits - ghost_bits).div_ceil(8) * 8;

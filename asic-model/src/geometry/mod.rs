@@ -1,6 +1,4 @@
-//! How many memories a table takes: pure functions of sizes (model: chip §3, §4.5, §5).
-//!
-//! Numbers of RAMs, TCAMs and words from sizes.
+//! Memory demand of tables: pure functions from sizes to numbers of RAMs, TCAMs and words (model: chip §3, §4.5, §5).
 
 mod action;
 mod atcam;
@@ -21,7 +19,7 @@ pub use synth::{
 };
 pub use ternary::{range_lines, tcams, ternary_width, tind_entries_per_word, tind_rams};
 
-/// Why a size has no layout.
+/// Reason for which a size has no layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
     /// More bits than the part can hold.
@@ -29,7 +27,7 @@ pub enum GeometryError {
     TooWide {
         /// The part that is too wide.
         what: &'static str,
-        /// Its bits.
+        /// Number of bits.
         found: u64,
         /// The most it can have.
         limit: u64,
@@ -45,9 +43,9 @@ pub enum GeometryError {
     /// More than the part can have.
     #[error("{what}: {found}; at most {limit}")]
     TooMany {
-        /// What there is too much of.
+        /// Resource that is exceeded.
         what: &'static str,
-        /// How many there are.
+        /// Number of units needed.
         found: u64,
         /// The most there can be.
         limit: u64,
@@ -58,10 +56,10 @@ pub enum GeometryError {
         /// The number found.
         found: u64,
     },
-    /// Zero where at least one is needed.
+    /// A size is zero and must be at least one.
     #[error("{what} is 0; expected at least 1")]
     Zero {
-        /// What is zero.
+        /// Name of the size.
         what: &'static str,
     },
 }

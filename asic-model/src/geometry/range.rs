@@ -1,5 +1,5 @@
-//! Ranges in TCAM (model: chip §3.2): a nibble of a range key stands in the TCAM as the set of its values, so one
-//! row compares each nibble with any set of values, and a range is a few rows.
+//! Ranges in TCAM (model: chip §3.2). The TCAM stores a nibble of a range key as the set of its values, so one row
+//! compares each nibble with any set of values, and a range takes a few rows.
 
 /// Bits of a digit: each is compared with a set of its 16 values.
 pub const RANGE_DIGIT_BITS: u32 = 4;
@@ -7,13 +7,14 @@ pub const RANGE_DIGIT_BITS: u32 = 4;
 /// Widest field that is compared by range: five nibbles.
 pub const MAX_RANGE_BITS: u32 = 20;
 
-/// One row of a range: per digit, most significant first, a bit for each of its values that matches.
+/// One row of a range: for each digit, most significant first, a set of matching values with one bit per value.
 pub type RangeRow = Vec<u16>;
 
-/// The rows that together match exactly `lo..=hi`, no value twice: at most `2 * digits - 1`.
+/// Returns the rows that together match exactly `lo..=hi`. There are at most `2 * digits - 1` rows, and no value
+/// matches two of them.
 ///
-/// `digits` are the bits (1..=4) of each digit, most significant first; the value has their sum. A field that
-/// starts on a nibble has digits of 4 bits and at most one shorter one at the top. No rows if `lo > hi`.
+/// `digits` are the bits (1 to 4) of each digit, most significant first; the value has their sum. A field that starts
+/// on a nibble has digits of 4 bits and at most one shorter digit at the top. If `lo > hi`, there are no rows.
 pub fn range_rows(lo: u32, hi: u32, digits: &[u32]) -> Vec<RangeRow> {
     let Some((&width, rest)) = digits.split_first() else {
         return if lo <= hi { vec![Vec::new()] } else { Vec::new() };
@@ -53,7 +54,7 @@ pub fn range_rows(lo: u32, hi: u32, digits: &[u32]) -> Vec<RangeRow> {
     rows
 }
 
-/// The digits of a field of `width` bits that starts on a nibble.
+/// Returns the digits of a field of `width` bits that starts on a nibble.
 pub fn range_digits(width: u32) -> Vec<u32> {
     let odd = width % RANGE_DIGIT_BITS;
     let whole = std::iter::repeat_n(RANGE_DIGIT_BITS, (width / RANGE_DIGIT_BITS) as usize);

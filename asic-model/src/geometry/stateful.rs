@@ -1,6 +1,5 @@
-//! What arrays of registers, counters and meters ask of a stage: ALUs, RAMs, map RAMs.
-//!
-//! The division of an array over ALUs (model: chip §1.3, §4.5, §5).
+//! Demand of registers, counters and meters for ALUs, RAMs and map RAMs of a stage, and the division of an array over
+//! several ALUs (model: chip §1.3, §4.5, §5).
 
 use super::GeometryError;
 use super::synth::{
@@ -9,25 +8,25 @@ use super::synth::{
 use crate::chip::{ChipSpec, Column};
 use crate::salu::Format;
 
-/// What one array asks of a stage.
+/// Resources of a stage that one array needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatefulDemand {
     /// [`Column::MeterAlu`] or [`Column::StatsAlu`].
     pub alu: Column,
-    /// ALUs of that kind. Every one has its own spare bank.
+    /// Number of ALUs of that kind. Each has a separate spare bank.
     pub alus: u32,
     /// SRAMs that hold data.
     pub data_rams: u64,
-    /// SRAMs in all, spares included.
+    /// Number of SRAMs, including spares.
     pub srams: u64,
-    /// Map RAMs in all: one per SRAM, and those of a meter's colours.
+    /// Number of map RAMs: one per SRAM, and those of a meter's colours.
     pub map_rams: u64,
     /// Entries held.
     pub capacity: u64,
 }
 
-/// RAMs, the spare included, that one ALU of this kind reaches without overflow buses: the rows that it may span,
-/// each with its columns that have map RAMs (model: chip §1.3).
+/// Returns the RAMs, including the spare, that one ALU of this kind reaches without overflow buses: the rows that it
+/// may span, each with its columns that have map RAMs (model: chip §1.3).
 pub fn rams_per_alu(chip: &ChipSpec, alu: Column) -> u64 {
     let mau = &chip.mau;
     let rows = if alu == Column::StatsAlu { mau.stats_rows_per_alu } else { mau.meter_rows_per_alu };
@@ -35,10 +34,10 @@ pub fn rams_per_alu(chip: &ChipSpec, alu: Column) -> u64 {
     u64::from(rows.min(mau.sram_rows)) * u64::from(mau.sram_right_columns)
 }
 
-/// The demand of a register of `entries` elements. A register has one SALU and cannot be split.
+/// Returns the demand of a register of `entries` elements. A register has one SALU and cannot be split.
 ///
 /// # Errors
-/// More RAMs than one SALU reaches.
+/// Fails if the register needs more RAMs than one SALU reaches.
 pub fn register_demand(
     chip: &ChipSpec,
     entries: u64,
@@ -56,10 +55,10 @@ pub fn register_demand(
     Ok(over(Column::MeterAlu, 1, layout, 0))
 }
 
-/// The demand of a counter. One that is too large for an ALU is divided evenly over several.
+/// Returns the demand of a counter. A counter that is too large for one ALU is divided evenly over several.
 ///
 /// # Errors
-/// More RAMs than all counter ALUs of a stage reach.
+/// Fails if the counter needs more RAMs than all counter ALUs of a stage reach.
 pub fn counter_demand(
     chip: &ChipSpec,
     entries: u64,
@@ -70,11 +69,11 @@ pub fn counter_demand(
     Ok(over(Column::StatsAlu, alus, layout, 0))
 }
 
-/// The demand of a meter, or of a filter or WRED, which have no colours. One that is too large for an ALU is
-/// divided evenly over several.
+/// Returns the demand of a meter, or of a filter or WRED, which have no colours. An array that is too large for one ALU
+/// is divided evenly over several.
 ///
 /// # Errors
-/// More RAMs than all meter ALUs of a stage reach.
+/// Fails if the array needs more RAMs than all meter ALUs of a stage reach.
 pub fn meter_demand(chip: &ChipSpec, entries: u64, coloured: bool) -> Result<StatefulDemand, GeometryError> {
     let layout = meter(&chip.mau, entries);
     let alus = alus(chip, Column::MeterAlu, layout, "meter entries", entries)?;
@@ -82,7 +81,7 @@ pub fn meter_demand(chip: &ChipSpec, entries: u64, coloured: bool) -> Result<Sta
     Ok(over(Column::MeterAlu, alus, layout, colours))
 }
 
-/// The fewest ALUs that reach the layout's data RAMs and a spare bank each.
+/// Returns the fewest ALUs that reach the layout's data RAMs and a spare bank each.
 fn alus(
     chip: &ChipSpec,
     alu: Column,
@@ -123,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn registers_of_the_sheets() {
+    fn registers_of_the_model_pages() {
         // model: chip §4.5; conweave §2.8: 32 x 64K 17 map RAMs, 8 x 64K 5, any small array 2.
         for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
             let rows = [

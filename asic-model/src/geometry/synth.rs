@@ -1,6 +1,6 @@
 //! Synthetic two-port memories: registers, counters, meters, selectors (model: chip §1.3, §3.5, §4.5, §5).
 //!
-//! Each pairs every SRAM with a map RAM and has one spare bank.
+//! Such a memory pairs every SRAM with a map RAM and has one spare bank.
 
 use super::GeometryError;
 use crate::chip::{ChipSpec, HashSpec, MauSpec};
@@ -12,7 +12,7 @@ pub struct SynthLayout {
     pub entries_per_word: u32,
     /// RAMs that hold data.
     pub data_rams: u64,
-    /// SRAMs in all, the spare included.
+    /// Number of SRAMs, including the spare.
     pub srams: u64,
     /// Map RAMs paired with them.
     pub map_rams: u64,
@@ -31,10 +31,10 @@ fn synth(mau: &MauSpec, entries: u64, entries_per_word: u32) -> SynthLayout {
     SynthLayout { entries_per_word, data_rams, srams, map_rams: srams, capacity }
 }
 
-/// The layout of a register of `entries` elements of `element_bits` bits; for pairs, both halves together.
+/// Returns the layout of a register of `entries` elements of `element_bits` bits; for pairs, both halves together.
 ///
 /// # Errors
-/// An element width that words cannot be divided into. The size is not bounded: compare with
+/// Fails if words cannot be divided into elements of this width. The size is not bounded: compare with
 /// [`max_register_rams`].
 pub fn register(mau: &MauSpec, entries: u64, element_bits: u32) -> Result<SynthLayout, GeometryError> {
     match element_bits {
@@ -43,8 +43,8 @@ pub fn register(mau: &MauSpec, entries: u64, element_bits: u32) -> Result<SynthL
     }
 }
 
-/// The SRAMs, the spare included, that one register can have: the rows that a meter ALU reaches where the
-/// memory core is split, else every RAM with a map RAM partner (model: chip §4.5).
+/// Returns the number of SRAMs, including the spare, that one register can have. If the memory core is split, these are
+/// the rows that a meter ALU reaches; otherwise, all RAMs with a map RAM (model: chip §4.5).
 pub fn max_register_rams(chip: &ChipSpec) -> u64 {
     let mau = &chip.mau;
     let rows = if chip.features.memory_core_split { mau.meter_rows_per_alu } else { mau.sram_rows };
@@ -81,7 +81,7 @@ impl CounterFormat {
         }
     }
 
-    /// The bits that count packets and the bits that count bytes, if the format counts both.
+    /// Returns the bits that count packets and the bits that count bytes, if the format counts both.
     pub const fn packet_and_byte_bits(self) -> Option<(u32, u32)> {
         match self {
             Self::Single32 | Self::Single64 => None,
@@ -92,23 +92,22 @@ impl CounterFormat {
     }
 }
 
-/// The layout of a counter.
+/// Returns the layout of a counter.
 pub fn counter(mau: &MauSpec, entries: u64, format: CounterFormat) -> SynthLayout {
     synth(mau, entries, format.entries_per_word())
 }
 
-/// The layout of a meter, LPF or WRED: one entry per word. Coloured meters also need
-/// [`meter_colour_rams`].
+/// Returns the layout of a meter, LPF or WRED: one entry per word. Coloured meters also need [`meter_colour_rams`].
 pub fn meter(mau: &MauSpec, entries: u64) -> SynthLayout {
     synth(mau, entries, 1)
 }
 
-/// Map RAMs that hold the colours of a coloured meter: four per map RAM word.
+/// Returns the map RAMs that hold the colours of a coloured meter: four per map RAM word.
 pub fn meter_colour_rams(mau: &MauSpec, entries: u64) -> u64 {
     entries.div_ceil(4 * u64::from(mau.map_ram_depth.max(1)))
 }
 
-/// Map RAMs that hold the ages of `entries` entries of 1, 2, 3 or 6 bits.
+/// Returns the map RAMs that hold the ages of `entries` entries of 1, 2, 3 or 6 bits.
 ///
 /// The 11-bit word holds 8, 4, 2 or 1 ages (model: chip §1.2), a power of two so that an address is a shift.
 pub fn idle_map_rams(mau: &MauSpec, entries: u64, bits: u32) -> u64 {
@@ -121,7 +120,8 @@ pub fn idle_map_rams(mau: &MauSpec, entries: u64, bits: u32) -> u64 {
     entries.div_ceil(per_word * u64::from(mau.map_ram_depth.max(1)))
 }
 
-/// How a selector group's RAM words are addressed: `((hash mod modulus) << shift) | offset`.
+/// Addressing of a selector group's RAM words: `((hash mod modulus) << shift)
+/// offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SelectorGroup {
     /// The modulus, at least 1.
@@ -137,15 +137,15 @@ impl SelectorGroup {
     }
 }
 
-/// True if groups of up to `members` members make a wide selector, which costs latency.
+/// Returns true if groups of up to `members` members make a wide selector, which costs latency.
 pub const fn is_wide_selector(hash: &HashSpec, members: u32) -> bool {
     members > hash.selector_members_per_word
 }
 
-/// The least addressable group that holds `members` members.
+/// Returns the least addressable group that holds `members` members.
 ///
 /// # Errors
-/// No members, or more than the largest group holds.
+/// Fails without members, and with more than the largest group holds.
 pub fn selector_group(hash: &HashSpec, members: u32) -> Result<SelectorGroup, GeometryError> {
     if members == 0 {
         return Err(GeometryError::Zero { what: "selector group size" });
@@ -163,10 +163,10 @@ pub fn selector_group(hash: &HashSpec, members: u32) -> Result<SelectorGroup, Ge
     })
 }
 
-/// The layout of a selector with `groups` groups of up to `members` members.
+/// Returns the layout of a selector with `groups` groups of up to `members` members.
 ///
 /// # Errors
-/// As [`selector_group`].
+/// Fails in the same cases as [`selector_group`].
 pub fn selector(chip: &ChipSpec, groups: u64, members: u32) -> Result<SynthLayout, GeometryError> {
     let group = selector_group(&chip.hash, members)?;
     Ok(synth(&chip.mau, groups.saturating_mul(u64::from(group.words())), 1))

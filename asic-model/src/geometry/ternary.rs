@@ -3,8 +3,8 @@
 use super::GeometryError;
 use crate::chip::MauSpec;
 
-/// TCAM blocks side by side for a key of `key_bytes` bytes: a pair of blocks holds 11 bytes, a single one 5 and
-/// a nibble, which the estimate counts as 6.
+/// Returns the number of TCAM blocks in parallel for a key of `key_bytes` bytes. A pair of blocks holds 11 bytes; a
+/// single block holds 5 bytes and a nibble, which the estimate counts as 6.
 pub fn ternary_width(key_bytes: u32) -> u32 {
     const PAIR_BYTES: u32 = 11;
     const SINGLE_BYTES: u32 = 6;
@@ -14,16 +14,16 @@ pub fn ternary_width(key_bytes: u32) -> u32 {
     if rest > SINGLE_BYTES { width + 2 } else { width + u32::from(rest > 0 || width == 0) }
 }
 
-/// TCAM blocks of a table of `entries` entries with keys of `key_bytes` bytes.
+/// Returns the TCAM blocks of a table of `entries` entries with keys of `key_bytes` bytes.
 pub fn tcams(mau: &MauSpec, entries: u64, key_bytes: u32) -> u64 {
     entries.div_ceil(u64::from(mau.tcam_depth.max(1))).saturating_mul(u64::from(ternary_width(key_bytes)))
 }
 
-/// Entries of ternary indirection per RAM word for `overhead_bits` bits per entry: 64 bits at most, 8 at least,
-/// in powers of two. `None` if there is no overhead and so no indirection.
+/// Returns the entries of ternary indirection per RAM word for `overhead_bits` bits per entry. An entry takes a power
+/// of two from 8 to 64 bits. Returns `None` if there is no overhead and so no indirection.
 ///
 /// # Errors
-/// More overhead than half a RAM word.
+/// Fails if the overhead is more than half a RAM word.
 pub fn tind_entries_per_word(mau: &MauSpec, overhead_bits: u32) -> Result<Option<u32>, GeometryError> {
     const SMALLEST: u32 = 8;
     let limit = mau.sram_width / 2;
@@ -38,19 +38,19 @@ pub fn tind_entries_per_word(mau: &MauSpec, overhead_bits: u32) -> Result<Option
     }
 }
 
-/// RAMs of ternary indirection for `entries` entries of `overhead_bits` bits.
+/// Returns the RAMs of ternary indirection for `entries` entries of `overhead_bits` bits.
 ///
 /// # Errors
-/// As [`tind_entries_per_word`].
+/// Fails in the same cases as [`tind_entries_per_word`].
 pub fn tind_rams(mau: &MauSpec, entries: u64, overhead_bits: u32) -> Result<u64, GeometryError> {
     let per_word = tind_entries_per_word(mau, overhead_bits)?;
     let per_ram = per_word.map(|entries| u64::from(entries) * u64::from(mau.sram_depth));
     Ok(per_ram.map_or(0, |per_ram| entries.div_ceil(per_ram.max(1))))
 }
 
-/// TCAM lines to plan for `entries` entries with a range field of `nibbles` nibbles: a quarter of them are
-/// ranges, and a range takes up to `2 * nibbles - 1` lines but no more than 8. A range field takes two TCAM
-/// bytes per key byte.
+/// Returns the TCAM rows to plan for `entries` entries with a range field of `nibbles` nibbles. The estimate takes a
+/// quarter of the entries as ranges, each with up to `2 * nibbles - 1` rows but no more than 8. A range field takes two
+/// TCAM bytes per key byte.
 pub fn range_lines(entries: u64, nibbles: u32) -> u64 {
     const MOST_LINES: u64 = 8;
     let ranges = entries.div_ceil(4);

@@ -1,6 +1,4 @@
-//! The algorithms and their definition on a bit string.
-//!
-//! One plain function per algorithm.
+//! Hash algorithms, each defined as a plain function on a bit string.
 
 use super::{BitString, CrcParams, splitmix64};
 
@@ -16,7 +14,7 @@ pub enum XorWidth {
 }
 
 impl XorWidth {
-    /// The width in bits.
+    /// Returns the width in bits.
     pub const fn bits(self) -> u32 {
         match self {
             Self::W8 => 8,
@@ -31,11 +29,11 @@ impl XorWidth {
 pub enum HashAlgorithm {
     /// The input itself, read as a big number; the output takes its low bits.
     Identity,
-    /// The input cut into words from its first bit on, zeros appended behind, and the words XORed.
+    /// The input is cut into words from its first bit on, padded with zeros at the end, and the words are XORed.
     Xor(XorWidth),
     /// A pseudo-random GF(2) matrix and constant, fixed by the seed (model: chip §11.3).
     Random {
-        /// Which matrix; equal seeds give equal matrices.
+        /// Seed of the matrix; equal seeds give equal matrices.
         seed: u64,
     },
     /// A cyclic redundancy check.
@@ -43,8 +41,9 @@ pub enum HashAlgorithm {
 }
 
 impl HashAlgorithm {
-    /// Width of the algorithm's own result in bits, given the input's length and the bits asked of it:
-    /// identity has as many as its input (up to the 64 an output may have), a random matrix as many as asked.
+    /// Returns the width of the algorithm's own result in bits for an input of `input_bits`, if `output_bits` are
+    /// requested. Identity returns as many bits as the input (at most 64, the widest output); a random matrix returns
+    /// as many as requested.
     pub const fn natural_width(&self, input_bits: usize, output_bits: u32) -> u32 {
         match self {
             Self::Identity => {
@@ -60,9 +59,9 @@ impl HashAlgorithm {
         }
     }
 
-    /// The algorithm's result on `input`, right-aligned; identity and random matrices fill all 64 bits.
+    /// Returns the algorithm's result on `input`, right-aligned. Identity and random matrices fill all 64 bits.
     ///
-    /// This is the definition: one bit at a time, no tables.
+    /// This function is the definition: it works bit by bit and without tables.
     pub fn evaluate(&self, input: &BitString) -> u64 {
         match self {
             Self::Identity => input.iter().fold(0, |number, bit| number << 1 | u64::from(bit)),
@@ -80,7 +79,7 @@ impl HashAlgorithm {
     }
 }
 
-/// XOR of the `width`-bit words of `input`, the last filled up with zero bits behind.
+/// XORs the `width`-bit words of `input`; the last word is padded with zero bits at the end.
 fn fold(input: &BitString, width: u32) -> u64 {
     input.iter().zip((0..width).rev().cycle()).fold(0, |sum, (bit, weight)| sum ^ u64::from(bit) << weight)
 }

@@ -1,6 +1,4 @@
-//! The bit string a hash reads.
-//!
-//! Concatenation of values, most significant bit first.
+//! Bit string that a hash reads: a concatenation of values, most significant bit first.
 
 /// A string of bits in hash order: position 0 is the most significant bit of the first field.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -9,17 +7,17 @@ pub struct BitString {
 }
 
 impl BitString {
-    /// An empty string.
+    /// Creates an empty string.
     pub const fn new() -> Self {
         Self { bits: Vec::new() }
     }
 
-    /// An empty string with room for so many bits.
+    /// Creates an empty string with room for `bits` bits.
     pub fn with_capacity(bits: usize) -> Self {
         Self { bits: Vec::with_capacity(bits) }
     }
 
-    /// The bits of `bytes`, first byte first, each from its most significant bit.
+    /// Returns the bits of `bytes`, first byte first, each from its most significant bit.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut string = Self::new();
         for &byte in bytes {
@@ -42,22 +40,22 @@ impl BitString {
         self.bits.clear();
     }
 
-    /// Number of bits.
+    /// Returns the number of bits.
     pub fn len(&self) -> usize {
         self.bits.len()
     }
 
-    /// Whether there are no bits.
+    /// Returns true if the string is empty.
     pub fn is_empty(&self) -> bool {
         self.bits.is_empty()
     }
 
-    /// The bits in order.
+    /// Returns the bits in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = bool> + ExactSizeIterator + '_ {
         self.bits.iter().copied()
     }
 
-    /// Words of so many bits, at most 64, one after the other; a last incomplete one is filled up with zeros behind.
+    /// Returns the consecutive words of `bits` bits, at most 64. The last word is padded with zeros at the end.
     pub fn words(&self, bits: usize) -> impl Iterator<Item = u64> + '_ {
         let bits = bits.clamp(1, 64);
         self.bits.chunks(bits).map(move |word| {
@@ -65,7 +63,7 @@ impl BitString {
         })
     }
 
-    /// A string of `len` zeros, with the bit at `one` set when that position exists.
+    /// Returns a string of `len` zeros in which the bit at `one`, if that position exists, is set.
     pub(super) fn unit(len: usize, one: Option<usize>) -> Self {
         Self { bits: (0..len).map(|position| Some(position) == one).collect() }
     }

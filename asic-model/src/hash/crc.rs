@@ -1,6 +1,4 @@
-//! Cyclic redundancy checks of any width from 8 to 64 bits, bit by bit.
-//!
-//! The parameters with their checks, and the definition.
+//! Cyclic redundancy checks of any width from 8 to 64 bits: the checked parameters, and the bit-by-bit definition.
 
 use thiserror::Error;
 
@@ -22,13 +20,13 @@ pub struct CrcParams {
     xor_out: u64,
 }
 
-/// Why parameters make no CRC the chip can compute.
+/// Reason for which the chip cannot compute a CRC with these parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CrcError {
     /// The width is outside 8..=64.
     #[error("CRC width is {found} bits; the chip computes 8 to 64")]
     Width {
-        /// The width asked for.
+        /// Width of the parameters.
         found: u32,
     },
     /// The polynomial has no constant term.
@@ -36,7 +34,7 @@ pub enum CrcError {
         "CRC polynomial {found:#x} is even; its lowest bit (the constant term) must be 1, the top term is left out"
     )]
     EvenPolynomial {
-        /// The polynomial asked for.
+        /// Polynomial of the parameters.
         found: u64,
     },
     /// A parameter has bits above the width.
@@ -44,7 +42,7 @@ pub enum CrcError {
     TooWide {
         /// `polynomial`, `initial value` or `final XOR`.
         parameter: &'static str,
-        /// Its value.
+        /// Value of the parameter.
         found: u64,
         /// The CRC's width in bits.
         width: u32,
@@ -55,7 +53,7 @@ impl CrcParams {
     /// Checked parameters; `poly` without its top term.
     ///
     /// # Errors
-    /// When the width is outside 8..=64, the polynomial is even, or a value has bits above the width.
+    /// Fails if the width is outside 8..=64, the polynomial is even, or a value has bits above the width.
     pub const fn new(
         width: u32,
         poly: u64,
@@ -87,32 +85,32 @@ impl CrcParams {
         Self { width, reflect, poly, init, xor_out }
     }
 
-    /// Width of register and result in bits, 8..=64.
+    /// Returns the width of register and result in bits, 8..=64.
     pub const fn width(&self) -> u32 {
         self.width as u32
     }
 
-    /// The polynomial without its top term.
+    /// Returns the polynomial without its top term.
     pub const fn poly(&self) -> u64 {
         self.poly
     }
 
-    /// Whether each input byte and the result are bit-reversed.
+    /// Returns true if each input byte and the result are bit-reversed.
     pub const fn reflect(&self) -> bool {
         self.reflect
     }
 
-    /// The register's start value, unreflected.
+    /// Returns the register's start value, unreflected.
     pub const fn init(&self) -> u64 {
         self.init
     }
 
-    /// The value XORed onto the result.
+    /// Returns the value XORed onto the result.
     pub const fn xor_out(&self) -> u64 {
         self.xor_out
     }
 
-    /// The CRC of `input`, extended in front with zero bits to a whole byte.
+    /// Returns the CRC of `input`, extended in front with zero bits to a whole byte.
     pub(super) fn compute(&self, input: &BitString) -> u64 {
         let padding = (8 - input.len() % 8) % 8;
         let padded: Vec<bool> = std::iter::repeat_n(false, padding).chain(input.iter()).collect();

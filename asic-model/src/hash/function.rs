@@ -1,6 +1,4 @@
-//! A hash as a program uses it: algorithm, output width, seed, rotation.
-//!
-//! The bit-serial definition of the whole function.
+//! Hash function of a program: algorithm, output width, seed, rotation. The bit-serial definition is here.
 
 use std::borrow::Cow;
 
@@ -8,8 +6,8 @@ use thiserror::Error;
 
 use super::{BitString, HashAlgorithm};
 
-/// How a switch makes its hash differ from its neighbours'. On a linear algorithm both forms amount to XOR
-/// with a constant (model: hashing §2), but not the same one for the same number.
+/// Method by which a switch makes its hash differ from its neighbours'. On a linear algorithm both methods XOR a
+/// constant onto the hash (model: hashing §2), but the constants of one seed differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Seed {
     /// The hardware seed register: XORed onto the output bits (model: chip §11.1).
@@ -19,7 +17,7 @@ pub enum Seed {
     Prefix {
         /// The seed's value, right-aligned.
         value: u64,
-        /// How many bits it takes.
+        /// Number of bits.
         bits: u32,
     },
 }
@@ -35,13 +33,13 @@ pub struct HashFunction {
     rotate_right: u32,
 }
 
-/// Why a hash function cannot be built.
+/// Reason for which a hash function cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum HashFunctionError {
     /// The output width is outside 1..=64.
     #[error("hash output is {found} bits wide; 1 to 64 are possible (a hash group has 52)")]
     OutputWidth {
-        /// The width asked for.
+        /// Requested width.
         found: u32,
     },
     /// The seed has bits above its width.
@@ -55,17 +53,17 @@ pub enum HashFunctionError {
     /// A seed prefix longer than a seed can be.
     #[error("hash seed prefix is {found} bits long; 0 to 64 are possible")]
     PrefixWidth {
-        /// The length asked for.
+        /// Requested length.
         found: u32,
     },
 }
 
 impl HashFunction {
-    /// The low `output_bits` (1..=64) bits of the algorithm's result, no seed, no rotation. Bits the
-    /// algorithm does not have are zero.
+    /// Returns the low `output_bits` (1..=64) bits of the algorithm's result, no seed, no rotation. Bits the algorithm
+    /// does not have are zero.
     ///
     /// # Errors
-    /// When the output width is outside its range.
+    /// Fails if the output width is outside its range.
     pub const fn new(algorithm: HashAlgorithm, output_bits: u32) -> Result<Self, HashFunctionError> {
         if output_bits < 1 || output_bits > 64 {
             return Err(HashFunctionError::OutputWidth { found: output_bits });
@@ -73,7 +71,7 @@ impl HashFunction {
         Ok(Self { algorithm, output_bits, extend: false, seed: Seed::Xor(0), rotate_right: 0 })
     }
 
-    /// Output bits beyond the algorithm's width repeat its bits instead of being zero: the `extended` flag of
+    /// Repeats the algorithm's bits in output bits beyond its width, which are otherwise zero: the `extended` flag of
     /// a CRC polynomial (model: chip §11.2). A selector that wants more bits than a CRC has needs this.
     pub const fn extended(mut self) -> Self {
         self.extend = true;
@@ -83,7 +81,7 @@ impl HashFunction {
     /// Sets the seed.
     ///
     /// # Errors
-    /// When the seed has bits above the width it applies to.
+    /// Fails if the seed has bits above the width it applies to.
     pub const fn with_seed(mut self, seed: Seed) -> Result<Self, HashFunctionError> {
         let (value, bits) = match seed {
             Seed::Xor(value) => (value, self.output_bits),
@@ -106,27 +104,27 @@ impl HashFunction {
         self
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     pub const fn algorithm(&self) -> HashAlgorithm {
         self.algorithm
     }
 
-    /// Output width in bits, 1..=64.
+    /// Returns the output width in bits, 1..=64.
     pub const fn output_bits(&self) -> u32 {
         self.output_bits
     }
 
-    /// The seed; `Seed::Xor(0)` when none was set.
+    /// Returns the seed; `Seed::Xor(0)` when none was set.
     pub const fn seed(&self) -> Seed {
         self.seed
     }
 
-    /// The rotation, below the output width.
+    /// Returns the rotation, below the output width.
     pub const fn rotation(&self) -> u32 {
         self.rotate_right
     }
 
-    /// The hash of `input`, by definition: bit-serial, allocating, for the reference interpreter, the control
+    /// Returns the hash of `input`, by definition: bit-serial, allocating, for the reference interpreter, the control
     /// plane and tests. Packet paths use [`LinearHash`](super::LinearHash).
     pub fn hash(&self, input: &BitString) -> u64 {
         let (message, mask) = match self.seed {
@@ -152,12 +150,12 @@ impl HashFunction {
     }
 }
 
-/// The low `bits` (0..=64) bits set.
+/// Returns the low `bits` (0..=64) bits set.
 const fn low_bits(bits: u32) -> u64 {
     if bits == 0 { 0 } else { u64::MAX >> (64 - bits) }
 }
 
-/// `value` rotated right by `amount` (below `width`) within `width` (1..=64) bits.
+/// Returns `value` rotated right by `amount` (below `width`) within `width` (1..=64) bits.
 const fn rotate_right(value: u64, amount: u32, width: u32) -> u64 {
     if amount == 0 { value } else { (value >> amount | value << (width - amount)) & low_bits(width) }
 }

@@ -1,6 +1,4 @@
-//! Where the bits of a hash input sit.
-//!
-//! Pieces, fields and constants, checked for one source per position.
+//! Positions of fields and constants in a hash input. Each position has one source.
 
 use thiserror::Error;
 
@@ -13,14 +11,14 @@ use super::BitString;
 pub struct Piece {
     /// Index of the slot.
     pub slot: u16,
-    /// Which byte of the slot, 0 (least significant) to 3.
+    /// Byte of the slot, 0 (least significant) to 3.
     pub byte: u8,
     /// `bits[i]` is the position fed by bit `i` (weight 2^i) of the byte, `None` if the bit is no input.
     /// Positions count from the first bit of the [`BitString`].
     pub bits: [Option<u16>; 8],
 }
 
-/// Why a layout does not describe a hash input.
+/// Reason for which a layout does not describe a hash input.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum LayoutError {
     /// A position beyond the input's end.
@@ -35,9 +33,9 @@ pub enum LayoutError {
         /// Length of the input in bits.
         input_bits: usize,
     },
-    /// Two sources for one position.
+    /// A position has two sources.
     #[error(
-        "hash input position {position} is fed twice, the second time by slot {slot}; each position takes one slot bit or constant"
+        "hash input position {position} has two sources, the second is slot {slot}; each position takes one slot bit or constant"
     )]
     FedTwice {
         /// The second feeding slot.
@@ -50,7 +48,7 @@ pub enum LayoutError {
     NoSuchBit {
         /// The slot.
         slot: u16,
-        /// The lowest missing bit asked for.
+        /// The lowest missing bit.
         bit: u32,
     },
     /// A constant that feeds no free position.
@@ -65,7 +63,7 @@ pub enum LayoutError {
     },
 }
 
-/// Where the bits of a hash input come from: slot bits and constants. Positions that nothing feeds are zero.
+/// Sources of the bits of a hash input: slot bits and constants. Positions without a source are zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HashLayout {
     pub(super) pieces: Vec<Piece>,
@@ -74,21 +72,21 @@ pub struct HashLayout {
 }
 
 impl HashLayout {
-    /// A layout that feeds nothing.
+    /// Creates a layout that feeds nothing.
     pub const fn new() -> Self {
         Self { pieces: Vec::new(), constants: Vec::new(), summed: false }
     }
 
-    /// The same where a position may be fed several times: it is the sum modulo two, as for symmetric hashes.
+    /// Allows several sources of a position, which are then added modulo two, as symmetric hashes need.
     #[must_use]
     pub fn summed(self) -> Self {
         Self { summed: true, ..self }
     }
 
-    /// Adds one byte with an arbitrary placement of its bits.
+    /// Adds one byte; each of its bits may feed any position.
     pub fn piece(&mut self, piece: Piece) -> &mut Self {
         let same = |known: &&mut Piece| known.slot == piece.slot && known.byte == piece.byte;
-        // One table serves all bits of a byte, whoever placed them, unless two claim the same bit.
+        // One table serves all bits of a byte, unless two pieces use the same bit.
         match self.pieces.iter_mut().find(same) {
             Some(known)
                 if known.bits.iter().zip(piece.bits).all(|(old, new)| old.is_none() || new.is_none()) =>
@@ -106,7 +104,7 @@ impl HashLayout {
     /// most significant bit) to `position + width - 1`.
     ///
     /// # Errors
-    /// When the slot has no such bits, or a position does not fit 16 bits.
+    /// Fails if the slot has no such bits, or a position does not fit 16 bits.
     pub fn field(
         &mut self,
         slot: u16,
@@ -143,7 +141,7 @@ impl HashLayout {
         self
     }
 
-    /// Checks that every source exists and every position of an `input_bits` long input has at most one.
+    /// Checks that every source exists and that every position of an input of `input_bits` bits has at most one source.
     pub(super) fn check(&self, input_bits: usize) -> Result<(), LayoutError> {
         let mut fed = vec![false; input_bits];
         for &Piece { slot, byte, bits } in &self.pieces {
@@ -167,7 +165,7 @@ impl HashLayout {
         Ok(())
     }
 
-    /// The bits that the layout gathers from `slots`, in hash order; a slot that is not there is zero.
+    /// Returns the bits that the layout gathers from `slots`, in hash order; a slot that is not there is zero.
     pub fn gather(&self, slots: &[u32], input_bits: usize) -> BitString {
         let mut gathered = vec![false; input_bits];
         let mut feed = |position: usize, value: bool| {

@@ -1,6 +1,4 @@
-//! Hashes compiled to affine GF(2) maps over the words that hold the input.
-//!
-//! The matrix and its evaluation by table loads.
+//! Hashes compiled to affine GF(2) maps over the words that hold the input, evaluated by table loads.
 
 use std::cell::Cell;
 use std::ops::BitXorAssign;
@@ -14,7 +12,7 @@ struct Load {
     shift: u8,
 }
 
-/// The tables, one per load; 32-bit entries where the output fits, to halve the cache footprint.
+/// Tables, one per load. Entries have 32 bits if the output fits, which halves the cache footprint.
 #[derive(Debug, Clone)]
 enum Tables {
     Narrow(Box<[[u32; 256]]>),
@@ -40,7 +38,7 @@ impl LinearHash {
     /// quadratic in the input length; meant for load time.
     ///
     /// # Errors
-    /// When the layout names bits that do not exist or feeds a position twice.
+    /// Fails if the layout names bits that do not exist or feeds a position twice.
     pub fn new(function: HashFunction, input_bits: usize, layout: &HashLayout) -> Result<Self, LayoutError> {
         layout.check(input_bits)?;
         let zero = function.hash(&BitString::unit(input_bits, None));
@@ -60,13 +58,13 @@ impl LinearHash {
         Ok(Self { function, columns, constant, loads, tables })
     }
 
-    /// The hash of the input that `slots` hold; a slot that is not there is zero.
+    /// Returns the hash of the input that `slots` hold; a slot that is not there is zero.
     #[inline]
     pub fn eval(&self, slots: &[u32]) -> u64 {
         self.eval_with(|slot| slots.get(usize::from(slot)).copied().unwrap_or(0))
     }
 
-    /// The hash of the input whose slots `read` returns, for callers that do not keep slots in one slice.
+    /// Returns the hash of an input whose slots `read` returns, for callers that do not keep slots in one slice.
     #[inline]
     pub fn eval_with(&self, read: impl FnMut(u16) -> u32) -> u64 {
         match &self.tables {
@@ -75,12 +73,13 @@ impl LinearHash {
         }
     }
 
-    /// Which byte of the input each load takes: its slot, and how far down it stands there.
+    /// Returns the byte that each load reads: its slot, and its distance from the slot's lowest bit.
     pub fn bytes(&self) -> impl Iterator<Item = (u16, u8)> + '_ {
         self.loads.iter().map(|load| (load.slot, load.shift))
     }
 
-    /// The hash of the input whose bytes are these, in the order of [`LinearHash::bytes`]; as many as there are.
+    /// Returns the hash of the input whose bytes are these, in the order of [`LinearHash::bytes`]; as many as there
+    /// are.
     #[inline]
     pub fn eval_bytes<const K: usize>(&self, input: [u8; K]) -> u64 {
         match &self.tables {
@@ -89,9 +88,8 @@ impl LinearHash {
         }
     }
 
-    /// The hashes of many inputs, into `sums`: input `i` is what entry `i` of each slot's column holds. Runs
-    /// table by table over all inputs, which overlaps their loads.
-    /// At most `N` inputs.
+    /// Computes the hashes of up to `N` inputs into `sums`: input `i` consists of entry `i` of each slot's column. The
+    /// loop runs table by table over all inputs, which overlaps their loads.
     #[inline]
     pub fn eval_lanes<'c, const N: usize>(
         &self,
@@ -105,12 +103,12 @@ impl LinearHash {
         }
     }
 
-    /// The function that was compiled.
+    /// Returns the function that was compiled.
     pub const fn function(&self) -> &HashFunction {
         &self.function
     }
 
-    /// The map itself, for reports.
+    /// Returns the matrix of the map, for reports.
     pub fn matrix(&self) -> HashMatrix<'_> {
         HashMatrix {
             columns: &self.columns,
@@ -120,7 +118,7 @@ impl LinearHash {
     }
 }
 
-/// XOR of `start` and each load's table entry.
+/// Returns the XOR of `start` and each load's table entry.
 #[inline]
 fn fold<W: Copy + BitXorAssign>(
     loads: &[Load],
@@ -140,7 +138,7 @@ fn fold<W: Copy + BitXorAssign>(
 fn fold_bytes<W: Copy + BitXorAssign, const K: usize>(tables: &[[W; 256]], start: W, input: [u8; K]) -> W {
     let mut sum = start;
     if let Some(tables) = tables.first_chunk::<K>() {
-        // By number, since as many tables as bytes are known: the loop is unrolled.
+        // The loop is by index, because the number of tables is a constant and the loop is unrolled.
         for i in 0..K {
             sum ^= tables[i][usize::from(input[i])];
         }
@@ -192,7 +190,7 @@ fn fold_lanes<'c, W: Copy + Into<u64>, const N: usize>(
     }
 }
 
-/// What each value of the piece's byte adds to the hash.
+/// Returns the contribution of each value of the piece's byte to the hash.
 fn byte_table(columns: &[u64], piece: &Piece) -> [u64; 256] {
     let mut table = [0; 256];
     for value in 1..256usize {
@@ -203,7 +201,7 @@ fn byte_table(columns: &[u64], piece: &Piece) -> [u64; 256] {
     table
 }
 
-/// Column `position`; layouts are checked to stay within the input, so a missing one cannot be asked for.
+/// Returns column `position`. Layouts are checked to stay within the input, so every column exists.
 fn column(columns: &[u64], position: usize) -> u64 {
     columns.get(position).copied().unwrap_or(0)
 }
@@ -217,27 +215,27 @@ pub struct HashMatrix<'a> {
 }
 
 impl HashMatrix<'_> {
-    /// Number of input bits.
+    /// Returns the number of input bits.
     pub const fn input_bits(&self) -> usize {
         self.columns.len()
     }
 
-    /// Number of output bits, 1..=64.
+    /// Returns the number of output bits, 1..=64.
     pub const fn output_bits(&self) -> u32 {
         self.output_bits
     }
 
-    /// The output for an all-zero variable input: the seed register's value.
+    /// Returns the output for an all-zero variable input: the seed register's value.
     pub const fn constant(&self) -> u64 {
         self.constant
     }
 
-    /// The output bits that each input position flips, by position.
+    /// Returns the output bits that each input position flips, by position.
     pub const fn columns(&self) -> &[u64] {
         self.columns
     }
 
-    /// The input positions whose XOR makes output bit `bit` (constant aside); none for a bit that does not
+    /// Returns the input positions whose XOR makes output bit `bit` (constant aside); none for a bit that does not
     /// exist.
     pub fn row(&self, bit: u32) -> impl Iterator<Item = usize> + '_ {
         let asked =
@@ -245,7 +243,7 @@ impl HashMatrix<'_> {
         self.columns.iter().enumerate().filter_map(asked)
     }
 
-    /// How many of the output bits selected by `mask` are linearly independent: 2^rank values are reachable.
+    /// Returns the number of linearly independent output bits among those of `mask`: 2^rank values are reachable.
     pub fn rank(&self, mask: u64) -> u32 {
         // Basis vectors with distinct top bits; a new column that reduces to nothing adds no dimension.
         let mut basis = [0u64; 64];

@@ -1,6 +1,4 @@
-//! The named algorithms and how to find one.
-//!
-//! The list of model: chip §11.2, aliases, and the nearest name for a wrong one.
+//! Named hash algorithms (model: chip §11.2), their aliases, and the nearest name for an unknown one.
 
 use thiserror::Error;
 
@@ -58,7 +56,7 @@ const CRCS: [(&str, CrcParams); 41] = [
     ("crc_64_jones",    CrcParams::known(64, 0xad93_d235_94c9_35a9, true, ALL_64, 0)),
 ];
 
-/// The algorithms that are no CRC; `random` takes matrix 0.
+/// Algorithms other than CRCs; `random` is matrix 0.
 const OTHERS: [(&str, HashAlgorithm); 5] = [
     ("identity", HashAlgorithm::Identity),
     ("random", HashAlgorithm::Random { seed: 0 }),
@@ -67,7 +65,7 @@ const OTHERS: [(&str, HashAlgorithm); 5] = [
     ("xor32", HashAlgorithm::Xor(XorWidth::W32)),
 ];
 
-/// Other spellings in use for listed names.
+/// Other common spellings of listed names.
 const ALIASES: [(&str, &str); 8] = [
     ("crc_16_arc", "crc_16"),
     ("crc_16_buypass", "crc_16_bypass"),
@@ -83,7 +81,7 @@ const ALIASES: [(&str, &str); 8] = [
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("unknown hash algorithm `{found}`; {} (names: identity, random, xor8, xor16, xor32, crc_8, crc_16, crc_32, crc_64 and their catalogue relatives)", advice(*.nearest))]
 pub struct UnknownHashName {
-    /// The name asked for.
+    /// Name that was not found.
     pub found: String,
     /// The listed name that was probably meant.
     pub nearest: Option<&'static str>,
@@ -97,11 +95,11 @@ fn advice(nearest: Option<&str>) -> String {
 }
 
 impl HashAlgorithm {
-    /// The algorithm of a name of model: chip §11.2, such as `crc_16`, `crc_32c` or `xor16`. Case, `_` and
-    /// `-` do not matter, so the P4 spellings `CRC16` and `IDENTITY` work too. `random` is matrix 0.
+    /// Returns the algorithm of a name of model: chip §11.2, such as `crc_16`, `crc_32c` or `xor16`. Case, `_` and `-`
+    /// do not matter, so the P4 spellings `CRC16` and `IDENTITY` work too. `random` is matrix 0.
     ///
     /// # Errors
-    /// When no algorithm has the name; the error carries the one that was probably meant.
+    /// Fails if no algorithm has the name; the error carries the one that was probably meant.
     pub fn from_name(name: &str) -> Result<Self, UnknownHashName> {
         let wanted = bare(name);
         let canonical =
@@ -113,13 +111,13 @@ impl HashAlgorithm {
         })
     }
 
-    /// The listed name of the algorithm, or `None` for a custom polynomial or a random matrix other than 0.
-    /// Where two names share parameters the first one is given.
+    /// Returns the listed name of the algorithm; `None` for a custom polynomial, or a random matrix other than 0. If
+    /// two names share parameters, the first one is returned.
     pub fn name(&self) -> Option<&'static str> {
         Self::listed().find(|(_, algorithm)| algorithm == self).map(|(name, _)| name)
     }
 
-    /// Every listed name, aliases left out.
+    /// Returns every listed name, aliases left out.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Self::listed().map(|(name, _)| name)
     }
@@ -129,7 +127,7 @@ impl HashAlgorithm {
     }
 }
 
-/// A name in lower case without separators.
+/// Returns a name in lower case without separators.
 fn bare(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -1,18 +1,18 @@
-//! Four 16-bit hashes of one key at once, by one table load per key byte.
-//!
-//! The packed form of linear functions and its evaluation, for experiments over millions of flows.
+//! Four 16-bit hashes of one key, evaluated together by one table load per key byte, for experiments over millions of
+//! flows.
 
 /// A hash of a `K`-byte key.
 pub type KeyHash<'f, const K: usize> = &'f dyn Fn(&[u8; K]) -> u16;
 
-/// Four hashes in one word: lane i is bits 16·i on.
+/// Four hashes in one word: lane i starts at bit 16·i.
 #[derive(Debug, Clone)]
 pub struct PackedHash<const K: usize> {
     tables: Tables<K>,
     constant: u64,
 }
 
-/// What each value of each key byte adds; half as wide for two functions, so that more of it stays in cache.
+/// Contribution of each value of each key byte. For two functions the entries are half as wide, so that more of them
+/// stay in the cache.
 #[derive(Debug, Clone)]
 enum Tables<const K: usize> {
     Narrow(Box<[[u32; 256]; K]>),
@@ -20,8 +20,8 @@ enum Tables<const K: usize> {
 }
 
 impl<const K: usize> PackedHash<K> {
-    /// Packs up to four functions of a `K`-byte key; further ones are left out. The functions must be linear
-    /// over GF(2) up to a constant, as every hash of this crate is.
+    /// Packs up to four functions of a `K`-byte key; further functions are ignored. The functions must be linear over
+    /// GF(2) up to a constant, as every hash of this crate is.
     pub fn new(functions: &[KeyHash<'_, K>]) -> Self {
         let all = |key: &[u8; K]| {
             let lanes = (0..4).zip(functions);
@@ -52,7 +52,7 @@ impl<const K: usize> PackedHash<K> {
         Self { tables, constant }
     }
 
-    /// The four hashes.
+    /// Returns the four hashes.
     #[inline]
     pub fn eval(&self, key: &[u8; K]) -> u64 {
         match &self.tables {
@@ -73,7 +73,7 @@ impl<const K: usize> PackedHash<K> {
         }
     }
 
-    /// What the value of one key byte adds to the hashes of the key with that byte zero.
+    /// Returns the contribution of a key byte's value to the hashes.
     #[inline]
     pub fn byte(&self, index: usize, value: u8) -> u64 {
         match &self.tables {

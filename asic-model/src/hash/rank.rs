@@ -1,11 +1,9 @@
-//! Linear algebra over GF(2) on hashes: how many independent bits a set of functions has.
+//! Linear algebra over GF(2) on hashes: the number of independent bits of a set of functions.
 //!
-//! Rows read off a linear function, and their rank.
-//!
-//! Two choices are independent exactly when the bits that they take are, jointly: n bits of rank n reach all
-//! 2^n combinations equally often (model: hashing §1.3).
+//! Two choices are independent exactly if the hash bits that they use are jointly independent: n bits of rank n reach
+//! all 2^n combinations equally often (model: hashing §1.3).
 
-/// The rows of a linear function of up to 128 key bits: row i says which key bits are XORed into output bit i.
+/// Returns the rows of a linear function of up to 128 key bits: row i says which key bits are XORed into output bit i.
 /// A constant (a seed) has no part in it.
 pub fn rows(key_bits: u32, output_bits: u32, hash: impl Fn(u128) -> u64) -> Vec<u128> {
     let zero = hash(0);
@@ -19,7 +17,7 @@ pub fn rows(key_bits: u32, output_bits: u32, hash: impl Fn(u128) -> u64) -> Vec<
     rows
 }
 
-/// The rank of some rows: how many are linearly independent.
+/// Returns the rank of some rows: how many are linearly independent.
 pub fn rank(rows: impl IntoIterator<Item = u128>) -> u32 {
     let mut basis = [0u128; 128];
     let mut rank = 0;
@@ -37,7 +35,7 @@ pub fn rank(rows: impl IntoIterator<Item = u128>) -> u32 {
     rank
 }
 
-/// The rank of some rows when only the key bits of `varying` differ from flow to flow: the entropy that reaches
+/// Returns the rank of some rows when only the key bits of `varying` differ from flow to flow: the entropy that reaches
 /// the outputs, in bits.
 pub fn rank_within(rows: impl IntoIterator<Item = u128>, varying: u128) -> u32 {
     rank(rows.into_iter().map(|row| row & varying))

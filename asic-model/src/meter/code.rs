@@ -1,6 +1,5 @@
-//! Rates and bursts as meter entries hold them.
-//!
-//! The two floating-point codes and the way from exact values to them.
+//! Encodings of rates and bursts in meter entries: two floating-point codes, and the conversion of exact values to
+//! them.
 
 use crate::clock::Clock;
 use std::fmt;
@@ -8,7 +7,7 @@ use thiserror::Error;
 
 /// Bits of a rate's mantissa.
 const RATE_BITS: u32 = 9;
-/// Largest exponent at which a bucket still sees time pass in the stamp's 28 bits.
+/// Largest exponent at which a bucket still sees time pass in the timestamp's 28 bits.
 const RATE_EXPONENT_MAX: u32 = 27;
 /// Bits of a burst's mantissa.
 const BURST_BITS: u32 = 8;
@@ -34,7 +33,7 @@ pub enum MeterError {
     },
     /// Less than the smallest credit.
     #[error(
-        "rate {per_second} per second is below the least one of {clock}, 1 in {limit} cycles: use a higher rate, or 0 for none"
+        "rate {per_second} per second is too low; the lowest rate at {clock} is 1 in {limit} cycles: use a higher rate, or 0 for none"
     )]
     RateTooLow {
         /// Units per second.
@@ -44,7 +43,7 @@ pub enum MeterError {
         /// The clock.
         clock: Clock,
     },
-    /// A bucket that one credit would overflow.
+    /// The bucket is smaller than one credit.
     #[error("burst {burst} is below one credit of {credit}: use a burst of at least {credit}")]
     BurstTooSmall {
         /// The burst.
@@ -53,14 +52,14 @@ pub enum MeterError {
         credit: u64,
     },
     /// More than a bucket can hold.
-    #[error("burst {burst} is beyond the largest one, {limit}")]
+    #[error("burst {burst} is too large; it is at most {limit}")]
     BurstTooLarge {
         /// The burst.
         burst: u64,
         /// The largest.
         limit: u64,
     },
-    /// A peak rate below the committed one.
+    /// The peak rate is below the committed rate.
     #[error(
         "peak rate {peak} per second is below the committed rate {committed}: a packet cannot exceed the peak before the committed rate"
     )]
@@ -84,10 +83,10 @@ impl BurstCode {
     /// The largest burst.
     pub const MAX: u64 = ((1 << BURST_BITS) - 1) << BURST_EXPONENT_MAX;
 
-    /// The largest code that is no larger than `units` bytes or packets.
+    /// Returns the largest code that is not above `units` bytes or packets.
     ///
     /// # Errors
-    /// More than [`BurstCode::MAX`].
+    /// Fails above [`BurstCode::MAX`].
     pub const fn new(units: u64) -> Result<Self, MeterError> {
         let bits = u64::BITS - units.leading_zeros();
         let exponent = bits.saturating_sub(BURST_BITS);
@@ -97,12 +96,13 @@ impl BurstCode {
         Ok(Self { mantissa: (units >> exponent) as u8, exponent: exponent as u8 })
     }
 
-    /// Bytes or packets.
+    /// Returns the burst in bytes or packets.
     pub const fn units(self) -> u64 {
         (self.mantissa as u64) << self.exponent
     }
 
-    /// How far levels and credits of such a bucket are scaled down: large bursts leave the 23 bits of a level.
+    /// Returns the shift by which levels and credits of the bucket are scaled down, because a large burst exceeds the
+    /// 23 bits of a level.
     pub const fn scale(self) -> u32 {
         (self.exponent as u32).saturating_sub(LEVEL_EXPONENT)
     }
@@ -120,11 +120,11 @@ impl RateCode {
     /// No credit ever.
     pub const ZERO: Self = Self { mantissa: 0, exponent: RATE_EXPONENT_MAX as u8 };
 
-    /// The code for `per_second / divisor` units per second with the finest credits that the burst allows. The
-    /// rate is rounded down, by less than one part in 2^8 as long as it is not very low (driver).
+    /// Returns the code for `per_second / divisor` units per second with the finest credits that the burst allows. The
+    /// rate is rounded down, by less than one part in 2^8 unless it is very low (driver).
     ///
     /// # Errors
-    /// Rates that the code does not reach, and bursts below one credit.
+    /// Fails if the code cannot express the rate, and if the burst is below one credit.
     pub fn new(per_second: u64, divisor: u32, clock: Clock, burst: BurstCode) -> Result<Self, MeterError> {
         if per_second == 0 {
             return Ok(Self::ZERO);
@@ -154,7 +154,7 @@ impl RateCode {
         Ok(Self { mantissa, exponent: (exponent + burst.scale()) as u8 })
     }
 
-    /// Units, in the bucket's scale, per credit.
+    /// Returns the units, in the bucket's scale, per credit.
     pub const fn mantissa(self) -> u16 {
         self.mantissa
     }

@@ -18,7 +18,7 @@ impl Colour {
     /// Every colour.
     pub const ALL: [Self; 3] = [Self::Green, Self::Yellow, Self::Red];
 
-    /// The two bits that stand for it in metadata: 0, 1 and 3.
+    /// Returns the two bits of the colour in metadata: 0, 1 or 3.
     pub const fn bits(self) -> u8 {
         match self {
             Self::Green => 0,
@@ -27,7 +27,7 @@ impl Colour {
         }
     }
 
-    /// The colour of two bits; 2 is another yellow. Higher bits are ignored.
+    /// Returns the colour of two bits; 2 is another yellow. Higher bits are ignored.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::Green,

@@ -1,11 +1,9 @@
 //! Low-pass filters: exponential averages of samples, and rates.
 //!
-//! A filter entry and one step.
-//!
-//! The chip has no multiplier here. A step takes the time since the entry's stamp as a power of two times the
-//! time constant's mantissa, so that its ratio to the time constant is a power of two, 2^S, and approximates
-//! the decay by two shifts; the stamp advances by exactly the time taken, never beyond now, and what is left
-//! over counts next time (model).
+//! The chip has no multiplier here. A step takes the time since the entry's timestamp as a power of two times the time
+//! constant's mantissa. The ratio to the time constant is then a power of two, 2^S, and two shifts approximate the
+//! decay. The timestamp advances by exactly the time taken, never beyond the current time, and the rest counts in the
+//! next step (model).
 
 use crate::clock::Clock;
 use crate::units::{Cycles, Duration};
@@ -15,10 +13,10 @@ use thiserror::Error;
 const MANTISSA_BITS: u32 = 9;
 /// Largest exponent of a time constant.
 const EXPONENT_MAX: u32 = 31;
-/// The longest distance that a stamp of 28 bits shows.
+/// The longest distance that a timestamp of 28 bits shows.
 const DISTANCE_MAX: u64 = (1 << 28) - 1;
 
-/// What a filter makes of its inputs.
+/// Function of a filter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LpfMode {
     /// The average of the inputs, which are samples of something.
@@ -27,7 +25,7 @@ pub enum LpfMode {
     Rate,
 }
 
-/// Why a filter cannot be configured so.
+/// Problem of a filter's configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum LpfError {
     /// A time constant beyond the code.
@@ -35,7 +33,7 @@ pub enum LpfError {
     TimeConstant {
         /// The time constant.
         found: Duration,
-        /// The same in whole cycles.
+        /// The time constant in whole cycles.
         cycles: u128,
         /// The clock.
         clock: Clock,
@@ -74,19 +72,19 @@ pub struct LpfConfig {
 }
 
 impl LpfConfig {
-    /// A filter with one time constant; its output is shifted right by `shift`.
+    /// Creates a filter with one time constant whose output is shifted right by `shift`.
     ///
     /// # Errors
-    /// Time constants and shifts beyond the entry's fields.
+    /// Fails if the time constant or the shift exceeds its field of the entry.
     pub fn new(mode: LpfMode, time_constant: Duration, shift: u8, clock: Clock) -> Result<Self, LpfError> {
         Self::with_two(mode, time_constant, time_constant, shift, clock)
     }
 
-    /// A filter that follows larger samples with the time constant `rise` and smaller ones with `fall`.
+    /// Creates a filter that follows larger samples with the time constant `rise` and smaller samples with `fall`.
     ///
     /// # Errors
-    /// As [`LpfConfig::new`]; and time constants that differ otherwise than by a power of two, or at all in a
-    /// rate filter.
+    /// Fails in the cases of [`LpfConfig::new`], if the time constants differ by a factor that is not a power of two,
+    /// and if they differ at all in a rate filter.
     pub fn with_two(
         mode: LpfMode,
         rise: Duration,
@@ -108,19 +106,19 @@ impl LpfConfig {
         Ok(Self { mode, mantissa, rise: up, fall: down, shift })
     }
 
-    /// What the filter makes of its inputs.
+    /// Function of the filter.
     pub const fn mode(&self) -> LpfMode {
         self.mode
     }
 
-    /// The time constants in cycles as the entry holds them, rise and fall, rounded down.
+    /// Returns the time constants in cycles as the entry holds them, rise and fall, rounded down.
     pub const fn cycles(&self) -> (u64, u64) {
         let significand = (1 << MANTISSA_BITS) | self.mantissa as u64;
         ((significand << self.rise) >> MANTISSA_BITS, (significand << self.fall) >> MANTISSA_BITS)
     }
 }
 
-/// Exponent and mantissa of a time constant, the mantissa rounded down (driver).
+/// Returns the exponent and mantissa of a time constant, the mantissa rounded down (driver).
 fn code(time: Duration, clock: Clock) -> Result<(u8, u16), LpfError> {
     // Cycles are `top / bottom`.
     let top = u128::from(time.as_ps()) * u128::from(clock.hz().0);
@@ -145,12 +143,12 @@ pub struct Lpf {
 }
 
 impl Lpf {
-    /// An entry at zero.
+    /// Creates an entry at zero.
     pub const fn new(config: LpfConfig) -> Self {
         Self { config, value: 0, stamp: 0 }
     }
 
-    /// The filtered value, not shifted.
+    /// Returns the filtered value, not shifted.
     pub const fn value(&self) -> u32 {
         self.value
     }
@@ -162,7 +160,7 @@ impl Lpf {
         self.value >> self.config.shift
     }
 
-    /// Takes an input; gives the new value before it is capped to 32 bits, which is what WRED compares.
+    /// Takes an input and returns the new value before it is limited to 32 bits. WRED compares this value.
     #[inline]
     pub(super) fn step(&mut self, now: Cycles, input: u32) -> u64 {
         let config = self.config;
@@ -179,14 +177,14 @@ impl Lpf {
     }
 }
 
-/// The time that a step takes out of `distance`, and its ratio to the time constant as a power of two; `None` if
-/// too little time has passed for any decay.
+/// Returns the time that a step takes out of `distance`, and its ratio to the time constant as a power of two; `None`
+/// if too little time has passed for any decay.
 #[inline]
 fn time_step(distance: u64, mantissa: u16, exponent: i32) -> (u64, Option<i32>) {
     if distance == 0 {
         return (0, None);
     }
-    // Mantissa bits below one cycle of the time constant do not count.
+    // Mantissa bits below one cycle of the time constant are ignored.
     let kept = (0x1ff_u64 << MANTISSA_BITS >> exponent.min(9)) | 1 << MANTISSA_BITS;
     let significand = (u64::from(mantissa) | 1 << MANTISSA_BITS) & kept;
     let take = |log: i32, ratio: i32| {
@@ -203,7 +201,7 @@ fn time_step(distance: u64, mantissa: u16, exponent: i32) -> (u64, Option<i32>) 
     (taken, (ratio > -8).then_some(ratio))
 }
 
-/// The value after a step of 2^`ratio` time constants.
+/// Returns the value after a step of 2^`ratio` time constants.
 #[inline]
 fn decay(mode: LpfMode, value: u64, input: u64, ratio: Option<i32>) -> u64 {
     let Some(ratio) = ratio else {
@@ -212,7 +210,7 @@ fn decay(mode: LpfMode, value: u64, input: u64, ratio: Option<i32>) -> u64 {
             LpfMode::Sample => value,
         };
     };
-    // What remains of 1 after the step: 1 - 2^-a + 2^-b for short steps, 2^-a + 2^-b for long ones.
+    // Remainder of 1 after the step: 1 - 2^-a + 2^-b for short steps, 2^-a + 2^-b for long ones.
     let (a, b) = match ratio {
         ..0 => (-ratio, 1 - 2 * ratio),
         0 => (2, 3),

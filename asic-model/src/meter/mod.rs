@@ -1,13 +1,13 @@
-//! What the meter ALU computes beside register actions: three-colour meters, low-pass filters, WRED.
+//! Functions of the meter ALU other than register actions: three-colour meters, low-pass filters, WRED.
 //!
-//! One entry of each, its configuration as the chip encodes it, and one access.
+//! Each submodule has one entry, its configuration as the chip encodes it, and one access.
 //!
-//! Times are cycles of the MAU clock, which is what the chip counts. Its stamps have 28 bits and a background
-//! sweep touches entries before they wrap (model: chip §5); here stamps are whole, so no sweep is needed.
+//! Times are cycles of the MAU clock, which the chip counts. The chip's timestamps have 28 bits, and a background sweep
+//! updates entries before they wrap (model: chip §5); timestamps here do not wrap, so no sweep is needed.
 //!
 //! Sources: model: chip §5 for formats and sizes. Filter and token arithmetic is not public (model: chip §12); it
-//! follows the behavioural model and the driver that the vendor published with open-p4studio (`tofino-model`,
-//! meter and LPF; `bf-drivers`, meter entries). Items that rest on those say "model" or "driver".
+//! follows the behavioural model and the driver that the vendor published with open-p4studio (`tofino-model`, meter and
+//! LPF; `bf-drivers`, meter entries). Items that rest on those say "model" or "driver".
 
 mod code;
 mod colour;

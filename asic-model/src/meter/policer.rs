@@ -1,19 +1,17 @@
 //! Two-rate three-colour meters.
 //!
-//! A meter entry.
-//!
-//! The chip does not know a packet's length before its end (model: chip §5). So a packet gets the colour that
-//! the entry had after the packet before it, or its own colour if that is worse, and at its end is charged by
-//! that colour: green to both buckets, yellow to the peak one, red to none. Credits and the new colour follow
-//! from the levels afterwards (model). A level may therefore go below zero by the packets that are on the way,
-//! and the first packet after a pause still sees the colour from before it.
+//! The chip does not know a packet's length before its end (model: chip §5). A packet therefore gets the colour that
+//! the entry had after the previous packet, or its own colour if that is worse. At its end it is charged by that
+//! colour: green to both buckets, yellow to the peak bucket, red to neither. Credits and the new colour are computed
+//! from the levels afterwards (model). A level may therefore go below zero by the packets that are in the pipe, and the
+//! first packet after a pause gets the colour from before the pause.
 
 use super::code::{BurstCode, MeterError, RateCode};
 use super::colour::Colour;
 use crate::clock::Clock;
 use crate::units::{BitRate, Bytes, Cycles};
 
-/// What a meter counts, and how fast.
+/// Unit and rate of a meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MeterRate {
     /// Bytes: committed and peak rate, committed and peak burst.
@@ -27,7 +25,7 @@ pub enum MeterRate {
         /// Peak burst.
         peak_burst: Bytes,
     },
-    /// Packets: the same per second and in packets.
+    /// Packets: rates in packets per second, bursts in packets.
     Packets {
         /// Committed rate in packets per second.
         committed: u64,
@@ -40,12 +38,12 @@ pub enum MeterRate {
     },
 }
 
-/// A meter as it is asked for.
+/// Specification of a meter in exact numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MeterSpec {
     /// Rates and bursts. A rate of 0 lets nothing pass its bucket.
     pub rate: MeterRate,
-    /// Whether packets bring a colour of their own.
+    /// True if packets have a colour before the meter (colour-aware).
     pub colour_aware: bool,
 }
 
@@ -95,10 +93,10 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// The entry for a specification, with full buckets. `clock` is the MAU's.
+    /// Creates the entry for a specification, with full buckets. `clock` is the MAU's.
     ///
     /// # Errors
-    /// Rates and bursts that an entry cannot hold, and a peak rate below the committed one.
+    /// Fails if an entry cannot hold a rate or a burst, and if the peak rate is below the committed rate.
     pub fn new(spec: &MeterSpec, clock: Clock) -> Result<Self, MeterError> {
         let (bytes, divisor, rates, bursts) = match spec.rate {
             MeterRate::Bytes { committed, peak, committed_burst, peak_burst } => {
@@ -118,25 +116,25 @@ impl Meter {
         Ok(Self { committed, peak, bytes, colour_aware: spec.colour_aware, colour, last: 0 })
     }
 
-    /// The codes of the committed and the peak rate.
+    /// Returns the codes of the committed and the peak rate.
     pub const fn rates(&self) -> (RateCode, RateCode) {
         (self.committed.rate, self.peak.rate)
     }
 
-    /// The committed and the peak level, in bytes or packets.
+    /// Returns the committed and the peak level, in bytes or packets.
     pub const fn levels(&self) -> (i64, i64) {
         (self.committed.level << self.committed.scale, self.peak.level << self.peak.scale)
     }
 
-    /// The colour that a packet gets at its head; `own` counts only for a colour-aware meter.
+    /// Returns the colour that a packet gets at its head; `own` counts only for a colour-aware meter.
     #[inline]
     pub fn colour(&self, own: Colour) -> Colour {
         if self.colour_aware { self.colour.max(own) } else { self.colour }
     }
 
-    /// Charges a packet at its end with the colour that it got. `length` is that of the packet; a packet meter
-    /// ignores it. `random` is a draw that spreads what large buckets round off: their levels count units of
-    /// up to 2^17 bytes.
+    /// Charges a packet at its end with the colour that it got. `length` is the packet's; a packet meter ignores it.
+    /// `random` is a random number that compensates the rounding of large buckets, whose levels count units of up to
+    /// 2^17 bytes.
     #[inline]
     pub fn charge(&mut self, now: Cycles, length: Bytes, colour: Colour, random: u32) {
         let units = if self.bytes { length.get() } else { 1 };

@@ -1,6 +1,4 @@
-//! WRED: a decision to drop, or mark, from an averaged length.
-//!
-//! An entry's thresholds, their code, and one decision.
+//! WRED: decides by an averaged length whether to drop or mark a packet.
 
 use super::lpf::{Lpf, LpfConfig};
 use crate::units::Cycles;
@@ -11,7 +9,7 @@ const LEVEL_BITS: u32 = 8;
 /// Largest power of two by which probabilities can be scaled down.
 const SCALE_MAX: u32 = 7;
 
-/// Thresholds as they are asked for, in units of the input.
+/// Thresholds in exact numbers, in units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WredSpec {
     /// Up to here nothing is dropped.
@@ -20,11 +18,11 @@ pub struct WredSpec {
     pub max: u32,
     /// The probability that is reached at `max`, in per cent, 1 to 100.
     pub max_probability: u8,
-    /// How the input is averaged; `None` takes the input itself, which only Tofino 2 can (model).
+    /// Filter that averages the input; `None` uses the input itself, which only Tofino 2 can (model).
     pub average: Option<LpfConfig>,
 }
 
-/// Why thresholds cannot be encoded.
+/// Reason for which thresholds cannot be encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum WredError {
     /// Thresholds in the wrong order.
@@ -35,10 +33,10 @@ pub enum WredError {
         /// The upper threshold.
         max: u32,
     },
-    /// A probability of zero or beyond one.
+    /// The probability is zero or above one.
     #[error("maximum probability {0} %; it is 1 to 100")]
     Probability(u8),
-    /// A step that is no step.
+    /// The thresholds are equal although the maximum probability is below one.
     #[error(
         "min and max threshold are both {threshold} with a maximum probability of {probability} %; a step reaches 100 %: use that, or different thresholds"
     )]
@@ -50,8 +48,7 @@ pub enum WredError {
     },
 }
 
-/// Thresholds as an entry holds them: 8-bit numbers with one exponent for all, and a scale for probabilities
-/// (model).
+/// Thresholds as an entry holds them: 8-bit numbers with one exponent for all, and a scale for probabilities (model).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WredConfig {
     level0: u8,
@@ -63,9 +60,9 @@ pub struct WredConfig {
 }
 
 impl WredConfig {
-    /// The finest code for `spec`. The probability rises from `min` as if to reach 1 at a length that `max` may
-    /// cut off; a slope so flat that this takes a coarser unit is kept steep, and all probabilities are scaled
-    /// down by a power of two instead (driver).
+    /// Returns the finest code for `spec`. The probability rises from `min` as if to reach 1 at a length that `max` may
+    /// cut off; a slope so flat that this takes a coarser unit is kept steep, and all probabilities are scaled down by
+    /// a power of two instead (driver).
     ///
     /// # Errors
     /// Thresholds in the wrong order, a probability beyond 1 to 100 %, a step to less than 100 %.
@@ -101,13 +98,13 @@ impl WredConfig {
         })
     }
 
-    /// The lower and upper threshold as the entry holds them.
+    /// Returns the lower and upper threshold as the entry holds them.
     pub const fn thresholds(&self) -> (u64, u64) {
         ((self.level0 as u64) << self.exponent, (self.level_max as u64) << self.exponent)
     }
 
-    /// Whether a length leads to a drop. Of `random` the low 8 bits choose a threshold between `min` and the end
-    /// of the slope, 7 more decide whether it counts.
+    /// Returns true if a length leads to a drop. The low 8 bits of `random` choose a threshold between `min` and the
+    /// end of the slope; 7 further bits decide whether the drop is made.
     #[inline]
     const fn drops(&self, length: u64, random: u32) -> bool {
         let step = (self.span as u64 * (random & 0xff) as u64) >> 8;
@@ -127,7 +124,7 @@ pub struct Wred {
 }
 
 impl Wred {
-    /// An entry with an average of zero.
+    /// Creates an entry with an average of zero.
     pub fn new(config: WredConfig) -> Self {
         Self { config, lpf: config.average.map(Lpf::new) }
     }
@@ -142,7 +139,7 @@ impl Wred {
         self.config.drops(averaged, random)
     }
 
-    /// The averaged length; the last input is not kept without an average.
+    /// Returns the averaged length; the last input is not kept without an average.
     pub fn average(&self) -> Option<u32> {
         self.lpf.map(|lpf| lpf.value())
     }

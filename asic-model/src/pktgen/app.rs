@@ -1,16 +1,14 @@
-//! One application: the events that wait for it, the batch that it is in.
-//!
-//! Its state and steps in time.
+//! One application of the packet generator: its waiting events and its current batch.
 
 use super::config::{AppConfig, Trigger};
 use crate::random::RandomStream;
 use crate::units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// What an application was triggered by.
+/// Cause of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// Its timer.
+    /// The application's timer fired.
     Timer,
     /// A local port that went down.
     PortDown(u32),
@@ -30,10 +28,10 @@ pub(super) struct Shot {
     pub(super) packet: u32,
 }
 
-/// What an application has done.
+/// Counters of an application.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct AppCounters {
-    /// Events, those that were lost included.
+    /// Events, including lost ones.
     pub triggers: u64,
     /// Events lost because too many waited.
     pub lost: u64,
@@ -59,7 +57,7 @@ pub(super) struct App {
     timer: Option<Time>,
     run: Option<Run>,
     waiting: VecDeque<Event>,
-    /// Ports that went down and have not been told of.
+    /// Ports that went down and for which no batch was sent yet.
     ports: u128,
     port: u32,
     random: RandomStream,
@@ -94,22 +92,22 @@ impl App {
         }
     }
 
-    /// When the timer runs out.
+    /// Returns the time at which the timer fires.
     pub(super) const fn timer(&self) -> Option<Time> {
         self.timer
     }
 
-    /// When the next packet is due.
+    /// Returns the time at which the next packet is due.
     pub(super) fn due(&self) -> Option<Time> {
         self.run.map(|run| run.due)
     }
 
-    /// What the next packet is sent for.
+    /// Returns the event of the next packet.
     pub(super) fn next(&self) -> Option<Event> {
         self.run.map(|run| run.shot.event)
     }
 
-    /// Bytes of the header in front of the next packet.
+    /// Returns the bytes of the header in front of the next packet.
     pub(super) fn header_bytes(&self) -> u64 {
         match self.next() {
             Some(Event::Pfc(_)) => 22,
@@ -118,7 +116,7 @@ impl App {
         }
     }
 
-    /// The timer has run out.
+    /// Handles the end of the timer.
     pub(super) fn fire(&mut self) {
         let Some(now) = self.timer else { return };
         self.timer = match self.config.trigger {
@@ -128,7 +126,7 @@ impl App {
         self.trigger(Event::Timer, now);
     }
 
-    /// A port went down. Ports are remembered, not queued, so that none is lost.
+    /// Records that a port went down. Ports are recorded in a set, not queued, so that none is lost.
     pub(super) fn port_down(&mut self, port: u32, now: Time) {
         let bit = 1u128.checked_shl(port).unwrap_or(0);
         let Trigger::PortDown { ports } = self.config.trigger else { return };
@@ -142,7 +140,7 @@ impl App {
         }
     }
 
-    /// Something triggered the application.
+    /// Starts a batch for an event, or queues the event. If the queue is full, the event is counted as lost.
     pub(super) fn trigger(&mut self, event: Event, now: Time) {
         self.counters.triggers += 1;
         if self.run.is_none() {
@@ -187,7 +185,7 @@ impl App {
         Some((shot, port))
     }
 
-    /// The event is done; takes up the next one. Of ports, the next higher one that is down, round the pipe.
+    /// Ends an event and starts the next one. Of several ports that are down, the next higher one follows, cyclically.
     fn next_event(&mut self, done: Event, now: Time) {
         if let Event::PortDown(port) = done
             && self.ports != 0
@@ -207,7 +205,7 @@ impl App {
         self.port = if self.port == wrap { self.config.source_port } else { (self.port + 1) & 127 };
     }
 
-    /// A gap with its jitter, in whole nanoseconds.
+    /// Returns a gap with its jitter, in whole nanoseconds.
     fn gap(&mut self, gap: Duration, jitter: Duration) -> Duration {
         let span = 2 * jitter.as_nanos() + 1;
         if span == 1 {

@@ -1,6 +1,4 @@
-//! What an application can be set up to do.
-//!
-//! Its configuration and the rules for it.
+//! Configuration of a packet generator application, and its validation.
 
 use crate::chip::ChipSpec;
 use crate::units::Duration;
@@ -13,7 +11,7 @@ const COUNT_MAX: u32 = 1 << 16;
 /// Timers and gaps are 32-bit numbers of nanoseconds (driver).
 const TIME_MAX: Duration = Duration::from_nanos(u32::MAX as u64);
 
-/// A ternary match on the first bytes of a packet, the first byte first; a one in the mask compares.
+/// Ternary match on the first bytes of a packet, the first byte first. Bits set in the mask are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Match {
     /// The bytes.
@@ -23,36 +21,36 @@ pub struct Match {
 }
 
 impl Match {
-    /// Whether the bytes match; missing ones count as zero.
+    /// Returns true if the bytes match; missing bytes count as zero.
     pub(super) fn matches(&self, bytes: &[u8; 16]) -> bool {
         let all = self.value.iter().zip(&self.mask).zip(bytes);
         all.into_iter().all(|((value, mask), byte)| (value ^ byte) & mask == 0)
     }
 }
 
-/// What makes an application send (model: tm §10).
+/// Trigger of an application (model: tm §10).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Trigger {
-    /// Once, so long after it was enabled.
+    /// Once, a delay after the application was enabled.
     OneShot {
-        /// How long.
+        /// Delay.
         after: Duration,
     },
     /// Again and again, the first time a period after it was enabled.
     Periodic {
-        /// How often.
+        /// Period.
         period: Duration,
     },
-    /// One of these local ports of the pipe went down; bit 0 stands for port 0.
+    /// One of these local ports of the pipe went down; bit n is port n.
     PortDown {
         /// The ports.
         ports: u128,
     },
     /// A packet on a recirculation port of the pipe begins so: 4 bytes on Tofino, 16 on Tofino 2.
     Recirculation(Match),
-    /// A deparser asked for it with bytes that begin so. Tofino 2.
+    /// A deparser requested packets with bytes that match. Tofino 2 only.
     Request(Match),
-    /// A priority was paused or resumed. Tofino 2, one application per pipe.
+    /// A priority was paused or resumed. Tofino 2 only, one application per pipe.
     Pfc {
         /// Bytes that follow the packet's generator header. The messages that the chip appends to them are not
         /// public and not made.
@@ -63,7 +61,7 @@ pub enum Trigger {
 /// An application's configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AppConfig {
-    /// What makes it send.
+    /// Trigger.
     pub trigger: Trigger,
     /// First byte of its packets in the generator's buffer, a multiple of 16. A deparser's request brings its own.
     pub offset: u32,
@@ -75,17 +73,17 @@ pub struct AppConfig {
     pub packets: u32,
     /// Time between batches: from start to start on Tofino, from end to start on Tofino 2 (driver).
     pub batch_gap: Duration,
-    /// Average of what is added to each batch gap at random; evenly spread from none to twice as much.
+    /// Mean of the random time added to each batch gap; uniform from 0 to twice the mean.
     pub batch_jitter: Duration,
     /// Time between the packets of a batch, counted likewise.
     pub packet_gap: Duration,
-    /// Average of what is added to each packet gap at random.
+    /// Mean of the random time added to each packet gap; uniform from 0 to twice the mean.
     pub packet_jitter: Duration,
-    /// Local port that its packets seem to come in by.
+    /// Local port on which the packets appear to arrive.
     pub source_port: u32,
-    /// If given, each packet of a batch comes from the next port, after this one again from the first.
+    /// If set, each packet of a batch arrives on the next port; after this port, the first one follows.
     pub source_port_wrap: Option<u32>,
-    /// Whether the bytes that matched follow the header. Tofino 2; Tofino has three of them in the header always.
+    /// True if the matched bytes follow the header. Tofino 2 only; on Tofino, three of them are always in the header.
     pub copy_key: bool,
 }
 
@@ -111,7 +109,7 @@ impl AppConfig {
     /// Checks the configuration against a chip.
     ///
     /// # Errors
-    /// Every rule that it breaks.
+    /// Returns every rule that the configuration breaks.
     pub fn validate(&self, chip: &ChipSpec) -> Result<(), Vec<PktgenError>> {
         let mut errors = Vec::new();
         let mut require = |holds: bool, error: PktgenError| {
@@ -156,7 +154,7 @@ impl AppConfig {
             let limit = chip.ports.ports_per_pipe;
             require(port < limit, PktgenError::Port { found: port, limit });
         }
-        require(!self.copy_key || chip.features.deparser_pktgen, feature("a key behind the header"));
+        require(!self.copy_key || chip.features.deparser_pktgen, feature("a key after the header"));
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 }
@@ -182,10 +180,10 @@ pub enum PktgenError {
     SecondPfc {
         /// The application.
         found: u32,
-        /// The one that has it.
+        /// Application that has the trigger.
         other: u32,
     },
-    /// A feature of other chips.
+    /// The chip lacks the feature.
     #[error(
         "{what}: this chip's packet generator has none; use a timer, port-down or recirculation trigger, or Tofino 2"
     )]
@@ -195,7 +193,7 @@ pub enum PktgenError {
     },
     /// More bytes compared than the chip sees.
     #[error(
-        "trigger compares {found} bytes; this chip compares the first {limit}: clear the mask behind them"
+        "trigger compares {found} bytes; this chip compares the first {limit}: clear the mask after them"
     )]
     Key {
         /// Bytes compared.
@@ -206,17 +204,17 @@ pub enum PktgenError {
     /// A time that registers do not hold.
     #[error("{what} {found}; it is {range}")]
     Time {
-        /// Which time.
+        /// Name of the time.
         what: &'static str,
         /// The time.
         found: Duration,
-        /// Those that can be.
+        /// Allowed range.
         range: &'static str,
     },
     /// A number that registers do not hold.
     #[error("{what}: {found}; 1 to {limit} can be sent")]
     Count {
-        /// Of what.
+        /// Name of the setting.
         what: &'static str,
         /// The number.
         found: u32,

@@ -1,6 +1,4 @@
-//! The generator of a pipe: its applications take turns at one buffer.
-//!
-//! Which application sends next.
+//! Packet generator of a pipe: its applications share one buffer and one line.
 
 use super::app::{App, AppCounters, Event};
 use super::config::{AppConfig, PktgenError, Trigger};
@@ -10,34 +8,34 @@ use crate::gress::Gress;
 use crate::random::{RandomStream, StreamId};
 use crate::units::{BitRate, Bytes, Time};
 
-/// Random streams of the generator lie above those of programs' externs.
+/// Number from which on random streams belong to the generator; lower numbers belong to externs of programs.
 const STREAMS: u32 = 1 << 31;
 
 /// A packet that starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GeneratedPacket {
-    /// Which application made it.
+    /// Application that generated the packet.
     pub app: u32,
-    /// When its first bit enters the port.
+    /// Time at which the packet's first bit enters the port.
     pub start: Time,
-    /// When its last bit has.
+    /// Time at which the packet's last bit has entered the port.
     pub end: Time,
-    /// Local port that it comes in by.
+    /// Local port on which the packet arrives.
     pub port: u32,
     /// The bytes in front of it.
     pub header: PktgenHeader,
-    /// Where its bytes start in the generator's buffer.
+    /// Offset of the packet's bytes in the generator's buffer.
     pub offset: u32,
-    /// How many they are.
+    /// Number of those bytes.
     pub length: u32,
 }
 
-/// Where an application stands.
+/// State of an application.
 #[derive(Debug, Clone)]
 struct Slot {
     config: Option<AppConfig>,
     app: Option<App>,
-    /// What it did before it was switched off.
+    /// Counters of the time before the application was last disabled.
     counters: AppCounters,
 }
 
@@ -53,7 +51,7 @@ pub struct PacketGenerator {
     down: u128,
 }
 
-/// What the generator needs of a chip's description.
+/// Limits of the chip that the generator needs.
 #[derive(Debug, Clone, Copy)]
 struct ChipLimits {
     app_bits: u32,
@@ -64,7 +62,7 @@ struct ChipLimits {
 }
 
 impl PacketGenerator {
-    /// The generator of pipe `pipe` of switch `switch`, all applications off.
+    /// Returns the generator of pipe `pipe` of switch `switch`, all applications off.
     pub fn new(chip: &ChipSpec, seed: u64, switch: u32, pipe: u32) -> Self {
         let apps = chip.tm.pktgen_apps;
         let slot = Slot { config: None, app: None, counters: AppCounters::default() };
@@ -85,10 +83,11 @@ impl PacketGenerator {
         }
     }
 
-    /// Sets up an application and leaves it off. `chip` is the one that the generator was made for.
+    /// Configures an application, which is disabled afterwards. `chip` must be the chip of the generator.
     ///
     /// # Errors
-    /// An application that does not exist, a configuration that the chip refuses, a second one for PFC.
+    /// Fails for an application that does not exist, a configuration that the chip does not allow, and a second PFC
+    /// trigger.
     pub fn configure(
         &mut self,
         app: u32,
@@ -113,10 +112,10 @@ impl PacketGenerator {
         Ok(())
     }
 
-    /// Switches an application on; its timer starts now. One that is on starts afresh.
+    /// Enables an application and starts its timer at `now`. An enabled application restarts.
     ///
     /// # Errors
-    /// An application that does not exist or was not configured.
+    /// Fails for an application that does not exist or was not configured.
     pub fn enable(&mut self, app: u32, now: Time) -> Result<(), PktgenError> {
         let config = self.slot(app)?.config.ok_or(PktgenError::Unconfigured(app))?;
         self.disable(app)?;
@@ -133,10 +132,10 @@ impl PacketGenerator {
         Ok(())
     }
 
-    /// Switches an application off at once; what waits is forgotten.
+    /// Disables an application at once and discards its waiting packets.
     ///
     /// # Errors
-    /// An application that does not exist.
+    /// Fails for an application that does not exist.
     pub fn disable(&mut self, app: u32) -> Result<(), PktgenError> {
         let slot = self.slot(app)?;
         if let Some(app) = slot.app.take() {
@@ -149,7 +148,7 @@ impl PacketGenerator {
         Ok(())
     }
 
-    /// What an application has done since the start.
+    /// Returns the counters of an application since the start.
     pub fn counters(&self, app: u32) -> Option<AppCounters> {
         let slot = self.slots.get(app as usize)?;
         let (done, now) = (slot.counters, slot.app.as_ref().map(|app| app.counters).unwrap_or_default());
@@ -161,7 +160,7 @@ impl PacketGenerator {
         })
     }
 
-    /// A local port went down; down again before [`PacketGenerator::port_up`] it triggers nothing.
+    /// Notifies the generator that a local port went down. A second call before [`PacketGenerator::port_up`] has no effect.
     pub fn port_down(&mut self, port: u32, now: Time) {
         let bit = 1u128.checked_shl(port).unwrap_or(0);
         if self.down & bit != 0 {
@@ -171,12 +170,12 @@ impl PacketGenerator {
         self.running().for_each(|app| app.port_down(port, now));
     }
 
-    /// A local port came up.
+    /// Notifies the generator that a local port came up.
     pub fn port_up(&mut self, port: u32) {
         self.down &= !1u128.checked_shl(port).unwrap_or(0);
     }
 
-    /// A packet came in by a recirculation port; `bytes` are its first ones.
+    /// Notifies the generator of a packet that arrived on a recirculation port; `bytes` are its first bytes.
     pub fn recirculated(&mut self, bytes: &[u8], now: Time) {
         let key = first_bytes(bytes, self.chip.match_bytes);
         for app in self.running() {
@@ -186,7 +185,8 @@ impl PacketGenerator {
         }
     }
 
-    /// A deparser asked for `length` bytes from `offset` of the buffer, with `bytes` to match.
+    /// Notifies the generator of a deparser's request for `length` bytes from `offset` of the buffer, with `bytes` to
+    /// match.
     pub fn requested(&mut self, bytes: &[u8], offset: u32, length: u32, now: Time) {
         let key = first_bytes(bytes, 16);
         for app in self.running() {
@@ -196,7 +196,7 @@ impl PacketGenerator {
         }
     }
 
-    /// A priority was paused or resumed.
+    /// Notifies the generator that a priority was paused or resumed.
     pub fn pfc_changed(&mut self, now: Time) {
         for app in self.running() {
             if let Trigger::Pfc { header } = app.config.trigger {
@@ -205,13 +205,13 @@ impl PacketGenerator {
         }
     }
 
-    /// The generator's line is taken until then: by its own packets with what stands around them on the line, or by
-    /// recirculated ones, which share it.
+    /// Marks the generator's line as busy until `time`, by its own packets with preamble and gap, or by recirculated
+    /// packets, which share the line.
     pub fn busy_until(&mut self, time: Time) {
         self.free_at = self.free_at.max(time);
     }
 
-    /// When the next packet starts, or the next timer runs out; nothing happens before.
+    /// Returns the time at which the next packet starts or the next timer fires. No event happens earlier.
     pub fn next_time(&self) -> Option<Time> {
         let apps = || self.slots.iter().filter_map(|slot| slot.app.as_ref());
         let timer = apps().filter_map(App::timer).min();
@@ -219,8 +219,8 @@ impl PacketGenerator {
         timer.into_iter().chain(packet).min()
     }
 
-    /// The next packet that starts at or before `until`, in order of time; of applications that are due together
-    /// the lowest goes first (assumption). `None` when all that was to happen until then has happened.
+    /// Returns the next packet that starts at or before `until`, in order of time; of applications that are due
+    /// together the lowest goes first (assumption). `None` when all that was to happen until then has happened.
     pub fn poll(&mut self, until: Time) -> Option<GeneratedPacket> {
         loop {
             let next = self.next_time().filter(|next| *next <= until)?;
@@ -262,7 +262,7 @@ impl PacketGenerator {
     }
 }
 
-/// The first `count` bytes, zeros where there are fewer.
+/// Returns the first `count` bytes, zeros where there are fewer.
 fn first_bytes(bytes: &[u8], count: usize) -> [u8; 16] {
     let mut key = [0; 16];
     for (slot, byte) in key.iter_mut().zip(bytes).take(count) {

@@ -14,7 +14,7 @@
 use super::app::{Event, Shot};
 use arrayvec::ArrayVec;
 
-/// Bytes of a header with a key behind it.
+/// Bytes of a header that is followed by a key.
 const LONGEST: usize = 22;
 
 /// The header of a generated packet.
@@ -22,12 +22,12 @@ const LONGEST: usize = 22;
 pub struct PktgenHeader(ArrayVec<u8, LONGEST>);
 
 impl PktgenHeader {
-    /// Its bytes: 6, or 22 with a key or PFC header.
+    /// Returns the bytes of the header: 6, or 22 with a key or PFC header.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// The header of a packet of application `app`, whose number has `app_bits` bits.
+    /// Returns the header of a packet of application `app`, whose number has `app_bits` bits.
     pub(super) fn new(pipe: u32, app: u32, app_bits: u32, shot: &Shot, copy_key: bool) -> Self {
         let first = (pipe << app_bits | app) as u8;
         let [batch, packet] = [shot.batch, shot.packet].map(|number| (number as u16).to_be_bytes());

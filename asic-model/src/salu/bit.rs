@@ -1,8 +1,6 @@
-//! One-bit registers.
-//!
-//! The instructions on single bits, and those that keep a selector word's count of members.
+//! One-bit registers: instructions on single bits, and those that maintain a selector word's count of members.
 
-/// An instruction on one bit: the bit's new value, and its old value or the complement of that as the output.
+/// Instruction on one bit: the bit's new value, and the old value or its complement as the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BitOp {
     /// Set, old value out.
@@ -23,7 +21,7 @@ impl BitOp {
     /// Every instruction.
     pub const ALL: [Self; 6] = [Self::Set, Self::SetC, Self::Clr, Self::ClrC, Self::Read, Self::ReadC];
 
-    /// The vendor assembler's mnemonic.
+    /// Returns the vendor assembler's mnemonic.
     pub const fn mnemonic(self) -> &'static str {
         match self {
             Self::Set => "set_bit",
@@ -35,7 +33,7 @@ impl BitOp {
         }
     }
 
-    /// The bit's new value and the output.
+    /// Returns the bit's new value and the output.
     #[inline]
     pub const fn apply(self, old: bool) -> (bool, bool) {
         match self {
@@ -49,7 +47,7 @@ impl BitOp {
     }
 }
 
-/// Bits of a selector's RAM word that stand for members; the seven above count them (model: chip §3.5).
+/// Bits of a selector's RAM word that are members; the upper seven bits count them (model: chip §3.5).
 pub const SELECTOR_BITS: u32 = 120;
 
 /// An instruction that changes a member's bit in a selector word and keeps the count of members (model).
@@ -69,7 +67,7 @@ impl SelectorBitOp {
     /// Every instruction.
     pub const ALL: [Self; 4] = [Self::SetAt, Self::SetAtC, Self::ClrAt, Self::ClrAtC];
 
-    /// The vendor assembler's mnemonic.
+    /// Returns the vendor assembler's mnemonic.
     pub const fn mnemonic(self) -> &'static str {
         match self {
             Self::SetAt => "set_bit_at",
@@ -79,7 +77,7 @@ impl SelectorBitOp {
         }
     }
 
-    /// The new RAM word and the output. A position beyond the members changes nothing.
+    /// Returns the new RAM word and the output. A position beyond the members changes nothing.
     pub const fn apply(self, word: u128, position: u32) -> (u128, bool) {
         let position = position & 127;
         let old = word >> position & 1 != 0;

@@ -1,6 +1,4 @@
-//! Clearing all of a register at once.
-//!
-//! What the elements become, and what a packet reads meanwhile.
+//! Fast clear of a whole register: the new elements, and the output of accesses during the clear.
 
 use super::execute::State;
 use super::format::Format;
@@ -17,7 +15,7 @@ pub struct Clear {
 }
 
 impl Clear {
-    /// A clear that gives every element the same value; upper bits beyond the format are dropped.
+    /// Creates a clear that gives every element the same value; bits beyond the format are dropped.
     pub fn uniform(format: Format, value: State, busy: u32) -> Self {
         let mask = format.half_mask();
         let hi = if format.has_hi() { u128::from(value.hi & mask) << format.half_bits() } else { 0 };
@@ -27,12 +25,12 @@ impl Clear {
         Self { word, busy }
     }
 
-    /// Whether the chip can do it.
+    /// Returns true if the chip has fast clear.
     pub const fn possible(spec: &SaluSpec) -> bool {
         spec.fast_clear
     }
 
-    /// What the element at `index` becomes.
+    /// Returns the element at `index` after the clear.
     pub const fn element(self, format: Format, index: u64) -> State {
         let per_word = 128 / format.element_bits() as u64;
         let place = (index % per_word) as u32 * format.element_bits();

@@ -1,15 +1,13 @@
-//! Comparators: sums of one memory half, one PHV half and one constant, held against zero.
+//! Comparators: sums of one memory half, one PHV half and one constant, compared with zero.
 //!
-//! The data of a comparison and its result.
-//!
-//! The sum is exact: operands of up to 32 bits and a constant of up to 34 meet in 35 bits, where nothing wraps
-//! (model). Only [`Sense::Serial`] cuts the sum to the element's width. Of a wider half the comparators see the
+//! The sum is exact: operands of up to 32 bits and a constant of up to 34 bits are added in 35 bits, where no sum wraps
+//! (model). Only [`Sense::Serial`] truncates the sum to the element's width. Of a wider half the comparators see the
 //! low 32 bits; only ternary matches see all 64.
 
 use super::format::{Format, Half};
 use super::program::Constant;
 
-/// How the sum relates to zero (model: chip §4.2).
+/// Relation of the sum to zero (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
     /// Equal.
@@ -30,7 +28,7 @@ impl Relation {
     /// Every relation.
     pub const ALL: [Self; 6] = [Self::Equ, Self::Neq, Self::Grt, Self::Leq, Self::Geq, Self::Lss];
 
-    /// The vendor assembler's name.
+    /// Returns the vendor assembler's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Equ => "equ",
@@ -42,7 +40,7 @@ impl Relation {
         }
     }
 
-    /// The relation that holds exactly when this one does not.
+    /// Returns the complement: the relation that holds exactly if this one does not.
     pub const fn negated(self) -> Self {
         match self {
             Self::Equ => Self::Neq,
@@ -67,7 +65,7 @@ impl Relation {
     }
 }
 
-/// How operands and sum are read (model: chip §4.2).
+/// Interpretation of operands and sum (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Sense {
     /// Operands unsigned, the sum exact: `.u`, and equality.
@@ -75,7 +73,7 @@ pub enum Sense {
     /// Operands two's complement at the element's width, the sum exact: `.s`.
     Signed,
     /// Operands unsigned, the sum cut to the element's width and read as two's complement: `.uus`. This is how
-    /// time stamps that wrap are compared: `now - then > gap`.
+    /// timestamps that wrap are compared: `now - then > gap`.
     Serial,
 }
 
@@ -87,21 +85,21 @@ impl Sense {
 /// A half that takes part in a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Term {
-    /// Which half.
+    /// Half of the operand.
     pub half: Half,
-    /// Whether it is subtracted.
+    /// True if the operand is subtracted.
     pub negate: bool,
-    /// Bits that take part; `None` means all. Only chips with compare masks.
+    /// Mask of the compared bits; `None` means all bits. Only on chips with compare masks.
     pub mask: Option<u32>,
 }
 
 impl Term {
-    /// The whole half, added.
+    /// Returns the whole half, added.
     pub const fn plus(half: Half) -> Self {
         Self { half, negate: false, mask: None }
     }
 
-    /// The whole half, subtracted.
+    /// Returns the whole half, subtracted.
     pub const fn minus(half: Half) -> Self {
         Self { half, negate: true, mask: None }
     }
@@ -125,7 +123,7 @@ impl Term {
 pub struct Compare {
     /// The relation to zero.
     pub relation: Relation,
-    /// How operands and sum are read.
+    /// Interpretation of operands and sum.
     pub sense: Sense,
     /// The memory term.
     pub memory: Option<Term>,
@@ -146,7 +144,7 @@ pub struct Ternary {
     pub mask: u64,
 }
 
-/// What a comparator unit does.
+/// Function of a comparator unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Comparator {
     /// A sum against zero.
@@ -156,7 +154,7 @@ pub enum Comparator {
 }
 
 impl Comparator {
-    /// The result for memory halves and PHV halves within `format`, low half first.
+    /// Returns the result for memory halves and PHV halves within `format`, low half first.
     #[inline]
     pub(super) fn holds(
         &self,

@@ -1,6 +1,4 @@
-//! What can be wrong with a register action.
-//!
-//! One variant per rule, with what was found, the limit and a remedy.
+//! Problems of a register action: one variant per rule, with the value found, the limit and a remedy.
 
 use super::format::{Format, Half};
 use super::lanes::LaneOp;
@@ -38,7 +36,7 @@ impl fmt::Display for SaluPart {
 /// A rule that a register action breaks (model: chip §4).
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SaluError {
-    /// The chip has no such elements.
+    /// The chip does not have elements of this format.
     #[error(
         "register format {found}: this chip has single elements of up to {single} bits and pairs of up to {pair} bits each; {remedy}"
     )]
@@ -49,7 +47,7 @@ pub enum SaluError {
         single: u32,
         /// Widest half of a pair.
         pair: u32,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// A comparator that the chip does not have.
@@ -62,7 +60,7 @@ pub enum SaluError {
         /// Comparators of the chip.
         limit: u32,
     },
-    /// A ternary match in a unit without one.
+    /// A ternary match is in a unit without ternary matching.
     #[error(
         "{part} is a ternary match; this chip has {limit} ternary match units, the lowest comparators: use one of those, or a comparison"
     )]
@@ -74,7 +72,7 @@ pub enum SaluError {
     },
     /// A masked comparison on a chip without masks.
     #[error(
-        "{part} masks an operand; this chip's comparators have no masks: mask the field in a stage before, or keep the bits in a register of their own"
+        "{part} masks an operand; this chip's comparators have no masks: mask the field in a stage before, or keep the bits in a separate register"
     )]
     Masks {
         /// The comparator.
@@ -118,7 +116,7 @@ pub enum SaluError {
         /// Parameters of the register.
         limit: usize,
     },
-    /// Two different numbers in one instruction.
+    /// One instruction has two different constants.
     #[error(
         "{part} names two different constants; an instruction has room for 1: compute one in a stage before and pass it as a PHV operand"
     )]
@@ -138,7 +136,7 @@ pub enum SaluError {
         /// Operands that it was given.
         found: &'static str,
     },
-    /// A high half of an element without one.
+    /// The high half of a single element is read.
     #[error(
         "{part} reads the high half of a {format}-bit element, which has none: use the low half, or a pair"
     )]
@@ -199,9 +197,9 @@ pub enum SaluError {
     OutputSource {
         /// The output word.
         part: SaluPart,
-        /// What it shows.
+        /// Content of the output word.
         what: &'static str,
-        /// Why it cannot, and what to do.
+        /// Reason for which it is impossible, and the remedy.
         reason: &'static str,
     },
     /// Predicate outputs with different predicates or shifts.
@@ -211,41 +209,41 @@ pub enum SaluError {
     TwoConditions {
         /// The second output word.
         part: SaluPart,
-        /// The first one.
+        /// First part.
         other: SaluPart,
     },
-    /// A feature of other chips.
+    /// The chip lacks the feature.
     #[error("{part} is used; this chip has none: {remedy}")]
     Missing {
         /// The part.
         part: SaluPart,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
     /// The divider's ALU is taken.
     #[error("the divider takes the place of ALU2-hi, which also has an update: use ALU1-hi for it")]
     DivideTaken,
-    /// A lane search beside updates, or on another format.
+    /// A lane search is combined with updates, or used on another format.
     #[error("lane search `{}` {found}; it works on whole 128-bit elements and leaves no ALU to updates: {remedy}", .op.mnemonic())]
     Lanes {
         /// The search.
         op: LaneOp,
-        /// What was found.
+        /// Part found.
         found: &'static str,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
-    /// A one-bit register with something else than a bit instruction, or the reverse.
+    /// A one-bit register has a part other than a bit instruction, or a bit instruction is on a wider register.
     #[error(
         "a one-bit access {found}; it is one set, clear or read instruction whose output is `alu_lo`, without conditions: {remedy}"
     )]
     Bit {
-        /// What was found.
+        /// Part found.
         found: &'static str,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
-    /// Too many actions on one register.
+    /// There are too many actions on one register.
     #[error(
         "{found} register actions; a register has room for {limit}: merge some with the help of a condition, or split the register"
     )]
@@ -273,7 +271,7 @@ pub enum SaluError {
         /// Largest constant without a row.
         max: i32,
     },
-    /// Actions on one register that disagree about what they share.
+    /// Actions on one register differ in a part that they share.
     #[error(
         "register actions {first} and {second} differ in {what}; all actions of a register share it: {remedy}"
     )]
@@ -282,9 +280,9 @@ pub enum SaluError {
         first: usize,
         /// The second action's position.
         second: usize,
-        /// What they share.
+        /// Shared part.
         what: &'static str,
-        /// What to do.
+        /// Remedy.
         remedy: &'static str,
     },
 }

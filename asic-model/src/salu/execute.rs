@@ -1,7 +1,7 @@
 //! One access: element and operands in, element and output words out.
 //!
-//! The data flow of model: chip §4.2, without allocation and without checks: the rules ran before. A program that
-//! breaks a rule computes something, but not what a chip would.
+//! The data flow is that of model: chip §4.2, without allocation and without checks: the caller has checked the rules.
+//! The result of a program that breaks a rule is defined, but it is not the chip's.
 
 use super::format::{Format, Half};
 use super::lanes::Found;
@@ -17,28 +17,28 @@ pub struct State {
 }
 
 impl State {
-    /// A single element.
+    /// Creates a single element.
     pub const fn single(value: u64) -> Self {
         Self { lo: value, hi: 0 }
     }
 
-    /// A pair.
+    /// Creates a pair.
     pub const fn pair(lo: u64, hi: u64) -> Self {
         Self { lo, hi }
     }
 
-    /// A 128-bit element.
+    /// Creates a 128-bit element.
     pub const fn word(word: u128) -> Self {
         Self { lo: word as u64, hi: (word >> 64) as u64 }
     }
 
-    /// The value as a 128-bit element.
+    /// Returns the value as a 128-bit element.
     pub const fn to_word(self) -> u128 {
         (self.hi as u128) << 64 | self.lo as u128
     }
 }
 
-/// What an access brings along.
+/// Operands of an access.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Operands {
     /// The low PHV operand.
@@ -51,7 +51,7 @@ pub struct Operands {
     pub params: [i64; Constant::PARAMS],
 }
 
-/// What an access leaves.
+/// Result of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Outcome {
     /// The element's new value.
@@ -60,7 +60,7 @@ pub struct Outcome {
     pub outputs: [u32; 4],
     /// The comparators' results, comparator 0 as the lowest bit.
     pub comparators: u8,
-    /// Whether an ALU, an instruction on a bit or a lane search wrote the element, be it with the same value.
+    /// True if an ALU, a bit instruction or a lane search wrote the element, even with an unchanged value.
     pub written: bool,
 }
 
@@ -72,7 +72,7 @@ struct Access<'a> {
     operands: &'a Operands,
 }
 
-/// What the outputs can choose from.
+/// Values that an output can select.
 struct Results {
     memory: [u64; 2],
     alu: [u64; 2],
@@ -155,7 +155,7 @@ impl SaluProgram {
 }
 
 impl Access<'_> {
-    /// The new value of a half, or `None` if neither of its ALUs acts.
+    /// Returns the new value of a half, or `None` if neither of its ALUs acts.
     #[inline]
     fn half(&self, updates: &[Option<Update>; 2], program: &SaluProgram, outcome: u8) -> Option<u64> {
         let mut result = None;
@@ -168,8 +168,8 @@ impl Access<'_> {
         result
     }
 
-    /// The instruction's result: computed on at most 32 bits, above them the bits of the operand that passes
-    /// through: the first one if it is memory, else the second (model).
+    /// Returns the instruction's result. It is computed on at most 32 bits; the bits above are those of the first
+    /// operand if that is memory, otherwise of the second (model).
     #[inline]
     fn update(&self, update: &Update, program: &SaluProgram) -> u64 {
         let a = match update.a {
@@ -196,7 +196,7 @@ impl Access<'_> {
         low | through & !u64::from(u32::MAX)
     }
 
-    /// A number as an update ALU sees it: of a wide half's, 32 bits with their sign spread.
+    /// Returns a number as an update ALU sees it: of a wide half's, 32 bits with their sign spread.
     #[inline]
     fn number(&self, constant: Constant) -> u64 {
         let value = constant.resolve(&self.operands.params);
@@ -227,7 +227,7 @@ impl Access<'_> {
         quotient as u32 & 0xffff
     }
 
-    /// The remainder of a division towards minus infinity: it has the divisor's sign. By zero it is the
+    /// Returns the remainder of a division towards minus infinity: it has the divisor's sign. By zero it is the
     /// dividend (model).
     fn remainder(&self, divide: Divide) -> u32 {
         let (a, b) = (self.divide_operand(divide.dividend), self.divide_operand(divide.divisor));

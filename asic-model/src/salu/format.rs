@@ -1,6 +1,4 @@
-//! How a register's elements are cut out of RAM words.
-//!
-//! Widths, single elements and pairs.
+//! Division of RAM words into register elements: widths, single elements and pairs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,7 +15,7 @@ pub enum Half {
 }
 
 impl Half {
-    /// The vendor assembler's name.
+    /// Returns the vendor assembler's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Lo => "lo",
@@ -33,19 +31,19 @@ pub struct Format {
     pair: bool,
 }
 
-/// No register has such elements on any chip.
+/// No chip has elements of this format.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("no register format `{0}`: elements have 1, 8, 16, 32, 64 or 128 bits, or are pairs such as `32x2`")]
 pub struct FormatError(String);
 
 impl Format {
-    /// Bits, one at a time, 128 to a RAM word.
+    /// Single bits, 128 per RAM word.
     pub const BIT: Self = Self { bits: 1, pair: false };
 
-    /// A single element of 1, 8, 16, 32, 64 or 128 bits.
+    /// Creates the format of a single element of 1, 8, 16, 32, 64 or 128 bits.
     ///
     /// # Errors
-    /// Any other width.
+    /// Fails for any other width.
     pub fn single(bits: u32) -> Result<Self, FormatError> {
         match bits {
             1 | 8 | 16 | 32 | 64 | 128 => Ok(Self { bits: bits as u8, pair: false }),
@@ -53,10 +51,10 @@ impl Format {
         }
     }
 
-    /// A pair of elements of 8, 16, 32 or 64 bits each.
+    /// Creates the format of a pair of elements of 8, 16, 32 or 64 bits each.
     ///
     /// # Errors
-    /// Any other width.
+    /// Fails for any other width.
     pub fn pair(bits: u32) -> Result<Self, FormatError> {
         match bits {
             8 | 16 | 32 | 64 => Ok(Self { bits: bits as u8, pair: true }),
@@ -64,39 +62,39 @@ impl Format {
         }
     }
 
-    /// True for pairs.
+    /// Returns true for pairs.
     pub const fn is_pair(self) -> bool {
         self.pair
     }
 
-    /// Bits of the element, both halves of a pair together: what the geometry of the array depends on.
+    /// Returns the bits of the element, for a pair of both halves. The geometry of the array depends on them.
     pub const fn element_bits(self) -> u32 {
         if self.pair { 2 * self.bits as u32 } else { self.bits as u32 }
     }
 
-    /// True if the element has an upper half: pairs, and 128-bit elements, which the ALU handles as halves of
+    /// Returns true if the element has an upper half: pairs, and 128-bit elements, which the ALU handles as halves of
     /// 64 bits (model: chip §4.1).
     pub const fn has_hi(self) -> bool {
         self.pair || self.bits == 128
     }
 
-    /// Bits of a half.
+    /// Returns the bits of a half.
     pub const fn half_bits(self) -> u32 {
         if self.bits == 128 { 64 } else { self.bits as u32 }
     }
 
-    /// Bits on which comparators and update ALUs compute: at most 32. The upper 32 bits of a wider half only
-    /// pass through an ALU (model: chip §4.2; behavioural model).
+    /// Returns the bits on which comparators and update ALUs compute: at most 32. The upper 32 bits of a wider half
+    /// only pass through an ALU (model: chip §4.2; behavioural model).
     pub const fn math_bits(self) -> u32 {
         if self.half_bits() > 32 { 32 } else { self.half_bits() }
     }
 
-    /// The bits of a half, set.
+    /// Returns the bits of a half, set.
     pub const fn half_mask(self) -> u64 {
         u64::MAX >> (64 - self.half_bits())
     }
 
-    /// The bits on which the ALUs compute, set.
+    /// Returns the bits on which the ALUs compute, set.
     pub const fn math_mask(self) -> u32 {
         u32::MAX >> (32 - self.math_bits())
     }

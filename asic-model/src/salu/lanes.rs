@@ -1,8 +1,6 @@
-//! The search for the smallest or largest lane of a 128-bit word.
-//!
-//! Its data and result.
+//! Lane search: the smallest or largest lane of a 128-bit word.
 
-/// What is searched for, and how wide lanes are.
+/// Function of a lane search and width of the lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LaneOp {
     /// The smallest of sixteen bytes.
@@ -19,7 +17,7 @@ impl LaneOp {
     /// Every search.
     pub const ALL: [Self; 4] = [Self::Min8, Self::Max8, Self::Min16, Self::Max16];
 
-    /// The vendor assembler's mnemonic.
+    /// Returns the vendor assembler's mnemonic.
     pub const fn mnemonic(self) -> &'static str {
         match self {
             Self::Min8 => "min8",
@@ -29,7 +27,7 @@ impl LaneOp {
         }
     }
 
-    /// Bits per lane.
+    /// Returns the bits per lane.
     pub const fn lane_bits(self) -> u32 {
         match self {
             Self::Min8 | Self::Max8 => 8,
@@ -37,7 +35,7 @@ impl LaneOp {
         }
     }
 
-    /// Lanes of a word, which are also the bits of the mask.
+    /// Returns the lanes of a word, which are also the bits of the mask.
     pub const fn lanes(self) -> u32 {
         128 / self.lane_bits()
     }
@@ -47,7 +45,7 @@ impl LaneOp {
     }
 }
 
-/// Which lanes take part; bit 0 stands for the lowest lane.
+/// Lanes that are searched; bit 0 is the lowest lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LaneMask {
     /// A constant, from the register file.
@@ -56,45 +54,45 @@ pub enum LaneMask {
     Phv,
 }
 
-/// How much the chosen lane changes by.
+/// Amount by which the chosen lane changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PostAmount {
     /// A constant, from the register file.
     Constant(u8),
-    /// A PHV byte: the lowest one if the mask is a constant, else the one above the mask.
+    /// A PHV byte: the lowest one if the mask is a constant, otherwise the one above the mask.
     Phv,
 }
 
 /// A change of the chosen lane, capped at zero and at the lane's largest value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LanePost {
-    /// Whether the amount is subtracted.
+    /// True if the amount is subtracted.
     pub subtract: bool,
     /// The amount.
     pub amount: PostAmount,
 }
 
-/// A search over the register's word or the PHV operands; no other update can happen in the same action.
+/// Search over the register's word or the PHV operands. An action with a lane search has no other update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LaneSearch {
-    /// What is searched for.
+    /// Function of the search.
     pub op: LaneOp,
-    /// Whether the lanes are those of the PHV operands; a change is then output only, not stored.
+    /// True if the lanes are those of the PHV operands; a change is then output and not stored.
     pub from_phv: bool,
-    /// Which lanes take part.
+    /// Lanes that are searched.
     pub mask: LaneMask,
     /// A change of the chosen lane.
     pub post: Option<LanePost>,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Found {
     /// The chosen lane's number.
     pub(super) index: u32,
-    /// Its value.
+    /// Value of the lane.
     pub(super) value: u32,
-    /// Its value after the change.
+    /// Value of the lane after the change.
     pub(super) changed: u32,
     /// The register's new word.
     pub(super) word: u128,

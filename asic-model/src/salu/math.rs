@@ -1,6 +1,4 @@
-//! The math unit: products, powers and roots of a value by a table of 16 bytes and shifts.
-//!
-//! The unit's configuration, the tables for the usual functions, the result.
+//! Math unit: products, powers and roots of a value by a table of 16 bytes and shifts.
 
 use thiserror::Error;
 
@@ -25,7 +23,7 @@ impl MathOp {
     /// Every function.
     pub const ALL: [Self; 6] = [Self::Mul, Self::Sqr, Self::Sqrt, Self::Div, Self::Rsqr, Self::Rsqrt];
 
-    /// The exponent shift: doubled for squares, halved for roots.
+    /// Returns the exponent shift: doubled for squares, halved for roots.
     const fn shift(self) -> i8 {
         match self {
             Self::Mul | Self::Div => 0,
@@ -38,7 +36,7 @@ impl MathOp {
         matches!(self, Self::Div | Self::Rsqr | Self::Rsqrt)
     }
 
-    /// The square of the function at `index / 8`, as a fraction: the square is rational for roots too.
+    /// Returns the square of the function at `index / 8`, as a fraction: the square is rational for roots too.
     fn squared(self, index: u128) -> (u128, u128) {
         let (x, one) = (index, 8);
         match self {
@@ -88,10 +86,10 @@ pub struct MathUnit {
 const ENTRY_BITS: i32 = 8;
 
 impl MathUnit {
-    /// A math unit with its own table. `invert` negates the exponent, `shift` doubles (1) or halves (-1) it.
+    /// Creates a math unit with its own table. `invert` negates the exponent, `shift` doubles (1) or halves (-1) it.
     ///
     /// # Errors
-    /// A shift beyond -1..=1 or a scale beyond -32..=31.
+    /// Fails if the shift is not -1 to 1, or the scale is not -32 to 31.
     pub fn new(invert: bool, shift: i8, scale: i8, table: [u8; 16]) -> Result<Self, MathError> {
         if !(-1..=1).contains(&shift) {
             return Err(MathError::Shift(shift));
@@ -102,13 +100,13 @@ impl MathUnit {
         Ok(Self { invert, shift, scale, table })
     }
 
-    /// The unit that approximates `numerator / denominator * op(x)`: the largest precision at which every entry
+    /// Returns the unit that approximates `numerator / denominator * op(x)`: the largest precision at which every entry
     /// fits, entries rounded to nearest, ties to even, as the vendor's compiler chooses them.
     ///
     /// For `1/x²` that compiler fills in the table of a constant; here it is the function's.
     ///
     /// # Errors
-    /// A zero factor or denominator.
+    /// Fails if a factor or denominator is zero.
     pub fn approximate(op: MathOp, numerator: u32, denominator: u32) -> Result<Self, MathError> {
         if numerator == 0 || denominator == 0 {
             return Err(MathError::Factor { numerator, denominator });
@@ -130,27 +128,27 @@ impl MathUnit {
         Ok(Self { invert: op.invert(), shift: op.shift(), scale: scale as i8, table })
     }
 
-    /// Whether the exponent is negated.
+    /// Returns true if the exponent is negated.
     pub const fn invert(&self) -> bool {
         self.invert
     }
 
-    /// How the exponent is doubled or halved.
+    /// Returns the shift that doubles or halves the exponent.
     pub const fn shift(&self) -> i8 {
         self.shift
     }
 
-    /// The power of two that the result is multiplied by.
+    /// Returns the power of two that the result is multiplied by.
     pub const fn scale(&self) -> i8 {
         self.scale
     }
 
-    /// The table.
+    /// Returns the table.
     pub const fn table(&self) -> &[u8; 16] {
         &self.table
     }
 
-    /// The result for an input.
+    /// Returns the result for an input.
     #[inline]
     pub fn eval(&self, input: u32) -> u32 {
         let mut leading = 31 - (input | 1).leading_zeros() as i32;
@@ -173,7 +171,7 @@ impl MathUnit {
     }
 }
 
-/// Whether `√(top / bottom) < 2^exponent`.
+/// Returns true if `√(top / bottom) < 2^exponent`.
 fn less(top: u128, bottom: u128, exponent: i32) -> bool {
     let shift = 2 * exponent.unsigned_abs();
     match exponent {
@@ -182,12 +180,12 @@ fn less(top: u128, bottom: u128, exponent: i32) -> bool {
     }
 }
 
-/// `value * 2^shift`, or `None` if that does not fit.
+/// Returns `value * 2^shift`, or `None` if that does not fit.
 fn scaled(value: u128, shift: u32) -> Option<u128> {
     (value.leading_zeros() >= shift).then(|| value << shift)
 }
 
-/// `√(top / bottom) / 2^scale`, rounded to the nearest whole number, ties to even, at most 255.
+/// Returns `√(top / bottom) / 2^scale`, rounded to the nearest whole number, ties to even, at most 255.
 fn rounded_root(top: u128, bottom: u128, scale: i32) -> u8 {
     let shift = 2 * scale.unsigned_abs();
     let (top, bottom) =

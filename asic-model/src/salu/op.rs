@@ -1,6 +1,5 @@
-//! The instruction list of the four update ALUs.
-//!
-//! One line per instruction, and what it computes on up to 32 bits in terms of the PHV ALUs' arithmetic.
+//! Instruction list of the four update ALUs: one line per instruction, with its result on up to 32 bits in terms of the
+//! PHV ALUs' arithmetic.
 
 use crate::alu::{AluOp, UnknownMnemonic};
 use std::fmt;
@@ -17,22 +16,22 @@ macro_rules! instructions {
             /// Every instruction.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The vendor assembler's mnemonic.
+            /// Returns the vendor assembler's mnemonic.
             pub const fn mnemonic(self) -> &'static str {
                 match self { $(Self::$variant => $mnemonic),* }
             }
 
-            /// Whether the result depends on operand `a`.
+            /// Returns true if the result depends on operand `a`.
             pub fn uses_a(self) -> bool {
                 match self { $(Self::$variant => $uses.contains('a')),* }
             }
 
-            /// Whether the result depends on operand `b`.
+            /// Returns true if the result depends on operand `b`.
             pub fn uses_b(self) -> bool {
                 match self { $(Self::$variant => $uses.contains('b')),* }
             }
 
-            /// The result at `width` (1..=32) bits; operand bits above it are ignored.
+            /// Returns the result at `width` (1..=32) bits; operand bits above it are ignored.
             #[inline]
             pub const fn eval(self, a: u32, b: u32, width: u32) -> u32 {
                 match self { $(Self::$variant => instructions!($order $alu a b width)),* }
@@ -105,8 +104,8 @@ instructions! {
 }
 
 impl SaluOp {
-    /// Whether the instruction makes sense on a half of 64 bits, of which only the low 32 are computed on: the
-    /// copies, and add, subtract, or, exclusive or as long as nothing crosses bit 32 (model: chip §4.2).
+    /// Returns true if the instruction is valid on a half of 64 bits, of which only the low 32 are computed: copies,
+    /// and add, subtract, or, exclusive or as long as no carry crosses bit 32 (model: chip §4.2).
     pub const fn fits_wide_half(self) -> bool {
         matches!(self, Self::AluA | Self::AluB | Self::Add | Self::Sub | Self::Or | Self::Xor)
     }

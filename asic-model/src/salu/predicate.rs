@@ -1,19 +1,17 @@
 //! Conditions as truth tables over the comparators.
-//!
-//! The table and its algebra.
 
 use std::fmt;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-/// A condition: bit `i` says whether it holds when the comparators' results, comparator 0 as the lowest bit,
-/// read as the number `i` (model: chip §4.1).
+/// Condition as a truth table. Bit `i` says whether the condition holds if the comparators' results, with comparator 0
+/// as the lowest bit, form the number `i` (model: chip §4.1).
 ///
-/// Any Boolean function of four results is one table of 16 bits. On a chip with two comparators the upper
-/// results are always false, so that only the four lowest bits matter.
+/// A table of 16 bits expresses every Boolean function of four results. On a chip with two comparators the upper
+/// results are always false, so only the four lowest bits matter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Predicate(u16);
 
-/// What each comparator looks like in a truth table (model: chip §4.1).
+/// Truth table of each comparator (model: chip §4.1).
 const UNITS: [u16; 4] = [0xaaaa, 0xcccc, 0xf0f0, 0xff00];
 
 impl Predicate {
@@ -22,28 +20,28 @@ impl Predicate {
     /// Holds never.
     pub const NEVER: Self = Self(0);
 
-    /// Holds when comparator `unit` (0 to 3) holds; never for any other number.
+    /// Returns the condition that comparator `unit` (0 to 3) holds; it is always false for any other number.
     pub const fn comparator(unit: usize) -> Self {
         if unit < 4 { Self(UNITS[unit]) } else { Self::NEVER }
     }
 
-    /// The condition with this truth table.
+    /// Returns the condition with this truth table.
     pub const fn from_table(table: u16) -> Self {
         Self(table)
     }
 
-    /// The truth table.
+    /// Returns the truth table.
     pub const fn table(self) -> u16 {
         self.0
     }
 
-    /// Whether the condition holds for an outcome: the comparators' results as a number below 16.
+    /// Returns true if the condition holds for an outcome: the comparators' results as a number below 16.
     #[inline]
     pub const fn holds(self, outcome: u8) -> bool {
         self.0 >> (outcome & 15) & 1 != 0
     }
 
-    /// Whether the result of comparator `unit` matters.
+    /// Returns true if the condition depends on the result of comparator `unit`.
     pub const fn depends_on(self, unit: usize) -> bool {
         if unit >= 4 {
             return false;

@@ -1,10 +1,8 @@
 //! Register actions prepared for many accesses.
 //!
-//! An action on halves of at most 32 bits becomes a few sums, instructions and choices over one small file of
-//! words, in which memory, operands and constants have fixed places. How many of each there are is known to the
-//! compiler, per shape, so that a loop over packets has no decision in it that does not depend on the packet.
-//!
-//! That form, and which actions have it.
+//! An action on halves of at most 32 bits becomes a few sums, instructions and choices over one small file of words, in
+//! which memory, operands and constants have fixed places. The compiler knows the number of each per shape, so a loop
+//! over packets has no branch that does not depend on the packet.
 
 use super::bit::BitOp;
 use super::compare::{Comparator, Relation, Sense, Term};
@@ -14,8 +12,8 @@ use super::op::SaluOp;
 use super::predicate::Predicate;
 use super::program::{Constant, OutputSource, SaluProgram, SourceA, SourceB, Update};
 
-/// Places of the file: the halves of the element, the operands, what the ALUs made of the halves, the
-/// comparators' outcome as one bit of sixteen, the address; then constants.
+/// Places of the file: the halves of the element, the operands, the results of the ALUs per half, the comparators'
+/// outcome as one bit of sixteen, the address; then constants.
 const MEMORY: usize = 0;
 const PHV: usize = 2;
 const ALU: usize = 4;
@@ -88,7 +86,7 @@ struct Short {
     shown: [Shown; 4],
     /// The file before an access: the constants.
     file: [u32; WORDS],
-    /// Where each register parameter is in the file; [`NO_ROW`] where it is not.
+    /// Place of each register parameter in the file; [`NO_ROW`] if it has none.
     params: [u8; Constant::PARAMS],
     half_mask: u32,
     hi_mask: u32,
@@ -96,7 +94,7 @@ struct Short {
     shape: Shape,
 }
 
-/// How many parts an action has.
+/// Numbers of an action's parts.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     updates: Updates,
@@ -116,7 +114,7 @@ enum Updates {
 
 /// Something that makes accesses, generic over the action's shape.
 pub trait Accesses {
-    /// What comes of it.
+    /// Result of the shape's function.
     type Result;
 
     /// Makes them. `access` takes an element, the PHV operands and the element's address, changes the element and
@@ -133,8 +131,8 @@ impl Prepared {
         })
     }
 
-    /// Whether the action has the short form: not those on halves above 32 bits, with a math unit, a division or a
-    /// lane search.
+    /// Returns true if the action has the short form. Halves above 32 bits, a math unit, a division or a lane search
+    /// exclude it.
     pub const fn is_short(&self) -> bool {
         matches!(self.0, Form::Short(_))
     }
@@ -210,7 +208,8 @@ impl SaluProgram {
         })
     }
 
-    /// A comparator as a sum; a missing one never holds, a ternary match is a difference of zero under its mask.
+    /// Returns a comparator as a sum. A missing comparator never holds; a ternary match is a difference of zero under
+    /// its mask.
     fn sum(&self, comparator: Option<&Comparator>) -> Sum {
         let math_mask = self.format.math_mask();
         let addend = |file: usize, term: Option<Term>, sense: Sense| {
@@ -263,14 +262,14 @@ fn as_updates(program: &mut SaluProgram, op: BitOp) {
     for output in program.outputs.iter_mut().flatten() {
         output.source = match output.source {
             OutputSource::Alu(Half::Lo) => out,
-            // There is no such ALU.
+            // This ALU does not exist.
             OutputSource::Alu(Half::Hi) => OutputSource::Memory(Half::Hi),
             other => other,
         };
     }
 }
 
-/// The parts up to the last one in use.
+/// Returns the parts up to the last one in use.
 fn last<T>(parts: &[Option<T>]) -> std::slice::Iter<'_, Option<T>> {
     let used = parts.iter().rposition(Option::is_some).map_or(0, |at| at + 1);
     parts[..used].iter()
@@ -299,7 +298,8 @@ struct File {
 }
 
 impl File {
-    /// The place of a constant; `None` if there is no room, as few actions of random constants have it.
+    /// Returns the place of a constant; `None` if there is no room, which only a few actions with random constants
+    /// meet.
     fn constant(&mut self, value: u32) -> Option<u8> {
         let found =
             (CONSTANTS..self.used).find(|&at| self.words[at] == value && !self.params.contains(&(at as u8)));
@@ -318,7 +318,7 @@ impl File {
         }
     }
 
-    /// The place of a register parameter; one that does not exist is 0.
+    /// Returns the place of a register parameter; a parameter that does not exist is 0.
     fn param(&mut self, row: u8) -> Option<u8> {
         match self.params.get(usize::from(row)) {
             None => self.constant(0),
@@ -360,7 +360,7 @@ impl Short {
         self.params.into_iter().chain(sums).any(|at| at != NO_ROW)
     }
 
-    /// The same with register parameters as constants.
+    /// Returns the action with its register parameters replaced by constants.
     fn under(&self, params: &[i64; Constant::PARAMS]) -> Self {
         let mut fixed = *self;
         for (&at, &value) in self.params.iter().zip(params) {
@@ -404,7 +404,7 @@ impl Short {
         accesses.each(|cell, phv, address| self.access::<C, L, H, W>(cell, phv, address))
     }
 
-    /// One access with `C` comparisons at most, `L` and `H` updates of the halves and `W` output words.
+    /// Performs one access with at most `C` comparisons, `L` and `H` updates of the halves, and `W` output words.
     #[inline(always)]
     fn access<const C: usize, const L: usize, const H: usize, const W: usize>(
         &self,
@@ -436,7 +436,7 @@ impl Short {
         words
     }
 
-    /// What `A` ALUs make of a half.
+    /// Returns the results of `A` ALUs on a half.
     #[inline(always)]
     fn half<const A: usize>(&self, steps: &[Step; 2], file: &[u32; WORDS], outcome: u8, old: u32) -> u32 {
         let result = |step: &Step| {
@@ -464,7 +464,7 @@ impl Short {
     }
 }
 
-/// Any instruction. Out of line: the loops of all shapes have it.
+/// Evaluates any instruction. The function is out of line, because the loops of all shapes contain it.
 #[inline(never)]
 fn evaluated(op: SaluOp, a: u32, b: u32, bits: u32) -> u32 {
     op.eval(a, b, bits)

@@ -1,6 +1,4 @@
-//! A register action as the SALU has it.
-//!
-//! Plain data, every field a part of the chip.
+//! Register action as the SALU executes it: plain data, in which every field is a part of the chip.
 
 use super::bit::BitOp;
 use super::compare::Comparator;
@@ -14,7 +12,7 @@ use crate::chip::SaluSpec;
 /// A number that an instruction names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Constant {
-    /// The number itself. Small ones are part of the instruction, others take a row of the register file.
+    /// The number itself. A small number is part of the instruction; a larger one takes a row of the register file.
     Value(i64),
     /// A register parameter: the row of the register file that the control plane writes.
     Param(u8),
@@ -26,7 +24,7 @@ impl Constant {
     /// Zero.
     pub const ZERO: Self = Self::Value(0);
 
-    /// The number, a parameter taken from `params`; of a parameter that does not exist, 0.
+    /// Returns the number, a parameter taken from `params`; of a parameter that does not exist, 0.
     #[inline]
     pub(super) fn resolve(self, params: &[i64; Self::PARAMS]) -> i64 {
         match self {
@@ -58,10 +56,11 @@ pub enum SourceB {
     MathPhv(Half),
 }
 
-/// What one update ALU does (model: chip §4.2).
+/// Function of one update ALU (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Update {
-    /// When it does it. The results of a half's two ALUs are ORed; if neither acts the half stays.
+    /// Condition under which the ALU acts. The results of a half's two ALUs are ORed; if neither acts, the half is
+    /// unchanged.
     pub when: Predicate,
     /// The instruction.
     pub op: SaluOp,
@@ -72,7 +71,7 @@ pub struct Update {
 }
 
 impl Update {
-    /// An instruction with both operands.
+    /// Returns an instruction with both operands.
     pub const fn binary(when: Predicate, op: SaluOp, a: SourceA, b: SourceB) -> Self {
         Self { when, op, a: Some(a), b: Some(b) }
     }
@@ -107,13 +106,13 @@ pub enum DivideSource {
 /// A division; it takes the place of ALU2-hi (model: chip §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Divide {
-    /// What is divided.
+    /// Dividend.
     pub dividend: DivideSource,
-    /// By what.
+    /// Divisor.
     pub divisor: DivideSource,
 }
 
-/// What an output word shows (model: chip §4.3).
+/// Source of an output word (model: chip §4.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OutputSource {
     /// A half of the element as it was.
@@ -123,12 +122,12 @@ pub enum OutputSource {
     /// A half as the update ALUs leave it; of a one-bit register the bit that the instruction gives out. The
     /// high half of a single element is no memory: it is what ALU1-hi and ALU2-hi computed, or 0.
     Alu(Half),
-    /// A one in this bit when the output's predicate holds.
+    /// A one in this bit if the output's predicate holds.
     Flag {
         /// The bit, 0 to 31.
         shift: u8,
     },
-    /// A one in the bit whose number is the comparators' outcome, if the predicate holds for it.
+    /// A one in the bit whose number is the comparators' outcome, if the predicate holds for that outcome.
     OneHot,
     /// The index of the element, as the meter ALU's address.
     Address,
@@ -138,7 +137,7 @@ pub enum OutputSource {
     Remainder,
     /// The lane that the search chose, before its change.
     LaneValue,
-    /// The same, after its change.
+    /// Value of the lane found, after its change.
     LaneChanged,
     /// The number of the lane.
     LaneIndex,
@@ -147,9 +146,9 @@ pub enum OutputSource {
 /// One output word of 32 bits. Words 0 and 1 show the low 32 bits of what they show, 2 and 3 the high 32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Output {
-    /// When it shows it; else 0.
+    /// Condition under which the word has its value; otherwise the word is 0.
     pub when: Predicate,
-    /// What.
+    /// Source of the word.
     pub source: OutputSource,
 }
 
@@ -178,7 +177,7 @@ pub struct SaluProgram {
     pub math: Option<MathUnit>,
     /// A division.
     pub divide: Option<Divide>,
-    /// The instruction of a one-bit register.
+    /// Instruction of a one-bit register.
     pub bit: Option<BitOp>,
     /// A lane search.
     pub lanes: Option<LaneSearch>,
@@ -187,7 +186,7 @@ pub struct SaluProgram {
 }
 
 impl SaluProgram {
-    /// An action that changes and shows nothing.
+    /// Creates an action that changes and shows nothing.
     pub const fn new(format: Format) -> Self {
         Self {
             format,
@@ -202,12 +201,12 @@ impl SaluProgram {
         }
     }
 
-    /// Whether the stage pays the divider's latency (model: cycles §1).
+    /// Returns true if the stage has the divider's latency (model: cycles §1).
     pub const fn divides(&self) -> bool {
         self.divide.is_some()
     }
 
-    /// Which PHV operands it needs, low first: bytes of the exact crossbar (model: chip §1.3).
+    /// Returns which PHV operands the action needs, low first; they are bytes of the exact crossbar (model: chip §1.3).
     pub fn phv_halves(&self) -> [bool; 2] {
         let mut used = [false; 2];
         let mut mark = |half: Half| used[half as usize] = true;
@@ -241,8 +240,9 @@ impl SaluProgram {
         used
     }
 
-    /// The bytes of an exact crossbar group, as bits of a mask, on which the operands must lie: the low one from
-    /// the chip's first operand byte, the high one right behind it (model: chip §1.3; both as wide as a half).
+    /// Returns the bytes of an exact crossbar group, as bits of a mask, that the operands must take: the low operand
+    /// from the chip's first operand byte on, the high operand directly after it (model: chip §1.3; both are as wide as
+    /// a half).
     pub fn phv_bytes(&self, spec: &SaluSpec) -> u32 {
         let size = self.format.half_bits().div_ceil(8);
         let operand = (1u32 << size) - 1;

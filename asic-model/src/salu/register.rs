@@ -1,9 +1,7 @@
-//! What the actions of one register share (model: chip §4.1, §4.4).
+//! Rules over all actions of one register (model: chip §4.1, §4.4).
 //!
-//! One SALU holds them all: so many instructions, one register file for large constants, masks and parameters,
-//! one math table, one mask per ternary unit.
-//!
-//! Those rules.
+//! One SALU holds all actions of a register: a limited number of instructions, one register file for large constants,
+//! masks and parameters, one math table, one mask per ternary unit.
 
 use super::compare::Comparator;
 use super::error::SaluError;
@@ -12,10 +10,10 @@ use super::program::{Constant, DivideSource, OutputSource, SaluProgram, SourceA,
 use crate::chip::SaluSpec;
 use std::collections::BTreeSet;
 
-/// Checks all actions of one register together, each of them as well.
+/// Checks all actions of one register, individually and together.
 ///
 /// # Errors
-/// Every rule that is broken.
+/// Returns every broken rule.
 pub fn validate_register(
     programs: &[SaluProgram],
     params: usize,
@@ -43,8 +41,8 @@ pub fn validate_register(
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// Rows of the register file that the actions' constants, compare masks and lane masks take, equal ones once.
-/// Register parameters take one more each.
+/// Returns the register file rows that the actions' constants, compare masks and lane masks take; equal values share a
+/// row. Each register parameter takes a further row.
 pub fn register_file_rows(programs: &[SaluProgram], spec: &SaluSpec) -> usize {
     let mut rows = BTreeSet::new();
     for program in programs {
@@ -66,19 +64,20 @@ pub fn register_file_rows(programs: &[SaluProgram], spec: &SaluSpec) -> usize {
     rows.len()
 }
 
-/// The row's content for a constant of an update ALU, if it takes one.
+/// Returns the row's content for a constant of an update ALU, if the constant takes a row.
 fn alu_row(value: i64, spec: &SaluSpec) -> Option<i64> {
     let small = i64::from(spec.constant_min)..=i64::from(spec.constant_max);
     (!small.contains(&value)).then(|| row_of(value, spec))
 }
 
-/// Rows are signed; a larger unsigned constant is the same row as the negative one with its bits.
+/// Returns the content of a row. Rows are signed, so a large unsigned constant has the row of the negative number with
+/// the same bits.
 fn row_of(value: i64, spec: &SaluSpec) -> i64 {
     let spare = 64_u32.saturating_sub(spec.register_file_bits).min(63);
     value << spare >> spare
 }
 
-/// The rows that one comparator reads: for a large constant and for masks that are no small number.
+/// Returns the rows that one comparator reads: for a large constant, and for a mask that is not a small number.
 pub(super) fn compare_rows(comparator: &Comparator, spec: &SaluSpec) -> BTreeSet<i64> {
     let Comparator::Compare(compare) = comparator else { return BTreeSet::new() };
     let small = i64::from(spec.compare_constant_min)..=i64::from(spec.compare_constant_max);
@@ -101,7 +100,7 @@ pub(super) fn compare_rows(comparator: &Comparator, spec: &SaluSpec) -> BTreeSet
     rows
 }
 
-/// Mask and change of a lane search lie in one row.
+/// Returns the row that holds the mask and the change of a lane search.
 fn lane_row(program: &SaluProgram) -> Option<i64> {
     let lanes = program.lanes?;
     let mask = match lanes.mask {
@@ -126,7 +125,8 @@ fn update_constants(update: &Update) -> [Option<i64>; 2] {
     [a, b]
 }
 
-/// What all actions of a register share: element size, math unit, masks of the ternary units, flag position.
+/// Checks the parts that all actions of a register share: element size, math unit, masks of the ternary units, flag
+/// position.
 fn shared(programs: &[SaluProgram], errors: &mut Vec<SaluError>) {
     agree(programs, errors, "element size", "give the register one format", |p| {
         Some(p.format.element_bits())

@@ -1,10 +1,8 @@
-//! What a register action may be (model: chip §4).
+//! Rules for one register action (model: chip §4).
 //!
-//! The chip has the element format, the comparators and their kinds, the output words; operands
-//! exist, constants fit, one number per instruction; the math unit feeds ALU2-lo; divider, lane search and bit
-//! instructions stand alone as the chip has them; a single condition is returned.
-//!
-//! Those checks; errors accumulate.
+//! The chip must have the element format, the comparators and their kinds, and the output words. Operands must exist,
+//! constants must fit, and an instruction has one number. The math unit feeds ALU2-lo. Divider, lane search and bit
+//! instructions have restrictions on combinations. An action returns a single condition. The checks collect all errors.
 
 use super::compare::Comparator;
 use super::error::{SaluError, SaluPart};
@@ -20,7 +18,7 @@ impl SaluProgram {
     /// Checks the action against a chip. `params` is the number of the register's parameters.
     ///
     /// # Errors
-    /// Every rule that it breaks.
+    /// Returns every rule that is broken.
     pub fn validate(&self, spec: &SaluSpec, params: usize) -> Result<(), Vec<SaluError>> {
         let mut check = Check { program: self, spec, params, errors: Vec::new() };
         check.format();
@@ -34,7 +32,7 @@ impl SaluProgram {
     }
 }
 
-/// The checks of one action.
+/// Checks of one action.
 struct Check<'a> {
     program: &'a SaluProgram,
     spec: &'a SaluSpec,
@@ -70,7 +68,7 @@ impl Check<'_> {
         });
     }
 
-    /// Which of the three ways to update the action uses.
+    /// Checks the way in which the action updates its element.
     fn kind(&mut self) {
         let program = self.program;
         let updates = program.lo.iter().chain(&program.hi).any(Option::is_some) || program.divide.is_some();
@@ -85,15 +83,15 @@ impl Check<'_> {
             bit(!updates && program.lanes.is_none(), "has updates", "use `bit`, or elements of 8 bits");
             bit(program.bit.is_some(), "has no instruction", "give it one");
         } else {
-            bit(program.bit.is_none(), "is asked of wider elements", "use one-bit elements");
+            bit(program.bit.is_none(), "is used on wider elements", "use one-bit elements");
         }
         if let Some(lanes) = program.lanes {
             let mut fail = |found, remedy| self.errors.push(SaluError::Lanes { op: lanes.op, found, remedy });
             if updates {
-                fail("stands beside updates", "make two actions of them");
+                fail("is combined with updates", "divide them into two actions");
             }
             if program.format.is_pair() || program.format.element_bits() != 128 {
-                fail("is asked of narrower elements", "use 128-bit elements");
+                fail("is used on narrower elements", "use 128-bit elements");
             }
         }
     }
@@ -142,7 +140,7 @@ impl Check<'_> {
     fn update_range(&self) -> RangeInclusive<i64> {
         let format = self.program.format;
         let bits = format.math_bits();
-        // Of a wide half the upper bits are the sign's.
+        // In a wide half, the upper bits repeat the sign.
         let top = if format.half_bits() > 32 { 1_i64 << (bits - 1) } else { 1_i64 << bits };
         -(1_i64 << (bits - 1))..=top - 1
     }
@@ -296,7 +294,7 @@ impl Check<'_> {
         }
     }
 
-    /// Why an output word cannot show this: what, and why with a remedy.
+    /// Returns why an output word cannot have this source: the source, and the reason with a remedy.
     fn refusal(&self, word: usize, source: OutputSource) -> Option<(&'static str, &'static str)> {
         let (program, spec) = (self.program, self.spec);
         let high = word >= 2 && program.format.half_bits() <= 32;
@@ -307,14 +305,14 @@ impl Check<'_> {
             OutputSource::Phv(_) if high => Some(("a PHV operand", narrow)),
             OutputSource::Alu(_) if high => Some(("an ALU's result", narrow)),
             _ if program.bit.is_some() && source != OutputSource::Alu(Half::Lo) => {
-                Some(("of a one-bit register another output than `alu_lo`", "does not exist: use that one"))
+                Some(("an output other than `alu_lo`", "does not exist on a one-bit register: use `alu_lo`"))
             }
             OutputSource::Alu(_) if program.lanes.is_some() => Some((
                 "an ALU's result",
-                "does not exist beside a lane search: use the lane's value or index",
+                "does not exist in an action with a lane search: use the lane's value or index",
             )),
             OutputSource::Flag { shift } if shift > 31 => {
-                Some(("a flag", "lies above bit 31: use a lower bit"))
+                Some(("a flag", "is above bit 31: use a lower bit"))
             }
             OutputSource::Address if spec.output_words < 2 => {
                 Some(("the address", "cannot be returned by this chip: carry the index in a field"))

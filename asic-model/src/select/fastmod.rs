@@ -1,6 +1,4 @@
-//! Remainder by a divisor known in advance, without a division.
-//!
-//! The one precomputed remainder.
+//! Remainder by a divisor that is known in advance, computed without a division.
 
 /// `x % divisor` for 32-bit numbers as two multiplications.
 ///
@@ -21,12 +19,12 @@ impl FastMod {
         Self { divisor, magic }
     }
 
-    /// The divisor.
+    /// Returns the divisor.
     pub const fn divisor(self) -> u32 {
         self.divisor
     }
 
-    /// `x % divisor`.
+    /// Returns `x % divisor`.
     #[inline]
     pub const fn rem(self, x: u32) -> u32 {
         let fraction = self.magic.wrapping_mul(x as u64);

@@ -1,6 +1,6 @@
-//! The shape of a selection group: words of 120 slots, how many of each are used, which are active.
+//! Shape of a selection group: words of 120 slots, the slots in use, and the active slots.
 //!
-//! Layout, liveness, and the divisors precomputed from both.
+//! The divisors for member selection are precomputed from these.
 
 use thiserror::Error;
 
@@ -21,47 +21,47 @@ pub struct SelectorWord {
 }
 
 impl SelectorWord {
-    /// A word with slots `0..used` in use and active; `used` is at most [`WORD_SLOTS`].
+    /// Returns a word with slots `0..used` in use and active; `used` is at most [`WORD_SLOTS`].
     const fn full(used: u32) -> Self {
         let low = if used >= 64 { u64::MAX } else { (1 << used) - 1 };
         let high = if used > 64 { (1 << (used - 64)) - 1 } else { 0 };
         Self { active: [low, high], used: FastMod::new(used), live: FastMod::new(used) }
     }
 
-    /// The activity bitmap: bit `i` of element `i / 64` is slot `i`.
+    /// Returns the activity bitmap: bit `i` of element `i / 64` is slot `i`.
     pub const fn active(&self) -> [u64; 2] {
         self.active
     }
 
-    /// Slots in use, 0..=120; they are the lowest ones.
+    /// Returns the number of slots in use, 0 to 120; they are the lowest slots.
     pub const fn used(&self) -> u32 {
         self.used.divisor()
     }
 
-    /// Active slots.
+    /// Returns the active slots.
     pub const fn live(&self) -> u32 {
         self.live.divisor()
     }
 
-    /// Whether the slot is active.
+    /// Returns true if the slot is active.
     #[inline]
     pub const fn is_active(&self, slot: u32) -> bool {
         slot < 128 && self.active[(slot / 64) as usize] >> (slot % 64) & 1 == 1
     }
 
-    /// Precomputed remainder by [`SelectorWord::used`].
+    /// Returns the precomputed remainder by [`SelectorWord::used`].
     #[inline]
     pub(super) const fn used_mod(&self) -> FastMod {
         self.used
     }
 
-    /// Precomputed remainder by [`SelectorWord::live`].
+    /// Returns the precomputed remainder by [`SelectorWord::live`].
     #[inline]
     pub(super) const fn live_mod(&self) -> FastMod {
         self.live
     }
 
-    /// The slot of the active member that `rank` others precede.
+    /// Returns the slot of the active member that `rank` others precede.
     #[inline]
     pub(super) fn nth_active(&self, rank: u32) -> Option<u32> {
         if self.live() == self.used() {
@@ -78,7 +78,7 @@ impl SelectorWord {
     }
 }
 
-/// Why a group cannot have the shape or state asked for.
+/// Problem of a group's shape or state.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GroupError {
     /// No words.
@@ -89,7 +89,7 @@ pub enum GroupError {
         "a selection group of {words} words is too large; the limit is {MAX_WORDS} words of {WORD_SLOTS} members"
     )]
     TooLarge {
-        /// The number of words asked for.
+        /// Number of words.
         words: usize,
     },
     /// A word with more slots than there are.
@@ -97,7 +97,7 @@ pub enum GroupError {
     WordTooFull {
         /// Index of the word.
         word: usize,
-        /// Members asked for.
+        /// Number of members.
         used: u32,
     },
     /// Words that no hash value would choose.
@@ -105,9 +105,9 @@ pub enum GroupError {
         "{words} words cannot all be chosen: above 31 the count must be a multiple of {step}; use {next} words"
     )]
     Unreachable {
-        /// The number of words asked for.
+        /// Number of words.
         words: usize,
-        /// What it must be a multiple of.
+        /// Divisor of the allowed numbers.
         step: u32,
         /// The next larger possible count.
         next: u32,
@@ -135,10 +135,11 @@ pub struct GroupShape {
 }
 
 impl GroupShape {
-    /// A group of `members` (1..=119,040) active members, dealt round-robin over as few words as hold them.
+    /// Creates a group of `members` (1 to 119,040) active members, distributed round-robin over the fewest words that
+    /// hold them.
     ///
     /// # Errors
-    /// When there are no members or too many.
+    /// Fails without members, and with too many.
     pub fn balanced(members: u32) -> Result<Self, GroupError> {
         let words = Self::words_for(members);
         if words == 0 {
@@ -152,10 +153,11 @@ impl GroupShape {
         Self::with_words(&used)
     }
 
-    /// A group whose word `i` has slots `0..used[i]` in use, all active.
+    /// Creates a group whose word `i` has slots `0..used[i]` in use, all active.
     ///
     /// # Errors
-    /// When there are no words, too many, a count the word choice cannot reach evenly, or a word is too full.
+    /// Fails without words, with too many words, with a number of words that the word choice cannot reach evenly, and
+    /// if a word is too full.
     pub fn with_words(used: &[u32]) -> Result<Self, GroupError> {
         let count = used.len();
         if count == 0 || used.iter().all(|&slots| slots == 0) {
@@ -181,11 +183,11 @@ impl GroupShape {
         })
     }
 
-    /// How many words a group of `members` takes: enough for 120 each, rounded up so that the word choice
-    /// reaches all of them. May exceed [`MAX_WORDS`].
+    /// Returns the number of words that a group of `members` takes: enough for 120 members each, rounded up so that the
+    /// word choice reaches all words. The number may exceed [`MAX_WORDS`].
     pub const fn words_for(members: u32) -> u32 {
         let mut words = members.div_ceil(WORD_SLOTS);
-        // Rounding up can need one more shift, which needs coarser rounding.
+        // After rounding up, a larger shift may be needed, and so coarser rounding.
         loop {
             let rounded = words.next_multiple_of(1 << word_shift(words));
             if rounded == words {
@@ -195,7 +197,7 @@ impl GroupShape {
         }
     }
 
-    /// The slot of member `member` in a [`balanced`](Self::balanced) group of `words` words: each new member
+    /// Returns the slot of member `member` in a [`balanced`](Self::balanced) group of `words` words: each new member
     /// goes to the emptiest word, the first of equals. `words` is 1..=992 and is cut to that range.
     pub const fn balanced_slot(member: u32, words: u32) -> u32 {
         let words = if words == 0 { 1 } else { words };
@@ -206,7 +208,7 @@ impl GroupShape {
     /// Marks a slot active or down, as software or a stateful ALU does with the liveness bits.
     ///
     /// # Errors
-    /// When the slot is not in use.
+    /// Fails if the slot is not in use.
     pub fn set_active(&mut self, slot: u32, active: bool) -> Result<(), GroupError> {
         let (word, index) = ((slot / WORD_SLOTS) as usize, slot % WORD_SLOTS);
         let word = self.words.get_mut(word).filter(|word| index < word.used());
@@ -221,34 +223,34 @@ impl GroupShape {
         Ok(())
     }
 
-    /// The words in order.
+    /// Returns the words in order.
     pub const fn words(&self) -> &[SelectorWord] {
         &self.words
     }
 
-    /// Active members in all words.
+    /// Returns the number of active members in all words.
     pub const fn live(&self) -> u32 {
         self.live
     }
 
-    /// Low bits of the word index that come straight from the hash: the selector length's shift, 0..=5.
+    /// Returns the low bits of the word index that come straight from the hash: the selector length's shift, 0..=5.
     pub const fn word_shift(&self) -> u32 {
         self.shift
     }
 
-    /// The selector length's modulus, 1..=31: the word count without its shift.
+    /// Returns the selector length's modulus, 1..=31: the word count without its shift.
     pub const fn word_modulus(&self) -> u32 {
         self.modulus.divisor()
     }
 
-    /// Precomputed remainder by [`GroupShape::word_modulus`].
+    /// Returns the precomputed remainder by [`GroupShape::word_modulus`].
     #[inline]
     pub(super) const fn word_mod(&self) -> FastMod {
         self.modulus
     }
 }
 
-/// The smallest shift that brings a word count down to a 5-bit modulus.
+/// Returns the smallest shift that brings a word count down to a 5-bit modulus.
 const fn word_shift(words: u32) -> u32 {
     let mut shift = 0;
     while words >> shift > 31 {

@@ -1,9 +1,8 @@
-//! The selector's optional scrambler: the non-linear step that turns seeds into real differences.
+//! Optional scrambler of the selector: the non-linear step that makes different seeds give different selections.
 //!
-//! Substitution boxes and bit permutations as tables, applied for two rounds.
-//!
-//! Tables read off the driver's reference function (`rmt_sel_grp_mbr_get_from_hash` and the functions it
-//! calls, open-p4studio `pipe_mgr_select_tbl.c`); the facts sheet names the step only (model: hashing §6).
+//! Substitution boxes and bit permutations are tables, which are applied for two rounds. The tables are those of the
+//! driver's reference function (`rmt_sel_grp_mbr_get_from_hash` and the functions that it calls, open-p4studio
+//! `pipe_mgr_select_tbl.c`); `docs/model/hashing.md` only names the step (model: hashing §6).
 
 /// Substitution of 3 bits.
 const BOX3: [u32; 8] = [1, 4, 7, 5, 2, 0, 3, 6];

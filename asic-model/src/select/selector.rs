@@ -1,11 +1,9 @@
-//! Picking a slot.
-//!
-//! The three modes and the fall-back encoder.
+//! Choice of a slot: the three modes and the fall-back encoder.
 
 use super::group::{GroupShape, SelectorWord, WORD_SLOTS};
 use super::scramble::{scramble14, scramble15, scramble18};
 
-/// How a member is found from the hash.
+/// Method of choosing a member from the hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SelectorMode {
     /// A 14-bit hash modulo the number of *active* members, then the member of that rank. Shares stay equal
@@ -14,18 +12,18 @@ pub enum SelectorMode {
     /// A 14-bit hash modulo the slots in use; a slot that is down is retried with two more 14-bit hashes,
     /// then resolved by a circular priority encoder. Only flows of failed members move (model: hashing §6).
     Resilient,
-    /// The whole hash modulo the active members of all words, then the member of that rank: what software
-    /// models do. No chip has a divider for it, so this is for comparison only.
+    /// The whole hash modulo the active members of all words, then the member of that rank, as software models do. No
+    /// chip has a divider for it, so the mode is for comparison only.
     PlainModulo,
 }
 
 impl SelectorMode {
-    /// Whether the chip can do it.
+    /// Returns true if the chip has the mode.
     pub const fn on_chip(self) -> bool {
         !matches!(self, Self::PlainModulo)
     }
 
-    /// Hash bits the mode reads, for a group of one word or of several; `None` means all there are.
+    /// Returns the hash bits that the mode reads, for a group of one word or of several; `None` means all bits.
     pub const fn hash_bits(self, several_words: bool) -> Option<u32> {
         match (self, several_words) {
             (Self::Fair, false) => Some(14),
@@ -44,7 +42,7 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// A selector without the scrambler.
+    /// Creates a selector without the scrambler.
     pub const fn new(mode: SelectorMode) -> Self {
         Self { mode, scramble: false }
     }
@@ -55,17 +53,17 @@ impl Selector {
         self
     }
 
-    /// Whether it picks among the members of one word, all active, by a plain modulo of 14 hash bits.
+    /// Returns true if the group picks among the members of one word, all active, by a plain modulo of 14 hash bits.
     pub const fn is_plain_fair(self) -> bool {
         matches!(self.mode, SelectorMode::Fair) && !self.scramble
     }
 
-    /// The mode.
+    /// Returns the mode.
     pub const fn mode(self) -> SelectorMode {
         self.mode
     }
 
-    /// The slot that `hash` selects, or `None` when no member of the chosen word is active: on the chip the
+    /// Returns the slot that `hash` selects, or `None` when no member of the chosen word is active: on the chip the
     /// lookup then has no valid result. Bits beyond the hash's width are zero.
     #[inline]
     pub fn pick(self, hash: u128, group: &GroupShape) -> Option<u32> {
@@ -81,7 +79,7 @@ impl Selector {
         Some(number * WORD_SLOTS + index)
     }
 
-    /// The word: ten bits modulo the word count without its shift, the shifted-out low bits from the hash.
+    /// Returns the word: ten bits modulo the word count without its shift, the shifted-out low bits from the hash.
     fn word(self, hash: u128, group: &GroupShape) -> u32 {
         let field = (hash >> 51) as u32 & 0x7fff;
         let field = if self.scramble { scramble15(field) } else { field };
@@ -89,7 +87,7 @@ impl Selector {
         group.word_mod().rem(field & 0x3ff) << group.word_shift() | low
     }
 
-    /// The 14 bits from `first` up.
+    /// Returns the 14 bits from `first` up.
     #[inline]
     fn bits14(self, hash: u128, first: u32) -> u32 {
         let bits = (hash >> first) as u32 & 0x3fff;
@@ -106,7 +104,7 @@ impl Selector {
     }
 }
 
-/// The full hash modulo all active members; no word boundaries.
+/// Returns the full hash modulo all active members; no word boundaries.
 fn plain_modulo(hash: u128, group: &GroupShape) -> Option<u32> {
     let live = u128::from(group.live());
     let mut rank = hash.checked_rem(live)? as u32;
@@ -119,7 +117,7 @@ fn plain_modulo(hash: u128, group: &GroupShape) -> Option<u32> {
     None
 }
 
-/// The fall-back: a circular priority encoder over the word's slots, shuffled and started by 18 bits.
+/// Applies the fall-back: a circular priority encoder over the word's slots, shuffled and started by 18 bits.
 ///
 /// Even slots are moved by XOR with bits 0..=5 (times two), odd ones with bits 6..=11; the encoder then takes
 /// the first active position at or below its head, bits 12..=17, going down and round over 120 positions.

@@ -1,48 +1,48 @@
-//! Whether a packet may enter a queue without a shared buffer: the queue's own limit and the whole memory.
+//! Tail drop without a shared buffer: the limit of the queue and the size of the whole memory.
 
 use super::buffer::Refusal;
 use super::offer::{QueueId, TmPort};
 use crate::units::{Bytes, Cells, Divisor};
 use thiserror::Error;
 
-/// Why a packet was not enqueued.
+/// Reason for which a packet was not enqueued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum TailDrop {
-    /// The queue's own limit.
+    /// Tail drop: the queue's own limit leaves too few cells.
     #[error("queue holds {depth} of {limit}; {need} more do not fit")]
     QueueTailDrop {
-        /// Its depth.
+        /// Cells in the queue.
         depth: Cells,
-        /// What the packet needs.
+        /// Cells that the packet needs.
         need: Cells,
-        /// Its limit.
+        /// Limit of the queue in cells.
         limit: Cells,
     },
-    /// The packet buffer.
+    /// The packet buffer has too few free cells.
     #[error("packet buffer holds {used} of {size}; {need} more do not fit")]
     BufferFull {
-        /// Cells in use.
+        /// Cells of the buffer in use.
         used: Cells,
-        /// What the packet needs.
+        /// Cells that the packet needs.
         need: Cells,
-        /// Its size.
+        /// Cells of the buffer.
         size: Cells,
     },
     /// The packet was sent to a queue that is not configured.
     #[error("port {} has no queue {}", port.0, queue.0)]
     NoSuchQueue {
-        /// The port named.
+        /// Port that the packet was sent to.
         port: TmPort,
-        /// The queue named.
+        /// Queue that the packet was sent to.
         queue: QueueId,
     },
-    /// A rule of the shared buffer.
+    /// A rule of the shared buffer refused the packet.
     #[error(transparent)]
     Refused(Refusal),
 }
 
 impl TailDrop {
-    /// The drop reason as it is counted and printed.
+    /// Returns the drop reason as it is counted and printed.
     pub const fn reason(&self) -> &'static str {
         match self {
             Self::QueueTailDrop { .. } => "queue_tail_drop",
@@ -53,18 +53,17 @@ impl TailDrop {
     }
 }
 
-/// The verdict on a packet that asks to be enqueued.
+/// Decision on a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Admission {
-    /// It enters.
+    /// The packet enters the queue.
     Admit,
-    /// It is lost.
+    /// The packet is dropped.
     Drop(TailDrop),
 }
 
-/// Whether a packet that needs `need` cells may join a queue of depth `depth` while `used` cells of the
-/// buffer are taken. The buffer is asked first, as ingress admission comes before the queue's
-/// (model: tm §2).
+/// Decides whether a packet of `need` cells enters a queue of depth `depth` while `used` cells of the buffer are in
+/// use. The buffer is checked first, because ingress admission comes before the queue's (model: tm §2).
 pub(super) fn admission(need: Cells, used: Cells, size: Cells, depth: Cells, limit: Cells) -> Admission {
     if need > size.saturating_sub(used) {
         return Admission::Drop(TailDrop::BufferFull { used, need, size });
@@ -75,8 +74,8 @@ pub(super) fn admission(need: Cells, used: Cells, size: Cells, depth: Cells, lim
     Admission::Admit
 }
 
-/// Cells that a packet takes: at least one, so that every queue entry is paid for.
+/// Returns the cells that a packet takes: at least one, so that every queued packet is charged.
 pub(super) fn cells_of(bytes: Bytes, cell_size: Divisor) -> Cells {
-    // A packet of more than 2^32 cells fits no buffer; the largest count says so to admission.
+    // A packet of more than 2^32 cells fits no buffer, so the largest count is refused as well.
     Cells(u32::try_from(cell_size.ceil(bytes.0)).unwrap_or(u32::MAX).max(1))
 }

@@ -11,65 +11,68 @@ use crate::chip::ChipSpec;
 use crate::port::{DevPort, MacId, Pipe, PortMap};
 use thiserror::Error;
 
-/// What the credit of a queue means.
+/// Meaning of the credit field of a flow-control word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AfcMode {
-    /// Credit 1 pauses the queue, 0 lets it go on.
+    /// Credit 1 pauses the queue, credit 0 resumes it.
     Xoff,
-    /// A signed number that is added to the queue's credit. Units and the rule for stopping are not public
+    /// Signed number that is added to the queue's credit. The units and the rule for stopping are not public
     /// (model: tm §12 item 1).
     Credit,
 }
 
-/// What a word does to its queue.
+/// Effect of a flow-control word on its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AfcEffect {
-    /// The queue sends nothing more; packets that it has handed out go on their way.
+    /// The queue stops sending; packets that were already dequeued are sent.
     Pause,
     /// The queue may send again.
     Resume,
-    /// The queue's credit changes by this.
+    /// The queue's credit changes by this number.
     Credit(i16),
 }
 
-/// A flow-control message for one queue.
+/// Flow-control word for one queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AfcWord {
-    /// Set for a message to a queue.
+    /// True if the word is a message to a queue.
     pub qfc: bool,
-    /// The queue's pipe, 0 to 3.
+    /// Pipe of the queue, 0 to 3.
     pub pipe: u8,
-    /// The queue's MAC, which is its port group, 0 to 15.
+    /// MAC (port group) of the queue, 0 to 15.
     pub mac: u8,
-    /// The queue within the port group, 0 to 127.
+    /// Queue within the port group, 0 to 127.
     pub queue: u8,
-    /// The credit, 15 bits.
+    /// Credit, 15 bits.
     pub credit: u16,
 }
 
-/// A queue that a word cannot name.
+/// Queue that no flow-control word can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum AfcError {
-    /// The chip has no such words.
+    /// The chip has no flow-control words.
     #[error("advanced flow control: this chip has none; use Tofino 2")]
     Missing,
-    /// A queue id beyond the port's queues.
-    #[error("queue {found} of dev_port {port}; from its first lane on its port group has {limit}, from 0")]
+    /// The queue id is beyond the port's queues.
+    #[error(
+        "queue {found} of dev_port {port} does not exist; from its first lane on, its port group has {limit} queues, numbered from 0"
+    )]
     Queue {
-        /// The queue.
+        /// Queue id.
         found: u8,
-        /// Its port.
+        /// dev_port of the port.
         port: u16,
-        /// Queues of a port.
+        /// Queues of the port group from the port's first lane on.
         limit: u32,
     },
 }
 
 impl AfcWord {
-    /// The word for queue `qid` of a port with the default mapping, which gives a port the queues of its lanes.
+    /// Returns the word for queue `qid` of a port under the default mapping, which gives a port the queues of its
+    /// lanes.
     ///
     /// # Errors
-    /// A chip without the feature, a queue that the port does not have.
+    /// Fails on a chip without the feature, and for a queue that the port does not have.
     pub fn for_queue(chip: &ChipSpec, port: DevPort, qid: u8, credit: u16) -> Result<Self, AfcError> {
         if !chip.features.advanced_flow_control {
             return Err(AfcError::Missing);
@@ -90,7 +93,7 @@ impl AfcWord {
         })
     }
 
-    /// The 32 bits; bits of fields beyond their width are dropped.
+    /// Returns the word's 32 bits. Bits of a value beyond the width of its field are dropped.
     pub const fn encode(self) -> u32 {
         (self.qfc as u32) << 31
             | (self.pipe as u32 & 0x3) << 29
@@ -99,7 +102,7 @@ impl AfcWord {
             | self.credit as u32 & 0x7fff
     }
 
-    /// The fields of 32 bits.
+    /// Returns the fields of a word.
     pub const fn decode(word: u32) -> Self {
         Self {
             qfc: word >> 31 != 0,
@@ -110,13 +113,13 @@ impl AfcWord {
         }
     }
 
-    /// The port and the queue id of the default mapping; `None` if no port has such a queue.
+    /// Returns the port and the queue id under the default mapping; `None` if no port has such a queue.
     pub fn target(self, ports: &PortMap) -> Option<(DevPort, u8)> {
         let (port, qid) = ports.of_queue(Pipe(self.pipe), MacId(self.mac), self.queue.into())?;
         Some((port.dev_port, u8::try_from(qid).ok()?))
     }
 
-    /// What the word does to a queue in this mode; nothing if it is no message to a queue.
+    /// Returns the word's effect on a queue in this mode; `None` if the word is not a message to a queue.
     pub const fn effect(self, mode: AfcMode) -> Option<AfcEffect> {
         match (self.qfc, mode) {
             (false, _) => None,

@@ -1,7 +1,7 @@
-//! What a driver sees of flow-control words: a FIFO in each pipe, with an optional filter on one port (Tofino 2).
+//! Visibility FIFO of flow-control words, one per pipe (Tofino 2): a driver reads from it which words reached queues.
 //!
-//! model: tm §5: eight entries, what comes while it is full is lost, and the bits of an entry's register. Words act on
-//! their queues whether they are seen or not.
+//! The chip's FIFO has eight entries (model: tm §5). A word that arrives while the FIFO is full is counted as lost and
+//! still acts on its queue. A filter can limit the FIFO to one local port. The register view of an entry:
 //!
 //! ```text
 //! 31     30      29    28 22  21 15  14 0
@@ -12,23 +12,24 @@ use super::afc::AfcMode;
 use crate::units::Time;
 use std::collections::VecDeque;
 
-/// A word as it was when it reached its queue.
+/// Flow-control word as it reached its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AfcSeen {
-    /// When it did.
+    /// Time at which the word reached the queue.
     pub time: Time,
     /// Local port, 0 to 127.
     pub port: u8,
-    /// The queue within its port group, 0 to 127, as words name it.
+    /// Queue within its port group, 0 to 127: the number that flow-control words use.
     pub queue: u8,
-    /// How the queue obeys words; `None`: it does not.
+    /// Mode of the queue; `None` if the queue ignores flow-control words.
     pub mode: Option<AfcMode>,
-    /// The credit, 15 bits.
+    /// Credit, 15 bits.
     pub credit: u16,
 }
 
 impl AfcSeen {
-    /// The register view of an entry; bits of fields beyond their width are dropped. The reset mode is credit.
+    /// Returns the entry as the driver reads it from the register. Bits of a value beyond the width of its field are
+    /// dropped. The mode after reset is credit.
     #[must_use]
     pub const fn register(self) -> u32 {
         let xoff = matches!(self.mode, Some(AfcMode::Xoff));
@@ -41,7 +42,7 @@ impl AfcSeen {
     }
 }
 
-/// The FIFO of a pipe.
+/// Visibility FIFO of one pipe.
 #[derive(Debug, Clone, Default)]
 pub struct AfcFifo {
     depth: usize,
@@ -52,18 +53,18 @@ pub struct AfcFifo {
 }
 
 impl AfcFifo {
-    /// An empty FIFO for so many entries.
+    /// Creates an empty FIFO with room for `depth` entries.
     #[must_use]
     pub fn new(depth: u32) -> Self {
         Self { depth: depth as usize, ..Self::default() }
     }
 
-    /// From here on sees words for this local port alone, or all.
+    /// Limits the FIFO to words for one local port; `None` admits the words of all ports.
     pub fn filter(&mut self, port: Option<u8>) {
         self.only = port;
     }
 
-    /// A word reaches its queue.
+    /// Records a word that reached its queue.
     pub fn push(&mut self, seen: AfcSeen) {
         self.words += 1;
         if self.only.is_some_and(|only| only != seen.port) {
@@ -76,23 +77,23 @@ impl AfcFifo {
         }
     }
 
-    /// The oldest entry, which is gone then.
+    /// Removes and returns the oldest entry.
     pub fn read(&mut self) -> Option<AfcSeen> {
         self.entries.pop_front()
     }
 
-    /// Entries that have not been read, oldest first.
+    /// Returns the unread entries, oldest first.
     pub fn entries(&self) -> impl Iterator<Item = &AfcSeen> {
         self.entries.iter()
     }
 
-    /// Words that reached queues of the pipe, seen or not.
+    /// Returns the words that reached queues of the pipe, including filtered and lost ones.
     #[must_use]
     pub const fn words(&self) -> u64 {
         self.words
     }
 
-    /// Words that came while the FIFO was full.
+    /// Returns the words that arrived while the FIFO was full.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost

@@ -1,29 +1,27 @@
-//! The traffic manager's configuration as plain data, and what makes one impossible.
-//!
-//! Sizes, queues with priority, weight and limit, checks over the whole.
+//! Configuration of the traffic manager as plain data, and its validation.
 
 use thiserror::Error;
 
 use crate::units::{Bytes, Cells};
 
-/// Scheduling priorities are 0 (lowest) to this (model: tm §4).
+/// Highest scheduling priority; 0 is the lowest (model: tm §4).
 pub(super) const MAX_PRIORITY: u8 = 7;
-/// DWRR weights have 10 bits (model: tm §4).
+/// Largest DWRR weight: weights have 10 bits (model: tm §4).
 pub(super) const MAX_WEIGHT: u16 = 1023;
-/// Queues one port can own on the largest chip (model: tm §1: T1 32, T2 128).
+/// Largest number of queues of one port on any chip: 32 on Tofino, 128 on Tofino 2 (model: tm §1).
 const MAX_QUEUES: usize = 128;
-/// Ports that a [`TmPort`](super::TmPort) can name.
+/// Number of ports that a [`TmPort`](super::TmPort) can name.
 const MAX_PORTS: usize = 1 << 16;
 
-/// One queue.
+/// Settings of one queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueConfig {
-    /// Strict priority, 0..=7; a higher number goes first.
+    /// Strict priority, 0 to 7. Queues of a higher number are served first.
     pub priority: u8,
-    /// DWRR weight within the priority, 0..=1023. Weight 0 takes the queue out of DWRR.
+    /// DWRR weight within the priority, 0 to 1023. Weight 0 takes the queue out of DWRR.
     ///
-    /// Assumption (the driver says no more than "disables the DWRR"): a queue of weight 0 sends one packet,
-    /// of whatever length, whenever the round comes to it.
+    /// Assumption (the driver's documentation only says "disables the DWRR"): a queue of weight 0 sends one packet of
+    /// any length each time that the round visits it.
     pub weight: u16,
     /// Tail-drop limit in cells: the queue never holds more.
     pub limit_cells: Cells,
@@ -36,36 +34,36 @@ pub struct PortQueues {
     pub queues: Vec<QueueConfig>,
 }
 
-/// The whole configuration.
+/// Configuration of the traffic manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TmConfig {
-    /// Bytes per buffer cell (80 on Tofino 1, 176 on Tofino 2; model: tm §1).
+    /// Bytes per buffer cell (80 on Tofino, 176 on Tofino 2; model: tm §1).
     pub cell_size: Bytes,
     /// Cells of the packet buffer.
     pub buffer_cells: Cells,
-    /// Bytes that a visit of the DWRR round adds to a queue's credit, per unit of weight. Not found for the
-    /// chips (model: tm §12 item 4), so an assumption of the chip specification.
+    /// Bytes that a visit of the DWRR round adds to a queue's deficit, per unit of weight. Public sources do not give
+    /// it (model: tm §12 item 4), so the chip specification lists it as an assumption.
     pub dwrr_quantum: Bytes,
-    /// The ports, indexed by [`TmPort`](super::TmPort).
+    /// Ports, indexed by [`TmPort`](super::TmPort).
     pub ports: Vec<PortQueues>,
 }
 
-/// What is wrong with a configuration.
+/// Problem of a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// A size of zero.
+    /// A size is zero.
     #[error("{field} of the traffic manager is 0; it must be at least 1")]
     Zero {
         /// `cell_size`, `buffer_cells` or `dwrr_quantum`.
         field: &'static str,
     },
-    /// More ports than can be named.
+    /// There are more ports than port numbers.
     #[error("{found} ports are configured; a traffic manager serves up to {MAX_PORTS}")]
     TooManyPorts {
         /// Ports configured.
         found: usize,
     },
-    /// A port without queues, or with more than a port can own.
+    /// A port has no queues, or more than a port can have.
     #[error("port {port} has {found} queues; a port has 1 to {MAX_QUEUES}")]
     QueueCount {
         /// Index of the port.
@@ -73,7 +71,7 @@ pub enum ConfigError {
         /// Queues configured.
         found: usize,
     },
-    /// A priority that does not exist.
+    /// A priority is above the highest one.
     #[error(
         "port {port} queue {queue}: priority {found}; priorities are 0 to {MAX_PRIORITY}, the highest number first"
     )]
@@ -82,47 +80,47 @@ pub enum ConfigError {
         port: usize,
         /// Index of the queue.
         queue: usize,
-        /// The priority asked for.
+        /// Priority of the configuration.
         found: u8,
     },
-    /// A weight of more than ten bits.
+    /// A weight has more than ten bits.
     #[error("port {port} queue {queue}: DWRR weight {found}; weights are 0 to {MAX_WEIGHT}")]
     Weight {
         /// Index of the port.
         port: usize,
         /// Index of the queue.
         queue: usize,
-        /// The weight asked for.
+        /// Weight of the configuration.
         found: u16,
     },
-    /// A queue that could hold nothing, or more than there is.
+    /// A queue's limit is zero or more than the buffer.
     #[error("port {port} queue {queue}: tail-drop limit {found}; it must be 1 to the buffer's {buffer}")]
     Limit {
         /// Index of the port.
         port: usize,
         /// Index of the queue.
         queue: usize,
-        /// The limit asked for.
+        /// Limit of the configuration.
         found: Cells,
-        /// The buffer.
+        /// Cells of the buffer.
         buffer: Cells,
     },
-    /// Not even one cell per queue.
+    /// The buffer has less than one cell per queue.
     #[error(
         "{queues} queues on {ports} ports need at least one cell each, {queues} cells in all; the buffer has {buffer}: configure fewer queues or a larger buffer"
     )]
     BufferTooSmall {
         /// Queues of all ports.
         queues: u64,
-        /// Ports.
+        /// Number of ports.
         ports: usize,
-        /// The buffer.
+        /// Cells of the buffer.
         buffer: Cells,
     },
 }
 
 impl TmConfig {
-    /// `ports` ports with `queues_per_port` like queues each.
+    /// Returns a configuration of `ports` ports with `queues_per_port` equal queues each.
     pub fn uniform(
         cell_size: Bytes,
         buffer_cells: Cells,
@@ -135,17 +133,17 @@ impl TmConfig {
         Self { cell_size, buffer_cells, dwrr_quantum, ports: vec![port; ports] }
     }
 
-    /// Sum of all queues' limits in cells; above [`buffer_cells`](Self::buffer_cells) the buffer can fill
-    /// before the queues do.
+    /// Returns the sum of all queues' limits in cells. If it is above [`buffer_cells`](Self::buffer_cells), the buffer
+    /// can be full before the queues are.
     pub fn limit_sum(&self) -> u64 {
         let queues = self.ports.iter().flat_map(|port| &port.queues);
         queues.map(|queue| u64::from(queue.limit_cells.0)).sum()
     }
 
-    /// Checks the whole.
+    /// Checks the whole configuration.
     ///
     /// # Errors
-    /// Everything that is wrong, in the order of ports and queues.
+    /// Returns every problem, in the order of ports and queues.
     pub fn validate(&self) -> Result<(), Vec<ConfigError>> {
         let mut errors = Vec::new();
         let sizes = [

@@ -1,40 +1,39 @@
 //! ECN marking and WRED of queues.
 //!
-//! *The law* (model: buffer §3.1): with a queue of q bytes, nothing up to Kmin, a probability that rises to Pmax at
-//! Kmax, and certainty beyond. A packet whose sender understands ECN is marked, another is dropped or passes as the
-//! profile says; it is never marked (decision D8). Each colour has a curve of its own.
-//!
-//! Profiles, averages, the decision.
+//! The marking law (model: buffer §3.1) for a queue of q bytes: no packet is marked up to Kmin, the probability rises
+//! linearly to Pmax at Kmax, and every packet is marked beyond Kmax. An ECT packet is marked CE. A not-ECT packet is
+//! never marked; the profile says whether it is dropped by the same curve or passes (decision D8). Each colour has its
+//! own curve.
 
 use crate::meter::Colour;
 use crate::units::Bytes;
 use serde::Deserialize;
 
-/// Where the length is taken and the packet marked (decision D7).
+/// Point at which the queue length is read and the packet is marked (decision D7).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MarkPoint {
-    /// When the packet leaves the queue: the length that it leaves behind.
+    /// When the packet leaves the queue, by the length that it leaves behind.
     #[default]
     Dequeue,
-    /// When it joins the queue: the length that it finds.
+    /// When the packet joins the queue, by the length that it finds.
     Enqueue,
 }
 
-/// A packet's ECN field.
+/// ECN field of a packet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
-    /// 0: the sender does not understand ECN; also packets that are not IP.
+    /// 0: the sender does not support ECN. Packets that are not IP count as not-ECT.
     #[default]
     NotEct,
-    /// 1 or 2: it does.
+    /// 1 or 2: the sender supports ECN.
     Ect,
-    /// 3: marked.
+    /// 3: congestion experienced; the packet is already marked.
     Ce,
 }
 
 impl Ecn {
-    /// The field of two bits; higher ones are ignored.
+    /// Decodes the two-bit field; higher bits are ignored.
     pub const fn from_bits(bits: u8) -> Self {
         match bits & 3 {
             0 => Self::NotEct,
@@ -44,18 +43,18 @@ impl Ecn {
     }
 }
 
-/// What becomes of a packet.
+/// Decision of a marking profile on one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mark {
-    /// Nothing.
+    /// The packet is unchanged.
     Pass,
-    /// Its ECN field becomes CE.
+    /// The packet's ECN field becomes CE.
     Ce,
-    /// It is dropped.
+    /// The packet is dropped.
     Drop,
 }
 
-/// One colour's curve.
+/// Marking probability of one colour as a function of queue length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Curve {
     kmin: u64,
@@ -65,8 +64,8 @@ pub struct Curve {
 }
 
 impl Curve {
-    /// The curve; `pmax_millionths` is the probability that is reached at `kmax`, at most 1,000,000. A `kmax` that is
-    /// not above `kmin` makes a step: none up to `kmin`, all beyond.
+    /// Creates the curve. `pmax_millionths` is the probability at `kmax`, at most 1,000,000. If `kmax` is not above
+    /// `kmin`, the curve is a step: no packet up to `kmin`, every packet beyond.
     pub fn new(kmin: Bytes, kmax: Bytes, pmax_millionths: u32) -> Self {
         let (kmin, kmax) = (kmin.0, kmax.0.max(kmin.0));
         let slope = match u128::from(kmax - kmin) {
@@ -76,17 +75,17 @@ impl Curve {
         Self { kmin, kmax, slope }
     }
 
-    /// Up to here nothing is marked.
+    /// Returns the length up to which no packet is marked.
     pub const fn kmin(&self) -> Bytes {
         Bytes(self.kmin)
     }
 
-    /// Beyond this all is marked.
+    /// Returns the length beyond which every packet is marked.
     pub const fn kmax(&self) -> Bytes {
         Bytes(self.kmax)
     }
 
-    /// The probability at a length of `q` bytes, in parts of 2^32.
+    /// Returns the probability at a length of `q` bytes, in parts of 2^32.
     #[inline]
     pub const fn probability(&self, q: u64) -> u64 {
         if q <= self.kmin {
@@ -100,23 +99,25 @@ impl Curve {
     }
 }
 
-/// A queue's marking.
+/// Marking profile of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EcnProfile {
-    /// Its name.
+    /// Name of the profile.
     pub name: String,
-    /// Curves by colour; `None` leaves packets of that colour alone.
+    /// Curves by colour; packets of a colour without a curve pass unchanged.
     pub curves: [Option<Curve>; 3],
-    /// Whether packets of each colour are marked; of a colour that is not, packets with ECN are as those without.
+    /// Per colour: true if ECT packets are marked CE. If false, ECT and CE packets of that colour are treated as
+    /// not-ECT.
     pub marks: [bool; 3],
-    /// Packets that cannot be marked are dropped by the same curve (WRED); else they pass.
+    /// True if not-ECT packets are dropped by the same curve (WRED); if false, they pass.
     pub drop_not_ect: bool,
-    /// The average moves by `1 / 2^n` of the difference at each packet; 0 takes the length itself.
+    /// Weight of the moving average: at each packet the average moves by `1 / 2^n` of the difference. 0 uses the
+    /// current length without averaging.
     pub average_shift: u8,
 }
 
 impl EcnProfile {
-    /// What becomes of a packet at an (averaged) length of `q` bytes. `random` is 32 evenly distributed bits.
+    /// Decides on a packet at an (averaged) length of `q` bytes. `random` is 32 uniformly distributed bits.
     #[inline]
     pub fn decide(&self, q: u64, colour: Colour, ecn: Ecn, random: u32) -> Mark {
         let Some(curve) = &self.curves[colour as usize] else { return Mark::Pass };
@@ -131,22 +132,22 @@ impl EcnProfile {
         }
     }
 
-    /// Whether a draw can matter at this length.
+    /// Returns true if any colour has a probability above zero at length `q`, so that a random number is needed.
     #[inline]
     pub fn may_act(&self, q: u64) -> bool {
         self.curves.iter().flatten().any(|curve| q > curve.kmin)
     }
 }
 
-/// A queue's averaged length.
+/// Moving average of a queue's length.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Average {
-    /// Bytes, with 16 more bits.
+    /// Bytes, with 16 fractional bits.
     value: u64,
 }
 
 impl Average {
-    /// Takes a length and returns the average in bytes.
+    /// Adds a sample of `q` bytes and returns the average in bytes.
     #[inline]
     pub const fn step(&mut self, q: u64, shift: u8) -> u64 {
         if shift == 0 {

@@ -1,10 +1,10 @@
-//! How much headroom a lossless priority group needs: what arrives after its pause was asked for.
+//! Headroom of a lossless priority group: the bytes that arrive after its pause was requested.
 //!
-//! Every term is shown, so that a size can be checked by hand (model: buffer §1.10). The sums.
+//! The result lists every term, so that a reader can check the sum by hand (model: buffer §1.10).
 
 use crate::units::{BitRate, Bytes, Length};
 
-/// Longest reaction to a PFC frame in quanta of 512 bit times, by rate in Mb/s (model: buffer §1.10).
+/// Longest reaction time to a PFC frame in quanta of 512 bit times, by rate in Mb/s (model: buffer §1.10).
 const PEER_QUANTA: [(u64, u32); 10] = [
     (100, 1),
     (1_000, 2),
@@ -18,32 +18,33 @@ const PEER_QUANTA: [(u64, u32); 10] = [
     (800_000, 905),
 ];
 
-/// Longest reaction of a peer to a PFC frame, in quanta; of a rate between two listed ones, that of the higher.
+/// Returns a peer's longest reaction time to a PFC frame, in quanta. A rate between two listed rates takes the value of
+/// the higher one.
 pub fn peer_quanta(rate: BitRate) -> u32 {
     let mbps = rate.as_bps().div_ceil(1_000_000);
     let at = PEER_QUANTA.iter().find(|(listed, _)| *listed >= mbps).or(PEER_QUANTA.last());
     at.map_or(0, |(_, quanta)| *quanta)
 }
 
-/// A vendor's way of adding up.
+/// Formula for the headroom.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Round trip, reaction, and a frame in flight at either end; no waste by cells.
+    /// Round trip, reaction time, and one frame in flight at each end; without waste from partly filled cells.
     #[default]
     Ideal,
-    /// SONiC's plug-in for NVIDIA: with cell waste, rounded up to a whole factor.
+    /// SONiC's plug-in for NVIDIA: with cell waste, whose worst factor is rounded up to a whole number.
     Nvidia,
-    /// SONiC's plug-in for Barefoot: with cell waste; a kilobit has 1024 bits, the reaction at 400G and above counts
-    /// twice.
+    /// SONiC's plug-in for Barefoot: with cell waste. It divides the cable term by 1.024 (a kilobit of 1024 bits) and
+    /// counts the reaction time twice from 400 Gb/s on.
     Barefoot,
 }
 
-/// What a group's headroom depends on.
+/// Inputs of the headroom formula.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HeadroomInput {
-    /// Rate of the line.
+    /// Line rate.
     pub speed: BitRate,
-    /// Length of the cable.
+    /// Cable length.
     pub cable: Length,
     /// Bytes per buffer cell.
     pub cell: Bytes,
@@ -51,18 +52,18 @@ pub struct HeadroomInput {
     pub mtu: Bytes,
     /// Longest frame of lossless traffic.
     pub lossless_mtu: Bytes,
-    /// Share of 64-byte packets in lossless traffic, in per cent.
+    /// Share of 64-byte packets in lossless traffic, in percent of the packets.
     pub small_percent: u8,
-    /// MAC and PHY, in bytes.
+    /// Delay of MAC and PHY, in bytes at line rate.
     pub mac_phy: Bytes,
-    /// Latency of a gearbox in the line in ns; it counts at both ends.
+    /// Latency of a gearbox in the line, in ns; counted in both directions. 0 = no gearbox.
     pub gearbox_ns: u64,
-    /// How it is added up.
+    /// Formula.
     pub method: Method,
 }
 
 impl HeadroomInput {
-    /// The inputs that SONiC's plug-ins take by default (model: buffer §1.10); [`Method::Ideal`] has a port MTU of 9216.
+    /// Returns the default inputs of SONiC's plug-ins (model: buffer §1.10); [`Method::Ideal`] has a port MTU of 9216.
     pub fn new(method: Method, speed: BitRate, cable: Length, cell: Bytes) -> Self {
         let ideal = method == Method::Ideal;
         Self {
@@ -80,35 +81,35 @@ impl HeadroomInput {
     }
 }
 
-/// One term of a sum.
+/// One term of the sum.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Term {
-    /// Its name.
+    /// Name of the term.
     pub name: &'static str,
-    /// How it comes about, with its numbers.
+    /// Derivation of the term, with its numbers.
     pub how: String,
-    /// Its size.
+    /// Size of the term.
     pub bytes: Bytes,
 }
 
-/// A headroom with all that it was made of.
+/// A headroom and its derivation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headroom {
-    /// What arrives while the pause is on its way and until it takes effect.
+    /// Bytes that arrive until the pause takes effect, term by term.
     pub terms: Vec<Term>,
     /// Sum of the terms.
     pub wire: Bytes,
-    /// Cells' bytes per byte of traffic, in parts of a million.
+    /// Bytes of cells per byte of traffic, in millionths.
     pub waste_millionths: u64,
-    /// How that factor comes about.
+    /// Derivation of that factor.
     pub waste: String,
-    /// The headroom: what `xoff` should be.
+    /// The headroom: the value for a profile's `xoff`.
     pub xoff: Bytes,
-    /// How it comes about.
+    /// Derivation of the headroom from wire bytes and waste.
     pub total: String,
 }
 
-/// Adds a headroom up.
+/// Computes the headroom.
 pub fn headroom(input: &HeadroomInput) -> Headroom {
     let HeadroomInput { speed, mtu, .. } = *input;
     let mut terms = vec![
@@ -166,7 +167,7 @@ fn peer_term(input: &HeadroomInput) -> Term {
     Term { name: "peer's reaction", how: format!("{quanta} quanta of 512 bits{note}"), bytes }
 }
 
-/// Bytes of cells per byte of traffic, then the sum.
+/// Computes the bytes of cells per byte of traffic, and then the headroom.
 fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
     const ONE: u64 = 1_000_000;
     if input.method == Method::Ideal {
@@ -174,13 +175,14 @@ fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
             terms,
             wire,
             waste_millionths: ONE,
-            waste: "packets fill their cells".to_owned(),
+            waste: "packets are assumed to fill their cells".to_owned(),
             xoff: wire,
             total: format!("{wire} on the wire"),
         };
     }
     let cell = input.cell.0.max(1);
-    // A packet of one byte more than fits one cell takes two; of cells beyond 128 bytes the smallest packet is worst.
+    // The worst packet is one byte too long for one cell and takes two. For cells above 128 bytes, a 64-byte packet is
+    // worse.
     let worst = if cell > 128 { cell * ONE / 64 } else { 2 * cell * ONE / (1 + cell) };
     let worst = if input.method == Method::Nvidia { worst.div_ceil(ONE) * ONE } else { worst };
     let share = small_byte_share(input);
@@ -193,9 +195,9 @@ fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
         wire,
         waste_millionths: waste,
         waste: format!(
-            "{} % small packets are {} of the bytes; a worst packet takes {} times its bytes in {} cells",
+            "64 B packets are {} % of packets and {} % of bytes; the worst packet size takes {} times its length in {} cells",
             input.small_percent,
-            decimal(share),
+            decimal(share * 100),
             decimal(worst),
             input.cell
         ),
@@ -208,8 +210,8 @@ fn finish(input: &HeadroomInput, terms: Vec<Term>, wire: Bytes) -> Headroom {
     }
 }
 
-/// The share of 64-byte packets in the bytes, in millionths. NVIDIA's plug-in takes 64 bytes over the mean packet, which
-/// is the share only if all packets are small and more than it otherwise.
+/// Returns the share of 64-byte packets in the bytes, in millionths. NVIDIA's formula divides 64 bytes by the mean
+/// packet length: that is the share only if all packets are small, and too much otherwise.
 fn small_byte_share(input: &HeadroomInput) -> u64 {
     let percent = u64::from(input.small_percent.min(100));
     match input.method {
@@ -221,7 +223,7 @@ fn small_byte_share(input: &HeadroomInput) -> u64 {
     }
 }
 
-/// Millionths as a decimal number.
+/// Formats millionths as a decimal number.
 fn decimal(millionths: u64) -> String {
     let text = format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -246,7 +248,7 @@ mod tests {
         assert_eq!(peer_quanta(BitRate::from_gbps(1600)), 905);
     }
 
-    /// Model: buffer §1.10, ideal headroom; the sheet rounds the wire term to the nearest byte.
+    /// Model: buffer §1.10, ideal headroom; `docs/model/buffer.md` rounds the wire term to the nearest byte.
     #[test]
     fn ideal_headroom() {
         let rows: [(u64, [u64; 4]); 5] = [

@@ -1,41 +1,39 @@
-//! What keeps a queue from sending although it has packets.
+//! Reasons for which a queue with packets may not send: pauses by cause, and the credit of flow-control words.
 //!
-//! Pauses by cause and the credit of flow-control words.
-//!
-//! Assumptions (model: tm §5, §12 item 1 leave these open): a credit is one cell; a queue in credit mode sends
-//! while its credit is above zero, and each packet takes as many credits as it has cells, so the last one may
-//! overdraw it; sums saturate at the word's 15 bits.
+//! Assumptions (model: tm §5, §12 item 1 leave these open): one credit is one cell; a queue in credit mode sends while
+//! its credit is above zero; each packet takes as many credits as it has cells, so the last packet may overdraw the
+//! credit; sums saturate at the word's 15 bits.
 
 use super::afc::{AfcEffect, AfcMode, AfcWord};
 use crate::units::Cells;
 
-/// Who paused a queue. Causes do not lift each other's pauses.
+/// Cause of a pause. Resuming one cause leaves the pauses of other causes in place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PauseCause {
-    /// The control plane.
+    /// The control plane paused the queue.
     Operator,
-    /// The control plane, for all queues of the port at once.
+    /// The control plane paused all queues of the port.
     Port,
-    /// PFC frames.
+    /// A received PFC frame paused the queue.
     Pfc,
 }
 
-/// Largest and smallest credit: 15 bits with sign.
+/// Smallest and largest credit: 15 bits with sign.
 const CREDIT: (i32, i32) = (-(1 << 14), (1 << 14) - 1);
 
-/// What holds a queue.
+/// Pauses and credit of one queue.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hold {
-    /// A bit per [`PauseCause`].
+    /// One bit per [`PauseCause`].
     causes: u8,
     mode: Option<AfcMode>,
-    /// Paused by a word.
+    /// True if a flow-control word paused the queue.
     xoff: bool,
     credit: i32,
 }
 
 impl Hold {
-    /// Whether the queue may send.
+    /// Returns true if the queue may send.
     #[inline]
     pub(super) fn open(&self) -> bool {
         self.causes == 0 && !self.xoff && (self.mode != Some(AfcMode::Credit) || self.credit > 0)
@@ -46,12 +44,12 @@ impl Hold {
         if paused { self.causes |= bit } else { self.causes &= !bit }
     }
 
-    /// Changes how words are obeyed; what they did before is forgotten.
+    /// Changes the flow-control mode and clears the effects of earlier words.
     pub(super) fn set_mode(&mut self, mode: Option<AfcMode>) {
         *self = Self { causes: self.causes, mode, ..Self::default() };
     }
 
-    /// How words are obeyed.
+    /// Mode in which the queue obeys flow-control words; `None`: it ignores them.
     pub(super) const fn mode(&self) -> Option<AfcMode> {
         self.mode
     }
@@ -67,7 +65,7 @@ impl Hold {
         }
     }
 
-    /// A packet left the queue.
+    /// Subtracts a sent packet from the credit.
     #[inline]
     pub(super) fn spend(&mut self, cells: Cells) {
         if self.mode == Some(AfcMode::Credit) {

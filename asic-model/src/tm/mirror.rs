@@ -1,9 +1,7 @@
-//! Mirror sessions: where a copy goes, and how much of it.
+//! Mirror sessions: parameters, per-packet overrides, and the length of the copy.
 //!
-//! A session's parameters, what a packet may override, the copy's length.
-//!
-//! Sources: model: tm §8; overrides and padding follow the behavioural model that the vendor published with
-//! open-p4studio ("model"), session numbers its driver ("driver").
+//! Sources: model: tm §8. Overrides and padding follow the vendor's behavioural model in open-p4studio ("model"),
+//! session numbers follow its driver ("driver").
 
 use crate::chip::ChipSpec;
 use crate::meter::Colour;
@@ -11,35 +9,35 @@ use crate::port::DevPort;
 use crate::units::Bytes;
 use thiserror::Error;
 
-/// What a session number stands for.
+/// Kind of a session, which follows from its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MirrorKind {
-    /// Copies, one by one.
+    /// One copy per packet.
     Normal,
     /// Reports of packets that the traffic manager dropped.
     Negative,
-    /// Small copies gathered into one packet.
+    /// Small copies that are gathered into one packet.
     Coalescing,
 }
 
-/// What a session does with a copy. All of it can be set by the control plane.
+/// Parameters of a session. The control plane can set all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MirrorSession {
-    /// Whether copies of ingress packets are made.
+    /// True if copies of ingress packets are made.
     pub ingress: bool,
-    /// Whether copies of egress packets are made.
+    /// True if copies of egress packets are made.
     pub egress: bool,
-    /// The port that the copy goes to.
+    /// Port that the copy is sent to.
     pub port: Option<DevPort>,
-    /// The queue of that port.
+    /// Queue of that port.
     pub qid: u8,
-    /// Ingress class of service, for the buffer.
+    /// Ingress class of service, which the buffer uses.
     pub cos: u8,
-    /// The copy's colour.
+    /// Colour of the copy.
     pub colour: Colour,
-    /// Multicast groups that it goes to.
+    /// Multicast groups that the copy is sent to.
     pub groups: [Option<u16>; 2],
-    /// Hashes for the choice of multicast members, 13 bits each.
+    /// Hashes that choose multicast members, 13 bits each.
     pub hashes: [u16; 2],
     /// Level-1 exclusion id.
     pub level1_exclusion: u16,
@@ -47,32 +45,32 @@ pub struct MirrorSession {
     pub level2_exclusion: u16,
     /// Replication id.
     pub rid: u16,
-    /// Class of service of a copy to the CPU, if one is made.
+    /// Class of service of the copy to the CPU; `None`: there is no such copy.
     pub cpu_cos: Option<u8>,
-    /// Whether a copy that would be dropped is deflected. Tofino 2.
+    /// True if a copy that would be dropped is deflected. Tofino 2 only.
     pub deflect_on_drop: bool,
-    /// Bytes that the copy has at most, its mirror header included.
+    /// Longest copy in bytes, including its mirror header.
     pub max_length: u16,
-    /// What the packet's own metadata replaces. Tofino 2.
+    /// Parameters that the packet's own metadata replaces. Tofino 2 only.
     pub overrides: MirrorOverrides,
 }
 
-/// Which parameters come from the packet's metadata instead of the session. Tofino 2.
+/// Parameters that come from the packet's metadata instead of the session. Tofino 2 only.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct MirrorOverrides {
-    /// One of the two hashes, by its index.
+    /// Hash that the packet's `mirror_hash` replaces.
     pub hash: Option<HashIndex>,
-    /// The class of service.
+    /// True if the class of service is replaced.
     pub cos: bool,
-    /// Deflection.
+    /// True if the deflect-on-drop flag is replaced.
     pub deflect_on_drop: bool,
-    /// Whether the session's multicast groups are used.
+    /// True if the packet decides whether the session's multicast groups are used.
     pub multicast: bool,
-    /// Port and queue.
+    /// True if port and queue are replaced.
     pub port: bool,
 }
 
-/// One of the two multicast hashes.
+/// Index of a multicast hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum HashIndex {
     /// Level 1.
@@ -81,7 +79,7 @@ pub enum HashIndex {
     Second,
 }
 
-/// A packet's mirror metadata (model: chip §10).
+/// Mirror metadata of a packet (model: chip §10).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct MirrorMetadata {
     /// `mirror_hash`, 13 bits.
@@ -98,51 +96,53 @@ pub struct MirrorMetadata {
     pub qid: u8,
 }
 
-/// A session that the chip refuses.
+/// Problem of a session's parameters.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum MirrorError {
-    /// A session number that does not exist.
-    #[error("mirror session {found}; this chip has {limit}, from 0")]
+    /// The session number does not exist.
+    #[error("mirror session {found} does not exist; this chip has {limit} sessions, numbered from 0")]
     Session {
-        /// The session.
+        /// Number of the session.
         found: u32,
-        /// Sessions of the chip.
+        /// Number of sessions of the chip.
         limit: u32,
     },
-    /// A value of more bits than its field.
-    #[error("mirror session {session}: {field} {found}; at most {limit}")]
+    /// A value has more bits than its field.
+    #[error("mirror session {session}: {field} {found} is too large; it is at most {limit}")]
     Field {
-        /// The session.
+        /// Number of the session.
         session: u32,
-        /// The parameter.
+        /// Name of the parameter.
         field: &'static str,
-        /// The value.
+        /// Value of the parameter.
         found: u32,
-        /// The largest.
+        /// Largest value.
         limit: u32,
     },
-    /// A feature of other chips.
+    /// The chip lacks the feature.
     #[error("mirror session {session}: {what} is a feature of Tofino 2; leave it off")]
     Missing {
-        /// The session.
+        /// Number of the session.
         session: u32,
-        /// The feature.
+        /// Name of the feature.
         what: &'static str,
     },
-    /// A copy without a place to go.
-    #[error("mirror session {session} goes nowhere: give it a port, a multicast group or a copy to the CPU")]
+    /// The copy has no destination.
+    #[error(
+        "mirror session {session} has no destination; give it a port, a multicast group or a copy to the CPU"
+    )]
     Nowhere {
-        /// The session.
+        /// Number of the session.
         session: u32,
     },
 }
 
 impl MirrorKind {
-    /// What session `id` is: the last ones gather copies, the one before them reports drops (driver; known for
-    /// Tofino, taken for Tofino 2 as well).
+    /// Returns the kind of session `id`. The last sessions gather copies, the one before them reports drops (driver;
+    /// known for Tofino, assumed for Tofino 2).
     ///
     /// # Errors
-    /// A session that does not exist.
+    /// Fails if the session does not exist.
     pub fn of(chip: &ChipSpec, id: u32) -> Result<Self, MirrorError> {
         let limit = chip.tm.mirror_sessions;
         let first_coalescing = limit.saturating_sub(chip.tm.coalescing_sessions);
@@ -156,7 +156,7 @@ impl MirrorKind {
 }
 
 impl MirrorSession {
-    /// Copies of packets of both directions to one port, whole.
+    /// Returns a session that sends complete copies of ingress and egress packets to one port.
     pub const fn to_port(port: DevPort) -> Self {
         Self {
             ingress: true,
@@ -186,7 +186,7 @@ impl MirrorSession {
     /// Checks the parameters of session `id` against a chip.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// Returns every problem.
     pub fn validate(&self, chip: &ChipSpec, id: u32) -> Result<(), Vec<MirrorError>> {
         let mut errors: Vec<MirrorError> = MirrorKind::of(chip, id).err().into_iter().collect();
         let queue = (1_u32.checked_shl(chip.tm.queue_id_bits).unwrap_or(0)).saturating_sub(1);
@@ -220,7 +220,7 @@ impl MirrorSession {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    /// The session as it applies to one packet: what is overridden is taken from its metadata.
+    /// Returns the session as it applies to one packet: overridden parameters are taken from the packet's metadata.
     #[inline]
     pub const fn resolve(&self, packet: &MirrorMetadata) -> Self {
         let mut copy = *self;
@@ -245,7 +245,7 @@ impl MirrorSession {
         copy
     }
 
-    /// Bytes of the copy of a packet of `packet` bytes with a mirror header of `header`.
+    /// Returns the length of the copy of a packet of `packet` bytes with a mirror header of `header`.
     #[inline]
     pub fn copy_length(&self, header: Bytes, packet: Bytes) -> Bytes {
         (header + packet).min(Bytes(self.max_length.into()))
@@ -283,9 +283,9 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "mirror session 7: queue 40; at most 31",
-                "mirror session 7: class of service 8; at most 7",
-                "mirror session 7: hash 2 8192; at most 8191",
+                "mirror session 7: queue 40 is too large; it is at most 31",
+                "mirror session 7: class of service 8 is too large; it is at most 7",
+                "mirror session 7: hash 2 8192 is too large; it is at most 8191",
                 "mirror session 7: override by the packet is a feature of Tofino 2; leave it off",
             ]
         );

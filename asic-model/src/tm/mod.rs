@@ -1,23 +1,23 @@
-//! The traffic manager's queueing half: who may enter a queue, in which order packets leave, what is counted.
+//! The traffic manager: admission to queues, scheduling, and the counters of both.
 //!
-//! Per-port queues with tail drop against per-queue limits and the whole buffer, strict priority and DWRR, depths in
-//! cells, watermarks, counters, and the stamp that becomes egress intrinsic metadata.
+//! Each port has queues with tail drop against the queue's limit and the whole buffer, strict priority and DWRR, depths
+//! in cells, watermarks, counters, and the timestamps that become egress intrinsic metadata.
 //!
-//! Two decisions are one function each, and whatever else is to take part in them belongs there:
-//! whether a packet is admitted (`admission`, and with a shared buffer [`buffer::Buffer::admit`] before it) and whether a
-//! queue may send (`Queue::sendable`).
+//! Each of two decisions is made in one place, so that a new condition has one place to go:
+//! - admission of a packet: `admission`, and with a shared buffer [`buffer::Buffer::admit`] before it;
+//! - permission of a queue to send: `Queue::sendable`.
 //!
-//! Beside that, and used by nothing here: the parameters of mirror sessions (`mirror`) and the flow-control words
-//! that programs send (`afc`).
+//! Module `mirror` holds the parameters of mirror sessions for the switch. Module `afc` decodes the flow-control words
+//! that programs send, and `hold` applies them to queues.
 //!
-//! Layers, each knowing only those before it: `config` (plain data and its checks), `offer`, `stats`, `queue`
-//! (packets in order), `scheduler` (which queue next), `port`, and this file, which joins them; beside it `settings`
-//! changes what `view` shows.
+//! Layers, each of which uses only earlier ones: `config` (plain data and its checks), `offer`, `stats`, `queue`
+//! (packets in order), `scheduler` (choice of the next queue), `port`, and this file, which joins them. Module
+//! `settings` changes a running traffic manager, and `view` reads it.
 //!
 //! Assumptions (model: tm §1, §11, §12 items 3 and 4 leave these open):
-//! - a packet is charged `ceil(bytes / cell)` cells of the byte count the caller gives, at least one;
-//! - `enq_qdepth` is the queue's depth before the packet joins it, `deq_qdepth` the depth after it left;
-//! - a packet leaves depth and buffer when it is dequeued, not when its last bit is sent.
+//! - a packet is charged `ceil(bytes / cell)` cells of the byte count that the caller gives, at least one;
+//! - `enq_qdepth` is the queue's depth before the packet joins the queue, `deq_qdepth` the depth after the packet left;
+//! - a packet leaves queue and buffer when it is dequeued, not when its last bit is sent.
 
 mod admission;
 mod afc;
@@ -59,7 +59,7 @@ pub use touched::Touched;
 
 /// Queues and schedulers of all ports over one packet buffer.
 ///
-/// `H` is the caller's handle to a packet. After warm-up nothing is allocated per packet.
+/// `H` is the caller's handle to a packet. After warm-up the traffic manager allocates nothing per packet.
 #[derive(Debug, Clone)]
 pub struct TrafficManager<H> {
     cell_size: Divisor,
@@ -70,25 +70,26 @@ pub struct TrafficManager<H> {
     slab: Slab<H>,
     buffer: Option<Box<Buffer>>,
     config: TmConfig,
-    /// What changes, if somebody watches.
+    /// Places whose counters changed; `None` if the caller did not ask for them.
     touched: Option<Box<Touched>>,
 }
 
 impl<H: Copy> TrafficManager<H> {
-    /// An empty traffic manager.
+    /// Creates an empty traffic manager.
     ///
     /// # Errors
-    /// Everything that is wrong with the configuration.
+    /// Returns every problem of the configuration.
     pub fn new(config: TmConfig) -> Result<Self, Vec<ConfigError>> {
         config.validate()?;
         let ports = config.ports.iter().map(|port| Port::new(port, config.dwrr_quantum)).collect();
         Ok(TrafficManager::with_ports(config, ports))
     }
 
-    /// The same from one that is of no use any more: of one with the same configuration the queues that were never used stay.
+    /// Creates an empty traffic manager and reuses the memory of `self`. If the configuration is the same, queues that
+    /// were never used are kept as they are.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// Returns every problem of the configuration.
     pub fn again(mut self, config: TmConfig) -> Result<Self, Vec<ConfigError>> {
         if config != self.config {
             return TrafficManager::new(config);
@@ -99,7 +100,7 @@ impl<H: Copy> TrafficManager<H> {
         Ok(TrafficManager::with_ports(self.config, self.ports))
     }
 
-    /// An empty one with new ports, of a configuration that was checked.
+    /// Creates an empty traffic manager with new ports from a checked configuration.
     fn with_ports(config: TmConfig, ports: Box<[Port]>) -> Self {
         Self {
             cell_size: Divisor::new(config.cell_size.0),
@@ -114,27 +115,28 @@ impl<H: Copy> TrafficManager<H> {
         }
     }
 
-    /// Puts a shared buffer over the queues: from here on packets come by [`offer`](Self::offer). Ports, queues and cells
-    /// must be those of the configuration; the queues' own limits hold beside the buffer's rules.
+    /// Puts a shared buffer over the queues. Packets must then be given to [`offer`](Self::offer). The buffer must have
+    /// the ports, queues and cell size of the traffic manager's configuration. The queues' own limits hold in addition
+    /// to the buffer's rules.
     pub fn set_buffer(&mut self, buffer: Buffer) {
         self.buffer = Some(Box::new(buffer));
     }
 
-    /// The shared buffer, if there is one.
+    /// Returns the shared buffer, if there is one.
     pub fn buffer(&self) -> Option<&Buffer> {
         self.buffer.as_deref()
     }
 
-    /// The shared buffer, if there is one.
+    /// Returns the shared buffer for changes, if there is one.
     pub fn buffer_mut(&mut self) -> Option<&mut Buffer> {
         self.buffer.as_deref_mut()
     }
 
     /// Puts a packet at the tail of a queue, or drops it, by the rules of the shared buffer and then by the queue's own
-    /// limit. Both are counted.
+    /// limit. Packets and drops are both counted.
     ///
     /// # Errors
-    /// The reason of the drop; the packet is the caller's again.
+    /// Returns the drop reason. The packet's handle stays with the caller.
     pub fn offer(&mut self, offer: &Offer<H>, now: Time) -> Result<EnqueueStamp, TailDrop> {
         let Offer { handle, port, queue, bytes, in_port, pg, colour, copies } = *offer;
         if let Some(touched) = self.touched.as_deref_mut() {
@@ -161,8 +163,8 @@ impl<H: Copy> TrafficManager<H> {
         }
     }
 
-    /// Drops a packet that something other than a limit refuses; it is counted to its queue, and copies of it that share
-    /// cells are one fewer.
+    /// Counts a packet as dropped at its queue for a reason other than a limit. If the packet is one of several copies
+    /// that share cells, one copy fewer is expected.
     pub fn refuse(&mut self, offer: &Offer<H>, refusal: Refusal) -> TailDrop {
         let drop = TailDrop::Refused(refusal);
         if let Some(buffer) = self.buffer.as_deref_mut() {
@@ -174,12 +176,12 @@ impl<H: Copy> TrafficManager<H> {
         drop
     }
 
-    /// Cells that a packet of `bytes` takes.
+    /// Returns the cells that a packet of `bytes` takes.
     pub fn cells_of(&self, bytes: Bytes) -> Cells {
         self.buffer.as_deref().map_or_else(|| cells_of(bytes, self.cell_size), |b| b.cells_of(bytes))
     }
 
-    /// When a port that may send nothing for its shapers may send again; `None` if it waits for something else.
+    /// Returns the time at which shapers let a port send again; `None` if the port does not wait for a shaper.
     pub fn opens_at(&self, port: TmPort) -> Option<Time> {
         let port = self.ports.get(usize::from(port.0))?;
         let used = port.used.ids().filter_map(|id| port.queues.get(id));
@@ -189,10 +191,10 @@ impl<H: Copy> TrafficManager<H> {
         Some(queue.max(port)).filter(|at| *at > Time::ORIGIN)
     }
 
-    /// Puts a packet of `bytes` at the tail of a queue at time `now`, or drops it. Both are counted.
+    /// Puts a packet of `bytes` at the tail of a queue at time `now`, or drops it. Packets and drops are both counted.
     ///
     /// # Errors
-    /// The reason of the drop; the packet is the caller's again.
+    /// Returns the drop reason. The packet's handle stays with the caller.
     pub fn enqueue(
         &mut self,
         port: TmPort,
@@ -239,7 +241,7 @@ impl<H: Copy> TrafficManager<H> {
         Ok(stamp)
     }
 
-    /// The packet that [`dequeue`](Self::dequeue) would take at `now`: handle, queue, length.
+    /// Returns handle, queue and length of the packet that [`dequeue`](Self::dequeue) would take at `now`.
     pub fn peek(&self, port: TmPort, now: Time) -> Option<(H, QueueId, Bytes)> {
         let port =
             self.ports.get(usize::from(port.0)).filter(|p| p.max.is_none_or(|max| max.is_open(now)))?;
@@ -267,7 +269,7 @@ impl<H: Copy> TrafficManager<H> {
         };
         let state = queues.get_mut(usize::from(queue.0))?;
         let bytes = state.fifo.head(&self.slab)?.bytes;
-        // Within its guarantee a queue is outside the round: that takes nothing off its deficit.
+        // Bytes sent within a guarantee do not count in the DWRR round.
         let counted = if guaranteed.is_some() { Bytes::ZERO } else { bytes };
         if let (Some(_), Some((bucket, _))) = (guaranteed, &mut state.min) {
             bucket.take(now, bytes);
@@ -278,12 +280,13 @@ impl<H: Copy> TrafficManager<H> {
         self.pop(index, queue, now, counted)
     }
 
-    /// Takes the packet at the head of a queue, whether it may send or not: to drop it.
+    /// Removes the packet at the head of a queue in order to drop it, even if the queue may not send.
     pub fn evict(&mut self, port: TmPort, queue: QueueId, now: Time) -> Option<Dequeued<H>> {
         self.pop(port, queue, now, Bytes::ZERO)
     }
 
-    /// Takes the head packet of a queue and gives its cells back; `counted` bytes are taken off its deficit.
+    /// Removes the head packet of a queue and releases its cells; `counted` bytes are subtracted from the queue's
+    /// deficit.
     fn pop(&mut self, port: TmPort, queue: QueueId, now: Time, counted: Bytes) -> Option<Dequeued<H>> {
         let Port { queues, scheduler, backlog, used, .. } = self.ports.get_mut(usize::from(port.0))?;
         used.queue(queue);

@@ -1,62 +1,62 @@
-//! What goes into the traffic manager and what comes out: names of ports and queues, offers, stamps.
+//! Inputs and outputs of the traffic manager: port and queue numbers, offered packets, timestamps.
 
 use super::buffer::CopyGroup;
 use super::shaper::ShaperConfig;
 use crate::meter::Colour;
 use crate::units::{Bytes, Cells, Duration, Time};
 
-/// A port of the traffic manager: an index into [`super::TmConfig::ports`].
+/// Port of the traffic manager: an index into [`super::TmConfig::ports`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TmPort(pub u16);
 
-/// A queue of one port: an index into [`super::PortQueues::queues`], the `qid` of intrinsic metadata.
+/// Queue of one port: an index into [`super::PortQueues::queues`], the `qid` of intrinsic metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueueId(pub u8);
 
-/// A packet that asks to be enqueued under a shared buffer.
+/// Packet that is offered to a queue under a shared buffer.
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<H> {
     /// The caller's handle.
     pub handle: H,
-    /// The port that it leaves by.
+    /// Egress port.
     pub port: TmPort,
-    /// Its queue there.
+    /// Queue of the egress port.
     pub queue: QueueId,
-    /// Its length.
+    /// Length.
     pub bytes: Bytes,
-    /// The port that it came in by.
+    /// Ingress port.
     pub in_port: TmPort,
-    /// Its priority group there.
+    /// Priority group of the ingress port.
     pub pg: u8,
-    /// Its colour.
+    /// Colour.
     pub colour: Colour,
-    /// Set for one of several copies that share cells.
+    /// Group of copies that share cells; `None` for a packet that is charged by itself.
     pub copies: Option<CopyGroup>,
 }
 
-/// The least that a queue gets: it goes before queues that have had theirs.
+/// Guaranteed rate of a queue. Queues within their guarantee are served before all others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Guarantee {
     /// Rate and burst.
     pub shaper: ShaperConfig,
-    /// Among guarantees the higher goes first, 0..=7.
+    /// Priority among guarantees, 0 to 7. A higher number is served first.
     pub priority: u8,
 }
 
-/// What the traffic manager notes when a packet enters its queue (model: tm §11). Metadata fields may be
-/// narrower than these values; cutting them is the caller's business.
+/// Values that the traffic manager records when a packet enters its queue (model: tm §11). A metadata field may be
+/// narrower than the value; the caller truncates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EnqueueStamp {
     /// Depth of the queue in cells before this packet.
     pub enq_qdepth: Cells,
-    /// When it entered.
+    /// Time at which the packet entered.
     pub enq_tstamp: Time,
 }
 
-/// The whole stamp of a packet that left.
+/// Values that the traffic manager records over a packet's stay in its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DequeueStamp {
-    /// What was noted on entry.
+    /// Values recorded on entry.
     pub enqueue: EnqueueStamp,
     /// Depth of the queue in cells after this packet left.
     pub deq_qdepth: Cells,
@@ -64,17 +64,17 @@ pub struct DequeueStamp {
     pub deq_timedelta: Duration,
 }
 
-/// The packet a port sends next.
+/// Dequeued packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dequeued<H> {
     /// The caller's handle.
     pub handle: H,
-    /// The queue it was in.
+    /// Queue that the packet was in.
     pub queue: QueueId,
-    /// Its length.
+    /// Length.
     pub bytes: Bytes,
     /// Depths and times for egress intrinsic metadata.
     pub stamp: DequeueStamp,
-    /// Bytes that it left behind in the queue.
+    /// Bytes that remain in the queue.
     pub left_bytes: Bytes,
 }

@@ -1,33 +1,33 @@
-//! Priority flow control (IEEE 802.1Qbb) at a MAC: the pauses that it obeys and those that it asks for.
+//! Priority flow control (IEEE 802.1Qbb) at a MAC: received pauses and sent pauses.
 //!
-//! Timers per priority, refreshes, counters.
+//! *Receiving* (model: buffer §2.2). A PFC frame takes effect a reaction time after its last bit; the frame that is
+//! being sent at that time is finished. A priority's time counts only if its enable bit is set. The time replaces the
+//! rest of the running pause, and 0 ends the pause. Times are in quanta of 512 bit times of the receiving line.
+//! Priorities that are not honoured and 802.3x PAUSE frames have no effect. A pause ends by itself when its time is
+//! over (decision D12).
 //!
-//! *Receiving* (model: buffer §2.2). A frame takes effect a reaction time after its last bit; the frame that is on the
-//! wire then is finished. A time counts only if its enable bit is set; it replaces what is left of the pause, and 0
-//! ends it. Times are in quanta of 512 bit times of the receiving line. A priority that is not honoured is left alone,
-//! and so is 802.3x PAUSE. A pause ends by itself (decision D12).
-//!
-//! *Sending*. A pause goes out at once and again after a part of its time while it lasts, a resume goes out once; one
-//! frame carries all priorities that are due.
+//! *Sending*. The MAC sends a pause at once, and repeats it after a share of its time as long as the pause lasts. It
+//! sends a resume once. One frame carries all priorities that are due.
 
 use super::headroom::peer_quanta;
 use crate::units::{BitRate, Bytes, Duration, Time};
 
-/// PFC priorities.
+/// Number of PFC priorities.
 pub const PRIORITIES: usize = 8;
-/// A quantum is 512 bit times.
+/// One quantum of pause time: 512 bit times.
 pub const QUANTUM: Bytes = Bytes(64);
 
-/// How MACs pause and are paused.
+/// PFC settings of the MACs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PfcConfig {
-    /// Pause time asked for, in quanta.
+    /// Pause time of sent frames, in quanta.
     pub quanta: u16,
-    /// A pause is asked for again after this many hundredths of its time; `None`: never.
+    /// Share of the pause time after which the MAC repeats a pause, in percent; `None`: the MAC does not repeat it.
     pub refresh_percent: Option<u8>,
-    /// Pauses of all priorities are obeyed, not only of those that are lossless here (SONiC: pfc_asym).
+    /// True if pauses of all priorities are obeyed, not only those of lossless priorities (SONiC: pfc_asym).
     pub asymmetric: bool,
-    /// From a frame's last bit to its effect; `None`: the bound for the line's rate (decision D15).
+    /// Reaction time, from a received frame's last bit to its effect; `None`: the standard's bound for the line rate
+    /// (decision D15).
     pub reaction: Option<Duration>,
 }
 
@@ -38,40 +38,40 @@ impl Default for PfcConfig {
 }
 
 impl PfcConfig {
-    /// From a frame's last bit to its effect on a line of this rate.
+    /// Returns the reaction time on a line of this rate, from a frame's last bit to its effect.
     pub fn reaction_on(&self, rate: BitRate) -> Duration {
         self.reaction.unwrap_or_else(|| quanta_time(rate, peer_quanta(rate)))
     }
 }
 
-/// The time of `quanta` quanta on a line.
+/// Returns the duration of `quanta` quanta on a line.
 pub fn quanta_time(rate: BitRate, quanta: u32) -> Duration {
     rate.time_for(Bytes(QUANTUM.0 * u64::from(quanta)))
 }
 
-/// The times of a PFC frame.
+/// Pause times of a PFC frame.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PfcTimes {
-    /// Bit n: the time of priority n counts.
+    /// Bit n: true if the time of priority n counts.
     pub enabled: u8,
-    /// Quanta by priority; 0 resumes.
+    /// Pause time by priority, in quanta; 0 resumes.
     pub quanta: [u16; PRIORITIES],
 }
 
-/// What one priority of a receiver has seen.
+/// Counters of received pauses of one priority.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PauseStats {
-    /// Frames with its enable bit set, those that resume included.
+    /// Frames with the priority's enable bit set, including those that resume.
     pub frames: u64,
     /// Pauses that began.
     pub pauses: u64,
-    /// Pauses that ended, by a frame or by themselves (SONiC: ON2OFF).
+    /// Pauses that ended, by a frame or by timeout (SONiC: ON2OFF).
     pub resumes: u64,
-    /// Time paused, the present pause up to the last event included.
+    /// Time paused; of a running pause, the part up to the last event.
     pub paused: Duration,
 }
 
-/// The receiving side: which priorities of a port are paused.
+/// Receiving side of a port: the priorities that the peer pauses.
 #[derive(Debug, Clone)]
 pub struct PfcRx {
     rate: BitRate,
@@ -84,7 +84,7 @@ pub struct PfcRx {
 }
 
 impl PfcRx {
-    /// A receiver that nobody has paused. Bit n of `honoured`: pauses of priority n count.
+    /// Creates a receiver without pauses. Bit n of `honoured`: pauses of priority n take effect.
     pub const fn new(rate: BitRate, honoured: u8) -> Self {
         let none = PauseStats { frames: 0, pauses: 0, resumes: 0, paused: Duration::ZERO };
         Self {
@@ -98,7 +98,7 @@ impl PfcRx {
         }
     }
 
-    /// A frame takes effect. Returns the priorities whose pause began or ended.
+    /// Applies a received frame. Returns the priorities whose pause began or ended, as bits.
     pub fn take(&mut self, now: Time, times: &PfcTimes) -> u8 {
         let before = self.expire(now);
         let old = self.paused;
@@ -142,7 +142,7 @@ impl PfcRx {
         self.since[priority] = now;
     }
 
-    /// Ends pauses whose time is over. Returns their priorities.
+    /// Ends the pauses whose time is over. Returns their priorities, as bits.
     pub fn expire(&mut self, now: Time) -> u8 {
         let old = self.paused;
         for priority in 0..PRIORITIES {
@@ -153,29 +153,30 @@ impl PfcRx {
         old ^ self.paused
     }
 
-    /// An 802.3x PAUSE was received: it is counted and ignored.
+    /// Counts a received 802.3x PAUSE frame, which has no other effect.
     pub const fn ignore_pause(&mut self) {
         self.ignored_pauses += 1;
     }
 
-    /// 802.3x PAUSE frames received.
+    /// Returns the number of 802.3x PAUSE frames received.
     pub const fn ignored_pauses(&self) -> u64 {
         self.ignored_pauses
     }
 
-    /// Paused priorities, as bits, as of the last [`take`](Self::take) or [`expire`](Self::expire).
+    /// Returns the paused priorities, as bits, as of the last [`take`](Self::take) or [`expire`](Self::expire).
     #[inline]
     pub const fn paused(&self) -> u8 {
         self.paused
     }
 
-    /// When the next pause ends by itself.
+    /// Returns the time at which the next pause ends by itself.
     pub fn next_expiry(&self) -> Option<Time> {
         let paused = (0..PRIORITIES).filter(|p| self.paused >> p & 1 != 0);
         paused.map(|p| self.until[p]).min()
     }
 
-    /// Changes which priorities are honoured; pauses of those that are not any more end.
+    /// Changes which priorities are honoured, and ends the pauses of all others. Returns the priorities whose pause ended,
+    /// as bits.
     pub fn set_honoured(&mut self, now: Time, honoured: u8) -> u8 {
         let old = self.paused;
         self.honoured = honoured;
@@ -185,12 +186,12 @@ impl PfcRx {
         old ^ self.paused
     }
 
-    /// Priorities that are honoured.
+    /// Returns the honoured priorities, as bits.
     pub const fn honoured(&self) -> u8 {
         self.honoured
     }
 
-    /// Counters of each priority, with the time of pauses that last counted up to `now`.
+    /// Returns the counters of each priority. The time of a running pause counts up to `now`.
     pub fn stats(&self, now: Time) -> [PauseStats; PRIORITIES] {
         let mut view = self.clone();
         view.expire(now);
@@ -200,13 +201,13 @@ impl PfcRx {
         view.stats
     }
 
-    /// Quanta of this line in a duration, rounded down.
+    /// Returns the whole quanta of this line in a duration.
     pub fn quanta_in(&self, time: Duration) -> u64 {
         self.rate.bytes_in(time).0 / QUANTUM.0
     }
 }
 
-/// The sending side: which priorities' senders a port keeps paused.
+/// Sending side of a port: the priorities that the port pauses at its peer.
 #[derive(Debug, Clone)]
 pub struct PfcTx {
     quanta: u16,
@@ -219,7 +220,7 @@ pub struct PfcTx {
 }
 
 impl PfcTx {
-    /// A sender that pauses nobody. Bit n of `enabled`: it may send for priority n.
+    /// Creates a sender without pauses. Bit n of `enabled`: the port may send frames for priority n.
     pub fn new(rate: BitRate, config: &PfcConfig, enabled: u8) -> Self {
         let pause = quanta_time(rate, config.quanta.into());
         let part = |percent: u8| Duration::from_ps(pause.as_ps() / 100 * u64::from(percent));
@@ -234,14 +235,14 @@ impl PfcTx {
         }
     }
 
-    /// Senders of these priorities are to be paused, or to resume.
+    /// Requests a pause (`xoff`) or a resume of these priorities at the peer.
     pub const fn request(&mut self, priorities: u8, xoff: bool) {
         let meant = priorities & self.enabled;
         self.active = if xoff { self.active | meant } else { self.active & !meant };
         self.pending |= meant;
     }
 
-    /// When a frame is due; the origin if one is due at once.
+    /// Returns the time at which the next frame is due; [`Time::ORIGIN`] if a frame is due at once.
     pub fn next_time(&self) -> Option<Time> {
         if self.pending != 0 {
             return Some(Time::ORIGIN);
@@ -250,7 +251,7 @@ impl PfcTx {
         active.map(|p| self.refresh_at[p]).min().filter(|t| *t < Time::MAX)
     }
 
-    /// The frame that is due at `now`, if any; it is counted as sent.
+    /// Returns the frame that is due at `now`, if any, and counts it as sent.
     pub fn take(&mut self, now: Time) -> Option<PfcTimes> {
         let mut times = PfcTimes::default();
         for priority in 0..PRIORITIES {
@@ -270,12 +271,12 @@ impl PfcTx {
         (times.enabled != 0).then_some(times)
     }
 
-    /// Priorities whose senders are kept paused, as bits.
+    /// Returns the priorities that are paused at the peer, as bits.
     pub const fn active(&self) -> u8 {
         self.active
     }
 
-    /// Frames sent with each priority's enable bit set.
+    /// Returns the number of frames sent with each priority's enable bit set.
     pub const fn frames(&self) -> [u64; PRIORITIES] {
         self.frames
     }

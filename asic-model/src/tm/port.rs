@@ -1,4 +1,4 @@
-//! The queues of one port and what decides which of them may send.
+//! The queues of one port, and the conditions under which a queue may send.
 
 use super::config::{PortQueues, QueueConfig};
 use super::hold::Hold;
@@ -16,9 +16,9 @@ pub(super) struct Queue {
     pub(super) config: QueueConfig,
     pub(super) stats: QueueStats,
     pub(super) hold: Hold,
-    /// The most that it may send.
+    /// Shaper of the maximum rate.
     pub(super) max: Option<Shaper>,
-    /// The least that it gets, with its priority.
+    /// Shaper of the guaranteed rate, with its priority.
     pub(super) min: Option<(Shaper, u8)>,
 }
 
@@ -35,7 +35,7 @@ impl Queue {
         }
     }
 
-    /// The length of the packet at the head, if the queue may send it now.
+    /// Returns the length of the packet at the head, if the queue may send it at `now`.
     #[inline]
     pub(super) fn sendable<H: Copy>(&self, slab: &Slab<H>, now: Time) -> Option<Bytes> {
         if !self.hold.open() || self.max.as_ref().is_some_and(|max| !max.is_open(now)) {
@@ -44,33 +44,33 @@ impl Queue {
         self.fifo.head(slab).map(|packet| packet.bytes)
     }
 
-    /// As [`sendable`](Self::sendable), and what it sends is within its guarantee of this priority.
+    /// Returns the length of the packet at the head, if the queue may send it within a guarantee of this priority.
     pub(super) fn guaranteed<H: Copy>(&self, slab: &Slab<H>, now: Time) -> Option<u8> {
         let (bucket, priority) = self.min.as_ref()?;
         (bucket.is_open(now) && self.sendable(slab, now).is_some()).then_some(*priority)
     }
 }
 
-/// What of a port was used since it was made.
+/// Parts of a port that were used since it was created.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Used {
-    /// Anything at all.
+    /// True if any part was used.
     pub(super) any: bool,
-    /// Its own settings, or those of a queue that matter to others.
+    /// True if the port's settings, or those of a queue that other queues depend on, were used.
     pub(super) whole: bool,
-    /// Bit `i`: queue `i`. A port has at most 128.
+    /// Bit `i`: queue `i` was used. A port has at most 128 queues.
     queues: u128,
 }
 
 impl Used {
-    /// A queue is.
+    /// Marks a queue as used.
     #[inline]
     pub(super) fn queue(&mut self, queue: QueueId) {
         self.any = true;
         self.queues |= 1u128.checked_shl(queue.0.into()).unwrap_or(0);
     }
 
-    /// The queues that are, in order.
+    /// Returns the used queues, in order.
     pub(super) fn ids(self) -> impl Iterator<Item = usize> {
         let mut left = self.queues;
         std::iter::from_fn(move || {
@@ -87,11 +87,11 @@ pub(super) struct Port {
     pub(super) scheduler: Scheduler,
     pub(super) backlog: PortBacklog,
     pub(super) max_cells: Cells,
-    /// The most that the port may send.
+    /// Shaper of the port's maximum rate.
     pub(super) max: Option<Shaper>,
-    /// Queues with a guarantee; where there are none nobody looks for one.
+    /// Number of queues with a guarantee; with 0, the search for one is skipped.
     pub(super) guarantees: u8,
-    /// What may not be as in a new port.
+    /// Parts that may differ from a new port.
     pub(super) used: Used,
 }
 
@@ -108,7 +108,7 @@ impl Port {
         }
     }
 
-    /// Makes it what it was at first; queues that were never used stay.
+    /// Restores the initial state. Queues that were never used are kept as they are.
     pub(super) fn clear(&mut self, config: &PortQueues, dwrr_quantum: Bytes) {
         if self.used.whole {
             *self = Self::new(config, dwrr_quantum);
@@ -123,7 +123,7 @@ impl Port {
         (self.backlog, self.max_cells, self.used) = (PortBacklog::default(), Cells::ZERO, Used::default());
     }
 
-    /// The queue within its guarantee that goes first: the highest priority, then the lowest queue id.
+    /// Returns the queue to serve within its guarantee: the one of highest priority, then of lowest queue id.
     pub(super) fn guaranteed<H: Copy>(&self, slab: &Slab<H>, now: Time) -> Option<QueueId> {
         if self.guarantees == 0 {
             return None;

@@ -1,6 +1,4 @@
-//! Packets in order: first-in-first-out lists whose nodes share one slab.
-//!
-//! The slab and the lists.
+//! First-in-first-out lists of packets, whose nodes share one slab.
 
 use crate::units::{Bytes, Cells};
 
@@ -17,18 +15,18 @@ pub(super) struct Packet<H> {
     pub(super) bytes: Bytes,
     pub(super) cells: Cells,
     pub(super) stamp: EnqueueStamp,
-    /// What a shared buffer has charged it to.
+    /// Charge to the shared buffer, if there is one.
     pub(super) charge: Option<Charge>,
 }
 
 #[derive(Debug, Clone)]
 struct Node<H> {
     packet: Packet<H>,
-    /// The packet behind, or the next free node.
+    /// Next packet in the list, or the next free node.
     next: u32,
 }
 
-/// The nodes of all lists. It grows to the largest number of packets ever held and never shrinks.
+/// Nodes of all lists. The slab grows to the largest number of packets ever held and never shrinks.
 #[derive(Debug, Clone)]
 pub(super) struct Slab<H> {
     nodes: Vec<Node<H>>,
@@ -40,8 +38,8 @@ impl<H: Copy> Slab<H> {
         Self { nodes: Vec::new(), free: NIL }
     }
 
-    /// A node holding `packet`. Every packet takes a cell and cells are counted in 32 bits, so indices never
-    /// reach [`NIL`].
+    /// Inserts a node for `packet` and returns its index. Every packet takes a cell and cells are counted in 32 bits,
+    /// so the index never reaches [`NIL`].
     fn insert(&mut self, packet: Packet<H>) -> u32 {
         let index = self.free;
         match self.nodes.get_mut(index as usize) {
@@ -62,7 +60,7 @@ impl<H: Copy> Slab<H> {
     }
 }
 
-/// One first-in-first-out list. All its methods must be given the same slab.
+/// First-in-first-out list. All methods must be called with the same slab.
 #[derive(Debug, Clone)]
 pub(super) struct Fifo {
     head: u32,
@@ -80,12 +78,12 @@ impl Fifo {
         self.head == NIL
     }
 
-    /// Cells of all packets in the list.
+    /// Returns the cells of all packets in the list.
     pub(super) const fn cells(&self) -> Cells {
         self.cells
     }
 
-    /// Bytes of all packets in the list.
+    /// Returns the bytes of all packets in the list.
     pub(super) const fn bytes(&self) -> Bytes {
         self.bytes
     }
@@ -120,7 +118,7 @@ impl Fifo {
         slab.get(self.head).map(|node| &node.packet)
     }
 
-    /// The packets from head to tail.
+    /// Returns the packets from head to tail.
     pub(super) fn iter<'a, H: Copy>(
         &self,
         slab: &'a Slab<H>,

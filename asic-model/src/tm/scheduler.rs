@@ -1,14 +1,12 @@
-//! Which queue of a port sends next: strict priority between levels, deficit weighted round robin within one.
+//! Queue scheduler of a port: strict priority between levels, deficit weighted round robin (DWRR) within one level.
 //!
-//! Rings, deficits, the choice.
+//! **The rule** (model: tm §4). The highest priority that has a queue which may send is served. Its queues form a ring
+//! in order of queue id, and the round visits them in turn. A visit adds the queue's quantum (weight × DWRR quantum) to
+//! its deficit, and the queue sends while its head packet fits the deficit. A queue that becomes empty loses its
+//! deficit. The round skips queues that may not send; they keep their deficit.
 //!
-//! **The rule** (model: tm §4). The highest priority with a queue that may send goes first. Its queues
-//! stand in a ring in order of queue id. The round visits them in turn; a visit adds the queue's quantum
-//! (weight × DWRR quantum) to its deficit, and the queue sends while its head packet fits the deficit.
-//! A queue that empties loses its deficit. Queues that may not send are passed over and keep theirs.
-//!
-//! Quanta may be far smaller than packets, so rounds are not walked: the visit at which each queue's head
-//! first fits is computed, the earliest wins, and the visits up to it are granted at once.
+//! A quantum may be far smaller than a packet, so the code does not walk the rounds: it computes the visit at which
+//! each queue's head packet first fits, takes the earliest, and adds the quanta of all visits up to it at once.
 
 use crate::units::Bytes;
 
@@ -18,9 +16,9 @@ use super::config::{MAX_PRIORITY, QueueConfig};
 /// The scheduler of one port.
 #[derive(Debug, Clone)]
 pub(super) struct Scheduler {
-    /// By priority, lowest first.
+    /// Levels by priority, lowest first.
     levels: Box<[Level]>,
-    /// Bit `i`: some queue of priority `i` is not empty.
+    /// Bit `i`: a queue of priority `i` holds packets.
     backlogged: u8,
     /// Level and ring position of each queue.
     places: Box<[(u8, u8)]>,
@@ -30,9 +28,9 @@ pub(super) struct Scheduler {
 #[derive(Debug, Clone, Default)]
 struct Level {
     ring: Vec<Member>,
-    /// Bit `i`: the queue at ring position `i` is not empty. A port has at most 128 queues.
+    /// Bit `i`: the queue at ring position `i` holds packets. A port has at most 128 queues.
     backlogged: u128,
-    /// Position of the visit that is going on.
+    /// Ring position of the current visit.
     cursor: usize,
 }
 
@@ -50,15 +48,15 @@ pub(super) struct Turn {
     pub(super) queue: QueueId,
     level: usize,
     position: usize,
-    /// Visits from the present one (0) to the one at which it sends.
+    /// Visits from the current one (0) to the one at which the queue sends.
     visits: u64,
 }
 
 impl Scheduler {
-    /// The scheduler of a port with these queues, all empty. The configuration has been validated.
+    /// Creates the scheduler of a port whose queues are all empty. The configuration must be valid.
     pub(super) fn new(queues: &[QueueConfig], dwrr_quantum: Bytes) -> Self {
         let mut levels = vec![Level::default(); usize::from(MAX_PRIORITY) + 1];
-        // Rings as large as they get: a switch has hundreds of them, and hunts make thousands of switches.
+        // Rings are allocated at full size: a switch has hundreds of them, and a hunt creates thousands of switches.
         for (priority, level) in (0..).zip(&mut levels) {
             let members = queues.iter().filter(|q| q.priority.min(MAX_PRIORITY) == priority).count();
             level.ring.reserve_exact(members);
@@ -73,7 +71,7 @@ impl Scheduler {
         Self { levels: levels.into(), backlogged: 0, places: places.into() }
     }
 
-    /// All queues are empty, and the round begins anew.
+    /// Marks all queues as empty and restarts the round.
     pub(super) fn clear(&mut self) {
         self.backlogged = 0;
         for level in &mut self.levels {
@@ -82,7 +80,7 @@ impl Scheduler {
         }
     }
 
-    /// Notes whether a queue holds packets.
+    /// Records whether a queue holds packets.
     pub(super) fn set_backlogged(&mut self, queue: QueueId, backlogged: bool) {
         let Some(&(priority, position)) = self.places.get(usize::from(queue.0)) else { return };
         let Some(level) = self.levels.get_mut(usize::from(priority)) else { return };
@@ -98,7 +96,7 @@ impl Scheduler {
         }
     }
 
-    /// The queue that sends next, given the head length of each queue that may send.
+    /// Returns the queue that sends next. `head` returns the head length of each queue that may send.
     pub(super) fn next(&self, head: impl Fn(QueueId) -> Option<Bytes>) -> Option<Turn> {
         let mut left = self.backlogged;
         while left != 0 {
@@ -111,14 +109,15 @@ impl Scheduler {
         None
     }
 
-    /// As [`next`](Self::next), and moves the round on to that queue. [`sent`](Self::sent) must follow.
+    /// Returns the queue that sends next and moves the round to that queue. The caller must then call
+    /// [`sent`](Self::sent).
     pub(super) fn take(&mut self, head: impl Fn(QueueId) -> Option<Bytes>) -> Option<QueueId> {
         let turn = self.next(&head)?;
         self.levels.get_mut(turn.level)?.advance(turn, head);
         Some(turn.queue)
     }
 
-    /// Notes that the queue taken has sent its head packet, and whether that was its last.
+    /// Records that the queue has sent its head packet, and whether the queue is empty.
     pub(super) fn sent(&mut self, queue: QueueId, bytes: Bytes, emptied: bool) {
         if let Some((level, position)) = self.place(queue)
             && let Some(member) = level.ring.get_mut(position)
@@ -139,7 +138,7 @@ impl Scheduler {
 impl Level {
     fn next(&self, level: usize, head: impl Fn(QueueId) -> Option<Bytes>) -> Option<Turn> {
         if let [member] = self.ring.as_slice() {
-            // Alone on its level: no round to keep.
+            // A single queue on its level needs no round.
             return head(member.queue).map(|_| Turn { queue: member.queue, level, position: 0, visits: 0 });
         }
         let mut best: Option<Turn> = None;
@@ -147,7 +146,7 @@ impl Level {
             let Some(member) = self.ring.get(position) else { continue };
             let Some(bytes) = head(member.queue) else { continue };
             let visits = self.visits_until_fit(position, member, bytes);
-            // No two queues are visited at once, so there are no ties.
+            // Each visit belongs to one queue, so there are no ties.
             if best.is_none_or(|turn| visits < turn.visits) {
                 best = Some(Turn { queue: member.queue, level, position, visits });
             }
@@ -155,17 +154,17 @@ impl Level {
         best
     }
 
-    /// How many visits from now the head packet of a queue fits, if nobody else sends before.
+    /// Returns the number of visits after which the head packet of a queue fits, if no other queue sends before.
     fn visits_until_fit(&self, position: usize, member: &Member, bytes: Bytes) -> u64 {
         let round = self.ring.len() as u64;
         let distance = self.distance(position);
         let missing = bytes.0.saturating_sub(member.deficit);
         let grants = if member.quantum == 0 { 1 } else { missing.div_ceil(member.quantum) };
-        // The visit going on has had its grant; any other begins with one.
+        // The current visit has already added its quantum; every other visit begins with one.
         if distance == 0 { grants * round } else { (grants.max(1) - 1) * round + distance }
     }
 
-    /// Grants all visits up to the turn's own and stops there.
+    /// Adds the quanta of all visits up to the turn's own and moves the round there.
     fn advance(&mut self, turn: Turn, head: impl Fn(QueueId) -> Option<Bytes>) {
         let round = self.ring.len() as u64;
         if round == 1 {
@@ -185,14 +184,14 @@ impl Level {
         self.cursor = turn.position;
     }
 
-    /// Visits from the present one to the next at `position`; 0 if it is the present one.
+    /// Returns the visits from the current one to the next at `position`; 0 for the current one.
     fn distance(&self, position: usize) -> u64 {
         let ahead = position as u64 + if position < self.cursor { self.ring.len() as u64 } else { 0 };
         ahead - self.cursor as u64
     }
 }
 
-/// The positions of the set bits, lowest first.
+/// Returns the positions of the set bits, lowest first.
 fn positions(mut bits: u128) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lowest = bits.trailing_zeros();

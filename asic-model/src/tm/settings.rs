@@ -1,4 +1,4 @@
-//! What is set while the traffic manager runs: shapers, guarantees, schedules, pauses, flow-control words.
+//! Changes to a running traffic manager: shapers, guarantees, schedules, pauses, flow-control words.
 
 use super::TrafficManager;
 use super::afc::{AfcMode, AfcWord};
@@ -10,32 +10,32 @@ use super::shaper::{Shaper, ShaperConfig};
 use super::touched::Touched;
 
 impl<H: Copy> TrafficManager<H> {
-    /// From here on notes what changes; [`touched`](Self::touched) has it.
+    /// Starts to record the places whose counters change; [`touched`](Self::touched) returns them.
     pub fn watch(&mut self) {
         self.touched.get_or_insert_default().all = true;
     }
 
-    /// What changed since it was last cleared; `None` if nobody watches.
+    /// Returns the places that changed since they were last cleared; `None` if [`watch`](Self::watch) was not called.
     pub fn touched(&mut self) -> Option<&mut Touched> {
         self.touched.as_deref_mut()
     }
 
-    /// Sets the most that a queue may send; its bucket is full.
+    /// Sets the maximum rate of a queue, with a full bucket.
     pub fn set_queue_shaper(&mut self, port: TmPort, queue: QueueId, shaper: Option<ShaperConfig>) {
         if let Some(queue) = self.queue_mut(port, queue) {
             queue.max = shaper.map(Shaper::new);
         }
     }
 
-    /// Sets the most that a port may send; its bucket is full.
+    /// Sets the maximum rate of a port, with a full bucket.
     pub fn set_port_shaper(&mut self, port: TmPort, shaper: Option<ShaperConfig>) {
         if let Some(port) = self.port_mut(port) {
             port.max = shaper.map(Shaper::new);
         }
     }
 
-    /// Sets the least that a queue gets; its bucket is full. Within it the queue goes before all others and outside
-    /// their round: what it sends so takes nothing off its share (assumption; model: tm §4 gives the order alone).
+    /// Sets the guaranteed rate of a queue, with a full bucket. Within its guarantee the queue is served before all
+    /// others. Assumption: those bytes do not reduce the queue's DWRR share (model: tm §4 gives the order alone).
     pub fn set_guarantee(&mut self, port: TmPort, queue: QueueId, guarantee: Option<Guarantee>) {
         let Some(port) = self.port_mut(port) else { return };
         if let Some(queue) = port.queues.get_mut(usize::from(queue.0)) {
@@ -44,8 +44,8 @@ impl<H: Copy> TrafficManager<H> {
         port.guarantees = port.queues.iter().filter(|q| q.min.is_some()).count() as u8;
     }
 
-    /// Sets strict priority (0..=7) and DWRR weight (0..=1023) of a queue; larger numbers count as the largest. The
-    /// port's round begins anew.
+    /// Sets strict priority (0 to 7) and DWRR weight (0 to 1023) of a queue; a larger number counts as the largest. The
+    /// port's round restarts.
     pub fn set_schedule(&mut self, port: TmPort, queue: QueueId, priority: u8, weight: u16) {
         let quantum = self.config.dwrr_quantum;
         let Some(port) = self.port_mut(port) else { return };
@@ -58,18 +58,19 @@ impl<H: Copy> TrafficManager<H> {
         }
     }
 
-    /// Pauses a queue for a cause, or lifts that pause. What was dequeued goes on its way. False if there is no
-    /// such queue.
+    /// Pauses a queue for a cause, or removes the pause of that cause. Packets that were already dequeued are still
+    /// sent. Returns false if there is no such queue.
     pub fn pause(&mut self, port: TmPort, queue: QueueId, cause: PauseCause, paused: bool) -> bool {
         self.held_by(port, queue).map(|hold| hold.pause(cause, paused)).is_some()
     }
 
-    /// Sets how a queue obeys flow-control words; it obeys none at first. False if there is no such queue.
+    /// Sets the mode in which a queue obeys flow-control words; initially it ignores them. Returns false if there is no
+    /// such queue.
     pub fn set_flow_control(&mut self, port: TmPort, queue: QueueId, mode: Option<AfcMode>) -> bool {
         self.held_by(port, queue).map(|hold| hold.set_mode(mode)).is_some()
     }
 
-    /// A flow-control word reaches a queue. False if there is no such queue.
+    /// Applies a flow-control word to a queue. Returns false if there is no such queue.
     pub fn flow_control(&mut self, port: TmPort, queue: QueueId, word: AfcWord) -> bool {
         self.held_by(port, queue).map(|hold| hold.obey(word)).is_some()
     }

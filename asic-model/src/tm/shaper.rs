@@ -1,22 +1,21 @@
-//! Leaky buckets: a rate and a burst, for the least and the most that a queue or port gets.
+//! Leaky buckets: a rate and a burst, for the guaranteed and the maximum rate of a queue or port.
 //!
-//! One bucket in exact time.
-//!
-//! A bucket holds `burst` bytes at first and fills at `rate` up to that. It may send while it is not empty, and a packet
-//! may take more than is in it (model: tm §4). Each packet takes its bytes and those of the gap between frames.
-//! Rates are kept exactly; the chip rounds them to a mantissa and an exponent, which is not modelled.
+//! A bucket initially holds `burst` bytes and fills at `rate` up to that level. A queue or port may send while its
+//! bucket is not empty, and a packet may take more than the bucket holds (model: tm §4). Each packet takes its bytes
+//! and those of the gap between frames. Rates are exact; the chip rounds them to a mantissa and an exponent, which the
+//! model leaves out.
 
 use crate::units::{BitRate, Bytes, Duration, Time};
 
-/// Bytes that a packet takes beside its own: preamble and inter-packet gap.
+/// Bytes that a packet takes in addition to its own: preamble and inter-packet gap.
 const FRAME_GAP: u64 = 20;
 
 /// A rate limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShaperConfig {
-    /// Bytes per time.
+    /// Rate.
     pub rate: BitRate,
-    /// What may be sent at once after a pause.
+    /// Burst: the bytes that may be sent at once after a silence.
     pub burst: Bytes,
 }
 
@@ -24,34 +23,34 @@ pub struct ShaperConfig {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shaper {
     config: ShaperConfig,
-    /// The time that it takes to fill.
+    /// Time in which the empty bucket fills.
     depth: Duration,
-    /// When it will be full.
+    /// Time at which the bucket is full.
     full_at: Time,
 }
 
 impl Shaper {
-    /// A full bucket.
+    /// Creates a full bucket.
     pub(super) fn new(config: ShaperConfig) -> Self {
         Self { config, depth: config.rate.time_for(config.burst), full_at: Time::ORIGIN }
     }
 
-    /// Whether it may send.
+    /// Returns true if the bucket is not empty at `now`.
     #[inline]
     pub(super) fn is_open(&self, now: Time) -> bool {
         self.full_at <= now || self.full_at < now + self.depth
     }
 
-    /// When it may send, if nothing is taken before.
+    /// Returns the time at which the bucket lets a packet through, if nothing is taken before.
     pub(super) fn opens_at(&self) -> Time {
-        // A bucket of no depth opens when it is full, one of some depth when the first bit is in it.
+        // A bucket without depth opens when it is full, any other when it holds the first bit.
         if self.depth.is_zero() {
             return self.full_at;
         }
         self.full_at.saturating_sub(self.depth) + Duration::from_ps(1)
     }
 
-    /// Takes a packet.
+    /// Takes a packet's bytes.
     pub(super) fn take(&mut self, now: Time, bytes: Bytes) {
         let time = self.config.rate.time_for(Bytes(bytes.0.saturating_add(FRAME_GAP)));
         self.full_at = self.full_at.max(now) + time;

@@ -1,33 +1,31 @@
-//! A sender that obeys PFC over a cable: what stands at the far end of a port.
+//! Sender that obeys PFC over a cable, at the far end of a port.
 //!
-//! One transmitter with its pauses and the cable's delay both ways.
+//! A PFC frame takes effect here one cable delay and a reaction time after its last bit left the device; the sender
+//! finishes the frame that it is sending (model: buffer §2.2). The device may therefore be simulated up to
+//! [`PfcSource::lookahead`] ahead of the sender.
 //!
-//! A PFC frame acts here one cable's delay and a reaction time after its last bit left the device; the frame that is
-//! being sent then is finished (model: buffer §2.2). So the device may be [`PfcSource::lookahead`] ahead of a sender
-//! before anything that it does can matter to it.
-//!
-//! Drain order: [`PfcSource::heard`] for all that the device has sent, [`PfcSource::advance`] to a time, then ask
-//! [`PfcSource::may_send`] and [`PfcSource::send`] at that time.
+//! Order of calls: [`PfcSource::heard`] for every frame that the device has sent, [`PfcSource::advance`] to a time,
+//! then [`PfcSource::may_send`] and [`PfcSource::send`] at that time.
 
 use super::pfc::{PRIORITIES, PauseStats, PfcConfig, PfcRx, PfcTimes};
 use crate::mac::{MacTx, Transmission};
 use crate::units::{BitRate, Bytes, Duration, Length, Time};
 use std::collections::VecDeque;
 
-/// A sender at the far end of a cable.
+/// Sender at the far end of a cable.
 #[derive(Debug, Clone)]
 pub struct PfcSource {
     tx: MacTx,
     rx: PfcRx,
     delay: Duration,
     reaction: Duration,
-    /// Frames on their way, by the time at which they act.
+    /// Frames that have not taken effect, by the time at which they will.
     coming: VecDeque<(Time, PfcTimes)>,
 }
 
 impl PfcSource {
-    /// A sender at `rate` that nobody has paused. Bit n of `honoured`: it obeys pauses of priority n; none makes it a
-    /// sender that ignores PFC. Of `config` only the reaction time counts.
+    /// Creates a sender at `rate` without pauses. Bit n of `honoured`: the sender obeys pauses of priority n; with 0 it
+    /// ignores PFC. Of `config`, only the reaction time is used.
     pub fn new(rate: BitRate, cable: Length, config: &PfcConfig, honoured: u8) -> Self {
         Self {
             tx: MacTx::new(rate),
@@ -38,27 +36,28 @@ impl PfcSource {
         }
     }
 
-    /// The least time from the last bit of a PFC frame at the device to its effect here.
+    /// Returns the least time from the last bit of a PFC frame at the device to its effect here.
     pub fn lookahead(&self) -> Duration {
         self.delay + self.reaction
     }
 
-    /// Whether it obeys pauses of any priority.
+    /// Returns true if the sender obeys pauses of any priority.
     pub const fn obeys(&self) -> bool {
         self.rx.honoured() != 0
     }
 
-    /// The cable's delay one way.
+    /// Returns the one-way delay of the cable.
     pub const fn delay(&self) -> Duration {
         self.delay
     }
 
-    /// The device sent a PFC frame towards this sender; its last bit left at `last_bit`. Calls are in order of time.
+    /// Receives a PFC frame of the device, whose last bit left the device at `last_bit`. Calls must be in order of
+    /// time.
     pub fn heard(&mut self, last_bit: Time, times: PfcTimes) {
         self.coming.push_back((last_bit + self.lookahead(), times));
     }
 
-    /// Lets pauses begin and end up to and including `now`. Returns the priorities of which one did, as bits.
+    /// Begins and ends pauses up to and including `now`. Returns the priorities whose pause began or ended, as bits.
     pub fn advance(&mut self, now: Time) -> u8 {
         let mut changed = 0;
         while let Some((at, times)) = self.coming.front().copied().filter(|(at, _)| *at <= now) {
@@ -68,24 +67,24 @@ impl PfcSource {
         changed | self.rx.expire(now)
     }
 
-    /// When the next pause begins, changes or ends, as far as is known.
+    /// Returns the time at which the next pause begins, changes or ends, as far as it is known.
     pub fn next_time(&self) -> Option<Time> {
         let coming = self.coming.front().map(|(at, _)| *at);
         [coming, self.rx.next_expiry()].into_iter().flatten().min()
     }
 
-    /// Whether a frame of this priority may start at `now`, to which this has advanced.
+    /// Returns true if a frame of this priority may start at `now`, the time of the last [`advance`](Self::advance).
     pub fn may_send(&self, now: Time, priority: u8) -> bool {
         let paused = self.rx.paused().checked_shr(priority.into()).unwrap_or(0) & 1 != 0;
         self.tx.free_at() <= now && !paused
     }
 
-    /// When the line is free for another frame.
+    /// Returns the time at which the line is free for another frame.
     pub const fn free_at(&self) -> Time {
         self.tx.free_at()
     }
 
-    /// Sends a frame of `len` bytes (without FCS) as soon as the line is free, at `now` or later. Returns when it is
+    /// Sends a frame of `len` bytes (without FCS) at `now`, or later when the line is free. Returns when the frame is
     /// on the wire at the device's end of the cable.
     pub fn send(&mut self, now: Time, len: Bytes) -> Transmission {
         let Transmission { first_bit, last_bit, free_at } = self.tx.start(now, len);
@@ -96,12 +95,12 @@ impl PfcSource {
         }
     }
 
-    /// Paused priorities, as bits, as of the last [`advance`](Self::advance).
+    /// Returns the paused priorities, as bits, as of the last [`advance`](Self::advance).
     pub const fn paused(&self) -> u8 {
         self.rx.paused()
     }
 
-    /// What each priority has seen of pauses up to `now`.
+    /// Returns the pause counters of each priority up to `now`.
     pub fn stats(&self, now: Time) -> [PauseStats; PRIORITIES] {
         self.rx.stats(now)
     }

@@ -1,12 +1,10 @@
-//! What is counted about queues and ports.
-//!
-//! Counters and depths.
+//! Counters and depths of queues and ports.
 
 use crate::units::{Bytes, Cells};
 
 use super::TailDrop;
 
-/// Packets and their bytes.
+/// Number of packets and of their bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counter {
     /// Packets.
@@ -33,14 +31,14 @@ pub struct QueueStats {
     pub dequeued: Counter,
     /// Packets dropped at the queue's own limit.
     pub tail_dropped: Counter,
-    /// Packets dropped for want of buffer, or by another rule of the shared buffer.
+    /// Packets dropped because the buffer was full or another rule of the shared buffer refused them.
     pub buffer_dropped: Counter,
-    /// Most cells held at once since the last reset.
+    /// Largest depth in cells since the last reset.
     pub max_cells: Cells,
 }
 
 impl QueueStats {
-    /// All drops.
+    /// Returns the sum of all drops.
     pub fn dropped(&self) -> Counter {
         Counter {
             packets: self.tail_dropped.packets + self.buffer_dropped.packets,
@@ -52,20 +50,20 @@ impl QueueStats {
         match reason {
             TailDrop::QueueTailDrop { .. } => self.tail_dropped.count(bytes),
             TailDrop::BufferFull { .. } | TailDrop::Refused(_) => self.buffer_dropped.count(bytes),
-            // Names no queue, so there is none to count it in.
+            // This drop names no queue, so no queue can count it.
             TailDrop::NoSuchQueue { .. } => {}
         }
     }
 }
 
-/// What waits on one port.
+/// Packets that wait on one port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PortBacklog {
     /// Packets in all queues of the port.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of those packets.
     pub bytes: Bytes,
-    /// Their cells.
+    /// Cells of those packets.
     pub cells: Cells,
 }
 

@@ -1,23 +1,23 @@
-//! Places whose counters changed, for those who draw timelines. Nobody asks: nothing is noted.
+//! Places whose counters changed, for timelines. They are recorded only on request.
 
 use super::offer::{QueueId, TmPort};
 
-/// Queues and priority groups that something happened to since they were last taken.
+/// Queues and priority groups that changed since the record was last cleared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Touched {
     /// Egress port and queue.
     pub queues: Vec<(TmPort, QueueId)>,
     /// Ingress port and priority group.
     pub groups: Vec<(TmPort, u8)>,
-    /// Everything may have changed.
+    /// True if every place may have changed.
     pub all: bool,
 }
 
-/// More than this many notes are sorted and thinned out.
+/// A list longer than this is sorted and its duplicates are removed.
 const MANY: usize = 4096;
 
 impl Touched {
-    /// Notes a queue.
+    /// Records a queue.
     #[inline]
     pub fn queue(&mut self, port: TmPort, queue: QueueId) {
         if self.queues.last() != Some(&(port, queue)) {
@@ -26,7 +26,7 @@ impl Touched {
         }
     }
 
-    /// Notes a priority group.
+    /// Records a priority group.
     #[inline]
     pub fn group(&mut self, port: TmPort, pg: u8) {
         if self.groups.last() != Some(&(port, pg)) {
@@ -35,19 +35,19 @@ impl Touched {
         }
     }
 
-    /// Whether there is nothing.
+    /// Returns true if nothing is recorded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.queues.is_empty() && self.groups.is_empty() && !self.all
     }
 
-    /// Brings both lists into order, each place once.
+    /// Sorts both lists and removes duplicates.
     pub fn sort(&mut self) {
         sort(&mut self.queues);
         sort(&mut self.groups);
     }
 
-    /// Forgets everything; the room stays.
+    /// Clears the record and keeps its memory.
     pub fn clear(&mut self) {
         self.queues.clear();
         self.groups.clear();
@@ -60,7 +60,7 @@ fn sort<T: Ord>(list: &mut Vec<T>) {
     list.dedup();
 }
 
-/// Keeps a list bounded by the number of places, not of packets.
+/// Bounds a list by the number of places instead of the number of packets.
 fn thin<T: Ord>(list: &mut Vec<T>) {
     if list.len().is_multiple_of(MANY) {
         sort(list);

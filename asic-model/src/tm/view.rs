@@ -1,4 +1,4 @@
-//! What the traffic manager shows: depths, counters, watermarks, what is held.
+//! Read access to the traffic manager: depths, counters, watermarks, held packets.
 
 use super::TrafficManager;
 use super::afc::AfcMode;
@@ -9,79 +9,79 @@ use super::stats::{PortBacklog, QueueStats};
 use crate::units::{Bytes, Cells};
 
 impl<H: Copy> TrafficManager<H> {
-    /// Whether somebody keeps the queue from sending.
+    /// Returns true if a pause or flow control keeps the queue from sending.
     pub fn is_paused(&self, port: TmPort, queue: QueueId) -> bool {
         let port = self.ports.get(usize::from(port.0));
         port.and_then(|p| p.queues.get(usize::from(queue.0))).is_some_and(|q| !q.hold.open())
     }
 
-    /// How a queue obeys flow-control words, if it does.
+    /// Returns the mode in which a queue obeys flow-control words; `None`: it ignores them.
     pub fn flow_control_of(&self, port: TmPort, queue: QueueId) -> Option<AfcMode> {
         self.ports.get(usize::from(port.0))?.queues.get(usize::from(queue.0))?.hold.mode()
     }
 
-    /// Whether somebody keeps a queue of the port from sending.
+    /// Returns true if a pause or flow control keeps any queue of the port from sending.
     pub fn any_paused(&self, port: TmPort) -> bool {
         self.ports.get(usize::from(port.0)).is_some_and(|p| p.queues.iter().any(|q| !q.hold.open()))
     }
 
-    /// Bytes in a queue.
+    /// Returns the bytes in a queue.
     #[inline]
     pub fn queued_bytes(&self, port: TmPort, queue: QueueId) -> Bytes {
         let port = self.ports.get(usize::from(port.0));
         port.and_then(|p| p.queues.get(usize::from(queue.0))).map_or(Bytes::ZERO, |q| q.fifo.bytes())
     }
 
-    /// Counters of one queue.
+    /// Returns the counters of one queue.
     pub fn stats_of(&self, port: TmPort, queue: QueueId) -> Option<&QueueStats> {
         let port = self.ports.get(usize::from(port.0))?;
         port.queues.get(usize::from(queue.0)).map(|q| &q.stats)
     }
 
-    /// What waits on a port; nothing on a port that is not configured.
+    /// Returns the packets that wait on a port; zero for a port that is not configured.
     pub fn backlog(&self, port: TmPort) -> PortBacklog {
         self.ports.get(usize::from(port.0)).map_or_else(PortBacklog::default, |port| port.backlog)
     }
 
-    /// Depth of a queue in cells, or `None` if it is not configured.
+    /// Returns the depth of a queue in cells; `None` if the queue is not configured.
     pub fn depth(&self, port: TmPort, queue: QueueId) -> Option<Cells> {
         let port = self.ports.get(usize::from(port.0))?;
         port.queues.get(usize::from(queue.0)).map(|queue| queue.fifo.cells())
     }
 
-    /// Packets inside, on all ports.
+    /// Returns the number of packets in all queues.
     pub fn held(&self) -> u64 {
         self.ports.iter().map(|port| port.backlog.packets).sum()
     }
 
-    /// The packets inside, by port, queue and order of arrival.
+    /// Returns the packets in all queues, by port, queue and order of arrival.
     pub fn held_handles(&self) -> impl Iterator<Item = (TmPort, QueueId, H)> + '_ {
         self.all_queues().flat_map(move |(port, id, queue)| {
             queue.fifo.iter(&self.slab).map(move |packet| (port, id, packet.handle))
         })
     }
 
-    /// Counters and watermark of every queue, by port and queue.
+    /// Returns counters and watermark of every queue, by port and queue.
     pub fn queue_stats(&self) -> impl Iterator<Item = (TmPort, QueueId, &QueueStats)> + '_ {
         self.all_queues().map(|(port, id, queue)| (port, id, &queue.stats))
     }
 
-    /// Most cells that a port's queues held together, or `None` if it is not configured.
+    /// Returns the most cells that a port's queues held together; `None` if the port is not configured.
     pub fn port_max_cells(&self, port: TmPort) -> Option<Cells> {
         self.ports.get(usize::from(port.0)).map(|port| port.max_cells)
     }
 
-    /// Buffer cells in use.
+    /// Returns the buffer cells in use.
     pub const fn used_cells(&self) -> Cells {
         self.used_cells
     }
 
-    /// Most buffer cells in use at once.
+    /// Returns the most buffer cells that were in use at once.
     pub const fn max_used_cells(&self) -> Cells {
         self.max_used_cells
     }
 
-    /// Starts all watermarks anew from the present depths; counters stay.
+    /// Restarts all watermarks from the current depths; counters are unchanged.
     pub fn reset_watermarks(&mut self) {
         self.max_used_cells = self.used_cells;
         self.touched.iter_mut().for_each(|t| t.all = true);

@@ -1,58 +1,59 @@
-//! The PFC watchdog of a queue: sees that a pause does not end, acts, and undoes it (model: buffer §2.3).
+//! PFC watchdog of a queue: detects a pause that does not end, acts on the queue, and reverts the action
+//! (model: buffer §2.3).
 //!
-//! It is a poller with a countdown. A *detection* counts down over polls in which the vendor's predicate holds and
-//! starts anew at one in which it does not; a *restoration* counts down over polls without a pause frame. So a storm
-//! is seen more than the detection time after it began, and at most one poll later.
-//!
-//! The state machine.
+//! The watchdog polls with a countdown. *Detection* counts down over polls in which the vendor's predicate holds and
+//! restarts at a poll in which it does not. *Restoration* counts down over polls without a pause frame. A storm is
+//! therefore detected later than the detection time after its start, by at most one poll.
 
 use crate::units::Duration;
 use serde::Deserialize;
 
-/// What is done to a queue in a storm.
+/// Action on a queue in a storm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WatchdogAction {
-    /// Its packets are dropped, pauses are ignored.
+    /// Packets of the queue are dropped, and pauses are ignored.
     #[default]
     Drop,
     /// Pauses are ignored.
     Forward,
-    /// Nothing but an event.
+    /// An event is reported; the queue stays paused.
     Alert,
 }
 
-/// How a storm is recognised (decision D13).
+/// Predicate by which a storm is detected (decision D13).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Predicate {
-    /// Pause frames came, no pause ended, the queue is paused and was at the last poll.
+    /// Pause frames arrived, no pause ended, and the queue is paused at this poll and was at the last.
     #[default]
     Broadcom,
-    /// The queue holds packets, sent none and was paused for more than 99 % of the time.
+    /// The queue holds packets, sent none, and was paused for more than 99 % of the time.
     Mellanox,
-    /// The queue holds packets, sent none and pause frames came; or it is empty and was paused for more than 80 %.
+    /// The queue holds packets, sent none, and pause frames arrived; or the queue is empty and was paused for more than
+    /// 80 % of the time.
     Barefoot,
 }
 
-/// A watchdog's settings.
+/// Settings of a watchdog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchdogConfig {
-    /// How long the predicate must hold.
+    /// Time for which the predicate must hold.
     pub detection: Duration,
-    /// How long no pause frame must come before all is undone; `None`: never undone.
+    /// Time without a pause frame after which the watchdog reverts its action; `None`: never. The action `Alert`
+    /// ignores it.
     pub restoration: Option<Duration>,
     /// Time between polls.
     pub poll: Duration,
-    /// What is done.
+    /// Action in a storm.
     pub action: WatchdogAction,
-    /// How a storm is recognised.
+    /// Predicate that detects a storm.
     pub predicate: Predicate,
 }
 
 impl WatchdogConfig {
-    /// SONiC's `start_default` for a switch of that many ports: 200 ms each, times one more for every 32 ports; the
-    /// poll interval stays within a second.
+    /// Returns SONiC's `start_default` for a switch of `ports` ports: 200 ms each, multiplied by one more for every 32
+    /// ports. The poll interval stays within a second.
     pub fn start_default(ports: u64) -> Self {
         let m = (ports.saturating_sub(1) / 32 + 1).max(1);
         let time = Duration::from_millis(200 * m);
@@ -66,33 +67,33 @@ impl WatchdogConfig {
     }
 }
 
-/// What a poll reads of a queue.
+/// State of a queue at a poll.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Pause frames received for the priority, ever.
+    /// Pause frames received for the priority since the start.
     pub pause_frames: u64,
-    /// Pauses that ended, ever.
+    /// Pauses that ended since the start.
     pub resumes: u64,
-    /// Paused now.
+    /// True if the queue is paused at the poll.
     pub paused: bool,
-    /// Time paused, ever.
+    /// Time paused since the start.
     pub paused_time: Duration,
-    /// The queue holds packets.
+    /// True if the queue holds packets.
     pub occupied: bool,
-    /// Packets sent, ever.
+    /// Packets sent since the start.
     pub sent: u64,
 }
 
-/// What a poll found.
+/// Result of a poll that changes the watchdog's state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WatchdogEvent {
-    /// A storm: do what the action says.
+    /// A storm was detected: the caller must carry out the action.
     Storm,
-    /// It is over: undo it.
+    /// The storm is over: the caller must revert the action.
     Restored,
 }
 
-/// The watchdog of one queue.
+/// Watchdog of one queue.
 #[derive(Debug, Clone)]
 pub struct Watchdog {
     config: WatchdogConfig,
@@ -104,18 +105,18 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// A watchdog that has polled nothing.
+    /// Creates a watchdog before its first poll.
     pub const fn new(config: WatchdogConfig) -> Self {
         let left = config.detection;
         Self { config, last: None, left, stormed: false, detected: 0, restored: 0 }
     }
 
-    /// Its settings.
+    /// Returns the watchdog's settings.
     pub const fn config(&self) -> &WatchdogConfig {
         &self.config
     }
 
-    /// The poller starts anew while the switch goes on: what it noted of the last poll is gone, a storm is not.
+    /// Restarts the poller while the switch runs: the sample of the last poll is cleared, a detected storm is kept.
     pub fn warm_restart(&mut self) {
         self.last = None;
         self.left = match self.stormed && self.config.action != WatchdogAction::Alert {
@@ -165,7 +166,7 @@ impl Watchdog {
         WatchdogEvent::Restored
     }
 
-    /// Takes a poll off what is left; true at the end.
+    /// Takes one poll off the countdown; returns true at its end.
     fn counts_down(&mut self) -> bool {
         let over = self.left <= self.config.poll;
         self.left = self.left.saturating_sub(self.config.poll);
@@ -184,17 +185,17 @@ impl Watchdog {
         }
     }
 
-    /// Whether a storm goes on.
+    /// Returns true during a storm.
     pub const fn is_stormed(&self) -> bool {
         self.stormed
     }
 
-    /// Storms seen and ended, ever.
+    /// Returns the numbers of storms detected and ended since the start.
     pub const fn counts(&self) -> (u64, u64) {
         (self.detected, self.restored)
     }
 
-    /// Forgets the last sample and the countdown, as a restart of the poller does; a storm that goes on is not counted
+    /// Clears the last sample and the countdown, as a restart of the poller does. A storm that lasts is not counted
     /// again.
     pub fn restart(&mut self) {
         self.last = None;

@@ -1,5 +1,5 @@
-//! Division by a number that stays the same: two multiplications instead of a division, which takes several times as
-//! long and stands on every packet's way more than once.
+//! Division by a constant divisor with two multiplications. A division takes several times as long, and every packet
+//! needs more than one.
 
 /// A divisor with its reciprocal at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -10,7 +10,7 @@ pub(crate) struct Divisor {
 }
 
 impl Divisor {
-    /// Zero divides as one does; callers refuse it before.
+    /// Creates the divisor. Zero divides as one; callers exclude it before.
     pub(crate) const fn new(value: u64) -> Self {
         let value = if value == 0 { 1 } else { value };
         Self { value, reciprocal: u64::MAX / value }
@@ -20,7 +20,7 @@ impl Divisor {
         self.value
     }
 
-    /// `floor(n / value)`.
+    /// Returns `floor(n / value)`.
     #[inline(always)]
     pub(crate) const fn floor(self, n: u64) -> u64 {
         // The estimate is below n / value by less than 2: by n / 2^64 for the reciprocal's rounding and by
@@ -36,7 +36,7 @@ impl Divisor {
         }
     }
 
-    /// `ceil(n / value)`.
+    /// Returns `ceil(n / value)`.
     #[inline(always)]
     pub(crate) const fn ceil(self, n: u64) -> u64 {
         let floor = self.floor(n);

@@ -1,4 +1,4 @@
-//! Lengths of cables and the time that light and bytes take along them.
+//! Cable lengths, and the time and bytes in flight along them.
 
 use super::{BitRate, Bytes, Duration, Unit, UnitError, parse_scaled, print_decimal, serde_as_text};
 use std::fmt;
@@ -14,23 +14,23 @@ const UNITS: &[Unit] = &[("mm", 1), ("m", 1_000), ("km", 1_000_000)];
 pub struct Length(u64);
 
 impl Length {
-    /// A length of whole metres; saturates.
+    /// Returns a length of whole metres; saturates.
     pub const fn from_metres(metres: u64) -> Self {
         Self(metres.saturating_mul(1_000))
     }
 
-    /// The number of millimetres.
+    /// Returns the number of millimetres.
     pub const fn as_millimetres(self) -> u64 {
         self.0
     }
 
-    /// The time that a signal takes one way, rounded up to a picosecond: 5.05 ns per metre.
+    /// Returns the signal's one-way delay, rounded up to a picosecond: 5.05 ns per metre.
     pub fn delay(self) -> Duration {
         let ps = (u128::from(self.0) * 1_000_000_000_000).div_ceil(u128::from(MM_PER_SECOND));
         Duration::from_ps(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// The bytes that are on a cable of this length and back at `rate`: `2 * length * rate / v`, rounded up.
+    /// Returns the bytes that are on a cable of this length and back at `rate`: `2 * length * rate / v`, rounded up.
     pub fn round_trip_bytes(self, rate: BitRate) -> Bytes {
         let bits = 2 * u128::from(self.0) * u128::from(rate.as_bps());
         let bytes = bits.div_ceil(8 * u128::from(MM_PER_SECOND));
@@ -67,7 +67,7 @@ mod tests {
         assert!("300".parse::<Length>().is_err());
     }
 
-    /// Model: buffer §1.10, wire-only terms (the sheet rounds to the nearest byte).
+    /// Model: buffer §1.10, wire-only terms (`docs/model/buffer.md` rounds to the nearest byte).
     #[test]
     fn the_wire_term() {
         let rows: [(u64, [(u64, u64); 4]); 5] = [

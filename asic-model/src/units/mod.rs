@@ -1,9 +1,7 @@
 //! Physical quantities as types: time, cycles, bytes, cells, bit rates.
 //!
-//! The newtypes, their exact text form and their exact arithmetic.
-//!
-//! Every quantity prints as text that parses back to the same value, and is (de)serialised as that text.
-//! Parsing is exact or an error: `"1.5ms"` is a duration, `"0.5ps"` is refused.
+//! Every quantity prints as text that parses back to the same value, and is serialised as that text. Arithmetic and
+//! parsing are exact: `"1.5ms"` is a duration, `"0.5ps"` is refused.
 
 mod divisor;
 mod length;

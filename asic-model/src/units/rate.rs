@@ -1,4 +1,4 @@
-//! Bit rates and the time that bytes take at them.
+//! Bit rates, and the time that bytes take at them.
 
 use super::{Bytes, Duration, Unit, UnitError, parse_scaled, print_decimal, serde_as_text};
 use std::fmt;
@@ -12,23 +12,23 @@ const PS_PER_BYTE_AT_1_BPS: u64 = 8_000_000_000_000;
 pub struct BitRate(u64);
 
 impl BitRate {
-    /// A rate of `bps` bits per second.
+    /// Returns a rate of `bps` bits per second.
     pub const fn from_bps(bps: u64) -> Self {
         Self(bps)
     }
 
-    /// A rate of `gbps` times 10^9 bits per second; saturates.
+    /// Returns a rate of `gbps` times 10^9 bits per second; saturates.
     pub const fn from_gbps(gbps: u64) -> Self {
         Self(gbps.saturating_mul(1_000_000_000))
     }
 
-    /// The number of bits per second.
+    /// Returns the number of bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
 
-    /// The time that `bytes` take at this rate: exact if it is a whole number of picoseconds (100 Gb/s:
-    /// 80 ps per byte, 400 Gb/s: 20 ps), else rounded up to the next picosecond of the whole.
+    /// Returns the time that `bytes` take at this rate: exact if it is a whole number of picoseconds (100 Gb/s: 80 ps
+    /// per byte, 400 Gb/s: 20 ps), else rounded up to the next picosecond of the whole.
     ///
     /// No bytes take no time; otherwise rate zero, like any time beyond it, gives [`Duration::MAX`].
     pub fn time_for(self, bytes: Bytes) -> Duration {
@@ -52,14 +52,14 @@ impl BitRate {
         (self.0 != 0 && PS_PER_BYTE_AT_1_BPS.is_multiple_of(self.0)).then(|| PS_PER_BYTE_AT_1_BPS / self.0)
     }
 
-    /// Whole bytes that this rate moves within `duration`, rounded down; saturates.
+    /// Returns the whole bytes that this rate moves within `duration`, rounded down; saturates.
     pub fn bytes_in(self, duration: Duration) -> Bytes {
         let bits_ps = u128::from(self.0) * u128::from(duration.as_ps());
         Bytes(u64::try_from(bits_ps / u128::from(PS_PER_BYTE_AT_1_BPS)).unwrap_or(u64::MAX))
     }
 }
 
-/// Spelled-out units; the first of each size is the one that is printed.
+/// Unit names; the first of each size is the one that is printed.
 const UNITS: &[Unit] = &[
     ("bps", 1),
     ("Kbps", 1_000),
@@ -85,7 +85,7 @@ const UNITS: &[Unit] = &[
     ("Tbit/s", 1_000_000_000_000),
     ("Tb/s", 1_000_000_000_000),
 ];
-/// How many of [`UNITS`] are printed.
+/// Number of entries of [`UNITS`] that are used for printing.
 const PRINTED: usize = 5;
 
 impl fmt::Display for BitRate {

@@ -26,7 +26,7 @@ impl Bytes {
     /// No bytes.
     pub const ZERO: Self = Self(0);
 
-    /// Cells of `cell_size` bytes that hold these bytes, rounded up; `None` if the cell size is zero or the
+    /// Returns the cells of `cell_size` bytes that hold these bytes, rounded up; `None` if the cell size is zero or the
     /// count exceeds [`Cells`] (model: tm §1: `ceil(bytes / cell)`).
     pub fn cells(self, cell_size: Bytes) -> Option<Cells> {
         if cell_size.0 == 0 {
@@ -40,7 +40,7 @@ impl Cells {
     /// No cells.
     pub const ZERO: Self = Self(0);
 
-    /// The bytes that these cells occupy.
+    /// Returns the bytes that these cells occupy.
     pub const fn bytes(self, cell_size: Bytes) -> Bytes {
         Bytes((self.0 as u64).saturating_mul(cell_size.0))
     }
@@ -50,22 +50,22 @@ impl Cells {
 macro_rules! count {
     ($name:ident, $int:ty) => {
         impl $name {
-            /// The bare number.
+            /// Returns the bare number.
             pub const fn get(self) -> $int {
                 self.0
             }
 
-            /// The sum, or `None` if it cannot be held.
+            /// Returns the sum, or `None` if it cannot be held.
             pub fn checked_add(self, other: Self) -> Option<Self> {
                 self.0.checked_add(other.0).map(Self)
             }
 
-            /// The difference, or `None` if `other` is larger.
+            /// Returns the difference; `None` if `other` is larger.
             pub fn checked_sub(self, other: Self) -> Option<Self> {
                 self.0.checked_sub(other.0).map(Self)
             }
 
-            /// The difference, or zero if `other` is larger.
+            /// Returns the difference, or zero if `other` is larger.
             pub const fn saturating_sub(self, other: Self) -> Self {
                 Self(self.0.saturating_sub(other.0))
             }

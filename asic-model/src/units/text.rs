@@ -1,18 +1,18 @@
-//! The one grammar of quantities: a decimal number, an optional space, a unit.
+//! Grammar of all quantities: a decimal number, an optional space, a unit.
 
 use std::fmt;
 
-/// Why a text is not the quantity that was asked for.
+/// Error: a text is not the expected quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a {what}: {kind}; expected {expected}")]
 pub struct UnitError {
     /// The text as given.
     pub text: String,
-    /// The quantity that was asked for, for example `duration`.
+    /// Expected quantity, for example `duration`.
     pub what: &'static str,
-    /// An example of what is accepted.
+    /// Example of an accepted text.
     pub expected: &'static str,
-    /// What is wrong with the text.
+    /// Problem of the text.
     pub kind: UnitErrorKind,
 }
 
@@ -22,7 +22,7 @@ pub enum UnitErrorKind {
     /// The text does not start with a decimal number.
     #[error("it does not start with a decimal number")]
     Number,
-    /// The unit is absent although the quantity needs one.
+    /// The unit is missing and the quantity needs one.
     #[error("the unit is missing")]
     MissingUnit,
     /// The unit is not one of this quantity's units.

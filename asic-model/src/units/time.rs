@@ -1,4 +1,4 @@
-//! Points in simulated time and the distances between them.
+//! Points in simulated time, and the durations between them.
 
 use super::{Unit, UnitError, parse_scaled, print_decimal, serde_as_text};
 use std::fmt;
@@ -23,62 +23,62 @@ impl Duration {
     /// The longest duration; arithmetic saturates here.
     pub const MAX: Self = Self(u64::MAX);
 
-    /// A duration of `ps` picoseconds.
+    /// Returns a duration of `ps` picoseconds.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// A duration of `ns` nanoseconds; saturates at [`Duration::MAX`].
+    /// Returns a duration of `ns` nanoseconds; saturates at [`Duration::MAX`].
     pub const fn from_nanos(ns: u64) -> Self {
         Self(ns.saturating_mul(1_000))
     }
 
-    /// A duration of `us` microseconds; saturates at [`Duration::MAX`].
+    /// Returns a duration of `us` microseconds; saturates at [`Duration::MAX`].
     pub const fn from_micros(us: u64) -> Self {
         Self(us.saturating_mul(1_000_000))
     }
 
-    /// A duration of `ms` milliseconds; saturates at [`Duration::MAX`].
+    /// Returns a duration of `ms` milliseconds; saturates at [`Duration::MAX`].
     pub const fn from_millis(ms: u64) -> Self {
         Self(ms.saturating_mul(1_000_000_000))
     }
 
-    /// A duration of `s` seconds; saturates at [`Duration::MAX`].
+    /// Returns a duration of `s` seconds; saturates at [`Duration::MAX`].
     pub const fn from_secs(s: u64) -> Self {
         Self(s.saturating_mul(1_000_000_000_000))
     }
 
-    /// The number of picoseconds.
+    /// Returns the number of picoseconds.
     pub const fn as_ps(self) -> u64 {
         self.0
     }
 
-    /// The number of whole nanoseconds, rounded down.
+    /// Returns the number of whole nanoseconds, rounded down.
     pub const fn as_nanos(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// True for [`Duration::ZERO`].
+    /// Returns true for [`Duration::ZERO`].
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// The sum, or `None` beyond [`Duration::MAX`].
+    /// Returns the sum, or `None` beyond [`Duration::MAX`].
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The difference, or `None` if `other` is longer.
+    /// Returns the difference; `None` if `other` is longer.
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    /// The difference, or zero if `other` is longer.
+    /// Returns the difference, or zero if `other` is longer.
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// `self * factor`, or `None` beyond [`Duration::MAX`].
+    /// Returns `self * factor`, or `None` beyond [`Duration::MAX`].
     pub fn checked_mul(self, factor: u64) -> Option<Self> {
         self.0.checked_mul(factor).map(Self)
     }
@@ -90,12 +90,12 @@ impl Time {
     /// The last representable point; arithmetic saturates here, so it also means "never".
     pub const MAX: Self = Self(u64::MAX);
 
-    /// The point `ps` picoseconds after the origin.
+    /// Returns the point `ps` picoseconds after the origin.
     pub const fn from_ps(ps: u64) -> Self {
         Self(ps)
     }
 
-    /// The point `ns` nanoseconds after the origin; saturates at [`Time::MAX`].
+    /// Returns the point `ns` nanoseconds after the origin; saturates at [`Time::MAX`].
     pub const fn from_nanos(ns: u64) -> Self {
         Self(ns.saturating_mul(1_000))
     }
@@ -105,32 +105,32 @@ impl Time {
         self.0
     }
 
-    /// Whole nanoseconds since the origin, rounded down: what the chip's timestamps show (model: chip §9).
+    /// Returns the whole nanoseconds since the origin, rounded down, as the chip's timestamps show (model: chip §9).
     pub const fn as_nanos(self) -> u64 {
         self.0 / 1_000
     }
 
-    /// The distance from the origin.
+    /// Returns the distance from the origin.
     pub const fn since_origin(self) -> Duration {
         Duration(self.0)
     }
 
-    /// The point `distance` later, or `None` beyond [`Time::MAX`].
+    /// Returns the point `distance` later, or `None` beyond [`Time::MAX`].
     pub fn checked_add(self, distance: Duration) -> Option<Self> {
         self.0.checked_add(distance.0).map(Self)
     }
 
-    /// The distance from `earlier` to `self`, or `None` if `earlier` is later.
+    /// Returns the distance from `earlier` to `self`, or `None` if `earlier` is later.
     pub fn checked_since(self, earlier: Self) -> Option<Duration> {
         self.0.checked_sub(earlier.0).map(Duration)
     }
 
-    /// The distance from `earlier` to `self`, or zero if `earlier` is later.
+    /// Returns the distance from `earlier` to `self`, or zero if `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
 
-    /// The point `distance` earlier, or the origin if that lies before it.
+    /// Returns the point `distance` earlier, or the origin if that point would be before it.
     pub const fn saturating_sub(self, distance: Duration) -> Self {
         Self(self.0.saturating_sub(distance.0))
     }

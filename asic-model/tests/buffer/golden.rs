@@ -38,7 +38,7 @@ fn tomahawk_2() {
     let t1 = [eighth, ("33329088B", "33582016B"), ("7827456B", "8965632B"), ("42349632B", "43481152B")];
     let t1 = [&t1[..], &[("26663272B", "26866112B")]].concat();
     let (xoff, drop) = flood(&shipped("th2", 100, "40m", 64, &t1));
-    // The sheet's tolerance: hand-calibrated values with a margin of 2 to 4.
+    // The tolerance of `docs/model/buffer.md`: hand-calibrated values with a margin of 2 to 4.
     assert_eq!((xoff, drop), (4490, 4778));
     let found = flood(&shipped("th2", 100, "300m", 64, &[("33329088B", "33169344B")]));
     assert_eq!(found, (19_940, 20_427));

@@ -1,4 +1,4 @@
-//! I1 to I8 of the sheet over random configurations and events, and against the naive ledger. I9 needs a network and
+//! I1 to I8 of `docs/model/buffer.md` over random configurations and events, and against the naive ledger. I9 needs a network and
 //! I10 queues: they are the device's.
 //!
 //! Stated exceptions: of I2, copies of one packet share their ingress cells; of I3, shared cells of an ingress pool may
@@ -189,7 +189,7 @@ proptest! {
     }
 }
 
-/// The sheet's soak: 200,000 random steps on Config A, then everything drains.
+/// The soak test of `docs/model/buffer.md`: 200,000 random steps on Config A, then everything drains.
 #[test]
 fn soak() {
     let r = Rules {

@@ -1,4 +1,4 @@
-//! A naive model of the accounting, written from the sheet's rules alone: named counters in a map, everything summed
+//! A naive model of the accounting, written from the rules of `docs/model/buffer.md` alone: named counters in a map, everything summed
 //! anew whenever it is asked for. Used to check the real one, never the other way round.
 
 use std::collections::BTreeMap;

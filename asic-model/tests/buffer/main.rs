@@ -1,4 +1,4 @@
-//! The shared buffer against the facts sheet: thresholds, golden packet counts, coupling, invariants, refusals.
+//! The shared buffer against `docs/model/buffer.md`: thresholds, golden packet counts, coupling, invariants, refusals.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod bad;

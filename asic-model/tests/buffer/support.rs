@@ -6,7 +6,7 @@ use sluice_asic::tm::buffer::{
 };
 use sluice_asic::units::{BitRate, Bytes};
 
-/// Config A of the facts sheet §8.
+/// Config A (model: buffer §8).
 pub(crate) const CONFIG_A: &str = r#"
 name = "A"
 doc = "model: buffer §8"

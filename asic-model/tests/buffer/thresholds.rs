@@ -1,4 +1,4 @@
-//! Rows 1 to 15 of the sheet's scenarios.
+//! Rows 1 to 15 of the scenarios in `docs/model/buffer.md` (§8).
 
 use crate::support::{Bench, CONFIG_A, config_a, ports, resolve};
 use sluice_asic::tm::buffer::{Reader, Rule};

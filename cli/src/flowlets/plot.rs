@@ -2,12 +2,12 @@
 
 use super::Report;
 use crate::fail::Failure;
-use crate::plot::{Chart, Style};
+use sluice_charts::{LineChart, Style};
 use sluice_fabric::flowlets::census;
 
 /// A chart over timeouts.
-fn chart(title: &str, y: &str) -> Chart {
-    Chart { log_x: true, ..Chart::new(title, "timeout, us", y) }
+fn chart(title: &str, y: &str) -> LineChart {
+    LineChart { log_x: true, ..LineChart::new(title, "timeout, us", y) }
 }
 
 fn micros(ps: u64) -> f64 {
@@ -18,10 +18,10 @@ fn micros(ps: u64) -> f64 {
 pub(super) fn census(c: &census::Report) -> Result<String, Failure> {
     let mut chart = chart("Flowlets by timeout", "packets of a flowlet");
     let curve = |of: fn(&census::Row) -> f64| c.rows.iter().map(|r| (micros(r.timeout_ps), of(r))).collect();
-    chart.line("mean", curve(|r| r.packets.mean), Style::Marked);
-    chart.line("median", curve(|r| r.packets.median as f64), Style::Marked);
-    chart.line("99 %", curve(|r| r.packets.p99 as f64), Style::Marked);
-    chart.svg()
+    chart.add("mean", curve(|r| r.packets.mean), Style::Marked);
+    chart.add("median", curve(|r| r.packets.median as f64), Style::Marked);
+    chart.add("99 %", curve(|r| r.packets.p99 as f64), Style::Marked);
+    Ok(chart.svg()?)
 }
 
 /// Reordered packets in percent by program; one without timeout is the same at all of them.
@@ -41,9 +41,9 @@ pub(super) fn trials(report: &Report<'_>) -> Result<String, Failure> {
                 .filter_map(|t| Some((micros(t.timeout?.as_ps()), percent(t.outcome.reordering))))
                 .collect(),
         };
-        chart.line(of_one.first().map_or("", |t| &t.program), points, Style::Marked);
+        chart.add(of_one.first().map_or("", |t| &t.program), points, Style::Marked);
     }
-    chart.svg()
+    Ok(chart.svg()?)
 }
 
 /// Flows on each path, found and expected.
@@ -51,10 +51,10 @@ pub(super) fn settled(report: &Report<'_>) -> Result<String, Failure> {
     let mut chart = chart("Flows by path and timeout", "flows");
     for (path, rate) in report.args.elastic.iter().enumerate() {
         let found = report.settled.iter().map(|(t, s)| (micros(t.as_ps()), s.flows[path])).collect();
-        chart.line(&format!("path {path}, {rate}"), found, Style::Marked);
+        chart.add(&format!("path {path}, {rate}"), found, Style::Marked);
         let expected =
             report.settled.iter().filter_map(|(t, s)| Some((micros(t.as_ps()), s.expected.as_ref()?[path])));
-        chart.line(&format!("path {path}, fixed point"), expected.collect(), Style::Line);
+        chart.add(&format!("path {path}, fixed point"), expected.collect(), Style::Dashed);
     }
-    chart.svg()
+    Ok(chart.svg()?)
 }

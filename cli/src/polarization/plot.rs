@@ -3,12 +3,14 @@
 use super::Report;
 use super::draws::Draws;
 use crate::fail::Failure;
-use crate::plot::{Chart, Key, Style};
+use sluice_charts::{LineChart, Style};
 
 /// Share of groups at or below a variation, by scheme: all draws of one together.
 pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
-    let mut plot =
-        Chart { top: Some(1.0), ..Chart::new("Variation of links over groups", "CV", "share of groups") };
+    let mut plot = LineChart {
+        top: Some(1.0),
+        ..LineChart::new("Variation of links over groups", "CV", "share of groups")
+    };
     for draws in Draws::of(report) {
         let cdf = draws.cdf();
         // Two hundred points draw any curve of this size.
@@ -16,30 +18,29 @@ pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
         let share = |i: usize| (i + 1) as f64 / cdf.len() as f64;
         let mut points: Vec<(f64, f64)> = (0..cdf.len()).step_by(step).map(|i| (cdf[i], share(i))).collect();
         points.extend(cdf.last().map(|cv| (*cv, 1.0)));
-        plot.line(&draws.name, points, Style::Line);
+        plot.add(&draws.name, points, Style::Line);
     }
-    plot.svg()
+    Ok(plot.svg()?)
 }
 
 /// Flows on the links of each scheme's least even group (of its worst draw), in ascending order, over their mean.
 pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {
-    let plot = Chart::new("Links of the least even group", "link, least loaded first", "load / mean");
-    let mut plot = Chart { key: Key::UpperLeft, ..plot };
+    let mut plot = LineChart::new("Links of the least even group", "link, least loaded first", "load / mean");
     for draws in Draws::of(report) {
         let Some(worst) = draws.worst() else { continue };
         let mut loads = worst.worst_links.clone();
         loads.sort_unstable();
         let mean = (loads.iter().sum::<u64>() as f64 / loads.len().max(1) as f64).max(1.0);
         let points = (1..).zip(&loads).map(|(i, load)| (f64::from(i), *load as f64 / mean)).collect();
-        plot.line(&draws.name, points, Style::Marked);
+        plot.add(&draws.name, points, Style::Marked);
     }
-    plot.svg()
+    Ok(plot.svg()?)
 }
 
 /// Variation that is left by the size of coprime groups.
 pub(super) fn sizes(report: &Report<'_>) -> Result<String, Failure> {
-    let mut plot = Chart::new("Coprime group size", "members", "CV, noise taken off");
+    let mut plot = LineChart::new("Coprime group size", "members", "CV, noise taken off");
     let points: Vec<(f64, f64)> = report.sizes.iter().map(|(q, cv)| (f64::from(*q), *cv)).collect();
-    plot.line("coprime", points, Style::Marked);
-    plot.svg()
+    plot.add("coprime", points, Style::Marked);
+    Ok(plot.svg()?)
 }

@@ -1,8 +1,8 @@
 //! Drawings of a sweep.
 
 use crate::fail::Failure;
-use crate::plot::{Chart, Style};
 use sluice_asic::chip::Column;
+use sluice_charts::{LineChart, Style};
 use sluice_place::report::Report;
 use sluice_report::{Sweep, SweepPoint};
 
@@ -16,14 +16,15 @@ fn shares(points: &[SweepPoint], of: impl Fn(&Report) -> (u32, u32)) -> Vec<(f64
 /// fitting.
 pub(super) fn sweep(title: &str, sweep: &Sweep) -> Result<String, Failure> {
     let Sweep { key, points, .. } = sweep;
-    let mut chart = Chart { log_x: true, top: Some(105.0), ..Chart::new(title, key, "percent of the chip") };
+    let mut chart =
+        LineChart { log_x: true, top: Some(105.0), ..LineChart::new(title, key, "percent of the chip") };
     let column =
         |c: Column| move |r: &Report| (r.totals[c.index()], r.available[c.index()] * r.stages.len() as u32);
-    chart.line("stages", shares(points, |r| (r.stages_used(), r.stages.len() as u32)), Style::Line);
-    chart.line("SRAM", shares(points, column(Column::Sram)), Style::Line);
-    chart.line("TCAM", shares(points, column(Column::Tcam)), Style::Line);
-    chart.line("map RAM", shares(points, column(Column::MapRam)), Style::Line);
+    chart.add("stages", shares(points, |r| (r.stages_used(), r.stages.len() as u32)), Style::Line);
+    chart.add("SRAM", shares(points, column(Column::Sram)), Style::Line);
+    chart.add("TCAM", shares(points, column(Column::Tcam)), Style::Line);
+    chart.add("map RAM", shares(points, column(Column::MapRam)), Style::Line);
     let fails = points.iter().find(|p| p.result.is_err());
     chart.mark = fails.map(|p| (p.value as f64, "does not fit".to_owned()));
-    chart.svg()
+    Ok(chart.svg()?)
 }

@@ -1,7 +1,7 @@
 //! Sweeps as tables and charts: what each case has saved over the keys that were varied.
 
 use crate::fail::Failure;
-use crate::plot::{Chart, Style};
+use sluice_charts::{LineChart, Style};
 use sluice_fabric::scenario::{Outcome, Point};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,8 +48,8 @@ pub(super) fn charts(outcome: &Outcome) -> Result<Vec<(String, String)>, Failure
             lines.entry(line).or_default().push((x, *y as f64));
         }
         if !lines.is_empty() {
-            let mut chart = Chart::new(&format!("{} on {}", outcome.title, outcome.profile), last, name);
-            lines.into_iter().for_each(|(line, points)| chart.line(&line, points, Style::Marked));
+            let mut chart = LineChart::new(&format!("{} on {}", outcome.title, outcome.profile), last, name);
+            lines.into_iter().for_each(|(line, points)| chart.add(&line, points, Style::Marked));
             charts.push((name.to_owned(), chart.svg()?));
         }
     }

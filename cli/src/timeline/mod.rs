@@ -7,11 +7,11 @@ mod network;
 
 use crate::fail::Failure;
 use crate::files::Pending;
-use crate::plot::{Chart, Style};
 use crate::rows::{Cell, Column, Format, Kind, RowWriter};
 use clap::Args;
 pub(crate) use network::NetworkFiles;
 use sluice_asic::units::Duration;
+use sluice_charts::{LineChart, Style};
 use sluice_fabric::network::SwitchId;
 use sluice_replay::{BoxError, Levels, RowSink};
 use sluice_switch::{Subject, TimelineRow};
@@ -152,9 +152,9 @@ impl Files {
 
 /// A drawing under construction.
 fn draw(levels: &Levels, path: &Path) -> Result<Pending, Failure> {
-    let mut chart = Chart::new("Buffer over time", "time, us", "cells");
+    let mut chart = LineChart::new("Buffer over time", "time, us", "cells");
     for line in levels.lines() {
-        chart.line(&line.name, line.points, Style::Line);
+        chart.add(&line.name, line.points, Style::Steps);
     }
     let mut file = Pending::create(path)?;
     let written = std::io::Write::write_all(file.writer(), chart.svg()?.as_bytes());

@@ -1,6 +1,6 @@
-//! Integers of either byte order at fixed places of a record. No knowledge of any format.
+//! Reads integers of either byte order at fixed offsets of a record, for all formats.
 
-/// The byte order of one file or section.
+/// Byte order of one file or section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// Least significant byte first.
@@ -10,7 +10,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The `u16` at `at`; the caller has checked the length.
+    /// Returns the `u16` at `at`; the caller has checked the length.
     #[inline]
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let raw = take(bytes, at);
@@ -20,7 +20,7 @@ impl Order {
         }
     }
 
-    /// The `u32` at `at`; the caller has checked the length.
+    /// Returns the `u32` at `at`; the caller has checked the length.
     #[inline]
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let raw = take(bytes, at);
@@ -30,7 +30,7 @@ impl Order {
         }
     }
 
-    /// The `u64` at `at` as one integer; the caller has checked the length.
+    /// Returns the `u64` at `at`; the caller must have checked the length.
     pub(super) fn u64(self, bytes: &[u8], at: usize) -> u64 {
         let (first, second) = (u64::from(self.u32(bytes, at)), u64::from(self.u32(bytes, at + 4)));
         match self {
@@ -39,14 +39,14 @@ impl Order {
         }
     }
 
-    /// A pcapng stamp at `at`: the upper 32 bits come first in either byte order.
+    /// Returns a pcapng timestamp at `at`: the upper 32 bits come first in either byte order.
     #[inline]
     pub(super) fn stamp(self, bytes: &[u8], at: usize) -> u64 {
         u64::from(self.u32(bytes, at)) << 32 | u64::from(self.u32(bytes, at + 4))
     }
 }
 
-/// `N` bytes at `at`, with one check of the bounds.
+/// Returns `N` bytes at `at`, with one bounds check.
 #[inline]
 fn take<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let field = &bytes[at..at + N];

@@ -1,7 +1,7 @@
-//! Records of a classic pcap file, microseconds or nanoseconds, either byte order.
+//! Records of a classic pcap file, in microseconds or nanoseconds, in either byte order.
 //!
-//! pcap-file decodes the file header and names the link types; the records are taken apart here, because it
-//! refuses captured lengths beyond the original or snap length and tells no offsets (version 2.0.0).
+//! The crate pcap-file decodes the file header and names the link types. Records are decoded here, because pcap-file
+//! refuses captured lengths above the original length or the snap length, and does not return offsets (version 2.0.0).
 
 use pcap_file::pcap::PcapHeader;
 use pcap_file::{Endianness, TsResolution};
@@ -55,7 +55,7 @@ impl Classic {
         Ok((Self { order, nanoseconds, snap_len: header.snaplen }, interface))
     }
 
-    /// The record at the window's position, which stays where it is.
+    /// Returns the record at the window's position, which stays where it is.
     #[inline]
     pub(super) fn next(&self, window: &mut Window<'_>) -> Result<Step, CaptureFault> {
         if !window.require(RECORD_HEADER_LEN)? {
@@ -92,7 +92,7 @@ impl Classic {
         }))
     }
 
-    /// A record that the file does not hold: a cut tail if its lengths make sense, else damage.
+    /// Handles a record that the file does not hold completely: a truncated tail if its lengths are plausible, otherwise damage.
     #[cold]
     fn beyond_end(&self, captured: u32, original: u32, available: u64) -> Result<Step, CaptureFault> {
         let snap = if self.snap_len == 0 { u32::MAX } else { self.snap_len };

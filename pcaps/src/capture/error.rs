@@ -1,5 +1,5 @@
-//! What can be wrong with a capture: where, what was found, what was expected, how to mend it. Peculiarities
-//! that a capture may have and still be read are in the `oddity` module.
+//! Errors of a capture: place, value found, value expected, and remedy. Module `oddity` has the irregularities that a
+//! readable capture may have.
 
 use std::fmt;
 use std::io;
@@ -16,12 +16,12 @@ pub struct CaptureError {
     pub record: u64,
     /// Byte offset in the (uncompressed) file of the record, block or header at fault.
     pub offset: u64,
-    /// What is wrong.
+    /// Problem.
     pub fault: CaptureFault,
 }
 
 impl CaptureError {
-    /// How to mend it.
+    /// Returns the remedy.
     pub fn help(&self) -> &'static str {
         self.fault.help()
     }
@@ -42,7 +42,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// What is wrong with a capture.
+/// Problem of a capture.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureFault {
@@ -52,7 +52,7 @@ pub enum CaptureFault {
     /// Compressed data is damaged.
     #[error("cannot unpack its {0}")]
     Unpack(String),
-    /// There is no byte at all.
+    /// The file is empty.
     #[error("the file is empty, expected a pcap or pcapng header")]
     Empty,
     /// The file ends before its header does, so that no frame can be read.
@@ -63,7 +63,7 @@ pub enum CaptureFault {
         /// Bytes that the header needs.
         expected: u64,
     },
-    /// The first four bytes are no magic number of a capture format.
+    /// The first four bytes are not the magic number of a capture format.
     #[error("not a capture: it starts with {found:02x?}, expected a pcap or pcapng magic number")]
     NotACapture {
         /// The first four bytes.
@@ -72,7 +72,7 @@ pub enum CaptureFault {
     /// A known relative of pcap, or a file compressed in another way, that is not read here.
     #[error("found {found}, expected pcap or pcapng, plain or compressed with gzip or zstd")]
     UnsupportedFormat {
-        /// What the magic number says.
+        /// Meaning of the magic number.
         found: &'static str,
     },
     /// The file or section has a version that is not read here.
@@ -92,10 +92,10 @@ pub enum CaptureFault {
     LinkType {
         /// The number in the registry of link types.
         number: u32,
-        /// Its name there.
+        /// Name of the compression format.
         name: String,
     },
-    /// The sub-second part of a stamp is a second or more.
+    /// The sub-second part of a timestamp is a second or more.
     #[error("found a stamp with {found} in its sub-second field, expected less than {limit}")]
     Fraction {
         /// Value found.
@@ -143,7 +143,7 @@ pub enum CaptureFault {
         /// Largest length accepted.
         most: u32,
     },
-    /// The length at a block's end differs from the one at its start.
+    /// The length at the end of a block differs from the one at its start.
     #[error("found {found} as the length at the block's end, expected {expected} as at its start")]
     BlockTrailer {
         /// Length at the end.
@@ -185,7 +185,7 @@ pub enum CaptureFault {
         /// Bytes left.
         available: usize,
     },
-    /// An option of fixed length has another one.
+    /// An option of fixed length has a different length.
     #[error("found {option} of {found} bytes, expected {expected}")]
     OptionLength {
         /// Name of the option.
@@ -195,13 +195,13 @@ pub enum CaptureFault {
         /// Length expected.
         expected: usize,
     },
-    /// The stamp and the interface's offset together lie before 1970, or past what a stamp can tell.
+    /// The sum of the timestamp and the interface's offset is before 1970, or above the largest timestamp.
     #[error(
         "found a stamp of {ticks} ticks with an interface offset of {offset} s, expected a time from 1970 on \
          and within 2^64 s"
     )]
     TimeOutOfRange {
-        /// Raw stamp.
+        /// Raw timestamp.
         ticks: u64,
         /// `if_tsoffset`, in seconds.
         offset: i64,
@@ -211,9 +211,9 @@ pub enum CaptureFault {
         "would be sent {found} s after the first frame, expected at most {limit} s of simulated time (106 days)"
     )]
     BeyondRun {
-        /// Whole seconds from the beginning of the run, at least.
+        /// Least number of whole seconds since the start of the run.
         found: u64,
-        /// Whole seconds that a run can take.
+        /// Largest number of whole seconds of a run.
         limit: u64,
     },
 }
@@ -228,7 +228,7 @@ impl From<io::Error> for CaptureFault {
 }
 
 impl CaptureFault {
-    /// How to mend it.
+    /// Returns the remedy.
     pub fn help(&self) -> &'static str {
         match self {
             Self::Io(_) => "check the path and that the file may be read",

@@ -1,8 +1,8 @@
-//! What a capture says about its interfaces: link type, snap length, resolution and offset of the stamps. Turns
-//! raw ticks into [`CaptureTime`]. Classic pcap files count as one interface.
+//! Interfaces of a capture: link type, snap length, resolution and offset of the timestamps.
 //!
-//! The options are walked here and not by pcap-file, which refuses legal descriptions: a time zone, text that
-//! is not UTF-8, a list without its end marker; and which does not apply the resolution (version 2.0.0).
+//! The module converts raw ticks into [`CaptureTime`]. A classic pcap file counts as one interface. The options are
+//! decoded here and not by the crate pcap-file, which refuses legal descriptions (a time zone, text that is not UTF-8,
+//! a list without its end marker) and does not apply the resolution (version 2.0.0).
 
 use pcap_file::DataLink;
 
@@ -33,18 +33,18 @@ pub struct Interface {
     /// Bytes of frame check sequence that its frames end in; the reader takes them off.
     pub fcs_len: u32,
     scale: Scale,
-    /// `if_tsoffset`, in seconds, added to every stamp.
+    /// `if_tsoffset`, in seconds, added to every timestamp.
     offset: i64,
 }
 
 impl Interface {
-    /// The one interface of a classic pcap file, its ticks being `tsresol` as in `if_tsresol`.
+    /// Returns the one interface of a classic pcap file; `tsresol` encodes the length of a tick as `if_tsresol` does.
     pub(super) fn classic(link_type: u32, snap_len: u32, fcs_len: u32, tsresol: u8) -> Self {
         let scale = Scale::from_tsresol(tsresol);
         Self { name: "".into(), link_type, snap_len, fcs_len, scale, offset: 0 }
     }
 
-    /// From the body of an Interface Description Block, which has at least 8 bytes.
+    /// Decodes the body of an Interface Description Block, which has at least 8 bytes.
     pub(super) fn described(order: Order, body: &[u8]) -> Result<Self, CaptureFault> {
         let mut interface = Self {
             name: "".into(),
@@ -110,7 +110,7 @@ impl Interface {
         }
     }
 
-    /// The time of a raw stamp, rounded down to a picosecond.
+    /// Returns the time of a raw timestamp, rounded down to a picosecond.
     #[inline]
     pub(super) fn time(&self, ticks: u64) -> Result<CaptureTime, CaptureFault> {
         let time = self.scale.time(ticks);
@@ -121,7 +121,7 @@ impl Interface {
     }
 }
 
-/// The registry's name of a link type.
+/// Returns the registry's name of a link type.
 fn link_type_name(number: u32) -> String {
     match DataLink::from(number) {
         DataLink::Unknown(_) => "not in the registry".into(),
@@ -129,19 +129,19 @@ fn link_type_name(number: u32) -> String {
     }
 }
 
-/// How long a tick is.
+/// Length of a tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scale {
     /// A tick is 10^-n s, n at most 12.
     Decimal { per_second: u64, ps_per_tick: u64 },
-    /// A tick is shorter than a picosecond: so many of them are one.
+    /// A tick is shorter than a picosecond: this number of ticks is one picosecond.
     Fine(u128),
     /// A tick is 2^-n s.
     Binary(u32),
 }
 
 impl Scale {
-    /// From an `if_tsresol` octet: 10^-n s, or 2^-n s if its top bit is set.
+    /// Decodes an `if_tsresol` octet: 10^-n s, or 2^-n s if its top bit is set.
     const fn from_tsresol(octet: u8) -> Self {
         let exponent = (octet & 0x7f) as u32;
         if octet & 0x80 != 0 {
@@ -151,7 +151,7 @@ impl Scale {
             let per_second = 10u64.pow(exponent);
             return Self::Decimal { per_second, ps_per_tick: PS_PER_S / per_second };
         }
-        // Past 10^38 to a picosecond, no 64-bit tick count reaches the first one.
+        // With more than 10^38 ticks per picosecond, no 64-bit tick count reaches the first picosecond.
         match 10u128.checked_pow(exponent - 12) {
             Some(ticks) => Self::Fine(ticks),
             None => Self::Fine(u128::MAX),

@@ -1,8 +1,8 @@
-//! Peculiarities that a capture may have and still be read: counted, not refused.
+//! Irregularities that a capture may have and still be read. The reader counts them.
 
 use std::fmt;
 
-/// A peculiarity of a record. The frame is delivered all the same.
+/// Irregularity of a record. The reader delivers the frame nevertheless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Oddity {
     /// More bytes were captured than the frame is said to have had; the captured length is taken for both.
@@ -11,10 +11,10 @@ pub enum Oddity {
     IncludedBeyondSnap,
     /// The frame is said to have had more bytes than any frame has; the captured length is taken for both.
     ImplausibleOriginal,
-    /// The record has no stamp (pcapng Simple Packet Block); the frame takes the stamp of the one before it,
-    /// the epoch if there is none.
+    /// The record has no timestamp (pcapng Simple Packet Block). The frame gets the timestamp of the previous frame, or
+    /// the epoch if it is the first.
     NoTimestamp,
-    /// The stamp is earlier than that of the record before.
+    /// The timestamp is earlier than that of the record before.
     TimeBackwards,
 }
 
@@ -34,14 +34,14 @@ impl fmt::Display for Oddity {
         f.write_str(match self {
             Self::IncludedBeyondOriginal => "captured length greater than original length",
             Self::IncludedBeyondSnap => "captured length greater than the snap length",
-            Self::ImplausibleOriginal => "original length beyond any frame's, not believed",
-            Self::NoTimestamp => "no stamp in the record",
-            Self::TimeBackwards => "stamp earlier than the record before",
+            Self::ImplausibleOriginal => "original length above the largest frame, ignored",
+            Self::NoTimestamp => "no timestamp in the record",
+            Self::TimeBackwards => "timestamp earlier than that of the previous record",
         })
     }
 }
 
-/// How often an oddity was met, and where first.
+/// Number of occurrences of an oddity, and the place of the first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Tally {
     /// Records that have it.
@@ -50,17 +50,17 @@ pub struct Tally {
     pub first_record: u64,
 }
 
-/// The oddities met by one reader so far.
+/// Oddities that one reader has found so far.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Oddities([Tally; Oddity::ALL.len()]);
 
 impl Oddities {
-    /// The tally of one oddity.
+    /// Returns the tally of one oddity.
     pub fn tally(&self, oddity: Oddity) -> Tally {
         self.0[oddity as usize]
     }
 
-    /// Those that were met, in the order of [`Oddity::ALL`].
+    /// Returns the oddities that occurred, in the order of [`Oddity::ALL`].
     pub fn iter(&self) -> impl Iterator<Item = (Oddity, Tally)> + '_ {
         Oddity::ALL
             .into_iter()

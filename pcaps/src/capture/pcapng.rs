@@ -1,8 +1,8 @@
 //! Blocks of a pcapng file: several sections, either byte order, several interfaces.
 //!
-//! Sections, interfaces and the three packet blocks are decoded here, every other block is stepped over. A
-//! Simple Packet Block belongs to its section's interface 0, has no stamp, and holds as many bytes as the lesser
-//! of its original length and that interface's snap length.
+//! Sections, interfaces and the three packet blocks are decoded here; all other blocks are skipped. A Simple Packet
+//! Block belongs to interface 0 of its section, has no timestamp, and holds the lesser of its original length and that
+//! interface's snap length, in bytes.
 
 use super::bytes::Order;
 use super::error::CaptureFault;
@@ -11,7 +11,7 @@ use super::reader::{Record, Step};
 use super::window::Window;
 use super::{MAX_BLOCK_LEN, MAX_FRAME_LEN, MAX_INTERFACES};
 
-/// The section header's block type, a palindrome so that it reads the same in both orders.
+/// Block type of the section header, a palindrome that reads the same in both byte orders.
 pub(super) const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 /// The obsolete packet block.
@@ -23,7 +23,7 @@ const ENHANCED_PACKET: u32 = 6;
 const HEAD_LEN: usize = 8;
 /// Type, length, and the length again at the end.
 const FRAMING_LEN: u32 = 12;
-/// Interface, stamp and lengths in front of the data of a packet block.
+/// Interface, timestamp and lengths in front of the data of a packet block.
 const PACKET_FIELDS_LEN: usize = 20;
 
 pub(super) struct Pcapng {
@@ -48,7 +48,7 @@ impl Pcapng {
         Ok(reader)
     }
 
-    /// The next packet block; the window stays at it, after stepping over what lies before.
+    /// Advances the window to the next packet block and decodes it.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -93,7 +93,7 @@ impl Pcapng {
         }
     }
 
-    /// The whole length of the block at hand; `None` if the file ends before it can be known. A section header
+    /// Returns the whole length of the block at hand; `None` if the file ends before it can be known. A section header
     /// tells its byte order first, which is taken over.
     #[inline]
     fn block_len(&mut self, window: &mut Window<'_>, block_type: u32) -> Result<Option<usize>, CaptureFault> {
@@ -149,7 +149,7 @@ impl Pcapng {
         self.check_captured(self.order.u32(bytes, 20), len)
     }
 
-    /// Whether `captured` bytes fit into a packet block of `len` bytes.
+    /// Checks that `captured` bytes fit into a packet block of `len` bytes.
     #[inline]
     fn check_captured(&self, captured: u32, len: usize) -> Result<(), CaptureFault> {
         if captured > MAX_FRAME_LEN {
@@ -200,7 +200,7 @@ impl Pcapng {
         }))
     }
 
-    /// The file-wide number of this section's interface `number`.
+    /// Returns the file-wide number of this section's interface `number`.
     #[inline]
     fn interface(&self, number: u32, interfaces: &[Interface]) -> Result<usize, CaptureFault> {
         let declared = interfaces.len() - self.first_interface;

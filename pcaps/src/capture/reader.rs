@@ -1,5 +1,4 @@
-//! [`CaptureReader`]: recognises the format and hands out frames. What a format's bytes mean is decoded in
-//! `classic` and `pcapng`; here is only what both share.
+//! [`CaptureReader`]: recognises the format and returns the frames. Modules `classic` and `pcapng` decode the formats.
 
 use std::fs::File;
 use std::io::Read;
@@ -23,28 +22,28 @@ pub struct Frame<'a> {
     /// Bytes that the frame had on the wire, without frame check sequence; never less than `data.len()` nor more
     /// than [`MAX_FRAME_LEN`].
     pub orig_len: u32,
-    /// When its first bit was on the wire.
+    /// Time at which the first bit was on the wire.
     pub time: CaptureTime,
     /// Index into [`CaptureReader::interfaces`], counted over all sections of the file.
     pub interface: u32,
     /// Number of the packet record, from 1.
     pub record: u64,
-    /// Byte offset of the record or block in the file; in the unpacked one if it is compressed.
+    /// Byte offset of the record or block in the file, or in the unpacked data if the file is compressed.
     pub offset: u64,
 }
 
 /// The container format of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Classic pcap with stamps in microseconds.
+    /// Classic pcap with timestamps in microseconds.
     PcapMicros,
-    /// Classic pcap with stamps in nanoseconds.
+    /// Classic pcap with timestamps in nanoseconds.
     PcapNanos,
     /// pcapng.
     Pcapng,
 }
 
-/// Where a capture was cut inside its last record, or inside its compressed data.
+/// Place at which a capture was cut inside its last record, or inside its compressed data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TruncatedTail {
     /// Number that the packet record would have had, from 1.
@@ -53,11 +52,11 @@ pub struct TruncatedTail {
     pub offset: u64,
     /// Bytes of it that are there.
     pub found: u64,
-    /// Bytes of it that are known to be needed; one if compressed data ends between two records.
+    /// Bytes of the record that are known to be needed; 1 if compressed data ends between two records.
     pub needed: u64,
 }
 
-/// A packet record, decoded but for its time.
+/// Decoded packet record, whose time is still in ticks.
 pub(super) struct Record {
     /// Start of the data, from the window's position.
     pub(super) data_at: usize,
@@ -70,7 +69,7 @@ pub(super) struct Record {
     pub(super) len: usize,
 }
 
-/// What a decoder finds at the window's position.
+/// Item that a decoder found at the window's position.
 pub(super) enum Step {
     Record(Record),
     End,
@@ -130,12 +129,12 @@ impl CaptureReader<'static> {
 }
 
 impl<'a> CaptureReader<'a> {
-    /// Reads a capture from any source; `name` is what errors call it. The source needs no buffer of its own.
+    /// Reads a capture from any source; errors call it `name`. The source needs no buffer.
     pub fn from_read(source: impl Read + Send + 'a, name: impl Into<String>) -> Result<Self, CaptureError> {
         Self::over(Window::over_stream(source), name.into().into())
     }
 
-    /// Reads a capture that is in memory, without copying it; `name` is what errors call it.
+    /// Reads a capture in memory without copying it; errors call it `name`.
     pub fn from_bytes(bytes: &'a [u8], name: impl Into<String>) -> Result<Self, CaptureError> {
         Self::over(Window::over_bytes(bytes), name.into().into())
     }
@@ -166,7 +165,7 @@ impl<'a> CaptureReader<'a> {
         })
     }
 
-    /// The next frame; `None` at the end, and for ever after the end or an error.
+    /// Returns the next frame; `None` at the end, and in every call after the end or after an error.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Frame<'_>>, CaptureError> {
         self.advance()?;
@@ -198,7 +197,7 @@ impl<'a> CaptureReader<'a> {
         }
     }
 
-    /// The frame that the reader stands at: none before the first step, past the end and after an error.
+    /// Returns the current frame; `None` before the first step, after the end, and after an error.
     #[inline]
     pub fn frame(&self) -> Option<Frame<'_>> {
         self.current.as_ref().map(|current| Frame {
@@ -211,42 +210,43 @@ impl<'a> CaptureReader<'a> {
         })
     }
 
-    /// The name given to the reader.
+    /// Returns the name given to the reader.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The container format.
+    /// Returns the container format.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// How the capture is compressed.
+    /// Returns the compression of the capture; `None` if it is not compressed.
     pub fn packing(&self) -> Option<Packing> {
         self.packing
     }
 
-    /// Bytes taken from the source so far, before any unpacking: for progress. The reader reads ahead.
+    /// Returns the bytes that were read from the source before unpacking, for a progress display. The reader reads
+    /// ahead.
     pub fn source_bytes(&self) -> u64 {
         self.window.taken()
     }
 
-    /// The interfaces described so far, over all sections.
+    /// Returns the interfaces described so far, over all sections.
     pub fn interfaces(&self) -> &[Interface] {
         &self.interfaces
     }
 
-    /// Frames given so far.
+    /// Returns the number of frames so far.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Where the capture was cut inside its last record, once its end was reached.
+    /// Returns the place at which the capture was cut inside its last record. It is known after the end was reached.
     pub fn truncated(&self) -> Option<TruncatedTail> {
         self.truncated
     }
 
-    /// Peculiarities met so far.
+    /// Returns the irregularities found so far.
     pub fn oddities(&self) -> &Oddities {
         &self.oddities
     }

@@ -1,4 +1,4 @@
-//! [`CaptureTime`]: the stamp of a captured frame. Scales of single files live in the interface table.
+//! [`CaptureTime`]: timestamp of a captured frame. The interface table holds the tick length of each file.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ const PS_PER_NS: u64 = 1_000;
 const NS_PER_S: u64 = 1_000_000_000;
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// A frame's stamp, in picoseconds since 1970-01-01 00:00:00 UTC.
+/// A frame's timestamp, in picoseconds since 1970-01-01 00:00:00 UTC.
 ///
-/// It marks the first bit of the frame on the wire. The range is 2^64 seconds; finer stamps are rounded down to
+/// It marks the first bit of the frame on the wire. The range is 2^64 seconds; finer timestamps are rounded down to
 /// a picosecond.
-// Whole seconds apart: nothing on the way of a packet then divides 128-bit numbers.
+// Whole seconds are stored separately, so that no packet needs a division of 128-bit numbers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CaptureTime {
     seconds: u64,
@@ -22,10 +22,10 @@ impl CaptureTime {
     /// The Unix epoch.
     pub const EPOCH: Self = Self { seconds: 0, ps: 0 };
 
-    /// The last stamp of the range.
+    /// The last timestamp of the range.
     pub const MAX: Self = Self { seconds: u64::MAX, ps: PS_PER_S - 1 };
 
-    /// A stamp from picoseconds since the epoch; the last one of the range if there are too many.
+    /// Converts picoseconds since the epoch; a value out of range becomes the largest timestamp.
     pub const fn from_ps(ps: u128) -> Self {
         let seconds = ps / PS_PER_S as u128;
         if seconds > u64::MAX as u128 {
@@ -34,17 +34,17 @@ impl CaptureTime {
         Self { seconds: seconds as u64, ps: (ps % PS_PER_S as u128) as u64 }
     }
 
-    /// A stamp from nanoseconds since the epoch.
+    /// Returns a timestamp from nanoseconds since the epoch.
     pub const fn from_ns(ns: u64) -> Self {
         Self { seconds: ns / NS_PER_S, ps: ns % NS_PER_S * PS_PER_NS }
     }
 
-    /// A stamp from whole seconds since the epoch.
+    /// Returns a timestamp from whole seconds since the epoch.
     pub const fn from_secs(seconds: u64) -> Self {
         Self { seconds, ps: 0 }
     }
 
-    /// A stamp from seconds and less than a second of picoseconds.
+    /// Returns a timestamp from seconds and less than a second of picoseconds.
     pub(super) const fn from_parts(seconds: u64, ps: u64) -> Self {
         debug_assert!(ps < PS_PER_S);
         Self { seconds, ps }
@@ -60,7 +60,7 @@ impl CaptureTime {
         self.seconds as u128 * NS_PER_S as u128 + (self.ps / PS_PER_NS) as u128
     }
 
-    /// Whole seconds since the epoch and the nanoseconds above them, rounded down.
+    /// Returns whole seconds since the epoch and the remaining nanoseconds, rounded down.
     pub const fn as_secs_and_ns(self) -> (u64, u32) {
         (self.seconds, (self.ps / PS_PER_NS) as u32)
     }
@@ -76,7 +76,7 @@ impl CaptureTime {
         }
     }
 
-    /// The stamp `ps` picoseconds later; `None` past the end of the range.
+    /// Returns the timestamp `ps` picoseconds later; `None` past the end of the range.
     #[inline]
     pub fn checked_add_ps(self, ps: u64) -> Option<Self> {
         let (mut seconds, mut rest) = (ps / PS_PER_S, self.ps + ps % PS_PER_S);
@@ -87,7 +87,7 @@ impl CaptureTime {
         Some(Self { seconds: self.seconds.checked_add(seconds)?, ps: rest })
     }
 
-    /// The stamp `seconds` later, or earlier if negative; `None` outside the range.
+    /// Returns the timestamp `seconds` later, or earlier if negative; `None` outside the range.
     pub(super) fn checked_add_secs(self, seconds: i64) -> Option<Self> {
         self.seconds.checked_add_signed(seconds).map(|seconds| Self { seconds, ..self })
     }

@@ -1,5 +1,5 @@
-//! Compressed captures: gzip (also several members in a row) and zstd, told by their magic numbers and
-//! unpacked as they are read. No knowledge of what is inside.
+//! Compressed captures: gzip (also several members in a row) and zstd. They are recognised by their magic numbers and
+//! unpacked as they are read.
 
 use std::io::{self, BufReader, Read};
 
@@ -8,7 +8,7 @@ use flate2::bufread::MultiGzDecoder;
 /// Bytes of compressed data read at a time.
 const CHUNK: usize = 128 << 10;
 
-/// How a capture is compressed.
+/// Compression of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     /// gzip (RFC 1952).
@@ -43,7 +43,7 @@ pub(super) struct Damaged {
     reason: io::Error,
 }
 
-/// The unpacked bytes of a source. A source that ends too early gives what there is, then
+/// Unpacked bytes of a source. A source that ends too early returns the bytes that it has, then
 /// [`io::ErrorKind::UnexpectedEof`].
 pub(super) struct Unpack<'a> {
     packing: Packing,

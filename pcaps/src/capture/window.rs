@@ -1,5 +1,6 @@
-//! A sliding window over the bytes of a capture: a slice as it is, a stream through one buffer that grows with
-//! the data present and never with a length that is merely claimed. No knowledge of any format.
+//! Sliding window over the bytes of a capture: a slice without copying, or a stream through one buffer.
+//!
+//! The buffer grows with the bytes that have arrived, and never with a length that a record merely claims.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::unpack::{Packing, Unpack};
 
-/// First size of a stream's buffer, in bytes; also the size of one read.
+/// Initial size of a stream's buffer, and size of one read, in bytes.
 const CHUNK: usize = 64 << 10;
 
 enum Store<'a> {
@@ -15,7 +16,7 @@ enum Store<'a> {
     Stream { source: Box<dyn Read + Send + 'a>, buffer: Vec<u8>, ended: bool },
 }
 
-/// Counts what passes.
+/// Reader that counts the bytes it passes on.
 struct Counted<R> {
     inner: R,
     bytes: Arc<AtomicU64>,
@@ -59,7 +60,7 @@ impl<'a> Window<'a> {
         Self { store, start: 0, end: 0, base: 0, taken: Arc::default(), cut: false }
     }
 
-    /// The same input from its beginning, at which it still stands, unpacked.
+    /// Returns the input from its beginning, unpacked. No byte may have been consumed before.
     pub(super) fn unpacked(self, packing: Packing) -> io::Result<Self> {
         let window = match self.store {
             Store::Whole(bytes) => Self::streaming(Box::new(Unpack::new(packing, bytes)?)),
@@ -72,17 +73,17 @@ impl<'a> Window<'a> {
         Ok(Self { taken: self.taken, ..window })
     }
 
-    /// Bytes taken from the source so far, before any unpacking.
+    /// Returns the bytes taken from the source so far, before unpacking.
     pub(super) fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 
-    /// Whether compressed data ended before its own end.
+    /// Returns true if compressed data ended before its own end marker.
     pub(super) fn cut(&self) -> bool {
         self.cut
     }
 
-    /// The bytes at hand, from the current position on.
+    /// Returns the bytes at hand, from the current position on.
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.store {
@@ -91,7 +92,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// File offset of the current position.
+    /// Returns the file offset of the current position.
     #[inline]
     pub(super) fn offset(&self) -> u64 {
         self.base + self.start as u64

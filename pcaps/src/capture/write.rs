@@ -1,7 +1,7 @@
 //! Writing captures: pcapng with one interface per port, and classic nanosecond pcap for generated traces.
 //!
-//! Both write little-endian files that hold nothing but what the caller gives: no wall clock, host or operating
-//! system. Frames are written as they come; the caller orders them.
+//! Both write little-endian files that contain only the caller's data: no wall clock, host name or operating system.
+//! Frames are written in the order of the calls; the caller sorts them.
 
 mod error;
 mod options;

@@ -1,4 +1,4 @@
-//! [`Arrivals`]: the process by which frames come, and [`ArrivalTimes`], the instants it gives.
+//! [`Arrivals`]: arrival process of frames, and [`ArrivalTimes`], the instants of its arrivals.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,27 +14,27 @@ const ARRIVAL_STREAM: u64 = u64::MAX - 1;
 /// Most senders of an incast; bounds its memory.
 const MAX_SENDERS: u64 = 1 << 20;
 
-/// How frames arrive.
+/// Arrival process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arrivals {
-    /// At a steady pace.
+    /// Constant pace.
     Constant(Pace),
-    /// A Poisson process: gaps are exponentially distributed around those of the pace, so that the mean rate is
-    /// the pace's. The source is ideal: frames may begin before the one before has left a link.
+    /// Poisson process: gaps are exponentially distributed with the gaps of the pace as their mean, so the mean rate is
+    /// the pace's. The source is ideal: a frame may start before the previous frame has left a link.
     Poisson(Pace),
     /// Bursts at a pace, and silence between them.
     OnOff {
         /// Pace within a burst.
         pace: Pace,
-        /// Length of a burst in picoseconds: frames start in it, and the last may reach beyond. At least the time
-        /// of one shortest frame.
+        /// Length of a burst in picoseconds. Frames start within it, and the last may end after it. It must be at least
+        /// the time of one shortest frame.
         on: u64,
         /// Length of a silence in picoseconds.
         off: u64,
-        /// Whether the lengths are means.
+        /// Distribution of the lengths of bursts and silences.
         periods: Periods,
     },
-    /// Bursts that start at the same instant at many senders.
+    /// Bursts that start at the same instant on many senders.
     Incast(Incast),
 }
 
@@ -43,27 +43,28 @@ pub enum Arrivals {
 pub enum Periods {
     /// Each as given.
     Fixed,
-    /// Exponentially distributed around what is given.
+    /// Exponentially distributed, with the given length as the mean.
     Exponential,
 }
 
-/// Synchronized bursts of many senders. Each has a link of its own, so that frames of different senders overlap.
+/// Synchronized bursts of many senders. Each sender has a separate link, so frames of different senders overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Incast {
     /// Senders, 1 to 1,048,576.
     pub senders: u32,
-    /// Frames of one burst of one sender, at least 1.
+    /// Frames per burst and sender, at least 1.
     pub burst: u32,
-    /// Picoseconds from the start of a burst to the start of the next one, which waits for the one before to end.
+    /// Picoseconds from the start of a burst to the start of the next; a burst waits until the previous one has ended.
     pub every: u64,
-    /// Every sender starts every burst up to so many picoseconds late, drawn evenly.
+    /// Largest delay of a burst in picoseconds. Each sender's delay of each burst is uniformly distributed from 0 to
+    /// this value.
     pub jitter: u64,
     /// Pace of each sender within its burst.
     pub pace: Pace,
 }
 
 impl Arrivals {
-    /// Refuses what cannot be generated.
+    /// Checks that the process can be generated.
     pub(super) fn check(&self) -> Result<(), GenerateError> {
         let pace = match self {
             Self::Constant(pace) | Self::Poisson(pace) | Self::OnOff { pace, .. } => *pace,
@@ -80,7 +81,7 @@ impl Arrivals {
             }
         }
         if let Self::OnOff { on, .. } = self {
-            // Many empty periods between two frames would have to be drawn one by one.
+            // Each empty period between two frames would have to be drawn separately, and there could be many.
             let least = u64::try_from(pace.gap(ethernet::MIN_FRAME_LEN)).unwrap_or(u64::MAX).max(1);
             GenerateError::check("on", *on, least, u64::MAX)?;
         }
@@ -88,7 +89,7 @@ impl Arrivals {
     }
 }
 
-/// When a frame is due, and whose it is.
+/// Time at which a frame is due, and its sender.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Picoseconds since the first frame could start.
@@ -113,7 +114,7 @@ enum Process {
 }
 
 impl ArrivalTimes {
-    /// The instants of a checked process.
+    /// Returns the instants of a checked process.
     pub(super) fn new(arrivals: &Arrivals, seed: u64) -> Self {
         let mut draw = Draw::new(seed, ARRIVAL_STREAM);
         let elapsed = |pace: Pace, scale| Elapsed::new(pace.ps_per_unit(), scale);
@@ -134,7 +135,7 @@ impl ArrivalTimes {
         Self { process, draw }
     }
 
-    /// When the next frame starts.
+    /// Returns the next arrival.
     #[inline]
     pub fn due(&mut self) -> Arrival {
         let alone = |ps| Arrival { ps, sender: None };
@@ -173,7 +174,7 @@ struct OnOff {
     pace: Pace,
     /// Time spent in bursts.
     elapsed: Elapsed,
-    /// When the present burst ends, in that time.
+    /// End of the current burst, in the time of bursts.
     end: u128,
     /// Time spent in silences.
     silence: u128,
@@ -203,7 +204,7 @@ struct Senders {
 
 #[derive(Debug, Clone)]
 struct Sender {
-    /// When its link is free.
+    /// Time at which the sender's link is free.
     line: Elapsed,
     /// Frames left of its burst.
     left: u32,

@@ -1,8 +1,8 @@
-//! [`Cdf`]: a distribution of sizes in the text format of HPCC's and ConWeave's traffic generators.
+//! [`Cdf`]: distribution of sizes in the text format of HPCC's and ConWeave's traffic generators.
 //!
-//! One point per line: a size in bytes and the cumulative share of sizes up to it, in percent (the last line says
-//! 100) or as a fraction (the last line says 1). The first share is 0; both columns increase strictly. Between two
-//! points sizes are spread evenly. Empty lines and what follows `#` are skipped. (Model: int §5.)
+//! Each line has one point: a size in bytes and the cumulative share of sizes up to it, in percent (the last line has
+//! 100) or as a fraction (the last line has 1). The first share is 0; both columns increase strictly. Sizes are
+//! uniformly distributed between two points. Empty lines and text after `#` are ignored. (Model: int §5.)
 
 use super::quantity::decimal;
 use super::{Draw, FileError};
@@ -21,7 +21,7 @@ impl Cdf {
     /// Reads the text of a file, whose name is for errors.
     ///
     /// # Errors
-    /// The line and column at which it leaves the format.
+    /// Returns the line and column of the first text that does not fit the format.
     pub fn parse(file: &str, text: &str) -> Result<Self, FileError> {
         let fail = |line: usize, column: usize, what: String| FileError {
             file: file.to_owned(),
@@ -91,12 +91,12 @@ impl Cdf {
         Ok(Self { points })
     }
 
-    /// The largest size.
+    /// Returns the largest size.
     pub fn largest(&self) -> u64 {
         self.points.last().map_or(0, |(size, _)| *size)
     }
 
-    /// The mean size, rounded down.
+    /// Returns the mean size, rounded down.
     pub fn mean(&self) -> u64 {
         let doubled: u128 = self
             .points
@@ -106,7 +106,7 @@ impl Cdf {
         (doubled / 2 / u128::from(WHOLE)) as u64
     }
 
-    /// The size below which `share` of 10^12 parts lie, rounded down.
+    /// Returns the size below which `share` of 10^12 parts lie, rounded down.
     pub fn quantile(&self, share: u64) -> u64 {
         let above = self.points.partition_point(|(_, up_to)| *up_to <= share);
         let (Some(first), Some(second)) = (self.points.get(above.wrapping_sub(1)), self.points.get(above))

@@ -1,4 +1,4 @@
-//! What a frame of a flow looks like: link, addresses, protocol. Shared by all generators of flows.
+//! Frames of a flow: link layer, addresses, protocol. All generators of flows use it.
 
 use std::net::IpAddr;
 
@@ -10,14 +10,14 @@ use crate::wire::{
     FrameBuilder, MacAddr, Payload, WireError, arp, ethernet, ipv4, ipv6, tcp, udp, vlan, vxlan,
 };
 
-/// What all frames of a trace share.
+/// Header fields that all frames of a trace share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope {
     /// Destination MAC address: the router's.
     pub destination_mac: MacAddr,
     /// Source MAC address.
     pub source_mac: MacAddr,
-    /// Service VLAN tag, in front of the other one.
+    /// Service VLAN tag, before the customer tag.
     pub service_tag: Option<vlan::Tag>,
     /// VLAN tag.
     pub tag: Option<vlan::Tag>,
@@ -35,7 +35,7 @@ impl Envelope {
         Self { destination_mac, source_mac, service_tag: None, tag: None, dscp: 0, ecn: 0, ttl: 64 }
     }
 
-    /// Refuses what its fields cannot hold.
+    /// Checks that the values fit their fields.
     pub(super) fn check(&self) -> Result<(), GenerateError> {
         GenerateError::check("dscp", self.dscp.into(), 0, 63)?;
         GenerateError::check("ecn", self.ecn.into(), 0, 3)?;
@@ -47,7 +47,7 @@ impl Envelope {
         Ok(())
     }
 
-    /// A frame with the tags.
+    /// Returns a frame with the tags.
     #[inline]
     pub(super) fn link(&self) -> FrameBuilder {
         self.tagged(FrameBuilder::new(self.destination_mac, self.source_mac))
@@ -63,7 +63,7 @@ impl Envelope {
         builder
     }
 
-    /// An IP packet on the link; of IPv6 if either address is.
+    /// Returns an IP packet on the link; of IPv6 if either address is.
     #[inline]
     pub(super) fn ip(
         &self,
@@ -90,7 +90,7 @@ impl Envelope {
     }
 }
 
-/// What flows consist of.
+/// Kind of traffic of a flow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
     /// UDP datagrams of zeros.
@@ -121,7 +121,7 @@ pub struct RoceMessages {
 /// Operations of reliable connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoceOperation {
-    /// RDMA WRITE: first, middle and last packets, or only ones; the RETH in front.
+    /// RDMA WRITE: first, middle and last packets, or only-packets. The RETH is in the first packet.
     Write,
     /// SEND: likewise, without RETH.
     Send,
@@ -138,7 +138,7 @@ pub struct Overlay {
     pub vni: u32,
     /// Network identifiers; flow n takes the first plus n modulo their number.
     pub networks: u32,
-    /// Outer source addresses; a flow keeps the one it draws.
+    /// Outer source addresses; each flow draws one and keeps it.
     pub source: Prefix,
     /// Outer destination addresses, of the same family.
     pub destination: Prefix,
@@ -158,7 +158,7 @@ pub enum ArpKind {
 }
 
 impl Kind {
-    /// Refuses what no packet can say.
+    /// Checks that packets can carry the values.
     pub(super) fn check(&self) -> Result<(), GenerateError> {
         match self {
             Self::Udp | Self::Tcp | Self::Cnp | Self::Arp(_) => Ok(()),
@@ -181,7 +181,7 @@ impl Kind {
         }
     }
 
-    /// The destination port that the protocol fixes.
+    /// Returns the destination port that the protocol fixes.
     pub const fn fixed_port(&self) -> Option<u16> {
         match self {
             Self::Roce(_) | Self::Cnp => Some(roce::PORT),
@@ -189,7 +189,7 @@ impl Kind {
         }
     }
 
-    /// Whether a flow's next frame depends on those before it.
+    /// Returns true if a flow's next frame depends on earlier ones.
     pub(super) const fn is_stateful(&self) -> bool {
         matches!(self, Self::Tcp | Self::Roce(_))
     }
@@ -214,8 +214,8 @@ pub(super) struct Composer {
 }
 
 impl Composer {
-    /// Writes a flow's next frame of `len` bytes, or as long as its headers are, into `out`, and returns its
-    /// progress after it. RoCEv2 and ARP have lengths of their own.
+    /// Writes a flow's next frame into `out` and returns the flow's progress after it. The frame has `len` bytes, or
+    /// the length of its headers if that is more. The lengths of RoCEv2 and ARP frames do not depend on `len`.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -283,7 +283,8 @@ impl Composer {
         let vni = overlay.vni + (number % u64::from(overlay.networks)) as u32;
         let outer = outer.vxlan(ports, vxlan::Header { vni });
         let [destination, source] = overlay.inner_macs;
-        // RFC 6040: the outer header begins with the congestion field of the inner one, and here with its class.
+        // RFC 6040: the outer header initially copies the congestion field of the inner header. Here it copies the
+        // class as well.
         let inside = Envelope {
             dscp: envelope.dscp,
             ecn: envelope.ecn,
@@ -298,13 +299,13 @@ impl Composer {
     }
 }
 
-/// The queue pair of a flow: distinct, and none of the reserved first ones.
+/// Returns the queue pair of a flow. Queue pairs are distinct, and none is a reserved one.
 fn queue_pair(flow: u64) -> u32 {
     (0x100 + flow) as u32 & roce::MAX_U24
 }
 
 impl RoceMessages {
-    /// Packets of one message, at least 1.
+    /// Returns the number of packets of one message, at least 1.
     pub(super) const fn packets(self) -> u32 {
         let packets = self.message.div_ceil(self.mtu);
         if packets == 0 { 1 } else { packets }
@@ -315,7 +316,7 @@ impl RoceMessages {
         let packets = self.packets();
         let (number, place) = (index / packets, index % packets);
         let qp = queue_pair(flow);
-        // Where the flow begins: the low bits of any mixture do.
+        // First sequence number of the flow: the low bits of any mixture are random enough.
         let start = mix(flow ^ 0x5053_4e00) as u32;
         let reth = |number: u32| Extension::Reth {
             address: (flow + 1) << 36 | (u64::from(number) * u64::from(self.message)) & 0xf_ffff_ffff,

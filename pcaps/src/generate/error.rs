@@ -1,9 +1,9 @@
-//! What can be wrong with a generator's configuration, and with the files that feed one.
+//! Errors of a generator's configuration and of its input files.
 
 use super::{Prefix, PrefixError};
 use crate::wire::WireError;
 
-/// Why nothing can be generated.
+/// Reason for which nothing can be generated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
@@ -29,22 +29,22 @@ pub enum GenerateError {
         /// Largest value.
         last: u32,
     },
-    /// A text is no value of its field.
+    /// A text is not a valid value of its field.
     #[error("{field}: found `{found}`, expected {expected}")]
     Text {
         /// Field, flag or column.
         field: &'static str,
         /// The text.
         found: String,
-        /// What is accepted.
+        /// Accepted values.
         expected: &'static str,
     },
     /// There are fewer five-tuples than flows.
     #[error(
-        "flows: found {flows}, expected at most {most}, for {destination} has no more five-tuples to tell them apart; widen src, dst, sport or dport"
+        "flows: found {flows}, expected at most {most}, because {destination} has no more five-tuples; widen src, dst, sport or dport"
     )]
     FewTuples {
-        /// Flows asked for.
+        /// Requested number of flows.
         flows: u32,
         /// Flows that there can be.
         most: u128,
@@ -62,7 +62,7 @@ pub enum GenerateError {
         family: &'static str,
     },
     /// Something that has to be IPv4 is not.
-    #[error("{what} knows IPv4 only; found IPv6 addresses")]
+    #[error("{what} supports only IPv4; found IPv6 addresses, expected IPv4 ones")]
     OnlyIpv4 {
         /// The protocol.
         what: &'static str,
@@ -92,7 +92,7 @@ impl GenerateError {
     }
 }
 
-/// What is wrong with a file, and where.
+/// Problem of a file, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}:{column}: {what}")]
 pub struct FileError {
@@ -102,6 +102,6 @@ pub struct FileError {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Field, what was found, what was expected.
+    /// Field, value found, value expected.
     pub what: String,
 }

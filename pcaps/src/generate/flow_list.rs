@@ -5,11 +5,11 @@
 //!
 //! | column | meaning | default |
 //! |---|---|---|
-//! | `src`, `dst` | addresses of one family | must be there |
+//! | `src`, `dst` | addresses of one family | required |
 //! | `proto` | `udp`, `tcp` or `roce` | `udp` |
 //! | `sport`, `dport` | ports; RoCEv2's destination port is fixed | 49152, 20480 |
-//! | `start` | when the first frame is due, as `12.5us` | `0ps` |
-//! | `packets` or `bytes` | frames, or payload bytes, of which the last frame carries the rest | one of them must be there |
+//! | `start` | start of the first frame, such as `12.5us` | `0ps` |
+//! | `packets` or `bytes` | frames, or payload bytes, of which the last frame carries the rest | one of them is required |
 //! | `size` | frame length; of RoCEv2, payload bytes of a packet | the caller's |
 //! | `rate` | rate of the flow: `10G`, `1Mpps` or a spacing as `1us` | the caller's |
 //! | `dscp`, `ecn`, `ttl`, `vlan` | header fields; congestion notification of RoCEv2 is 2 | the caller's |
@@ -47,10 +47,10 @@ const COLUMNS: [&str; 15] = [
     "flow_label",
 ];
 
-/// What holds for a line that does not say otherwise.
+/// Values for a line that leaves a cell empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListDefaults {
-    /// What frames look like.
+    /// Header fields that all frames share.
     pub envelope: Envelope,
     /// Pace of a flow.
     pub pace: Pace,
@@ -68,7 +68,7 @@ impl FlowList {
     /// Reads the text of a file, whose name is for errors.
     ///
     /// # Errors
-    /// The line and column at which it leaves the format.
+    /// Returns the line and column of the first text that does not fit the format.
     pub fn parse(file: &str, text: &str, defaults: ListDefaults) -> Result<Self, FileError> {
         let source = Source { file, text };
         let mut lines = lines(text);
@@ -109,7 +109,7 @@ impl FlowList {
         Ok(Self { flows })
     }
 
-    /// The frames of all flows, in order of time; of one instant, in the order of the file.
+    /// Returns the frames of all flows in order of time; frames of one instant are in the order of the file.
     pub fn frames(self, start: CaptureTime) -> ListFrames {
         let next = self.flows.iter().zip(0..).map(|(flow, index)| Reverse((flow.due(), index))).collect();
         let total = self.flows.iter().fold(0u64, |sum, flow| sum.saturating_add(flow.left()));
@@ -124,7 +124,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
         .filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// The cells of a line without surrounding blanks, and the bytes at which they start.
+/// Returns the cells of a line without surrounding blanks, and the bytes at which they start.
 fn cells(start: usize, line: &str) -> impl Iterator<Item = (usize, &str)> {
     line.split(',').map(move |cell| {
         let trimmed = cell.trim();
@@ -132,7 +132,7 @@ fn cells(start: usize, line: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// The cells of one line by column; none if empty or absent.
+/// Cells of one line by column; `None` for an empty or absent cell.
 struct Row<'a> {
     source: Source<'a>,
     byte: usize,
@@ -145,7 +145,7 @@ impl<'a> Row<'a> {
         self.cells[index]
     }
 
-    /// A number of a column from `least` to `most`.
+    /// Returns a number of a column from `least` to `most`.
     fn number(&self, name: &'static str, least: u64, most: u64) -> Result<Option<u64>, FileError> {
         let Some((byte, text)) = self.cell(name) else { return Ok(None) };
         match text.parse().ok().filter(|number| (least..=most).contains(number)) {
@@ -278,7 +278,7 @@ impl<'a> Row<'a> {
 #[derive(Debug, Clone)]
 pub struct ListFrames {
     flows: Vec<FlowRun>,
-    /// Every flow that has frames left, by the start of its next one.
+    /// Flows that have frames left, by the start of the next frame.
     next: BinaryHeap<Reverse<(u128, u32)>>,
     total: u64,
     start: CaptureTime,

@@ -1,4 +1,4 @@
-//! [`FlowMix`]: independent UDP and TCP flows towards a list of prefixes.
+//! [`FlowMix`]: independent UDP and TCP flows to a list of prefixes.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use super::{Draw, Envelope, FrameSource, Pace, Prefix, Schedule};
 use crate::capture::CaptureTime;
 use crate::wire::{FrameBuilder, MacAddr, ipv6, tcp, udp, vlan};
 
-/// Least frame length that may be asked for, in bytes without FCS.
+/// Least frame length, in bytes without FCS.
 const MIN_LEN: u32 = 60;
 /// Largest, so that every IP length fits its field.
 const MAX_LEN: u32 = 65_535;
@@ -17,11 +17,12 @@ const MAX_FLOWS: u32 = 1 << 24;
 /// The stream of [`Draw`] that packets draw from; flow number n draws from stream n.
 const PACKET_STREAM: u64 = u64::MAX;
 
-/// Traffic of many flows of UDP and TCP. Each draws a five-tuple (and a flow label over IPv6), so that two may
-/// coincide, which flows of [`Traffic`](super::Traffic) never do. Its first packet comes in the flow's turn, then every packet belongs to a flow drawn at random.
+/// Traffic of many UDP and TCP flows. Each flow draws a five-tuple (and a flow label over IPv6), so two flows may have
+/// the same; flows of [`Traffic`](super::Traffic) never do. The first packets of all flows come in order of the flows,
+/// then every packet belongs to a flow that is drawn at random.
 ///
-/// Flow `n` goes to the prefix `n` modulo the number of destinations of its family, so that as many flows as
-/// prefixes reach every prefix.
+/// Flow `n` goes to the prefix `n` modulo the number of destinations of its family, so all prefixes are reached if
+/// there are at least as many flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowMix {
     /// Frames to make.
@@ -30,7 +31,7 @@ pub struct FlowMix {
     pub flows: u32,
     /// Frame lengths in bytes without FCS, 60 to 65,535, drawn evenly; raised to the headers' length if less.
     pub size: RangeInclusive<u32>,
-    /// When frames start.
+    /// Pace of the frames.
     pub pace: Pace,
     /// Start of the first frame.
     pub start: CaptureTime,
@@ -40,11 +41,11 @@ pub struct FlowMix {
     pub destination_mac: MacAddr,
     /// Source MAC address.
     pub source_mac: MacAddr,
-    /// Where IPv4 flows come from.
+    /// Source addresses of IPv4 flows.
     pub source_v4: Prefix,
-    /// Where IPv6 flows come from.
+    /// Source addresses of IPv6 flows.
     pub source_v6: Prefix,
-    /// Where flows go, of either family.
+    /// Destination prefixes, of either family.
     pub destinations: Vec<Prefix>,
     /// Flows over IPv6, in percent.
     pub ipv6_percent: u8,
@@ -56,7 +57,7 @@ pub struct FlowMix {
     pub vlan_id: u16,
 }
 
-/// Why a mix cannot be generated.
+/// Reason for which a mix cannot be generated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MixError {
     /// A number is out of its range.
@@ -71,8 +72,8 @@ pub enum MixError {
         /// Largest value.
         most: u64,
     },
-    /// The largest frame length is less than the least one.
-    #[error("size: found {first}..={last}, expected the first to be no more than the last")]
+    /// The largest frame length is below the least.
+    #[error("size: found {first} to {last}, expected the first value to be at most the last")]
     EmptySize {
         /// Least length.
         first: u32,
@@ -148,7 +149,7 @@ impl FlowMix {
     }
 }
 
-/// The frames of a [`FlowMix`], one after another in one buffer.
+/// Frames of a [`FlowMix`], each in the same buffer.
 #[derive(Debug, Clone)]
 pub struct FlowFrames {
     mix: FlowMix,
@@ -163,7 +164,7 @@ pub struct FlowFrames {
 }
 
 impl FlowFrames {
-    /// The next frame and when it starts; `None` after the last.
+    /// Returns the next frame and when it starts; `None` after the last.
     pub fn next_frame(&mut self) -> Option<(CaptureTime, &[u8])> {
         if self.made == self.mix.packets {
             return None;
@@ -180,8 +181,8 @@ impl FlowFrames {
         Some((self.schedule.next(self.frame.len() as u32), &self.frame))
     }
 
-    /// The headers of the next packet, of this flow. A flow is drawn anew each time from a stream of its own, so
-    /// that a million flows take four megabytes.
+    /// Returns the headers of the flow's next packet. The flow's values are drawn again each time from the flow's own
+    /// stream, so a million flows take only four megabytes.
     fn builder(&self, flow: u64) -> FrameBuilder {
         let mix = &self.mix;
         let mut draw = Draw::new(mix.seed, flow);
@@ -196,7 +197,7 @@ impl FlowFrames {
             (source.address(draw.bits().into()), destination.address(draw.bits().into()));
         let flow_label = if is_v6 { draw.bits() as u32 & ipv6::MAX_FLOW_LABEL } else { 0 };
         let builder = envelope.ip(source, destination, flow_label, self.made as u16);
-        // From the dynamic ports to ports that no protocol analyser takes for a service.
+        // From the dynamic ports to ports that protocol analysers do not take for a service.
         let (from, to) = (draw.between(49_152, 65_535) as u16, draw.between(20_480, 20_543) as u16);
         if is_tcp {
             let sequence = self.sequences[flow as usize];

@@ -1,7 +1,7 @@
 //! [`FrameList`]: single frames and trains of equal frames from a TOML text, each at its picosecond.
 //!
-//! Every `[[frame]]` says `at` (picoseconds, or a time as `"6.72ns"`, since the start of the trace) and `kind`; with
-//! `repeat` and `every` it stands for a train. What else there may be depends on the kind:
+//! Every `[[frame]]` has `at` (picoseconds, or a time as `"6.72ns"`, since the start of the trace) and `kind`; with
+//! `repeat` and `every` it is a train. The further keys depend on the kind:
 //!
 //! | kind | keys |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | `pause` | `quanta` |
 //! | `raw` | `hex`: the whole frame without FCS, and none of the keys below |
 //!
-//! IP keys are `src`, `dst`, `dscp`, `ecn`, `ttl` and `flow_label`. All but `raw` and the pauses know `smac`, `dmac`,
-//! `vlan`, `qinq` and `pcp`; pauses know `smac`.
+//! IP keys are `src`, `dst`, `dscp`, `ecn`, `ttl` and `flow_label`. All kinds but `raw`, `pfc` and `pause` have `smac`, `dmac`,
+//! `vlan`, `qinq` and `pcp`; `pfc` and `pause` have `smac`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -50,7 +50,7 @@ impl FrameList {
     /// Reads the text of a file, whose name is for errors; `envelope` holds for frames that do not say otherwise.
     ///
     /// # Errors
-    /// The line and column at which it leaves the format.
+    /// Returns the line and column of the first text that does not fit the format.
     pub fn parse(file: &str, text: &str, envelope: Envelope) -> Result<Self, FileError> {
         let source = Source { file, text };
         let document = DeTable::parse(text)
@@ -75,7 +75,7 @@ impl FrameList {
         Ok(Self { trains })
     }
 
-    /// The frames in order of time; of one instant, in the order of the file.
+    /// Returns the frames in order of time; frames of one instant are in the order of the file.
     pub fn frames(self, start: CaptureTime) -> TrainFrames {
         let total = self.trains.iter().fold(0u64, |sum, train| sum.saturating_add(train.repeat));
         let some = self.trains.iter().enumerate().filter(|(_, train)| train.repeat > 0);
@@ -89,7 +89,7 @@ impl FrameList {
 #[derive(Debug, Clone)]
 pub struct TrainFrames {
     trains: Vec<Train>,
-    /// Every train that has frames left, by the start of its next one.
+    /// Trains that have frames left, by the start of the next frame.
     next: BinaryHeap<Reverse<(u128, usize)>>,
     left: Vec<u64>,
     total: u64,
@@ -118,8 +118,9 @@ impl FrameSource for TrainFrames {
 const KINDS: &str = "\"udp\", \"tcp\", \"roce\", \"cnp\", \"arp\", \"pfc\", \"pause\" or \"raw\"";
 
 fn train(mut keys: Keys<'_>, defaults: &Envelope) -> Result<Train, FileError> {
-    let at =
-        keys.time("at")?.ok_or_else(|| keys.error("at: found nothing, expected when the frame starts"))?;
+    let at = keys
+        .time("at")?
+        .ok_or_else(|| keys.error("at: found nothing, expected the time at which the frame starts"))?;
     let repeat = keys.number("repeat", u64::MAX)?.unwrap_or(1);
     let every = keys.time("every")?;
     if repeat > 1 && every.is_none() {
@@ -171,7 +172,9 @@ fn envelope(keys: &mut Keys<'_>, defaults: &Envelope) -> Result<Envelope, FileEr
         }
     }
     if pcp.is_some() && envelope.tag.is_none() && envelope.service_tag.is_none() {
-        return Err(keys.error("pcp: found one, but no vlan or qinq that would carry it"));
+        return Err(keys.error(
+            "pcp: found a value, expected vlan or qinq as well, because pcp is a field of a VLAN tag",
+        ));
     }
     Ok(envelope)
 }
@@ -182,7 +185,7 @@ fn address(keys: &mut Keys<'_>, name: &str) -> Result<IpAddr, FileError> {
     address.ok_or_else(|| keys.error(format!("{name}: found nothing, expected an address")))
 }
 
-/// Two addresses of one family.
+/// Reads two addresses of one family.
 fn addresses(keys: &mut Keys<'_>, names: [&str; 2]) -> Result<[IpAddr; 2], FileError> {
     let [source, destination] = [address(keys, names[0])?, address(keys, names[1])?];
     if source.is_ipv4() != destination.is_ipv4() {
@@ -203,7 +206,7 @@ fn ip(keys: &mut Keys<'_>, defaults: &Envelope, dscp: u8, ecn: u8) -> Result<Fra
     Ok(envelope.ip(source, destination, flow_label, 0))
 }
 
-/// Bytes of `payload`, or none and the length that `size` asks for.
+/// Returns the bytes of `payload`, or none and the length that `size` asks for.
 fn payload(keys: &mut Keys<'_>) -> Result<(Option<Vec<u8>>, usize), FileError> {
     let size = keys.long("size", MAX_LEN)?;
     let bytes = keys.text("payload", "hexadecimal digits, two for each byte", hex)?;
@@ -263,7 +266,7 @@ fn segment(
     built(keys, outer.build(Payload::Bytes(&inner), frame))
 }
 
-/// The headers around a frame inside VXLAN; those inside have no tags.
+/// Reads the outer headers of a frame inside VXLAN. The inner headers have no tags.
 fn tunnel(keys: &mut Keys<'_>, defaults: &Envelope, vni: u32) -> Result<FrameBuilder, FileError> {
     let envelope = envelope(keys, defaults)?;
     let [source, destination] = addresses(keys, ["tunnel_src", "tunnel_dst"])?;
@@ -342,7 +345,7 @@ fn pause_frame(
     built(keys, builder.build(Payload::Bytes(&packet.to_bytes()), frame))
 }
 
-/// Bytes from hexadecimal digits; blanks are skipped.
+/// Returns the bytes from hexadecimal digits; blanks are skipped.
 fn hex(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u8>> = text
         .chars()

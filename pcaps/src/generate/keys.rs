@@ -1,4 +1,4 @@
-//! Typed access to the keys of a TOML table: every key is taken once, and what is left over is an error.
+//! Typed access to the keys of a TOML table. The parser takes each key once; a key that was not taken is an error.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use super::place::Source;
 use super::{FileError, parse_ps};
 use crate::wire::MacAddr;
 
-/// The keys of one table that have not been taken.
+/// Keys of one table that have not been taken.
 pub(super) struct Keys<'a> {
     source: Source<'a>,
-    /// Where the table begins.
+    /// Byte offset of the table.
     pub(super) byte: usize,
     keys: Vec<(&'a str, Range<usize>, &'a DeValue<'a>, Range<usize>)>,
 }
@@ -36,7 +36,7 @@ impl<'a> Keys<'a> {
         Some((value, span))
     }
 
-    /// Refuses a key that nothing has taken; `what` says what the table is.
+    /// Fails if a key was not taken; `what` describes the table.
     pub(super) fn finish(mut self, what: &str) -> Result<(), FileError> {
         self.keys.sort_by_key(|(_, span, ..)| span.start);
         match self.keys.first() {
@@ -52,7 +52,7 @@ impl<'a> Keys<'a> {
         self.source.error(span.start, format!("{name}: found {found}, expected {expected}"))
     }
 
-    /// A number from 0 to `most`.
+    /// Takes a number from 0 to `most`.
     pub(super) fn number(&mut self, name: &str, most: u64) -> Result<Option<u64>, FileError> {
         let Some((value, span)) = self.take(name) else { return Ok(None) };
         match integer(value).filter(|number| *number <= most) {
@@ -61,22 +61,22 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A number that an `u8` holds.
+    /// Takes a number of 8 bits.
     pub(super) fn byte(&mut self, name: &str, most: u8) -> Result<Option<u8>, FileError> {
         Ok(self.number(name, most.into())?.map(|number| number as u8))
     }
 
-    /// A number that an `u16` holds.
+    /// Takes a number of 16 bits.
     pub(super) fn word(&mut self, name: &str, most: u16) -> Result<Option<u16>, FileError> {
         Ok(self.number(name, most.into())?.map(|number| number as u16))
     }
 
-    /// A number that an `u32` holds.
+    /// Takes a number of 32 bits.
     pub(super) fn long(&mut self, name: &str, most: u32) -> Result<Option<u32>, FileError> {
         Ok(self.number(name, most.into())?.map(|number| number as u32))
     }
 
-    /// True or false.
+    /// Takes `true` or `false`.
     pub(super) fn flag(&mut self, name: &str) -> Result<bool, FileError> {
         let Some((value, span)) = self.take(name) else { return Ok(false) };
         value.as_bool().ok_or_else(|| self.mismatch(name, &span, "true or false"))
@@ -94,7 +94,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A text that `parse` understands.
+    /// Takes a text and converts it with `parse`.
     pub(super) fn text<T>(
         &mut self,
         name: &str,
@@ -108,12 +108,12 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A MAC address.
+    /// Takes a MAC address.
     pub(super) fn mac(&mut self, name: &str) -> Result<Option<MacAddr>, FileError> {
         self.text(name, "a MAC address as \"02:00:00:00:00:01\"", |text| text.parse().ok())
     }
 
-    /// A time: a number of picoseconds, or a text with a unit.
+    /// Takes a time: a number of picoseconds, or a text with a unit.
     pub(super) fn time(&mut self, name: &'static str) -> Result<Option<u64>, FileError> {
         let Some((value, span)) = self.take(name) else { return Ok(None) };
         let ps = integer(value).or_else(|| value.as_str().and_then(|text| parse_ps(name, text).ok()));
@@ -122,7 +122,7 @@ impl<'a> Keys<'a> {
     }
 }
 
-/// An integer that is not negative.
+/// Returns an integer that is not negative.
 fn integer(value: &DeValue<'_>) -> Option<u64> {
     let integer = value.as_integer()?;
     u64::from_str_radix(integer.as_str(), integer.radix()).ok()

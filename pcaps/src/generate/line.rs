@@ -1,25 +1,26 @@
-//! [`Line`]: what one link makes of frames that overlap.
+//! [`Line`]: serialises overlapping frames on one link.
 
 use super::Pace;
 use super::pace::Elapsed;
 use crate::capture::CaptureTime;
 
-/// A link that carries one frame at a time.
+/// Link that carries one frame at a time.
 #[derive(Debug, Clone)]
 pub struct Line {
     pace: Pace,
-    /// When it is free, in picoseconds since the epoch.
+    /// Time at which the link is free, in picoseconds since the epoch.
     free: Elapsed,
 }
 
 impl Line {
-    /// A link of so many bit/s, at least 1.
+    /// Creates a link of `bits_per_second`, at least 1.
     pub fn new(bits_per_second: u64) -> Self {
         let pace = Pace::BackToBack { bits_per_second };
         Self { pace, free: Elapsed::new(pace.ps_per_unit(), 0) }
     }
 
-    /// When a frame of `len` bytes without FCS starts that is due at `due`: then, or when the one before has left.
+    /// Returns the start of a frame of `len` bytes without FCS that is due at `due`: at that time, or when the link is
+    /// free.
     #[inline]
     pub fn start(&mut self, due: CaptureTime, len: u32) -> CaptureTime {
         self.free.at_least(due.as_ps());

@@ -1,24 +1,24 @@
-//! When frames start: by a fixed spacing, at a number of frames per second, or back to back at a bit rate.
+//! Start times of frames: at a fixed spacing, at a number of frames per second, or back to back at a bit rate.
 
 use crate::capture::CaptureTime;
 use crate::wire::ethernet;
 
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// How frames follow each other.
+/// Rule for the distance of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// One frame starts every so many picoseconds, whatever its length.
+    /// Fixed time between the starts of frames, independent of their length.
     Spacing {
         /// Picoseconds from start to start; 0 starts all at once.
         ps: u64,
     },
-    /// So many frames start in every second, whatever their length.
+    /// Fixed number of frames per second, independent of their length.
     Packets {
         /// Frames per second, at least 1.
         per_second: u64,
     },
-    /// Each frame starts when the one before has left a link of this rate: with padding to 60 B, 4 B of FCS and
+    /// Each frame starts when the previous one has left a link of this rate, including padding to 60 B, 4 B of FCS and
     /// 20 B of preamble and gap.
     BackToBack {
         /// Rate of the link in bit/s, at least 1.
@@ -27,7 +27,7 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// What a frame of `len` bytes without FCS counts for: one, or its bytes on the wire.
+    /// Returns the units of a frame of `len` bytes without FCS: one, or its bytes on the wire.
     #[inline]
     pub(super) const fn units(self, len: u32) -> u64 {
         match self {
@@ -47,7 +47,7 @@ impl Pace {
         }
     }
 
-    /// The time from this frame's start to the next one's, rounded down to a picosecond.
+    /// Returns the time from this frame's start to the next one's, rounded down to a picosecond.
     pub(super) fn gap(self, len: u32) -> u128 {
         let (ps, per) = self.ps_per_unit();
         u128::from(self.units(len)) * u128::from(ps) / u128::from(per)
@@ -91,7 +91,7 @@ impl Elapsed {
         }
     }
 
-    /// Whole picoseconds, rounded down.
+    /// Returns whole picoseconds, rounded down.
     #[inline]
     pub(super) const fn ps(&self) -> u128 {
         self.ps
@@ -107,12 +107,13 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// A sequence whose first frame starts at `start`.
+    /// Creates a sequence whose first frame starts at `start`.
     pub fn new(start: CaptureTime, pace: Pace) -> Self {
         Self { start, pace, elapsed: Elapsed::new(pace.ps_per_unit(), 0) }
     }
 
-    /// When the next frame starts, which has `len` bytes without FCS. Rounded down to a picosecond.
+    /// Returns the start of the next frame, which has `len` bytes without FCS. The time is rounded down to a
+    /// picosecond.
     #[inline]
     pub fn next(&mut self, len: u32) -> CaptureTime {
         let elapsed = self.elapsed.ps();

@@ -5,20 +5,20 @@ use crate::capture::CaptureTime;
 use crate::wire::pause::{self, Packet};
 use crate::wire::{FrameBuilder, MacAddr, Payload, ethernet};
 
-/// PAUSE or PFC frames, all the same or in turn with frames that end the pause.
+/// PAUSE or PFC frames: all equal, or alternating with frames that end the pause.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pauses {
     /// Frames to make; `u64::MAX` for no end.
     pub packets: u64,
     /// The frame.
     pub packet: Packet,
-    /// Whether every second frame has the times 0, for the same classes.
+    /// True if every second frame has the time 0 for the same classes.
     pub resume: bool,
     /// Source MAC address: that of the port that sends it.
     pub source_mac: MacAddr,
-    /// When frames start.
+    /// Arrival process of the frames.
     pub arrivals: Arrivals,
-    /// When the first frame can start.
+    /// Earliest start of the first frame.
     pub start: CaptureTime,
     /// Seed of the arrivals.
     pub seed: u64,

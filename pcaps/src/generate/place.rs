@@ -1,4 +1,4 @@
-//! Places in a text, for errors.
+//! Line and column of a place in a text, for errors.
 
 use super::FileError;
 
@@ -10,7 +10,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Something wrong at this byte.
+    /// Creates the error for a problem at this byte.
     pub(super) fn error(&self, byte: usize, what: impl std::fmt::Display) -> FileError {
         let mut byte = byte.min(self.text.len());
         while !self.text.is_char_boundary(byte) {

@@ -1,4 +1,4 @@
-//! [`Prefix`]: a block of IPv4 or IPv6 addresses to draw from.
+//! [`Prefix`]: block of IPv4 or IPv6 addresses from which addresses are drawn.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -12,7 +12,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The prefix of `len` bits that `address` lies in.
+    /// Returns the prefix of `len` bits that contains `address`.
     pub fn new(address: IpAddr, len: u8) -> Result<Self, PrefixError> {
         let widest = width(address);
         if len > widest {
@@ -22,25 +22,25 @@ impl Prefix {
         Ok(Self { network: whole.address(0), len })
     }
 
-    /// Its lowest address.
+    /// Returns the lowest address.
     pub const fn network(&self) -> IpAddr {
         self.network
     }
 
-    /// Number of fixed bits.
+    /// Returns the number of fixed bits.
     pub const fn prefix_len(&self) -> u8 {
         self.len
     }
 
-    /// Number of free bits.
+    /// Returns the number of free bits.
     pub const fn host_bits(&self) -> u8 {
         width(self.network) - self.len
     }
 
-    /// The address in it whose free bits are the low bits of `host`.
+    /// Returns the address in it whose free bits are the low bits of `host`.
     #[inline]
     pub fn address(&self, host: u128) -> IpAddr {
-        // All ones where the host bits are; no shift by a whole width.
+        // Ones at the host bits. `checked_shr` avoids a shift by the whole width.
         let mask = |width: u8| u128::MAX.checked_shr(u32::from(128 - width + self.len)).unwrap_or(0);
         match self.network {
             IpAddr::V4(network) => {
@@ -80,7 +80,7 @@ impl FromStr for Prefix {
     }
 }
 
-/// Why something is no prefix.
+/// Reason for which a value is not a prefix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PrefixError {
     /// The text has another form.

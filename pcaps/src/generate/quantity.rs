@@ -1,4 +1,4 @@
-//! Times, rates, lengths and ranges from text, exactly or not at all.
+//! Parses times, rates, lengths and ranges from text, exactly.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use super::{GenerateError, Pace};
 const TIME: &str = "a time as 800ps, 6.72ns, 10us, 2ms or 1s, whole in picoseconds";
 const RATE: &str = "a bit rate as 100G or 2.5Gbps, a frame rate as 1.5Mpps, or a spacing as 6.72ns";
 
-/// Picoseconds of a text with a unit.
+/// Parses a text with a unit to picoseconds.
 ///
 /// # Errors
-/// Another form, a value that is no whole number of picoseconds, or one past `u64`.
+/// Fails if the text has another form, if the value is not a whole number of picoseconds, and if it exceeds `u64`.
 pub fn parse_ps(field: &'static str, text: &str) -> Result<u64, GenerateError> {
     let units =
         [("ps", 1), ("ns", 1_000), ("us", 1_000_000), ("ms", 1_000_000_000), ("s", 1_000_000_000_000)];
@@ -46,10 +46,10 @@ impl FromStr for Pace {
     }
 }
 
-/// A range of numbers from `7` or `5..9`, both ends included.
+/// Returns a range of numbers from `7` or `5..9`, both ends included.
 ///
 /// # Errors
-/// Another form, a number above `most`, or an end before the start.
+/// Fails if the text has another form, a number is above `most`, or the end is before the start.
 pub fn parse_range(field: &'static str, text: &str, most: u32) -> Result<RangeInclusive<u32>, GenerateError> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let number = |part: &str| {
@@ -65,7 +65,7 @@ pub fn parse_range(field: &'static str, text: &str, most: u32) -> Result<RangeIn
     if first > last { Err(GenerateError::EmptyRange { field, first, last }) } else { Ok(first..=last) }
 }
 
-/// A decimal number with one of these units, times the unit.
+/// Parses a decimal number with one of these units, and multiplies it by the unit.
 fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     let text = text.trim();
     let number_len = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
@@ -74,7 +74,7 @@ fn scaled(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     decimal(number, *scale)
 }
 
-/// A decimal number times `scale`, if that is a whole number and fits.
+/// Returns a decimal number times `scale`, if that is a whole number and fits.
 pub(super) fn decimal(text: &str, scale: u64) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if whole.is_empty() || !(whole.bytes().chain(fraction.bytes())).all(|byte| byte.is_ascii_digit()) {

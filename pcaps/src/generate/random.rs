@@ -1,4 +1,4 @@
-//! [`Draw`]: the only source of randomness of the generators.
+//! [`Draw`]: the only source of random numbers of the generators.
 
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::Rng;
@@ -10,20 +10,20 @@ use rand_pcg::rand_core::Rng;
 pub struct Draw(Pcg64Mcg);
 
 impl Draw {
-    /// The stream number `stream` of `seed`; different pairs give unrelated streams.
+    /// Returns the stream number `stream` of `seed`; different pairs give unrelated streams.
     pub fn new(seed: u64, stream: u64) -> Self {
         let upper = mix(seed);
         let lower = mix(upper ^ mix(stream));
         Self(Pcg64Mcg::new(u128::from(mix(upper ^ lower)) << 64 | u128::from(lower)))
     }
 
-    /// Any `u64`.
+    /// Returns any `u64`.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number less than `limit`, all equally likely; 0 if `limit` is 0.
+    /// Returns a number less than `limit`, all equally likely; 0 if `limit` is 0.
     #[inline]
     pub fn below(&mut self, limit: u64) -> u64 {
         // The upper half of a 64 x 64 bit product, without the few lower halves that would favour some results.
@@ -36,16 +36,17 @@ impl Draw {
         }
     }
 
-    /// A number from `first` to `last`, both included, all equally likely; `first` if `last` is less.
+    /// Returns a number from `first` to `last`, both included, all equally likely; `first` if `last` is less.
     #[inline]
     pub fn between(&mut self, first: u32, last: u32) -> u32 {
         first + self.below(u64::from(last.saturating_sub(first)) + 1) as u32
     }
 
-    /// An exponentially distributed number of mean 1, in units of 2^-[`EXPONENTIAL_BITS`].
+    /// Draws an exponentially distributed number of mean 1, in units of 2^-[`EXPONENTIAL_BITS`].
     ///
-    /// Knuth's algorithm S (The Art of Computer Programming, volume 2, §3.4.1): exact but for the last bit, and in
-    /// integers alone, so that every machine draws the same. About one draw in three takes more than two words.
+    /// It uses Knuth's algorithm S (The Art of Computer Programming, volume 2, §3.4.1), which is exact except for the
+    /// last bit. It uses integers alone, so all machines draw the same numbers. About one draw in three takes more than
+    /// two words.
     #[inline]
     pub fn exponential(&mut self) -> u64 {
         let whole = u128::from(self.bits().leading_ones());
@@ -53,7 +54,7 @@ impl Draw {
         let sum = if fraction < LN_2 {
             whole * u128::from(LN_2) + u128::from(fraction)
         } else {
-            // The least of so many numbers, times ln 2: the part of the density that the first case leaves out.
+            // The minimum of this many numbers, times ln 2: the part of the density that the first case leaves out.
             let more = MINIMISE.iter().take_while(|&&limit| fraction >= limit).count();
             let least = (0..more + 2).fold(u64::MAX, |least, _| least.min(self.bits()));
             (((whole << 64 | u128::from(least)) >> 8) * u128::from(LN_2)) >> 56
@@ -74,7 +75,7 @@ pub const EXPONENTIAL_BITS: u32 = 40;
 /// ln 2 in units of 2^-64.
 const LN_2: u64 = 0xb172_17f7_d1cf_79ab;
 
-/// The sums of (ln 2)^i / i! for i from 1 to 2, 3, 4 …, in units of 2^-64. They approach 1; the last one stands for it.
+/// Sums of (ln 2)^i / i! for i from 1 to 2, 3, 4 …, in units of 2^-64. They approach 1; the last entry is used as 1.
 const MINIMISE: [u64; 16] = {
     let (mut sums, mut index) = ([u64::MAX; 16], 0);
     let (mut power, mut sum) = (LN_2 as u128, LN_2 as u128);

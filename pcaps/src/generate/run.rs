@@ -1,4 +1,4 @@
-//! A flow with an end: so many frames or bytes at a pace. Shared by lists of flows and workloads.
+//! Flow with an end: a number of frames or bytes at a pace. Lists of flows and workloads use it.
 
 use std::str::FromStr;
 
@@ -10,7 +10,7 @@ use super::{Envelope, GenerateError, Kind, Pace, RoceMessages, RoceOperation};
 /// The congestion field of a transport that listens to it.
 pub(super) const ECT_0: u8 = 2;
 
-/// What carries a flow's bytes.
+/// Transport protocol of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
     /// UDP datagrams.
@@ -34,7 +34,7 @@ impl FromStr for Protocol {
     }
 }
 
-/// How much a flow sends.
+/// Amount of data that a flow sends.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Amount {
     /// Frames of full length.
@@ -43,7 +43,7 @@ pub(super) enum Amount {
     Bytes(u64),
 }
 
-/// When a flow sends.
+/// Times at which a flow sends.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pacing {
     pub(super) pace: Pace,
@@ -65,7 +65,7 @@ pub(super) struct FlowRun {
 }
 
 impl FlowRun {
-    /// A flow whose frames have `size` bytes; of RoCEv2, whose packets carry so many.
+    /// Creates a flow whose frames have `size` bytes; a RoCEv2 packet carries `size` bytes of payload.
     #[expect(clippy::too_many_arguments, reason = "all of them make a flow")]
     pub(super) fn new(
         number: u64,
@@ -110,12 +110,12 @@ impl FlowRun {
         Ok(Self { flow, kind, envelope, pace: pacing.pace, line, size, last_len, left })
     }
 
-    /// When the next frame starts.
+    /// Returns the start of the next frame.
     pub(super) const fn due(&self) -> u128 {
         self.line.ps()
     }
 
-    /// Frames to come.
+    /// Returns the number of remaining frames.
     pub(super) const fn left(&self) -> u64 {
         self.left
     }

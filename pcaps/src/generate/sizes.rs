@@ -1,11 +1,11 @@
-//! [`Sizes`]: how long frames are.
+//! [`Sizes`]: distribution of frame lengths.
 
 use std::ops::RangeInclusive;
 
 use super::quantity::parse_range;
 use super::{Cdf, Draw, GenerateError};
 
-/// Least frame length that may be asked for, in bytes without FCS.
+/// Least frame length, in bytes without FCS.
 pub const MIN_LEN: u32 = 60;
 /// Largest, so that every IP length fits its field.
 pub const MAX_LEN: u32 = 65_535;
@@ -15,7 +15,7 @@ pub const MAX_LEN: u32 = 65_535;
 pub enum Sizes {
     /// Drawn evenly.
     Range(RangeInclusive<u32>),
-    /// One of a list, with these weights.
+    /// One length of a list, with these weights.
     Weighted(Vec<(u32, u32)>),
     /// Drawn by a cumulative distribution; lengths that it gives below [`MIN_LEN`] are raised to that.
     Cdf(Cdf),
@@ -25,7 +25,7 @@ impl Sizes {
     /// `64`, `64..1518`, or lengths with weights as `64:7,594:4,1518:1`.
     ///
     /// # Errors
-    /// Another form, or lengths and weights out of range.
+    /// Fails if the text has another form, or if lengths or weights are out of range.
     pub fn parse(text: &str) -> Result<Self, GenerateError> {
         let sizes = if text.contains(':') {
             let bad = || GenerateError::text("size", text, "lengths with weights as 64:7,594:4,1518:1");
@@ -66,7 +66,7 @@ impl Sizes {
         Ok(())
     }
 
-    /// The largest length.
+    /// Returns the largest length.
     pub fn largest(&self) -> u32 {
         match self {
             Self::Range(range) => *range.end(),

@@ -1,37 +1,38 @@
-//! [`Traffic`]: many flows of one kind, with arrivals and lengths of their own choice.
+//! [`Traffic`]: many flows of one kind, with an arrival process and a distribution of lengths.
 
 use super::compose::{Composer, Flow};
 use super::tuples::TupleMap;
 use super::{ArrivalTimes, Arrivals, Draw, Envelope, FrameSource, GenerateError, Kind, Sizes, Tuples, later};
 use crate::capture::CaptureTime;
 
-/// Most flows; the progress of stateful ones takes 64 MiB.
+/// Largest number of flows; the progress of stateful flows then takes 64 MiB.
 pub const MAX_FLOWS: u32 = 1 << 24;
 
 /// The stream of [`Draw`] that packets draw from.
 const PACKET_STREAM: u64 = u64::MAX;
 
-/// Traffic of many flows, each with a five-tuple of its own. The first packets go through all flows in turn; then
-/// each packet belongs to a flow drawn at random. Under [`Arrivals::Incast`], flow n is what sender n sends.
+/// Traffic of many flows, each with a unique five-tuple. The first packets come in order of the flows; then each packet
+/// belongs to a flow that is drawn at random. Under [`Arrivals::Incast`], flow n is the traffic of sender n.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Traffic {
     /// Frames to make; `u64::MAX` for no end.
     pub packets: u64,
     /// Flows, 1 to [`MAX_FLOWS`]; as many as senders under incast.
     pub flows: u32,
-    /// What they consist of.
+    /// Kind of traffic.
     pub kind: Kind,
-    /// Frame lengths; raised to the headers' length if less. RoCEv2 and ARP have lengths of their own.
+    /// Frame lengths, raised to the headers' length if they are below. The lengths of RoCEv2 and ARP frames do not
+    /// depend on them.
     pub sizes: Sizes,
-    /// When frames start.
+    /// Arrival process of the frames.
     pub arrivals: Arrivals,
-    /// When the first frame can start.
+    /// Earliest start of the first frame.
     pub start: CaptureTime,
     /// Seed of everything drawn.
     pub seed: u64,
-    /// What all frames share.
+    /// Header fields that all frames share.
     pub envelope: Envelope,
-    /// Where flows go from and to.
+    /// Sources and destinations of the flows.
     pub tuples: Tuples,
 }
 
@@ -78,7 +79,7 @@ impl Traffic {
     }
 }
 
-/// The frames of [`Traffic`], one after another in one buffer.
+/// Frames of [`Traffic`], each in the same buffer.
 #[derive(Debug, Clone)]
 pub struct TrafficFrames {
     left: u64,
@@ -92,7 +93,7 @@ pub struct TrafficFrames {
     envelope: Envelope,
     tuples: TupleMap,
     draw: Draw,
-    /// How far stateful flows are; empty if they have no state.
+    /// Progress of stateful flows; empty if the flows have no state.
     progress: Vec<u32>,
     composer: Composer,
     frame: Vec<u8>,

@@ -1,4 +1,4 @@
-//! [`Tuples`]: which five-tuples flows have, no two the same.
+//! [`Tuples`]: unique five-tuples of flows.
 
 use std::net::IpAddr;
 use std::ops::RangeInclusive;
@@ -10,12 +10,12 @@ use crate::wire::ipv6;
 /// Host bits of a prefix beyond this many are not varied: flows are fewer by far.
 const MOST_HOST_BITS: u8 = 32;
 
-/// Where flows go from and to.
+/// Sources and destinations of flows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tuples {
-    /// Where they come from, of either family; flow n of a family takes prefix n modulo their number.
+    /// Source prefixes, of either family; flow n of a family uses prefix n modulo their number.
     pub sources: Vec<Prefix>,
-    /// Where they go, of either family; likewise.
+    /// Destination prefixes, of either family; flow n of a family uses prefix n modulo their number.
     pub destinations: Vec<Prefix>,
     /// Source ports.
     pub source_ports: RangeInclusive<u16>,
@@ -25,7 +25,7 @@ pub struct Tuples {
     pub ipv6_percent: u8,
 }
 
-/// What tells a flow from others.
+/// Fields that distinguish a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Tuple {
     /// Source address.
@@ -55,7 +55,7 @@ struct Family {
 }
 
 impl Tuples {
-    /// Refuses what does not give so many flows a five-tuple each.
+    /// Checks that every flow gets a unique five-tuple, and returns the mapping.
     pub(super) fn map(self, flows: u32, seed: u64) -> Result<TupleMap, GenerateError> {
         GenerateError::check("ipv6", self.ipv6_percent.into(), 0, 100)?;
         for (field, range) in [("sport", &self.source_ports), ("dport", &self.destination_ports)] {
@@ -96,7 +96,7 @@ impl Tuples {
 const TUPLE_STREAM: u64 = u64::MAX - 2;
 
 impl TupleMap {
-    /// The five-tuple of a flow.
+    /// Returns the five-tuple of a flow.
     pub(super) fn tuple(&self, flow: u64) -> Tuple {
         let v6_before = self.v6_before(flow);
         let is_v6 = self.v6_before(flow + 1) > v6_before;
@@ -111,7 +111,7 @@ impl TupleMap {
         self.at(source, destination, index)
     }
 
-    /// IPv6 flows among the first so many: evenly spread, exact at every hundred.
+    /// Returns the number of IPv6 flows among the first `flows`: evenly distributed, and exact at every hundred.
     fn v6_before(&self, flows: u64) -> u64 {
         flows * u64::from(self.tuples.ipv6_percent) / 100
     }
@@ -123,7 +123,7 @@ impl TupleMap {
             let of_pair = (count - number).div_ceil(pairs);
             let space = self.space(source, destination);
             if space < of_pair.into() {
-                // As many as if every pair of prefixes had only so many.
+                // The limit is computed as if every pair of prefixes had as few tuples as this pair.
                 let most = space * u128::from(pairs) * u128::from(flows) / u128::from(count);
                 return Err(GenerateError::FewTuples { flows, most, destination });
             }
@@ -131,7 +131,7 @@ impl TupleMap {
         Ok(())
     }
 
-    /// How many five-tuples there are between two prefixes.
+    /// Returns the number of five-tuples between two prefixes.
     fn space(&self, source: Prefix, destination: Prefix) -> u128 {
         let hosts = |prefix: Prefix| 1u128 << prefix.host_bits().min(MOST_HOST_BITS);
         let ports = |range: &RangeInclusive<u16>| u128::from(range.end() - range.start()) + 1;
@@ -141,7 +141,7 @@ impl TupleMap {
             * ports(&self.tuples.destination_ports)
     }
 
-    /// The five-tuple of this number between two prefixes.
+    /// Returns the five-tuple of this number between two prefixes.
     fn at(&self, source: Prefix, destination: Prefix, index: u128) -> Tuple {
         let mut rest = index;
         let mut digit = |base: u128| {
@@ -187,7 +187,7 @@ const fn gcd(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// A number that differs between pairs of prefixes.
+/// Returns a number that differs between pairs of prefixes.
 fn flow_class(source: Prefix, destination: Prefix) -> u64 {
     let bits = |address: IpAddr| match address {
         IpAddr::V4(address) => u64::from(address.to_bits()),
@@ -196,8 +196,8 @@ fn flow_class(source: Prefix, destination: Prefix) -> u64 {
     bits(source.network()).rotate_left(32) ^ bits(destination.network())
 }
 
-/// A permutation of the numbers below `size`, which is at most 2^96: a Feistel network over the next even number
-/// of bits, repeated until it falls below `size`.
+/// Returns a permutation of the numbers below `size`, which is at most 2^96: a Feistel network over the next even
+/// number of bits, repeated until it falls below `size`.
 fn permute(index: u128, size: u128, key: u64) -> u128 {
     let bits = (128 - size.saturating_sub(1).leading_zeros()).max(2);
     let half = bits.div_ceil(2);

@@ -1,4 +1,4 @@
-//! [`Workload`]: flows that arrive at random, with sizes from a distribution and a load in mind.
+//! [`Workload`]: flows with random arrivals, a distribution of sizes, and a target load.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,16 +19,16 @@ use crate::wire::roce;
 const ARRIVAL_STREAM: u64 = u64::MAX - 1;
 const SIZE_STREAM: u64 = u64::MAX;
 
-/// Flows that begin by a Poisson process, as HPCC's traffic generator makes them (model: int §5.3): the mean
-/// gap is the mean size over the share of a link's rate that the load asks for; load counts payload bytes. A
-/// flow's frames follow each other at its own pace; frames of different flows may overlap.
+/// Workload whose flows start by a Poisson process, as in HPCC's traffic generator (model: int §5.3). The mean gap is
+/// the mean size divided by the target load's share of a link's rate; load counts payload bytes. The frames of a flow
+/// follow each other at the flow's pace; frames of different flows may overlap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Workload {
-    /// Flows to begin, 1 to [`MAX_FLOWS`]; each has a five-tuple of its own.
+    /// Number of flows, 1 to [`MAX_FLOWS`]; each has a unique five-tuple.
     pub flows: u32,
     /// Payload bytes of a flow.
     pub sizes: Cdf,
-    /// What carries them.
+    /// Transport protocol.
     pub protocol: Protocol,
     /// Frame length in bytes without FCS; of RoCEv2, most payload bytes of a packet.
     pub frame: u32,
@@ -38,13 +38,13 @@ pub struct Workload {
     pub load: u32,
     /// Pace of a flow.
     pub pace: Pace,
-    /// When the first gap begins.
+    /// Start of the first gap.
     pub start: CaptureTime,
     /// Seed of everything drawn.
     pub seed: u64,
-    /// What all frames share.
+    /// Header fields that all frames share.
     pub envelope: Envelope,
-    /// Where flows go from and to.
+    /// Sources and destinations of the flows.
     pub tuples: Tuples,
 }
 
@@ -84,7 +84,7 @@ impl Workload {
             composer: Composer::default(),
             frame: Vec::new(),
         };
-        // The first flow shows whether frames can be cut as asked.
+        // The first flow tests whether frames can be divided as requested.
         frames.gap();
         frames.begin()?;
         Ok(frames)
@@ -95,17 +95,17 @@ impl Workload {
 #[derive(Debug, Clone)]
 pub struct WorkloadFrames {
     workload: Workload,
-    /// When the next flow begins.
+    /// Start of the next flow.
     arrivals: Elapsed,
     mean: u64,
     begun: u32,
     arrival_draw: Draw,
     size_draw: Draw,
     tuples: TupleMap,
-    /// Flows under way, and places of those that have ended.
+    /// Active flows, and free slots of ended flows.
     runs: Vec<FlowRun>,
     free: Vec<usize>,
-    /// Every flow under way by the start of its next frame; of one instant, the older flow first.
+    /// Active flows by the start of their next frame; at one instant, the older flow is first.
     next: BinaryHeap<Reverse<(u128, u32, usize)>>,
     composer: Composer,
     frame: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A reader over a part of a frame that knows where it stands.
+//! Reader over a part of a frame that knows its offset in the frame.
 
 use super::IntError;
 
@@ -6,7 +6,7 @@ use super::IntError;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bytes<'a> {
     data: &'a [u8],
-    /// Where `data` begins in the frame.
+    /// Offset of `data` in the frame.
     pub(super) offset: usize,
 }
 
@@ -23,7 +23,7 @@ impl<'a> Bytes<'a> {
         self.data
     }
 
-    /// The next `count` bytes as a reader of their own.
+    /// Takes the next `count` bytes as a separate reader.
     pub(super) fn take(&mut self, what: &'static str, count: usize) -> Result<Bytes<'a>, IntError> {
         let Some((head, tail)) = self.data.split_at_checked(count) else {
             return Err(IntError {
@@ -38,7 +38,7 @@ impl<'a> Bytes<'a> {
         Ok(taken)
     }
 
-    /// The next `count` (at most 8) bytes as a number.
+    /// Returns the next `count` (at most 8) bytes as a number.
     pub(super) fn number(&mut self, what: &'static str, count: usize) -> Result<u64, IntError> {
         let taken = self.take(what, count)?;
         Ok(taken.data.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))

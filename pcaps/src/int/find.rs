@@ -1,4 +1,4 @@
-//! Which telemetry a frame carries.
+//! Search for telemetry in a frame.
 
 use super::bytes::Bytes;
 use super::header::IntPacket;
@@ -7,7 +7,7 @@ use super::report::{self, Report};
 use super::{IntError, Marks};
 use crate::wire::{ethernet, ipv4, ipv6};
 
-/// What was found in one frame.
+/// Telemetry of one frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Telemetry {
     /// INT in a packet.
@@ -57,7 +57,7 @@ pub fn decode(frame: &[u8], marks: &Marks) -> Result<Option<Telemetry>, IntError
     Ok(behind_transport(transport, marks)?.map(Telemetry::Int))
 }
 
-/// EtherType and where the network header begins, behind VLAN tags.
+/// Returns the EtherType and the offset of the network header, after VLAN tags.
 fn link(frame: &[u8]) -> Option<(u16, usize)> {
     let mut at = 12;
     loop {
@@ -70,7 +70,7 @@ fn link(frame: &[u8]) -> Option<(u16, usize)> {
     }
 }
 
-/// An unfragmented IP packet of TCP or UDP.
+/// Returns an unfragmented IP packet of TCP or UDP.
 fn network(frame: &[u8], ether_type: u16, at: usize) -> Option<Transport<'_>> {
     let packet = frame.get(at..)?;
     match ether_type {
@@ -108,7 +108,7 @@ fn behind_transport(transport: Transport<'_>, marks: &Marks) -> Result<Option<In
     Ok(IntPacket::read(at)?.map(|(packet, _)| packet))
 }
 
-/// INT of what a report takes of a packet; `None` if it has none, or not all of it.
+/// Returns the INT of a report's copy of a packet; `None` if the copy has none, or not all of it.
 fn inner_int(frame: &[u8], report: &Report, marks: &Marks) -> Result<Option<IntPacket>, IntError> {
     let end = report.inner_at + report.inner_len;
     let Some(frame) = frame.get(..end) else { return Ok(None) };
@@ -122,7 +122,7 @@ fn inner_int(frame: &[u8], report: &Report, marks: &Marks) -> Result<Option<IntP
         _ => None,
     };
     match transport {
-        // A report takes the beginning of a packet only, so what is cut off is no fault.
+        // A report contains only the beginning of a packet, so truncated INT is not an error.
         Some(transport) => Ok(behind_transport(transport, marks).unwrap_or(None)),
         None => Ok(None),
     }

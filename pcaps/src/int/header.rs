@@ -12,7 +12,7 @@ pub enum IntKind {
     Mx,
 }
 
-/// The metadata of one hop; `None` where it was not asked for, or is the reserved value of all ones.
+/// Metadata of one hop; `None` for a value that was not requested, or that is the reserved value of all ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Hop {
     /// Node ID.
@@ -25,7 +25,7 @@ pub struct Hop {
     pub latency: Option<u32>,
     /// Queue.
     pub queue: Option<u8>,
-    /// Its occupancy, 24 bits.
+    /// Occupancy of the queue, 24 bits.
     pub occupancy: Option<u32>,
     /// Ingress timestamp.
     pub ingress_time: Option<u64>,
@@ -39,7 +39,7 @@ pub struct Hop {
     pub utilisation: Option<u32>,
     /// Buffer.
     pub buffer: Option<u8>,
-    /// Its occupancy, 24 bits.
+    /// Occupancy of the buffer, 24 bits.
     pub buffer_occupancy: Option<u32>,
     /// First word of domain specific metadata.
     pub ds: Option<u32>,
@@ -50,7 +50,7 @@ pub struct Hop {
 /// INT of one packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntPacket {
-    /// Which header.
+    /// Kind of header.
     pub kind: IntKind,
     /// NPT of the shim.
     pub npt: u8,
@@ -78,14 +78,14 @@ pub struct IntPacket {
     pub source_only: usize,
 }
 
-/// `None` for the reserved value of all ones.
+/// Returns `None` for the reserved value of all ones.
 fn known<const BITS: u32>(value: u64) -> Option<u64> {
     (value != u64::MAX >> (64 - BITS)).then_some(value)
 }
 
 impl Hop {
-    /// The metadata that a bitmap asks for, in its order, then domain specific words up to `end` words, then the
-    /// complement.
+    /// Returns the metadata that a bitmap asks for, in its order, then domain specific words up to `end` words, then
+    /// the complement.
     pub(super) fn read(mut block: Bytes<'_>, bitmap: u16) -> Result<Hop, IntError> {
         let mut hop = Hop::default();
         let asked = |bit: u16| bitmap & 0x8000 >> bit != 0;
@@ -141,7 +141,7 @@ impl Hop {
     }
 }
 
-/// Words that the standard's bits of a bitmap ask for.
+/// Returns the words that the standard's bits of a bitmap ask for.
 pub(super) fn standard_words(bitmap: u16) -> u32 {
     bitmap.count_ones() + (bitmap & 0x0e00).count_ones()
 }

@@ -1,9 +1,9 @@
-//! HPCC's header as its paper (model: int §1.8) and as its authors' simulator (§1.9) lay it out.
+//! HPCC's header in the layout of its paper (model: int §1.8) and in that of its authors' simulator (§1.9).
 
 use super::IntError;
 use super::bytes::Bytes;
 
-/// The record of one hop.
+/// Record of one hop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HpccHop {
     /// Code of the port's speed.
@@ -16,7 +16,7 @@ pub struct HpccHop {
     pub queue: u32,
 }
 
-/// How records are laid out.
+/// Layout of the records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum HpccLayout {
     /// nHop and pathID, then a record for each hop, highest byte first.

@@ -7,9 +7,9 @@ use super::header::{Hop, standard_words};
 /// Metadata of the node that made a report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReportMetadata {
-    /// What a hop of INT has, without node ID and complement.
+    /// INT metadata of the hop, except node ID and complement.
     pub hop: Hop,
-    /// Queue and drop reason, if asked for.
+    /// Queue and drop reason, if requested.
     pub drop: Option<(u8, u8)>,
 }
 
@@ -40,16 +40,16 @@ pub struct Report {
     pub domain: u16,
     /// The node's own metadata; empty unless RepType is 1.
     pub metadata: ReportMetadata,
-    /// Where what it takes of the packet begins in the frame.
+    /// Offset in the frame of the report's copy of the packet.
     pub inner_at: usize,
-    /// How long that is.
+    /// Length of that copy.
     pub inner_len: usize,
 }
 
-/// Length of a report that goes on to the end.
+/// Length of a report that extends to the end.
 const TO_THE_END: u8 = 0xff;
 
-/// Reads a group of reports. `Ok(None)` for other versions.
+/// Reads a group of reports. Returns `Ok(None)` for other versions.
 pub(super) fn read(mut at: Bytes<'_>) -> Result<Option<Vec<Report>>, IntError> {
     let group = at.u32("report group header")?;
     if group >> 28 != 2 {

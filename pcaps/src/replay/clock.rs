@@ -1,15 +1,16 @@
-//! [`Clock`]: when the frames of one port are sent. Exact: remainders are carried, nothing is rounded twice.
+//! [`Clock`]: send times of the frames of one port. Times are exact: remainders are carried, and nothing is rounded
+//! twice.
 
 use crate::wire::ethernet::wire_len;
 
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// How fast frames follow each other. Rates are those of one port.
+/// Speed of a replay. Rates are those of one port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pace {
-    /// As captured.
+    /// Speed of the capture.
     Original,
-    /// So many thousandths of the captured speed, at least 1.
+    /// Thousandths of the captured speed, at least 1.
     Times(u64),
     /// Packets per second, at least 1.
     Packets(u64),
@@ -20,7 +21,7 @@ pub enum Pace {
 }
 
 impl Pace {
-    /// Whether captured stamps decide, so that all ports keep step.
+    /// Returns true if captured timestamps determine the times, so that all ports stay in step.
     pub(super) const fn follows_stamps(self) -> bool {
         matches!(self, Self::Original | Self::Times(_))
     }
@@ -46,19 +47,19 @@ impl Exact {
     }
 }
 
-/// How long the line takes.
+/// Time that frames take on the line.
 #[derive(Debug, Clone, Copy)]
 enum Line {
     /// No time.
     Instant,
-    /// Whole picoseconds per byte, as at all usual speeds.
+    /// Whole picoseconds per byte, as at all common speeds.
     PsPerByte(u64),
     /// Bit/s; the time of a frame is rounded up.
     Rate(u64),
 }
 
 impl Line {
-    /// At a rate in bit/s; 0 takes no time.
+    /// Creates a line of `rate` bit/s; 0 takes no time.
     const fn new(rate: u64) -> Self {
         match rate {
             0 => Self::Instant,
@@ -68,22 +69,22 @@ impl Line {
     }
 }
 
-/// The time of one port's line.
+/// Clock of one port.
 #[derive(Debug, Clone)]
 pub(super) struct Clock {
     pace: Pace,
     line: Line,
-    /// Start of the present turn, for paces that follow stamps.
+    /// Start of the present turn, for paces that follow timestamps.
     base: u64,
-    /// When a rate wants the next frame.
+    /// Time at which a rate requests the next frame.
     due: Exact,
-    /// When the pace wanted the frame before; the next one is never earlier.
+    /// Time that the pace requested for the previous frame; the next is never earlier.
     last: u64,
-    /// When the line is free again.
+    /// Time at which the line is free.
     free: u64,
 }
 
-/// When a frame is sent, and how much later than its pace wants.
+/// Send time of a frame, and its delay after the time that the pace requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
     pub(super) time: u64,
@@ -95,7 +96,7 @@ impl Clock {
         Self { pace, line: Line::new(line), base: 0, due: Exact::default(), last: 0, free: 0 }
     }
 
-    /// When the next frame is sent, which was captured `offset` ps after the first one of all.
+    /// Returns the send time of the next frame, which was captured `offset` ps after the first frame of all inputs.
     #[inline]
     pub(super) fn slot(&self, offset: u64) -> Slot {
         let wanted = match self.pace {
@@ -104,20 +105,20 @@ impl Clock {
             Pace::Packets(_) | Pace::Bits(_) => self.due.whole,
             Pace::LineRate => self.free,
         };
-        // A frame whose stamp runs backwards follows the one before at once.
+        // A frame whose timestamp runs backwards follows the previous frame at once.
         let wanted = wanted.max(self.last);
         let time = wanted.max(self.free);
         Slot { time, delay: time - wanted }
     }
 
-    /// A frame of `len` bytes is sent in this slot.
+    /// Records that a frame of `len` bytes is sent in this slot.
     #[inline]
     pub(super) fn sent(&mut self, slot: Slot, len: u32) {
         self.last = slot.time - slot.delay;
         let bytes = wire_len(len);
         match self.pace {
             Pace::Packets(rate) => self.due.add(PS_PER_S, rate.max(1)),
-            // At most 2^18 bytes: the product is far inside a u64.
+            // A frame has at most 2^18 bytes, so the product fits a u64.
             Pace::Bits(rate) => self.due.add(bytes * 8 * PS_PER_S, rate.max(1)),
             Pace::Original | Pace::Times(_) | Pace::LineRate => {}
         }
@@ -129,19 +130,19 @@ impl Clock {
         self.free = slot.time.saturating_add(takes);
     }
 
-    /// When what was sent is off the line.
+    /// Returns the time at which the last sent frame has left the line.
     pub(super) fn end(&self) -> u64 {
         self.free.max(self.last)
     }
 
-    /// The next turn of the captures begins at `base`.
+    /// Starts the next turn of the captures at `base`.
     pub(super) fn restart(&mut self, base: u64) {
         self.base = base;
         self.last = self.last.max(base);
     }
 }
 
-/// `offset` at so many thousandths of the speed, rounded down.
+/// Returns `offset` at this many thousandths of the speed, rounded down.
 #[inline]
 fn scaled(offset: u64, thousandths: u64) -> u64 {
     match offset.checked_mul(1_000) {

@@ -1,4 +1,4 @@
-//! [`Feed`]: the frames of a run in the order in which they are sent, over all ports and turns.
+//! [`Feed`]: frames of a run in the order in which they are sent, over all ports and turns.
 
 use super::clock::{Clock, Pace, Slot};
 use crate::capture::{
@@ -9,21 +9,21 @@ use crate::merge::Merge;
 /// Latest time of a frame, in ps: half of the range, so that a device may add to it.
 const LONGEST_RUN: u64 = u64::MAX / 2;
 
-/// What is sent, and how long.
+/// Speed and length of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
-    /// How fast.
+    /// Speed.
     pub pace: Pace,
-    /// How often the captures are sent; 0 for ever.
+    /// Number of times that the captures are sent; 0: without end.
     pub turns: u64,
     /// Most frames over all ports.
     pub limit: u64,
-    /// No frame starts later than this, in ps since the first one.
+    /// Last start of a frame, in ps since the first frame.
     pub duration: u64,
 }
 
 impl Default for Schedule {
-    /// The captures once, as captured.
+    /// Returns the captures once, as captured.
     fn default() -> Self {
         Self { pace: Pace::Original, turns: 1, limit: u64::MAX, duration: u64::MAX }
     }
@@ -34,7 +34,7 @@ impl Default for Schedule {
 pub struct Port {
     /// The captures, by their number among all inputs.
     pub inputs: Vec<usize>,
-    /// Rate of its line in bit/s, which delays frames that come too close together; 0 if frames take no time.
+    /// Line rate in bit/s, which delays frames that are too close together; 0 if frames take no time.
     pub line: u64,
 }
 
@@ -45,39 +45,39 @@ pub struct Sending<'f> {
     pub port: usize,
     /// Number of the capture among all inputs.
     pub input: usize,
-    /// Which turn of the captures, from 0.
+    /// Turn of the captures, from 0.
     pub turn: u64,
     /// First bit, in ps since the beginning of the run.
     pub time: u64,
-    /// How much later than its pace wanted, because the line was not free; in ps.
+    /// Delay after the time that the pace requested, because the line was not free; in ps.
     pub delay: u64,
     /// The frame.
     pub frame: Frame<'f>,
 }
 
-/// What became of one input; peculiarities are those of the first turn.
+/// Report on one input; irregularities are those of the first turn.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct InputReport {
     /// Frames sent.
     pub packets: u64,
-    /// Where the capture was cut.
+    /// Place at which the capture was cut.
     pub truncated: Option<TruncatedTail>,
     /// Peculiarities of its records.
     pub oddities: Oddities,
 }
 
-/// One port's captures and clock.
+/// Captures and clock of one port.
 struct Lane<'a> {
     port: Port,
     merge: Merge<'a>,
     clock: Clock,
     turn: u64,
-    /// When its next frame goes out; `None` at the end of its captures.
+    /// Send time of the next frame; `None` at the end of the captures.
     next: Option<Slot>,
 }
 
 impl Lane<'_> {
-    /// That the next frame would be sent too late.
+    /// Returns the error that the next frame would be sent too late.
     #[cold]
     fn beyond_run(&mut self, time: u64) -> Result<CaptureError, CaptureError> {
         let fault = CaptureFault::BeyondRun {
@@ -97,12 +97,12 @@ pub type Opener<'a> = Box<dyn FnMut(usize) -> Result<CaptureReader<'a>, CaptureE
 
 /// Sends captures: a lending iterator in the memory of their readers.
 ///
-/// Frames come by sending time, then by port. On a port they keep the order of its captures merged by stamp.
-/// Time zero is the earliest first stamp of all inputs. With a pace that follows stamps all ports begin a turn
-/// together, when the last frame of the turn before is off its line; at a rate each port takes its turns by
-/// itself, without a pause.
+/// Frames are in order of sending time, then of port. The frames of a port are in the order of its captures, merged by
+/// timestamp. Time zero is the earliest first timestamp of all inputs. With a pace that follows timestamps, all ports
+/// start a turn together, when the last frame of the previous turn has left its line. At a rate, each port starts its
+/// turns independently and without a pause.
 ///
-/// The first error of a capture is final: the frames before it have been given, none follows.
+/// The first error of a capture is final: earlier frames have been returned, and no frame follows.
 pub struct Feed<'a> {
     open: Opener<'a>,
     lanes: Vec<Lane<'a>>,
@@ -116,7 +116,7 @@ pub struct Feed<'a> {
 }
 
 impl<'a> Feed<'a> {
-    /// Opens all inputs and looks at their first stamps.
+    /// Opens all inputs and looks at their first timestamps.
     pub fn new(ports: Vec<Port>, schedule: Schedule, mut open: Opener<'a>) -> Result<Self, CaptureError> {
         let inputs = ports.iter().flat_map(|port| &port.inputs).max().map_or(0, |most| most + 1);
         let mut lanes = Vec::with_capacity(ports.len());
@@ -145,12 +145,12 @@ impl<'a> Feed<'a> {
         Ok(feed)
     }
 
-    /// The earliest first stamp of all inputs: time zero.
+    /// Returns the earliest first timestamp of all inputs: time zero.
     pub fn origin(&self) -> CaptureTime {
         self.origin
     }
 
-    /// The next frame to send; `None` at the end, and for ever after the end or an error.
+    /// Returns the next frame to send; `None` at the end, and in every call after the end or after an error.
     #[inline]
     pub fn next_frame(&mut self) -> Result<Option<Sending<'_>>, CaptureError> {
         if self.ended {
@@ -169,18 +169,19 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// Frames given so far.
+    /// Returns the number of frames so far.
     pub fn sent(&self) -> u64 {
         self.sent
     }
 
-    /// Bytes taken from the sources in the present turn, and how many turns lie behind: for progress.
+    /// Returns the bytes read from the sources in the current turn, and the number of finished turns, for a progress
+    /// display.
     pub fn progress(&self) -> (u64, u64) {
         let readers = self.lanes.iter().flat_map(|lane| lane.merge.inputs());
         (self.lanes.iter().map(|l| l.turn).min().unwrap_or(0), readers.map(CaptureReader::source_bytes).sum())
     }
 
-    /// What became of the inputs so far, in the order of their numbers.
+    /// Returns the reports on the inputs so far, in the order of their numbers.
     pub fn reports(&mut self) -> &[InputReport] {
         for lane in &self.lanes {
             note(&mut self.reports, lane);
@@ -188,7 +189,7 @@ impl<'a> Feed<'a> {
         &self.reports
     }
 
-    /// The lane whose frame comes next. Within the schedule.
+    /// Returns the lane of the next frame, if the frame is within the schedule.
     #[inline]
     fn choose(&mut self) -> Result<Option<usize>, CaptureError> {
         if self.sent >= self.schedule.limit {
@@ -205,7 +206,7 @@ impl<'a> Feed<'a> {
         Ok(first.filter(|(time, _)| *time <= self.schedule.duration).map(|(_, lane)| lane))
     }
 
-    /// The lane with the earliest frame, and its time.
+    /// Returns the lane with the earliest frame, and its time.
     #[inline]
     fn first(&self) -> Option<(u64, usize)> {
         if let [lane] = self.lanes.as_slice() {
@@ -226,7 +227,7 @@ impl<'a> Feed<'a> {
     fn give(&mut self, index: usize) -> Option<Sending<'_>> {
         let lane = &mut self.lanes[index];
         let slot = lane.next.take()?;
-        // The merge stands at this frame since its stamp was looked at: there is no error to meet here.
+        // The merge has been at this frame since its timestamp was read, so no error can occur here.
         let (input, frame) = lane.merge.next_frame().ok().flatten()?;
         lane.clock.sent(slot, frame.orig_len);
         let input = lane.port.inputs[input];
@@ -237,7 +238,7 @@ impl<'a> Feed<'a> {
         Some(Sending { port: index, input, turn: lane.turn, time, delay, frame })
     }
 
-    /// Finds the time of a lane's next frame; at a rate the lane goes on with its next turn by itself.
+    /// Computes the time of a lane's next frame. At a rate, the lane starts its next turn on its own.
     #[inline]
     fn prepare(&mut self, index: usize) -> Result<(), CaptureError> {
         let mut stamp = self.lanes[index].merge.next_time()?;
@@ -250,7 +251,7 @@ impl<'a> Feed<'a> {
             lane.next = None;
             return Ok(());
         };
-        // A stamp before the first one of its capture counts as the first.
+        // A timestamp before the first one of its capture counts as the first.
         let later = if stamp < self.origin { 0 } else { u64::MAX };
         let slot = lane.clock.slot(stamp.ps_since(self.origin).unwrap_or(later));
         if slot.time > LONGEST_RUN && slot.time <= self.schedule.duration {
@@ -260,7 +261,7 @@ impl<'a> Feed<'a> {
         Ok(())
     }
 
-    /// Begins the next turn of all ports together; `false` after the last one.
+    /// Starts the next turn of all ports together; returns false after the last one.
     #[cold]
     fn next_turn(&mut self) -> Result<bool, CaptureError> {
         let again = self.schedule.pace.follows_stamps() && (0..self.lanes.len()).any(|l| self.more_turns(l));
@@ -296,7 +297,7 @@ fn merge_of<'a>(port: &Port, open: &mut Opener<'a>) -> Result<Merge<'a>, Capture
     Ok(Merge::new(port.inputs.iter().map(|input| open(*input)).collect::<Result<_, _>>()?))
 }
 
-/// Takes over what the readers of a lane's first turn met.
+/// Copies the findings of a lane's first turn to the reports.
 fn note(reports: &mut [InputReport], lane: &Lane<'_>) {
     if lane.turn > 0 {
         return;

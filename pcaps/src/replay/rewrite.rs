@@ -1,22 +1,24 @@
-//! [`Rewrite`]: other IP addresses in every turn, so that a capture's flows become new flows. Check sums stay
-//! right, wrong ones stay wrong: they are updated by the difference (RFC 1624). So does RoCEv2's invariant CRC.
+//! [`Rewrite`]: new IP addresses in each turn, so that a capture's flows become new flows.
+//!
+//! Checksums are updated by the difference (RFC 1624): a correct checksum stays correct, and a wrong one stays wrong.
+//! RoCEv2's invariant CRC is updated as well.
 
 use crate::wire::{ethernet, ipv4, ipv6, roce, udp};
 
-/// Tags that may stand in front of the ethertype: 802.1Q, 802.1ad and its predecessor.
+/// Tags that may precede the EtherType: 802.1Q, 802.1ad and the latter's predecessor.
 const TAGS: [u16; 3] = [ethernet::TYPE_VLAN, 0x88a8, 0x9100];
 
-/// Which addresses of a frame change from turn to turn.
+/// Addresses that change from turn to turn.
 ///
-/// The addresses move by the number of the turn, modulo 2^32; of an IPv6 address its last 32 bits. Multicast,
-/// broadcast and unspecified addresses stay. What is inside a tunnel and ARP stay too.
+/// An address moves by the number of the turn, modulo 2^32; of an IPv6 address, its last 32 bits move. Multicast,
+/// broadcast and unspecified addresses, ARP, and the contents of tunnels do not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rewrite {
     /// The source address moves up.
     Source,
     /// The destination address moves up.
     Destination,
-    /// The lower address moves up and the higher one down, so that both directions of a flow stay one flow.
+    /// The lower address moves up and the higher one down, so that both directions of a flow remain one flow.
     Both,
 }
 
@@ -62,9 +64,9 @@ struct Icrc {
 }
 
 impl Icrc {
-    /// The one of a RoCEv2 datagram that is there whole.
+    /// Finds the invariant CRC of a complete RoCEv2 datagram.
     fn find(frame: &[u8], packet: &Packet) -> Option<Self> {
-        // A datagram's check sum is at its byte 6.
+        // A datagram's checksum is at its byte 6.
         let start = packet.transport_sum.filter(|sum| sum.optional)?.at - 6;
         let header = frame.get(start..start + udp::HEADER_LEN)?;
         let len = usize::from(be16(&header[4..]));
@@ -77,19 +79,19 @@ impl Icrc {
         (found == right.to_le_bytes()).then_some(Self { at })
     }
 
-    /// Writes it anew, and mends the datagram's check sum over it.
+    /// Writes the new CRC and updates the datagram's checksum.
     fn renew(&self, frame: &mut [u8], packet: &Packet) {
         let Some(Ok(icrc)) = frame.get(packet.start..self.at).map(roce::icrc) else { return };
         let old = be32(&frame[self.at..]);
         let new = u32::from_be_bytes(icrc.to_le_bytes());
         frame[self.at..self.at + roce::ICRC_LEN].copy_from_slice(&new.to_be_bytes());
         if let Some(sum) = packet.transport_sum {
-            sum.mend(frame, old, new);
+            sum.update(frame, old, new);
         }
     }
 }
 
-/// Where the parts of an IP packet are, as offsets in its frame.
+/// Offsets of the parts of an IP packet in its frame.
 struct Packet {
     start: usize,
     /// The last 32 bits of the addresses.
@@ -98,7 +100,7 @@ struct Packet {
     source_moves: bool,
     destination_moves: bool,
     address_len: usize,
-    /// IPv4's header check sum.
+    /// IPv4's header checksum.
     header_sum: Option<usize>,
     /// The transport's, which covers the addresses.
     transport_sum: Option<Sum>,
@@ -107,7 +109,7 @@ struct Packet {
 #[derive(Clone, Copy)]
 struct Sum {
     at: usize,
-    /// UDP: 0 stands for none.
+    /// UDP: a checksum of 0 means that there is none.
     optional: bool,
 }
 
@@ -167,18 +169,18 @@ impl Packet {
         whole(self.source) < whole(self.destination)
     }
 
-    /// Writes the last 32 bits of an address and mends the sums over it.
+    /// Writes the last 32 bits of an address and updates the checksums.
     fn replace(&self, frame: &mut [u8], at: usize, new: u32) {
         let old = be32(&frame[at..]);
         frame[at..at + 4].copy_from_slice(&new.to_be_bytes());
         let sums = [self.header_sum.map(|at| Sum { at, optional: false }), self.transport_sum];
-        sums.into_iter().flatten().for_each(|sum| sum.mend(frame, old, new));
+        sums.into_iter().flatten().for_each(|sum| sum.update(frame, old, new));
     }
 }
 
 impl Sum {
-    /// The sum after 32 bits under it went from `old` to `new`.
-    fn mend(self, frame: &mut [u8], old: u32, new: u32) {
+    /// Updates the checksum after 32 bits under it changed from `old` to `new`.
+    fn update(self, frame: &mut [u8], old: u32, new: u32) {
         let Some(field) = frame.get_mut(self.at..self.at + 2) else { return };
         let before = be16(field);
         if self.optional && before == 0 {
@@ -192,7 +194,7 @@ impl Sum {
     }
 }
 
-/// The transport of an IPv6 packet behind its extension headers; none in later fragments.
+/// Returns the transport of an IPv6 packet after its extension headers; `None` for fragments after the first.
 fn v6_transport(frame: &[u8], mut next: u8, mut at: usize) -> Option<Sum> {
     loop {
         let extension = match next {
@@ -210,7 +212,7 @@ fn v6_transport(frame: &[u8], mut next: u8, mut at: usize) -> Option<Sum> {
     }
 }
 
-/// Where a transport that begins at `at` has its check sum.
+/// Returns the place of the checksum of a transport that begins at `at`.
 fn sum_of(protocol: u8, at: usize) -> Option<Sum> {
     match protocol {
         ipv4::PROTOCOL_TCP => Some(Sum { at: at + 16, optional: false }),
@@ -220,7 +222,7 @@ fn sum_of(protocol: u8, at: usize) -> Option<Sum> {
     }
 }
 
-/// A check sum over 32 bits that went from `old` to `new`: RFC 1624, equation 3.
+/// Returns a checksum over 32 bits that went from `old` to `new`: RFC 1624, equation 3.
 fn updated(sum: u16, old: u32, new: u32) -> u16 {
     let halves = |word: u32| (word >> 16) + (word & 0xffff);
     let mut total = u32::from(!sum) + halves(!old) + halves(new);

@@ -1,12 +1,13 @@
-//! [`Search`]: the highest rate that passes a trial, by bisection on whole numbers.
+//! [`Search`]: search for the highest rate that passes a trial, by bisection on whole numbers.
 
-/// Looks for the highest rate from 1 to the line's at which a trial passes, taking for granted that a rate below
-/// one that passes passes too. Give every verdict to [`verdict`](Self::verdict) before asking for the next rate.
+/// Searches for the highest rate, from 1 to the line rate, at which a trial passes. It assumes that every rate below a
+/// passing rate passes as well. The caller must give each verdict to [`verdict`](Self::verdict) before it requests the
+/// next rate.
 ///
-/// The first trial runs at the line rate, so that a device that loses nothing needs one trial.
+/// The first trial runs at the line rate, so that a device without loss needs one trial.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Search {
-    /// Highest rate that passed; 0 before one did.
+    /// Highest rate that passed; 0 if none has.
     passed: u64,
     /// Lowest rate that failed.
     failed: Option<u64>,
@@ -15,12 +16,13 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search up to `line` whose answer is less than `resolution` (at least 1) below the lowest rate that fails.
+    /// Creates a search up to `line` whose answer is less than `resolution` (at least 1) below the lowest rate that
+    /// fails.
     pub fn new(line: u64, resolution: u64) -> Self {
         Self { passed: 0, failed: None, line, resolution: resolution.max(1) }
     }
 
-    /// The rate to try next; `None` when the answer is known.
+    /// Returns the rate to try next; `None` when the answer is known.
     pub fn next_rate(&self) -> Option<u64> {
         let Some(failed) = self.failed else {
             return (self.passed < self.line).then_some(self.line);
@@ -38,12 +40,12 @@ impl Search {
         }
     }
 
-    /// The highest rate that passed.
+    /// Returns the highest rate that passed.
     pub fn passed(&self) -> Option<u64> {
         Some(self.passed).filter(|rate| *rate > 0)
     }
 
-    /// The lowest rate that failed.
+    /// Returns the lowest rate that failed.
     pub fn failed(&self) -> Option<u64> {
         self.failed
     }

@@ -1,4 +1,4 @@
-//! The trace of the published measurement of advanced flow control: pause, eleven packets, resume.
+//! Trace of the published measurement of advanced flow control: pause, eleven packets, resume.
 
 use super::l3_ecmp::SampleError;
 use crate::capture::CaptureTime;

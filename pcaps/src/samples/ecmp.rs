@@ -1,23 +1,24 @@
-//! The trace for `ecmp` and `wcmp`: flows that a switch with the same hash has picked out already.
+//! Trace for `ecmp` and `wcmp`: flows that an earlier switch with the same hash has selected.
 
 use super::l3_ecmp::{NEIGHBOUR, ROUTER, SampleError};
 use super::lossless::Trace;
 use crate::wire::{FrameBuilder, MacAddr, arp, ipv4, roce, udp};
 use std::net::Ipv4Addr;
 
-/// Sender of all flows, and where those to the north and to the south go.
+/// Sender of all flows, and the destinations to the north and to the south.
 const SENDER: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const NORTH: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 1);
 const SOUTH: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 1);
 
-/// Bits of a UDP source port, and whether the number of ones among them is odd: the flows to the north whose RTAG7 value,
-/// by the programs' first function, is 0 modulo 8. The function is linear, so three parities say it.
+/// Masks of UDP source port bits, and the parity of the bits under each mask, for flows to the north: the parities say
+/// that the flow's RTAG7 value by the programs' first function is 0 modulo 8. Three parities suffice because the
+/// function is linear.
 const PICKED: [(u16, bool); 3] = [(0x06b, false), (0x1a3, true), (0x68f, false)];
 
 const FLOWS: usize = 64;
 const LENGTH: usize = 256;
 
-/// UDP source ports of the flows that a switch of eight ways sends the first of them.
+/// Returns the UDP source ports of the flows that a switch of eight ways sends on its first way.
 fn picked() -> impl Iterator<Item = u16> {
     let odd = |bits: u16| bits.count_ones() % 2 == 1;
     (20_000..).filter(move |port| PICKED.iter().all(|(mask, is)| odd(port & mask) == *is)).take(FLOWS)

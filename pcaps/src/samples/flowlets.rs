@@ -1,4 +1,4 @@
-//! The trace for load balancers: bursts with pauses between them, and one flow that never pauses.
+//! Trace for load balancers: bursts with pauses between them, and one flow without pauses.
 
 use super::l3_ecmp::{NEIGHBOUR, PORT_RATE, ROUTER, SampleError, instant};
 use crate::capture::CaptureTime;

@@ -1,4 +1,5 @@
-//! The traces for load balancers that know something: `drill` queues, `conga` and `hula` paths, as others tell them.
+//! Traces for load balancers with state: queue depths for `drill`, path congestion from other switches for `conga` and
+//! `hula`.
 
 use super::l3_ecmp::{NEIGHBOUR, ROUTER, SampleError};
 use super::lossless::Trace;
@@ -7,12 +8,12 @@ use std::net::Ipv4Addr;
 
 /// Bytes of a frame that are captured: the headers and some.
 const CAPTURED: usize = 64;
-/// Where those of [`drill_burst`] go: the first two uplinks alone lead there.
+/// Network of the destinations of [`drill_burst`], which only the first two uplinks reach.
 const NARROW: u8 = 2;
-/// Where most others go: over all uplinks.
+/// Network of most other destinations, which all uplinks reach.
 const WIDE: u8 = 7;
 
-/// A frame of so many bytes from a host to 10.`network`.0.`flow`.
+/// Returns a frame of `length` bytes from a host to 10.`network`.0.`flow`.
 fn frame(network: u8, flow: u8, id: u16, length: usize) -> Result<Vec<u8>, SampleError> {
     let to = Ipv4Addr::new(10, network, 0, flow);
     let ip = ipv4::Header { identification: id, ..ipv4::Header::new([10, 1, 0, 1].into(), to) };
@@ -92,7 +93,7 @@ pub fn conga_leaf1() -> Result<Vec<u8>, SampleError> {
 }
 
 /// Makes the bytes of [`HULA`](super::HULA): 60 UDP flows to 10.7.0.0/16, each with a frame of 500 B every 300 us for
-/// 2.4 ms, so that every one begins a flowlet.
+/// 2.4 ms, so that every frame starts a flowlet.
 pub fn hula() -> Result<Vec<u8>, SampleError> {
     let mut trace = Trace::new()?;
     for n in 0..8 * 60u16 {
@@ -104,10 +105,10 @@ pub fn hula() -> Result<Vec<u8>, SampleError> {
 }
 
 /// Makes the bytes of [`HULA_PROBES`](super::HULA_PROBES): probes of ToRs 1, 2, 4 and 5, one of each every 200 us, as
-/// they come by the first and by the second uplink.
+/// they arrive on the first and on the second uplink.
 ///
-/// - The first way is used to 40 parts of 128 until 1 ms, then to 80;
-/// - the second one to 30, from 400 us to 1 ms; then it is silent.
+/// - The utilization of the first path is 40/128 until 1 ms, then 80/128;
+/// - that of the second path is 30/128; its probes arrive only from 400 us to 1 ms.
 pub fn hula_probes() -> Result<[Vec<u8>; 2], SampleError> {
     let mut ways = [Trace::new()?, Trace::new()?];
     let [first, second] = &mut ways;
@@ -126,7 +127,7 @@ pub fn hula_probes() -> Result<[Vec<u8>; 2], SampleError> {
     Ok([first.finish()?, second.finish()?])
 }
 
-/// A probe of a ToR whose way is used so much.
+/// Returns a probe of ToR `tor` whose path has utilization `util`.
 fn probe(tor: u16, util: u32) -> Result<Vec<u8>, SampleError> {
     const PROBE: u16 = 0x88b6;
     let mut body = [&tor.to_be_bytes()[..], &[0, 0], &util.to_be_bytes()].concat();

@@ -1,4 +1,4 @@
-//! The trace for `l3-ecmp`: spread flows, what the program drops or absorbs, and one incast burst.
+//! Trace for `l3-ecmp`: flows over all next hops, packets that the program drops or absorbs, and one incast burst.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -10,7 +10,7 @@ use crate::wire::{FrameBuilder, MacAddr, WireError, arp, ipv4, ipv6, tcp, udp};
 /// Rate of the port that the trace enters by.
 pub const PORT_RATE: u64 = 400_000_000_000;
 const PS_PER_US: u64 = 1_000_000;
-/// First instant of the trace, in seconds since the epoch: any fixed one.
+/// Start of the trace in seconds since the epoch, an arbitrary fixed value.
 const ORIGIN_S: u64 = 1_700_000_000;
 
 /// MAC address of the switch that the samples are sent to.
@@ -18,13 +18,13 @@ pub const ROUTER: MacAddr = MacAddr::from_u64(0x02_00_00_00_00_01);
 /// MAC address of the sender of the samples.
 pub const NEIGHBOUR: MacAddr = MacAddr::from_u64(0x02_00_00_00_01_00);
 
-/// The incast: frames of this length, from so many senders, to one host.
+/// Incast burst: number of frames of this length from many senders to one host.
 const INCAST_FRAMES: u32 = 400;
 const INCAST_LEN: usize = 1_500;
 const INCAST_SENDERS: u32 = 40;
 const INCAST_HOST: Ipv4Addr = Ipv4Addr::new(10, 9, 9, 9);
 
-/// Why the trace could not be made; cannot happen as the constants stand.
+/// Reason for which the trace could not be generated; cannot occur with the constants of this module.
 #[derive(Debug, thiserror::Error)]
 pub enum SampleError {
     /// A flow mix was refused.
@@ -56,7 +56,7 @@ pub fn l3_ecmp() -> Result<Vec<u8>, SampleError> {
     spread(&mut trace)?;
     specials(&mut trace)?;
     incast(&mut trace)?;
-    // Stable, so that frames of one instant stay in the order above.
+    // The sort is stable, so frames of one instant stay in this order.
     trace.sort_by_key(|timed| timed.time);
     serialise(&trace)
 }
@@ -115,7 +115,7 @@ fn spread(trace: &mut Vec<Timed>) -> Result<(), SampleError> {
     Ok(())
 }
 
-/// One frame each of what the program treats apart, spread over the trace.
+/// Adds one frame of each kind that the program handles specially, spread over the trace.
 fn specials(trace: &mut Vec<Timed>) -> Result<(), SampleError> {
     let routed = FrameBuilder::new(ROUTER, NEIGHBOUR);
     let host = |last| Ipv4Addr::new(10, 0, 200, last);
@@ -161,7 +161,7 @@ fn specials(trace: &mut Vec<Timed>) -> Result<(), SampleError> {
     Ok(())
 }
 
-/// The burst to one host, at the rate of the port.
+/// Adds the burst to one host, at the rate of the port.
 fn incast(trace: &mut Vec<Timed>) -> Result<(), SampleError> {
     let pace = Pace::BackToBack { bits_per_second: PORT_RATE };
     let mut schedule = Schedule::new(instant(120 * PS_PER_US), pace);
@@ -179,7 +179,7 @@ fn incast(trace: &mut Vec<Timed>) -> Result<(), SampleError> {
     Ok(())
 }
 
-/// Writes the frames, each starting when it is due and the one before has left the port.
+/// Writes the frames. Each starts when it is due and the previous one has left the port.
 fn serialise(trace: &[Timed]) -> Result<Vec<u8>, SampleError> {
     let mut writer = PcapWriter::new(Vec::new())?;
     let mut line_free = CaptureTime::EPOCH;

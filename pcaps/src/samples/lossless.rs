@@ -1,4 +1,4 @@
-//! The traces for `ecn-mark` and `pfc`: bursts into a slow host, and pauses.
+//! Traces for `ecn-mark` and `pfc`: bursts to a slow host, and pauses.
 
 use super::l3_ecmp::SampleError;
 use crate::capture::CaptureTime;
@@ -29,12 +29,12 @@ impl Trace {
         Ok(Self { writer: PcapWriter::new(Vec::new())?, free: CaptureTime::from_secs(ORIGIN_S) })
     }
 
-    /// The next frame starts no earlier than so many microseconds into the trace.
+    /// Delays the next frame to at least `us` microseconds after the start of the trace.
     pub(super) fn at(&mut self, us: u64) {
         self.at_ns(us * 1_000);
     }
 
-    /// As above, in nanoseconds.
+    /// Delays the next frame to at least `ns` nanoseconds after the start of the trace.
     pub(super) fn at_ns(&mut self, ns: u64) {
         let ps = CaptureTime::from_secs(ORIGIN_S).as_ps() + u128::from(ns) * 1_000;
         self.free = self.free.max(CaptureTime::from_ps(ps));
@@ -44,7 +44,7 @@ impl Trace {
         self.write_start(frame, frame.len())
     }
 
-    /// The first so many bytes of a frame are captured.
+    /// Writes a frame of which only the first `captured` bytes are captured.
     pub(super) fn write_start(&mut self, frame: &[u8], captured: usize) -> Result<(), SampleError> {
         let len = frame.len() as u32;
         let mut line = Schedule::new(self.free, Pace::BackToBack { bits_per_second: PORT_RATE });
@@ -54,7 +54,7 @@ impl Trace {
         Ok(())
     }
 
-    /// An IPv4 frame of a flow.
+    /// Returns an IPv4 frame of a flow.
     pub(super) fn ipv4(
         &mut self,
         to: Ipv4Addr,
@@ -77,10 +77,10 @@ impl Trace {
 
 /// Makes the bytes of [`ECN_MARK`](super::ECN_MARK).
 ///
-/// - From 0 on a burst of 330 frames of 1,000 B to 10.9.9.9 with DSCP 3, from 8 senders: of ten frames eight are
-///   ECT(0), one is ECT(1), one does not understand ECN;
-/// - among them 6 frames of 78 B with DSCP 48, ECT(0), as congestion notifications are;
-/// - from 200 µs on 10 frames that meet an empty queue;
+/// - From 0 on, a burst of 330 frames of 1,000 B to 10.9.9.9 with DSCP 3, from 8 senders: of ten frames, eight are
+///   ECT(0), one is ECT(1), and one is not-ECT;
+/// - within the burst, 6 frames of 78 B with DSCP 48, ECT(0), like congestion notifications;
+/// - from 200 µs on, 10 frames that find an empty queue;
 /// - 4 IPv6 frames, ECT(0).
 pub fn ecn_mark() -> Result<Vec<u8>, SampleError> {
     let mut trace = Trace::new()?;
@@ -114,10 +114,11 @@ pub fn ecn_mark() -> Result<Vec<u8>, SampleError> {
 
 /// Makes the bytes of [`PFC`](super::PFC).
 ///
-/// - From 0 on a burst of 200 frames of 1,000 B with DSCP 3 to 10.9.9.9, more than its line takes;
-/// - at 100 µs a PFC frame that pauses priorities 3 and 4 for 20,000 quanta, 25.6 µs at 400G; behind it 20 frames each
-///   with DSCP 3 and with DSCP 0 to 10.0.0.1, which is where the trace comes in;
-/// - at 150 µs a pause of 65,535 quanta of priority 3, 10 frames of it, and 10 µs later the frame that ends it.
+/// - From 0 on, a burst of 200 frames of 1,000 B with DSCP 3 to 10.9.9.9, faster than its line;
+/// - at 100 µs, a PFC frame that pauses priorities 3 and 4 for 20,000 quanta, 25.6 µs at 400G; after it, 20 frames each
+///   with DSCP 3 and with DSCP 0 to 10.0.0.1, the host on the trace's port;
+/// - at 150 µs, a pause of 65,535 quanta of priority 3, 10 frames of that priority, and 10 µs later the frame that ends
+///   the pause.
 pub fn pfc() -> Result<Vec<u8>, SampleError> {
     let mut trace = Trace::new()?;
     let back = Ipv4Addr::new(10, 0, 0, 1);

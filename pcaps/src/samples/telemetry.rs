@@ -1,4 +1,4 @@
-//! The traces for `int` and `hpcc-int`: packets of hosts, and packets that other nodes have put telemetry in.
+//! Traces for `int` and `hpcc-int`: packets of hosts, and packets to which other nodes have added telemetry.
 
 use super::l3_ecmp::{NEIGHBOUR, ROUTER, SampleError};
 use super::lossless::Trace;
@@ -13,7 +13,7 @@ const SLOW: Ipv4Addr = Ipv4Addr::new(10, 9, 9, 9);
 /// DSCP of packets with INT.
 const INT_DSCP: u8 = 0x17;
 
-/// A frame with a UDP checksum of 0, as senders that leave checksums to others write it.
+/// Returns a frame with a UDP checksum of 0, as senders that leave checksums to others write it.
 fn unsummed(ip: ipv4::Header, ports: udp::Header, payload: &[u8]) -> Result<Vec<u8>, SampleError> {
     let mut frame = Vec::new();
     FrameBuilder::new(ROUTER, NEIGHBOUR).ipv4(ip).udp(ports).build(Payload::Bytes(payload), &mut frame)?;
@@ -60,8 +60,8 @@ pub fn int() -> Result<Vec<u8>, SampleError> {
     trace.finish()
 }
 
-/// An INT-MD shim, header and stack for node ID and queue, without complement, of nodes 101, 102, and so on, the last
-/// one first; `hops` more may add.
+/// Returns an INT-MD shim, header and stack for node ID and queue, without complement, of nodes 101, 102, and so on,
+/// the last node first. The header lets `hops` further nodes add metadata.
 fn md(nodes: u8, hops: u8) -> Vec<u8> {
     const BITMAP: u16 = 0x9000;
     const WORDS: u8 = 2;

@@ -58,7 +58,7 @@ impl<'a> View<'a> {
         self.ip(24)
     }
 
-    /// The packet as a value.
+    /// Returns the packet as a value.
     pub fn packet(&self) -> Packet {
         Packet {
             operation: self.operation(),
@@ -94,7 +94,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; PACKET_LEN] {
         let mut bytes = [0; PACKET_LEN];
         bytes[..6].copy_from_slice(&ETHERNET_IPV4);

@@ -1,4 +1,4 @@
-//! The Internet checksum (RFC 1071) and the pseudo-headers that TCP, UDP and ICMPv6 put in front of it.
+//! Internet checksum (RFC 1071), and the pseudo-headers of TCP, UDP and ICMPv6.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -9,25 +9,25 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 pub struct Checksum(u64);
 
 impl Checksum {
-    /// An empty sum.
+    /// Creates an empty sum.
     pub const fn new() -> Self {
         Self(0)
     }
 
-    /// The pseudo-header of a transport over IPv4 (RFC 768): `len` bytes of transport header and payload.
+    /// Returns the pseudo-header of a transport over IPv4 (RFC 768): `len` bytes of transport header and payload.
     #[must_use]
     pub fn pseudo_ipv4(source: Ipv4Addr, destination: Ipv4Addr, protocol: u8, len: u16) -> Self {
         Self::new().with(&source.octets()).with(&destination.octets()).with_u16(protocol.into()).with_u16(len)
     }
 
-    /// The pseudo-header of a transport over IPv6 (RFC 8200 §8.1).
+    /// Returns the pseudo-header of a transport over IPv6 (RFC 8200 §8.1).
     #[must_use]
     pub fn pseudo_ipv6(source: Ipv6Addr, destination: Ipv6Addr, next_header: u8, len: u32) -> Self {
         let sum = Self::new().with(&source.octets()).with(&destination.octets());
         sum.with(&len.to_be_bytes()).with_u16(next_header.into())
     }
 
-    /// Adds bytes; a last odd one counts as the upper half of a word.
+    /// Adds bytes; if their number is odd, the last byte is the upper half of a word.
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Self {
         let (pairs, odd) = bytes.as_chunks::<2>();
@@ -42,7 +42,7 @@ impl Checksum {
         Self(self.0 + word as u64)
     }
 
-    /// The checksum: the complement of the folded sum. Over bytes that hold a right checksum it is 0.
+    /// Returns the checksum: the complement of the folded sum. Over bytes that hold a right checksum it is 0.
     pub const fn finish(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {

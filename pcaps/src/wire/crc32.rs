@@ -3,12 +3,12 @@
 /// x^32 + x^26 + x^23 + … + 1 with the highest power's coefficient in the lowest bit, without x^32.
 const POLYNOMIAL: u32 = 0xedb8_8320;
 
-/// A running CRC-32 (IEEE 802.3 §3.2.9): reflected, started with ones and complemented at the end.
+/// Running CRC-32 (IEEE 802.3 §3.2.9): reflected, with an initial value of ones, complemented at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Crc32(u32);
 
 impl Crc32 {
-    /// The CRC of no bytes.
+    /// Returns the CRC of no bytes.
     pub const fn new() -> Self {
         Self(!0)
     }
@@ -19,7 +19,7 @@ impl Crc32 {
         let (words, rest) = bytes.as_chunks::<8>();
         let mut crc = self.0;
         for &[a, b, c, d, e, f, g, h] in words {
-            // Eight bytes at once: each looks up what it leaves after those behind it.
+            // Eight bytes at once: for each byte, a table gives its remainder after the bytes that follow it.
             let [a, b, c, d] = (crc ^ u32::from_le_bytes([a, b, c, d])).to_le_bytes();
             let of = |ahead: usize, byte: u8| TABLES[ahead][usize::from(byte)];
             crc = of(7, a) ^ of(6, b) ^ of(5, c) ^ of(4, d) ^ of(3, e) ^ of(2, f) ^ of(1, g) ^ of(0, h);
@@ -27,15 +27,15 @@ impl Crc32 {
         Self(rest.iter().fold(crc, |crc, &byte| TABLES[0][usize::from(crc as u8 ^ byte)] ^ (crc >> 8)))
     }
 
-    /// Adds so many zero bytes, in a time that grows with the number of ones in `count` only: a zero byte
-    /// multiplies the remainder by x^8.
+    /// Adds `count` zero bytes in time that grows only with the number of ones in `count`: a zero byte multiplies the
+    /// remainder by x^8.
     #[must_use]
     pub fn with_zeros(self, count: u32) -> Self {
         let bits = POWERS.iter().enumerate().filter(|(bit, _)| count >> bit & 1 != 0);
         Self(bits.fold(self.0, |crc, (_, &power)| multiply(power, crc)))
     }
 
-    /// The CRC. Its little-endian bytes go onto the wire.
+    /// Returns the CRC. Its little-endian bytes go onto the wire.
     pub const fn finish(self) -> u32 {
         !self.0
     }
@@ -47,13 +47,13 @@ impl Default for Crc32 {
     }
 }
 
-/// The product of two reflected polynomials modulo the CRC's.
+/// Returns the product of two reflected polynomials modulo the CRC's.
 const fn multiply(a: u32, mut b: u32) -> u32 {
     let mut product = 0;
     let mut bit = 32;
     while bit > 0 {
         bit -= 1;
-        // All ones if the coefficient is set: which it is cannot be guessed by the branch predictor.
+        // All ones if the coefficient is set. A branch would be unpredictable.
         product ^= b & (a >> bit & 1).wrapping_neg();
         b = (b >> 1) ^ (POLYNOMIAL & (b & 1).wrapping_neg());
     }
@@ -62,7 +62,7 @@ const fn multiply(a: u32, mut b: u32) -> u32 {
 
 /// x^(8 * 2^n) for all n.
 static POWERS: [u32; 32] = {
-    // x^8; bit 31 stands for x^0.
+    // x^8; bit 31 is x^0.
     let mut powers = [1 << (31 - 8); 32];
     let mut n = 1;
     while n < powers.len() {
@@ -72,7 +72,7 @@ static POWERS: [u32; 32] = {
     powers
 };
 
-/// What each byte leaves when so many zero bytes follow it.
+/// Remainder of each byte value after 0 to 7 zero bytes.
 static TABLES: [[u32; 256]; 8] = {
     let mut tables = [[0; 256]; 8];
     let mut byte = 0;

@@ -1,6 +1,6 @@
-//! What can be wrong with header bytes.
+//! Errors of header bytes.
 
-/// Bytes are no header of the protocol, or a value does not fit one.
+/// Bytes that are not a header of the protocol, or a value that does not fit its field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// Too few bytes.
@@ -22,7 +22,7 @@ pub enum WireError {
         field: &'static str,
         /// Value found.
         found: u64,
-        /// What is allowed.
+        /// Allowed values.
         expected: &'static str,
     },
     /// A length does not fit its field.

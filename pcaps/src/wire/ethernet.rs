@@ -1,11 +1,11 @@
-//! Ethernet II (IEEE 802.3): header, frame check sequence, and what the wire adds to a frame.
+//! Ethernet II (IEEE 802.3): header, frame check sequence, and the bytes that the wire adds to a frame.
 
 use super::error::split;
 use super::{Crc32, MacAddr, WireError};
 
 /// Bytes of the header.
 pub const HEADER_LEN: usize = 14;
-/// Least bytes of a frame without FCS; shorter ones are padded when sent.
+/// Shortest frame in bytes, without FCS; shorter frames are padded when sent.
 pub const MIN_FRAME_LEN: u32 = 60;
 /// Bytes of the frame check sequence.
 pub const FCS_LEN: u32 = 4;
@@ -55,12 +55,12 @@ impl<'a> View<'a> {
         u16::from_be_bytes([self.header[12], self.header[13]])
     }
 
-    /// What follows the header.
+    /// Returns the bytes after the header.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The header as a value.
+    /// Returns the header as a value.
     pub fn header(&self) -> Header {
         Header { destination: self.destination(), source: self.source(), ethertype: self.ethertype() }
     }
@@ -78,7 +78,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..6].copy_from_slice(&self.destination.0);
@@ -88,13 +88,13 @@ impl Header {
     }
 }
 
-/// Bytes that a frame of `len` bytes without FCS takes on the wire: padded, with FCS, preamble and gap.
+/// Returns the bytes that a frame of `len` bytes without FCS takes on the wire: padded, with FCS, preamble and gap.
 pub const fn wire_len(len: u32) -> u64 {
     let padded = if len < MIN_FRAME_LEN { MIN_FRAME_LEN } else { len };
     padded as u64 + (FCS_LEN + GAP_LEN) as u64
 }
 
-/// The frame check sequence of a frame: CRC-32 (IEEE 802.3 §3.2.9). Its little-endian bytes follow the frame.
+/// Returns the frame check sequence of a frame: CRC-32 (IEEE 802.3 §3.2.9). Its little-endian bytes follow the frame.
 pub fn fcs(frame: &[u8]) -> u32 {
     Crc32::new().with(frame).finish()
 }

@@ -1,4 +1,4 @@
-//! [`FrameBuilder`]: composes headers into a frame and works out what depends on the whole of it: EtherTypes,
+//! [`FrameBuilder`]: composes headers into a frame and computes the fields that depend on the whole frame: EtherTypes,
 //! protocol numbers, lengths and checksums.
 
 mod transport;
@@ -6,12 +6,12 @@ mod transport;
 use super::{Checksum, MacAddr, WireError, arp, ethernet, icmp, ipv4, ipv6, roce, tcp, udp, vlan, vxlan};
 use transport::Transport;
 
-/// What a frame carries after its headers.
+/// Content of a frame after its headers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload<'a> {
     /// These bytes.
     Bytes(&'a [u8]),
-    /// So many zero bytes.
+    /// A number of zero bytes.
     Zeros(usize),
 }
 
@@ -23,7 +23,7 @@ impl Payload<'_> {
         }
     }
 
-    /// The bytes that can change a one's-complement sum.
+    /// Returns the bytes that affect a one's-complement sum.
     const fn summed(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes,
@@ -67,7 +67,7 @@ pub struct FrameBuilder {
 }
 
 impl FrameBuilder {
-    /// An untagged frame of EtherType 0 between two stations.
+    /// Creates an untagged frame of EtherType 0 between two stations.
     pub const fn new(destination: MacAddr, source: MacAddr) -> Self {
         let network = Network::Raw { ethertype: 0 };
         Self { destination, source, service_tag: None, tag: None, network, transport: Transport::None }
@@ -80,7 +80,7 @@ impl FrameBuilder {
         self
     }
 
-    /// Adds a service VLAN tag (802.1ad) in front of the other one, if there is one; its EtherType is worked out.
+    /// Adds a service VLAN tag (802.1ad) before the customer tag, if there is one; its EtherType is computed.
     #[must_use]
     pub const fn service_vlan(mut self, tag: vlan::Tag) -> Self {
         self.service_tag = Some(tag);
@@ -143,7 +143,7 @@ impl FrameBuilder {
         self
     }
 
-    /// Adds a UDP header and those of RoCEv2. Padding to a multiple of four and the invariant CRC follow the
+    /// Adds a UDP header and the headers of RoCEv2. Padding to a multiple of four and the invariant CRC follow the
     /// payload.
     #[must_use]
     pub const fn roce(mut self, outer: udp::Header, headers: roce::Headers) -> Self {
@@ -151,7 +151,7 @@ impl FrameBuilder {
         self
     }
 
-    /// Bytes of all headers; the invariant CRC of RoCEv2 is not one.
+    /// Returns the bytes of all headers, without RoCEv2's invariant CRC.
     pub const fn header_len(&self) -> usize {
         let tag = vlan::TAG_LEN * (self.tag.is_some() as usize + self.service_tag.is_some() as usize);
         let network = match self.network {
@@ -166,7 +166,7 @@ impl FrameBuilder {
     /// Writes the frame into `out`, whose contents are replaced.
     ///
     /// # Errors
-    /// A payload too long for the length fields, or a transport without IP; `out` then has unspecified contents.
+    /// Fails if the payload is too long for the length fields, or a transport has no IP; the contents of `out` are then unspecified.
     #[inline]
     pub fn build(&self, payload: Payload<'_>, out: &mut Vec<u8>) -> Result<(), WireError> {
         out.clear();
@@ -208,11 +208,11 @@ impl FrameBuilder {
         Ok(())
     }
 
-    /// Writes the frame with so many zero bytes of payload that it has `len` bytes, or the headers alone if those
-    /// have more. A RoCEv2 packet is up to three bytes shorter, so that it needs no padding.
+    /// Writes the frame with zero bytes of payload up to a length of `len` bytes, or the headers alone if they are
+    /// longer. A RoCEv2 packet is up to three bytes shorter, so that it needs no padding.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// Fails in the cases of [`build`](Self::build).
     #[inline]
     pub fn build_len(&self, len: usize, out: &mut Vec<u8>) -> Result<(), WireError> {
         let zeros = match self.transport {
@@ -251,7 +251,7 @@ impl FrameBuilder {
     }
 }
 
-/// A length as its 16-bit field.
+/// Returns a length as its 16-bit field.
 fn fit(protocol: &'static str, found: usize) -> Result<u16, WireError> {
     u16::try_from(found).map_err(|_| WireError::Long { protocol, found, expected: u16::MAX.into() })
 }

@@ -43,18 +43,18 @@ impl<'a> View<'a> {
         u16::from_be_bytes([self.header[2], self.header[3]])
     }
 
-    /// The four bytes whose meaning the type gives: identifier and sequence of an echo.
+    /// Returns the four bytes whose meaning the type gives: identifier and sequence of an echo.
     pub fn rest(&self) -> [u8; 4] {
         let [_, _, _, _, rest @ ..] = *self.header;
         rest
     }
 
-    /// What follows the header.
+    /// Returns the bytes after the header.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The header as a value.
+    /// Returns the header as a value.
     pub fn header(&self) -> Header {
         Header { kind: self.kind(), code: self.code(), checksum: self.checksum(), rest: self.rest() }
     }
@@ -74,7 +74,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let ([c, d], [e, f, g, h]) = (self.checksum.to_be_bytes(), self.rest);
         [self.kind, self.code, c, d, e, f, g, h]

@@ -1,4 +1,4 @@
-//! The IPv4 header (RFC 791). Options are seen by the view and not emitted.
+//! IPv4 header (RFC 791). The view reads options; the builder emits none.
 
 use std::net::Ipv4Addr;
 
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
         self.header[1] & 3
     }
 
-    /// Bytes of header and payload, as the header says.
+    /// Returns the bytes of header and payload, as the header says.
     pub fn total_len(&self) -> u16 {
         self.u16(2)
     }
@@ -64,12 +64,12 @@ impl<'a> View<'a> {
         self.u16(4)
     }
 
-    /// Whether the packet must not be fragmented.
+    /// Returns true if the packet must not be fragmented.
     pub fn dont_fragment(&self) -> bool {
         self.header[6] & 0x40 != 0
     }
 
-    /// Whether more fragments follow.
+    /// Returns true if more fragments follow.
     pub fn more_fragments(&self) -> bool {
         self.header[6] & 0x20 != 0
     }
@@ -94,7 +94,7 @@ impl<'a> View<'a> {
         self.u16(10)
     }
 
-    /// Whether the header checksum is right.
+    /// Returns true if the header checksum is correct.
     pub fn checksum_ok(&self) -> bool {
         Checksum::new().with(self.header).with(self.options).finish() == 0
     }
@@ -114,13 +114,14 @@ impl<'a> View<'a> {
         self.options
     }
 
-    /// What follows the header, as far as the total length says and the bytes go: without Ethernet padding.
+    /// Returns the bytes after the header up to the total length, without Ethernet padding. It is shorter if the bytes
+    /// end before.
     pub fn payload(&self) -> &'a [u8] {
         let len = usize::from(self.total_len()).saturating_sub(HEADER_LEN + self.options.len());
         self.rest.get(..len).unwrap_or(self.rest)
     }
 
-    /// The header as a value, without its options.
+    /// Returns the header as a value, without its options.
     pub fn header(&self) -> Header {
         Header {
             dscp: self.dscp(),
@@ -154,9 +155,9 @@ pub struct Header {
     pub total_len: u16,
     /// Identification of fragments.
     pub identification: u16,
-    /// Whether the packet must not be fragmented.
+    /// True if the packet must not be fragmented.
     pub dont_fragment: bool,
-    /// Whether more fragments follow.
+    /// True if more fragments follow.
     pub more_fragments: bool,
     /// Place of the fragment, in units of 8 bytes; higher bits than 13 are cut off.
     pub fragment_offset: u16,
@@ -173,7 +174,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header with time to live 64 that must not be fragmented; the rest is for [`FrameBuilder`] to fill in.
+    /// Creates a header with time to live 64 that must not be fragmented; the rest is for [`FrameBuilder`] to fill in.
     ///
     /// [`FrameBuilder`]: super::FrameBuilder
     pub const fn new(source: Ipv4Addr, destination: Ipv4Addr) -> Self {
@@ -193,7 +194,7 @@ impl Header {
         }
     }
 
-    /// The same header with its right checksum.
+    /// Returns the header with its correct checksum.
     #[must_use]
     pub fn with_checksum(mut self) -> Self {
         self.checksum = 0;
@@ -201,7 +202,7 @@ impl Header {
         self
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let flags = u16::from(self.dont_fragment) << 14 | u16::from(self.more_fragments) << 13;
         let mut bytes = [0; HEADER_LEN];

@@ -46,12 +46,12 @@ impl<'a> View<'a> {
         u32::from_be_bytes([0, self.header[1], self.header[2], self.header[3]]) & MAX_FLOW_LABEL
     }
 
-    /// Bytes after the fixed header, as it says.
+    /// Returns the bytes after the fixed header, as it says.
     pub fn payload_len(&self) -> u16 {
         u16::from_be_bytes([self.header[4], self.header[5]])
     }
 
-    /// Protocol of what follows.
+    /// Returns the protocol of the next header.
     pub fn next_header(&self) -> u8 {
         self.header[6]
     }
@@ -71,12 +71,12 @@ impl<'a> View<'a> {
         Ipv6Addr::from(std::array::from_fn::<u8, 16, _>(|index| self.header[24 + index]))
     }
 
-    /// What follows the fixed header, as far as the payload length says and the bytes go.
+    /// Returns the bytes after the fixed header up to the payload length. It is shorter if the bytes end before.
     pub fn payload(&self) -> &'a [u8] {
         self.rest.get(..usize::from(self.payload_len())).unwrap_or(self.rest)
     }
 
-    /// The header as a value.
+    /// Returns the header as a value.
     pub fn header(&self) -> Header {
         Header {
             dscp: self.dscp(),
@@ -106,7 +106,7 @@ pub struct Header {
     pub flow_label: u32,
     /// Bytes after the fixed header.
     pub payload_len: u16,
-    /// Protocol of what follows.
+    /// Protocol of the next header.
     pub next_header: u8,
     /// Hop limit.
     pub hop_limit: u8,
@@ -117,7 +117,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header with hop limit 64; the rest is for [`FrameBuilder`](super::FrameBuilder) to fill in.
+    /// Creates a header with hop limit 64; the rest is for [`FrameBuilder`](super::FrameBuilder) to fill in.
     pub const fn new(source: Ipv6Addr, destination: Ipv6Addr) -> Self {
         Self {
             dscp: 0,
@@ -131,7 +131,7 @@ impl Header {
         }
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let class = u32::from(self.dscp << 2 | self.ecn & 3);
         let first = 6 << 28 | class << 20 | self.flow_label & MAX_FLOW_LABEL;

@@ -13,13 +13,13 @@ impl MacAddr {
     /// ff:ff:ff:ff:ff:ff.
     pub const BROADCAST: Self = Self([0xff; 6]);
 
-    /// The low 48 bits of `bits`.
+    /// Returns the low 48 bits of `bits`.
     pub const fn from_u64(bits: u64) -> Self {
         let [_, _, a, b, c, d, e, f] = bits.to_be_bytes();
         Self([a, b, c, d, e, f])
     }
 
-    /// Whether it names a group (its first bit on the wire is set).
+    /// Returns true if the address is a group address (its first bit on the wire is set).
     pub const fn is_multicast(self) -> bool {
         self.0[0] & 1 != 0
     }

@@ -7,7 +7,7 @@ use super::{MacAddr, WireError};
 
 /// Bytes after the Ethernet header, padding to the shortest frame included.
 pub const PACKET_LEN: usize = 46;
-/// Destination of every such frame; no bridge forwards it.
+/// Destination address of all PAUSE and PFC frames; bridges do not forward it.
 pub const DESTINATION: MacAddr = MacAddr::from_u64(0x01_80_c2_00_00_01);
 /// Opcode of PAUSE.
 pub const PAUSE: u16 = 0x0001;
@@ -28,7 +28,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Checks that there is a frame of one of the two opcodes.
+    /// Checks that the bytes are a frame with one of the two opcodes.
     pub fn new(bytes: &'a [u8]) -> Result<Self, WireError> {
         const PROTOCOL: &str = "MAC control";
         let (bytes, _) = split(PROTOCOL, bytes)?;
@@ -47,7 +47,7 @@ impl<'a> View<'a> {
         self.u16(0)
     }
 
-    /// The frame as a value.
+    /// Returns the frame as a value.
     pub fn packet(&self) -> Packet {
         if self.opcode() == PAUSE {
             return Packet::Pause { quanta: self.u16(2) };
@@ -66,26 +66,26 @@ impl<'a> View<'a> {
 pub enum Packet {
     /// Pauses the whole link.
     Pause {
-        /// How long.
+        /// Pause time in quanta.
         quanta: u16,
     },
     /// Pauses classes.
     Pfc {
         /// Class-enable vector: bit n says that the time of class n counts.
         enabled: u8,
-        /// How long, by class.
+        /// Pause time in quanta, by class.
         quanta: [u16; CLASSES],
     },
 }
 
 impl Packet {
-    /// A PFC frame that gives the classes of a vector one time.
+    /// Returns a PFC frame that has one time for all classes of a vector.
     pub fn pfc(enabled: u8, quanta: u16) -> Self {
         let of = |class| if enabled >> class & 1 != 0 { quanta } else { 0 };
         Self::Pfc { enabled, quanta: std::array::from_fn(of) }
     }
 
-    /// The bytes on the wire, with the padding.
+    /// Returns the bytes on the wire, with the padding.
     pub fn to_bytes(self) -> [u8; PACKET_LEN] {
         let mut bytes = [0; PACKET_LEN];
         match self {

@@ -1,8 +1,8 @@
-//! RoCEv2 (InfiniBand Architecture, annex A17): the transport headers behind UDP and the invariant CRC that ends
-//! every packet.
+//! RoCEv2 (InfiniBand Architecture, annex A17): the transport headers after UDP, and the invariant CRC that ends every
+//! packet.
 //!
-//! The invariant CRC covers what no router may change. Fields that routers do change count as ones: IPv4 type of
-//! service, time to live and checksum; IPv6 traffic class, flow label and hop limit; the UDP checksum; and the
+//! The invariant CRC covers the fields that no router may change. Fields that routers do change count as ones: IPv4
+//! type of service, time to live and checksum; IPv6 traffic class, flow label and hop limit; the UDP checksum; and the
 //! fifth byte of the base transport header, which holds the congestion bits (model: buffer §4.6).
 
 use super::error::split;
@@ -48,7 +48,7 @@ pub mod opcode {
     pub const CNP: u8 = 0x81;
 }
 
-/// A checked view of what follows the UDP header: room for the base transport header and the invariant CRC.
+/// Checked view of the bytes after the UDP header, which have room for the base transport header and the invariant CRC.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     header: &'a [u8; BTH_LEN],
@@ -71,7 +71,7 @@ impl<'a> View<'a> {
         self.header[0]
     }
 
-    /// Number of the destination queue pair.
+    /// Returns the number of the destination queue pair.
     pub fn destination_qp(&self) -> u32 {
         self.u24(5)
     }
@@ -81,17 +81,17 @@ impl<'a> View<'a> {
         self.u24(9)
     }
 
-    /// What lies between the base transport header and the invariant CRC: extension headers, payload, padding.
+    /// Returns the bytes between the base transport header and the invariant CRC: extension headers, payload, padding.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The invariant CRC, as found.
+    /// Returns the invariant CRC, as found.
     pub fn icrc(&self) -> u32 {
         u32::from_le_bytes(self.icrc)
     }
 
-    /// The base transport header as a value.
+    /// Returns the base transport header as a value.
     pub fn header(&self) -> Bth {
         let [opcode, flags, a, b, congestion, .., request, _, _, _] = *self.header;
         Bth {
@@ -139,7 +139,7 @@ pub struct Bth {
     pub reserved6: u8,
     /// Number of the destination queue pair, 24 bits.
     pub destination_qp: u32,
-    /// Whether an acknowledgement is asked for.
+    /// True if the sender requests an acknowledgement.
     pub ack_request: bool,
     /// The seven bits after the acknowledgement request, inside the invariant CRC.
     pub reserved7: u8,
@@ -148,7 +148,7 @@ pub struct Bth {
 }
 
 impl Bth {
-    /// A header in the default partition.
+    /// Creates a header in the default partition.
     pub const fn new(opcode: u8, destination_qp: u32, psn: u32) -> Self {
         Self {
             opcode,
@@ -167,7 +167,7 @@ impl Bth {
         }
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; BTH_LEN] {
         let bit = |flag: bool, place: u8| u8::from(flag) << place;
         let [p, q] = self.partition.to_be_bytes();
@@ -180,10 +180,10 @@ impl Bth {
     }
 }
 
-/// What follows the base transport header before the payload.
+/// Extension headers between the base transport header and the payload.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Extension {
-    /// Nothing.
+    /// No extension header.
     #[default]
     None,
     /// RDMA extended transport header: of the first or only packet of an RDMA WRITE, and of a READ request.
@@ -210,7 +210,7 @@ pub enum Extension {
 const EXTENSION_LEN: usize = 16;
 
 impl Extension {
-    /// Bytes on the wire.
+    /// Returns the bytes on the wire.
     pub const fn byte_len(self) -> usize {
         match self {
             Self::None => 0,
@@ -219,7 +219,7 @@ impl Extension {
         }
     }
 
-    /// The bytes on the wire, of which [`byte_len`](Self::byte_len) count.
+    /// Returns the bytes on the wire, of which [`byte_len`](Self::byte_len) count.
     fn to_bytes(self) -> [u8; EXTENSION_LEN] {
         let mut bytes = [0; EXTENSION_LEN];
         match self {
@@ -242,18 +242,18 @@ impl Extension {
 pub struct Headers {
     /// Base transport header; its padding is for [`FrameBuilder`](super::FrameBuilder) to fill in.
     pub bth: Bth,
-    /// What follows it.
+    /// Extension headers.
     pub extension: Extension,
 }
 
 impl Headers {
-    /// A congestion notification packet to a queue pair (model: buffer §4.6).
+    /// Returns a congestion notification packet to a queue pair (model: buffer §4.6).
     pub const fn cnp(destination_qp: u32) -> Self {
         let bth = Bth { becn: true, ..Bth::new(opcode::CNP, destination_qp, 0) };
         Self { bth, extension: Extension::Cnp }
     }
 
-    /// Bytes on the wire.
+    /// Returns the bytes on the wire.
     pub const fn byte_len(self) -> usize {
         BTH_LEN + self.extension.byte_len()
     }
@@ -264,16 +264,18 @@ impl Headers {
     }
 }
 
-/// The invariant CRC of a packet, given from its IP header on and without the four bytes of the CRC itself.
+/// Returns the invariant CRC of a packet, which is given from its IP header on and without the four bytes of the CRC
+/// itself.
 ///
 /// # Errors
-/// Bytes that are no IPv4 or IPv6 packet, or end inside the base transport header.
+/// Fails for bytes that are not an IPv4 or IPv6 packet, or that end inside the base transport header.
 pub fn icrc(packet: &[u8]) -> Result<u32, WireError> {
     let (start, len) = invariant(packet)?;
     Ok(start.with(&packet[len..]).finish())
 }
 
-/// The CRC of the headers up to the base transport header, with ones for what may change, and their length.
+/// Returns the CRC of the headers up to the base transport header, with ones for the fields that may change, and their
+/// length.
 pub(super) fn invariant(packet: &[u8]) -> Result<(Crc32, usize), WireError> {
     const PROTOCOL: &str = "RoCEv2";
     /// The largest IP header, UDP and base transport headers.

@@ -1,4 +1,4 @@
-//! The TCP header (RFC 9293). Options are seen by the view and not emitted.
+//! TCP header (RFC 9293). The view reads options; the builder emits none.
 
 use super::WireError;
 use super::error::split;
@@ -6,7 +6,7 @@ use super::error::split;
 /// Bytes of a header without options.
 pub const HEADER_LEN: usize = 20;
 
-/// Flag: no more data from the sender.
+/// Flag: the sender has finished sending.
 pub const FIN: u8 = 0x01;
 /// Flag: synchronise sequence numbers.
 pub const SYN: u8 = 0x02;
@@ -86,12 +86,12 @@ impl<'a> View<'a> {
         self.options
     }
 
-    /// What follows the header.
+    /// Returns the bytes after the header.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The header as a value, without its options.
+    /// Returns the header as a value, without its options.
     pub fn header(&self) -> Header {
         Header {
             source_port: self.source_port(),
@@ -136,7 +136,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// A segment with [`ACK`] and the largest window; the rest is for [`FrameBuilder`] to fill in.
+    /// Creates a segment with [`ACK`] and the largest window; the rest is for [`FrameBuilder`] to fill in.
     ///
     /// [`FrameBuilder`]: super::FrameBuilder
     pub const fn new(source_port: u16, destination_port: u16) -> Self {
@@ -152,7 +152,7 @@ impl Header {
         }
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..2].copy_from_slice(&self.source_port.to_be_bytes());

@@ -29,7 +29,7 @@ impl<'a> View<'a> {
         self.u16(2)
     }
 
-    /// Bytes of header and payload, as the header says.
+    /// Returns the bytes of header and payload, as the header says.
     pub fn length(&self) -> u16 {
         self.u16(4)
     }
@@ -39,12 +39,12 @@ impl<'a> View<'a> {
         self.u16(6)
     }
 
-    /// What follows the header, as far as the length says and the bytes go.
+    /// Returns the bytes after the header up to the length field. It is shorter if the bytes end before.
     pub fn payload(&self) -> &'a [u8] {
         self.rest.get(..usize::from(self.length()).saturating_sub(HEADER_LEN)).unwrap_or(self.rest)
     }
 
-    /// The header as a value.
+    /// Returns the header as a value.
     pub fn header(&self) -> Header {
         Header {
             source_port: self.source_port(),
@@ -73,12 +73,12 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header between two ports; the rest is for [`FrameBuilder`](super::FrameBuilder) to fill in.
+    /// Creates a header between two ports; the rest is for [`FrameBuilder`](super::FrameBuilder) to fill in.
     pub const fn new(source_port: u16, destination_port: u16) -> Self {
         Self { source_port, destination_port, length: HEADER_LEN as u16, checksum: 0 }
     }
 
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         bytes[..2].copy_from_slice(&self.source_port.to_be_bytes());

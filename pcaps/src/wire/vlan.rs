@@ -8,7 +8,7 @@ pub const TAG_LEN: usize = 4;
 /// Largest VLAN identifier.
 pub const MAX_VID: u16 = 0x0fff;
 
-/// A checked view of what follows an EtherType of [`TYPE_VLAN`](super::ethernet::TYPE_VLAN).
+/// Checked view of the bytes after an EtherType of [`TYPE_VLAN`](super::ethernet::TYPE_VLAN).
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     header: &'a [u8; TAG_LEN],
@@ -41,12 +41,12 @@ impl<'a> View<'a> {
         u16::from_be_bytes([self.header[2], self.header[3]])
     }
 
-    /// What follows the tag.
+    /// Returns the bytes after the tag.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The tag as a value.
+    /// Returns the tag as a value.
     pub fn tag(&self) -> Tag {
         Tag { pcp: self.pcp(), dei: self.dei(), vid: self.vid(), ethertype: self.ethertype() }
     }
@@ -66,7 +66,7 @@ pub struct Tag {
 }
 
 impl Tag {
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; TAG_LEN] {
         let control = u16::from(self.pcp & 7) << 13 | u16::from(self.dei) << 12 | self.vid & MAX_VID;
         let [[a, b], [c, d]] = [control.to_be_bytes(), self.ethertype.to_be_bytes()];

@@ -13,7 +13,7 @@ pub const MAX_VNI: u32 = 0x00ff_ffff;
 /// Flag: the network identifier counts.
 const HAS_VNI: u8 = 0x08;
 
-/// A checked view of a header and the frame behind it.
+/// Checked view of a header and the inner frame.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
     header: &'a [u8; HEADER_LEN],
@@ -25,7 +25,8 @@ impl<'a> View<'a> {
     pub fn new(bytes: &'a [u8]) -> Result<Self, WireError> {
         let (header, payload): (&[u8; HEADER_LEN], _) = split("VXLAN", bytes)?;
         if header[0] & HAS_VNI == 0 {
-            let (found, expected) = (header[0].into(), "bit 0x08, for a network identifier that counts");
+            let (found, expected) =
+                (header[0].into(), "bit 0x08, which marks the network identifier as valid");
             return Err(WireError::Field { protocol: "VXLAN", field: "flags", found, expected });
         }
         Ok(Self { header, payload })
@@ -36,12 +37,12 @@ impl<'a> View<'a> {
         u32::from_be_bytes([0, self.header[4], self.header[5], self.header[6]])
     }
 
-    /// The frame inside.
+    /// Returns the frame inside.
     pub fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
-    /// The header as a value.
+    /// Returns the header as a value.
     pub fn header(&self) -> Header {
         Header { vni: self.vni() }
     }
@@ -55,7 +56,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The bytes on the wire.
+    /// Returns the bytes on the wire.
     pub fn to_bytes(self) -> [u8; HEADER_LEN] {
         let [_, a, b, c] = self.vni.to_be_bytes();
         [HAS_VNI, 0, 0, 0, a, b, c, 0]

@@ -1,7 +1,8 @@
 //! Coverage of a program as text, JSON and HTML.
 
-use maud::{DOCTYPE, html as markup};
+use maud::html as markup;
 use serde_json::{Map, Value, json};
+use sluice_charts::Page;
 use sluice_exec::cover::{Class, Coverage, PointData, Points, Share};
 
 /// A point with its count.
@@ -78,58 +79,50 @@ pub fn shares(points: &Points, coverage: &Coverage) -> Value {
     )
 }
 
-const STYLE: &str = "body{font:14px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:0 1em}\
-table{border-collapse:collapse;margin:1em 0}td,th{padding:.15em .8em;text-align:left;border-bottom:1px solid #ddd}\
-td.n{text-align:right;font-variant-numeric:tabular-nums}.no{background:#fdd}.never{color:#888}";
-
-/// Returns the coverage as one HTML page without external files.
+/// One page that needs nothing else.
 #[must_use]
 pub fn html(program: &str, points: &Points, coverage: &Coverage) -> String {
-    markup! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                title { "coverage of " (program) }
-                style { (maud::PreEscaped(STYLE)) }
-            }
-            body {
-                h1 { "Coverage of " (program) }
-                table {
-                    tr { th { "class" } th { "reached" } th { "of" } th { "%" } th { "what" } }
-                    @for (class, key, doc) in Class::TABLE {
-                        @let share = coverage.share(points, class);
-                        tr {
-                            td { a href={ "#" (key) } { (key) } }
-                            td.n { (share.hit) }
-                            td.n { (share.total) }
-                            td.n { (share.percent()) }
-                            td { (doc) }
-                        }
-                    }
+    let summary = markup! {
+        table {
+            tr { th.l { "class" } th { "reached" } th { "of" } th { "%" } th.l { "what" } }
+            @for (class, key, doc) in Class::TABLE {
+                @let share = coverage.share(points, class);
+                tr {
+                    td.l { a href={ "#" (key) } { (key) } }
+                    td { (share.hit) }
+                    td { (share.total) }
+                    td { (share.percent()) }
+                    td.l { (doc) }
                 }
-                @for (class, key, _) in Class::TABLE {
-                    h2 id=(key) { (key) }
-                    table {
-                        tr { th { "point" } th { "packets" } }
-                        @for row in rows(points, coverage, class) {
-                            @let class = if uncovered(&row) { "no" } else if row.1 == 0 { "never" } else { "" };
-                            tr class=(class) {
-                                td { (row.0.name) }
-                                td.n {
-                                    @match (row.1, row.0.unreachable) {
-                                        (0, Some(why)) => (why),
-                                        (n, _) => (n),
-                                    }
-                                }
+            }
+        }
+    };
+    let mut page = Page::new(&format!("Coverage of {program}")).header(summary);
+    for (class, key, _) in Class::TABLE {
+        let list = markup! {
+            table {
+                tr { th.l { "point" } th { "packets" } }
+                @for row in rows(points, coverage, class) {
+                    @let class = match (uncovered(&row), row.1) {
+                        (true, _) => Some("missing"),
+                        (false, 0) => Some("muted"),
+                        _ => None,
+                    };
+                    tr class=[class] {
+                        td.l { (row.0.name) }
+                        td {
+                            @match (row.1, row.0.unreachable) {
+                                (0, Some(why)) => (why),
+                                (n, _) => (n),
                             }
                         }
                     }
                 }
             }
-        }
+        };
+        page = page.section(key, key, &list);
     }
-    .into_string()
+    page.html()
 }
 
 #[cfg(test)]

@@ -71,12 +71,12 @@ fn message(frame: &Frame) -> Message {
         (opcode::DATA, _, _, true) => ("TAIL", "#b02a37", Part::Signal, true, true),
         (opcode::DATA, _, true, _) => ("RTT_REQUEST", "#2b6cb0", Part::Signal, true, true),
         (opcode::DATA, 1, ..) => ("REROUTED", "#b7602b", Part::Data, false, true),
-        (opcode::DATA, ..) => ("DATA", "#9aa5b1", Part::Data, false, true),
+        (opcode::DATA, ..) => ("DATA", "#a0aec0", Part::Data, false, true),
         (opcode::REPLY, 1, ..) => (CLEAR, "#6e4a9e", Part::Answer, true, false),
         (opcode::REPLY, ..) => ("RTT_REPLY", "#2f855a", Part::Answer, true, false),
         (opcode::NOTIFY, ..) => ("NOTIFY", "#188996", Part::FrequentAnswer, true, true),
         // As a host sends and receives it.
-        _ => ("DATA", "#9aa5b1", Part::Data, false, false),
+        _ => ("DATA", "#a0aec0", Part::Data, false, false),
     };
     let note = |name, value: u8, shown| Some(Note { name, value: value.into(), shown });
     let notes = [note(EPOCH, epoch, epoch_shown), note(PATH, path, path_shown)];

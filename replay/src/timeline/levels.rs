@@ -3,17 +3,29 @@
 use sluice_switch::{Subject, TimelineRow};
 use std::collections::BTreeMap;
 
-/// Most points that a line keeps. A line with twice as many is thinned out to this number.
-const POINTS: usize = 1024;
-/// Most lines of a drawing: more cannot be told apart.
+/// Most grains that a place keeps. A place with twice as many is thinned out to this number.
+const GRAINS: usize = 1024;
+/// Lines of a drawing: more cannot be told apart.
 const LINES: usize = 8;
+
+/// Levels of a place within a grain of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Grain {
+    /// Time in ps of the first level.
+    time: u64,
+    /// The highest level, in cells.
+    peak: u32,
+    /// Time in ps of the last level.
+    last_time: u64,
+    /// The last level, in cells.
+    last: u32,
+}
 
 /// One place over time: a level from each point to the next.
 #[derive(Clone, Debug, Default)]
 struct Steps {
-    /// Time in ps and cells.
-    points: Vec<(u64, u32)>,
-    /// Time in ps. Points closer together than this become one, the highest.
+    grains: Vec<Grain>,
+    /// Time in ps. Levels of one grain become two points: the highest level and the last one.
     grain: u64,
     peak: u32,
 }
@@ -21,43 +33,44 @@ struct Steps {
 impl Steps {
     fn add(&mut self, time: u64, cells: u32) {
         self.peak = self.peak.max(cells);
-        match self.points.last_mut() {
-            Some(last) if time / self.grain.max(1) == last.0 / self.grain.max(1) && self.grain > 0 => {
-                last.1 = last.1.max(cells);
-                // What follows the peak within a grain is seen with the next grain's first point.
-            }
-            _ => self.points.push((time, cells)),
-        }
-        if self.points.len() >= 2 * POINTS {
+        self.join(Grain { time, peak: cells, last_time: time, last: cells });
+        if self.grains.len() >= 2 * GRAINS {
             self.coarsen();
         }
     }
 
-    /// Widens the grain until no more than [`POINTS`] points are left.
-    fn coarsen(&mut self) {
-        let span = self.points.last().map_or(0, |l| l.0) - self.points.first().map_or(0, |f| f.0);
-        self.grain = (self.grain * 2).max(span / POINTS as u64).max(1);
-        let mut kept: Vec<(u64, u32)> = Vec::with_capacity(2 * POINTS);
-        for (time, cells) in self.points.drain(..) {
-            match kept.last_mut() {
-                Some(last) if last.0 / self.grain == time / self.grain => last.1 = last.1.max(cells),
-                _ => kept.push((time, cells)),
+    /// Adds a grain, as a part of the last one if both are the same.
+    fn join(&mut self, new: Grain) {
+        match self.grains.last_mut() {
+            Some(old) if self.grain > 0 && new.time / self.grain == old.time / self.grain => {
+                *old = Grain { time: old.time, peak: old.peak.max(new.peak), ..new };
             }
+            _ => self.grains.push(new),
         }
-        self.points = kept;
     }
 
-    /// Corners of the steps in microseconds, up to the end.
-    fn corners(&self, end: u64) -> Vec<(f64, f64)> {
-        let micros = |ps: u64| ps as f64 / 1e6;
-        let mut corners = Vec::with_capacity(2 * self.points.len() + 1);
-        let mut held = 0;
-        for (time, cells) in self.points.iter().copied().chain([(end, self.points.last().map_or(0, |p| p.1))])
-        {
-            corners.extend([(micros(time), f64::from(held)), (micros(time), f64::from(cells))]);
-            held = cells;
+    /// Widens the grain until at most [`GRAINS`] grains are left.
+    fn coarsen(&mut self) {
+        let span = self.grains.last().map_or(0, |l| l.time) - self.grains.first().map_or(0, |f| f.time);
+        self.grain = (self.grain * 2).max(span / GRAINS as u64).max(1);
+        for grain in std::mem::take(&mut self.grains) {
+            self.join(grain);
         }
-        corners
+    }
+
+    /// Returns levels from 0 on, as microseconds and cells. The last level lasts until `end`.
+    fn points(&self, end: u64) -> Vec<(f64, f64)> {
+        let point = |time: u64, cells: u32| (time as f64 / 1e6, f64::from(cells));
+        let mut points = Vec::with_capacity(2 * self.grains.len() + 2);
+        points.extend(self.grains.first().map(|first| point(first.time, 0)));
+        for grain in &self.grains {
+            points.push(point(grain.time, grain.peak));
+            if grain.last != grain.peak {
+                points.push(point(grain.last_time, grain.last));
+            }
+        }
+        points.extend(self.grains.last().map(|last| point(end.max(last.last_time), last.last)));
+        points
     }
 }
 
@@ -107,7 +120,7 @@ impl Levels {
                 _ if *index == 0 => name.clone(),
                 _ => format!("{name}, partition {index}"),
             };
-            Line { name, points: steps.corners(self.end) }
+            Line { name, points: steps.points(self.end) }
         };
         busiest.into_iter().map(line).collect()
     }
@@ -124,20 +137,42 @@ mod tests {
             let peak = if n == 777_777 { 5_000 } else { (n % 100) as u32 };
             steps.add(n * 1_000, peak);
         }
-        assert!(steps.points.len() < 2 * POINTS);
+        assert!(steps.grains.len() < 2 * GRAINS);
         assert_eq!(steps.peak, 5_000);
-        let highest = steps.points.iter().max_by_key(|p| p.1).unwrap();
-        assert_eq!(highest.1, 5_000);
-        assert!(highest.0.abs_diff(777_777_000) <= steps.grain, "{highest:?}");
-        assert!(steps.points.windows(2).all(|w| w[0].0 < w[1].0));
+        let highest = steps.grains.iter().max_by_key(|g| g.peak).unwrap();
+        assert_eq!(highest.peak, 5_000);
+        assert!(highest.time.abs_diff(777_777_000) <= steps.grain, "{highest:?}");
+        assert!(steps.grains.windows(2).all(|w| w[0].last_time < w[1].time));
     }
 
     #[test]
-    fn steps_are_drawn_with_their_corners() {
+    fn a_drawing_ends_with_the_last_level() {
+        // Bursts, each of which is gone before the next one; then one that ends with the run.
+        let mut steps = Steps::default();
+        for n in 0..1_000_000u64 {
+            steps.add(n * 1_000, if n % 10_000 < 5_000 { 100 } else { 0 });
+        }
+        assert!(steps.grain > 1_000, "levels share grains");
+        steps.add(1_000_000_000, 700);
+        steps.add(1_000_000_001, 0);
+        let points = steps.points(1_000_000_002);
+        assert_eq!(points.iter().map(|p| p.1).fold(0.0, f64::max), 700.0);
+        assert_eq!(points.last(), Some(&(1_000.000_002, 0.0)));
+        // No level lasts longer than a burst and a grain on each of its sides.
+        let most = 5.0 + 2.0 * steps.grain as f64 / 1e6;
+        let mut begin = None;
+        for (time, cells) in points {
+            assert!(begin.is_none_or(|from| time - from <= most), "{begin:?} until {time}");
+            begin = (cells > 0.0).then(|| begin.unwrap_or(time));
+        }
+    }
+
+    #[test]
+    fn a_place_begins_empty_and_holds_its_last_level() {
         let mut steps = Steps::default();
         steps.add(1_000_000, 4);
-        steps.add(3_000_000, 0);
-        let drawn = steps.corners(5_000_000);
-        assert_eq!(drawn, [(1.0, 0.0), (1.0, 4.0), (3.0, 4.0), (3.0, 0.0), (5.0, 0.0), (5.0, 0.0)]);
+        steps.add(3_000_000, 2);
+        assert_eq!(steps.points(5_000_000), [(1.0, 0.0), (1.0, 4.0), (3.0, 2.0), (5.0, 2.0)]);
+        assert!(Steps::default().points(5).is_empty());
     }
 }

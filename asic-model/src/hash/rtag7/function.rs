@@ -1,6 +1,6 @@
-//! The functions on a message of seven words.
+//! The RTAG7 functions on a message of seven words.
 
-/// What a function hashes: seven words, each fed with its lowest byte first. Word 6 holds the seed.
+/// Input of a function: seven words, each read from its lowest byte on. Word 6 holds the seed.
 pub type Rtag7Message = [u32; 7];
 
 /// Polynomials in reflected form (model: hashing §1.2).
@@ -50,17 +50,18 @@ impl Rtag7Function {
     pub const UNCORRELATED: [Self; 6] =
         [Self::Crc32Lo, Self::Ccitt, Self::Bisync, Self::Crc32Hi, Self::Xor16, Self::Xor8];
 
-    /// The selector code, 3..=11.
+    /// Returns the selector code, 3..=11.
     pub const fn code(self) -> u8 {
         self as u8 + 3
     }
 
-    /// The function of a selector code; `None` for the reserved ones (0..=2 and from 12 on), which output 0.
+    /// Returns the function of a selector code; `None` for the reserved codes (0 to 2, and 12 and above), which output
+    /// 0.
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code.checked_sub(3)?)).copied()
     }
 
-    /// The name users type.
+    /// Returns the name that users type.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Bisync => "bisync",
@@ -75,12 +76,12 @@ impl Rtag7Function {
         }
     }
 
-    /// The function of a name.
+    /// Returns the function of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|f| f.name() == name)
     }
 
-    /// The hash of a message, by definition: bit by bit, no tables.
+    /// Returns the hash of a message, by definition: bit by bit, no tables.
     pub fn hash(self, message: &Rtag7Message) -> u16 {
         match self {
             Self::Bisync => crc16(BISYNC, message),
@@ -95,13 +96,13 @@ impl Rtag7Function {
         }
     }
 
-    /// What a seed XORs onto every hash: the hash of the seed alone (model: hashing §2).
+    /// Returns the constant that a seed XORs onto every hash: the hash of the seed alone (model: hashing §2).
     pub fn seed_constant(self, seed: u32) -> u16 {
         self.hash(&[0, 0, 0, 0, 0, 0, seed])
     }
 }
 
-/// The shift register after the message: start 0, lowest bit first, no final XOR.
+/// Returns the shift register after the message: start 0, lowest bit first, no final XOR.
 fn crc(poly: u32, message: &Rtag7Message) -> u32 {
     let bytes = message.iter().flat_map(|word| word.to_le_bytes());
     bytes.fold(0, |register, byte| {
@@ -109,12 +110,12 @@ fn crc(poly: u32, message: &Rtag7Message) -> u32 {
     })
 }
 
-/// A 16-bit CRC: the register, bit-reversed.
+/// Returns a 16-bit CRC: the register, bit-reversed.
 fn crc16(poly: u32, message: &Rtag7Message) -> u16 {
     (crc(poly, message) as u16).reverse_bits()
 }
 
-/// All words XORed and folded to `bits` bits, a power of two up to 16.
+/// Returns all words XORed and folded to `bits` bits, a power of two up to 16.
 fn fold(message: &Rtag7Message, bits: u32) -> u16 {
     let mut sum = message.iter().fold(0, |sum, word| sum ^ word);
     let mut width = 32;

@@ -1,4 +1,4 @@
-//! The key: thirteen bins of 16 bits, enabled per class of packet.
+//! The RTAG7 key: thirteen bins of 16 bits, enabled per class of packet.
 
 use super::Rtag7Message;
 
@@ -35,16 +35,16 @@ pub enum Addresses {
     None,
     /// Source and destination.
     V4(u32, u32),
-    /// Source and destination, each as four words, first one first.
+    /// Source and destination, each as four words, the most significant word first.
     V6([u32; 4], [u32; 4]),
 }
 
-/// How an IPv6 address becomes 32 bits.
+/// Reduction of an IPv6 address to 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ipv6Fold {
     /// XOR of its four words.
     Xor,
-    /// Its last word alone: hosts that share it in different networks hash alike.
+    /// The last word alone. Hosts of different networks that share it have the same hash.
     LastWord,
 }
 
@@ -57,7 +57,7 @@ impl Ipv6Fold {
     }
 }
 
-/// What the unit sees of a packet.
+/// Fields of a packet that the unit reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rtag7Packet {
     /// Network addresses.
@@ -74,7 +74,7 @@ pub struct Rtag7Packet {
     pub ingress_port: u16,
     /// Module that it came from, in a system of several.
     pub source_module: u16,
-    /// Source MAC address, for packets that are no IP.
+    /// Source MAC address, for packets that are not IP.
     pub source_mac: u64,
     /// Destination MAC address, likewise.
     pub destination_mac: u64,
@@ -83,7 +83,7 @@ pub struct Rtag7Packet {
 }
 
 impl Rtag7Packet {
-    /// An IPv4 packet with nothing but a five-tuple.
+    /// Returns an IPv4 packet with nothing but a five-tuple.
     pub const fn five_tuple(source: u32, destination: u32, protocol: u8, ports: (u16, u16)) -> Self {
         Self {
             addresses: Addresses::V4(source, destination),
@@ -104,7 +104,7 @@ impl Rtag7Packet {
     }
 }
 
-/// Which bins are enabled, by class of packet: bit i for bin i.
+/// Enabled bins by class of packet: bit i for bin i.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BinMaps {
     /// IPv4 without ports.
@@ -113,7 +113,7 @@ pub struct BinMaps {
     pub ipv6: u16,
     /// TCP and UDP.
     pub l4: u16,
-    /// TCP and UDP whose two ports are equal: a map of its own.
+    /// TCP and UDP packets whose two ports are equal; they have a separate map.
     pub l4_equal_ports: u16,
     /// No IP.
     pub l2: u16,
@@ -130,7 +130,7 @@ impl BinMaps {
     };
 }
 
-/// How a packet becomes a message.
+/// Settings that turn a packet into a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyConfig {
     /// Enabled bins.
@@ -148,7 +148,7 @@ impl KeyConfig {
     pub const FIVE_TUPLE: Self =
         Self { maps: BinMaps::FIVE_TUPLE, ipv6: Ipv6Fold::Xor, preprocess: false, overlay: None };
 
-    /// The message of a packet.
+    /// Returns the message of a packet.
     pub fn message(&self, packet: &Rtag7Packet, seed: u32) -> Rtag7Message {
         let map = self.map(packet);
         let bins = self.bins(packet);
@@ -206,7 +206,7 @@ impl KeyConfig {
     }
 }
 
-/// Bins of a packet that is no IP; lengths in place of an EtherType count as 0.
+/// Returns the bins of a packet that is not IP. A length in place of an EtherType counts as 0.
 const fn l2_bins(packet: &Rtag7Packet) -> [u16; 12] {
     let (source, destination) = (packet.source_mac, packet.destination_mac);
     let ethertype = if packet.ethertype < 0x600 { 0 } else { packet.ethertype };
@@ -226,7 +226,7 @@ const fn l2_bins(packet: &Rtag7Packet) -> [u16; 12] {
     ]
 }
 
-/// The optional mixing of a bin, computed in 32 bits and cut to 16.
+/// Applies the optional mixing to a bin; it is computed in 32 bits and truncated to 16.
 const fn preprocessed(bin: u16) -> u16 {
     let x = bin as u32;
     (x ^ x >> 3 ^ x << 2) as u16

@@ -1,6 +1,7 @@
-//! From a packet to an index: four hash values, one of them chosen and rotated, one modulo.
+//! From a packet to an ECMP index: four hash values, one of which is selected and rotated, and a modulo.
 //!
-//! The two blocks, macro-flow, the two ECMP register sets, group arithmetic with its field widths.
+//! The module has the two hash blocks, macro-flow, the two ECMP register sets, and group arithmetic with the widths of
+//! the fields.
 
 use super::{KeyConfig, Rtag7Function, Rtag7Packet};
 use thiserror::Error;
@@ -10,7 +11,7 @@ const MEMBER_MASK: u16 = 0xfff;
 /// An index within a group has 10 bits.
 const INDEX_MASK: u16 = 0x3ff;
 
-/// One hash block: a seed and two functions. `None` is a reserved selector code: output 0.
+/// One hash block: a seed and two functions. `None` is a reserved selector code, which outputs 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     /// Seed, in word 6 of the message.
@@ -19,7 +20,7 @@ pub struct Block {
     pub functions: [Option<Rtag7Function>; 2],
 }
 
-/// What the ECMP stage takes.
+/// Hash value that the ECMP stage selects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SubSelect {
     /// First value of block A (code 0).
@@ -39,7 +40,7 @@ pub enum SubSelect {
 }
 
 impl SubSelect {
-    /// The meaning of a 3-bit code.
+    /// Returns the meaning of a 3-bit code.
     pub const fn from_code(code: u8) -> Option<Self> {
         Some(match code {
             0 => Self::A0,
@@ -54,16 +55,16 @@ impl SubSelect {
     }
 }
 
-/// A register set of the ECMP stage: what to take, how far to rotate it right.
+/// Register set of the ECMP stage: the selected hash value, and its rotation to the right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EcmpSelect {
-    /// What to take.
+    /// Selected hash value.
     pub sub_select: SubSelect,
     /// Rotation to the right, 0..=15.
     pub offset: u8,
 }
 
-/// Which byte of the macro-flow function counts.
+/// Byte of the macro-flow function that is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MacroByte {
     /// Bits 8..=15.
@@ -77,7 +78,7 @@ pub enum MacroByte {
 pub struct MacroFlow {
     /// The function, with block A's seed.
     pub function: Rtag7Function,
-    /// Which byte.
+    /// Byte that is used.
     pub byte: MacroByte,
     /// The set of each byte value.
     pub table: Box<[EcmpSelect; 256]>,
@@ -91,10 +92,10 @@ impl EcmpMask {
     /// All sixteen bits.
     pub const FULL: Self = Self(0xffff);
 
-    /// The mask of a 3-bit setting.
+    /// Returns the mask of a 3-bit setting.
     ///
     /// # Errors
-    /// Above 6.
+    /// Fails above 6.
     pub const fn from_setting(setting: u8) -> Result<Self, Rtag7Error> {
         if setting > 6 {
             return Err(Rtag7Error::Mask { found: setting });
@@ -102,7 +103,7 @@ impl EcmpMask {
         Ok(Self((0x3ff << setting) | ((1 << setting) - 1)))
     }
 
-    /// The mask.
+    /// Returns the mask.
     pub const fn bits(self) -> u16 {
         self.0
     }
@@ -116,10 +117,10 @@ pub struct EcmpGroup {
 }
 
 impl EcmpGroup {
-    /// A group of `size` (1..=1024) entries from `base` (0..=4095) on.
+    /// Creates a group of `size` (1..=1024) entries from `base` (0..=4095) on.
     ///
     /// # Errors
-    /// When either is out of range.
+    /// Fails if either is out of range.
     pub const fn new(base: u16, size: u16) -> Result<Self, Rtag7Error> {
         if size < 1 || size > INDEX_MASK + 1 {
             return Err(Rtag7Error::GroupSize { found: size });
@@ -130,12 +131,12 @@ impl EcmpGroup {
         Ok(Self { base, count_field: size - 1 })
     }
 
-    /// What the hardware field holds: the size less one.
+    /// Returns the value of the hardware's count field: the size less one.
     pub const fn count_field(self) -> u16 {
         self.count_field
     }
 
-    /// The entry of the member table that a value picks.
+    /// Returns the entry of the member table that a value picks.
     pub const fn entry(self, value: u16, mask: EcmpMask) -> u16 {
         let remainder = (value & mask.0) % (self.count_field + 1);
         let index = remainder & INDEX_MASK;
@@ -143,40 +144,40 @@ impl EcmpGroup {
     }
 }
 
-/// Why a unit cannot be configured so.
+/// Problem of a unit's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Rtag7Error {
-    /// No such group size.
+    /// The group size does not exist.
     #[error("an ECMP group of {found} entries: the index has 10 bits, so sizes are 1 to 1024")]
     GroupSize {
-        /// The size asked for.
+        /// Requested size.
         found: u16,
     },
-    /// No such entry.
+    /// The base does not exist.
     #[error("ECMP base pointer {found}: the member table has 4096 entries, 0 to 4095")]
     Base {
-        /// The base asked for.
+        /// Requested base.
         found: u16,
     },
-    /// No such mask.
+    /// The mask does not exist.
     #[error("ECMP mask setting {found}: settings are 0 (10 bits) to 6 (16 bits)")]
     Mask {
-        /// The setting asked for.
+        /// Requested setting.
         found: u8,
     },
     /// Offsets are 4 bits.
     #[error("ECMP offset {found}: a 16-bit value rotates by 0 to 15")]
     Offset {
-        /// The offset asked for.
+        /// Requested offset.
         found: u8,
     },
-    /// A third function on one switch.
+    /// The ports need a third function on one switch.
     #[error(
         "ports ask for {found} different ECMP hashes; a switch has two register sets: give the north-facing \
          ports one and the south-facing ports the other"
     )]
     TooManySets {
-        /// Different settings asked for.
+        /// Number of different settings.
         found: usize,
     },
 }
@@ -196,7 +197,7 @@ pub struct HashValues {
     pub lbid: u8,
 }
 
-/// What the ECMP stage takes for a packet.
+/// Hash value and offset that the ECMP stage selects for a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Selected {
     /// The rotated value.
@@ -211,16 +212,16 @@ pub struct Rtag7Unit {
     key: KeyConfig,
     blocks: [Block; 2],
     sets: [EcmpSelect; 2],
-    /// Which ports use the second set.
+    /// Ports that use the second set.
     second: Vec<bool>,
     macro_flow: Option<MacroFlow>,
 }
 
 impl Rtag7Unit {
-    /// A unit whose ingress port `p` uses what `by_port[p]` says; ports beyond use the first.
+    /// Creates a unit whose ingress port `p` uses `by_port[p]`; ports beyond the slice use the first entry.
     ///
     /// # Errors
-    /// When the ports ask for more than two different sets, or an offset is above 15.
+    /// Fails if the ports need more than two different sets, and if an offset is above 15.
     pub fn new(key: KeyConfig, blocks: [Block; 2], by_port: &[EcmpSelect]) -> Result<Self, Rtag7Error> {
         let mut sets: Vec<EcmpSelect> = Vec::new();
         for select in by_port {
@@ -244,7 +245,7 @@ impl Rtag7Unit {
     /// Lets macro-flow choose the set instead of the port.
     ///
     /// # Errors
-    /// When an offset is above 15.
+    /// Fails if an offset is above 15.
     pub fn with_macro_flow(mut self, macro_flow: MacroFlow) -> Result<Self, Rtag7Error> {
         if let Some(bad) = macro_flow.table.iter().find(|select| select.offset > 15) {
             return Err(Rtag7Error::Offset { found: bad.offset });
@@ -253,7 +254,7 @@ impl Rtag7Unit {
         Ok(self)
     }
 
-    /// The four hash values of a packet; load-balancing numbers and the destination are 0 and unknown.
+    /// Returns the four hash values of a packet; load-balancing numbers and the destination are 0 and unknown.
     pub fn values(&self, packet: &Rtag7Packet) -> HashValues {
         let [a, b] = self.blocks.map(|block| {
             let message = self.key.message(packet, block.seed);
@@ -262,7 +263,7 @@ impl Rtag7Unit {
         HashValues { a, b, ..HashValues::default() }
     }
 
-    /// What the ECMP stage takes, by macro-flow bucket or ingress port.
+    /// Selects by macro-flow bucket or ingress port.
     pub fn select(&self, packet: &Rtag7Packet, values: &HashValues) -> Selected {
         let by = match &self.macro_flow {
             Some(flow) => {

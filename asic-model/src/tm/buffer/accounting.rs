@@ -1,15 +1,16 @@
-//! The accounting core: what is charged to whom, who is refused, who is paused.
+//! Cell accounting of a shared buffer: charges, refusals and pauses.
 //!
-//! Every admitted packet is charged at once to its priority group, ingress port and ingress pool (or headroom
-//! pool), and to its queue, egress port and egress pool. Order (model: buffer §1.4):
+//! Every admitted packet is charged at once to its priority group, ingress port and ingress pool (or headroom pool),
+//! and to its queue, egress port and egress pool. The order of checks is (model: buffer §1.4):
 //!
-//! - *admit*: the whole memory; the group (a paused lossless one takes headroom, any other its reserved cells, then
-//!   shared ones); the queue (its reserved cells, then shared ones). Nothing is charged before both have agreed.
-//! - *release*: headroom before shared before reserved cells (decision D14), so that no packet needs to remember what
-//!   it was charged to.
+//! - *admit*: the whole memory; then the group (a paused lossless group takes headroom, any other group takes its
+//!   reserved cells and then shared cells); then the queue (its reserved cells, then shared cells). The buffer charges
+//!   cells only after all of these have agreed.
+//! - *release*: headroom before shared before reserved cells (decision D14), so that no packet needs to record the kind
+//!   of its cells.
 //!
-//! A lossless packet is never refused at egress, a lossy one at ingress only where a profile says so. Pauses and
-//! resumes come out of [`Buffer::edges`] in order.
+//! A lossless packet is never refused at egress; a lossy packet is refused at ingress only if a profile says so. Pauses
+//! and resumes are returned by [`Buffer::edges`] in order.
 
 use super::config::{BufferConfig, Choices, PRIORITY_GROUPS, PgConfig, PortBuffer, QueueBuffer, XoffTest};
 use super::gauge::{Gauge, Reader};
@@ -22,7 +23,7 @@ use crate::meter::Colour;
 use crate::tm::Counter;
 use crate::units::{Bytes, Cells, Divisor};
 
-/// A shared buffer: counters, limits, pauses.
+/// Shared buffer: counters, limits, pauses.
 #[derive(Debug, Clone)]
 pub struct Buffer {
     pub(super) cell: Divisor,
@@ -35,7 +36,7 @@ pub struct Buffer {
     /// `port * PRIORITY_GROUPS + pg`.
     pub(super) groups: Box<[Option<PgState>]>,
     pub(super) queues: Box<[QueueState]>,
-    /// First queue of each port, and one past the last.
+    /// First queue of each port, and one past the last queue.
     pub(super) first_queue: Box<[u32]>,
     /// Ingress and egress side of each port.
     pub(super) ports: Box<[[Side; 2]]>,
@@ -45,8 +46,8 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// An empty buffer. The configuration is one that [`super::BufferFile::resolve`] made; a wrong index in another
-    /// one refuses packets or counts them to the first pool.
+    /// Creates an empty buffer. The configuration must come from [`super::BufferFile::resolve`]; with a wrong index in
+    /// another configuration, the buffer refuses packets or counts them to the first pool.
     pub fn new(config: &BufferConfig) -> Self {
         let partitions = usize::from(config.partitions.max(1));
         let pools = |list: &[super::PoolConfig]| -> Box<[Pool]> {
@@ -82,19 +83,19 @@ impl Buffer {
         }
     }
 
-    /// Cells that a packet of `bytes` takes: at least one.
+    /// Returns the cells that a packet of `bytes` takes: at least one.
     #[inline]
     pub fn cells_of(&self, bytes: Bytes) -> Cells {
         let cells = self.cell.ceil(bytes.0.saturating_add(self.descriptor));
         Cells(u32::try_from(cells).unwrap_or(u32::MAX).max(1))
     }
 
-    /// Charges a packet, or says which rule refuses it; a refused one is counted to its group or queue and leaves
-    /// everything else as it was, but for the pause of a group that holds packets and whose threshold it met under
-    /// [`XoffTest::PreAdmission`].
+    /// Charges a packet, or refuses it. A refused packet is counted to its group or queue and changes nothing else,
+    /// with one exception: under [`XoffTest::PreAdmission`] it pauses a group that holds packets and whose threshold it
+    /// exceeds.
     ///
     /// # Errors
-    /// The refusal.
+    /// Returns the rule that refused the packet.
     pub fn admit(&mut self, a: &Arrival) -> Result<Charge, Refusal> {
         let need = self.cells_of(a.bytes).0;
         let pg = usize::from(a.in_port) * PRIORITY_GROUPS + usize::from(a.pg) % PRIORITY_GROUPS;
@@ -117,7 +118,7 @@ impl Buffer {
         let state = state.ok_or(Refusal { rule: Rule::PgMissing, used: 0, need, limit: 0 })?;
         let ingress = if charged { Plan::default() } else { self.ingress(state, need)? };
         let egress = self.fits_headroom(state, &ingress).and_then(|()| self.egress(a, need, queue));
-        // An empty group is not paused by a packet that is refused: nothing would ever let it resume.
+        // A refused packet must not pause an empty group, because no release would ever resume the group.
         if ingress.xoff && (egress.is_ok() || state.total() > 0) {
             self.pause(pg);
         }
@@ -141,7 +142,7 @@ impl Buffer {
         Ok(Charge { pg: pg as u32, queue: queue as u32, cells: need, copies })
     }
 
-    /// How the group would take the packet.
+    /// Returns the cells by kind that the group would charge.
     #[inline]
     fn ingress(&self, pg: &PgState, need: u32) -> Result<Plan, Refusal> {
         let refuse = |rule, used, need, limit| Err(Refusal { rule, used, need, limit });
@@ -179,7 +180,7 @@ impl Buffer {
         }
     }
 
-    /// Whether what a paused group takes fits its headroom and that of all.
+    /// Checks that the cells of a paused group fit its own headroom and the headroom pool.
     #[inline]
     fn fits_headroom(&self, pg: &PgState, plan: &Plan) -> Result<(), Refusal> {
         let need = plan.headroom;
@@ -199,7 +200,7 @@ impl Buffer {
         }
     }
 
-    /// How the queue would take the packet.
+    /// Returns the cells by kind that the queue would charge.
     #[inline]
     fn egress(&self, a: &Arrival, need: u32, queue: usize) -> Result<Plan, Refusal> {
         let Some(queue) = self.queues.get(queue) else { return Ok(Plan::default()) };
@@ -273,7 +274,7 @@ impl Buffer {
         }
     }
 
-    /// What follows a charge: pauses.
+    /// Pauses the groups whose threshold was reached by a charge.
     #[inline]
     fn after_charge(&mut self, pg: usize) {
         if self.choices.rescan {
@@ -314,7 +315,7 @@ impl Buffer {
         self.edges.push(PfcEdge { port: pg.port, pg: pg.index, priorities, xoff: true });
     }
 
-    /// Gives the cells of a packet back.
+    /// Releases the cells of a packet.
     pub fn release(&mut self, charge: Charge) {
         self.release_egress(&charge);
         if charge.copies != NO_GROUP {
@@ -330,7 +331,7 @@ impl Buffer {
         let shared = charge.cells.min(queue.shared.get());
         queue.shared.remove(shared);
         queue.reserved -= charge.cells - shared;
-        // What the pool holds of a queue is the queue's shared cells, so the pool has at least as many.
+        // A pool counts at least the shared cells of each of its queues, so this cannot underflow.
         if let Some(pool) = self.egress_pools.get_mut(queue.pool as usize) {
             pool.used.remove(shared);
         }
@@ -381,8 +382,9 @@ impl Buffer {
         }
     }
 
-    /// Announces `n` copies of one packet. Each must be given to [`admit`](Self::admit) once, and what is admitted to
-    /// [`release`](Self::release). `None` where each copy is charged by itself.
+    /// Opens a group of `n` copies of one packet that share cells. Each copy must be given to [`admit`](Self::admit)
+    /// once, and each admitted copy to [`release`](Self::release). Returns `None` if the profile charges each copy by
+    /// itself.
     pub fn open_copies(&mut self, n: u32) -> Option<CopyGroup> {
         if !self.choices.multicast_once || n < 2 {
             return None;
@@ -403,7 +405,7 @@ impl Buffer {
         Some(CopyGroup(index))
     }
 
-    /// One copy less; with the last one the cells are free.
+    /// Removes one copy from its group; the last copy frees the cells.
     fn leave(&mut self, group: u32) {
         let Some(copies) = self.copies.get_mut(group as usize) else { return };
         copies.left = copies.left.saturating_sub(1);
@@ -440,19 +442,19 @@ impl Buffer {
         (index < end).then_some(index as usize)
     }
 
-    /// Whether pauses or resumes have come up since [`edges`](Self::edges).
+    /// Returns true if there were pauses or resumes since the last [`edges`](Self::edges).
     #[inline]
     pub const fn has_edges(&self) -> bool {
         !self.edges.is_empty()
     }
 
-    /// Takes the pauses and resumes that came up, oldest first.
+    /// Removes and returns the pauses and resumes since the last call, oldest first.
     pub fn edges(&mut self) -> impl Iterator<Item = PfcEdge> + '_ {
         self.edges.drain(..)
     }
 
-    /// Counts a packet against a queue that something other than its limits refused; of copies that share cells there is
-    /// one fewer.
+    /// Counts a packet that was refused for a reason other than a limit against its queue. If the packet is one of
+    /// several copies that share cells, the group of copies becomes one smaller.
     pub fn refuse(&mut self, port: u16, queue: u8, bytes: Bytes, copies: Option<CopyGroup>) {
         let index = self.queue_index(port, queue);
         if let Some(queue) = index.and_then(|q| self.queues.get_mut(q)) {
@@ -463,7 +465,7 @@ impl Buffer {
         }
     }
 
-    /// Changes a group's threshold; the group is looked at when it next takes or gives back a packet.
+    /// Changes a group's threshold. The new threshold is tested when the group next takes or releases a packet.
     pub fn set_threshold(&mut self, port: u16, pg: u8, threshold: Threshold) {
         let index = usize::from(port) * PRIORITY_GROUPS + usize::from(pg) % PRIORITY_GROUPS;
         if let Some(pg) = self.groups.get_mut(index).and_then(Option::as_mut) {
@@ -471,15 +473,15 @@ impl Buffer {
         }
     }
 
-    /// Changes the size of every partition of an ingress pool, even to below what is in use: then nothing of it is
-    /// free.
+    /// Changes the size of every partition of an ingress pool. If the size is below the cells in use, the pool has no
+    /// free cells.
     pub fn set_ingress_pool_size(&mut self, pool: u8, pools: usize, size: Cells) {
         for pool in self.ingress_pools.iter_mut().skip(usize::from(pool)).step_by(pools.max(1)) {
             pool.limit = size.0;
         }
     }
 
-    /// Starts the reader's watermarks anew from what is in use.
+    /// Restarts the reader's watermarks from the cells in use.
     pub fn clear_watermarks(&mut self, reader: Reader) {
         self.total.used.clear(reader);
         let pools = [&mut self.ingress_pools, &mut self.egress_pools, &mut self.headroom_pools];
@@ -492,13 +494,13 @@ impl Buffer {
         self.queues.iter_mut().for_each(|q| q.shared.clear(reader));
     }
 
-    /// Cells of the group in use, of any kind.
+    /// Returns the cells of the group in use, of all kinds.
     pub fn pg_total(&self, port: u16, pg: u8) -> Cells {
         self.group(port, pg).map_or(Cells::ZERO, |pg| Cells(pg.total()))
     }
 }
 
-/// `n` eighths of a limit.
+/// Returns `n` eighths of a limit.
 const fn eighths(limit: u32, n: u8) -> u32 {
     if n >= 8 { limit } else { (limit as u64 * n as u64 / 8) as u32 }
 }

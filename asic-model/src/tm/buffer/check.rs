@@ -1,4 +1,4 @@
-//! Checks over a whole configuration, and the sums that they look at.
+//! Checks over a whole configuration, and the sums of the memory that they use.
 
 use super::config::{BufferConfig, PgConfig, Rules};
 use super::file::{Direction, PoolClass};
@@ -8,7 +8,7 @@ use super::threshold::Threshold;
 use crate::units::{Bytes, Cells};
 use std::collections::BTreeSet;
 
-/// Checks everything that needs more than one entry; returns how the memory is given out.
+/// Runs all checks that need more than one entry; returns how the memory is divided.
 pub(super) fn whole(r: &mut Resolver<'_>, config: &BufferConfig) -> Sums {
     let sums = sums(config);
     if sums.total() > config.size {
@@ -86,7 +86,7 @@ fn pools(r: &mut Resolver<'_>, config: &BufferConfig) {
     lossless_pool(r, config);
 }
 
-/// What ingress can admit of lossless traffic fits the egress pools for it.
+/// Checks that the egress pools for lossless traffic hold all lossless traffic that ingress can admit.
 fn lossless_pool(r: &mut Resolver<'_>, config: &BufferConfig) {
     let times = u64::from(config.partitions);
     let file = r.file;
@@ -121,7 +121,7 @@ fn lossless_pool(r: &mut Resolver<'_>, config: &BufferConfig) {
     }
 }
 
-/// Each lossless group's numbers against its pools.
+/// Checks the numbers of each lossless group against its pools.
 fn groups(r: &mut Resolver<'_>, config: &BufferConfig) {
     let seen: BTreeSet<_> = pgs(config)
         .filter_map(|pg| {
@@ -151,7 +151,7 @@ fn groups(r: &mut Resolver<'_>, config: &BufferConfig) {
     }
 }
 
-/// What a traffic class is at ingress it must be at egress, and both must exist.
+/// Checks that each traffic class is lossless or lossy at both ingress and egress, and that its group and queue exist.
 fn classes(r: &mut Resolver<'_>, config: &BufferConfig) {
     let reachable = config.maps.reachable();
     let ports = r.ports;
@@ -193,7 +193,7 @@ fn classes(r: &mut Resolver<'_>, config: &BufferConfig) {
     }
 }
 
-/// What Tofino's registers hold (model: tm §1, §2).
+/// Checks the limits of Tofino's registers (model: tm §1, §2).
 fn tofino(r: &mut Resolver<'_>, config: &BufferConfig) {
     for (what, n) in [("ingress", config.ingress_pools.len()), ("egress", config.egress_pools.len())] {
         if n > 4 {

@@ -1,6 +1,4 @@
-//! A buffer's configuration in cells, per port: what [`Buffer`](super::Buffer) runs on.
-//!
-//! Plain data.
+//! Configuration of a buffer in cells, per port, from which a [`Buffer`](super::Buffer) is created.
 
 use super::map::QosMaps;
 use super::threshold::Threshold;
@@ -10,66 +8,68 @@ use crate::tm::watchdog::WatchdogConfig;
 use crate::units::{Bytes, Cells, Duration};
 use serde::Deserialize;
 
-/// Priority groups of a port.
+/// Number of priority groups of a port.
 pub const PRIORITY_GROUPS: usize = 8;
 
-/// Whose words and defaults a profile uses; the accounting is the same.
+/// Vocabulary and defaults of a profile; the accounting is the same for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Rules {
-    /// SAI objects as SONiC configures them: a group is paused by the packet that brings it to its threshold.
+    /// SAI objects as SONiC configures them: the packet that brings a group to its threshold pauses the group.
     Sai,
-    /// Tofino's priority groups with guaranteed, shared and skid cells over application pools: a group is paused by
-    /// the packet that no longer fits its threshold, and that packet is the first in the skid pool.
+    /// Tofino's priority groups with guaranteed, shared and skid cells over application pools: the packet that no
+    /// longer fits the threshold pauses the group, and that packet is the first in the skid pool.
     Tofino,
 }
 
-/// When a lossless group is paused (decision D1).
+/// Test that pauses a lossless group (decision D1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum XoffTest {
-    /// After a packet was charged: shared cells have reached the threshold. The next packet goes to headroom.
+    /// After a packet was charged: the group pauses if its shared cells have reached the threshold. The next packet
+    /// takes headroom.
     PostAdmission,
-    /// Before a packet is charged: with it, shared cells would pass the threshold. It goes to headroom itself.
+    /// Before a packet is charged: the group pauses if the packet would bring its shared cells above the threshold.
+    /// This packet takes headroom.
     PreAdmission,
 }
 
-/// Choices on which sources differ or are silent (model: buffer §9).
+/// Answers to questions on which sources differ or are silent (model: buffer §9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Choices {
-    /// D1.
+    /// D1: test that pauses a lossless group.
     pub xoff_test: XoffTest,
-    /// D2: after every charge all groups of the pool are looked at, not only the packet's own. Slow.
+    /// D2: true if every charge tests all groups of the pool instead of only the packet's own. Slow.
     pub rescan: bool,
-    /// D5: a lossy packet is dropped when the ingress pool is full.
+    /// D5: true if a lossy packet is dropped when the ingress pool is full.
     pub lossy_needs_ingress_pool: bool,
-    /// D7: where a queue's length is taken and packets are marked.
+    /// D7: point at which the queue length is read and packets are marked.
     pub mark_point: MarkPoint,
-    /// D17: a multicast packet is charged to its group once; else each copy is.
+    /// D17: true if a multicast packet is charged to its group once; if false, each copy is charged.
     pub multicast_once: bool,
 }
 
-/// A pool, one partition of it.
+/// One partition of a pool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PoolConfig {
-    /// Its name.
+    /// Name of the pool.
     pub name: String,
-    /// Shared cells of one partition.
+    /// Shared cells of the partition.
     pub size: Cells,
 }
 
-/// A lossless group's room beyond its threshold.
+/// Settings of a lossless group for the time after its threshold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lossless {
-    /// Most headroom cells of the group.
+    /// Largest number of headroom cells of the group.
     pub cap: Cells,
-    /// The group's headroom pool, else its headroom is its own.
+    /// Index of the headroom pool; `None`: the group's headroom is private.
     pub headroom_pool: Option<u8>,
-    /// Shared cells at which a paused group may resume however low its threshold is.
+    /// Level of shared cells at which a paused group may resume, however low its threshold is.
     pub xon: Cells,
-    /// Shared cells below the threshold at which a paused group may resume.
+    /// Distance below the threshold at which a paused group may resume, in shared cells.
     pub xon_offset: Cells,
-    /// Bit n: PFC priority n pauses what fills this group.
+    /// Bit n: the group pauses PFC priority n.
     pub priorities: u8,
 }
 
@@ -78,11 +78,11 @@ pub struct Lossless {
 pub struct PgConfig {
     /// Index of its ingress pool.
     pub pool: u8,
-    /// Cells that are its own.
+    /// Reserved cells.
     pub reserved: Cells,
-    /// Limit of its shared cells.
+    /// Limit of the shared cells.
     pub threshold: Threshold,
-    /// Set for a lossless group.
+    /// Settings of a lossless group; `None` for a lossy one.
     pub lossless: Option<Lossless>,
 }
 
@@ -91,53 +91,53 @@ pub struct PgConfig {
 pub struct QueueBuffer {
     /// Index of its egress pool.
     pub pool: u8,
-    /// Cells that are its own.
+    /// Reserved cells.
     pub reserved: Cells,
-    /// Limit of its shared cells.
+    /// Limit of the shared cells.
     pub threshold: Threshold,
-    /// It is never refused a packet at egress.
+    /// True if the queue is lossless, and so never refuses a packet at egress.
     pub lossless: bool,
-    /// Limits of yellow and red packets, in eighths of the threshold (model: tm §2); 8 is the threshold.
+    /// Limits of yellow and red packets, in eighths of the threshold (model: tm §2); 8 is the whole threshold.
     pub colour_eighths: [u8; 2],
-    /// Index of its ECN profile.
+    /// Index of the queue's ECN profile.
     pub ecn: Option<u8>,
-    /// The PFC priority that pauses it.
+    /// PFC priority that pauses the queue.
     pub priority: Option<u8>,
 }
 
 /// A port's groups and queues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortBuffer {
-    /// Partition of the memory that it competes in.
+    /// Partition of the memory that the port uses.
     pub partition: u16,
-    /// Its priority groups; one that is not configured takes no packet.
+    /// Priority groups; a group without configuration admits no packet.
     pub groups: [Option<PgConfig>; PRIORITY_GROUPS],
-    /// Its queues.
+    /// Queues.
     pub queues: Vec<QueueBuffer>,
-    /// Most cells of packets that came in by it.
+    /// Most cells of packets that arrived on the port.
     pub ingress_limit: Option<Cells>,
-    /// Most cells of packets that wait to leave by it.
+    /// Most cells of packets that wait to be sent on the port.
     pub egress_limit: Option<Cells>,
-    /// Bit n: a received pause of priority n stops the queues of that priority.
+    /// Bit n: a received pause of priority n pauses the queues of that priority.
     pub pfc_receive: u8,
 }
 
-/// A whole buffer.
+/// Configuration of a whole buffer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BufferConfig {
     /// The profile's name.
     pub name: String,
-    /// Words and defaults.
+    /// Vocabulary and defaults.
     pub rules: Rules,
     /// Bytes per cell.
     pub cell: Bytes,
-    /// Bytes charged per packet beside its own.
+    /// Bytes charged per packet in addition to its own.
     pub descriptor: Bytes,
     /// Cells of the memory.
     pub size: Cells,
     /// Partitions of every pool.
     pub partitions: u16,
-    /// What sources disagree on.
+    /// Answers to questions on which sources disagree.
     pub choices: Choices,
     /// Ingress pools.
     pub ingress_pools: Vec<PoolConfig>,
@@ -147,16 +147,16 @@ pub struct BufferConfig {
     pub headroom_pools: Vec<PoolConfig>,
     /// Ports.
     pub ports: Vec<PortBuffer>,
-    /// Packets to classes.
+    /// Maps from code points to traffic classes, groups and queues.
     pub maps: QosMaps,
-    /// Marking profiles that queues name.
+    /// ECN profiles that queues name.
     pub ecn: Vec<EcnProfile>,
-    /// PFC at the MACs.
+    /// PFC settings of the MACs.
     pub pfc: PfcConfig,
-    /// The watchdog, if it is on.
+    /// Settings of the PFC watchdog; `None`: off.
     pub watchdog: Option<WatchdogConfig>,
-    /// A queue that holds packets and sends none for this long is emptied.
+    /// Time after which a queue that holds packets and sends none is emptied; `None`: never.
     pub stuck_queue_timeout: Option<Duration>,
-    /// Odd things that the profile accepts knowingly.
+    /// Failed checks that the profile accepts, with their consequences.
     pub accepted: Vec<String>,
 }

@@ -1,15 +1,16 @@
-//! Where sources disagree or say nothing (model: buffer §9): what is done, and how to have it otherwise.
+//! Questions on which sources disagree or are silent (model: buffer §9): the default answer, and the profile key that
+//! changes it.
 
-/// One such question.
+/// One question and its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decision {
-    /// Its id.
+    /// Id, `D1` to `D17`.
     pub id: &'static str,
-    /// The question.
+    /// Question.
     pub question: &'static str,
-    /// What is done by default.
+    /// Default answer.
     pub taken: &'static str,
-    /// The key of a profile file that changes it, or why none does.
+    /// Key of a profile file that changes the answer, or the reason why there is none.
     pub switch: &'static str,
 }
 
@@ -22,44 +23,44 @@ const fn decision(
     Decision { id, question, taken, switch }
 }
 
-/// All seventeen.
+/// All decisions, in the order of their ids.
 pub const DECISIONS: [Decision; 17] = [
     decision(
         "D1",
         "when a lossless group is paused",
-        "sai: after a packet that brings it to its threshold; tofino: by the packet that does not fit any more",
+        "sai: by the packet that reaches the threshold, after its admission; tofino: by the first packet that no longer fits",
         "decisions.xoff_test",
     ),
     decision(
         "D2",
         "whether other groups are paused when a threshold falls",
-        "not before their own next packet",
+        "no: each group is checked at its own next packet",
         "decisions.rescan",
     ),
     decision(
         "D3",
         "whether a pool's size includes what is reserved",
-        "no; the sheet's Trident 2 profile says yes",
+        "no; the Trident 2 profile (td2) says yes",
         "pool_includes_reserved",
     ),
     decision("D4", "partitions of the memory", "one; Tomahawk profiles say four", "partitions"),
     decision(
         "D5",
         "a lossy packet when the ingress pool is full",
-        "dropped, as ingress_pool",
+        "the packet is dropped; drop reason ingress_pool",
         "decisions.lossy_needs_ingress_pool",
     ),
     decision("D6", "alpha of index 7", "128", "alpha"),
     decision(
         "D7",
         "where packets are marked",
-        "as they leave the queue, by the length left behind",
+        "at dequeue, by the queue length that the packet leaves behind",
         "decisions.mark_point",
     ),
     decision(
         "D8",
         "packets without ECN beyond Kmin",
-        "never marked; they pass, or are dropped by the same curve",
+        "they are never marked; they pass, or the same curve drops them",
         "ecn.wred",
     ),
     decision(
@@ -72,38 +73,43 @@ pub const DECISIONS: [Decision; 17] = [
     decision(
         "D11",
         "what a CNP is",
-        "a packet of its own, in its class by its DSCP",
+        "a separate packet, whose class follows from its DSCP",
         "none: a switch treats it as any packet",
     ),
     decision(
         "D12",
         "whether a pause ends by itself",
-        "after its quanta; senders ask again after half of them",
+        "yes, after its quanta; the sender repeats the frame after half of them",
         "pfc.refresh_percent",
     ),
-    decision("D13", "how the watchdog sees a storm", "as Broadcom's script", "watchdog.predicate"),
+    decision(
+        "D13",
+        "how the watchdog detects a storm",
+        "as SONiC's script for Broadcom does",
+        "watchdog.predicate",
+    ),
     decision(
         "D14",
-        "which cells are given back first",
+        "which cells are released first",
         "headroom, then shared, then reserved",
         "none: any other order would need a tag per packet",
     ),
     decision(
         "D15",
         "how soon a pause takes effect",
-        "at the bound for the line's rate; at 10G 67 quanta",
+        "after the standard's bound for the line rate; 67 quanta at 10G",
         "pfc.reaction",
     ),
     decision(
         "D16",
         "PFC frames and CNPs in the accounting",
-        "MAC control frames never enter it; CNPs are packets of their class",
+        "MAC control frames are not counted; CNPs count as packets of their class",
         "none: a MAC control frame never reaches the buffer",
     ),
     decision(
         "D17",
         "what a multicast packet costs at ingress",
-        "one charge, free with its last copy",
+        "one charge, which is released with the last copy",
         "decisions.multicast_once",
     ),
 ];

@@ -1,6 +1,4 @@
-//! A buffer profile as a TOML file: SONiC's tables with their names, in bytes.
-//!
-//! The file's form.
+//! Buffer profile as a TOML file: SONiC's tables with their names, in bytes.
 
 use super::config::{Rules, XoffTest};
 use crate::tm::ecn::MarkPoint;
@@ -9,42 +7,42 @@ use crate::units::{BitRate, Bytes, Duration, Length};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// A profile as its file gives it.
+/// Contents of a profile file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferFile {
-    /// Its name.
+    /// Name of the profile.
     pub name: String,
-    /// One line about it.
+    /// Description in one line.
     pub doc: String,
-    /// `sai` or `tofino`: words and defaults.
+    /// `sai` or `tofino`: vocabulary and defaults.
     pub rules: Rules,
     /// Bytes per cell.
     pub cell: Bytes,
-    /// The memory.
+    /// Size of the memory.
     pub buffer: Bytes,
-    /// Bytes charged per packet beside its own.
+    /// Bytes charged per packet in addition to its own.
     #[serde(default)]
     pub descriptor: Bytes,
-    /// D4: partitions of the memory; a port competes in one, and every pool is divided by their number.
+    /// D4: number of partitions of the memory. A port uses one, and every pool is divided by their number.
     #[serde(default = "one")]
     pub partitions: u16,
-    /// D3: the sizes of ingress pools include what is reserved for their groups.
+    /// D3: true if the sizes of ingress pools include the reserved cells of their groups.
     #[serde(default)]
     pub pool_includes_reserved: bool,
-    /// Bits of a cell count in the chip: alpha times a pool must fit.
+    /// Bits of a cell count in the chip: alpha times a pool's size must fit.
     #[serde(default)]
     pub cell_count_bits: Option<u32>,
-    /// Checks that may fail, by name.
+    /// Names of checks that may fail.
     #[serde(default)]
     pub accept: Vec<String>,
-    /// Cable of ports that name none.
+    /// Cable length of ports without their own.
     #[serde(default = "five_metres")]
     pub cable: Length,
-    /// PFC priorities of ports that name none.
+    /// PFC priorities of ports without their own.
     #[serde(default)]
     pub pfc_enable: String,
-    /// What sources disagree on.
+    /// Answers to questions on which sources disagree.
     #[serde(default)]
     pub decisions: DecisionEntry,
     /// D6: values of alpha that differ from `2^n`, by `n`: `"7" = "64"`, `"-8" = "0"`, `"0" = "3/4"`.
@@ -61,18 +59,18 @@ pub struct BufferFile {
     pub pg: Vec<PgEntry>,
     /// Queues.
     pub queue: Vec<QueueEntry>,
-    /// Packets to classes; SONiC's AZURE maps if absent.
+    /// Maps from packets to classes; SONiC's AZURE maps if absent.
     #[serde(default)]
     pub maps: MapEntry,
-    /// Marking profiles.
+    /// ECN profiles.
     #[serde(default)]
     pub ecn: Vec<EcnEntry>,
-    /// PFC at the MACs.
+    /// PFC settings of the MACs.
     #[serde(default)]
     pub pfc: PfcEntry,
-    /// The watchdog; off if absent.
+    /// Settings of the PFC watchdog; off if absent.
     pub watchdog: Option<WatchdogEntry>,
-    /// A queue that holds packets and sends none for this long, whatever keeps it, is emptied; never if absent.
+    /// Time after which a queue that holds packets and sends none, for any reason, is emptied; never if absent.
     pub stuck_queue_timeout: Option<Duration>,
 }
 
@@ -88,24 +86,24 @@ fn all() -> String {
     "*".to_owned()
 }
 
-/// How the share of free cells of a BAF index is taken.
+/// Interpretation of a BAF index as a share of the free cells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BafReading {
-    /// As alpha: 1/64 .. 4 (model: tm §2).
+    /// As alpha: 1/64 to 4 (model: tm §2).
     #[default]
     Alpha,
-    /// As the percentage that the driver prints: 1.5 .. 80 %.
+    /// As the percentage that the driver prints: 1.5 to 80 %.
     Percent,
 }
 
-/// Choices, each with its default.
+/// Answers to the decisions, each with its default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DecisionEntry {
     /// D1; by default `post-admission` under `sai`, `pre-admission` under `tofino`.
     pub xoff_test: Option<XoffTest>,
-    /// D2.
+    /// D2; default false.
     pub rescan: bool,
     /// D5; default true.
     pub lossy_needs_ingress_pool: Option<bool>,
@@ -113,42 +111,42 @@ pub struct DecisionEntry {
     pub mark_point: MarkPoint,
     /// D17; default true.
     pub multicast_once: Option<bool>,
-    /// How BAF indices are read.
+    /// Interpretation of BAF indices.
     pub baf: BafReading,
 }
 
-/// Ports that differ from the profile's defaults.
+/// Settings of ports that differ from the profile's defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PortEntry {
-    /// Which.
+    /// Ports, such as `0-15`, `*` or `internal`.
     #[serde(default = "all")]
     pub ports: String,
     /// Length of their cables.
     pub cable: Option<Length>,
-    /// Their partition; by default ports are split evenly, in order.
+    /// Partition of the ports; by default ports are divided evenly, in order.
     pub partition: Option<u16>,
-    /// Most that packets that came in by one may hold.
+    /// Most bytes of packets that arrived on one port.
     pub ingress_limit: Option<Bytes>,
-    /// Most that packets that wait for one may hold.
+    /// Most bytes of packets that wait to be sent on one port.
     pub egress_limit: Option<Bytes>,
     /// PFC priorities.
     pub pfc_enable: Option<String>,
 }
 
-/// What a pool is for.
+/// Use of a pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
-    /// Priority groups.
+    /// Shared cells of priority groups.
     Ingress,
-    /// Queues.
+    /// Shared cells of queues.
     Egress,
     /// Headroom of all lossless groups.
     Skid,
 }
 
-/// What traffic a pool is for.
+/// Class of traffic that a pool admits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolClass {
@@ -165,57 +163,57 @@ pub enum PoolClass {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoolEntry {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it is for.
+    /// Use of the pool.
     pub direction: Direction,
-    /// What traffic it is for.
+    /// Class of traffic.
     #[serde(default)]
     pub class: PoolClass,
-    /// Its size over all partitions.
+    /// Size over all partitions.
     pub size: Bytes,
-    /// Headroom that the lossless groups of an ingress pool share; without one each group's is its own.
+    /// Headroom that the lossless groups of an ingress pool share; if absent, each group's headroom is private.
     pub xoff: Option<Bytes>,
-    /// Instead of `xoff`: the groups' demand divided by this; 0 turns it off.
+    /// Alternative to `xoff`: the shared headroom is the groups' demand divided by this number; 0 turns sharing off.
     pub over_subscribe_ratio: Option<u32>,
 }
 
-/// A profile of groups or queues. Several of one name differ by speed and cable: a port's is that of its speed with
-/// the shortest cable that is no shorter than its own.
+/// Profile of groups or queues. Profiles of one name differ by speed and cable: a port uses the one of its speed with
+/// the shortest cable that is at least as long as its own.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileEntry {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its pool.
+    /// Name of its pool.
     pub pool: String,
-    /// Port speed that it is for.
+    /// Port speed of the profile; any speed if absent.
     pub speed: Option<BitRate>,
-    /// Longest cable that it is for.
+    /// Longest cable of the profile; any length if absent.
     pub cable: Option<Length>,
-    /// Reserved bytes; if headroom is private, with the headroom.
+    /// Reserved bytes; if headroom is private, the sum of reserved bytes and headroom.
     #[serde(default)]
     pub size: Bytes,
-    /// Headroom, the group's cap if it is shared; its presence makes a group lossless.
+    /// Headroom; if it is shared, the group's cap. A profile with this key is lossless.
     pub xoff: Option<Bytes>,
-    /// A paused group may resume at this many shared bytes however low its threshold is.
+    /// Level of shared bytes at which a paused group may resume, however low its threshold is.
     #[serde(default)]
     pub xon: Bytes,
-    /// A paused group may resume this far below its threshold; Tofino's hysteresis.
+    /// Distance below the threshold at which a paused group may resume (Tofino's hysteresis).
     #[serde(default)]
     pub xon_offset: Bytes,
-    /// Alpha is `2^n`.
+    /// Exponent `n` of the alpha `2^n`.
     pub dynamic_th: Option<i64>,
-    /// A fixed limit; 0 for none.
+    /// Fixed limit; 0: no limit other than the size of the pool.
     pub static_th: Option<Bytes>,
     /// Tofino's buffer allocation factor, 0 (1.5 %) to 8 (80 %).
     pub baf: Option<i64>,
-    /// Added to a dynamic limit.
+    /// Bytes added to a dynamic limit.
     #[serde(default)]
     pub base: Bytes,
-    /// Yellow packets' limit, in eighths.
+    /// Limit of yellow packets, in eighths of the threshold.
     pub yellow_eighths: Option<i64>,
-    /// Red packets' limit, in eighths.
+    /// Limit of red packets, in eighths of the threshold.
     pub red_eighths: Option<i64>,
 }
 
@@ -223,14 +221,14 @@ pub struct ProfileEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PgEntry {
-    /// Which ports.
+    /// Ports.
     #[serde(default = "all")]
     pub ports: String,
-    /// Which groups.
+    /// Priority groups.
     pub pgs: String,
-    /// Their profile.
+    /// Name of their profile.
     pub profile: String,
-    /// PFC priorities that they pause; by default each its own number.
+    /// PFC priorities that the groups pause; by default group n pauses priority n.
     pub priorities: Option<String>,
 }
 
@@ -238,20 +236,20 @@ pub struct PgEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueEntry {
-    /// Which ports.
+    /// Ports.
     #[serde(default = "all")]
     pub ports: String,
-    /// Which queues.
+    /// Queues.
     pub queues: String,
-    /// Their profile.
+    /// Name of their profile.
     pub profile: String,
-    /// Their marking profile.
+    /// Name of their ECN profile.
     pub ecn: Option<String>,
-    /// The PFC priority that pauses them; by default each its own number below 8.
+    /// PFC priority that pauses the queues; by default priority n pauses queue n, for queues below 8.
     pub priority: Option<i64>,
 }
 
-/// Maps by ranges of numbers: `{ "3" = 3, "48-63" = 6, others = 1 }`.
+/// Maps from ranges of numbers: `{ "3" = 3, "48-63" = 6, others = 1 }`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct MapEntry {
@@ -259,7 +257,7 @@ pub struct MapEntry {
     pub dscp_to_tc: BTreeMap<String, i64>,
     /// PCP to traffic class.
     pub pcp_to_tc: BTreeMap<String, i64>,
-    /// Traffic class of packets with neither.
+    /// Traffic class of packets with neither DSCP nor PCP.
     pub default_tc: i64,
     /// Traffic class to priority group.
     pub tc_to_pg: BTreeMap<String, i64>,
@@ -267,19 +265,20 @@ pub struct MapEntry {
     pub tc_to_queue: BTreeMap<String, i64>,
 }
 
-/// A marking profile.
+/// ECN profile.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EcnEntry {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// SONiC's ecn mode: the colours that are marked, such as `all`, `none`, `green_yellow`.
+    /// SONiC's ECN mode: the colours that are marked, such as `all`, `none`, `green_yellow`.
     #[serde(default = "every")]
     pub mode: String,
-    /// D8: packets that cannot be marked are dropped by the same curve.
+    /// D8: true if the same curve drops packets that cannot be marked.
     #[serde(default)]
     pub wred: bool,
-    /// The average moves by `1 / 2^n` of the difference per packet; 0 takes the length itself.
+    /// Weight of the moving average: at each packet the average moves by `1 / 2^n` of the difference. 0 uses the
+    /// current length.
     #[serde(default)]
     pub average_shift: u8,
     /// Curves.
@@ -290,19 +289,19 @@ fn every() -> String {
     "all".to_owned()
 }
 
-/// A curve for a colour, a speed, or all.
+/// Marking curve of a colour, a speed, or all.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CurveEntry {
-    /// `green`, `yellow`, `red`; all if absent.
+    /// `green`, `yellow` or `red`; all colours if absent.
     pub colour: Option<String>,
-    /// Port speed; all that have no curve of their own if absent.
+    /// Port speed; if absent, all speeds without their own curve.
     pub speed: Option<BitRate>,
-    /// Nothing is marked up to here.
+    /// Length up to which no packet is marked.
     pub kmin: Bytes,
-    /// Everything is marked beyond.
+    /// Length beyond which every packet is marked.
     pub kmax: Bytes,
-    /// Probability at `kmax`, in per cent.
+    /// Probability at `kmax`, in percent.
     #[serde(default = "hundred")]
     pub pmax: i64,
 }
@@ -311,17 +310,18 @@ const fn hundred() -> i64 {
     100
 }
 
-/// PFC at the MACs.
+/// PFC settings of the MACs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PfcEntry {
-    /// Pause time asked for.
+    /// Pause time of sent frames, in quanta.
     pub quanta: u16,
-    /// Asked for again after this share of it, in per cent; 0: never.
+    /// Share of the pause time after which a pause is repeated, in percent; 0: never.
     pub refresh_percent: i64,
-    /// Pauses of all priorities are obeyed.
+    /// True if pauses of all priorities are obeyed.
     pub asymmetric: bool,
-    /// From a frame's last bit to its effect, such as `2us`; the standard's bound for the rate if absent.
+    /// Reaction time, from a frame's last bit to its effect, such as `2us`; the standard's bound for the rate if
+    /// absent.
     pub reaction: Option<String>,
 }
 
@@ -331,30 +331,30 @@ impl Default for PfcEntry {
     }
 }
 
-/// A time as SONiC writes it, in ms, or with its unit.
+/// Time as a bare number of milliseconds, as SONiC writes it, or with its unit.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 pub enum Milliseconds {
-    /// A bare number.
+    /// A bare number of milliseconds.
     Number(i64),
-    /// With a unit.
+    /// A number with its unit.
     Text(String),
 }
 
-/// The watchdog.
+/// Settings of the PFC watchdog.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WatchdogEntry {
-    /// How long a storm must last, 100 to 5000 ms.
+    /// Duration of a storm before the watchdog acts, 100 to 5000 ms.
     pub detection_time: Milliseconds,
-    /// How long it must be over, 100 to 60000 ms; absent: nothing is undone.
+    /// Time without pause frames before the action is reverted, 100 to 60000 ms; never if absent.
     pub restoration_time: Option<Milliseconds>,
     /// Time between polls, 100 to 1000 ms.
     pub poll_interval: Milliseconds,
     /// `drop`, `forward` or `alert`.
     #[serde(default = "drop_action")]
     pub action: String,
-    /// D13.
+    /// D13: predicate that detects a storm.
     #[serde(default)]
     pub predicate: Predicate,
 }
@@ -363,7 +363,7 @@ fn drop_action() -> String {
     "drop".to_owned()
 }
 
-/// A file that is no profile.
+/// Problem of a file that is not a buffer profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}:{line}: {message}")]
 pub struct BufferFileError {
@@ -371,15 +371,15 @@ pub struct BufferFileError {
     pub origin: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
 }
 
 impl BufferFile {
-    /// Parses a file's text.
+    /// Parses the text of a file.
     ///
     /// # Errors
-    /// Text that is not TOML, an unknown or missing key, a value of the wrong kind.
+    /// Fails on text that is not TOML, an unknown or missing key, and a value of the wrong type.
     pub fn parse(origin: &str, text: &str) -> Result<Self, BufferFileError> {
         toml::from_str(text).map_err(|e| {
             let at = e.span().map_or(0, |span| span.start.min(text.len()));

@@ -1,15 +1,15 @@
-//! A count of cells with its watermarks.
+//! Count of cells with its watermarks.
 
 use crate::units::Cells;
 
-/// Who reads a watermark. Each reader clears its own and no other's (model: buffer §1.9).
+/// Reader of a watermark. Each reader clears its own watermark and no other's (model: buffer §1.9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reader {
-    /// The operator's, cleared at will.
+    /// Watermark of the operator, cleared on request.
     User,
-    /// The operator's long-term one.
+    /// Long-term watermark of the operator.
     Persistent,
-    /// Telemetry's, cleared each period.
+    /// Watermark of telemetry, cleared each period.
     Periodic,
 }
 
@@ -18,13 +18,13 @@ impl Reader {
     pub const ALL: [Self; 3] = [Self::User, Self::Persistent, Self::Periodic];
 }
 
-/// Cells in use and the most since each reader's last clear.
+/// Cells in use, and the most since each reader's last clear.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Gauge {
     now: u32,
-    /// The most since any reader's last clear.
+    /// Most cells since any reader's last clear.
     peak: u32,
-    /// What each reader has from before that.
+    /// Per reader: most cells from its own last clear to the last clear of any reader.
     marks: [u32; 3],
 }
 
@@ -47,18 +47,18 @@ impl Gauge {
         self.now
     }
 
-    /// Cells in use.
+    /// Returns the cells in use.
     pub const fn current(&self) -> Cells {
         Cells(self.now)
     }
 
-    /// The most in use at once since the reader's last clear.
+    /// Returns the most cells that were in use at once since the reader's last clear.
     pub const fn watermark(&self, reader: Reader) -> Cells {
         let mark = self.marks[reader as usize];
         Cells(if mark > self.peak { mark } else { self.peak })
     }
 
-    /// Starts the reader's watermark anew from what is in use.
+    /// Restarts the reader's watermark from the cells in use.
     pub(super) fn clear(&mut self, reader: Reader) {
         for mark in &mut self.marks {
             *mark = self.peak.max(*mark);

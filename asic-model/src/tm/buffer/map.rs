@@ -1,26 +1,24 @@
-//! From a packet's code points to its traffic class, and from there to priority group and queue.
-//!
-//! The resolved maps.
+//! Maps from a packet's code points to its traffic class, and from there to priority group and queue.
 
 use super::config::PRIORITY_GROUPS;
 
-/// Traffic classes.
+/// Number of traffic classes.
 pub const TRAFFIC_CLASSES: usize = 8;
-/// DSCP code points.
+/// Number of DSCP code points.
 pub const DSCPS: usize = 64;
 
-/// What of a packet chooses its class.
+/// Code point of a packet that determines its traffic class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodePoint {
-    /// An IP packet's DSCP, 0 to 63.
+    /// DSCP of an IP packet, 0 to 63.
     Dscp(u8),
-    /// A VLAN tag's priority, 0 to 7, of a packet that is not IP.
+    /// VLAN priority of a tagged packet that is not IP, 0 to 7.
     Pcp(u8),
-    /// Neither.
+    /// The packet has neither.
     None,
 }
 
-/// Where a packet goes by its class.
+/// Traffic class of a packet, with group and queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Class {
     /// Traffic class.
@@ -31,14 +29,14 @@ pub struct Class {
     pub queue: u8,
 }
 
-/// DSCP and PCP to traffic class, traffic class to group and queue.
+/// Maps from DSCP and PCP to traffic class, and from traffic class to group and queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QosMaps {
     /// Traffic class by DSCP.
     pub dscp_to_tc: [u8; DSCPS],
     /// Traffic class by PCP.
     pub pcp_to_tc: [u8; 8],
-    /// Traffic class of packets with neither.
+    /// Traffic class of packets with neither DSCP nor PCP.
     pub default_tc: u8,
     /// Priority group by traffic class.
     pub tc_to_pg: [u8; TRAFFIC_CLASSES],
@@ -47,7 +45,7 @@ pub struct QosMaps {
 }
 
 impl QosMaps {
-    /// The class of a packet; code points beyond their bits are cut.
+    /// Returns the class of a packet. Bits of a code point beyond its width are ignored.
     #[inline]
     pub fn class(&self, point: CodePoint) -> Class {
         let tc = match point {
@@ -59,7 +57,7 @@ impl QosMaps {
         Class { tc, pg, queue: self.tc_to_queue[usize::from(tc)] }
     }
 
-    /// Traffic classes that code points can lead to, as bits.
+    /// Returns the traffic classes that some code point maps to, as bits.
     pub fn reachable(&self) -> u8 {
         let all = self.dscp_to_tc.iter().chain(&self.pcp_to_tc).chain([&self.default_tc]);
         all.fold(0, |bits, tc| bits | 1u8.checked_shl(u32::from(*tc)).unwrap_or(0))

@@ -1,4 +1,4 @@
-//! The maps of a profile file, checked.
+//! Resolution of the maps of a profile file.
 
 use super::config::PRIORITY_GROUPS;
 use super::map::{DSCPS, QosMaps, TRAFFIC_CLASSES};
@@ -7,11 +7,11 @@ use super::ranges::Selector;
 use super::resolve::Resolver;
 use std::collections::BTreeMap;
 
-/// SONiC's AZURE maps (model: buffer §1.8), for keys that a file does not have.
+/// SONiC's AZURE maps (model: buffer §1.8), used for keys that a file does not have.
 const AZURE_DSCP: [(u8, u8); 6] = [(3, 3), (4, 4), (5, 2), (8, 0), (46, 5), (48, 6)];
 
 impl QosMaps {
-    /// SONiC's AZURE maps, which hold where a profile says nothing else.
+    /// Returns SONiC's AZURE maps, the defaults.
     pub fn azure() -> QosMaps {
         let mut dscp_to_tc = [1; DSCPS];
         AZURE_DSCP.iter().for_each(|(dscp, tc)| dscp_to_tc[usize::from(*dscp)] = *tc);
@@ -26,7 +26,7 @@ impl QosMaps {
     }
 }
 
-/// The maps of the file.
+/// Resolves the maps of the file.
 pub(super) fn resolve(r: &mut Resolver<'_>) -> QosMaps {
     let given = &r.file.maps;
     let azure = QosMaps::azure();
@@ -57,7 +57,7 @@ pub(super) fn resolve(r: &mut Resolver<'_>) -> QosMaps {
     }
 }
 
-/// One map; `default` if the file has none.
+/// Resolves one map; returns `default` if the file has none.
 fn map<const N: usize>(
     r: &mut Resolver<'_>,
     place: &str,

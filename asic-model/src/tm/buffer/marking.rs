@@ -1,4 +1,4 @@
-//! Marking profiles, PFC and the watchdog of a profile file, checked.
+//! Resolution of ECN profiles, PFC settings and watchdog settings of a profile file.
 
 use super::file::{CurveEntry, EcnEntry, Milliseconds};
 use super::problem::Check;
@@ -11,14 +11,14 @@ use crate::units::{BitRate, Duration};
 /// The colours of SONiC's modes, in order.
 const COLOURS: [&str; 3] = ["green", "yellow", "red"];
 
-/// Marking profiles by entry and speed.
+/// ECN profiles by entry and speed.
 pub(super) struct Resolved {
     pub(super) profiles: Vec<EcnProfile>,
     by: Vec<(String, BitRate, u8)>,
 }
 
 impl Resolved {
-    /// The index of the profile that a queue entry names, on a port of that speed.
+    /// Returns the index of the ECN profile that a queue entry names, for a port of that speed.
     pub(super) fn of(
         &self,
         r: &mut Resolver<'_>,
@@ -35,7 +35,7 @@ impl Resolved {
     }
 }
 
-/// Every marking profile on every speed that ports have.
+/// Resolves every ECN profile for every speed of the ports.
 pub(super) fn profiles(r: &mut Resolver<'_>) -> Resolved {
     let mut speeds: Vec<BitRate> = r.ports.iter().map(|p| p.speed).collect();
     speeds.sort_unstable();
@@ -87,7 +87,8 @@ fn mode(r: &mut Resolver<'_>, entry: &EcnEntry) -> [bool; 3] {
     marks
 }
 
-/// The curve of a colour at a speed: one for both before one for the colour, for the speed, for all.
+/// Returns the curve of a colour at a speed. A curve for both comes before one for the colour, one for the speed, and
+/// one for all.
 fn curve(entry: &EcnEntry, colour: usize, speed: BitRate) -> Option<Curve> {
     let fits = |c: &&CurveEntry| {
         c.colour.as_deref().is_none_or(|name| COLOURS.get(colour) == Some(&name))
@@ -110,7 +111,7 @@ fn curve_is_sound(r: &mut Resolver<'_>, entry: &EcnEntry, c: &CurveEntry) {
     }
 }
 
-/// PFC at the MACs.
+/// Resolves the PFC settings of the MACs.
 pub(super) fn pfc(r: &mut Resolver<'_>) -> PfcConfig {
     let entry = &r.file.pfc;
     if entry.quanta == 0 {
@@ -135,7 +136,7 @@ pub(super) fn pfc(r: &mut Resolver<'_>) -> PfcConfig {
     PfcConfig { quanta: entry.quanta, refresh_percent, asymmetric: entry.asymmetric, reaction }
 }
 
-/// The watchdog, with SONiC's limits (model: buffer §2.3).
+/// Resolves the watchdog's settings, with SONiC's limits (model: buffer §2.3).
 pub(super) fn watchdog(r: &mut Resolver<'_>) -> Option<WatchdogConfig> {
     let entry = r.file.watchdog.as_ref()?;
     let poll = milliseconds(r, "watchdog.poll_interval", &entry.poll_interval, 1_000);
@@ -173,7 +174,7 @@ pub(super) fn watchdog(r: &mut Resolver<'_>) -> Option<WatchdogConfig> {
     })
 }
 
-/// When a stuck queue is emptied: not before a pause of the greatest length could be over.
+/// Resolves the timeout of stuck queues. It must be longer than the longest pause.
 pub(super) fn stuck_queue_timeout(r: &mut Resolver<'_>) -> Option<Duration> {
     let timeout = r.file.stuck_queue_timeout?;
     let least = Duration::from_millis(100);
@@ -184,7 +185,7 @@ pub(super) fn stuck_queue_timeout(r: &mut Resolver<'_>) -> Option<Duration> {
     Some(timeout)
 }
 
-/// A time of 100 to `most` milliseconds.
+/// Resolves a time of 100 to `most` milliseconds.
 fn milliseconds(r: &mut Resolver<'_>, place: &str, given: &Milliseconds, most: u64) -> Option<Duration> {
     let time = match given {
         Milliseconds::Number(ms) => u64::try_from(*ms).ok().map(Duration::from_millis),

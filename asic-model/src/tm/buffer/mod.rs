@@ -1,12 +1,11 @@
-//! The shared packet buffer: pure accounting over one memory.
+//! Shared packet buffer: pure accounting over one memory.
 //!
-//! Pools and queues are counters over the memory, not parts of it: a packet lies in one place and bumps several of them.
-//! One core ([`Buffer`]) serves two sets of words and defaults, `sai` and `tofino`, which a profile file
-//! ([`BufferFile`]) chooses; [`BufferFile::resolve`] checks the whole against the ports and shows its sums.
+//! Pools and queues are counters over the memory and not parts of it: a packet is stored once and counted by several of
+//! them. One accounting core ([`Buffer`]) serves two vocabularies with their defaults, `sai` and `tofino`, which a
+//! profile file ([`BufferFile`]) chooses. [`BufferFile::resolve`] checks a profile against the ports and shows the
+//! sums.
 //!
-//! Profiles, their checks, admission, release, pauses, watermarks, drop reasons.
-//!
-//! Where sources disagree or say nothing, [`DECISIONS`] says what is done and where a profile can change it.
+//! Where sources disagree or are silent, [`DECISIONS`] lists the default answer and the profile key that changes it.
 
 mod accounting;
 mod check;

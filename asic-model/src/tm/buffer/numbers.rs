@@ -1,4 +1,4 @@
-//! From one profile of a file to the numbers of a group or queue.
+//! Resolution of one profile of a file to the numbers of a group or queue.
 
 use super::config::{Lossless, PgConfig, QueueBuffer};
 use super::file::{BafReading, Direction, PoolClass, ProfileEntry};
@@ -21,7 +21,7 @@ impl Resolver<'_> {
             self.wrong(Check::Class, place.as_str(), format!("{text}: name another pool"));
         }
         let size = self.shared_size(pool);
-        // What cannot be read stands for no limit, so that nothing else looks wrong because of it.
+        // An unreadable limit counts as no limit, so that it does not cause further problems.
         let threshold = self.threshold(profile, &place, size).unwrap_or(Threshold::Unlimited);
         let Some(xoff) = profile.xoff else {
             let reserved = self.ceil(profile.size);
@@ -133,7 +133,7 @@ impl Resolver<'_> {
         share
     }
 
-    /// The nine settings of the buffer allocation factor (model: tm §2).
+    /// Returns the share of one of the nine settings of the buffer allocation factor (model: tm §2).
     fn baf(&mut self, place: &str, index: i64) -> Option<Share> {
         const PER_MILLE: [u32; 9] = [15, 30, 60, 110, 200, 330, 500, 660, 800];
         let Some(per_mille) = usize::try_from(index).ok().and_then(|i| PER_MILLE.get(i)) else {

@@ -1,10 +1,10 @@
-//! What can be wrong with a profile, and the diagnostic that shows all of it with the sums.
+//! Problems of a profile, and the diagnostic that shows all of them with the sums of the memory.
 
 use crate::units::{Bytes, Cells};
 use std::fmt;
 
-/// A check over a profile. Its name in `accept = [..]` lets a profile pass it knowingly, where that leaves the buffer
-/// consistent.
+/// Check over a profile. A profile may list a check's name in `accept = [..]` to pass although the check fails, if the
+/// buffer stays consistent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Check {
     /// Pools, headroom and reserved cells fit the memory together.
@@ -21,44 +21,44 @@ pub enum Check {
     LossyPool,
     /// The egress pool for lossless traffic takes all that ingress admits.
     LosslessPool,
-    /// Alpha, BAF, or a choice of exactly one limit.
+    /// Alpha and BAF are valid, and a profile has exactly one limit.
     Threshold,
     /// Lossless groups, queues, pools, maps and PFC agree on what is lossless.
     Class,
-    /// Maps lead to what exists, each code point once.
+    /// Maps lead to existing groups and queues, and each code point occurs once.
     Map,
-    /// Marking thresholds and probabilities.
+    /// Marking thresholds and probabilities are valid.
     Ecn,
-    /// Watchdog times and actions.
+    /// Watchdog times and actions are valid.
     Watchdog,
-    /// PFC at the MACs.
+    /// PFC settings of the MACs are valid.
     Pfc,
-    /// A name that nothing has, or that two things have.
+    /// Every name that is used exists, and names are unique.
     Name,
-    /// Numbers without meaning: no cells, no partitions, ranges that name nothing.
+    /// Numbers are meaningful: at least one cell and one partition, and ranges that name something.
     Value,
-    /// What the silicon can hold: pools, hysteresis profiles, bits of a cell count.
+    /// The chip has enough pools, hysteresis profiles, and bits of a cell count.
     Silicon,
 }
 
 impl Check {
-    /// Every check with its name, whether a profile may accept its failure, and what follows then.
+    /// Every check with its name and, if a profile may accept its failure, the consequence.
     pub const TABLE: [(Self, &'static str, Option<&'static str>); 16] = [
-        (Self::OverCommit, "over-commit", Some("the memory can be full before pools are: buffer_full drops")),
+        (
+            Self::OverCommit,
+            "over-commit",
+            Some("the memory can be full before the pools are, which causes buffer_full drops"),
+        ),
         (Self::PoolSize, "pool-size", None),
-        (Self::HeadroomCap, "headroom-cap", Some("the pool's size is what counts")),
+        (Self::HeadroomCap, "headroom-cap", Some("the size of the headroom pool limits the group")),
         (
             Self::Xon,
             "xon",
-            Some("a paused group resumes at max(xon, threshold - xon_offset), at 0 if need be"),
+            Some("a paused group resumes at max(xon, threshold - xon_offset), or at 0 if that is negative"),
         ),
-        (Self::PrivateSize, "private-size", Some("xon is a level of its own, not part of size")),
-        (Self::LossyPool, "lossy-pool", Some("lossy packets can be refused by the ingress pool")),
-        (
-            Self::LosslessPool,
-            "lossless-pool",
-            Some("lossless packets are not refused at egress all the same"),
-        ),
+        (Self::PrivateSize, "private-size", Some("xon is a separate level and not part of size")),
+        (Self::LossyPool, "lossy-pool", Some("the ingress pool can refuse lossy packets")),
+        (Self::LosslessPool, "lossless-pool", Some("lossless packets are still never refused at egress")),
         (Self::Threshold, "threshold", None),
         (Self::Class, "class", None),
         (Self::Map, "map", None),
@@ -70,51 +70,51 @@ impl Check {
         (Self::Silicon, "silicon", None),
     ];
 
-    /// Name as printed and as `accept` takes it.
+    /// Returns the name as printed and as `accept` takes it.
     pub const fn name(self) -> &'static str {
         Self::TABLE[self as usize].1
     }
 
-    /// What follows from accepting its failure, if a profile may.
+    /// Returns the consequence of accepting the check's failure; `None` if a profile may not accept it.
     pub const fn acceptable(self) -> Option<&'static str> {
         Self::TABLE[self as usize].2
     }
 }
 
-/// One thing that is wrong.
+/// One problem of a profile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {text} [{}]", .check.name())]
 pub struct Problem {
-    /// The check that failed.
+    /// Failed check.
     pub check: Check,
-    /// The entry and field.
+    /// Entry and field.
     pub place: String,
-    /// Found, expected, and how to mend it.
+    /// Value found, value expected, and how to fix it.
     pub text: String,
 }
 
-/// A line of the sums.
+/// One line of the sums.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sum {
-    /// What is summed.
+    /// Use of the cells.
     pub what: String,
-    /// How much.
+    /// Number of cells.
     pub cells: Cells,
 }
 
-/// How the memory is given out.
+/// Division of the memory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Bytes per cell.
     pub cell: Bytes,
     /// Cells of the memory.
     pub memory: Cells,
-    /// What takes them.
+    /// Parts of the memory in use.
     pub parts: Vec<Sum>,
 }
 
 impl Sums {
-    /// All parts.
+    /// Returns the sum of all parts.
     pub fn total(&self) -> Cells {
         self.parts.iter().map(|part| part.cells).sum()
     }
@@ -137,14 +137,14 @@ impl fmt::Display for Sums {
     }
 }
 
-/// Everything that is wrong with a profile, with its sums.
+/// All problems of a profile, with its sums.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Problems {
-    /// The profile.
+    /// Name of the profile.
     pub profile: String,
-    /// What is wrong, in the order of the file.
+    /// Problems, in the order of the file.
     pub list: Vec<Problem>,
-    /// How the memory is given out.
+    /// Division of the memory.
     pub sums: Sums,
 }
 

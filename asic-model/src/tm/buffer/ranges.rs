@@ -1,5 +1,5 @@
-//! Which ports, groups or queues an entry of a profile file means: `3-4,7`, `*` for all, `others` for those that no
-//! entry before it names; of ports, `*` means the front panel's and `internal` the rest.
+//! Selectors of ports, groups or queues in a profile file: `3-4,7`, `*` for all, `others` for those that no earlier
+//! entry names. For ports, `*` selects the front panel and `internal` selects all other ports.
 
 /// A parsed selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(super) enum Selector {
 }
 
 impl Selector {
-    /// Parses; the error says what is wrong.
+    /// Parses a selector. The error is the description of the problem.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         match text.trim() {
             "*" => return Ok(Self::All),
@@ -34,7 +34,7 @@ impl Selector {
         })
     }
 
-    /// The numbers below `end` that it means; `taken` are those that entries before have named.
+    /// Returns the selected numbers below `end`. `taken` returns true for numbers that earlier entries named.
     pub(super) fn members(&self, end: u32, taken: impl Fn(u32) -> bool) -> Vec<u32> {
         match self {
             Self::All => (0..end).collect(),
@@ -46,7 +46,7 @@ impl Selector {
         }
     }
 
-    /// The largest number that it names.
+    /// Returns the largest number that the selector names.
     pub(super) fn largest(&self) -> Option<u32> {
         match self {
             Self::All | Self::Others | Self::Internal => None,

@@ -1,6 +1,6 @@
-//! From a profile file and the ports at hand to a configuration in cells.
+//! Resolution of a profile file for given ports to a configuration in cells.
 //!
-//! Everything wrong is collected; [`super::check`] then looks at the whole.
+//! Resolution collects all problems; [`super::check`] then checks the whole configuration.
 
 use super::config::{
     BufferConfig, Choices, Lossless, PRIORITY_GROUPS, PgConfig, PoolConfig, PortBuffer, QueueBuffer, Rules,
@@ -14,20 +14,20 @@ use super::threshold::Threshold;
 use super::{check, marking};
 use crate::units::{BitRate, Bytes, Cells, Length};
 
-/// A port that a profile is applied to.
+/// Port that a profile is applied to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortInfo {
-    /// What messages call it.
+    /// Name of the port in messages.
     pub name: String,
-    /// Its speed.
+    /// Line rate.
     pub speed: BitRate,
-    /// Its queues.
+    /// Number of queues.
     pub queues: u16,
-    /// It is not on the front panel.
+    /// True if the port is not on the front panel.
     pub internal: bool,
 }
 
-/// A resolution under way.
+/// State of a resolution.
 pub(super) struct Resolver<'a> {
     pub(super) file: &'a BufferFile,
     pub(super) ports: &'a [PortInfo],
@@ -36,7 +36,7 @@ pub(super) struct Resolver<'a> {
     settings: Vec<Settings>,
 }
 
-/// What a port's entries say.
+/// Settings of one port.
 #[derive(Debug, Clone, Copy)]
 struct Settings {
     cable: Length,
@@ -47,10 +47,10 @@ struct Settings {
 }
 
 impl BufferFile {
-    /// The profile on these ports.
+    /// Resolves the profile for these ports.
     ///
     /// # Errors
-    /// Everything that is wrong with it, but for what it accepts.
+    /// Returns every problem except those that the profile accepts.
     pub fn resolve(&self, ports: &[PortInfo]) -> Result<BufferConfig, Problems> {
         let mut resolver = Resolver { file: self, ports, problems: Vec::new(), settings: Vec::new() };
         let mut config = resolver.config();
@@ -62,7 +62,7 @@ impl BufferFile {
 }
 
 impl<'a> Resolver<'a> {
-    /// Notes a problem, once.
+    /// Records a problem once.
     pub(super) fn wrong(&mut self, check: Check, place: impl Into<String>, text: impl Into<String>) {
         let problem = Problem { check, place: place.into(), text: text.into() };
         if !self.problems.contains(&problem) {
@@ -82,7 +82,7 @@ impl<'a> Resolver<'a> {
         self.file.partitions.max(1)
     }
 
-    /// Cells of one partition of a pool.
+    /// Returns the cells of one partition of a pool.
     pub(super) fn part(&self, bytes: Bytes) -> Cells {
         self.floor(Bytes(bytes.0 / u64::from(self.partitions())))
     }
@@ -190,7 +190,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The front-panel ports, or the internal ones, that a selector means, as indices of all ports.
+    /// Returns the selected front-panel or internal ports, as indices of all ports.
     pub(super) fn select_ports(
         &mut self,
         place: &str,
@@ -221,7 +221,7 @@ impl<'a> Resolver<'a> {
         members.into_iter().filter_map(|n| front.get(n as usize).copied()).collect()
     }
 
-    /// Numbers below `end` that a selector means.
+    /// Returns the selected numbers below `end`.
     pub(super) fn select(
         &mut self,
         place: &str,
@@ -244,7 +244,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// PFC priorities as bits.
+    /// Returns PFC priorities as bits.
     fn priorities(&mut self, place: &str, text: &str) -> u8 {
         if text.trim().is_empty() {
             return 0;
@@ -259,7 +259,7 @@ impl<'a> Resolver<'a> {
         let parts = usize::from(self.partitions());
         let mut front_index = 0;
         for port in self.ports {
-            // Internal ports compete in the first partition.
+            // Internal ports use the first partition.
             let partition = if port.internal { 0 } else { (front_index * parts / front) as u16 };
             front_index += usize::from(!port.internal);
             let pfc = if port.internal { 0 } else { pfc };
@@ -297,7 +297,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The profile of this name for a port: that of its speed with the shortest cable that is long enough.
+    /// Returns the profile of this name for a port: the one of the port's speed with the shortest cable that is long
+    /// enough.
     fn profile(&mut self, place: &str, name: &str, port: usize) -> Option<usize> {
         let (speed, cable) = (self.ports[port].speed, self.settings[port].cable);
         let named = || self.file.profile.iter().enumerate().filter(|(_, p)| p.name == name);
@@ -325,7 +326,7 @@ impl<'a> Resolver<'a> {
         best
     }
 
-    /// The pool that a profile names, among those of a direction, with its index there.
+    /// Returns the pool that a profile names, with its index among the pools of a direction.
     pub(super) fn pool(
         &mut self,
         profile: &ProfileEntry,
@@ -375,7 +376,7 @@ impl<'a> Resolver<'a> {
         groups
     }
 
-    /// What stands for a group whose profile is missing, so that nothing else looks wrong because of it.
+    /// Returns a placeholder for a group whose profile is missing, so that the group causes no further problems.
     fn stand_in(&self, profile: &str, priorities: u8) -> PgConfig {
         let none = Lossless {
             cap: Cells::ZERO,
@@ -393,7 +394,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A lossless group can be paused: PFC is on for its priorities.
+    /// Checks that PFC is enabled for the priorities of a lossless group.
     fn pfc_covers(&mut self, port: usize, pg: u32, profile: &ProfileEntry, priorities: u8) {
         let missing = priorities & !self.settings[port].pfc;
         if profile.xoff.is_some() && (missing != 0 || priorities == 0) {
@@ -408,7 +409,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Cells of one partition of an ingress pool as the file gives them.
+    /// Returns the cells of one partition of an ingress pool as the file gives them.
     pub(super) fn shared_size(&self, pool: u8) -> Cells {
         let of = self.file.pool.iter().filter(|p| p.direction == Direction::Ingress);
         of.clone().nth(pool.into()).map_or(Cells::ZERO, |p| self.part(p.size))
@@ -423,7 +424,7 @@ impl<'a> Resolver<'a> {
         self.has_skid() || pool.xoff.is_some_and(|x| x > Bytes::ZERO) || ratio
     }
 
-    /// Index of the headroom pool of an ingress pool that has one.
+    /// Returns the index of the headroom pool of an ingress pool that has one.
     pub(super) fn headroom_pool_index(&self, pool: u8) -> u8 {
         if self.has_skid() {
             return 0;
@@ -432,7 +433,7 @@ impl<'a> Resolver<'a> {
         of.take(pool.into()).filter(|p| self.shares_headroom(p)).count() as u8
     }
 
-    /// Headroom pools: the skid pool, or one of each ingress pool that shares headroom.
+    /// Returns the headroom pools: the skid pool, or one for each ingress pool that shares headroom.
     fn headroom_pools(&mut self) -> Vec<PoolConfig> {
         let file = self.file;
         let skid = file.pool.iter().filter(|p| p.direction == Direction::Skid);
@@ -457,7 +458,8 @@ impl<'a> Resolver<'a> {
         pools
     }
 
-    /// What the lossless groups of a pool ask for, by its ratio: `xon + xoff - size` each (model: buffer §1.6).
+    /// Returns the headroom demand of a pool's lossless groups by its ratio: `xon + xoff - size` each
+    /// (model: buffer §1.6).
     fn demand(&mut self, pool: &PoolEntry) -> Bytes {
         let file = self.file;
         let mut sum = Bytes::ZERO;
@@ -531,7 +533,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Every queue has a profile; one that has none is a problem, and stands in as lossless without a limit.
+    /// Returns a profile for every queue. A queue without one is a problem and gets a lossless placeholder without a
+    /// limit.
     fn whole_queues(&mut self, queues: Vec<Vec<Option<QueueBuffer>>>) -> Vec<Vec<QueueBuffer>> {
         let missing: Vec<(usize, usize)> = queues
             .iter()
@@ -565,7 +568,7 @@ impl<'a> Resolver<'a> {
         queues.into_iter().map(|list| list.into_iter().map(|q| q.unwrap_or(stand_in)).collect()).collect()
     }
 
-    /// What is accepted, with what follows, and what is not.
+    /// Divides the problems into accepted ones, with their consequences, and others.
     fn split(self) -> (Vec<String>, Vec<Problem>) {
         let accepts = |p: &Problem| {
             p.check.acceptable().filter(|_| self.file.accept.iter().any(|name| name == p.check.name()))

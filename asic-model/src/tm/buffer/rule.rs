@@ -1,44 +1,44 @@
-//! The rules by which a packet can be refused, declared once.
+//! Rules that can refuse a packet, with their explanations.
 
 use std::fmt;
 
-/// The rule that refused a packet. At ingress they are asked first, in this order.
+/// Rule that refused a packet. Ingress checks the rules in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
-    /// The whole memory.
+    /// The whole memory is full.
     BufferFull,
-    /// The priority group does not exist.
+    /// The packet's priority group has no profile.
     PgMissing,
-    /// The port has no such queue.
+    /// The egress port has no such queue.
     NoSuchQueue,
-    /// Limit of cells that came in by a port.
+    /// Limit of the cells of packets that arrived on a port.
     IngressPort,
-    /// A lossless group's own headroom.
+    /// Private headroom of a lossless group.
     PgHeadroom,
-    /// The headroom that groups share.
+    /// Headroom pool that groups share.
     HeadroomPool,
-    /// A lossy group's threshold.
+    /// Threshold of a lossy group.
     PgShared,
-    /// The ingress pool, for lossy packets.
+    /// Ingress pool, for lossy packets.
     IngressPool,
-    /// Limit of cells that wait to leave by a port.
+    /// Limit of the cells of packets that wait to be sent on a port.
     EgressPort,
-    /// A lossy queue's threshold.
+    /// Threshold of a lossy queue.
     QueueShared,
-    /// A lossy queue's threshold for the packet's colour.
+    /// Threshold of a lossy queue for the packet's colour.
     QueueColour,
-    /// The egress pool, for lossy packets.
+    /// Egress pool, for lossy packets.
     EgressPool,
-    /// WRED: the queue was long, and the packet cannot be marked.
+    /// WRED: the queue was above Kmin and the packet cannot be marked.
     Wred,
-    /// The watchdog holds the queue.
+    /// The PFC watchdog drops the queue's packets.
     Watchdog,
-    /// The queue sent nothing for the profile's `stuck_queue_timeout`.
+    /// The queue sent no packet for the profile's `stuck_queue_timeout`.
     StuckQueue,
 }
 
 impl Rule {
-    /// Every rule with its name, what it means and what to try.
+    /// Every rule with its name, its meaning, and a remedy.
     pub const TABLE: [(Self, &'static str, &'static str, &'static str); 15] = [
         (
             Self::BufferFull,
@@ -55,13 +55,13 @@ impl Rule {
         (
             Self::NoSuchQueue,
             "no_such_queue",
-            "the program chose a queue that the port does not have",
+            "the program chose a queue that the egress port does not have",
             "keep qid below the number of queues of the port",
         ),
         (
             Self::IngressPort,
             "ingress_port_limit",
-            "packets that came in by the port hold as many cells as they may",
+            "packets that arrived on the port hold as many cells as the port's ingress_limit allows",
             "raise the port's ingress_limit",
         ),
         (
@@ -73,14 +73,14 @@ impl Rule {
         (
             Self::HeadroomPool,
             "headroom_pool",
-            "the lossless group was paused and the headroom that all groups share was used up, perhaps by others",
+            "the lossless group was paused and the headroom pool, which groups share, was used up, perhaps by other groups",
             "raise the pool's xoff, or lower its oversubscription",
         ),
         (
             Self::PgShared,
             "pg_shared",
             "the lossy group was at its threshold",
-            "raise the group's share, or let its limit be static",
+            "raise the group's alpha or BAF, or give it a fixed limit (static_th)",
         ),
         (
             Self::IngressPool,
@@ -91,7 +91,7 @@ impl Rule {
         (
             Self::EgressPort,
             "egress_port_limit",
-            "packets that wait for the port hold as many cells as they may",
+            "packets that wait to be sent on the port hold as many cells as the port's egress_limit allows",
             "raise the port's egress_limit",
         ),
         (
@@ -115,29 +115,29 @@ impl Rule {
         (
             Self::Wred,
             "wred",
-            "the queue was long and the packet, which does not understand ECN, was chosen to go",
-            "raise Kmin, or have senders use ECN",
+            "the queue was above Kmin, and WRED dropped the packet because it is not-ECT and cannot be marked",
+            "raise Kmin, or enable ECN on the senders",
         ),
         (
             Self::Watchdog,
             "pfc_watchdog",
-            "the queue's peer paused it for so long that the watchdog drops its packets",
-            "look for what keeps the peer from receiving",
+            "the peer paused the queue for so long that the PFC watchdog drops its packets",
+            "find out why the peer does not accept packets",
         ),
         (
             Self::StuckQueue,
             "stuck_queue",
             "the queue held packets and sent none for as long as the profile's stuck_queue_timeout",
-            "look for what blocks the port, or raise stuck_queue_timeout",
+            "find out why the queue cannot send, or raise stuck_queue_timeout",
         ),
     ];
 
-    /// Name as counted and printed.
+    /// Returns the name as counted and printed.
     pub const fn name(self) -> &'static str {
         Self::TABLE[self as usize].1
     }
 
-    /// Whether the queue's side refused, not the priority group's.
+    /// Returns true if the rule belongs to the queue's side and not to the priority group's.
     pub const fn is_egress(self) -> bool {
         self as usize >= Self::EgressPort as usize
     }
@@ -149,17 +149,17 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A refusal: the rule, with its numbers in cells.
+/// Refusal of a packet: the rule, with its numbers in cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{rule}: {used} of {limit} cells in use; {need} more do not fit")]
 pub struct Refusal {
     /// The rule.
     pub rule: Rule,
-    /// Cells in use where it looks.
+    /// Cells in use that the rule counts.
     pub used: u32,
-    /// Cells that the packet needs there.
+    /// Cells that the packet needs.
     pub need: u32,
-    /// Its limit at that moment.
+    /// Limit at that moment.
     pub limit: u32,
 }
 

@@ -1,8 +1,8 @@
-//! The profiles that come with the product. Each is a file; nothing of it is in code.
+//! Profiles that come with the product. Each is a TOML file.
 
 use super::file::{BufferFile, BufferFileError};
 
-/// Name and text of each.
+/// Name and text of each profile.
 const SHIPPED: [(&str, &str); 6] = [
     ("td2", include_str!("../../../profiles/td2.toml")),
     ("th", include_str!("../../../profiles/th.toml")),
@@ -13,20 +13,20 @@ const SHIPPED: [(&str, &str); 6] = [
 ];
 
 impl BufferFile {
-    /// The names of the profiles that come with the product.
+    /// Returns the names of the shipped profiles.
     pub fn names() -> impl Iterator<Item = &'static str> {
         SHIPPED.iter().map(|(name, _)| *name)
     }
 
-    /// The text of one of them.
+    /// Returns the text of a shipped profile.
     pub fn text_of(name: &str) -> Option<&'static str> {
         SHIPPED.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
     }
 
-    /// One of them.
+    /// Parses a shipped profile; `None` if there is none of this name.
     ///
     /// # Errors
-    /// Never with what is shipped; the tests parse them all.
+    /// Never fails for shipped text; a test parses every profile.
     pub fn shipped(name: &str) -> Option<Result<Self, BufferFileError>> {
         Self::text_of(name).map(|text| Self::parse(name, text))
     }

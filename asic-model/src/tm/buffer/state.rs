@@ -1,6 +1,4 @@
-//! What a buffer counts: groups, queues, pools, sides of ports; and what goes in and comes out of it.
-//!
-//! Data.
+//! Counters of a buffer for groups, queues, pools and sides of ports, and the packets that it is offered.
 
 use super::config::{PRIORITY_GROUPS, PgConfig, QueueBuffer};
 use super::gauge::Gauge;
@@ -8,25 +6,25 @@ use crate::meter::Colour;
 use crate::tm::{Counter, TmPort};
 use crate::units::{Bytes, Cells};
 
-/// Stands for no group of copies.
+/// Marks a charge that belongs to no group of copies.
 pub(super) const NO_GROUP: u32 = u32::MAX;
 
-/// A packet that asks for cells.
+/// Packet that asks for cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// Index of the port that it came in by.
+    /// Index of the ingress port.
     pub in_port: u16,
-    /// Its priority group there.
+    /// Priority group of the ingress port.
     pub pg: u8,
-    /// Index of the port that it leaves by.
+    /// Index of the egress port.
     pub out_port: u16,
-    /// Its queue there.
+    /// Queue of the egress port.
     pub queue: u8,
-    /// Its length.
+    /// Length.
     pub bytes: Bytes,
-    /// Its colour.
+    /// Colour.
     pub colour: Colour,
-    /// Set for one of several copies that share cells.
+    /// Group of copies that share cells; `None` for a packet that is charged by itself.
     pub copies: Option<CopyGroup>,
 }
 
@@ -34,7 +32,7 @@ pub struct Arrival {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CopyGroup(pub(super) u32);
 
-/// What an admitted packet was charged to; give it back with [`super::Buffer::release`].
+/// Charge of an admitted packet. The caller returns it with [`super::Buffer::release`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub struct Charge {
@@ -45,24 +43,24 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Cells of the packet.
+    /// Returns the cells of the packet.
     pub const fn cells(&self) -> Cells {
         Cells(self.cells)
     }
 
-    /// Its ingress port and priority group.
+    /// Returns the ingress port and priority group.
     pub const fn group(&self) -> (TmPort, u8) {
         let groups = PRIORITY_GROUPS as u32;
         (TmPort((self.pg / groups) as u16), (self.pg % groups) as u8)
     }
 }
 
-/// A lossless group begins or ends to need a pause of its senders.
+/// Change of a lossless group's pause: its peer must be paused or resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PfcEdge {
-    /// Index of the port whose peer is meant.
+    /// Index of the ingress port whose peer is paused or resumed.
     pub port: u16,
-    /// The group.
+    /// Priority group.
     pub pg: u8,
     /// PFC priorities of the group, as bits.
     pub priorities: u8,
@@ -90,42 +88,42 @@ pub struct PgState {
 }
 
 impl PgState {
-    /// Its configuration.
+    /// Returns the group's configuration.
     pub const fn config(&self) -> &PgConfig {
         &self.config
     }
 
-    /// Reserved cells in use.
+    /// Returns the reserved cells in use.
     pub const fn reserved(&self) -> Cells {
         Cells(self.reserved)
     }
 
-    /// Shared cells in use.
+    /// Returns the shared cells in use.
     pub const fn shared(&self) -> &Gauge {
         &self.shared
     }
 
-    /// Headroom cells in use.
+    /// Returns the headroom cells in use.
     pub const fn headroom(&self) -> &Gauge {
         &self.headroom
     }
 
-    /// Whether it wants its senders paused.
+    /// Returns true if the group requests a pause of its senders.
     pub const fn is_xoff(&self) -> bool {
         self.xoff
     }
 
-    /// Times that it began to.
+    /// Returns the number of pauses that the group requested.
     pub const fn pauses(&self) -> u64 {
         self.pauses
     }
 
-    /// Packets charged to it, copies that share cells once.
+    /// Returns the packets charged to the group; copies that share cells count once.
     pub const fn admitted(&self) -> Counter {
         self.admitted
     }
 
-    /// Packets refused by ingress rules.
+    /// Returns the packets that ingress rules refused.
     pub const fn dropped(&self) -> Counter {
         self.dropped
     }
@@ -148,28 +146,28 @@ pub struct QueueState {
 }
 
 impl QueueState {
-    /// Its configuration.
+    /// Returns the queue's configuration.
     pub const fn config(&self) -> &QueueBuffer {
         &self.config
     }
 
-    /// Reserved cells in use.
+    /// Returns the reserved cells in use.
     pub const fn reserved(&self) -> Cells {
         Cells(self.reserved)
     }
 
-    /// Shared cells in use.
+    /// Returns the shared cells in use.
     pub const fn shared(&self) -> &Gauge {
         &self.shared
     }
 
-    /// Packets refused by egress rules.
+    /// Returns the packets that egress rules refused.
     pub const fn dropped(&self) -> Counter {
         self.dropped
     }
 }
 
-/// A counter over the memory with its limit.
+/// Counter over the memory, with its limit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pool {
     pub(super) used: Gauge,
@@ -194,14 +192,14 @@ pub(super) struct Side {
     pub(super) limit: u32,
 }
 
-/// What copies of one packet share.
+/// State that the copies of one packet share.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Copies {
     /// Copies that have not been released or refused.
     pub(super) left: u32,
     /// The cells charged to the priority group; 0 before the first copy is admitted.
     pub(super) cells: u32,
-    /// Index of the group that the first copy was charged to: it pays for all.
+    /// Index of the group that the first copy was charged to; all cells are charged to this group.
     pub(super) pg: u32,
 }
 
@@ -211,6 +209,6 @@ pub(super) struct Plan {
     pub(super) reserved: u32,
     pub(super) shared: u32,
     pub(super) headroom: u32,
-    /// The group is paused by this packet, whatever becomes of it.
+    /// True if this packet pauses the group, even if it is refused.
     pub(super) xoff: bool,
 }

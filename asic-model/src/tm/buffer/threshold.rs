@@ -1,24 +1,24 @@
-//! How much of a pool's shared cells one priority group or queue may take.
+//! Limit of the shared cells of one priority group or queue.
 
 use crate::units::Cells;
 
 /// A limit on shared cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Threshold {
-    /// None but the pool's own size.
+    /// No limit other than the size of the pool.
     Unlimited,
     /// A fixed number of cells.
     Static(Cells),
     /// `base + floor(share * free cells of the pool)`.
     Dynamic {
-        /// Cells beside the share; the Tofino driver's base limit, else 0.
+        /// Cells added to the share: the base limit of Tofino's driver, otherwise 0.
         base: Cells,
-        /// The share.
+        /// Share of the free cells.
         share: Share,
     },
 }
 
-/// A share of free cells: alpha.
+/// Share of the free cells: alpha.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Share {
     /// `2^n`, `n` from -31 to 31.
@@ -28,7 +28,7 @@ pub enum Share {
 }
 
 impl Share {
-    /// `floor(share * free)`; saturates.
+    /// Returns `floor(share * free)`; saturates.
     #[inline]
     pub const fn of(self, free: u32) -> u32 {
         let free = free as u64;
@@ -43,7 +43,7 @@ impl Share {
 }
 
 impl Threshold {
-    /// The limit in cells while `free` cells of the pool are free.
+    /// Returns the limit in cells while `free` cells of the pool are free.
     #[inline]
     pub const fn at(self, free: u32) -> u32 {
         match self {

@@ -2,7 +2,7 @@
 
 use super::Finished;
 use crate::fail::Failure;
-use crate::plot::{Chart, Key, Style};
+use sluice_charts::{LineChart, Style};
 use sluice_fabric::contest::{Performance, Sent, Slowdowns};
 
 /// Buckets of messages of about the same size, each with as many messages (model: conweave §4.5).
@@ -16,7 +16,7 @@ fn times(thousandths: u64) -> f64 {
 
 /// The share of messages that are no slower.
 pub(super) fn slowdowns(finished: &Finished) -> Result<String, Failure> {
-    let mut chart = Chart::new(&finished.contest.name, "slowdown", "messages that are no slower, %");
+    let mut chart = LineChart::new(&finished.contest.name, "slowdown", "messages that are no slower, %");
     chart.log_x = true;
     chart.top = Some(100.0);
     for performance in &finished.performances {
@@ -26,20 +26,19 @@ pub(super) fn slowdowns(finished: &Finished) -> Result<String, Failure> {
         let count = all.len() as f64;
         let points = all.iter().enumerate().filter(|(n, _)| n % step == 0 || n + 1 == all.len());
         let points = points.map(|(n, s)| (times(*s), 100.0 * (n + 1) as f64 / count)).collect();
-        chart.line(&performance.label, points, Style::Line);
+        chart.add(&performance.label, points, Style::Line);
     }
-    chart.svg()
+    Ok(chart.svg()?)
 }
 
 /// The slowdown that 99 of 100 messages of about a size do not exceed.
 pub(super) fn sizes(finished: &Finished) -> Result<String, Failure> {
-    let mut chart = Chart::new(&finished.contest.name, "bytes of a message", "slowdown at 99 %");
+    let mut chart = LineChart::new(&finished.contest.name, "bytes of a message", "slowdown at 99 %");
     chart.log_x = true;
-    chart.key = Key::UpperLeft;
     for performance in &finished.performances {
-        chart.line(&performance.label, buckets(performance), Style::Marked);
+        chart.add(&performance.label, buckets(performance), Style::Marked);
     }
-    chart.svg()
+    Ok(chart.svg()?)
 }
 
 fn buckets(performance: &Performance) -> Vec<(f64, f64)> {

@@ -1,4 +1,4 @@
-//! Why a capture could not be written.
+//! Reasons for which a capture could not be written.
 
 /// Writing a capture failed. `packet` counts the packets of the file from 1.
 #[derive(Debug, thiserror::Error)]
@@ -7,14 +7,14 @@ pub enum WriteError {
     /// The output refused the bytes.
     #[error("cannot write the capture: {0}")]
     Io(#[from] std::io::Error),
-    /// The stamp does not fit the format.
+    /// The timestamp does not fit the format.
     #[error(
         "packet {packet}: found a stamp of {found} s, expected at most {limit} s; use pcapng or earlier times"
     )]
     Time {
         /// Number of the packet.
         packet: u64,
-        /// The stamp's whole seconds.
+        /// The timestamp's whole seconds.
         found: u64,
         /// Last whole second that the format can express.
         limit: u64,

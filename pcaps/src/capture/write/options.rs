@@ -1,4 +1,4 @@
-//! Options of packet blocks, written straight into the buffer.
+//! Options of packet blocks, encoded directly into the buffer.
 
 use super::WriteError;
 
@@ -32,8 +32,8 @@ pub(super) fn packet_options(buffer: &mut Vec<u8>, flags: Option<u32>, comments:
     buffer.extend_from_slice(&OPT_END);
 }
 
-/// What follows the data of a packet block without comments: padding, `epb_flags` and the end marker if there are
-/// flags, the block's length. Most blocks are such, and one copy does for them.
+/// End of a packet block without comments, after its data: padding, then `epb_flags` and the end marker if there are
+/// flags, then the block's length. Most blocks have this form, and one copy writes it.
 pub(super) struct BlockEnd {
     bytes: [u8; BlockEnd::MOST],
     len: usize,
@@ -42,7 +42,7 @@ pub(super) struct BlockEnd {
 impl BlockEnd {
     const MOST: usize = 3 + 8 + 4 + 4;
 
-    /// Behind so many bytes of data; the length is still missing.
+    /// Creates the end of a block with `captured` bytes of data. The block's length is set later.
     #[inline]
     pub(super) fn new(captured: u32, flags: Option<u32>) -> BlockEnd {
         let mut end = BlockEnd { bytes: [0; BlockEnd::MOST], len: captured.wrapping_neg() as usize % 4 };

@@ -9,7 +9,8 @@ use super::WriteError;
 use super::sink::Sink;
 use crate::capture::CaptureTime;
 
-/// Snap length in the file header: more than any frame has, as no frame was cut by one.
+/// Snap length in the file header. It is above the length of any frame, because no frame was truncated by a snap
+/// length.
 const SNAP_LEN: u32 = 1 << 20;
 
 /// Writes Ethernet frames to a little-endian nanosecond pcap. Call [`finish`](Self::finish), or the last
@@ -19,7 +20,7 @@ pub struct PcapWriter<W: Write> {
 }
 
 impl<W: Write> PcapWriter<W> {
-    /// Starts a file on `out`, which needs no buffer of its own.
+    /// Starts a file on `out`, which needs no buffer.
     pub fn new(out: W) -> Result<Self, WriteError> {
         let mut sink = Sink::new(out);
         PcapHeader {
@@ -33,12 +34,13 @@ impl<W: Write> PcapWriter<W> {
         Ok(Self { sink })
     }
 
-    /// Writes one frame, given as two pieces, that had `orig_len` bytes on the wire (at least as many as are
-    /// written). The stamp is rounded down to a nanosecond.
+    /// Writes one frame, given as two pieces, that had `orig_len` bytes on the wire (at least the bytes written). The
+    /// timestamp is rounded down to a nanosecond.
     ///
     /// # Errors
-    /// A stamp past 2106-02-07, a frame longer than [`MAX_FRAME_LEN`](crate::capture::MAX_FRAME_LEN), or the
-    /// output's own; a refused frame leaves no trace in the file.
+    /// Fails if the timestamp is after 2106-02-07, if the frame is longer than
+    /// [`MAX_FRAME_LEN`](crate::capture::MAX_FRAME_LEN), or if the output fails. A refused frame changes nothing in the
+    /// file.
     #[inline]
     pub fn write(
         &mut self,
@@ -65,12 +67,12 @@ impl<W: Write> PcapWriter<W> {
         Ok(())
     }
 
-    /// Packets written so far.
+    /// Returns the number of packets written so far.
     pub fn packets(&self) -> u64 {
         self.sink.packets()
     }
 
-    /// Writes what is buffered, flushes the output and gives it back.
+    /// Writes the buffered bytes, flushes the output and returns it.
     pub fn finish(self) -> Result<W, WriteError> {
         self.sink.finish()
     }

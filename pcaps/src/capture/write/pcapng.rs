@@ -1,6 +1,6 @@
 //! [`CaptureWriter`]: pcapng with interfaces, comments, directions and interface statistics.
 //!
-//! pcap-file lays out the rare blocks (section, interfaces, statistics); packets, which are many, are laid out
+//! The crate pcap-file encodes the rare blocks (section, interfaces, statistics). Packets are many, so they are encoded
 //! here without allocation.
 
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ use super::sink::Sink;
 use crate::capture::CaptureTime;
 
 const ENHANCED_PACKET: u32 = 6;
-/// Framing and fixed fields of an enhanced packet block, but for the trailing length.
+/// Framing and fixed fields of an enhanced packet block, without the trailing length.
 const PACKET_HEAD_LEN: usize = 28;
 /// `if_tsresol` of every interface: nanoseconds. pcap-file writes nanosecond ticks but never says so itself
 /// (version 2.0.0).
@@ -37,7 +37,7 @@ pub struct InterfaceSpec<'a> {
     pub speed: u64,
 }
 
-/// Which way a packet went, for `epb_flags`.
+/// Direction of a packet, for `epb_flags`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Received by the interface.
@@ -61,7 +61,7 @@ pub struct Packet<'a> {
     pub orig_len: u32,
     /// Written to `epb_flags` if known.
     pub direction: Option<Direction>,
-    /// One `opt_comment` each.
+    /// Comments, one `opt_comment` each.
     pub comments: &'a [&'a str],
 }
 
@@ -70,7 +70,7 @@ pub struct Packet<'a> {
 pub struct InterfaceStatistics<'a> {
     /// Index into the interfaces given to the writer.
     pub interface: u32,
-    /// When the statistics were taken; rounded down to a nanosecond.
+    /// Time of the statistics; rounded down to a nanosecond.
     pub time: CaptureTime,
     /// `isb_ifrecv`: frames that the interface received.
     pub received: Option<u64>,
@@ -78,11 +78,11 @@ pub struct InterfaceStatistics<'a> {
     pub dropped: Option<u64>,
     /// `isb_usrdeliv`: frames that were handed on.
     pub delivered: Option<u64>,
-    /// One `opt_comment` each.
+    /// Comments, one `opt_comment` each.
     pub comments: &'a [&'a str],
 }
 
-/// Writes one section of pcapng. Call [`finish`](Self::finish), or the last packets are lost.
+/// Writer of one section of pcapng. The caller must call [`finish`](Self::finish), otherwise the last packets are lost.
 pub struct CaptureWriter<W: Write> {
     sink: Sink<W>,
     /// Lays out the rare blocks; remembers the interfaces.
@@ -91,7 +91,7 @@ pub struct CaptureWriter<W: Write> {
 }
 
 impl<W: Write> CaptureWriter<W> {
-    /// Starts a file on `out`, which needs no buffer of its own, with these interfaces.
+    /// Starts a file with these interfaces on `out`, which needs no buffer.
     pub fn new(out: W, interfaces: &[InterfaceSpec<'_>]) -> Result<Self, WriteError> {
         let section = SectionHeaderBlock { endianness: Endianness::Little, ..SectionHeaderBlock::default() };
         let mut blocks = PcapNgWriter::with_section_header(Vec::new(), section)?;
@@ -103,10 +103,10 @@ impl<W: Write> CaptureWriter<W> {
         Ok(Self { sink, blocks, interfaces: interfaces.len() as u32 })
     }
 
-    /// Declares one more interface, before its first packet, and returns its number.
+    /// Declares a further interface before its first packet and returns its number.
     ///
     /// # Errors
-    /// A name or description longer than 65,535 bytes.
+    /// Fails if a name or description is longer than 65,535 bytes.
     pub fn add_interface(&mut self, interface: &InterfaceSpec<'_>) -> Result<u32, WriteError> {
         self.blocks.write_pcapng_block(description(interface)?)?;
         self.sink.buffer().append(self.blocks.get_mut());
@@ -117,9 +117,9 @@ impl<W: Write> CaptureWriter<W> {
     /// Writes one packet.
     ///
     /// # Errors
-    /// An undeclared interface, a stamp past the year 2554, a frame longer than
-    /// [`MAX_FRAME_LEN`](crate::capture::MAX_FRAME_LEN), a comment longer than 65,535 bytes, or the output's
-    /// own; a refused packet leaves no trace in the file.
+    /// Fails if the interface is not declared, the timestamp is after the year 2554, the frame is longer than
+    /// [`MAX_FRAME_LEN`](crate::capture::MAX_FRAME_LEN), a comment is longer than 65,535 bytes, or the output fails. A
+    /// refused packet changes nothing in the file.
     #[inline]
     pub fn write(&mut self, packet: &Packet<'_>) -> Result<(), WriteError> {
         let (number, captured) = self.sink.start_packet(packet.head, packet.tail)?;
@@ -159,12 +159,12 @@ impl<W: Write> CaptureWriter<W> {
         Ok(())
     }
 
-    /// Packets written so far.
+    /// Returns the number of packets written so far.
     pub fn packets(&self) -> u64 {
         self.sink.packets()
     }
 
-    /// Writes the statistics, then what is buffered, flushes the output and gives it back.
+    /// Writes the statistics and the buffered bytes, flushes the output and returns it.
     pub fn finish(mut self, statistics: &[InterfaceStatistics<'_>]) -> Result<W, WriteError> {
         for of in statistics {
             self.check_interface(self.sink.packets(), of.interface)?;
@@ -184,7 +184,7 @@ impl<W: Write> CaptureWriter<W> {
 }
 
 impl Direction {
-    /// The low two bits of `epb_flags`.
+    /// Returns the low two bits of `epb_flags`.
     fn flags(self) -> u32 {
         match self {
             Self::Inbound => 1,
@@ -193,7 +193,7 @@ impl Direction {
     }
 }
 
-/// A stamp in nanoseconds, rounded down.
+/// Returns a timestamp in nanoseconds, rounded down.
 #[inline]
 fn ticks(packet: u64, time: CaptureTime) -> Result<u64, WriteError> {
     const LIMIT: u64 = u64::MAX / 1_000_000_000;
@@ -232,7 +232,7 @@ fn statistics_block<'a>(
     options.extend(of.received.map(InterfaceStatisticsOption::IsbIfRecv));
     options.extend(of.dropped.map(InterfaceStatisticsOption::IsbIfDrop));
     options.extend(of.delivered.map(InterfaceStatisticsOption::IsbUsrDeliv));
-    // pcap-file writes the stamp as one little-endian integer; the format wants its upper half first.
+    // The crate pcap-file writes the timestamp as one little-endian integer, but the format has its upper half first.
     let timestamp = ticks(packets, of.time)?.rotate_left(32);
     Ok(InterfaceStatisticsBlock { interface_id: of.interface, timestamp, options })
 }

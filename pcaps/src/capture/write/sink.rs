@@ -1,4 +1,4 @@
-//! The buffer that both writers fill, and the checks that both make.
+//! Buffer and checks that both writers share.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::capture::MAX_FRAME_LEN;
 /// Bytes gathered before they go to the output.
 const FLUSH_AT: usize = 64 << 10;
 
-/// Gathers records in one buffer, which is allocated once.
+/// Collects records in one buffer, which is allocated once.
 pub(super) struct Sink<W> {
     out: W,
     buffer: Vec<u8>,

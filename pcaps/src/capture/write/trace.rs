@@ -1,4 +1,4 @@
-//! [`TraceWriter`]: one stream of Ethernet frames in any of the formats that generators offer.
+//! [`TraceWriter`]: one stream of Ethernet frames, in any of the formats that the generators offer.
 
 use std::io::Write;
 
@@ -20,12 +20,12 @@ const ENHANCED_PACKET: u32 = 6;
 /// `if_tsresol` of picoseconds.
 const TSRESOL_PS: u8 = 12;
 
-/// Container and resolution of stamps.
+/// Container and resolution of timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceFormat {
     /// pcapng in nanoseconds.
     Pcapng,
-    /// pcapng in picoseconds since the second of the trace's start. Exact, but tools that convert stamps in 64 bits
+    /// pcapng in picoseconds since the second of the trace's start. Exact, but tools that convert timestamps in 64 bits
     /// show wrong fractions of a second (Wireshark 4.0 does).
     PcapngPs,
     /// Classic pcap in nanoseconds.
@@ -35,7 +35,7 @@ pub enum TraceFormat {
 }
 
 impl TraceFormat {
-    /// Picoseconds in one unit of a stamp.
+    /// Returns the picoseconds in one unit of a timestamp.
     pub const fn resolution_ps(self) -> u64 {
         match self {
             Self::PcapngPs => 1,
@@ -45,7 +45,8 @@ impl TraceFormat {
     }
 }
 
-/// Writes frames of one interface. Call [`finish`](Self::finish), or the last frames are lost.
+/// Writer of frames of one interface. The caller must call [`finish`](Self::finish), otherwise the last frames are
+/// lost.
 pub struct TraceWriter<W: Write>(Inner<W>);
 
 enum Inner<W: Write> {
@@ -56,7 +57,7 @@ enum Inner<W: Write> {
 }
 
 impl<W: Write> TraceWriter<W> {
-    /// Starts a file on `out`, which needs no buffer of its own. No frame may be before the second of `start`.
+    /// Starts a file on `out`, which needs no buffer. No frame may be before the second of `start`.
     pub fn new(out: W, format: TraceFormat, start: CaptureTime) -> Result<Self, WriteError> {
         Ok(Self(match format {
             TraceFormat::Pcapng => Inner::Pcapng(CaptureWriter::new(out, &[InterfaceSpec::default()])?),
@@ -94,10 +95,11 @@ impl<W: Write> TraceWriter<W> {
         }))
     }
 
-    /// Writes one frame. The stamp is rounded down to the format's resolution.
+    /// Writes one frame. The timestamp is rounded down to the format's resolution.
     ///
     /// # Errors
-    /// A stamp past the format's range, a frame longer than [`MAX_FRAME_LEN`], or the output's own.
+    /// Fails if the timestamp is beyond the format's range, if the frame is longer than [`MAX_FRAME_LEN`], or if the
+    /// output fails.
     #[inline]
     pub fn write(&mut self, time: CaptureTime, frame: &[u8]) -> Result<(), WriteError> {
         let orig_len = frame.len() as u32;
@@ -136,7 +138,7 @@ impl<W: Write> TraceWriter<W> {
         }
     }
 
-    /// Writes what is buffered, flushes the output and gives it back.
+    /// Writes the buffered bytes, flushes the output and returns it.
     pub fn finish(self) -> Result<W, WriteError> {
         match self.0 {
             Inner::Pcapng(writer) => writer.finish(&[]),

@@ -1,4 +1,4 @@
-//! What a frame has above IP: transport headers with their checksums, and RoCEv2's trailer.
+//! Parts of a frame above IP: transport headers with their checksums, and RoCEv2's trailer.
 
 use super::{FrameBuilder, Network, Payload};
 use crate::wire::{Checksum, WireError, icmp, ipv4, roce, tcp, udp, vxlan};
@@ -15,7 +15,7 @@ pub(super) enum Transport {
 }
 
 impl Transport {
-    /// Bytes before the payload.
+    /// Returns the bytes before the payload.
     pub(super) const fn header_len(&self) -> usize {
         match self {
             Self::None => 0,
@@ -27,7 +27,7 @@ impl Transport {
         }
     }
 
-    /// Bytes after a payload of so many.
+    /// Returns the bytes after a payload of `payload` bytes.
     pub(super) const fn trailer_len(&self, payload: usize) -> usize {
         match self {
             Self::Roce(..) => padding(payload) + roce::ICRC_LEN,
@@ -96,8 +96,8 @@ impl Transport {
 }
 
 impl FrameBuilder {
-    /// Writes padding and invariant CRC behind the payload of a packet that starts at `ip_start`, then the UDP
-    /// checksum if it is of IPv6.
+    /// Writes padding and invariant CRC after the payload of a packet that starts at `ip_start`, and then, over IPv6,
+    /// the UDP checksum.
     pub(super) fn finish_roce(
         &self,
         ip_start: usize,
@@ -129,12 +129,12 @@ impl FrameBuilder {
     }
 }
 
-/// Bytes that bring a RoCEv2 payload to a multiple of four.
+/// Returns the bytes that bring a RoCEv2 payload to a multiple of four.
 const fn padding(payload: usize) -> usize {
     payload.next_multiple_of(4) - payload
 }
 
-/// A UDP checksum: 0 would say that there is none.
+/// Returns a UDP checksum: 0 would say that there is none.
 const fn present(sum: u16) -> u16 {
     if sum == 0 { 0xffff } else { sum }
 }

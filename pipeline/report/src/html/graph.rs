@@ -1,95 +1,42 @@
-//! Graphs in columns: tables by stage, parser states by depth.
+//! Graphs: tables by stage, and parser states by depth.
 
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
+use sluice_charts::{Colour, Edge, Graph, Node, legend};
 use sluice_place::report::Report;
 use sluice_place::report::StateReport;
-use std::collections::BTreeMap;
 
-const BOX: (i32, i32) = (116, 22);
-const STEP: (i32, i32) = (164, 30);
-const MARGIN: i32 = 24;
-
-/// A box: column, text, class, and tooltip.
-struct Item {
-    column: usize,
-    text: String,
-    class: String,
-    title: String,
-}
-
-/// A line between two boxes: class and tooltip.
-struct Line {
-    from: usize,
-    to: usize,
-    class: String,
-    title: String,
-}
-
-/// Draws boxes in columns from left to right; within a column, from top to bottom in the order of the list.
-fn draw(items: &[Item], lines: &[Line], heading: impl Fn(usize) -> String) -> Markup {
-    let mut filled: BTreeMap<usize, i32> = BTreeMap::new();
-    let at: Vec<(i32, i32)> = items
-        .iter()
-        .map(|item| {
-            let row = filled.entry(item.column).or_insert(0);
-            *row += 1;
-            (MARGIN + STEP.0 * item.column as i32, MARGIN + STEP.1 * (*row - 1))
-        })
-        .collect();
-    let columns = filled.keys().max().map_or(1, |c| c + 1) as i32;
-    let rows = filled.values().max().copied().unwrap_or(1);
-    let (width, height) = (2 * MARGIN + STEP.0 * columns, 2 * MARGIN + STEP.1 * rows);
-    html! {
-        svg viewBox=(format!("0 0 {width} {height}")) width=(width) height=(height) role="img" {
-            @for column in 0..columns as usize {
-                text.soft x=(MARGIN + STEP.0 * column as i32) y="14" { (heading(column)) }
-            }
-            @for line in lines {
-                path class=(line.class) d=(curve(at[line.from], at[line.to])) { title { (line.title) } }
-            }
-            @for (item, (x, y)) in items.iter().zip(&at) {
-                g {
-                    title { (item.title) }
-                    rect class=(format!("box {}", item.class)) x=(x) y=(y) width=(BOX.0) height=(BOX.1) rx="3" {}
-                    text x=(x + 5) y=(y + 15) { (short(&item.text)) }
-                }
-            }
-        }
+/// Colour of a gress's boxes.
+pub(super) const fn fill(gress: Gress) -> Colour {
+    match gress {
+        Gress::Ingress => Colour::LIGHT_BLUE,
+        Gress::Egress => Colour::LIGHT_ORANGE,
     }
 }
 
-/// Returns the path from the right side of one box to the left side of another; within a column, around the
-/// right.
-fn curve(from: (i32, i32), to: (i32, i32)) -> String {
-    let (x0, y0) = (from.0 + BOX.0, from.1 + BOX.1 / 2);
-    let y1 = to.1 + BOX.1 / 2;
-    if to.0 > from.0 {
-        let bend = (to.0 - x0) / 2;
-        return format!("M{x0} {y0} C{} {y0} {} {y1} {} {y1}", x0 + bend, to.0 - bend, to.0);
+/// Colour of a dependency's kind.
+fn colour(kind: &str) -> Colour {
+    match kind {
+        "match" => Colour::BLUE,
+        "action" => Colour::GREEN,
+        "output" => Colour::ORANGE,
+        _ => Colour::SLATE,
     }
-    let (x1, out) = (to.0 + BOX.0, 12 + (y1 - y0).abs() / 6);
-    format!("M{x0} {y0} C{} {y0} {} {y1} {x1} {y1}", x0 + out, x1 + out)
-}
-
-/// Shortens a text to the width of a box.
-fn short(text: &str) -> String {
-    if text.chars().count() <= 18 { text.to_owned() } else { text.chars().take(17).chain(['…']).collect() }
 }
 
 /// Draws tables, actions and conditions by stage with their dependencies.
 pub(super) fn dependencies(report: &Report) -> Markup {
-    let items: Vec<Item> = report
+    let nodes: Vec<Node> = report
         .tables
         .iter()
         .map(|t| {
             let stage = t.parts.first().map_or(0, |p| p.stage);
-            let kind = if t.kind == "condition" { " cond" } else { "" };
-            Item {
+            Node {
                 column: usize::from(stage),
                 text: t.name.clone(),
-                class: format!("{}{kind}", t.gress),
-                title: format!("{} ({}, {}): {}", t.name, t.gress, t.kind, t.why),
+                fill: fill(t.gress),
+                dashed: t.kind == "condition",
+                tooltip: format!("{} ({}, {}): {}", t.name, t.gress, t.kind, t.why),
             }
         })
         .collect();
@@ -97,35 +44,33 @@ pub(super) fn dependencies(report: &Report) -> Markup {
     let seen = |e: &&sluice_place::report::EdgeReport| {
         e.distance == Some(1)
             || e.critical
-            || items[e.from].column != items[e.to].column && e.kind == "control"
+            || nodes[e.from].column != nodes[e.to].column && e.kind == "control"
     };
-    let lines: Vec<Line> = report
-        .detail
-        .dependencies
-        .iter()
-        .filter(seen)
-        .map(|e| {
-            let through = e.through.as_ref().map_or_else(String::new, |v| format!(" through {v}"));
-            let critical = if e.critical { " critical" } else { "" };
-            Line {
-                from: e.from,
-                to: e.to,
-                class: format!("{}{critical}", e.kind),
-                title: format!(
-                    "{} → {}: {}{through}",
-                    report.tables[e.from].name, report.tables[e.to].name, e.kind
-                ),
-            }
-        })
-        .collect();
-    html! {
-        p.legend {
-            span { i style="background:#2b6cb0" {} "match" } span { i style="background:#2f855a" {} "action" }
-            span { i style="background:#b7602b" {} "output" } span { i style="background:#8893a4" {} "control (dashed)" }
-            span { i style="background:#b02a37" {} "longest chain" }
-            span { i style="background:#e6effa" {} "ingress" } span { i style="background:#fbeee3" {} "egress" }
+    let edges = report.detail.dependencies.iter().filter(seen).map(|e| {
+        let through = e.through.as_ref().map_or_else(String::new, |v| format!(" through {v}"));
+        let (from, to) = (&report.tables[e.from].name, &report.tables[e.to].name);
+        Edge {
+            from: e.from,
+            to: e.to,
+            colour: if e.critical { Colour::RED } else { colour(e.kind) },
+            dashed: matches!(e.kind, "control" | "anti"),
+            strong: e.critical,
+            tooltip: format!("{from} → {to}: {}{through}", e.kind),
         }
-        (draw(&items, &lines, |stage| format!("stage {stage}")))
+    });
+    let edges = edges.collect();
+    let colours = [
+        (Colour::BLUE, "match"),
+        (Colour::GREEN, "action"),
+        (Colour::ORANGE, "output"),
+        (Colour::SLATE, "control (dashed)"),
+        (Colour::RED, "longest chain"),
+        (fill(Gress::Ingress), "ingress"),
+        (fill(Gress::Egress), "egress"),
+    ];
+    html! {
+        (legend(&colours))
+        (Graph { heading: "stage".to_owned(), nodes, edges })
         @for gress in Gress::ALL {
             @let g = &report.gresses[gress.index()];
             @if !g.critical_path.is_empty() {
@@ -149,28 +94,27 @@ fn depths(states: &[StateReport]) -> Vec<usize> {
     depth
 }
 
-fn parser(gress: Gress, states: &[StateReport]) -> Markup {
-    let depth = depths(states);
-    let items: Vec<Item> = states
-        .iter()
-        .zip(&depth)
-        .map(|(s, &column)| Item {
-            column,
-            text: s.name.clone(),
-            class: gress.name().to_owned(),
-            title: format!("{}: {} cycles, extracts {}", s.name, s.cycles, list(&s.extracts)),
-        })
-        .collect();
-    let lines: Vec<Line> = states
+fn parser(gress: Gress, states: &[StateReport]) -> Graph {
+    let nodes = states.iter().zip(depths(states)).map(|(s, column)| Node {
+        column,
+        text: s.name.clone(),
+        fill: fill(gress),
+        dashed: false,
+        tooltip: format!("{}: {} cycles, extracts {}", s.name, s.cycles, list(&s.extracts)),
+    });
+    let edge = |from: usize, when: &str, to: usize| Edge {
+        from,
+        to,
+        colour: Colour::SLATE,
+        dashed: false,
+        strong: false,
+        tooltip: when.to_owned(),
+    };
+    let edges = states
         .iter()
         .enumerate()
-        .flat_map(|(from, s)| {
-            s.next.iter().filter_map(move |(when, to)| {
-                Some(Line { from, to: (*to)?, class: String::new(), title: when.clone() })
-            })
-        })
-        .collect();
-    draw(&items, &lines, |depth| format!("step {depth}"))
+        .flat_map(|(from, s)| s.next.iter().filter_map(move |(when, to)| to.map(|to| edge(from, when, to))));
+    Graph { heading: "step".to_owned(), nodes: nodes.collect(), edges: edges.collect() }
 }
 
 fn list(names: &[String]) -> String {

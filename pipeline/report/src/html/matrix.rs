@@ -4,6 +4,7 @@ use maud::{Markup, html};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
+use sluice_charts::{HeatCell, HeatMap, HeatRow};
 use sluice_place::report::{Report, hundredths};
 use std::collections::BTreeMap;
 
@@ -23,25 +24,20 @@ fn percent(used: u32, available: u32) -> String {
     format!("{}.{:02} %", hundredths / 100, hundredths % 100)
 }
 
-fn cell(report: &Report, stage: u8, column: Column) -> Markup {
+fn cell(report: &Report, stage: u8, column: Column) -> HeatCell {
     let (used, available) =
         (report.stages[usize::from(stage)].used[column.index()], report.available[column.index()]);
     if used == 0 {
-        return html! { td style="--v:0" {} };
+        return HeatCell::default();
     }
-    let share = hundredths(used, available);
-    html! {
-        td.dark[share > 8500] tabindex="0" style=(format!("--v:{}.{:04}", share / 10_000, share % 10_000)) {
-            (used)
-            div.pop {
-                b { (column.vendor_name()) ", stage " (stage) } br;
-                (used) " of " (available) " (" (percent(used, available)) ")"
-                @for (table, count) in owners_of(report, stage, column) {
-                    br; (report.tables[table].name) ": " (count)
-                }
-            }
-        }
-    }
+    let mut details = vec![
+        format!("{}, stage {stage}", column.vendor_name()),
+        format!("{used} of {available} ({})", percent(used, available)),
+    ];
+    let owners = owners_of(report, stage, column);
+    details
+        .extend(owners.into_iter().map(|(table, count)| format!("{}: {count}", report.tables[table].name)));
+    HeatCell { text: used.to_string(), share: hundredths(used, available) as f64 / 10_000.0, details }
 }
 
 /// Draws the heat map.
@@ -52,37 +48,36 @@ pub(super) fn view(report: &Report) -> Markup {
         StageDependency::Concurrent => "C",
     };
     let stages = report.stages.len() as u32;
+    let mut rows: Vec<HeatRow> = report
+        .stages
+        .iter()
+        .map(|stage| HeatRow {
+            head: stage.stage.to_string(),
+            remark: Gress::ALL.map(|gress| letter(stage.dependencies[gress.index()])).join("/"),
+            cells: Column::ALL.iter().map(|column| cell(report, stage.stage, *column)).collect(),
+            sum: false,
+        })
+        .collect();
+    let mut sum = |head: &str, text: &dyn Fn(u32, u32) -> String| {
+        let cells = Column::ALL.iter().map(|column| {
+            let (used, available) =
+                (report.totals[column.index()], report.available[column.index()] * stages);
+            HeatCell::from(text(used, available))
+        });
+        rows.push(HeatRow {
+            head: head.to_owned(),
+            remark: String::new(),
+            cells: cells.collect(),
+            sum: true,
+        });
+    };
+    sum("Total", &|used, _| used.to_string());
+    sum("Of", &|_, available| available.to_string());
+    sum("Share", &percent);
+    let columns = Column::ALL.iter().map(|column| column.vendor_name().to_owned()).collect();
     html! {
         p.note { "Point at a cell, or step to it by Tab, for its owners. Dep: how the stage depends on those before it, ingress/egress (Match, Action, Concurrent)." }
-        table.heat {
-            thead { tr {
-                th { "Stage" } th { "Dep" }
-                @for column in Column::ALL { th { span { (column.vendor_name()) } } }
-            } }
-            tbody {
-                @for stage in &report.stages {
-                    tr {
-                        th { (stage.stage) }
-                        td style="--v:0" { (letter(stage.dependencies[Gress::Ingress.index()])) "/" (letter(stage.dependencies[Gress::Egress.index()])) }
-                        @for column in Column::ALL { (cell(report, stage.stage, column)) }
-                    }
-                }
-                tr.sum {
-                    th { "Total" } td style="--v:0" {}
-                    @for column in Column::ALL { td style="--v:0" { (report.totals[column.index()]) } }
-                }
-                tr.sum {
-                    th { "Of" } td style="--v:0" {}
-                    @for column in Column::ALL { td style="--v:0" { (report.available[column.index()] * stages) } }
-                }
-                tr.sum {
-                    th { "Share" } td style="--v:0" {}
-                    @for column in Column::ALL {
-                        td style="--v:0" { (percent(report.totals[column.index()], report.available[column.index()] * stages)) }
-                    }
-                }
-            }
-        }
+        (HeatMap { corner: ["Stage".to_owned(), "Dep".to_owned()], columns, rows })
     }
 }
 

@@ -1,69 +1,60 @@
 //! Placement report as one HTML file without external files, network access or scripts.
 //!
-//! The matrix comes first, then the limits, then the details; the details of a cell open with it. Drawings
-//! are SVG made from the report's lists (`graph`, `cycles`).
+//! The page has the matrix first, then the resources that limit the program, then the details. Frame, style and drawings are
+//! those of `sluice-charts`; the modules `graph`, `cycles` and `matrix` fill them from the report's lists.
 
 mod cycles;
 mod graph;
 mod matrix;
-mod style;
 mod tables;
 
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use sluice_asic::gress::Gress;
+use sluice_charts::Page;
 use sluice_place::report::Report;
 
-/// Returns the page of a program that fits.
+/// Style of lists that only this page has.
+const STYLE: &str = r"
+dl.params { display:grid; grid-template-columns:max-content 1fr; gap:0 1rem; font-family:ui-monospace,monospace; }
+dl.params dd { margin:0; }
+section#tables table { font-size:12px; } section#tables th { white-space:normal; }
+section#tables td:nth-last-child(2) { min-width:16rem; } section#tables td:last-child { min-width:8rem; overflow-wrap:anywhere; }
+.phv { display:flex; flex-wrap:wrap; gap:2px; } .phv div { border:1px solid var(--line); padding:.1rem .3rem; font-size:12px; }
+.phv b { font-family:ui-monospace,monospace; }
+";
+
+/// The page of a program that fits.
 #[must_use]
 pub fn html(report: &Report) -> String {
-    let title = format!("{} on {}", report.program, report.chip);
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                title { (title) }
-                style { (PreEscaped(style::CSS)) }
-            }
-            body {
-                (summary(report, &title))
-                (section("matrix", "Units per stage", &matrix::view(report)))
-                (section("limits", "What limits this program", &tables::limits(report)))
-                (section("tables", "Tables", &tables::list(report)))
-                (section("dependencies", "Dependencies", &graph::dependencies(report)))
-                (section("next-tables", "Next tables", &tables::next_tables(report)))
-                (section("latency", "Latency", &cycles::view(report)))
-                (section("power", "Power", &tables::power(report)))
-                (section("phv", "PHV", &tables::containers(report)))
-                (section("parser", "Parser", &graph::parsers(report)))
-                (section("assumptions", "Assumptions", &tables::assumptions(report)))
-                (section("units", "Every unit and its owner", &matrix::owners(report)))
-            }
-        }
-    };
-    page.into_string()
+    Page::new(&format!("{} on {}", report.program, report.chip))
+        .style(STYLE)
+        .header(summary(report))
+        .section("matrix", "Units per stage", &matrix::view(report))
+        .section("limits", "What limits this program", &tables::limits(report))
+        .section("tables", "Tables", &tables::list(report))
+        .section("dependencies", "Dependencies", &graph::dependencies(report))
+        .section("next-tables", "Next tables", &tables::next_tables(report))
+        .section("latency", "Latency", &cycles::view(report))
+        .section("power", "Power", &tables::power(report))
+        .section("phv", "PHV", &tables::containers(report))
+        .section("parser", "Parser", &graph::parsers(report))
+        .section("assumptions", "Assumptions", &tables::assumptions(report))
+        .section("units", "Every unit and its owner", &matrix::owners(report))
+        .html()
 }
 
-fn section(id: &str, title: &str, body: &Markup) -> Markup {
-    html! { section id=(id) { h2 { (title) } (body) } }
-}
-
-fn summary(report: &Report, title: &str) -> Markup {
+fn summary(report: &Report) -> Markup {
     let [ingress, egress] = Gress::ALL.map(|g| &report.gresses[g.index()]);
     html! {
-        header {
-            h1 { (title) }
-            p.verdict {
-                "Fits: " b { (report.stages_used()) } " of " (report.stages.len()) " stages (ingress "
-                (ingress.stages_used) ", egress " (egress.stages_used) "), "
-                b { (report.total.as_ps().div_ceil(1000)) " ns" } " from wire to wire without queueing."
-            }
-            @if !report.params.is_empty() {
-                details {
-                    summary { (report.params.len()) " parameters" }
-                    dl.params { @for p in &report.params { dt { (p.key) } dd { (p.value) } } }
-                }
+        p.verdict {
+            "Fits: " b { (report.stages_used()) } " of " (report.stages.len()) " stages (ingress "
+            (ingress.stages_used) ", egress " (egress.stages_used) "), "
+            b { (report.total.as_ps().div_ceil(1000)) " ns" } " from wire to wire without queueing."
+        }
+        @if !report.params.is_empty() {
+            details {
+                summary { (report.params.len()) " parameters" }
+                dl.params { @for p in &report.params { dt { (p.key) } dd { (p.value) } } }
             }
         }
     }

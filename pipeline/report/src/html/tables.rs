@@ -1,7 +1,9 @@
 //! Lists: limits, tables, containers, assumptions.
 
+use super::graph::fill;
 use maud::{Markup, html};
 use sluice_asic::gress::Gress;
+use sluice_charts::{Colour, range, share_bar};
 use sluice_place::Part;
 use sluice_place::report::BranchReport;
 use sluice_place::report::Report;
@@ -23,7 +25,7 @@ pub(super) fn limits(report: &Report) -> Markup {
             @for limit in &report.limits {
                 tr {
                     td.l { (limit.column.vendor_name()) } td { (limit.stage) } td { (limit.used) } td { (limit.available) }
-                    td.l { span.bar style=(format!("width:{}px", 200 * limit.used / limit.available.max(1))) {} }
+                    td.l { (share_bar(f64::from(limit.used) / f64::from(limit.available.max(1)))) }
                     td.l { (limit.users.iter().map(|(name, n)| format!("{name} {n}")).collect::<Vec<_>>().join(", ")) }
                 }
             }
@@ -60,16 +62,14 @@ pub(super) fn next_tables(report: &Report) -> Markup {
     }
 }
 
-/// Draws the stages from an outcome to its use, on a line of all stages.
+/// The stages from one end of an outcome's way to the other, on a line of all stages.
 fn span(b: &BranchReport, stages: usize) -> Markup {
-    let (x, width) = (8 * u32::from(b.from_stage), 8 * u32::from(b.to_stage - b.from_stage + 1));
-    html! {
-        svg width=(8 * stages) height="10" role="img"
-            aria-label=(format!("stages {} to {}", b.from_stage, b.to_stage)) {
-            line x1="0" y1="5" x2=(8 * stages) y2="5" stroke="#ccc" {}
-            rect class=(b.gress.name()) x=(x) y="2" width=(width) height="6" fill="#69c" {}
-        }
-    }
+    let colour = match b.gress {
+        Gress::Ingress => Colour::BLUE,
+        Gress::Egress => Colour::ORANGE,
+    };
+    let label = format!("stages {} to {}", b.from_stage, b.to_stage);
+    range(usize::from(b.from_stage), usize::from(b.to_stage), stages, colour, &label)
 }
 
 /// Lists the power of each table's memories, with bars.
@@ -88,7 +88,7 @@ pub(super) fn power(report: &Report) -> Markup {
             @for t in &p.tables {
                 tr {
                     td.l { (t.name) } td.l { (t.gress) } td { (watts(t.nanowatts)) } td { (watts(t.always)) }
-                    td.l { span.bar style=(format!("width:{}px", 200 * t.nanowatts / p.worst.max(1))) {} }
+                    td.l { (share_bar(t.nanowatts as f64 / p.worst.max(1) as f64)) }
                     td.l { @if p.path.contains(&t.name) { "yes" } }
                 }
             }
@@ -135,7 +135,7 @@ pub(super) fn containers(report: &Report) -> Markup {
             h3 { (gress) }
             div.phv {
                 @for c in report.detail.containers.iter().filter(|c| c.gress == gress) {
-                    div class=(gress.name()) {
+                    div style=(format!("background:{}", fill(gress))) {
                         b { (c.name) } " "
                         (c.holds.iter().map(|(name, ..)| name.as_str()).collect::<Vec<_>>().join(" · "))
                     }

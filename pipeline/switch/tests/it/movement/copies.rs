@@ -235,7 +235,10 @@ fn without_time_copies_and_digests_are_the_same() {
 fn impossible_sessions_and_groups_are_refused() {
     let chip = ChipSpec::tofino2();
     let ops = [
-        (session(256, 16, 64), "mirror session 256; this chip has 256, from 0"),
+        (
+            session(256, 16, 64),
+            "mirror session 256 does not exist; this chip has 256 sessions, numbered from 0",
+        ),
         (
             session(3, 300, 64),
             "mirror session 3 names dev_port 300, which the switch does not have; compare it with the port map",

@@ -234,7 +234,7 @@ fn what_needs_time_is_refused_where_there_is_none() {
     let refused =
         Switch::new(&program, &placement, &ports, control, reference, SwitchConfig::default()).err();
     let text = refused.map(|e| e.to_string()).unwrap_or_default();
-    assert!(text.contains("meter `police`: rate 1 per second is below the least one"), "{text}");
+    assert!(text.contains("meter `police`: rate 1 per second is too low"), "{text}");
 }
 
 const CHANCE: &str = "program chance;

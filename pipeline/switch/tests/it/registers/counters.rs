@@ -99,7 +99,7 @@ fn formats_that_do_not_hold_what_is_counted_are_refused() {
     for (settings, golden) in [
         (
             "kind = packets_and_bytes; format = single_32; size = 4;",
-            "error: counter `c`: counter of Both in format Single32: that format holds one number; use 28 + 36, 64 + 64 or 17 + 25 bits
+            "error: counter `c`: a format of 32 bits holds one number, but the counter counts packets and bytes; use 28 + 36, 64 + 64 or 17 + 25 bits
   --> <text>:3:1
   = help: leave out the format to get the densest one",
         ),
