@@ -22,6 +22,7 @@ use serde_json::Value;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_catalogue::Catalogue;
+use sluice_catalogue::control_plane::ControlPlane;
 use sluice_control::ControlOp;
 use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::pass::Executor;
@@ -262,7 +263,7 @@ fn finish<E: Executor>(
     let outcome = prepared.run(Attached {
         captures,
         timeline: files.timeline.as_mut().map(|rows| TimelineRequest { every, rows }),
-        control_plane: agent.as_deref_mut(),
+        control_plane: agent.as_mut().map(|agent| agent.as_mut() as &mut dyn ControlPlane),
         progress: Some(&mut progress),
     })?;
     let mut summary = outcome.summary();

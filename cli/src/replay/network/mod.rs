@@ -16,6 +16,7 @@ use crate::timeline;
 use resolve::Resolved;
 use serde_json::{Value, json};
 use sluice_catalogue::Catalogue;
+use sluice_catalogue::control_plane::ControlPlane;
 use sluice_exec::cover::Points;
 use sluice_fabric::deploy::Deployment;
 use sluice_fabric::network::{NetworkSetup, Placed, SwitchSetup};
@@ -91,7 +92,7 @@ pub(super) fn run(
         captures: files.captures()?,
         observers: watch.as_mut().map_or(Vec::new(), story::Watch::observers),
         timeline: files.timeline.as_mut().map(|rows| TimelineRequest { every, rows }),
-        control_plane: agent.as_deref_mut(),
+        control_plane: agent.as_mut().map(|agent| agent.as_mut() as &mut dyn ControlPlane),
         progress: Some(&mut progress),
     })?;
     let mut summary = outcome.summary();
