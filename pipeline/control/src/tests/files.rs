@@ -3,6 +3,7 @@
 use crate::{
     ControlOp, ControlState, EntryError, GroupMember, Schema, Script, Then, entries, lines, template, toml,
 };
+use expect_test::expect_file;
 use proptest::prelude::*;
 use sluice_ir::{ActionCall, KeyValue, Program};
 use sluice_samples::router::router;
@@ -132,7 +133,7 @@ fn lines_change_and_clear() {
 
 #[test]
 fn toml_names_every_mistake() {
-    insta::assert_snapshot!(wrong(
+    expect_file!["golden/toml_names_every_mistake.txt"].assert_eq(&wrong(
         toml::parse,
         r#"
 [[tabel.acl]]
@@ -190,18 +191,19 @@ members = [{ member = 1, wieght = 2 }, "x", { weight = 1, active = 1 }]
 args = [1]
 [default]
 keyless = "nop"
-"#
+"#,
     ));
 }
 
 #[test]
 fn broken_toml_is_named_by_line() {
-    insta::assert_snapshot!(wrong(toml::parse, "[[table.acl]]\nkey = { src = }\npriority 3\n"));
+    expect_file!["golden/broken_toml_is_named_by_line.txt"]
+        .assert_eq(&wrong(toml::parse, "[[table.acl]]\nkey = { src = }\npriority 3\n"));
 }
 
 #[test]
 fn toml_that_does_not_apply_is_named_by_line() {
-    insta::assert_snapshot!(wrong(
+    expect_file!["golden/toml_that_does_not_apply_is_named_by_line.txt"].assert_eq(&wrong(
         toml::parse,
         r#"
 [[table.ipv4_lpm]]
@@ -216,13 +218,13 @@ action = "no_route"
 [[table.acl]]
 action = "push_vlan"
 args = [4096]
-"#
+"#,
     ));
 }
 
 #[test]
 fn lines_name_every_mistake() {
-    insta::assert_snapshot!(wrong(
+    expect_file!["golden/lines_name_every_mistake.txt"].assert_eq(&wrong(
         lines::parse,
         "
 tabel_add acl deny 1 2 => 3
@@ -240,7 +242,7 @@ act_prof_create_member nexthop no_route
 act_prof_add_member_to_group nexthops 0 0
 table_delete acl
 counter_reset port
-"
+",
     ));
 }
 
@@ -250,7 +252,7 @@ fn a_state_prints_and_parses_back() {
     let control = loaded(toml::parse, FULL);
     let text = entries::print(&program, &control);
     assert_eq!(loaded(toml::parse, &text), control);
-    insta::assert_snapshot!(text);
+    expect_file!["golden/a_state_prints_and_parses_back.txt"].assert_eq(&text);
 }
 
 #[test]
@@ -265,7 +267,7 @@ fn the_template_explains_and_its_examples_apply() {
     for (table, data) in program.tables.iter().filter(|(_, d)| !d.keys.is_empty()) {
         assert_eq!(control.tables[table].entries().count(), 1, "{}", data.name);
     }
-    insta::assert_snapshot!(text);
+    expect_file!["golden/the_template_explains_and_its_examples_apply.txt"].assert_eq(&text);
 }
 
 #[test]
@@ -374,12 +376,14 @@ nodes = [{ rid = 1, ports = [16, 16] }]
 group = 1
 nodes = [{ rid = 1 }]
 "#;
-    insta::assert_snapshot!(wrong(toml::parse, text));
-    insta::assert_snapshot!(wrong(
+    expect_file!["golden/mistakes_in_sessions_and_groups_are_named-1.txt"]
+        .assert_eq(&wrong(toml::parse, text));
+    expect_file!["golden/mistakes_in_sessions_and_groups_are_named-2.txt"].assert_eq(&wrong(
         toml::parse,
         "[[multicast]]\ngroup = 0\nnodes = [{ ports = [16] }]\n[[multicast]]\ngroup = 3\nnodes = [{ ports = [16, 16] }]\n[[exclusion]]\nid = 600\nports = []"
     ));
-    insta::assert_snapshot!(wrong(lines::parse, "mirroring_add 3\nmirroring_add 3 900\nmirroring_add x 4"));
+    expect_file!["golden/mistakes_in_sessions_and_groups_are_named-3.txt"]
+        .assert_eq(&wrong(lines::parse, "mirroring_add 3\nmirroring_add 3 900\nmirroring_add x 4"));
 }
 
 /// Names that do not exist and values that do not fit come together; what only follows from the first does not.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::packet::HeadLayout;
 use crate::pass::{Count, PassIn};
+use expect_test::expect_file;
 use proptest::prelude::*;
 use sluice_asic::hash::HashAlgorithm;
 use sluice_control::{ControlOp, GroupMember, Then, toml};
@@ -332,7 +333,7 @@ fn the_text_trace_names_every_step() {
     let mut b = Bench::with(&program, &configured(&program), TextTracer::default());
     b.send(Gress::Ingress, &ipv4([198, 51, 100, 7], [10, 2, 3, 4], 6, 64), 0);
     b.send(Gress::Ingress, &ipv4([192, 0, 2, 66], [11, 2, 3, 4], 6, 64)[..20], 0);
-    insta::assert_snapshot!(b.reference.tracer().text);
+    expect_file!["golden/the_text_trace_names_every_step.txt"].assert_eq(&b.reference.tracer().text);
 }
 
 proptest! {

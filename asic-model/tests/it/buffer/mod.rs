@@ -1,0 +1,10 @@
+//! The shared buffer against `docs/model/buffer.md`: thresholds, golden packet counts, coupling, invariants, refusals.
+
+mod bad;
+mod coupling;
+mod golden;
+mod invariants;
+mod ledger;
+mod shipped;
+mod support;
+mod thresholds;

@@ -1,0 +1,24 @@
+//! The binary as users and scripts meet it.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod buffer;
+mod changes;
+mod citations;
+mod contest;
+mod contract;
+mod conweave;
+mod flowlets;
+mod fuzz;
+mod generate;
+mod int;
+mod int_network;
+mod network;
+mod network_flags;
+mod obey_pfc;
+mod polarization;
+mod replay_controls;
+mod replay_errors;
+mod report;
+mod scenarios;
+mod support;
+mod timelines;

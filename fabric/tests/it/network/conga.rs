@@ -1,0 +1,97 @@
+//! CONGA's leaves and spines in a network: flows leave the spine that others must use (model: flowlets §5.1, figure 1a).
+
+use crate::network::deployed::{NoFiles, defaults, hosts};
+use sluice_asic::units::Time;
+use sluice_fabric::deploy::deploy;
+use sluice_fabric::network::{LinkFrame, Network, Observer, SwitchId};
+use sluice_fabric::topology::built;
+use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
+use sluice_programs::catalogue;
+use sluice_switch::{Left, RxFrame};
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+fn packet(from: Ipv4Addr, to: Ipv4Addr, flow: u16, length: usize) -> Vec<u8> {
+    let mut out = Vec::new();
+    let builder = FrameBuilder::new(MacAddr::from_u64(1), MacAddr::from_u64(2));
+    let builder = builder.ipv4(ipv4::Header::new(from, to)).udp(udp::Header::new(1000 + flow, 4791));
+    builder.build_len(length, &mut out).unwrap();
+    out
+}
+
+/// Packets of the second kind by the spine that they go to, after the time from which on they count.
+#[derive(Default)]
+struct Seen {
+    spines: BTreeMap<u32, u32>,
+    delivered: usize,
+    from: Time,
+    /// Cables of leaf 1 by number, with the spine at the other end.
+    cables: BTreeMap<u32, u32>,
+}
+
+impl Observer for Seen {
+    fn on_link(&mut self, from: SwitchId, frame: &LinkFrame, head: &[u8], tail: &[u8]) {
+        let large = head.len() + tail.len() > 1_000;
+        if from == SwitchId(1) && large && frame.fate.is_ok_and(|at| at > self.from) {
+            *self.spines.entry(self.cables[&frame.link.0]).or_default() += 1;
+        }
+    }
+
+    fn delivered(&mut self, _: SwitchId, _: &Left, _: &[u8], _: &[u8]) {
+        self.delivered += 1;
+    }
+}
+
+/// The share of leaf 1's packets to leaf 2 that go by the first spine, which leaf 0's must all use.
+fn share_of_the_busy_spine(program: &str) -> f64 {
+    let mut plan = built("leaf-spine:leaves=3,spines=2,hosts=1").unwrap();
+    let at = plan.cables.iter().position(|c| c.ends == [0, 4] || c.ends == [4, 0]).unwrap();
+    plan.cables.remove(at);
+    let mut with = defaults(program);
+    let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    with.params = vec![set("timeout", "2us")];
+    if program == "conga" {
+        with.params.extend([set("tau", "10us"), set("period", "5us"), set("leaves", "8")]);
+    }
+    let deployment = deploy(&plan, &catalogue(), &with, &NoFiles).unwrap_or_else(|e| panic!("{e}"));
+    let all = hosts(&deployment.positions);
+    let other_end = |ends: [u32; 2]| if ends[0] == 1 { ends[1] } else { ends[0] };
+    let cables = (0u32..).zip(&plan.cables).filter(|(_, c)| c.ends.contains(&1));
+    let cables = cables.map(|(n, c)| (n, other_end(c.ends))).collect();
+    let mut network = Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));
+    let port = |network: &Network, switch: SwitchId| {
+        let ports = &network.setup(switch).unwrap().ports;
+        let wanted = all.iter().find(|h| h.0 == switch).unwrap().1;
+        ports.iter().find(|p| p.dev_port.number() == wanted).unwrap().dev_port
+    };
+    let address = |switch: u32| all.iter().find(|h| h.0 == SwitchId(switch)).unwrap().2;
+    // Nanoseconds between packets, their flows, bytes: 0.77 of a link from leaf 0, 0.2 of one from leaf 1, and a little
+    // from leaf 2 back to both.
+    let kinds =
+        [(0u32, 2u32, 40, 40, 1_500), (1, 2, 160, 40, 1_500), (2, 0, 400, 20, 100), (2, 1, 400, 20, 100)];
+    let mut list: Vec<(u64, u32, Vec<u8>)> = Vec::new();
+    for (from, to, gap, flows, length) in kinds {
+        let of = |n: u64| (n * gap, from, packet(address(from), address(to), (n % flows) as u16, length));
+        list.extend((0..120_000 / gap).map(of));
+    }
+    list.sort_by_key(|(ns, from, _)| (*ns, *from));
+    for (ns, from, bytes) in &list {
+        let rx = RxFrame { bytes, orig_len: bytes.len() as u32, tag: 0 };
+        let inward = port(&network, SwitchId(*from));
+        network.inject(SwitchId(*from), inward, Time::from_nanos(*ns), rx).unwrap();
+    }
+    let sent = list.len();
+    let mut seen = Seen { cables, from: Time::from_nanos(60_000), ..Seen::default() };
+    network.drain(Time::MAX, &mut seen).unwrap();
+    assert!(network.totals().is_conserved());
+    assert_eq!(seen.delivered, sent, "{program}");
+    let by = |spine: u32| f64::from(seen.spines.get(&spine).copied().unwrap_or(0));
+    by(3) / (by(3) + by(4))
+}
+
+#[test]
+fn flows_leave_the_spine_that_others_must_use() {
+    let (conga, letflow) = (share_of_the_busy_spine("conga"), share_of_the_busy_spine("letflow"));
+    assert!(conga < 0.2, "{conga}");
+    assert!((letflow - 0.5).abs() < 0.15, "{letflow}");
+}

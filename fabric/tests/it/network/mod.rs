@@ -1,0 +1,20 @@
+//! Networks of the real switch.
+
+mod asymmetry;
+mod circles;
+mod closed;
+mod conga;
+mod conservation;
+mod conweave;
+mod deployed;
+mod faults;
+mod functional;
+mod links;
+mod own_program;
+mod own_program;
+mod parallel;
+mod pauses;
+mod rdma;
+mod single;
+mod support;
+mod telemetry;

@@ -1,0 +1,255 @@
+//! RDMA hosts at the edge: what is sent arrives whatever is lost, pauses stop it, marks slow it down, and neither threads
+//! nor steps of time change anything.
+
+use crate::network::deployed::{NoFiles, defaults, hosts};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::FrontPort;
+use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::tm::pfc::PfcConfig;
+use sluice_asic::units::{BitRate, Bytes, Duration, Time};
+use sluice_control::ControlState;
+use sluice_fabric::deploy::{Deployment, Files, deploy};
+use sluice_fabric::host::dcqcn::{Coalescing, Mellanox, ReactionConfig, ReactionPoint};
+use sluice_fabric::host::recovery::Recovery;
+use sluice_fabric::host::rnic::{Completion, Message, Rnic, RnicConfig, RnicCounters, TrafficClass};
+use sluice_fabric::network::{End, HostId, Network, NetworkTotals, SwitchId};
+use sluice_fabric::topology::{Blueprint, built};
+use sluice_ir::Program;
+use sluice_programs::catalogue;
+use std::net::Ipv4Addr;
+
+const CABLE: Duration = Duration::from_nanos(500);
+const LINE: BitRate = BitRate::from_gbps(100);
+
+/// There is one buffer, however it is called: the one of ConWeave's evaluation.
+struct OneBuffer;
+
+impl Files for OneBuffer {
+    type Error = String;
+
+    fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), String> {
+        NoFiles.entries(name, program, into)
+    }
+
+    fn buffer(&self, name: &str, _: &ChipSpec) -> Result<BufferFile, String> {
+        let text = include_str!("../../../contests/rdma-9mb.toml");
+        BufferFile::parse(name, text).map_err(|e| e.to_string())
+    }
+}
+
+fn nic(recovery: Recovery) -> RnicConfig {
+    let reaction = ReactionConfig {
+        g: 1.0 / 256.0,
+        alpha_timer: Duration::from_micros(1),
+        rate_timer: Duration::from_micros(300),
+        stages: 1,
+        ..ReactionConfig::new(LINE)
+    };
+    RnicConfig {
+        rate: LINE,
+        mtu: 1_000,
+        recovery,
+        reaction: Some(ReactionPoint::Mellanox(Mellanox::new(reaction))),
+        coalescing: Coalescing::PerPacket,
+        notify_missing: true,
+        data: TrafficClass { dscp: 3, priority: 3 },
+        control: TrafficClass { dscp: 48, priority: 6 },
+        pfc: Some(PfcConfig::default()),
+    }
+}
+
+const GO_BACK_N: Recovery =
+    Recovery::GoBackN { nack_interval: Duration::from_micros(4), timeout: Some(Duration::from_millis(1)) };
+
+fn deployment(plan: &Blueprint, buffer: bool) -> Deployment {
+    let mut defaults = defaults("l3-ecmp");
+    defaults.port_speed = Some(LINE);
+    defaults.buffer = buffer.then(|| "one".to_owned());
+    deploy(plan, &catalogue(), &defaults, &OneBuffer).unwrap_or_else(|e| panic!("{e}"))
+}
+
+struct Run {
+    network: Network,
+    hosts: Vec<(Ipv4Addr, HostId)>,
+}
+
+impl Run {
+    /// A network whose n-th host sends the n-th messages.
+    fn new(deployment: Deployment, config: &RnicConfig, mut sends: Vec<Vec<Message>>) -> Run {
+        let all = hosts(&deployment.positions);
+        sends.resize(all.len(), Vec::new());
+        let mut network = Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));
+        let mut hosts = Vec::new();
+        for ((switch, port, address), sends) in all.into_iter().zip(sends) {
+            let ports = &network.setup(switch).unwrap().ports;
+            let front = (0..).map(FrontPort).find(|f| ports.front(*f).unwrap().dev_port.number() == port);
+            let host = Rnic::new(config.clone(), address, sends);
+            let end = End { switch, port: front.unwrap() };
+            hosts.push((address, network.attach(end, CABLE, Box::new(host)).unwrap()));
+        }
+        Run { network, hosts }
+    }
+
+    fn drain(mut self, threads: usize, stride: Duration) -> Run {
+        let mut observers = vec![(); self.network.len()];
+        while self.network.is_busy() && self.network.time() < Time::ORIGIN + Duration::from_millis(50) {
+            let until = self.network.time().max(self.network.next_time().unwrap()) + stride;
+            self.network.drain_parallel(until, threads, &mut observers).unwrap();
+        }
+        assert!(self.network.totals().is_conserved(), "{:?}", self.network.totals());
+        self
+    }
+
+    fn host(&self, n: usize) -> &Rnic {
+        self.network.host(self.hosts[n].1).unwrap()
+    }
+
+    fn counters(&self) -> RnicCounters {
+        let mut sum = RnicCounters::default();
+        (0..self.hosts.len()).for_each(|n| sum += self.host(n).counters());
+        sum
+    }
+
+    fn completions(&self) -> Vec<Completion> {
+        (0..self.hosts.len()).flat_map(|n| self.host(n).completions().to_vec()).collect()
+    }
+
+    fn seen(&self) -> (Vec<Completion>, RnicCounters, NetworkTotals) {
+        (self.completions(), self.counters(), self.network.totals())
+    }
+}
+
+/// Every host sends `count` messages of these sizes to each of the others, at once.
+fn all_to_all(addresses: &[Ipv4Addr], sizes: &[u64]) -> Vec<Vec<Message>> {
+    let mut pair = 0;
+    let from = |from: &Ipv4Addr| {
+        let others = addresses.iter().filter(|to| *to != from);
+        let messages = others.flat_map(|to| sizes.iter().map(move |bytes| (*to, *bytes)));
+        let message = |(to, bytes)| {
+            pair += 1;
+            Message { pair, start: Time::from_nanos(u64::from(pair) * 100), to, port: 49_152, bytes }
+        };
+        messages.map(message).collect()
+    };
+    addresses.iter().map(from).collect()
+}
+
+const FOUR: [Ipv4Addr; 4] = [
+    Ipv4Addr::new(10, 0, 0, 1),
+    Ipv4Addr::new(10, 0, 0, 2),
+    Ipv4Addr::new(10, 0, 1, 1),
+    Ipv4Addr::new(10, 0, 1, 2),
+];
+
+#[test]
+fn threads_and_steps_change_nothing_and_everything_is_acknowledged() {
+    let plan = built("leaf-spine:leaves=2,spines=2,hosts=2,rate=100G").unwrap();
+    let sends = all_to_all(&FOUR, &[1, 999, 1_000, 1_001, 25_000]);
+    let count: usize = sends.iter().map(Vec::len).sum();
+    let run = |threads, stride| {
+        Run::new(deployment(&plan, true), &nic(GO_BACK_N), sends.clone()).drain(threads, stride)
+    };
+    let one = run(1, Duration::from_millis(1));
+    let (completions, counters, _) = one.seen();
+    assert_eq!(completions.len(), count);
+    assert_eq!((counters.resent, counters.timeouts, counters.stray, counters.nacks), (0, 0, 0, 0));
+    assert_eq!((counters.received, counters.acks), (counters.sent, counters.sent));
+    assert_eq!(one.seen(), run(2, Duration::from_millis(1)).seen());
+    assert_eq!(one.seen(), run(1, Duration::from_nanos(1_300)).seen());
+}
+
+#[test]
+fn a_packet_alone_takes_the_way_there_and_back() {
+    let plan = built("chain:switches=1,hosts=2").unwrap();
+    let message = Message { pair: 1, start: Time::from_nanos(50), to: FOUR[1], port: 49_152, bytes: 1_000 };
+    let run = Run::new(deployment(&plan, false), &nic(GO_BACK_N), vec![vec![message]]);
+    let done = run.drain(1, Duration::from_micros(10)).completions();
+    // Four cables of 500 ns; each frame is stored once more by the host that it comes to, and by no switch.
+    let lines = LINE.time_for(Bytes(1_058 + 4 + 62 + 4 + 2 * 8));
+    let inside = done[0].time().checked_sub(CABLE * 4 + lines).unwrap();
+    assert!((Duration::from_nanos(400)..Duration::from_nanos(2_000)).contains(&inside), "{inside}");
+}
+
+#[test]
+fn what_a_cable_loses_is_sent_again() {
+    let selective = Recovery::irn(None, 1_000);
+    for recovery in [GO_BACK_N, selective] {
+        let mut plan = built("leaf-spine:leaves=2,spines=1,hosts=2,rate=100G").unwrap();
+        plan.cables.iter_mut().for_each(|cable| cable.loss = "0.01".parse().unwrap());
+        let sends = all_to_all(&FOUR, &[40_000, 3_000]);
+        let count: usize = sends.iter().map(Vec::len).sum();
+        let run = Run::new(deployment(&plan, true), &nic(recovery), sends);
+        let run = run.drain(2, Duration::from_millis(1));
+        let counters = run.counters();
+        assert_eq!(run.completions().len(), count, "{recovery:?}");
+        assert!(counters.resent > 0 && run.network.totals().lost_on_links() > 0);
+        if recovery == selective {
+            assert!(counters.resent < run.network.totals().lost_on_links() + counters.timeouts);
+        }
+    }
+}
+
+/// Fifteen hosts of a switch send a lot to the sixteenth.
+fn incast(nic: &RnicConfig, buffer: bool) -> Run {
+    let plan = built("chain:switches=1,hosts=16").unwrap();
+    let to = FOUR[0];
+    let message =
+        |n: u32| Message { pair: n + 1, start: Time::ORIGIN, to, port: 49_152 + n as u16, bytes: 300_000 };
+    let sends = (0..16).map(|n| if n == 0 { Vec::new() } else { vec![message(n)] }).collect();
+    Run::new(deployment(&plan, buffer), nic, sends).drain(1, Duration::from_millis(1))
+}
+
+/// Why packets were lost, by switch.
+fn lost(network: &Network) -> Vec<(SwitchId, String, u64)> {
+    let of = |id: SwitchId| {
+        let switch = network.switch(id).unwrap();
+        let reasons = switch.totals().reasons().filter(|(_, n)| *n > 0);
+        reasons.map(move |(r, n)| (id, r.name(switch.program()).to_owned(), n)).collect::<Vec<_>>()
+    };
+    network.ids().flat_map(of).collect()
+}
+
+#[test]
+fn pauses_reach_hosts_and_nothing_is_lost() {
+    let open = RnicConfig { reaction: None, ..nic(GO_BACK_N) };
+    let run = incast(&open, true);
+    let counters = run.counters();
+    assert_eq!(lost(&run.network), [], "nothing may be lost");
+    assert_eq!((run.completions().len(), counters.resent), (15, 0));
+    assert!(counters.pauses > 0 && counters.paused > Duration::from_micros(10), "{counters:?}");
+    // Hosts that obey nothing lose packets, and send them again.
+    let deaf = RnicConfig { pfc: None, ..open };
+    let run = incast(&deaf, true);
+    assert!(run.network.totals().dropped > 0 && run.counters().resent > 0);
+    assert_eq!(run.completions().len(), 15);
+}
+
+#[test]
+fn marks_slow_senders_down() {
+    let run = incast(&nic(GO_BACK_N), true);
+    let counters = run.counters();
+    assert_eq!((run.completions().len(), lost(&run.network)), (15, Vec::new()));
+    assert!(counters.marked > 100 && counters.notified == counters.notifications, "{counters:?}");
+    assert!(run.completions().iter().all(|done| done.cuts > 0));
+    let open = RnicConfig { reaction: None, ..nic(GO_BACK_N) };
+    assert!(counters.pauses < incast(&open, true).counters().pauses);
+}
+
+#[test]
+fn hosts_stand_at_free_ports_before_the_run() {
+    let plan = built("leaf-spine:leaves=2,spines=1,hosts=1,rate=100G").unwrap();
+    let mut network = Network::new(deployment(&plan, false).network, &catalogue()).unwrap();
+    let host = || Box::new(Rnic::new(nic(GO_BACK_N), FOUR[0], Vec::new()));
+    let mut attach = |switch, port| {
+        network.attach(End::new(SwitchId(switch), port), CABLE, host()).map_err(|e| e.to_string())
+    };
+    assert_eq!(attach(0, 0), Ok(HostId(0)));
+    let taken = "port 8 of switch `leaf0` has a link or a host; frames from outside and hosts need a port without one";
+    assert!(attach(0, 0).is_err_and(|e| e.ends_with(taken.split_once("of").unwrap().1)), "{taken}");
+    assert!(attach(0, 1).is_err_and(|e| e.contains("has a link or a host")));
+    assert!(attach(0, 500).is_err_and(|e| e.contains("no front-panel port 500")));
+    assert!(attach(9, 0).is_err_and(|e| e.contains("there is no switch 9")));
+    network.advance(Time::from_nanos(1), &mut ()).unwrap();
+    let late = network.attach(End::new(SwitchId(1), 0), CABLE, host()).map_err(|e| e.to_string());
+    assert!(late.is_err_and(|e| e.contains("before the network runs")));
+}

@@ -1,0 +1,82 @@
+//! Random programs: legal by construction, and the same on both engines wherever they fit.
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use sluice_asic::chip::ChipSpec;
+use sluice_fuzz::{Limits, cases, compare};
+use sluice_ir::text;
+use sluice_ir::verify::{Severity, verify};
+use sluice_place::{self as place, place};
+use std::cell::Cell;
+
+fn runner(cases: u32, seed: u8) -> TestRunner {
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]))
+}
+
+#[test]
+fn every_drawn_program_is_legal_and_survives_its_text_form() {
+    runner(300, 1)
+        .run(&cases(Limits::default()), |case| {
+            let errors: Vec<_> =
+                verify(&case.program).into_iter().filter(|d| d.severity == Severity::Error).collect();
+            prop_assert!(errors.is_empty(), "{:#?}", errors);
+            let printed = text::print(&case.program);
+            let parsed = text::parse(&printed).map_err(|e| TestCaseError::fail(e.to_string()))?;
+            prop_assert_eq!(&parsed, &case.program);
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn agree(chip: &ChipSpec, seed: u8) {
+    let (tried, fit, out) = (Cell::new(0), Cell::new(0), Cell::new(0));
+    runner(250, seed)
+        .run(&cases(Limits::default()), |case| {
+            tried.set(tried.get() + 1);
+            let Ok(placement) = place(&case.program, chip) else { return Ok(()) };
+            fit.set(fit.get() + 1);
+            let findings = place::verify(&case.program, &placement);
+            prop_assert!(findings.is_empty(), "{:#?}", findings);
+            match compare(&case, &placement) {
+                Ok(ran) => out.set(out.get() + ran.out),
+                Err(difference) => prop_assert!(false, "{}", difference),
+            }
+            Ok(())
+        })
+        .unwrap();
+    // The comparison means nothing if programs do not fit, or packets do not get through.
+    assert!(2 * fit.get() > tried.get(), "{} of {} programs fit {}", fit.get(), tried.get(), chip.name);
+    assert!(out.get() > 1000, "{} packets left on {}", out.get(), chip.name);
+}
+
+#[test]
+fn engines_agree_on_tofino() {
+    agree(&ChipSpec::tofino(), 2);
+}
+
+#[test]
+fn engines_agree_on_tofino2() {
+    agree(&ChipSpec::tofino2(), 3);
+}
+
+#[test]
+fn engines_agree_on_chips_that_nobody_made() {
+    let words = || proptest::collection::vec(any::<u32>(), 32);
+    let (tried, fit) = (Cell::new(0), Cell::new(0));
+    runner(250, 4)
+        .run(&(cases(Limits::default()), words()), |(case, words)| {
+            let chip = sluice_fuzz::chip(&mut sluice_fuzz::Draw::new(&words));
+            tried.set(tried.get() + 1);
+            let Ok(placement) = place(&case.program, &chip) else { return Ok(()) };
+            fit.set(fit.get() + 1);
+            let findings = place::verify(&case.program, &placement);
+            prop_assert!(findings.is_empty(), "{:#?}", findings);
+            let agrees = compare(&case, &placement);
+            prop_assert!(agrees.is_ok(), "{:?}", agrees);
+            Ok(())
+        })
+        .unwrap();
+    // Chips with less of something take fewer programs, but not none.
+    assert!(5 * fit.get() > tried.get(), "{} of {} programs fit", fit.get(), tried.get());
+}

@@ -1,0 +1,8 @@
+//! Random programs, mutants, the hunt, and the bodies of the libFuzzer targets.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod engines;
+mod found;
+mod hunt;
+mod mutants;
+mod targets;

@@ -1,0 +1,126 @@
+//! Timer packets alone: flows of which a packet came too early and nothing more, so that all of them wait.
+
+use super::{LINE, RATE, RECIRCULATION, TIMER, data, ports, tenths};
+use crate::conweave::wire::{Cw, Flow};
+use crate::conweave::world::{Build, TICK, at_tick};
+use sluice_catalogue::ports::PortRange;
+use sluice_programs::conweave::Params;
+
+/// A ToR with ports of one speed: all of a pipe's but the last are for hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    gbps: u64,
+    hosts: u16,
+    paths: u16,
+}
+
+/// The three ways to split a pipe of Tofino 2: with 4, 28 and 56 hosts.
+pub(super) const SHAPES: [Shape; 3] = [
+    Shape { gbps: 400, hosts: 4, paths: 4 },
+    Shape { gbps: 100, hosts: 28, paths: 4 },
+    Shape { gbps: 50, hosts: 56, paths: 8 },
+];
+
+/// What so many timers do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Laps {
+    pub(super) shape: Shape,
+    /// Flows of which a packet came too early, and those that found a queue.
+    pub(super) flows: u64,
+    pub(super) timers: u64,
+    /// Mean time of a lap in ns.
+    pub(super) lap: u64,
+    /// Laps in the window.
+    pub(super) laps: u64,
+    /// The most cells in the recirculation port's queue: timer packets, each of which takes one.
+    pub(super) waiting: u64,
+}
+
+/// How long laps are counted, in ns.
+pub(super) const WINDOW: u64 = 30_000;
+
+impl Shape {
+    pub(super) fn build(self) -> Build {
+        let (first, last) = (self.hosts, self.hosts + self.paths - 1);
+        let p = Params {
+            hosts: PortRange { first: 0, last: self.hosts - 1 },
+            uplinks: PortRange { first, last },
+            // Nobody stops waiting while laps are counted.
+            resume_default: 4_000,
+            ..Params::default()
+        };
+        Build::with_ports(p, ports(self.gbps))
+    }
+
+    /// Laps of the timers of so many flows a host. Which queues a flow may take, its hash says, so it takes more
+    /// flows than queues to fill them.
+    pub(super) fn laps(self, build: &Build, per_host: u16) -> Laps {
+        let flows: Vec<Flow> =
+            (0..self.hosts * per_host).map(|n| Flow::new(1, 1 + (n % self.hosts) as u8, n)).collect();
+        let mut tor = build.tor(2, &flows, at_tick(1_000));
+        let early = Cw { path: 2, opcode: 1, phase: 1, epoch: 1, ts_tx: 121, ts_tail: 120, ..Cw::default() };
+        for (n, flow) in (0u64..).zip(&flows) {
+            let front = self.hosts + (n % u64::from(self.paths)) as u16;
+            tor.rx(front, 10 * TICK + n * 60, &data(*flow, 1, early, 16));
+        }
+        let from = 10 * TICK + flows.len() as u64 * 60 + 20_000;
+        tor.until(from);
+        let totals = tor.switch.totals().clone();
+        tor.until(from + WINDOW);
+        let now = tor.switch.totals();
+        assert_eq!(now.made.mirror, totals.made.mirror, "nothing but laps in the window");
+        let (timers, laps) = (totals.made.mirror, now.recirculated - totals.recirculated);
+        assert_eq!(timers + tor.counter("unsorted", 0), flows.len() as u64);
+        let queue = tor.switch.queues().find(|(port, queue, _)| (*port, *queue) == RECIRCULATION).unwrap().2;
+        let waiting = u64::from(queue.max_cells.0);
+        Laps { shape: self, flows: flows.len() as u64, timers, lap: WINDOW * timers / laps, laps, waiting }
+    }
+}
+
+/// Time of a timer packet on the recirculation port's line, in ps.
+pub(super) const SLOT: u64 = (TIMER + LINE) * 8 * 1_000 / RATE;
+
+/// The law: a lap takes its own time while the line has room for all of them, and their turns on the line behind it.
+pub(super) fn law(alone: u64, timers: u64) -> u64 {
+    alone.max(timers * SLOT / 1_000)
+}
+
+impl Laps {
+    /// Speed of the hosts' ports.
+    pub(super) fn gbps(&self) -> u64 {
+        self.shape.gbps
+    }
+
+    /// Share of the recirculation port's line, in thousandths.
+    pub(super) fn share(&self) -> u64 {
+        self.laps * SLOT / WINDOW
+    }
+
+    pub(super) fn row(&self, alone: u64) -> String {
+        let Laps { shape, flows, timers, lap, waiting, .. } = *self;
+        let (share, law) = (tenths(self.share()), law(alone, timers));
+        format!(
+            "| {} x {}G | {flows} | {timers} | {lap} | {law} | {share} % | {waiting} |",
+            shape.hosts, shape.gbps
+        )
+    }
+}
+
+/// The line of the table of a ToR's flows.
+pub(super) const HEAD: &str = "| hosts | flows | timers at once | lap ns | law ns | share of the line | most that wait |\n|---|---|---|---|---|---|---|";
+
+#[test]
+fn laps_take_their_own_time_until_the_line_is_full_and_then_their_turns() {
+    let shape = SHAPES[1];
+    let build = shape.build();
+    let alone = shape.laps(&build, 1);
+    assert_eq!(alone.timers, 28);
+    assert!((600..700).contains(&alone.lap), "{alone:?}");
+    assert!(alone.waiting <= 3, "{alone:?}");
+    // More than fit on the line during a lap: 28 hosts with 30 queues each.
+    let full = shape.laps(&build, 20);
+    assert!(full.timers > 500, "{full:?}");
+    let law = law(alone.lap, full.timers);
+    assert!(full.lap.abs_diff(law) * 50 <= law, "{full:?}: the law says {law} ns");
+    assert!(full.share() >= 990 && full.waiting > 150, "{full:?}");
+}

@@ -1,0 +1,37 @@
+//! What reordering costs: laps against timer packets that go round at once, and what flows that move all the time use.
+//! `docs/conweave-load.md` and its drawing are made here.
+
+mod alone;
+mod moving;
+mod page;
+mod plot;
+
+use crate::conweave::wire::{Cw, Flow, operation};
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
+use sluice_asic::units::BitRate;
+use sluice_pcaps::wire::roce;
+
+/// The pipe's recirculation port, and the queue that timer packets take.
+const RECIRCULATION: (u16, u8) = (6, 1);
+/// Bytes of a timer packet: headers, ConWeave's, its state.
+const TIMER: u64 = 58 + 11;
+/// What a frame takes on a line beside its bytes: FCS, preamble, gap.
+const LINE: u64 = 4 + 20;
+/// Gb/s of a recirculation port.
+const RATE: u64 = 400;
+
+/// Ports of this speed.
+fn ports(gbps: u64) -> PortMap {
+    PortMap::new(&ChipSpec::tofino2(), BitRate::from_gbps(gbps)).unwrap()
+}
+
+/// DATA of a SrcToR with so many bytes of payload.
+fn data(flow: Flow, psn: u32, cw: Cw, payload: usize) -> Vec<u8> {
+    cw.put(&operation(flow, roce::opcode::RC_WRITE_MIDDLE, psn, payload))
+}
+
+/// A number of tenths.
+fn tenths(n: u64) -> String {
+    format!("{}.{}", n / 10, n % 10)
+}

@@ -1,0 +1,68 @@
+//! `docs/conweave-load.md` and `docs/conweave-load.svg`. All measurements take half a minute, so the test that makes them
+//! runs only with `--ignored`; `UPDATE_EXPECT=1` rewrites both files. Ordinary runs measure a few points.
+
+use super::{alone, moving, plot};
+use crate::page::{split, with_part};
+use expect_test::expect_file;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.md");
+const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.svg");
+
+/// Flows a host of the points, by shape.
+const ALONE: [&[u16]; 3] = [&[1, 5, 40], &[1, 8, 12, 13, 16, 24, 60], &[3, 30]];
+/// Flows that move, and queues a port.
+const MOVING: [(u16, u32); 6] = [(8, 32), (32, 32), (64, 32), (128, 32), (64, 4), (128, 4)];
+
+/// A table with its head.
+fn table(head: &str, rows: impl Iterator<Item = String>) -> String {
+    let mut out = format!("{head}\n");
+    rows.for_each(|row| out += &format!("{row}\n"));
+    out
+}
+
+fn measure() -> (Vec<alone::Laps>, Vec<moving::Used>) {
+    let mut laps = Vec::new();
+    for (shape, points) in alone::SHAPES.into_iter().zip(ALONE) {
+        let build = shape.build();
+        laps.extend(points.iter().map(|flows| shape.laps(&build, *flows)));
+    }
+    let mut used = Vec::new();
+    for queues in [32, 4] {
+        let build = moving::build(queues);
+        let points = MOVING.into_iter().filter(|(_, q)| *q == queues);
+        used.extend(points.map(|(flows, _)| moving::run(&build, flows)));
+    }
+    (laps, used)
+}
+
+#[test]
+fn the_page_of_loads_has_the_points_that_are_measured_fast() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let shape = alone::SHAPES[0];
+    let build = shape.build();
+    let alone = shape.laps(&build, 1).lap;
+    let laps = shape.laps(&build, 5).row(alone);
+    assert!(
+        split(&page, "laps")[1].contains(&format!("{laps}\n")),
+        "{laps}\nis not in {PAGE}; look at the difference that UPDATE_EXPECT=1 makes"
+    );
+    let used = moving::run(&moving::build(32), 8).row();
+    assert!(
+        split(&page, "moving")[1].contains(&format!("{used}\n")),
+        "{used}\nis not in {PAGE}; look at the difference that UPDATE_EXPECT=1 makes"
+    );
+}
+
+#[test]
+#[ignore = "slow: .ci/slow runs it"]
+fn the_page_of_loads_is_what_is_measured() {
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let (laps, used) = measure();
+    let alone = laps[0].lap;
+    let drawing = plot::svg(&laps, alone);
+    let laps = table(alone::HEAD, laps.iter().map(|l| l.row(alone)));
+    let used = table(moving::HEAD, used.iter().map(moving::Used::row));
+    let page = with_part(&page, "laps", &laps);
+    expect_file![PAGE].assert_eq(&with_part(&page, "moving", &used));
+    expect_file![PLOT].assert_eq(&drawing);
+}

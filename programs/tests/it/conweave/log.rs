@@ -1,0 +1,147 @@
+//! `docs/conweave-log.md`: the published build beside the authors' log, stage by stage (model: conweave §3). The table is
+//! this test's output: `UPDATE_EXPECT=1` rewrites it.
+
+use super::published::published;
+use crate::page::with_part;
+use crate::placed::place;
+use expect_test::expect_file;
+use sluice_asic::chip::{ChipSpec, Column};
+use sluice_place::Placement;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Columns of the log, with their short names and the units of a stage (model: chip §1.4).
+const COLUMNS: [(Column, &str, u32); 15] = [
+    (Column::ExactXbar, "eXbar", 128),
+    (Column::TernaryXbar, "tXbar", 66),
+    (Column::HashBit, "hash bits", 416),
+    (Column::HashDist, "dist", 6),
+    (Column::Gateway, "GW", 16),
+    (Column::Sram, "SRAM", 80),
+    (Column::MapRam, "map", 48),
+    (Column::Tcam, "TCAM", 24),
+    (Column::Vliw, "VLIW", 32),
+    (Column::MeterAlu, "SALU", 4),
+    (Column::ExactSearchBus, "search", 16),
+    (Column::ExactResultBus, "result", 16),
+    (Column::TindResultBus, "tind", 16),
+    (Column::ActionBusBytes, "ADB", 128),
+    (Column::LogicalTable, "ids", 16),
+];
+
+/// Percent of a stage, as printed.
+const LOG: [[f64; 15]; 20] = [
+    [28.91, 0.0, 45.91, 83.33, 68.75, 20.0, 14.58, 0.0, 15.62, 50.0, 87.5, 43.75, 68.75, 19.53, 100.0],
+    [7.81, 0.0, 12.26, 16.67, 37.5, 8.75, 4.17, 0.0, 15.62, 25.0, 43.75, 18.75, 68.75, 9.38, 81.25],
+    [10.94, 0.0, 11.54, 0.0, 37.5, 81.25, 0.0, 0.0, 6.25, 0.0, 37.5, 6.25, 18.75, 14.06, 43.75],
+    [8.59, 0.0, 10.58, 33.33, 68.75, 28.75, 45.83, 0.0, 15.62, 50.0, 68.75, 12.5, 31.25, 1.56, 75.0],
+    [17.19, 0.0, 42.55, 33.33, 43.75, 63.75, 85.42, 0.0, 15.62, 100.0, 37.5, 37.5, 12.5, 14.84, 56.25],
+    [23.44, 0.0, 31.25, 33.33, 68.75, 48.75, 60.42, 0.0, 28.12, 100.0, 75.0, 75.0, 50.0, 10.16, 87.5],
+    [11.72, 0.0, 21.88, 50.0, 68.75, 40.0, 56.25, 0.0, 18.75, 75.0, 56.25, 56.25, 43.75, 17.19, 75.0],
+    [18.75, 0.0, 20.91, 50.0, 81.25, 32.5, 54.17, 0.0, 18.75, 100.0, 62.5, 62.5, 50.0, 12.5, 93.75],
+    [32.03, 3.03, 24.76, 66.67, 75.0, 33.75, 54.17, 4.17, 28.12, 100.0, 68.75, 50.0, 62.5, 10.16, 87.5],
+    [23.44, 0.0, 18.03, 33.33, 62.5, 8.75, 12.5, 0.0, 21.88, 75.0, 56.25, 31.25, 62.5, 7.03, 93.75],
+    [20.31, 0.0, 21.39, 50.0, 56.25, 15.0, 22.92, 0.0, 18.75, 100.0, 43.75, 50.0, 43.75, 10.16, 75.0],
+    [8.59, 0.0, 4.81, 16.67, 31.25, 3.75, 4.17, 0.0, 12.5, 25.0, 31.25, 6.25, 18.75, 3.12, 37.5],
+    [15.62, 0.0, 3.85, 16.67, 93.75, 21.25, 35.42, 0.0, 12.5, 25.0, 93.75, 31.25, 37.5, 3.12, 100.0],
+    [7.03, 9.09, 6.49, 16.67, 31.25, 11.25, 14.58, 8.33, 18.75, 50.0, 31.25, 0.0, 56.25, 2.34, 56.25],
+    [3.91, 0.0, 2.4, 0.0, 25.0, 1.25, 0.0, 0.0, 12.5, 0.0, 25.0, 6.25, 25.0, 3.12, 37.5],
+    [1.56, 0.0, 0.0, 0.0, 12.5, 0.0, 0.0, 0.0, 6.25, 0.0, 12.5, 0.0, 12.5, 0.0, 12.5],
+    [0.78, 0.0, 0.0, 0.0, 6.25, 0.0, 0.0, 0.0, 6.25, 0.0, 6.25, 0.0, 12.5, 0.0, 12.5],
+    [0.78, 0.0, 0.0, 0.0, 6.25, 0.0, 0.0, 0.0, 3.12, 0.0, 6.25, 0.0, 6.25, 0.0, 6.25],
+    [2.34, 0.0, 0.0, 0.0, 25.0, 0.0, 0.0, 0.0, 12.5, 0.0, 25.0, 0.0, 25.0, 1.56, 25.0],
+    [0.0; 15],
+];
+
+fn logged(stage: usize, column: usize) -> u32 {
+    (LOG[stage][column] * f64::from(COLUMNS[column].2) / 100.0).round() as u32
+}
+
+/// Distinct units as the log counts them: rows of instruction memory, else coordinates.
+fn here(placement: &Placement, stage: usize, column: Column, purpose: impl Fn(&str) -> bool) -> u32 {
+    let units = placement
+        .units
+        .iter()
+        .filter(|u| usize::from(u.unit.stage) == stage && u.unit.column == column && purpose(&u.purpose));
+    let at = units.map(|u| (u.unit.row, if column == Column::Vliw { 0 } else { u.unit.col }));
+    at.collect::<BTreeSet<_>>().len() as u32
+}
+
+fn totals(placement: &Placement) -> Vec<(u32, u32)> {
+    let sum = |f: &dyn Fn(usize) -> u32| (0..20).map(f).sum();
+    let of = |i: usize| (sum(&|s| here(placement, s, COLUMNS[i].0, |_| true)), sum(&|s| logged(s, i)));
+    (0..15).map(of).collect()
+}
+
+fn placed() -> Placement {
+    place(&published(), &ChipSpec::tofino2()).unwrap()
+}
+
+#[test]
+fn the_log_decodes_to_whole_units() {
+    let sums: Vec<u32> = (0..15).map(|c| (0..20).map(|s| logged(s, c)).sum()).collect();
+    assert_eq!(sums, [312, 8, 1159, 30, 144, 335, 223, 3, 92, 35, 139, 78, 113, 179, 185]);
+}
+
+#[test]
+fn what_follows_from_the_declarations_is_equal_and_the_rest_is_within_its_band() {
+    let placement = placed();
+    let totals = totals(&placement);
+    let of = |name: &str| totals[COLUMNS.iter().position(|c| c.1 == name).unwrap()];
+    assert_eq!(of("SALU"), (35, 35));
+    assert_eq!(of("map"), (223, 223));
+    // 25 % as counted from the log.
+    for name in ["SRAM", "GW", "hash bits", "VLIW"] {
+        let (found, log) = of(name);
+        assert!(4 * found.abs_diff(log) <= log, "{name}: {found} here, {log} in the log");
+    }
+    let last = placement.units.iter().map(|u| u.unit.stage).max().unwrap() + 1;
+    assert!((17..=21).contains(&last), "{last} stages");
+}
+
+/// Bits by what they are for: ways of exact tables, conditions, selectors, operands of stateful ALUs, and those on their
+/// way to distribution.
+fn hash_bits(placement: &Placement, stage: usize) -> [u32; 5] {
+    let count = |f: &dyn Fn(&str) -> bool| here(placement, stage, Column::HashBit, f);
+    let way = |p: &str| p.starts_with("way ");
+    let operand = |p: &str| p.ends_with("` operand");
+    let rest = |p: &str| !(way(p) || operand(p) || p == "condition" || p == "selector");
+    [count(&way), count(&|p| p == "condition"), count(&|p| p == "selector"), count(&operand), count(&rest)]
+}
+
+#[test]
+fn the_page_beside_the_log_is_what_placement_finds() {
+    let placement = placed();
+    let mut table = String::from("| stage |");
+    COLUMNS.iter().for_each(|c| table += &format!(" {} |", c.1));
+    let _ = write!(table, "\n|{}", "---|".repeat(16));
+    for stage in 0..20 {
+        let _ = write!(table, "\n| {stage} |");
+        for (i, column) in COLUMNS.iter().enumerate() {
+            let _ = write!(table, " {}/{} |", here(&placement, stage, column.0, |_| true), logged(stage, i));
+        }
+    }
+    let totals = totals(&placement);
+    let _ = write!(table, "\n| all |");
+    totals.iter().for_each(|(a, b)| table += &format!(" {a}/{b} |"));
+    let _ = write!(table, "\n| |");
+    for (a, b) in &totals {
+        let percent = (f64::from(*a) / f64::from((*b).max(1)) - 1.0) * 100.0;
+        let _ = write!(table, " {percent:+.0} % |");
+    }
+    table += "\n\n| stage | log: bits | at most on distribution | at least elsewhere | here: bits | ways of exact tables | conditions | selectors | operands | distribution |\n|---|---|---|---|---|---|---|---|---|---|";
+    let mut sums = [0; 9];
+    for stage in 0..20 {
+        let (bits, most) = (logged(stage, 2), logged(stage, 2).min(16 * logged(stage, 3)));
+        let own = hash_bits(&placement, stage);
+        let row = [bits, most, bits - most, own.iter().sum(), own[0], own[1], own[2], own[3], own[4]];
+        let cells: String = row.iter().map(|n| format!(" {n} |")).collect();
+        let _ = write!(table, "\n| {stage} |{cells}");
+        sums.iter_mut().zip(row).for_each(|(s, n)| *s += n);
+    }
+    let cells: String = sums.iter().map(|n| format!(" {n} |")).collect();
+    let _ = writeln!(table, "\n| all |{cells}");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-log.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    expect_file![path].assert_eq(&with_part(&page, "log", &table));
+}

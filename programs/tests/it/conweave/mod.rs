@@ -1,0 +1,18 @@
+//! `conweave`.
+
+mod destination;
+mod fit;
+mod hosts;
+mod hot_flows;
+mod load;
+mod log;
+mod network;
+mod outside;
+pub(crate) mod published;
+mod sample;
+mod source;
+mod spine;
+mod time;
+mod timers;
+mod wire;
+mod world;

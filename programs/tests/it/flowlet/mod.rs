@@ -1,0 +1,13 @@
+//! The load balancers of a leaf: their programs on both chips, by both engines, against closed forms.
+
+mod cells;
+mod conga;
+mod detection;
+mod device;
+mod drill;
+mod hula;
+mod limits;
+mod random;
+mod samples;
+mod shape;
+mod world;

@@ -1,0 +1,16 @@
+//! The shipped programs on the chips and on the emulated switch.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
+
+mod balance;
+mod conweave;
+mod engines;
+mod fit;
+mod fit_tables;
+mod flow;
+mod flowlet;
+mod l3_ecmp;
+mod lossless;
+mod page;
+mod placed;
+mod switch;
+mod telemetry;

@@ -1,0 +1,15 @@
+//! Pages of the handbook of which a test makes a part.
+
+/// The text of a page with `part` between the marks `<!-- made: NAME -->` and `<!-- end -->`.
+pub(crate) fn with_part(page: &str, name: &str, part: &str) -> String {
+    let [before, _, after] = split(page, name);
+    format!("{before}{part}{after}")
+}
+
+/// The text before a made part, the part, and the text after it.
+pub(crate) fn split<'p>(page: &'p str, name: &str) -> [&'p str; 3] {
+    let (begin, end) = (format!("<!-- made: {name} -->\n"), "<!-- end -->");
+    let at = page.find(&begin).unwrap() + begin.len();
+    let len = page[at..].find(end).unwrap();
+    [&page[..at], &page[at..at + len], &page[at + len..]]
+}
