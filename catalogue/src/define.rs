@@ -1,13 +1,16 @@
 //! [`ProgramDef`]: what the author of a program states. How users meet the program follows from it.
 
+use crate::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use crate::position::Position;
 use crate::program::{ProgramError, Role, StageProgram};
 use crate::setup::{Setup, SetupError};
+use crate::story::Narrator;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_build::params::{ParamInfo, Params};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
+use std::sync::Arc;
 
 /// The definition of a program by a Rust type; every such type is a [`StageProgram`].
 ///
@@ -22,6 +25,8 @@ pub trait ProgramDef: Send + Sync {
     const P4: Option<&'static str> = None;
     /// Parameters for `sluice fuzz`, as key and value; see [`StageProgram::hunt`].
     const HUNT: &'static [(&'static str, &'static str)] = &[];
+    /// The embedded capture of the program, as file name and bytes; see [`StageProgram::sample`].
+    const SAMPLE: Option<(&'static str, &'static [u8])> = None;
     /// The parameters that users can set. Their default values are those of [`Default`]; `()` has no parameters.
     type Params: Params + Default;
 
@@ -32,18 +37,6 @@ pub trait ProgramDef: Send + Sync {
     fn check(p: &Self::Params) -> Result<(), ProgramError> {
         let _ = p;
         Ok(())
-    }
-
-    /// Returns the values that the program is built with, if some of the given values decide others; otherwise `None`.
-    fn effective(p: &Self::Params) -> Option<Self::Params> {
-        let _ = p;
-        None
-    }
-
-    /// Returns the keys of parameters without effect under these values. The built program does not list them.
-    fn idle(p: &Self::Params) -> &'static [&'static str] {
-        let _ = p;
-        &[]
     }
 
     /// Declares the headers, tables, registers and controls of both gresses.
@@ -81,6 +74,24 @@ pub trait ProgramDef: Send + Sync {
         let _ = (program, p);
         Vec::new()
     }
+
+    /// Returns the embedded captures of a network; see [`StageProgram::network_samples`].
+    fn network_samples() -> Vec<(&'static str, &'static str, &'static [u8])> {
+        Vec::new()
+    }
+
+    /// Returns the reader of frames for stories of the program's networks; see [`StageProgram::story`].
+    fn story() -> Option<Arc<dyn Narrator>> {
+        None
+    }
+
+    /// Starts the control plane that comes with the program; see [`StageProgram::control_plane`].
+    fn control_plane(
+        request: &ControlPlaneRequest<'_>,
+    ) -> Option<Result<Box<dyn ControlPlane>, ControlPlaneError>> {
+        let _ = request;
+        None
+    }
 }
 
 /// Returns the parameters with these values set; if a key occurs twice, the later value wins.
@@ -111,14 +122,10 @@ pub fn built_with<P: Params + Default>(program: &Program) -> P {
 /// If values exclude each other, or if the verifier refuses the program.
 pub fn build<D: ProgramDef>(p: &D::Params) -> Result<Program, ProgramError> {
     D::check(p)?;
-    let effective = D::effective(p);
-    let p = effective.as_ref().unwrap_or(p);
     let b = Builder::new(D::NAME, D::SUMMARY);
     D::declare(&b, p);
     let illegal = |diags| ProgramError::Illegal { program: D::NAME.to_owned(), diags };
-    let mut program = b.finish(p).map_err(illegal)?;
-    program.params.retain(|param| !D::idle(p).contains(&param.key.as_str()));
-    Ok(program)
+    b.finish(p).map_err(illegal)
 }
 
 impl<D: ProgramDef> StageProgram for D {
@@ -165,5 +172,24 @@ impl<D: ProgramDef> StageProgram for D {
 
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
         D::properties(program, &built_with(program))
+    }
+
+    fn sample(&self) -> Option<(&'static str, &'static [u8])> {
+        D::SAMPLE
+    }
+
+    fn network_samples(&self) -> Vec<(&'static str, &'static str, &'static [u8])> {
+        D::network_samples()
+    }
+
+    fn story(&self) -> Option<Arc<dyn Narrator>> {
+        D::story()
+    }
+
+    fn control_plane(
+        &self,
+        request: &ControlPlaneRequest<'_>,
+    ) -> Option<Result<Box<dyn ControlPlane>, ControlPlaneError>> {
+        D::control_plane(request)
     }
 }

@@ -1,8 +1,9 @@
 //! What a stage program offers to its users, and the catalogue that finds programs by name.
 //!
-//! A [`StageProgram`] has a name, parameters, entries for a device and for a place in a network, and properties. The
-//! usual way to make one is to implement [`ProgramDef`] for a type. A [`Catalogue`] is an ordered list of such programs,
-//! together with generated code for some of them; commands, networks, contests and hunts are given one.
+//! A [`StageProgram`] has a name, parameters, entries for a device and for a place in a network, and properties. It may also
+//! offer captures, a reader of its frames ([`story`]) and a control plane ([`control_plane`]). The usual way to make one is
+//! to implement [`ProgramDef`] for a type. A [`Catalogue`] is an ordered list of such programs, together with generated
+//! code for some of them; commands, networks, contests and hunts are given one.
 //!
 //! ```
 //! use sluice_asic::chip::ChipSpec;
@@ -63,15 +64,17 @@
 //! # }
 //! ```
 //!
-//! This crate names no particular program, and nothing in it but the properties is called per packet.
+//! This crate names no particular program, and nothing in it but properties and readers of frames is called per packet.
 
 mod catalogue;
+pub mod control_plane;
 mod define;
 pub mod ports;
 pub mod position;
 mod program;
 pub mod properties;
 pub mod setup;
+pub mod story;
 
 pub use catalogue::{Catalogue, UnknownProgram};
 pub use define::{ProgramDef, build, built_with};

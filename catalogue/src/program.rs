@@ -1,12 +1,15 @@
 //! [`StageProgram`]: what a program offers to its users.
 
+use crate::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use crate::position::Position;
 use crate::setup::{Setup, SetupError};
+use crate::story::Narrator;
 use sluice_asic::port::PortMap;
 use sluice_build::params::{ParamError, ParamInfo};
 use sluice_ir::Program;
 use sluice_ir::verify::Diag;
 use sluice_switch::property::Property;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// The program that a switch runs at its place in a network, with the parameters that follow from the place.
@@ -90,6 +93,36 @@ pub trait StageProgram: Send + Sync {
     fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
         let _ = program;
         Vec::new()
+    }
+
+    /// Returns the embedded capture under which the program shows something, as file name and bytes, for front-panel port 0.
+    /// `None` means that the general samples do.
+    fn sample(&self) -> Option<(&'static str, &'static [u8])> {
+        None
+    }
+
+    /// Returns embedded captures under which the program shows something in a two-tor network, as port (`leaf0:0`), file
+    /// name and bytes.
+    fn network_samples(&self) -> Vec<(&'static str, &'static str, &'static [u8])> {
+        Vec::new()
+    }
+
+    /// Returns the reader of frames for stories of this program's networks. `None` means that frames are as their hosts sent
+    /// them.
+    fn story(&self) -> Option<Arc<dyn Narrator>> {
+        None
+    }
+
+    /// Starts the control plane that comes with the program. `None` means that the program has none.
+    ///
+    /// # Errors
+    /// If a setting is refused, or if the request names another program.
+    fn control_plane(
+        &self,
+        request: &ControlPlaneRequest<'_>,
+    ) -> Option<Result<Box<dyn ControlPlane>, ControlPlaneError>> {
+        let _ = request;
+        None
     }
 }
 

@@ -381,15 +381,16 @@ pub(crate) struct ReplayArgs {
     /// wan). Inputs then name switch and port: leaf0:0@trace.pcap
     #[arg(long, value_name = "TOPOLOGY")]
     pub(crate) topology: Option<String>,
-    /// Print the life of one flow of `conweave` as a sequence diagram, given as sender, UDP source port and receiver:
-    /// 10.0.0.1:49152-10.0.1.1. With -o also as story.txt and story.svg
+    /// Print the life of one RoCEv2 flow as a sequence diagram, in the words of the program (`conweave`). The flow is given
+    /// as sender, UDP source port and receiver: 10.0.0.1:49152-10.0.1.1. With -o also as story.txt and story.svg
     #[arg(long, value_name = "FLOW", requires = "topology")]
     pub(crate) story: Option<sluice_fabric::story::Flow>,
-    /// A control plane installs hot flows of `conweave` and removes idle ones: KEY=VALUE joined by commas, of rows (of the
-    /// flow table) (default all), after (digests, default 3), latency (of the control plane, default 50us), interval (between two
-    /// operations) (default 1us), reply (theta_reply in ticks) (default 8). Flows known from the start: --set known=0 for none
+    /// Run the control plane that comes with a program (`conweave`): it installs hot flows and removes idle ones. Settings are
+    /// KEY=VALUE joined by commas, of rows (of the flow table) (default all), after (digests, default 3), latency (of the
+    /// control plane, default 50us), interval (between two operations) (default 1us), reply (theta_reply in ticks) (default
+    /// 8). Flows known from the start: --set known=0 for none
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["find_ndr", "obey_pfc", "functional"], num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub(crate) hot_flows: Option<sluice_replay::HotFlowOptions>,
+    pub(crate) hot_flows: Option<String>,
     /// Threads that a network runs on; the results are the same
     #[arg(long, default_value_t = 1, value_name = "N", requires = "topology", value_parser = threads)]
     pub(crate) threads: usize,

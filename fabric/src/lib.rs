@@ -4,12 +4,11 @@
 //! them out of a capture, [`experiment`] sends flows through a topology by the very hashes and selectors of the packet
 //! path and measures how even the links are; [`flowlets`] counts flowlets of captures and tries load balancers on them;
 //! [`host`] has RDMA hosts and their parts, rates and recovery; [`contest`] lets programs carry the messages of such hosts;
-//! [`network`] joins emulated switches by links and lets time pass, [`deploy`] builds one from a topology; [`agent`] has
-//! control planes that listen to switches and change them; [`scenario`] puts one switch between senders and says what
-//! must be seen; [`senders`] hold frames back when they are paused; [`story`] tells the life of one flow from what observers were shown. What may not live here: flags,
+//! [`network`] joins emulated switches by links and lets time pass, [`deploy`] builds one from a topology; [`scenario`] puts one
+//! switch between senders and says what must be seen; [`senders`] hold frames back when they are paused; [`story`] tells
+//! the life of one flow from what observers were shown. What may not live here: flags,
 //! files by name, clocks of the host; threads but for those that a network is asked to run on.
 
-pub mod agent;
 pub mod contest;
 pub mod deploy;
 pub mod experiment;

@@ -4,7 +4,7 @@
 //! - [`merge`] joins several captures by time.
 //! - [`replay`] schedules their frames.
 //! - [`wire`] encodes and decodes header bytes as a host sees them.
-//! - [`int`] reads telemetry in frames, and [`conweave`] the fields that ConWeave writes into them.
+//! - [`int`] reads telemetry in frames.
 //! - [`generate`] makes seeded traffic.
 //! - [`samples`] holds the traces embedded in the binary, which the generators made.
 //!
@@ -12,7 +12,6 @@
 //! and draws no random number without an explicit seed.
 
 pub mod capture;
-pub mod conweave;
 pub mod generate;
 pub mod int;
 pub mod merge;

@@ -3,7 +3,6 @@
 //! Each trace has a constant with its bytes and a function that generates them; a test compares the two.
 
 mod afc_leak;
-mod conweave;
 mod ecmp;
 mod flowlets;
 mod informed;
@@ -12,11 +11,10 @@ mod lossless;
 mod telemetry;
 
 pub use afc_leak::afc_leak;
-pub use conweave::{conweave, conweave_hosts};
 pub use ecmp::ecmp;
 pub use flowlets::flowlets;
 pub use informed::{conga, conga_leaf1, drill, drill_burst, hula, hula_probes};
-pub use l3_ecmp::{SampleError, l3_ecmp};
+pub use l3_ecmp::{NEIGHBOUR, PORT_RATE, ROUTER, SampleError, instant, l3_ecmp};
 pub use lossless::{ecn_mark, pfc};
 pub use telemetry::{hpcc_int, int, int_node};
 
@@ -62,35 +60,6 @@ pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
 /// deparser, and ten pings of 98 B, all of that queue; a word that resumes it.
 pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 
-/// The trace for `conweave`: a nanosecond pcap of 84 frames in 139 µs on one 400G port. See [`conweave`] for what is
-/// in it.
-pub const CONWEAVE: &[u8] = include_bytes!("../samples/conweave.pcap");
-
-/// The traces of three hosts of the first ToR of a two-tor network of `conweave`: nanosecond pcaps of 184 frames in
-/// 36 µs each. See [`conweave_hosts`] for what is in them.
-pub const CONWEAVE_HOSTS: [&[u8]; 3] = [
-    include_bytes!("../samples/conweave-host0.pcap"),
-    include_bytes!("../samples/conweave-host1.pcap"),
-    include_bytes!("../samples/conweave-host2.pcap"),
-];
-
-/// The samples under which a program shows something in a two-tor network: port, file name and bytes of each. Programs
-/// that need none have none.
-#[must_use]
-pub fn of_network(program: &str) -> Vec<(&'static str, &'static str, &'static [u8])> {
-    let hosts = [
-        ("leaf0:0", "conweave-host0.pcap"),
-        ("leaf0:1", "conweave-host1.pcap"),
-        ("leaf0:2", "conweave-host2.pcap"),
-    ];
-    match program {
-        "conweave" => {
-            hosts.into_iter().zip(CONWEAVE_HOSTS).map(|((port, file), bytes)| (port, file, bytes)).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// The trace for `int`: packets of hosts. See [`int`](int()) for what is in it.
 pub const INT: &[u8] = include_bytes!("../samples/int.pcap");
 
@@ -111,7 +80,6 @@ pub fn of(program: &str) -> (&'static str, &'static [u8]) {
         "drill" => ("drill.pcap", DRILL),
         "conga" => ("conga.pcap", CONGA),
         "hula" => ("hula.pcap", HULA),
-        "conweave" | "conweave-spine" => ("conweave.pcap", CONWEAVE),
         "int" => ("int.pcap", INT),
         "hpcc-int" => ("hpcc-int.pcap", HPCC_INT),
         _ => ("l3-ecmp.pcap", L3_ECMP),

@@ -1,8 +1,9 @@
 //! The stage programs that come with Sluice.
 //!
 //! One module per program, each with its parameters, its two gresses, its default entries and the P4 program
-//! that says the same. [`catalogue`] lists them all. What may not live here: mutable state, and anything that is called
-//! per packet: a program's behaviour is the [`Program`](sluice_ir::Program) that it builds, and nothing else.
+//! that says the same. [`catalogue`] lists them all. A program may also have captures, a reader of its frames for stories
+//! and a control plane. The switches run none of these: the behaviour of a switch is the [`Program`](sluice_ir::Program)
+//! that is built.
 
 pub mod balance;
 pub mod conga;

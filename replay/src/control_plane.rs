@@ -1,49 +1,14 @@
-//! Control planes that listen to the switches of a run and change them.
+//! Control planes in a run: they hear the switches, and the switches get their operations.
 
 use crate::error::Error;
 use crate::network::switch_observer::SwitchObserver;
-use serde_json::Value;
-use sluice_asic::units::{Duration, Time};
-use sluice_control::{ControlOp, ControlState, EntryId};
+use sluice_asic::units::Time;
+use sluice_catalogue::control_plane::{ControlPlane, Operation};
+use sluice_control::ControlState;
 use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Network, SwitchId};
 use sluice_ir::KeyValue;
 use sluice_switch::{Digest, IdleEntry, Switch};
-
-/// A control plane that hears digests and idle entries, and answers with operations.
-///
-/// A run stops at least once per [`ControlPlane::latency`] to let the control plane hear. A single switch has number 0.
-pub trait ControlPlane {
-    /// Returns the least time from a digest or an idle entry to an operation that follows from it; above 0.
-    fn latency(&self) -> Duration;
-
-    /// Hears a digest that a switch sent at `time`.
-    fn digest(&mut self, time: Time, switch: SwitchId, data: &[u8]);
-
-    /// Hears that an entry has reached its time to live. The key is empty if the entry is not in its table any more.
-    fn idle(&mut self, time: Time, switch: SwitchId, entry: EntryId, key: &[KeyValue]);
-
-    /// Returns the next operation, in order of time; `None` if there is none for now.
-    fn poll(&mut self) -> Option<Operation>;
-
-    /// Returns the test for frames that [`ControlPlane::report`] counts. Switches of a network run on several threads, so
-    /// the test is a plain function.
-    fn counts(&self) -> fn(&[u8]) -> bool;
-
-    /// Returns the report in summaries; `frames` is the number of frames from outside that passed the test.
-    fn report(&self, frames: u64) -> Value;
-}
-
-/// An operation of a control plane.
-#[derive(Clone, Debug)]
-pub struct Operation {
-    /// Time at which the operation takes effect. An operation that is too late takes effect at once.
-    pub time: Time,
-    /// The switch.
-    pub switch: SwitchId,
-    /// The operation.
-    pub op: ControlOp,
-}
 
 /// Messages of one switch since the control plane last heard it.
 #[derive(Debug, Default)]
@@ -68,7 +33,7 @@ pub(crate) fn listen_to_switch<E: Executor>(
     switch: &mut Switch<E>,
     heard: &mut Heard,
 ) -> Result<(), Error> {
-    const ONLY: SwitchId = SwitchId(0);
+    const ONLY: usize = 0;
     for (time, data) in heard.digests.drain(..) {
         plane.digest(time, ONLY, &data);
     }
@@ -96,14 +61,14 @@ pub(crate) fn listen_to_network<E: Executor>(
     }
     digests.sort();
     for (time, id, data) in digests {
-        plane.digest(time, id, &data);
+        plane.digest(time, id.0 as usize, &data);
     }
     for (id, entry) in idle {
         let key = network.switch(id).map(|s| key_of(s.control_state(), &entry)).unwrap_or_default();
-        plane.idle(entry.time, id, entry.entry, &key);
+        plane.idle(entry.time, id.0 as usize, entry.entry, &key);
     }
     while let Some(Operation { time, switch, op }) = plane.poll() {
-        network.control(switch, time.max(network.time()), op)?;
+        network.control(SwitchId(switch as u32), time.max(network.time()), op)?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use crate::captures::{CaptureOutputs, Captures};
 use crate::collector::{Collector, Origin};
-use crate::control_plane::{ControlPlane, listen_to_switch};
+use crate::control_plane::listen_to_switch;
 use crate::error::{Error, Passes};
 use crate::executor::{ExecutorFactory, ExecutorRequest};
 use crate::held_back::HeldBackReport;
@@ -19,6 +19,7 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_catalogue::control_plane::ControlPlane;
 use sluice_control::ControlOp;
 use sluice_exec::cover::Coverage;
 use sluice_exec::pass::Executor;

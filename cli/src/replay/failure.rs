@@ -1,7 +1,7 @@
 //! Errors of a replay in the words of the command line: flags, and files that are not kept.
 
 use crate::fail::Failure;
-use sluice_replay::{Error, Fates, HotFlowError, Passes, RateWarning};
+use sluice_replay::{Error, Fates, Passes, RateWarning};
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
@@ -46,18 +46,6 @@ fn used(fates: &Fates) -> String {
         "the {received} packets before it were replayed: {sent} out, {dropped} dropped, {absorbed} absorbed, {held} held; \
          no file is kept"
     )
-}
-
-impl From<HotFlowError> for Failure {
-    fn from(error: HotFlowError) -> Failure {
-        match error {
-            HotFlowError::TooManyRows { rows, most } => Failure::with_help(
-                format!("rows={rows} are more than the {most} that the flow table has besides row 0"),
-                "raise --set flows=N",
-            ),
-            HotFlowError::Missing(e) => Failure::input(e),
-        }
-    }
 }
 
 /// Returns a reason to doubt the result of --find-ndr.

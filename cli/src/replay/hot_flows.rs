@@ -1,40 +1,65 @@
-//! `--hot-flows`: the control plane of `conweave`'s flow tables, for the switches that run it.
+//! `--hot-flows`: the control plane that comes with a program, for the switches that run it.
 
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use serde_json::Value;
+use sluice_catalogue::Catalogue;
+use sluice_catalogue::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use sluice_catalogue::position::Position;
 use sluice_fabric::network::SwitchSetup;
-use sluice_replay::HotFlowAgent;
-use std::collections::BTreeMap;
-
-/// The program that has hot flows.
-const PROGRAM: &str = "conweave";
+use sluice_ir::Program;
 
 /// Returns the control plane of one switch, if it is asked for.
-pub(super) fn of_switch(args: &ReplayArgs, switch: &SwitchSetup) -> Result<Option<HotFlowAgent>, Failure> {
-    let Some(options) = args.hot_flows else { return Ok(None) };
+pub(super) fn of_switch(
+    args: &ReplayArgs,
+    catalogue: &Catalogue,
+    switch: &SwitchSetup,
+) -> Result<Option<Box<dyn ControlPlane>>, Failure> {
+    let Some(settings) = &args.hot_flows else { return Ok(None) };
     let program = &switch.placed.program;
-    if program.name != PROGRAM {
-        let text = format!("`{}` has no flow table of hot flows", program.name);
-        return Err(Failure::with_help(text, "hot flows are those of `sluice replay conweave`"));
-    }
-    Ok(Some(HotFlowAgent::of_one(options, program)?))
+    let started = start(catalogue, &ControlPlaneRequest { program, settings, hosts: None });
+    let none = || format!("`{}` has no control plane of hot flows", program.name);
+    started.unwrap_or_else(|| Err(Failure::with_help(none(), others(catalogue)))).map(Some)
 }
 
-/// Returns the control plane of a network's ToRs, if it is asked for.
+/// Returns the control plane of a network's ToRs, if it is asked for: that of the first program that has one.
 pub(super) fn of_network(
     args: &ReplayArgs,
+    catalogue: &Catalogue,
     switches: &[SwitchSetup],
     positions: &[Position],
-) -> Result<Option<HotFlowAgent>, Failure> {
-    let Some(options) = args.hot_flows else { return Ok(None) };
-    let tor = switches.iter().map(|s| &s.placed.program).find(|p| p.name == PROGRAM);
-    let help = "hot flows are those of `sluice replay conweave --topology two-tor`";
-    let program = tor.ok_or_else(|| Failure::with_help("no switch runs `conweave`", help))?;
+) -> Result<Option<Box<dyn ControlPlane>>, Failure> {
+    let Some(settings) = &args.hot_flows else { return Ok(None) };
     let hosts = positions.first().into_iter().flat_map(|p| &p.hosts);
-    let tor_of: BTreeMap<u32, usize> = hosts.map(|(n, a)| (a.to_bits(), *n as usize)).collect();
-    Ok(Some(HotFlowAgent::new(options, program, tor_of)?))
+    let hosts = Some(hosts.map(|(n, a)| (*a, *n as usize)).collect());
+    let request = ControlPlaneRequest { program: &Program::default(), settings, hosts };
+    let started = switches
+        .iter()
+        .map(|s| ControlPlaneRequest { program: &s.placed.program, ..request.clone() })
+        .find_map(|request| start(catalogue, &request));
+    let none = "no switch runs a program with a control plane of hot flows";
+    started.unwrap_or_else(|| Err(Failure::with_help(none, others(catalogue)))).map(Some)
+}
+
+/// Starts the control plane of a program; `None` if the program has none.
+fn start(
+    catalogue: &Catalogue,
+    request: &ControlPlaneRequest<'_>,
+) -> Option<Result<Box<dyn ControlPlane>, Failure>> {
+    let failure = |ControlPlaneError { text, help }| match help {
+        Some(help) => Failure::with_help(text, help),
+        None => Failure::input(format!("--hot-flows: {text}")),
+    };
+    Some(catalogue.get(&request.program.name).ok()?.control_plane(request)?.map_err(failure))
+}
+
+/// Returns the help that lists the programs with a control plane.
+fn others(catalogue: &Catalogue) -> String {
+    let program = Program::default();
+    let request = ControlPlaneRequest { program: &program, settings: "", hosts: None };
+    let able = catalogue.programs().iter().filter(|p| p.control_plane(&request).is_some());
+    let names: Vec<&str> = able.map(|p| p.name()).collect();
+    format!("programs with a control plane of hot flows: {}", names.join(", "))
 }
 
 /// Returns the line of the `hot_flows` key for readers.

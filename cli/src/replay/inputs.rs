@@ -3,6 +3,7 @@
 use super::stdin::Stdin;
 use crate::fail::Failure;
 use sluice_asic::port::{DevPort, FrontPort, PortMap, PortName};
+use sluice_catalogue::StageProgram;
 use sluice_fabric::network::SwitchId;
 use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::samples;
@@ -17,7 +18,7 @@ const STDIN: &str = "-";
 /// Parses the inputs of one switch; without any it is the program's sample. `stop` ends standard input early.
 pub(super) fn of_switch(
     texts: &[String],
-    program: &str,
+    program: &dyn StageProgram,
     ports: &PortMap,
     stop: &Arc<AtomicBool>,
 ) -> Result<Inputs, Failure> {
@@ -91,9 +92,9 @@ fn named((switch, port): (SwitchId, DevPort), text: &str, path: &str, stop: &Arc
     input.with_port_name(text).at(switch)
 }
 
-fn samples_of(program: &str, ports: &PortMap) -> Result<Vec<Input>, Failure> {
-    let (file, bytes) = samples::of(program);
-    let all = std::iter::once((0, file, bytes)).chain(samples::beside(program).iter().copied());
+fn samples_of(program: &dyn StageProgram, ports: &PortMap) -> Result<Vec<Input>, Failure> {
+    let (file, bytes) = program.sample().unwrap_or_else(|| samples::of(program.name()));
+    let all = std::iter::once((0, file, bytes)).chain(samples::beside(program.name()).iter().copied());
     let input = |(front, file, bytes): (u16, &str, &'static [u8])| {
         let name = PortName::Front(FrontPort(front));
         let port = ports.resolve(name).map_err(Failure::input)?.dev_port;

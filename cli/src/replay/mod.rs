@@ -22,6 +22,7 @@ use serde_json::Value;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_catalogue::Catalogue;
+use sluice_catalogue::control_plane::ControlPlane;
 use sluice_control::ControlOp;
 use sluice_exec::cover::{Coverage, Points};
 use sluice_exec::pass::Executor;
@@ -29,8 +30,8 @@ use sluice_fabric::network::{Placed, SwitchSetup};
 use sluice_pcaps::replay::{Pace, Schedule};
 use sluice_place::report::Report;
 use sluice_replay::{
-    Attached, Captures, Checks, ControlPlane, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory,
-    RateSearch, Replay, TimelineRequest, interpreter, traced_interpreter,
+    Attached, Captures, Checks, ExecutorFactory, Inputs, Options, Outcome, PropertyFactory, RateSearch,
+    Replay, TimelineRequest, interpreter, traced_interpreter,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -44,6 +45,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// A replay as the flags ask for it.
 struct Job<'a> {
     args: &'a ReplayArgs,
+    catalogue: &'a Catalogue,
     switch: SwitchSetup,
     /// Operations during the run.
     changes: Vec<(Duration, ControlOp)>,
@@ -82,7 +84,7 @@ pub(crate) fn run(args: &ReplayArgs, catalogue: &Catalogue, as_json: bool) -> Re
     }
 }
 
-fn job<'a>(args: &'a ReplayArgs, catalogue: &Catalogue) -> Result<Job<'a>, Failure> {
+fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
@@ -113,7 +115,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &Catalogue) -> Result<Job<'a>, Failu
     let config = SwitchConfig { buffer, ..config(args, speeds)? };
     let options = options(args, schedule)?;
     let stop = interrupt_flag();
-    let inputs = inputs::of_switch(&args.inputs, &args.program, &ports, &stop)?;
+    let inputs = inputs::of_switch(&args.inputs, stage.as_ref(), &ports, &stop)?;
     check_turns(&inputs, schedule)?;
     let changes = match &args.changes {
         Some(path) => resolve::changes(&program, &control, path)?,
@@ -129,7 +131,8 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &Catalogue) -> Result<Job<'a>, Failu
     let points = args.coverage.then(|| Points::of(&program, &chip));
     let placed = Arc::new(Placed { program, placement });
     let switch = SwitchSetup { name: "switch".to_owned(), placed, ports, control, config };
-    Ok(Job { args, switch, changes, checks: Checks { properties, points }, inputs, options, stop })
+    let checks = Checks { properties, points };
+    Ok(Job { args, catalogue, switch, changes, checks, inputs, options, stop })
 }
 
 fn reference_does_not_count() -> Failure {
@@ -251,7 +254,7 @@ fn finish<E: Executor>(
     let pace = found.map_or(job.options.schedule.pace, |found| Pace::Bits(found.rate()));
     let schedule = Schedule { pace, ..job.options.schedule };
     let options = Options { schedule, ..job.options.clone() };
-    let mut agent = hot_flows::of_switch(job.args, &job.switch)?;
+    let mut agent = hot_flows::of_switch(job.args, job.catalogue, &job.switch)?;
     let prepared = job.replay(&options).prepare(executors)?;
     // Files are begun when nothing can be wrong with the inputs' names any more.
     let mut files = Files::create(job.args)?;
@@ -260,7 +263,7 @@ fn finish<E: Executor>(
     let outcome = prepared.run(Attached {
         captures,
         timeline: files.timeline.as_mut().map(|rows| TimelineRequest { every, rows }),
-        control_plane: agent.as_mut().map(|agent| agent as &mut dyn ControlPlane),
+        control_plane: agent.as_mut().map(|agent| agent.as_mut() as &mut dyn ControlPlane),
         progress: Some(&mut progress),
     })?;
     let mut summary = outcome.summary();

@@ -1,25 +1,18 @@
 //! A story as a sequence diagram, drawn to scale.
 
+use super::Message;
 use super::tell::Story;
-use super::watch::Kind;
 use sluice_asic::units::Time;
 use sluice_charts::{Activity, Arrow, Colour, Dot, Note, Sequence, Side};
 
-const fn colour(kind: Kind) -> Colour {
-    match kind {
-        Kind::Host | Kind::Data => Colour::SILVER,
-        Kind::Request => Colour::BLUE,
-        Kind::Tail => Colour::RED,
-        Kind::Rerouted => Colour::ORANGE,
-        Kind::Reply => Colour::GREEN,
-        Kind::Clear => Colour::PURPLE,
-        Kind::Notify => Colour::TEAL,
-    }
+/// Returns the colour of a message.
+fn colour(message: &Message) -> Colour {
+    Colour::from_css(message.colour).unwrap_or(Colour::SILVER)
 }
 
 impl Story {
-    /// Returns the sequence diagram as SVG. Grey is DATA, red TAIL, orange REROUTED; the bar at the receiver's ToR is a queue
-    /// that holds packets, and the dots next to it are recirculations of the timer packet.
+    /// Returns the sequence diagram as SVG. The bar at the receiver's ToR is a queue that holds packets, and
+    /// the dots next to it are recirculations of the timer packet.
     #[must_use]
     pub fn svg(&self) -> String {
         let (first, last) = self.span();
@@ -27,21 +20,16 @@ impl Story {
         let (right, tor) = (self.columns.len() - 1, self.destination());
         let arrows = self.hops.iter().map(|hop| {
             let m = hop.message;
+            let notes: String =
+                m.notes.iter().flatten().map(|note| format!(", {} {}", note.name, note.value)).collect();
             Arrow {
                 from: hop.from,
                 to: hop.to,
                 sent: us(hop.sent),
                 arrives: hop.arrives.map(us),
-                colour: colour(m.kind),
-                label: (!m.kind.is_plain()).then(|| m.kind.name().to_owned()),
-                tooltip: format!(
-                    "{} psn {}, epoch {}, path {}, {:.3} us",
-                    m.kind.name(),
-                    m.psn,
-                    m.epoch,
-                    m.path,
-                    us(hop.sent)
-                ),
+                colour: colour(&m),
+                label: (!m.is_plain()).then(|| m.label.to_owned()),
+                tooltip: format!("{} psn {}{notes}, {:.3} us", m.label, m.psn, us(hop.sent)),
             }
         });
         let words = self.words.iter().map(|word| Note {
@@ -51,13 +39,13 @@ impl Story {
             text: format!("queue {} {}", word.qid, if word.pauses { "pauses" } else { "resumes" }),
             colour: Colour::BROWN,
         });
-        let ends = self.ends.iter().filter(|e| !e.absorbed || e.message.kind.is_control());
+        let ends = self.ends.iter().filter(|e| !e.absorbed || e.message.is_control());
         let ends = ends.map(|end| Note {
             lifeline: end.at,
             side: Side::Left,
             time: us(end.time),
-            text: Story::outcome(end),
-            colour: colour(end.message.kind),
+            text: end.outcome.clone(),
+            colour: colour(&end.message),
         });
         let holds = self.holds().into_iter().map(|(from, to)| {
             let (from, to) = (us(from), us(to.unwrap_or(last)));

@@ -1,7 +1,7 @@
 //! Joins what watchers saw: columns, hops between them, queues that hold packets, laps.
 
-use super::watch::{Event, Kind, Message, Watcher, What, Word};
-use super::{Flow, Network};
+use super::watch::{Event, Watcher, What, Word};
+use super::{Flow, Message, Narrator, Network};
 use sluice_asic::units::{Duration, Time};
 use sluice_exec::pass::Executor;
 use std::collections::BTreeMap;
@@ -35,7 +35,8 @@ pub(super) struct End {
     pub(super) tag: u64,
     pub(super) at: usize,
     pub(super) message: Message,
-    pub(super) reason: String,
+    /// What the packet did, or why it was dropped.
+    pub(super) outcome: String,
     pub(super) absorbed: bool,
 }
 
@@ -59,6 +60,8 @@ pub struct Story {
     /// Words for the queues that the flow waited in, from before the first packet until the last one was out.
     pub(super) words: Vec<Word>,
     pub(super) timers: Vec<Timer>,
+    /// What a pause of a queue says in which no packet of the flow waits.
+    pub(super) empty_pause: &'static str,
 }
 
 /// There is no story of this flow.
@@ -73,7 +76,7 @@ pub struct NoStory {
 
 fn named(others: &[Flow]) -> String {
     let list: Vec<String> = others.iter().map(Flow::to_string).collect();
-    if list.is_empty() { String::new() } else { format!("; RoCEv2 flows that came: {}", list.join(", ")) }
+    if list.is_empty() { String::new() } else { format!("; flows that came: {}", list.join(", ")) }
 }
 
 impl Story {
@@ -116,10 +119,11 @@ impl Story {
             ends: Vec::new(),
             words: Vec::new(),
             timers: Vec::new(),
+            empty_pause: watchers[source].narrator.empty_pause(),
         };
         for (column, at) in (1..).zip(&order) {
             for event in &watchers[*at].events {
-                story.add(network, &order, column, event);
+                story.add(network, &order, column, &*watchers[*at].narrator, event);
             }
         }
         story.timers(&watchers[destination]);
@@ -130,7 +134,14 @@ impl Story {
         Ok(story)
     }
 
-    fn add<E: Executor>(&mut self, network: &Network<E>, order: &[usize], column: usize, event: &Event) {
+    fn add<E: Executor>(
+        &mut self,
+        network: &Network<E>,
+        order: &[usize],
+        column: usize,
+        narrator: &dyn Narrator,
+        event: &Event,
+    ) {
         let &Event { time, tag, message, .. } = event;
         let Some(message) = message else { return };
         let hop = |from, to, arrives| Hop { sent: time, arrives, from, to, tag, message };
@@ -145,8 +156,12 @@ impl Story {
             }
             What::Waits(qid) => self.waits.push(Wait { time, tag, message, qid: *qid }),
             What::Ends { reason, absorbed } => {
-                let (reason, absorbed) = (reason.clone(), *absorbed);
-                self.ends.push(End { time, tag, at: column, message, reason, absorbed });
+                let absorbed = *absorbed;
+                let outcome = narrator.outcome(&message, reason).unwrap_or_else(|| match absorbed {
+                    true => reason.clone(),
+                    false => format!("dropped: {reason}"),
+                });
+                self.ends.push(End { time, tag, at: column, message, outcome, absorbed });
             }
             What::Lap => {}
         }
@@ -195,18 +210,6 @@ impl Story {
 
     /// How a packet ended in a switch, if it did; answers and packets that they answer have the same tag.
     pub(super) fn end_of(&self, tag: u64, control: bool) -> Option<&End> {
-        self.ends.iter().find(|e| e.tag == tag && e.message.kind.is_control() == control)
-    }
-
-    /// What a control packet did at the sender's ToR, or why a packet died.
-    pub(super) fn outcome(end: &End) -> String {
-        match (end.reason.as_str(), end.message.kind) {
-            ("reply_done", _) => format!("ends epoch {}", end.message.epoch),
-            ("reply_late", Kind::Clear) => "changes nothing".to_owned(),
-            ("reply_late", _) => "is late".to_owned(),
-            ("notify_done", _) => format!("path {} is busy", end.message.path),
-            (reason, _) if end.absorbed => reason.to_owned(),
-            (reason, _) => format!("dropped: {reason}"),
-        }
+        self.ends.iter().find(|e| e.tag == tag && e.message.is_control() == control)
     }
 }

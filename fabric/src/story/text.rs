@@ -1,8 +1,8 @@
 //! A story in lines: time, arrows between lifelines, what it is. Packets of one kind that follow each other on one way
 //! share a line, which stands where the first of them is.
 
+use super::Message;
 use super::tell::{Hop, Story};
-use super::watch::{Kind, Message};
 use sluice_asic::units::Time;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,7 +17,7 @@ struct Line {
     last: Time,
     from: usize,
     to: usize,
-    /// What may share a line: kind, epoch, path.
+    /// The first of the packets that share the line.
     message: Option<Message>,
     /// Sequence numbers of the first and the last packet.
     psns: (u32, u32),
@@ -38,7 +38,7 @@ impl Line {
 
     /// Whether it may share a line with others of its kind.
     fn is_plain(&self) -> bool {
-        self.message.is_some_and(|m| m.kind.is_plain() || m.kind == Kind::Notify)
+        self.message.is_some_and(|m| m.shares_lines())
     }
 
     /// Whether no later packet may share the line that a group has.
@@ -51,32 +51,30 @@ impl Line {
     }
 
     fn takes(&self, other: &Line) -> bool {
-        let alike = |m: &Message| (m.kind, m.epoch, m.path);
-        self.is_plain()
-            && (self.from, self.to, &self.note) == (other.from, other.to, &other.note)
-            && self.message.as_ref().map(alike) == other.message.as_ref().map(alike)
+        let alike = match (&self.message, &other.message) {
+            (Some(a), Some(b)) => a.is_like(b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        self.is_plain() && (self.from, self.to, &self.note) == (other.from, other.to, &other.note) && alike
     }
 
     fn label(&self, origin: Time) -> String {
         let Some(m) = self.message else { return self.note.clone() };
-        let mut text = m.kind.name().to_owned();
-        if !m.kind.is_control() {
+        let mut text = m.label.to_owned();
+        if !m.is_control() {
             let _ = match self.psns {
                 (a, b) if self.count == 1 || a == b => write!(text, " {a}"),
                 (a, b) => write!(text, " {a}..{b}"),
             };
         }
-        if m.kind != Kind::Host && !m.kind.is_plain() {
-            let _ = write!(text, ", epoch {}", m.epoch);
-        }
-        if matches!(m.kind, Kind::Request | Kind::Data | Kind::Tail | Kind::Rerouted | Kind::Notify) {
-            let _ = write!(text, ", path {}", m.path);
+        for note in m.notes.iter().flatten().filter(|n| n.shown) {
+            let _ = write!(text, ", {} {}", note.name, note.value);
         }
         if !self.note.is_empty() {
             let _ = write!(text, ": {}", self.note);
         }
         if self.count > 1 {
-            let times = if m.kind.is_control() { format!("{} times, ", self.count) } else { String::new() };
+            let times = if m.is_control() { format!("{} times, ", self.count) } else { String::new() };
             let _ = write!(text, " ({times}until {:.3})", micros(self.last, origin));
         }
         text
@@ -131,7 +129,7 @@ impl Story {
     fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         let mut via = BTreeMap::new();
-        for hop in self.hops.iter().filter(|h| !h.message.kind.is_control()) {
+        for hop in self.hops.iter().filter(|h| !h.message.is_control()) {
             if hop.to == self.destination() {
                 via.insert(hop.tag, hop.from);
             }
@@ -142,12 +140,12 @@ impl Story {
             let note = format!("waits in queue {}", wait.qid);
             lines.push(Line::of(wait.time, from, self.destination(), wait.message, note));
         }
-        for hop in self.hops.iter().filter(|h| h.message.kind.is_control()) {
+        for hop in self.hops.iter().filter(|h| h.message.is_control()) {
             lines.extend(self.backward(hop));
         }
         for end in self.ends.iter().filter(|e| !e.absorbed) {
             let note = Line::note(end.time, end.at, String::new());
-            lines.push(Line { message: Some(end.message), note: Story::outcome(end), ..note });
+            lines.push(Line { message: Some(end.message), note: end.outcome.clone(), ..note });
         }
         self.queue_lines(&mut lines);
         // A word acts before the packet that carried it is in its queue.
@@ -180,7 +178,7 @@ impl Story {
         }
         let end = (hop.to == 1).then(|| self.end_of(hop.tag, true));
         let (time, note) = match end? {
-            Some(end) => (end.time, Story::outcome(end)),
+            Some(end) => (end.time, end.outcome.clone()),
             None => (hop.arrives?, String::new()),
         };
         Some(Line::of(time, hop.from, hop.to, hop.message, note))
@@ -193,7 +191,7 @@ impl Story {
             let what = match word.pauses {
                 false => "resumes",
                 true if holds.iter().any(|(from, _)| *from == word.time) => "pauses",
-                true => "is empty: it pauses for its next owner",
+                true => self.empty_pause,
             };
             lines.push(Line::note(word.time, at, format!("queue {} {what}", word.qid)));
         }

@@ -1,99 +1,16 @@
 //! What one switch does with one flow.
 
-use super::Flow;
+use super::{Flow, Message, Narrator};
 use crate::network::{Entered, LinkDrop, LinkFrame, LinkId, Observer, SwitchId, Way};
 use sluice_asic::units::Time;
+use sluice_catalogue::story::QueueUse;
 use sluice_ir::Program;
-use sluice_pcaps::conweave::{Frame, REACH, opcode, read};
 use sluice_switch::{FlowControlEvent, Left, Lost, QueueEvent};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-/// Number within its pipe of the port that control packets and timers go round by.
-const RECIRCULATION: u16 = 6;
-/// Bits of a dev_port that count within the pipe.
-const LOCAL: u16 = 0x7f;
-/// First queue that packets may wait in to be put in order.
-const FIRST_REORDER_QUEUE: u8 = 2;
 /// Other flows that are remembered, to be named when the flow is not there.
 const OTHERS: usize = 8;
-
-/// What a packet is for ConWeave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// DATA as its host sends and gets it.
-    Host,
-    /// DATA that asks for an RTT_REPLY.
-    Request,
-    /// DATA.
-    Data,
-    /// The last packet on the old path.
-    Tail,
-    /// DATA behind TAIL on another path.
-    Rerouted,
-    /// Answer to an RTT_REQUEST.
-    Reply,
-    /// All packets are in order again.
-    Clear,
-    /// A path is congested.
-    Notify,
-}
-
-impl Kind {
-    /// The paper's name.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Kind::Host | Kind::Data => "DATA",
-            Kind::Request => "RTT_REQUEST",
-            Kind::Tail => "TAIL",
-            Kind::Rerouted => "REROUTED",
-            Kind::Reply => "RTT_REPLY",
-            Kind::Clear => "CLEAR",
-            Kind::Notify => "NOTIFY",
-        }
-    }
-
-    /// Whether it goes back to the sender's ToR.
-    #[must_use]
-    pub const fn is_control(self) -> bool {
-        matches!(self, Kind::Reply | Kind::Clear | Kind::Notify)
-    }
-
-    /// Whether one is like the other.
-    pub(super) const fn is_plain(self) -> bool {
-        matches!(self, Kind::Host | Kind::Data | Kind::Rerouted)
-    }
-}
-
-/// A packet of the flow, or about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// What it is.
-    pub kind: Kind,
-    /// Packet sequence number; of an answer that of the packet answered.
-    pub psn: u32,
-    /// Epoch modulo 4.
-    pub epoch: u8,
-    /// PathID.
-    pub path: u8,
-}
-
-impl Message {
-    fn of(frame: &Frame) -> Message {
-        let h = frame.header;
-        let kind = match (h.opcode, h.phase, h.ask_reply, h.tail) {
-            (opcode::DATA, _, _, true) => Kind::Tail,
-            (opcode::DATA, _, true, _) => Kind::Request,
-            (opcode::DATA, 1, ..) => Kind::Rerouted,
-            (opcode::DATA, ..) => Kind::Data,
-            (opcode::REPLY, 1, ..) => Kind::Clear,
-            (opcode::REPLY, ..) => Kind::Reply,
-            (opcode::NOTIFY, ..) => Kind::Notify,
-            _ => Kind::Host,
-        };
-        Message { kind, psn: frame.psn, epoch: h.epoch, path: h.path }
-    }
-}
 
 /// Something that a switch did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,7 +23,7 @@ pub(super) enum What {
     Out,
     /// A packet waits in a reorder queue.
     Waits(u8),
-    /// A copy goes round by the recirculation port.
+    /// A packet is enqueued at the recirculation port.
     Lap,
     /// A packet ended here.
     Ends {
@@ -140,6 +57,7 @@ pub(super) struct Word {
 #[derive(Clone, Debug)]
 pub struct Watcher {
     flow: Flow,
+    pub(super) narrator: Arc<dyn Narrator>,
     /// For the names of labels.
     program: Program,
     /// Packets of the flow by their names, as they came.
@@ -153,21 +71,25 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// A watcher of a switch that runs `program`.
+    /// Returns a watcher of a switch that runs `program`. All watchers of a network have the same narrator.
     #[must_use]
-    pub fn new(flow: Flow, program: &Program) -> Watcher {
+    pub fn new(flow: Flow, program: &Program, narrator: Arc<dyn Narrator>) -> Watcher {
         let (known, events, words) = (BTreeMap::new(), Vec::new(), Vec::new());
         let (waits_at, others) = (BTreeSet::new(), BTreeSet::new());
-        Watcher { flow, program: program.clone(), known, events, words, waits_at, others }
+        Watcher { flow, narrator, program: program.clone(), known, events, words, waits_at, others }
     }
 
     /// The flow's message in a frame.
     fn message(&self, head: &[u8], tail: &[u8]) -> Option<Message> {
-        let mut bytes = [0; REACH];
-        let there = head.iter().chain(tail).take(REACH);
-        let length = bytes.iter_mut().zip(there).map(|(to, from)| *to = *from).count();
-        let frame = read(bytes.get(..length)?)?;
-        (Flow::of(&frame) == self.flow).then(|| Message::of(&frame))
+        let reach = self.narrator.reach();
+        let (of, message) = match head.len() < reach && !tail.is_empty() {
+            true => {
+                let bytes: Vec<u8> = head.iter().chain(tail).take(reach).copied().collect();
+                self.narrator.read(&bytes)?
+            }
+            false => self.narrator.read(head)?,
+        };
+        (of == self.flow).then_some(message)
     }
 
     fn add(&mut self, time: Time, tag: u64, message: Option<Message>, what: What) {
@@ -179,8 +101,9 @@ impl Observer for Watcher {
     fn entered(&mut self, _: SwitchId, frame: &Entered, bytes: &[u8]) {
         let outside = frame.link.is_none();
         let Some(message) = self.message(bytes, &[]) else {
-            let other = if outside && self.others.len() < OTHERS { read(bytes) } else { None };
-            self.others.extend(other.map(|frame| Flow::of(&frame)));
+            if outside && self.others.len() < OTHERS {
+                self.others.extend(self.narrator.read(bytes).map(|(flow, _)| flow));
+            }
             return;
         };
         self.known.insert(frame.tag, message);
@@ -211,11 +134,13 @@ impl Observer for Watcher {
 
     fn enqueued(&mut self, _: SwitchId, event: &QueueEvent) {
         let Some(message) = self.known.get(&event.tag).copied() else { return };
-        if event.port & LOCAL == RECIRCULATION {
-            self.add(event.time, event.tag, Some(message), What::Lap);
-        } else if event.qid >= FIRST_REORDER_QUEUE {
-            self.waits_at.insert((event.port, event.qid));
-            self.add(event.time, event.tag, Some(message), What::Waits(event.qid));
+        match self.narrator.queue_use(event.port, event.qid) {
+            QueueUse::Transit => {}
+            QueueUse::Recirculation => self.add(event.time, event.tag, Some(message), What::Lap),
+            QueueUse::Reorder => {
+                self.waits_at.insert((event.port, event.qid));
+                self.add(event.time, event.tag, Some(message), What::Waits(event.qid));
+            }
         }
     }
 

@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod buffer_random;
-mod conweave;
 mod elastic;
 mod network;
 mod networks;

@@ -149,7 +149,7 @@ pub fn lists(data: &[u8]) {
     let _ = FrameList::parse("fuzz", text, envelope);
 }
 
-/// Reads telemetry and ConWeave headers of a frame at every offset. Bytes after the parsed ones must not change the result.
+/// Telemetry, RoCEv2 and the headers of programs in a frame, wherever they may stand. Bytes behind what was read change nothing.
 pub fn int_frames(data: &[u8]) {
     let default = Marks::default();
     let marks = [default, Marks { dscp: None, hpcc_port: Some(4791), ..default }];
@@ -161,7 +161,10 @@ pub fn int_frames(data: &[u8]) {
             }
         }
     }
-    let _ = sluice_pcaps::conweave::read(data);
+    let _ = sluice_pcaps::wire::roce::dissect(data);
+    for narrator in sluice_programs::catalogue().programs().iter().filter_map(|program| program.story()) {
+        let _ = narrator.read(data);
+    }
 }
 
 /// Reads a distribution of flow sizes.

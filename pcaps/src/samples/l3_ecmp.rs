@@ -8,13 +8,15 @@ use crate::generate::{FlowMix, MixError, Pace, Prefix, PrefixError, Schedule};
 use crate::wire::{FrameBuilder, MacAddr, WireError, arp, ipv4, ipv6, tcp, udp};
 
 /// Rate of the port that the trace enters by.
-pub(super) const PORT_RATE: u64 = 400_000_000_000;
+pub const PORT_RATE: u64 = 400_000_000_000;
 const PS_PER_US: u64 = 1_000_000;
 /// Start of the trace in seconds since the epoch, an arbitrary fixed value.
 const ORIGIN_S: u64 = 1_700_000_000;
 
-pub(super) const ROUTER: MacAddr = MacAddr::from_u64(0x02_00_00_00_00_01);
-pub(super) const NEIGHBOUR: MacAddr = MacAddr::from_u64(0x02_00_00_00_01_00);
+/// MAC address of the switch that the samples are sent to.
+pub const ROUTER: MacAddr = MacAddr::from_u64(0x02_00_00_00_00_01);
+/// MAC address of the sender of the samples.
+pub const NEIGHBOUR: MacAddr = MacAddr::from_u64(0x02_00_00_00_01_00);
 
 /// Incast burst: number of frames of this length from many senders to one host.
 const INCAST_FRAMES: u32 = 400;
@@ -65,7 +67,7 @@ struct Timed {
 }
 
 /// The instant `ps` picoseconds into the trace.
-pub(super) fn instant(ps: u64) -> CaptureTime {
+pub fn instant(ps: u64) -> CaptureTime {
     CaptureTime::from_ps(CaptureTime::from_secs(ORIGIN_S).as_ps() + u128::from(ps))
 }
 

@@ -7,6 +7,7 @@
 
 use super::error::split;
 use super::{Crc32, WireError, ipv4, ipv6, udp};
+use std::net::Ipv4Addr;
 
 /// UDP destination port.
 pub const PORT: u16 = 4791;
@@ -312,6 +313,51 @@ pub(super) fn invariant(packet: &[u8]) -> Result<(Crc32, usize), WireError> {
     }
     // InfiniBand's local route header, which RoCE does not have, counts as eight bytes of ones.
     Ok((Crc32::new().with(&[0xff; 8]).with(masked), len))
+}
+
+/// Byte of an Ethernet frame with IPv4 without options at which the base transport header begins.
+const BTH_AT: usize = 14 + ipv4::HEADER_LEN + udp::HEADER_LEN;
+/// Bytes that [`dissect`] needs from a frame's beginning.
+pub const REACH: usize = BTH_AT + BTH_LEN;
+
+/// The fields of a RoCEv2 frame that tell flows and packets apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dissected {
+    /// IPv4 source.
+    pub src: Ipv4Addr,
+    /// IPv4 destination.
+    pub dst: Ipv4Addr,
+    /// UDP source port.
+    pub src_port: u16,
+    /// ECN codepoint.
+    pub ecn: u8,
+    /// Packet sequence number.
+    pub psn: u32,
+    /// The base transport header as found: programs use its reserved bits.
+    pub bth: [u8; BTH_LEN],
+}
+
+/// Dissects an untagged RoCEv2 frame over IPv4 without options, which may be cut off after the first [`REACH`] bytes. Returns
+/// `None` for any other frame, and for a shorter one.
+#[must_use]
+pub fn dissect(frame: &[u8]) -> Option<Dissected> {
+    let byte = |at: usize| frame.get(at).copied();
+    let word = |at: usize| Some(u16::from_be_bytes([byte(at)?, byte(at + 1)?]));
+    let address = |at: usize| Some(Ipv4Addr::new(byte(at)?, byte(at + 1)?, byte(at + 2)?, byte(at + 3)?));
+    let roce =
+        word(12)? == 0x0800 && byte(14)? == 0x45 && byte(23)? == ipv4::PROTOCOL_UDP && word(36)? == PORT;
+    if !roce {
+        return None;
+    }
+    let bth: [u8; BTH_LEN] = frame.get(BTH_AT..REACH)?.try_into().ok()?;
+    Some(Dissected {
+        src: address(26)?,
+        dst: address(30)?,
+        src_port: word(34)?,
+        ecn: byte(15)? & 3,
+        psn: u32::from_be_bytes([0, bth[9], bth[10], bth[11]]),
+        bth,
+    })
 }
 
 #[cfg(test)]

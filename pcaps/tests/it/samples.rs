@@ -1,7 +1,7 @@
 //! The committed traces are what the generators make, and hold what they promise.
 
 use crate::support::frames;
-use sluice_pcaps::samples::{self, CONWEAVE, FLOWLETS, L3_ECMP, conweave, flowlets, l3_ecmp};
+use sluice_pcaps::samples::{self, FLOWLETS, L3_ECMP, flowlets, l3_ecmp};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 
 /// `UPDATE_EXPECT=1` rewrites the file.
@@ -18,7 +18,6 @@ fn l3_ecmp_is_what_the_generator_makes() {
 /// `UPDATE_EXPECT=1` rewrites the traces of the other programs.
 #[test]
 fn the_others_are_what_their_generators_make() {
-    let [host0, host1, host2] = samples::conweave_hosts().unwrap().try_into().unwrap();
     let [probes4, probes5] = samples::hula_probes().unwrap();
     let all = [
         ("drill.pcap", samples::drill().unwrap(), samples::DRILL),
@@ -28,11 +27,7 @@ fn the_others_are_what_their_generators_make() {
         ("hula.pcap", samples::hula().unwrap(), samples::HULA),
         ("hula-probes4.pcap", probes4, samples::HULA_PROBES[0]),
         ("hula-probes5.pcap", probes5, samples::HULA_PROBES[1]),
-        ("conweave-host0.pcap", host0, samples::CONWEAVE_HOSTS[0]),
-        ("conweave-host1.pcap", host1, samples::CONWEAVE_HOSTS[1]),
-        ("conweave-host2.pcap", host2, samples::CONWEAVE_HOSTS[2]),
         ("flowlets.pcap", flowlets().unwrap(), FLOWLETS),
-        ("conweave.pcap", conweave().unwrap(), CONWEAVE),
         ("ecmp.pcap", samples::ecmp().unwrap(), samples::ECMP),
         ("ecn-mark.pcap", samples::ecn_mark().unwrap(), samples::ECN_MARK),
         ("pfc.pcap", samples::pfc().unwrap(), samples::PFC),

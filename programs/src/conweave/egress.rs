@@ -46,7 +46,7 @@ struct State {
     queue_cell: TableRef,
     word_cell: TableRef,
     to_host: TableRef,
-    marking: Option<Marking>,
+    marking: Marking,
     count: RegisterActionRef,
     read: RegisterActionRef,
     reset: RegisterActionRef,
@@ -177,7 +177,7 @@ fn state(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> (State, Vec<Registe
         bth.ask_reply = 0;
         bth.tail = 0;
     });
-    let marking = if p.full() { Some(marking(eg, port.deq_qdepth)) } else { None };
+    let marking = marking(eg, port.deq_qdepth);
     let registers = vec![dequeued.handle(), tail_resume.handle()];
     let state = State {
         queue_cell,
@@ -275,9 +275,7 @@ fn control(eg: &GressBuilder<'_>, h: EgHeaders, s: State) {
 #[stage_program]
 fn finish(c: &mut Control<'_>, s: State, h: EgHeaders) {
     let EgHeaders { bth, cwh, ipv4, .. } = h;
-    if let Some(marking) = s.marking {
-        marking.mark(c, ipv4);
-    }
+    s.marking.mark(c, ipv4);
     c.block(|c| {
         if cwh.is_valid() && bth.cw_opcode == opcode::DATA {
             if s.to_host.apply().hit() {

@@ -44,13 +44,9 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
         src: source(ig, p, h, &busy),
         queues: queues(ig, p, h),
         dst: destination(ig, p, h),
-        timer: timer(ig, p),
+        timer: timer(ig),
     };
-    if p.full() {
-        full(ig, p, h, &roles);
-    } else {
-        published(ig, p, h, &roles);
-    }
+    control(ig, p, h, &roles);
     ig.deparser()
         .resubmit(1, ())
         .mirror(1, h.m.session, h.copy)
@@ -66,7 +62,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
         .emit(h.timer);
     let mut registers = roles.src.registers.to_vec();
     registers.extend(roles.dst.registers);
-    registers.extend(roles.dst.watchdog.map(|w| w.register));
+    registers.push(roles.dst.watchdog.register);
     registers.extend(roles.queues.owners);
     registers
 }
@@ -94,20 +90,14 @@ fn flow_table(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> T
         s.reply = theta_reply;
         m.known = 1;
     });
-    if p.full() {
-        let idle = IdleTimeout::notify(Duration::from_millis(p.idle_ms.into()), SWEEP);
-        /// Flows under ConWeave's control, by their key in the direction of DATA
-        let flow = ig
-            .table([exact(m.src), exact(m.dst), exact(m.src_port)])
-            .actions([set_flow])
-            .size(p.flows)
-            .idle(idle)
-            .build();
-        return flow;
-    }
+    let idle = IdleTimeout::notify(Duration::from_millis(p.idle_ms.into()), SWEEP);
     /// Flows under ConWeave's control, by their key in the direction of DATA
-    let flow =
-        ig.table([exact(m.src), exact(m.dst), exact(m.src_port)]).actions([set_flow]).size(p.flows).build();
+    let flow = ig
+        .table([exact(m.src), exact(m.dst), exact(m.src_port)])
+        .actions([set_flow])
+        .size(p.flows)
+        .idle(idle)
+        .build();
     flow
 }
 
@@ -146,13 +136,13 @@ fn key(c: &mut Control<'_>, h: Headers, recirculation: u64) {
 fn row(c: &mut Control<'_>, p: &Params, h: Headers, roles: &Roles, flow: TableRef) {
     let Headers { timer, m, .. } = h;
     let Roles { queues, dst, .. } = roles;
-    let (pipe, any_pipe) = (u64::from(p.pipe), !p.full());
+    let pipe = u64::from(p.pipe);
     c.block(|c| {
         queues.hash(c);
         dst.next_epoch(c);
         if timer.is_valid() {
             m.row = timer.row;
-        } else if any_pipe || h.port.ingress_port.slice::<8, 7, 2>() == pipe {
+        } else if h.port.ingress_port.slice::<8, 7, 2>() == pipe {
             flow.apply();
         }
         queues.candidates(c);
@@ -196,7 +186,7 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> Table
 }
 
 #[stage_program]
-fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
+fn control(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
     let Headers { ipv4, bth, cwh, timer: laps, m, .. } = h;
     let t = tables(ig, p, h, roles);
     let bad_checksum = ig.drop_label("The IPv4 header checksum is wrong");
@@ -259,43 +249,6 @@ fn full(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
         }
     });
     ig.deparser().digest(1, h.new_flow);
-}
-
-/// The authors' log was made without routing: every DATA packet from a host is SrcToR's, any other DstToR's.
-#[stage_program]
-fn published(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
-    let Headers { ipv4, bth, cwh, timer: laps, m, .. } = h;
-    let flow = flow_table(ig, p, h, roles);
-    /// Mirror session of the pipe: the authors' code looks it up last
-    let mirror_session = ig.register::<8>(size(1).init(super::HEADERS_SESSION));
-    let read_session = ig.register_action(mirror_session, |r| r.out = r.value);
-    let Roles { busy, src, queues, dst, timer } = roles;
-    let recirculation = p.recirculation();
-    let read_clock = clock(ig, h);
-    ig.control(|c| {
-        begin(c, h, read_clock, recirculation);
-        if bth.is_valid() {
-            key(c, h, recirculation);
-            m.group = ipv4.dst.slice::<10, 0, 11>().cast::<16>();
-            m.port = ipv4.dst.slice::<8, 0, 9>();
-            row(c, p, h, roles, flow);
-            busy.sample(c);
-            if laps.is_valid() {
-                timer.lap(c, p, h, dst, queues);
-            } else if cwh.is_valid() {
-                if bth.cw_opcode == opcode::DATA {
-                    dst.data(c, p, h, queues);
-                    if h.mirror.mirror_type != 0 {
-                        m.session = read_session.execute(0);
-                    }
-                } else if m.recirculated == 0 {
-                    src.control(c, p, h, busy);
-                }
-            } else {
-                src.data(c, p, h, busy);
-            }
-        }
-    });
 }
 
 /// Tells the control plane of a flow that the flow table does not have.

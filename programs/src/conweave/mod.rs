@@ -17,6 +17,10 @@
 //! | `entries` | what the program starts with |
 //! | `routes` | the same at its place in a network |
 //! | `properties` | what must hold whatever comes |
+//! | `sample` | its captures |
+//! | `wire` | ConWeave's bytes in frames |
+//! | `story` | the words of a flow's story |
+//! | `hot_flows` | the control plane that installs hot flows |
 //! | `conweave.p4` | the same program in P4_16 for T2NA |
 
 mod busy;
@@ -24,23 +28,30 @@ mod destination;
 mod egress;
 mod entries;
 pub(crate) mod headers;
+pub mod hot_flows;
 mod ingress;
 mod params;
 mod properties;
 mod queues;
 mod routes;
+pub mod sample;
 mod source;
+pub(crate) mod story;
 mod timer;
+pub mod wire;
 
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
-pub use params::{Build, Params, UnknownBuild};
+pub use params::Params;
 
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_build::Builder;
+use sluice_catalogue::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use sluice_catalogue::position::Position;
+use sluice_catalogue::story::Narrator;
 use sluice_catalogue::{ProgramDef, ProgramError, Role, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
+use std::sync::Arc;
 
 const NAME: &str = "conweave";
 const SUMMARY: &str =
@@ -76,31 +87,22 @@ impl ProgramDef for ConWeave {
         ("queues", "5"),
         ("known", "16"),
     ];
+    const SAMPLE: Option<(&'static str, &'static [u8])> = Some(sample::OF_ONE);
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {
         p.check(NAME)
     }
 
-    fn effective(p: &Params) -> Option<Params> {
-        Some(p.effective())
-    }
-
-    fn idle(p: &Params) -> &'static [&'static str] {
-        p.idle()
-    }
-
     fn declare(b: &Builder, p: &Params) {
         let mut registers = ingress::ingress(&b.ingress(), p);
         registers.extend(egress::egress(&b.egress(), p));
-        if p.full() {
-            let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
-            b.together(
-                "the state of a flow is written by packets of hosts, paths and the timer",
-                registers,
-                ports,
-            );
-        }
+        let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
+        b.together(
+            "the state of a flow is written by packets of hosts, paths and the timer",
+            registers,
+            ports,
+        );
     }
 
     fn default_setup(program: &Program, ports: &PortMap, _: &Params) -> Result<Setup, SetupError> {
@@ -122,6 +124,20 @@ impl ProgramDef for ConWeave {
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         properties::all()
+    }
+
+    fn network_samples() -> Vec<(&'static str, &'static str, &'static [u8])> {
+        sample::of_network()
+    }
+
+    fn story() -> Option<Arc<dyn Narrator>> {
+        Some(Arc::new(story::ConWeaveNarrator))
+    }
+
+    fn control_plane(
+        request: &ControlPlaneRequest<'_>,
+    ) -> Option<Result<Box<dyn ControlPlane>, ControlPlaneError>> {
+        Some(hot_flows::start(request))
     }
 }
 

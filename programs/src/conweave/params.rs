@@ -1,55 +1,12 @@
 //! The parameters of `conweave`.
 
-use sluice_build::params::{self, Params as _};
+use sluice_build::params;
 use sluice_catalogue::ProgramError;
 use sluice_catalogue::ports::PortRange;
-use std::fmt;
-use std::str::FromStr;
-use thiserror::Error;
-
-/// Which of two builds of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Build {
-    /// Everything: routes, ECMP, digests, counters, marking.
-    Full,
-    /// What the authors' published resource log was made of (model: conweave §2.8, §3): ConWeave alone, 65,536
-    /// flows, three queue ways, every time zero. It is for reports: nothing routes.
-    Published,
-}
-
-/// A word that names no build.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("there are the builds full and published")]
-pub struct UnknownBuild;
-
-impl FromStr for Build {
-    type Err = UnknownBuild;
-
-    fn from_str(text: &str) -> Result<Build, UnknownBuild> {
-        match text {
-            "full" => Ok(Build::Full),
-            "published" => Ok(Build::Published),
-            _ => Err(UnknownBuild),
-        }
-    }
-}
-
-impl fmt::Display for Build {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Build::Full => "full",
-            Build::Published => "published",
-        })
-    }
-}
 
 /// What users can set. Times are in ticks of 1.024 us (model: conweave §1.13, §1.14).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// `full`, or `published` for the cut-down build of the authors' resource log, which overrides `flows`, `ways`
-    /// and all times
-    #[param(expects = "full or published")]
-    pub build: Build,
     /// Flows under ConWeave's control: rows of the flow table and of every array with a cell per flow; row 0 is none
     #[param(range = 1..=65_536)]
     pub flows: u32,
@@ -118,7 +75,6 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Params {
-            build: Build::Full,
             flows: 4096,
             ways: 4,
             queues: 32,
@@ -143,49 +99,11 @@ impl Default for Params {
     }
 }
 
-/// What the published build decides.
-const DECIDED: [&str; 8] =
-    ["flows", "ways", "reply", "path_busy", "inactive", "resume_margin", "resume_default", "reply_bridge"];
-
 impl Params {
-    /// Whether this is the full build.
-    #[must_use]
-    pub fn full(&self) -> bool {
-        self.build == Build::Full
-    }
-
     /// The dev_port of the pipe's recirculation port (model: conweave §2.5).
     #[must_use]
     pub fn recirculation(&self) -> u64 {
         u64::from(self.pipe) << 7 | 6
-    }
-
-    /// The values that the build takes.
-    pub(super) fn effective(&self) -> Params {
-        match self.build {
-            Build::Full => self.clone(),
-            Build::Published => Params {
-                flows: 65_536,
-                ways: 3,
-                reply: 0,
-                path_busy: 0,
-                inactive: 0,
-                resume_margin: 0,
-                resume_default: 0,
-                reply_bridge: 0,
-                ..self.clone()
-            },
-        }
-    }
-
-    /// What the build has no use for: the published one routes nothing and no control plane runs it.
-    pub(super) fn idle(&self) -> &'static [&'static str] {
-        match self.build {
-            Build::Full => &[],
-            Build::Published => {
-                &["queues", "routes", "reply", "watchdog", "idle_ms", "known", "hosts", "uplinks"]
-            }
-        }
     }
 
     /// What one parameter alone cannot say.
@@ -200,17 +118,6 @@ impl Params {
         if self.queues < self.ways {
             let expected = format!("at least ways={}: two ways never share a queue", self.ways);
             return conflict("queues", self.queues.to_string(), &expected);
-        }
-        let value = |p: &Params, key: &str| {
-            p.list().into_iter().find(|i| i.key == key).map(|i| i.value).unwrap_or_default()
-        };
-        let (own, default) = (self.effective(), Params::default());
-        for key in DECIDED {
-            let [found, default, own] = [self, &default, &own].map(|p| value(p, key));
-            if found != default && found != own {
-                let expected = format!("build={} has {own}: leave it out, or take build=full", self.build);
-                return conflict(key, found, &expected);
-            }
         }
         if self.uplinks.iter().count() > 255 {
             let expected = "a path id has eight bits and 0 is none: at most 255 uplinks";

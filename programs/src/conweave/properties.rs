@@ -2,9 +2,9 @@
 
 use super::destination::status::WAITING;
 use super::headers::TIMER_TYPE;
+use super::wire::{Frame, HEADER_LEN, Header, opcode, read};
 use sluice_catalogue::properties::SettlesUnchanged;
 use sluice_ir::{Program, Register};
-use sluice_pcaps::conweave::{Frame, HEADER_LEN, Header, opcode, read};
 use sluice_switch::property::{
     self, Departed, Ended, Entered, Finding, Origin, Property, Settled, well_formed,
 };

@@ -27,31 +27,21 @@ pub(super) struct Lap {
 pub(super) struct TimerLaps {
     t: Lap,
     done: LabelRef,
-    forced: Option<CounterRef>,
-    unseen: Option<CounterRef>,
+    forced: CounterRef,
+    resumed_unseen: CounterRef,
 }
 
 /// Declares what timer packets need beside DstToR's state.
 #[stage_program]
-pub(super) fn timer(ig: &GressBuilder<'_>, p: &Params) -> TimerLaps {
+pub(super) fn timer(ig: &GressBuilder<'_>) -> TimerLaps {
     let t = ig.metadata::<Lap>();
     let done = ig.consume_label("Timer packet whose queue is empty");
-    let forced = if p.full() {
-        /// Timer packets that stopped waiting: 0 for TAIL to leave, 1 for the queue to drain
-        let forced = ig.counter(2, CounterKind::Packets);
-        Some(forced)
-    } else {
-        None
-    };
-    let unseen = if p.full() {
-        /// Queues that T_resume let go on before TAIL came: it was lost, or is later than expected and what waited overtakes
-        /// what is still on the old path
-        let resumed_unseen = ig.counter(1, CounterKind::Packets);
-        Some(resumed_unseen)
-    } else {
-        None
-    };
-    TimerLaps { t, done, forced, unseen }
+    /// Timer packets that stopped waiting: 0 for TAIL to leave, 1 for the queue to drain
+    let forced = ig.counter(2, CounterKind::Packets);
+    /// Queues that T_resume let go on before TAIL came: it was lost, or is later than expected and what waited overtakes
+    /// what is still on the old path
+    let resumed_unseen = ig.counter(1, CounterKind::Packets);
+    TimerLaps { t, done, forced, resumed_unseen }
 }
 
 impl TimerLaps {
@@ -59,18 +49,6 @@ impl TimerLaps {
     pub(super) fn lap(&self, c: &mut Control<'_>, p: &Params, h: Headers, dst: &DstToR, queues: &Queues) {
         look(c, self, p, h, dst, queues);
         go_on(c, self, p, h, dst);
-    }
-
-    fn resumed_unseen(&self, c: &mut Control<'_>) {
-        if let Some(counter) = self.unseen {
-            c.run(counter.count(0));
-        }
-    }
-
-    fn force(&self, c: &mut Control<'_>, cell: u64) {
-        if let Some(counter) = self.forced {
-            c.run(counter.count(cell));
-        }
     }
 }
 
@@ -108,7 +86,6 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
     let (t, d, m, timer) = (l.t, dst.d, h.m, h.timer);
     let session = super::TIMER_SESSION;
     let recirculation = p.recirculation();
-    let full = p.full();
     c.block(|c| {
         h.tm.ucast_egress_port = recirculation;
         h.tm.qid = super::CONTROL_QUEUE;
@@ -116,11 +93,7 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
         if timer.last == 1 {
             // The queue waits for its next owner, paused; but what is still inside when patience ends nobody would let out
             // then, so that such a queue goes on until its next owner pauses it.
-            if full {
-                if t.over == 0 {
-                    h.words.adv_flow_ctl = timer.word | PAUSE;
-                }
-            } else {
+            if t.over == 0 {
                 h.words.adv_flow_ctl = timer.word | PAUSE;
             }
             if d.age == age::CURRENT && h.bth.phase == 1 {
@@ -134,7 +107,7 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
                 timer.last = 1;
             } else if t.over != 0 {
                 timer.last = 1;
-                l.force(c, 1);
+                l.forced.count(1);
             }
         } else if timer.waiting == 1 {
             if t.over != 0 {
@@ -142,7 +115,7 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
                 timer.draining = 1;
                 h.words.adv_flow_ctl = timer.word;
                 h.cwh.ts_tx = m.now_16;
-                l.force(c, 0);
+                l.forced.count(0);
             }
         } else if d.status != status::WAITING {
             // A new epoch came and let the queue go on.
@@ -155,7 +128,7 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
             } else {
                 timer.draining = 1;
                 h.words.adv_flow_ctl = timer.word;
-                l.resumed_unseen(c);
+                l.resumed_unseen.count(0);
             }
         }
     });

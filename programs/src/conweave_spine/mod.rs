@@ -20,13 +20,17 @@ mod routes;
 pub use entries::{Route, SpineConfig, spine_setup};
 pub use params::Params;
 
+use crate::conweave::sample::OF_ONE;
+use crate::conweave::story::ConWeaveNarrator;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_catalogue::position::Position;
 use sluice_catalogue::properties::{EcnMarks, HopLimit};
+use sluice_catalogue::story::Narrator;
 use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
+use std::sync::Arc;
 
 pub(crate) const NAME: &str = "conweave-spine";
 
@@ -39,6 +43,7 @@ impl ProgramDef for ConWeaveSpine {
     const SUMMARY: &'static str =
         "Forwards between ConWeave's ToRs: DATA by PathID, the rest by ECMP, with ECN marking";
     const P4: Option<&'static str> = Some(include_str!("conweave_spine.p4"));
+    const SAMPLE: Option<(&'static str, &'static [u8])> = Some(OF_ONE);
     type Params = Params;
 
     fn declare(b: &Builder, p: &Params) {
@@ -61,6 +66,10 @@ impl ProgramDef for ConWeaveSpine {
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
         vec![Box::new(HopLimit), Box::new(EcnMarks)]
+    }
+
+    fn story() -> Option<Arc<dyn Narrator>> {
+        Some(Arc::new(ConWeaveNarrator))
     }
 }
 

@@ -64,9 +64,9 @@ fn contrary(a: Outcome, b: Outcome) -> bool {
 fn nodes_exclude_each_other_where_a_node_above_both_decided_differently() {
     let mut found = [0, 0];
     for program in catalogue().programs().iter().map(|p| p.build(&[]).unwrap()) {
-        for flow in Gress::ALL.map(|g| Cfg::of(&program, g)) {
-            let above = |n| flow.outcomes(flow.nodes[n].pred);
-            for (a, b) in flow.nodes.keys().flat_map(|a| flow.nodes.keys().map(move |b| (a, b))) {
+        for cfg in Gress::ALL.map(|g| Cfg::of(&program, g)) {
+            let above = |n| cfg.outcomes(cfg.nodes[n].pred);
+            for (a, b) in cfg.nodes.keys().flat_map(|a| cfg.nodes.keys().map(move |b| (a, b))) {
                 let decided = |(n, x): &(_, _)| above(b).iter().any(|(m, y)| n == m && contrary(*x, *y));
                 let apart = cfg.is_ghost(a) != cfg.is_ghost(b) || above(a).iter().any(decided);
                 assert_eq!(cfg.exclusive(a, b), apart, "{}: {a:?} {b:?}", program.name);

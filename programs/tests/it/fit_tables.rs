@@ -3,6 +3,7 @@
 //! `UPDATE_EXPECT=1 cargo test --release -p sluice-programs fit_tables -- --ignored` rewrites the page; without
 //! `UPDATE_EXPECT` the test compares. What can be seen quickly of a page that is out of date is seen in every run.
 
+use crate::conweave::published::published;
 use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
@@ -33,9 +34,7 @@ fn chips() -> [ChipSpec; 2] {
 fn programs() -> Vec<(String, Program)> {
     let mut list: Vec<(String, Program)> =
         catalogue().programs().iter().map(|p| (p.name().to_owned(), p.build(&[]).unwrap())).collect();
-    let published = ("build".to_owned(), "published".to_owned());
-    let conweave = catalogue().get("conweave").unwrap().build(&[published]).unwrap();
-    list.push(("conweave, published".to_owned(), conweave));
+    list.push(("conweave, published".to_owned(), published()));
     list
 }
 

@@ -11,7 +11,6 @@ pub use coverage::ProgramCoverage;
 
 use crate::captures::{CaptureOutputs, Captures};
 use crate::collector::{Collector, Latency, Origins};
-use crate::control_plane::ControlPlane;
 use crate::error::{Error, Passes};
 use crate::executor::{ExecutorFactory, ExecutorRequest};
 use crate::inputs::Inputs;
@@ -28,6 +27,7 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::QosMaps;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Cells, Time};
+use sluice_catalogue::control_plane::ControlPlane;
 use sluice_control::ControlOp;
 use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Network, NetworkSetup, Observer, SwitchId};

@@ -3,7 +3,7 @@
 use super::switch_observer::SwitchObserver;
 use super::{NetworkOutcome, NetworkReplay, coverage};
 use crate::collector::{Collector, Latency, Origin, Origins};
-use crate::control_plane::{ControlPlane, listen_to_network};
+use crate::control_plane::listen_to_network;
 use crate::error::Error;
 use crate::held_back::HeldBackReport;
 use crate::inputs::Inputs;
@@ -14,6 +14,7 @@ use crate::run::bytes_of;
 use crate::timeline::{Merge, TimelineRequest};
 use crate::view::SwitchView;
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::control_plane::ControlPlane;
 use sluice_exec::pass::Executor;
 use sluice_fabric::network::Network;
 use sluice_fabric::senders::{Heard, Receiver, Senders, Sent, Waiting};

@@ -16,18 +16,18 @@ use crate::timeline;
 use resolve::Resolved;
 use serde_json::{Value, json};
 use sluice_catalogue::Catalogue;
+use sluice_catalogue::control_plane::ControlPlane;
 use sluice_exec::cover::Points;
 use sluice_fabric::deploy::Deployment;
 use sluice_fabric::network::{NetworkSetup, Placed, SwitchSetup};
 use sluice_fabric::story::Story;
 use sluice_ir::Program;
 use sluice_pcaps::replay::{Pace, Schedule};
-use sluice_pcaps::samples;
 use sluice_place::report::Report;
 use sluice_replay::network::ProgramCoverage;
 use sluice_replay::{
-    AnyExecutor, Captures, Checks, ControlPlane, ExecutorRequest, NetworkAttached, NetworkOutcome,
-    NetworkReplay, Options, PropertyFactory, TimelineRequest,
+    AnyExecutor, Captures, Checks, ExecutorRequest, NetworkAttached, NetworkOutcome, NetworkReplay, Options,
+    PropertyFactory, TimelineRequest,
 };
 use sluice_report as report;
 use sluice_report::coverage as coverage_report;
@@ -49,7 +49,7 @@ pub(super) fn run(
     }
     let resolved = resolve::network(args, catalogue, topology, config(args, Vec::new())?)?;
     let stop = interrupt_flag();
-    let samples = samples::of_network(&args.program);
+    let samples = catalogue.get(&args.program).map(|program| program.network_samples()).unwrap_or_default();
     if args.inputs.is_empty() && samples.is_empty() {
         return Err(resolved.no_inputs());
     }
@@ -82,17 +82,17 @@ pub(super) fn run(
     };
     let pace = found.as_ref().map_or(schedule.pace, |found| Pace::Bits(found.rate()));
     let options = Options { schedule: Schedule { pace, ..schedule }, ..options };
-    let mut agent = hot_flows::of_network(args, &network.switches, &positions)?;
+    let mut agent = hot_flows::of_network(args, catalogue, &network.switches, &positions)?;
     let prepared = replay(&options).prepare(&mut executors)?;
     // Files are begun when nothing can be wrong with the inputs' names any more.
     let mut files = Files::create(args, &network.switches)?;
-    let mut watch = story::Watch::new(args, &network.switches);
+    let mut watch = story::Watch::new(args, catalogue, &network.switches);
     let every = args.timelines.timeline_every;
     let outcome = prepared.run(NetworkAttached {
         captures: files.captures()?,
         observers: watch.as_mut().map_or(Vec::new(), story::Watch::observers),
         timeline: files.timeline.as_mut().map(|rows| TimelineRequest { every, rows }),
-        control_plane: agent.as_mut().map(|agent| agent as &mut dyn ControlPlane),
+        control_plane: agent.as_mut().map(|agent| agent.as_mut() as &mut dyn ControlPlane),
         progress: Some(&mut progress),
     })?;
     let mut summary = outcome.summary();

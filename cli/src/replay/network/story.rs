@@ -1,12 +1,14 @@
-//! `--story`: the life of one flow of `conweave` as a sequence diagram.
+//! `--story`: the life of one flow as a sequence diagram.
 
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
 use crate::files::Folder;
+use sluice_catalogue::Catalogue;
 use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Network, Observer, SwitchSetup};
-use sluice_fabric::story::{Flow, Story, Watcher};
+use sluice_fabric::story::{Flow, Narrator, RoceNarrator, Story, Watcher};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Watchers of a flow, one for each switch.
 pub(super) struct Watch {
@@ -16,9 +18,11 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Returns the watchers, if a story is asked for.
-    pub(super) fn new(args: &ReplayArgs, switches: &[SwitchSetup]) -> Option<Watch> {
+    pub(super) fn new(args: &ReplayArgs, catalogue: &Catalogue, switches: &[SwitchSetup]) -> Option<Watch> {
         let flow = args.story?;
-        let watchers = switches.iter().map(|s| Watcher::new(flow, &s.placed.program)).collect();
+        let narrator = narrator(catalogue, switches);
+        let watcher = |s: &SwitchSetup| Watcher::new(flow, &s.placed.program, Arc::clone(&narrator));
+        let watchers = switches.iter().map(watcher).collect();
         Some(Watch { flow, watchers })
     }
 
@@ -30,6 +34,12 @@ impl Watch {
     pub(super) fn tell<E: Executor>(&self, network: &Network<E>) -> Result<Story, Failure> {
         Story::tell(self.flow, network, &self.watchers).map_err(Failure::input)
     }
+}
+
+/// Returns the reader of a story's frames: that of the first program that has one.
+fn narrator(catalogue: &Catalogue, switches: &[SwitchSetup]) -> Arc<dyn Narrator> {
+    let own = |switch: &SwitchSetup| catalogue.get(&switch.placed.program.name).ok()?.story();
+    switches.iter().find_map(own).unwrap_or_else(|| Arc::new(RoceNarrator))
 }
 
 /// Adds a story to the output folder.

@@ -82,7 +82,7 @@ pub(super) struct Dest {
     pub(super) lost: Bits<1>,
 }
 
-/// The watchdog of timer packets; the authors' build has none.
+/// The watchdog of timer packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Watchdog {
     pub(super) register: sluice_ir::Register,
@@ -126,8 +126,8 @@ pub(super) struct DstToR {
     queued_count: RegisterActionRef,
     pub(super) queued_compare: RegisterActionRef,
     pub(super) queued_reset: RegisterActionRef,
-    unsorted: Option<CounterRef>,
-    pub(super) watchdog: Option<Watchdog>,
+    unsorted: CounterRef,
+    pub(super) watchdog: Watchdog,
     epoch_after: TableRef,
 }
 
@@ -157,29 +157,21 @@ impl DstToR {
         queues.claim_or_find(c);
         steps::sort(c, self, h, queues);
         steps::mirror(c, self, h, queues);
-        if let Some(counter) = self.unsorted {
-            steps::account(c, self.d, queues, counter);
-        }
+        steps::account(c, self.d, queues, self.unsorted);
     }
 
     /// The flow's timer packet is there, or is being made.
     pub(super) fn timer_seen(&self, c: &mut Control<'_>, h: Headers) {
-        if let Some(watchdog) = self.watchdog {
-            c.run(watchdog.seen.execute(h.m.row));
-        }
+        c.run(self.watchdog.seen.execute(h.m.row));
     }
 
     /// Whether the timer packet of a flow that has a queue was lost.
     fn timer_lost(&self, c: &mut Control<'_>, h: Headers) {
-        if let Some(watchdog) = self.watchdog {
-            c.set(self.d.lost, watchdog.check.execute(h.m.row));
-        }
+        c.set(self.d.lost, self.watchdog.check.execute(h.m.row));
     }
 
     /// Counts a timer packet that is made in place of a lost one.
     fn timer_revived(&self, c: &mut Control<'_>) {
-        if let Some(watchdog) = self.watchdog {
-            c.run(watchdog.revived.count(0));
-        }
+        c.run(self.watchdog.revived.count(0));
     }
 }

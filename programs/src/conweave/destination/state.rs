@@ -150,32 +150,23 @@ pub(in super::super) fn destination(ig: &GressBuilder<'_>, p: &Params, h: Header
     });
     let queued_reset = ig.register_action(queued, |r| r.value = 0);
 
-    let unsorted = if p.full() {
-        /// Packets that may reach their host out of order: 0 no free queue, 1 an older queue still drains, 2 of the
-        /// epoch before, 3 new epochs while packets waited
-        let unsorted = ig.counter(4, CounterKind::Packets);
-        Some(unsorted)
-    } else {
-        None
-    };
-    let watchdog = if p.full() {
-        let patience = u64::from(p.watchdog);
-        /// When the flow's timer packet was seen last
-        let timer_time_rx = ig.register::<32>(p.flows);
-        let seen = ig.register_action(timer_time_rx, |r| r.value = now);
-        /// Not seen for long; another one is being made
-        let check = ig.register_action(timer_time_rx, |r| {
-            if now - r.value > patience {
-                r.value = now;
-                r.out = 1;
-            }
-        });
-        /// Timer packets made in place of lost ones
-        let revived = ig.counter(1, CounterKind::Packets);
-        Some(Watchdog { register: timer_time_rx.handle(), seen, check, revived })
-    } else {
-        None
-    };
+    /// Packets that may reach their host out of order: 0 no free queue, 1 an older queue still drains, 2 of the
+    /// epoch before, 3 new epochs while packets waited
+    let unsorted = ig.counter(4, CounterKind::Packets);
+    let patience = u64::from(p.watchdog);
+    /// When the flow's timer packet was seen last
+    let timer_time_rx = ig.register::<32>(p.flows);
+    let seen = ig.register_action(timer_time_rx, |r| r.value = now);
+    /// Not seen for long; another one is being made
+    let check = ig.register_action(timer_time_rx, |r| {
+        if now - r.value > patience {
+            r.value = now;
+            r.out = 1;
+        }
+    });
+    /// Timer packets made in place of lost ones
+    let revived = ig.counter(1, CounterKind::Packets);
+    let watchdog = Watchdog { register: timer_time_rx.handle(), seen, check, revived };
     let registers = [
         epoch_rx.handle(),
         phase0_tx_rx.handle(),

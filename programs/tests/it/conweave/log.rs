@@ -1,12 +1,12 @@
 //! `docs/conweave-log.md`: the published build beside the authors' log, stage by stage (model: conweave §3). The table is
 //! this test's output: `UPDATE_EXPECT=1` rewrites it.
 
+use super::published::published;
 use crate::page::with_part;
 use crate::placed::place;
 use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_place::Placement;
-use sluice_programs::catalogue;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -73,9 +73,8 @@ fn totals(placement: &Placement) -> Vec<(u32, u32)> {
     (0..15).map(of).collect()
 }
 
-fn published() -> Placement {
-    let sets = [("build".to_owned(), "published".to_owned())];
-    place(&catalogue().get("conweave").unwrap().build(&sets).unwrap(), &ChipSpec::tofino2()).unwrap()
+fn placed() -> Placement {
+    place(&published(), &ChipSpec::tofino2()).unwrap()
 }
 
 #[test]
@@ -86,7 +85,7 @@ fn the_log_decodes_to_whole_units() {
 
 #[test]
 fn what_follows_from_the_declarations_is_equal_and_the_rest_is_within_its_band() {
-    let placement = published();
+    let placement = placed();
     let totals = totals(&placement);
     let of = |name: &str| totals[COLUMNS.iter().position(|c| c.1 == name).unwrap()];
     assert_eq!(of("SALU"), (35, 35));
@@ -112,7 +111,7 @@ fn hash_bits(placement: &Placement, stage: usize) -> [u32; 5] {
 
 #[test]
 fn the_page_beside_the_log_is_what_placement_finds() {
-    let placement = published();
+    let placement = placed();
     let mut table = String::from("| stage |");
     COLUMNS.iter().for_each(|c| table += &format!(" {} |", c.1));
     let _ = write!(table, "\n|{}", "---|".repeat(16));

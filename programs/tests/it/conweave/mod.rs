@@ -3,10 +3,13 @@
 mod destination;
 mod fit;
 mod hosts;
+mod hot_flows;
 mod load;
 mod log;
 mod network;
 mod outside;
+pub(crate) mod published;
+mod sample;
 mod source;
 mod spine;
 mod time;

@@ -1,13 +1,37 @@
-//! The trace for `conweave`: a flow that leaves a ToR, and two that come to it out of order.
+//! The traces for `conweave`, embedded in the binary and made by the generators here; a test compares the two.
 
 use std::net::Ipv4Addr;
 
-use super::l3_ecmp::{NEIGHBOUR, PORT_RATE, ROUTER, SampleError, instant};
-use crate::capture::CaptureTime;
-use crate::capture::write::PcapWriter;
-use crate::conweave::Header;
-use crate::generate::{Pace, Schedule};
-use crate::wire::{FrameBuilder, Payload, ipv4, roce, udp};
+use super::wire::Header;
+use sluice_pcaps::capture::CaptureTime;
+use sluice_pcaps::capture::write::PcapWriter;
+use sluice_pcaps::generate::{Pace, Schedule};
+use sluice_pcaps::samples::{NEIGHBOUR, PORT_RATE, ROUTER, SampleError, instant};
+use sluice_pcaps::wire::{FrameBuilder, Payload, ipv4, roce, udp};
+
+/// The trace of one ToR: a nanosecond pcap of 84 frames in 139 µs on one 400G port. See [`conweave`] for what is in it.
+pub const CONWEAVE: &[u8] = include_bytes!("../../samples/conweave.pcap");
+
+/// The traces of three hosts of the first ToR of a two-tor network: nanosecond pcaps of 184 frames in 36 µs each. See
+/// [`conweave_hosts`] for what is in them.
+pub const CONWEAVE_HOSTS: [&[u8]; 3] = [
+    include_bytes!("../../samples/conweave-host0.pcap"),
+    include_bytes!("../../samples/conweave-host1.pcap"),
+    include_bytes!("../../samples/conweave-host2.pcap"),
+];
+
+/// The sample of one ToR: file name and bytes.
+pub(crate) const OF_ONE: (&str, &[u8]) = ("conweave.pcap", CONWEAVE);
+
+/// The samples of a two-tor network: port, file name and bytes of each.
+pub(crate) fn of_network() -> Vec<(&'static str, &'static str, &'static [u8])> {
+    let hosts = [
+        ("leaf0:0", "conweave-host0.pcap"),
+        ("leaf0:1", "conweave-host1.pcap"),
+        ("leaf0:2", "conweave-host2.pcap"),
+    ];
+    hosts.into_iter().zip(CONWEAVE_HOSTS).map(|((port, file), bytes)| (port, file, bytes)).collect()
+}
 
 const PS_PER_US: u64 = 1_000_000;
 /// Payload of a DATA frame, and bytes of a frame that are captured: the headers and some.
@@ -22,7 +46,7 @@ const HOST_TIME: u64 = 36 * PS_PER_US;
 const MTU: usize = 4_096;
 const HEADERS: usize = 60;
 
-/// Makes the bytes of [`CONWEAVE_HOSTS`](super::CONWEAVE_HOSTS), for the first three hosts of the first ToR of a
+/// Makes the bytes of [`CONWEAVE_HOSTS`], for the first three hosts of the first ToR of a
 /// two-tor network: host n sends DATA from 10.0.0.n to 10.0.1.n, UDP port 49152, for 36 µs at 170 Gb/s. All begin within
 /// 0.2 µs, in the same tick of the ToR's clock, so all take the same path, which is too much for it. Of every frame
 /// 60 bytes are captured.
@@ -55,7 +79,7 @@ pub fn conweave_hosts() -> Result<Vec<Vec<u8>>, SampleError> {
     (1..=HOSTS).map(of).collect()
 }
 
-/// Makes the bytes of [`CONWEAVE`](super::CONWEAVE), for a ToR with the hosts 10.0.1.1 to 10.0.1.4 that knows the flows
+/// Makes the bytes of [`CONWEAVE`], for a ToR with the hosts 10.0.1.1 to 10.0.1.4 that knows the flows
 /// between 10.0.1.x and 10.0.2.x from UDP port 49152. Of every frame 80 bytes are captured:
 ///
 /// - 40 DATA frames from 10.0.1.1 to 10.0.2.1, one a microsecond, to which no RTT_REPLY comes but the CLEAR of their

@@ -1,13 +1,17 @@
-//! The agent of `conweave`: flows that are hot get rows at both of their ToRs, flows that fall silent lose them.
+//! The control plane of `conweave`: flows that are hot get rows at both of their ToRs, flows that fall silent lose them.
 //!
 //! ToRs tell of packets whose flow their table does not have by digests. After so many of them a flow is hot: DstToR
 //! gets its entry first, then SrcToR, because a flow whose DstToR does not know it gets no answers. Until then, and
 //! when no row is free, the flow takes ECMP.
 
+use super::wire::is_data;
+use serde_json::{Value, json};
 use sluice_asic::units::{Duration, Time};
+use sluice_catalogue::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest, Operation};
 use sluice_control::{ControlOp, EntryId, Then};
 use sluice_ir::{Action, ActionCall, KeyValue, Program, Register, Table};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::str::FromStr;
 use thiserror::Error;
 
 /// How the control plane works.
@@ -33,17 +37,6 @@ pub struct MissingEntity {
     pub program: String,
     /// What it lacks.
     pub what: &'static str,
-}
-
-/// An operation for a switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// When it takes effect.
-    pub time: Time,
-    /// The switch, by the number that the caller gave it.
-    pub switch: usize,
-    /// What to do.
-    pub op: ControlOp,
 }
 
 /// Registers with an element per flow that a new flow must find as they were at first.
@@ -100,7 +93,7 @@ pub struct HotFlows {
     cold: BTreeMap<Key, Cold>,
     installed: BTreeMap<Key, Hot>,
     free: BTreeSet<u16>,
-    queue: VecDeque<Change>,
+    queue: VecDeque<Operation>,
     /// When the control plane is done with what it has.
     busy: Time,
     refused: u64,
@@ -216,11 +209,11 @@ impl HotFlows {
     fn later(&mut self, now: Time, switch: usize, op: ControlOp) {
         let time = (now + self.config.latency).max(self.busy);
         self.busy = time + self.config.interval;
-        self.queue.push_back(Change { time, switch, op });
+        self.queue.push_back(Operation { time, switch, op });
     }
 
     /// The next operation that is due by `now`; all of them have times that are not before their digests'.
-    pub fn poll(&mut self, now: Time) -> Option<Change> {
+    pub fn poll(&mut self, now: Time) -> Option<Operation> {
         if self.queue.front()?.time > now { None } else { self.queue.pop_front() }
     }
 
@@ -240,6 +233,137 @@ impl HotFlows {
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused
+    }
+}
+
+/// Settings of the control plane as users write them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Settings {
+    latency: Duration,
+    interval: Duration,
+    after: u32,
+    rows: Option<u16>,
+    reply: u32,
+}
+
+const KEYS: &str = "rows, after, latency, interval, reply";
+
+impl Default for Settings {
+    fn default() -> Self {
+        let (latency, interval) = (Duration::from_micros(50), Duration::from_micros(1));
+        Settings { latency, interval, after: 3, rows: None, reply: 8 }
+    }
+}
+
+impl FromStr for Settings {
+    type Err = ControlPlaneError;
+
+    fn from_str(text: &str) -> Result<Settings, ControlPlaneError> {
+        let mut settings = Settings::default();
+        for word in text.split(',').map(str::trim).filter(|w| !w.is_empty()) {
+            let no_pair = || ControlPlaneError::new(format!("`{word}` is no KEY=VALUE; keys are {KEYS}"));
+            let (key, value) = word.split_once('=').ok_or_else(no_pair)?;
+            let bad = |what: &str| ControlPlaneError::new(format!("`{word}`: expected {what}"));
+            let time = || value.parse::<Duration>().map_err(|_| bad("a time such as 50us"));
+            let count = || value.parse::<u32>().ok().filter(|n| *n > 0);
+            match key {
+                "latency" => settings.latency = time()?,
+                "interval" => settings.interval = time()?,
+                "after" => settings.after = count().ok_or_else(|| bad("a number of digests from 1 on"))?,
+                "reply" => settings.reply = count().ok_or_else(|| bad("ticks of 1.024 us from 1 on"))?,
+                "rows" => {
+                    let rows = count().and_then(|n| u16::try_from(n).ok());
+                    settings.rows = Some(rows.ok_or_else(|| bad("1 to 65535 rows"))?);
+                }
+                _ => return Err(ControlPlaneError::new(format!("there is no key `{key}`; keys are {KEYS}"))),
+            }
+        }
+        if settings.latency.is_zero() {
+            return Err(ControlPlaneError::new(
+                "latency: expected more than 0: a control plane takes its time",
+            ));
+        }
+        Ok(settings)
+    }
+}
+
+/// [`HotFlows`] in a run, with numbers for the run's summary.
+struct HotFlowAgent {
+    flows: HotFlows,
+    /// Digests that switches sent as SrcToR and as DstToR.
+    digests: [u64; 2],
+    operations: u64,
+}
+
+/// Starts the control plane of the ToRs that run a program.
+///
+/// # Errors
+/// If a setting is refused, or the program has no flow table.
+pub(super) fn start(request: &ControlPlaneRequest<'_>) -> Result<Box<dyn ControlPlane>, ControlPlaneError> {
+    let settings: Settings = request.settings.parse()?;
+    let program = request.program;
+    let flows = program.params.iter().find(|p| p.key == "flows");
+    let rows = flows.and_then(|p| p.value.parse::<u32>().ok()).unwrap_or(2) - 1;
+    let most = u16::try_from(rows).unwrap_or(u16::MAX);
+    let rows = settings.rows.unwrap_or(most);
+    if rows > most {
+        let text = format!("rows={rows} are more than the {most} that the flow table has besides row 0");
+        return Err(ControlPlaneError { text, help: Some("raise --set flows=N".to_owned()) });
+    }
+    let config = HotFlowConfig {
+        latency: settings.latency,
+        interval: settings.interval,
+        hot_after: settings.after,
+        rows,
+        theta_reply: settings.reply,
+    };
+    let hosts = request.hosts.iter().flatten();
+    let tor_of = hosts.map(|(host, tor)| (host.to_bits(), *tor)).collect();
+    let flows = HotFlows::new(program, tor_of, config).map_err(|e| ControlPlaneError::new(e.to_string()))?;
+    let flows = if request.hosts.is_none() { flows.alone() } else { flows };
+    Ok(Box::new(HotFlowAgent { flows, digests: [0; 2], operations: 0 }))
+}
+
+impl ControlPlane for HotFlowAgent {
+    fn latency(&self) -> Duration {
+        self.flows.config.latency
+    }
+
+    fn digest(&mut self, time: Time, switch: usize, data: &[u8]) {
+        let side = usize::from(data.last().is_some_and(|b| *b != 0));
+        self.digests[side] += 1;
+        self.flows.digest(time, switch, data);
+    }
+
+    fn idle(&mut self, time: Time, switch: usize, entry: EntryId, key: &[KeyValue]) {
+        self.flows.idle(time, switch, entry, key);
+    }
+
+    fn poll(&mut self) -> Option<Operation> {
+        let change = self.flows.poll(Time::MAX)?;
+        self.operations += 1;
+        Some(change)
+    }
+
+    fn counts(&self) -> fn(&[u8]) -> bool {
+        is_data
+    }
+
+    /// `data` counts DATA that came from hosts, of one switch all DATA that came; `hits` the DATA that found its flow in the
+    /// table.
+    fn report(&self, frames: u64) -> Value {
+        let missed = if self.flows.alone { self.digests.iter().sum() } else { self.digests[0] };
+        let hits = frames.saturating_sub(missed);
+        json!({
+            "rows": self.flows.config.rows,
+            "installed": self.flows.installed(),
+            "refused": self.flows.refused(),
+            "digests": { "source": missed, "destination": self.digests[1] },
+            "operations": self.operations,
+            "data": frames,
+            "hits": hits,
+            "hit_percent": (hits * 10_000).checked_div(frames).map(|p| p as f64 / 100.0),
+        })
     }
 }
 

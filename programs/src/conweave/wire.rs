@@ -1,13 +1,13 @@
 //! ConWeave's bytes in RoCEv2 frames: the reserved bits of the base transport header and four bytes behind it (model:
 //! conweave §1.16).
 
-use crate::wire::{ipv4, roce};
+use sluice_pcaps::wire::roce;
 use std::net::Ipv4Addr;
 
-/// Where the base transport header begins: Ethernet, IPv4 without options, UDP.
-const BTH: usize = 14 + 20 + 8;
-/// Where ConWeave's header begins, if there is one.
-const HEADER: usize = BTH + roce::BTH_LEN;
+/// Byte at which ConWeave's header begins, if there is one: after the base transport header.
+const HEADER: usize = roce::REACH;
+/// Byte at which the base transport header begins.
+const BTH: usize = HEADER - roce::BTH_LEN;
 /// Bytes of ConWeave's header.
 pub const HEADER_LEN: usize = 4;
 /// Bytes that a reader looks at, at most.
@@ -76,46 +76,38 @@ pub struct Frame {
     pub header: Header,
 }
 
-/// Reads a frame of which at least the first [`REACH`] bytes are given, if it has so many; `None` of what is no RoCEv2
-/// over IPv4 without options.
+/// Reads a frame of which at least the first [`REACH`] bytes are given, if the frame has so many. Returns `None` if the frame
+/// is not RoCEv2 over IPv4 without options.
 #[must_use]
 pub fn read(frame: &[u8]) -> Option<Frame> {
-    let byte = |at: usize| frame.get(at).copied();
-    let word = |at: usize| Some(u16::from_be_bytes([byte(at)?, byte(at + 1)?]));
-    let address = |at: usize| Some(Ipv4Addr::new(byte(at)?, byte(at + 1)?, byte(at + 2)?, byte(at + 3)?));
-    let roce = word(12)? == 0x0800
-        && byte(14)? == 0x45
-        && byte(23)? == ipv4::PROTOCOL_UDP
-        && word(36)? == roce::PORT;
-    if !roce {
-        return None;
-    }
-    let bits = byte(BTH + 8)?;
+    let roce::Dissected { src, dst, src_port, ecn, psn, bth } = roce::dissect(frame)?;
+    let word = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
+    let bits = bth[8];
     let opcode = bits >> 5 & 3;
     let (ts_tx, ts_tail) = if opcode == 0 { (0, 0) } else { (word(HEADER)?, word(HEADER + 2)?) };
-    Some(Frame {
-        src: address(26)?,
-        dst: address(30)?,
-        src_port: word(34)?,
-        psn: u32::from_be_bytes([0, byte(BTH + 9)?, byte(BTH + 10)?, byte(BTH + 11)?]),
-        ecn: byte(15)? & 3,
-        header: Header {
-            path: byte(BTH + 4)?,
-            opcode,
-            phase: bits >> 4 & 1,
-            epoch: bits >> 2 & 3,
-            ask_reply: bits & 2 != 0,
-            tail: bits & 1 != 0,
-            ts_tx,
-            ts_tail,
-        },
-    })
+    let header = Header {
+        path: bth[4],
+        opcode,
+        phase: bits >> 4 & 1,
+        epoch: bits >> 2 & 3,
+        ask_reply: bits & 2 != 0,
+        tail: bits & 1 != 0,
+        ts_tx,
+        ts_tail,
+    };
+    Some(Frame { src, dst, src_port, psn, ecn, header })
+}
+
+/// Returns true if a frame carries RDMA data of a reliable connection (SEND or WRITE), with ConWeave's header or without.
+pub(super) fn is_data(frame: &[u8]) -> bool {
+    read(frame).is_some_and(|of| of.header.opcode <= opcode::DATA)
+        && frame.get(BTH).is_some_and(|operation| *operation < roce::opcode::RC_READ_REQUEST)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::{FrameBuilder, MacAddr, Payload, udp};
+    use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, udp};
 
     #[test]
     fn what_is_put_in_is_read() {

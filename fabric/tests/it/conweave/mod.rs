@@ -1,3 +1,0 @@
-//! `conweave` with a control plane that installs hot flows.
-
-mod hot_flows;
