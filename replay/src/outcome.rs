@@ -19,7 +19,7 @@ use sluice_pcaps::capture::CaptureError;
 use sluice_pcaps::replay::{InputReport, Schedule};
 use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_switch::property::Violation;
-use sluice_switch::{RecirculationOverload, Held, PipeOverload, Stalled, Switch, Totals};
+use sluice_switch::{Held, PipeOverload, RecirculationOverload, Stalled, Switch, Totals};
 
 /// Results of a replay through one switch. [`Outcome::summary`] returns them as a document.
 pub struct Outcome<'a> {

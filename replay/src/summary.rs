@@ -9,7 +9,7 @@ use sluice_asic::units::{BitRate, Duration};
 use sluice_ir::{CounterHome, LabelKind};
 use sluice_pcaps::replay::Pace;
 use sluice_switch::property::Violation;
-use sluice_switch::{RecirculationOverload, DeviceDrop, PipeOverload, Reason, Stalled};
+use sluice_switch::{DeviceDrop, PipeOverload, Reason, RecirculationOverload, Stalled};
 
 impl Outcome<'_> {
     /// Returns the summary as a document of schema `sluice.summary/1`. Every key is always there.

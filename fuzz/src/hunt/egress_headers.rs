@@ -81,17 +81,17 @@ impl EgressHeaders {
 mod tests {
     use super::*;
 
-    fn beyond(name: &str) -> Option<(Vec<String>, usize)> {
+    fn egress(name: &str) -> Option<(Vec<String>, usize)> {
         let program = sluice_programs::catalogue().get(name).unwrap().build(&[]).unwrap();
-        let beyond = Beyond::of(&program)?;
-        let names = beyond.inside.iter().map(|h| program.headers[*h].name.clone()).collect();
-        Some((names, beyond.twins.len()))
+        let egress = EgressHeaders::of(&program)?;
+        let names = egress.inside.iter().map(|h| program.headers[*h].name.clone()).collect();
+        Some((names, egress.twins.len()))
     }
 
     #[test]
-    fn ways_to_telemetry_are_known() {
+    fn states_that_lead_to_telemetry() {
         let program = sluice_programs::catalogue().get("int").unwrap().build(&[]).unwrap();
-        let leads = Beyond::of(&program).unwrap().leads;
+        let leads = EgressHeaders::of(&program).unwrap().leads;
         let names: Vec<&str> = leads.iter().map(|s| program.states[*s].name.as_str()).collect();
         for name in ["start", "bridged", "parse_ipv4", "marked_tcp", "found", "parse_int"] {
             assert!(names.contains(&name), "{name} is not among {names:?}");

@@ -18,11 +18,11 @@ use proc_macro::TokenStream;
 /// The first parameter is the root, usually `ig: &GressBuilder<'_>`. The attribute makes two rewrites:
 ///
 /// 1. A closure passed directly to a method of the root is data-plane code. In it `x = y`, `x += y`, `==`,
-///   `<`, `&&`, `||`, `!`, `if`, `match` and calls such as `table.apply();` describe operations on a packet.
-///   `for` stays Rust and is unrolled while the program is built. Every parameter after the first, as in `|a,
-///   port: Arg<9>|`, is a run-time parameter of the action.
+///    `<`, `&&`, `||`, `!`, `if`, `match` and calls such as `table.apply();` describe operations on a packet.
+///    `for` stays Rust and is unrolled while the program is built. Every parameter after the first, as in `|a,
+///    port: Arg<9>|`, is a run-time parameter of the action.
 /// 2. `/// doc` and `let x = root.thing(..)` become `let x = root.named("x", "doc").thing(..)`, so that names
-///   and documentation reach reports without being written twice.
+///    and documentation reach reports without being written twice.
 #[proc_macro_attribute]
 pub fn stage_program(_: TokenStream, item: TokenStream) -> TokenStream {
     program::expand(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

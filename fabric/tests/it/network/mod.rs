@@ -11,7 +11,6 @@ mod faults;
 mod functional;
 mod links;
 mod own_program;
-mod own_program;
 mod parallel;
 mod pauses;
 mod rdma;

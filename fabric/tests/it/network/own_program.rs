@@ -1,6 +1,6 @@
 //! Networks of programs that are not shipped: they are defined here and put into a catalogue.
 
-use crate::deployed::{NoFiles, defaults, everyone_is_reached_with};
+use super::deployed::{NoFiles, defaults, everyone_is_reached_with};
 use sluice_asic::port::PortMap;
 use sluice_build::net::{Ethernet, Ipv4};
 use sluice_build::*;

@@ -4,10 +4,10 @@
 //! action is legal, and reports count its units.
 //!
 //! 1. `paths` runs the body once for every combination of comparison results, with symbols for the element's
-//!   old value and for the packet's values.
+//!    old value and for the packet's values.
 //! 2. `compare` brings comparisons to a normal form, so that a test and its opposite share a comparator.
 //! 3. `shape` finds for each half the at most two values that it can take, each under a truth table over the
-//!   comparators, and one source for each output word.
+//!    comparators, and one source for each output word.
 
 mod compare;
 mod params;
