@@ -218,7 +218,7 @@ fn special_units_stand_alone() {
     check(&bit, &expected, &expected);
     let mut wide = program("8");
     wide.bit = Some(BitOp::Set);
-    check(&wide, &["a one-bit access is asked"], &["a one-bit access is asked"]);
+    check(&wide, &["a one-bit access is used"], &["a one-bit access is used"]);
 }
 
 #[test]

@@ -1,9 +1,10 @@
 /// How many random programs there are; some do not fit their chip.
 pub const PROGRAMS: u64 = 96;
 
-/// Numbers of the random programs: every `step`th, which is coprime to the numbers that choose chip and counting.
-pub fn numbers(step: usize) -> impl Iterator<Item = u64> {
-    (0..PROGRAMS).step_by(step)
+/// Numbers of the random programs to write: the `step` smallest and every `step`th. A step that is coprime to 3 and 4 keeps
+/// both chips and both kinds of code.
+pub fn numbers(step: u64) -> impl Iterator<Item = u64> {
+    (0..PROGRAMS).filter(move |number| *number < step || number % step == 0)
 }
 
 /// The chip that a random program is for.

@@ -261,7 +261,7 @@ mod tests {
         let map = small.clone().map(120, 9).unwrap();
         assert_eq!(distinct(&map, 120), 120);
         let error = small.map(121, 9).unwrap_err().to_string();
-        assert!(error.starts_with("flows: found 121, expected at most 120, for 10.1.0.0/31"), "{error}");
+        assert!(error.starts_with("flows: found 121, expected at most 120, because 10.1.0.0/31"), "{error}");
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn each_refusal_names_the_part_and_a_remedy() {
         ("32", "if (m.a > m.b) { @out0 = 1; }", "compares two values from the packet"),
         ("32", "if (and(@lo, 7) == 1) { @out0 = 1; }", "compares the result of `and`"),
         ("1", "@lo = 1; @out0 = @lo;", "returns something other than the old bit"),
-        ("1", "if (@lo == 1) { @lo = 0; }", "a one-bit access has no conditions"),
+        ("1", "if (@lo == 1) { @lo = 0; }", "has a condition, which a one-bit access cannot have"),
     ];
     for (element, body, wanted) in rows {
         let text = one(element, "tofino", body);
