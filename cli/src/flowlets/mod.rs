@@ -143,7 +143,7 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     let mut folder = Folder::default();
     folder.text(dir, "flowlets.json", "sluice.flowlets/1", "all figures", &pretty(&json::value(report)))?;
     if let Some(census) = &report.census {
-        folder.text(dir, "flowlets.csv", "csv", "flowlets by timeout", &csv::census(census))?;
+        folder.text(dir, "flowlets.csv", "csv", "flowlets by timeout", &csv::census(census)?)?;
         let plot = plot::census(census)?;
         folder.text(dir, "flowlets.svg", "svg", "flowlets and their mean size by timeout", &plot)?;
     }
@@ -153,13 +153,13 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
             "order.csv",
             "csv",
             "reordering by program and timeout",
-            &csv::trials(&report.trials),
+            &csv::trials(&report.trials)?,
         )?;
         let plot = plot::trials(report)?;
         folder.text(dir, "order.svg", "svg", "reordered packets by timeout", &plot)?;
     }
     if !report.settled.is_empty() {
-        let table = csv::settled(&report.settled);
+        let table = csv::settled(&report.settled)?;
         folder.text(dir, "elastic.csv", "csv", "flows, traffic and flowlets by path and timeout", &table)?;
         let plot = plot::settled(report)?;
         folder.text(dir, "elastic.svg", "svg", "share of flows by path and timeout", &plot)?;

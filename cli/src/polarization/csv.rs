@@ -1,12 +1,14 @@
 //! Link loads as lines.
 
 use super::Report;
-use std::fmt::Write;
+use crate::fail::Failure;
+use crate::rows::CsvText;
 
-/// One line for each link of each group that has a choice, by scheme.
-pub(super) fn links(report: &Report<'_>) -> String {
+/// Returns a row for each link of each group that has a choice, by scheme.
+pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {
     let network = report.network;
-    let mut out = String::from("scheme,point,switch,group,link,to,weight,flows,bytes\n");
+    let names = ["scheme", "point", "switch", "group", "link", "to", "weight", "flows", "bytes"];
+    let mut table = CsvText::new(&names)?;
     for (name, results) in report.outcomes.iter().filter_map(|o| Some((&o.name, o.results.as_ref().ok()?))) {
         for stats in &results.groups {
             let group = &network.groups[stats.group as usize];
@@ -15,10 +17,9 @@ pub(super) fn links(report: &Report<'_>) -> String {
             for (&(link, weight), load) in group.links.iter().zip(results.loads(network, stats.group)) {
                 let to = &network.switches[network.links[link as usize].to as usize].name;
                 let (number, flows, bytes) = (stats.group, load.flows, load.bytes);
-                let _ =
-                    writeln!(out, "{name},{point},{switch},{number},{link},{to},{weight},{flows},{bytes}");
+                table.row(&[name, point, switch, &number, &link, to, &weight, &flows, &bytes])?;
             }
         }
     }
-    out
+    table.finish()
 }

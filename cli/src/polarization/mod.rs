@@ -187,7 +187,7 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
         "variation over groups, by scheme (the paper's figures 14 and 15)",
         &cdf,
     )?;
-    let loads = csv::links(report);
+    let loads = csv::links(report)?;
     folder.text(
         dir,
         "links.csv",

@@ -1,40 +1,91 @@
-//! Rows as comma-separated text.
+//! Rows as comma-separated text: lines end with a line feed, values have quotes if they need them.
 
 use super::{Cell, Column};
 use crate::fail::Failure;
+use csv::{ErrorKind, Writer, WriterBuilder};
+use std::fmt::{Display, Write as _};
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{self, Write};
 
-pub(super) struct Csv {
-    out: BufWriter<File>,
+/// A table under construction.
+pub(super) struct Csv<W: Write> {
+    out: Writer<W>,
+    /// The text of a value.
+    value: String,
 }
 
-impl Csv {
-    pub(super) fn new(file: File, columns: &[Column]) -> Result<Csv, Failure> {
-        let mut out = BufWriter::new(file);
-        let names: Vec<&str> = columns.iter().map(|c| c.name).collect();
-        writeln!(out, "{}", names.join(","))?;
-        Ok(Csv { out })
+impl<W: Write> Csv<W> {
+    /// Starts a table with its line of column names.
+    fn new<'n>(out: W, names: impl IntoIterator<Item = &'n str>) -> Result<Csv<W>, Failure> {
+        let out = WriterBuilder::new().flexible(true).from_writer(out);
+        let mut csv = Csv { out, value: String::new() };
+        names.into_iter().try_for_each(|name| csv.value(&name))?;
+        csv.end_row()?;
+        Ok(csv)
     }
 
+    /// Adds a value to the row.
+    fn value(&mut self, value: &dyn Display) -> Result<(), Failure> {
+        self.value.clear();
+        // Writing into a String cannot fail.
+        let _ = write!(self.value, "{value}");
+        self.out.write_field(&self.value).map_err(failure)
+    }
+
+    fn end_row(&mut self) -> Result<(), Failure> {
+        self.out.write_record(None::<&[u8]>).map_err(failure)
+    }
+}
+
+impl Csv<File> {
+    /// Starts a table in a file.
+    pub(super) fn create(file: File, columns: &[Column]) -> Result<Csv<File>, Failure> {
+        Csv::new(file, columns.iter().map(|c| c.name))
+    }
+
+    /// Adds a row: a value for each column.
     pub(super) fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), Failure> {
-        for (n, cell) in cells.iter().enumerate() {
-            if n > 0 {
-                self.out.write_all(b",")?;
-            }
+        for cell in cells {
             match cell {
-                Cell::Number(number) => write!(self.out, "{number}")?,
-                Cell::Missing => {}
-                Cell::Text(text) if text.contains([',', '"', '\n']) => {
-                    write!(self.out, "\"{}\"", text.replace('"', "\"\""))?;
-                }
-                Cell::Text(text) => self.out.write_all(text.as_bytes())?,
+                Cell::Number(number) => self.value(number)?,
+                Cell::Missing => self.value(&"")?,
+                Cell::Text(text) => self.value(text)?,
             }
         }
-        Ok(self.out.write_all(b"\n")?)
+        self.end_row()
     }
 
+    /// Completes the table.
     pub(super) fn finish(mut self) -> Result<(), Failure> {
         Ok(self.out.flush()?)
+    }
+}
+
+/// A table in memory, for values that have a text form.
+pub(crate) struct CsvText(Csv<Vec<u8>>);
+
+impl CsvText {
+    /// Starts a table with its line of column names.
+    pub(crate) fn new(names: &[&str]) -> Result<CsvText, Failure> {
+        Csv::new(Vec::new(), names.iter().copied()).map(CsvText)
+    }
+
+    /// Adds a row: a value for each column.
+    pub(crate) fn row(&mut self, values: &[&dyn Display]) -> Result<(), Failure> {
+        values.iter().try_for_each(|value| self.0.value(value))?;
+        self.0.end_row()
+    }
+
+    /// Returns the text of the table.
+    pub(crate) fn finish(self) -> Result<String, Failure> {
+        let bytes = self.0.out.into_inner().map_err(|e| e.into_error())?;
+        String::from_utf8(bytes).map_err(|e| Failure::Inconsistent(format!("a table is no text: {e}")))
+    }
+}
+
+fn failure(error: csv::Error) -> Failure {
+    match error.into_kind() {
+        ErrorKind::Io(e) => e.into(),
+        other => io::Error::other(format!("{other:?}")).into(),
     }
 }

@@ -5,6 +5,7 @@ mod parquet;
 
 use crate::fail::Failure;
 use crate::files::Pending;
+pub(crate) use csv::CsvText;
 use std::path::Path;
 
 /// What a column holds.
@@ -61,7 +62,7 @@ pub(crate) struct RowWriter {
 }
 
 enum Rows {
-    Csv(csv::Csv),
+    Csv(csv::Csv<std::fs::File>),
     Parquet(Box<parquet::Parquet>),
 }
 
@@ -75,7 +76,7 @@ impl RowWriter {
     ) -> Result<RowWriter, Failure> {
         let file = Pending::create(path)?;
         let rows = match format {
-            Format::Csv => Rows::Csv(csv::Csv::new(file.handle()?, columns)?),
+            Format::Csv => Rows::Csv(csv::Csv::create(file.handle()?, columns)?),
             Format::Parquet => Rows::Parquet(Box::new(parquet::Parquet::new(file.handle()?, name, columns)?)),
         };
         Ok(RowWriter { file, rows })

@@ -92,13 +92,13 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         let mut folder = Folder::default();
         let value = pretty(&json::value(&outcomes));
         folder.text(dir, "run.json", json::SCHEMA, "every scenario with its assertions", &value)?;
-        let csv = text::csv(&outcomes);
+        let csv = text::csv(&outcomes)?;
         folder.text(dir, "run.csv", "text/csv", "every assertion: found, expected, unit", &csv)?;
         let page = markdown::page(&outcomes);
         folder.text(dir, "run.md", "text/markdown", "the same as a page", &page)?;
         for outcome in outcomes.iter().filter(|o| !o.points.is_empty()) {
             let stem = format!("{}.{}", outcome.id.replace('/', "-"), outcome.profile);
-            let csv = sweep::csv(outcome);
+            let csv = sweep::csv(outcome)?;
             folder.text(
                 dir,
                 &format!("{stem}.csv"),

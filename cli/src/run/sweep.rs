@@ -2,8 +2,10 @@
 
 use crate::fail::Failure;
 use sluice_charts::{LineChart, Style};
+use crate::rows::CsvText;
 use sluice_fabric::scenario::{Outcome, Point};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Display;
 
 /// Keys and values of a case: `speed=25G fan_in=2`.
 fn keys(point: &Point) -> Vec<(&str, &str)> {
@@ -14,21 +16,22 @@ fn saved(points: &[Point]) -> BTreeSet<&str> {
     points.iter().flat_map(|p| p.saved.keys().map(String::as_str)).collect()
 }
 
-/// A row for each case: the keys' values, then what was saved.
-pub(super) fn csv(outcome: &Outcome) -> String {
+/// Returns a row for each case: the keys' values, then what was saved.
+pub(super) fn csv(outcome: &Outcome) -> Result<String, Failure> {
     let names = saved(&outcome.points);
     let heads = outcome.points.first().map_or_else(Vec::new, keys);
-    let heads = heads.iter().map(|(key, _)| *key).chain(names.iter().copied());
-    let mut text = heads.collect::<Vec<_>>().join(",");
-    text.push('\n');
+    let heads: Vec<&str> = heads.iter().map(|(key, _)| *key).chain(names.iter().copied()).collect();
+    let mut table = CsvText::new(&heads)?;
     for point in &outcome.points {
-        let values = keys(point).into_iter().map(|(_, value)| value.to_owned());
-        let numbers =
-            names.iter().map(|name| point.saved.get(*name).map_or_else(String::new, i128::to_string));
-        text.push_str(&values.chain(numbers).collect::<Vec<_>>().join(","));
-        text.push('\n');
+        let keys = keys(point);
+        let values = keys.iter().map(|(_, value)| value as &dyn Display);
+        let numbers = names.iter().map(|name| match point.saved.get(*name) {
+            Some(number) => number as &dyn Display,
+            None => &"",
+        });
+        table.row(&values.chain(numbers).collect::<Vec<_>>())?;
     }
-    text
+    table.finish()
 }
 
 /// A chart of each saved number over the last key, a line for each combination of the others; none if that key has no

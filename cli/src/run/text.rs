@@ -1,5 +1,7 @@
 //! Outcomes for people: a table, what differed, the sums. And as CSV.
 
+use crate::fail::Failure;
+use crate::rows::CsvText;
 use crate::table::table;
 use sluice_fabric::scenario::{Check, Outcome};
 use std::fmt::Write;
@@ -82,33 +84,24 @@ fn failure(outcome: &Outcome) -> String {
     text
 }
 
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_owned(),
-    }
-}
-
-/// Every assertion in a row.
-pub(super) fn csv(outcomes: &[Outcome]) -> String {
-    let mut text = "id,profile,case,line,what,expected,actual,unit,passed\n".to_owned();
+/// Returns every assertion in a row.
+pub(super) fn csv(outcomes: &[Outcome]) -> Result<String, Failure> {
+    let names = ["id", "profile", "case", "line", "what", "expected", "actual", "unit", "passed"];
+    let mut table = CsvText::new(&names)?;
     for outcome in outcomes {
         for c in &outcome.checks {
-            let (line, passed) = (c.line.to_string(), c.passed.to_string());
-            let cells: [&str; 9] = [
+            table.row(&[
                 &outcome.id,
                 &outcome.profile,
                 &c.case,
-                &line,
+                &c.line,
                 &c.what,
                 &c.expected,
                 &c.actual,
-                c.unit,
-                &passed,
-            ];
-            let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
-            let _ = writeln!(text, "{}", cells.join(","));
+                &c.unit,
+                &c.passed,
+            ])?;
         }
     }
-    text
+    table.finish()
 }

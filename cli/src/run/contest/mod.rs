@@ -171,7 +171,7 @@ fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
         let stem = if finished.len() > 1 { format!("{number}.") } else { String::new() };
         let text = text::report(contest, true);
         folder.text(dir, &format!("{stem}contest.md"), "text/markdown", "the same as tables", &text)?;
-        let text = csv::messages(&contest.performances);
+        let text = csv::messages(&contest.performances)?;
         folder.text(dir, &format!("{stem}messages.csv"), "text/csv", "every message that counts", &text)?;
         let svg = plot::slowdowns(contest)?;
         folder.text(
