@@ -31,7 +31,7 @@ RECORD = os.path.join(ROOT, "checks", "digests.txt")
 
 # Keys of JSON documents whose values are written for a reader, or differ from run to run.
 PROSE = {
-    "wall", "per_second", "doc", "summary", "reason", "help", "hint", "note", "why", "text", "title", "description", "meaning",
+    "wall", "per_second", "line", "doc", "summary", "reason", "help", "hint", "note", "why", "text", "title", "description", "meaning",
     "method", "expects", "statement", "explanation", "p4", "advice", "origin", "version", "remedy", "remedies", "message",
     "try", "sentence", "says", "command", "assumptions", "doubts", "limits", "notes", "draw_rule", "not_applicable",
 }
@@ -128,7 +128,7 @@ def commands():
 
 
 # Unnamed actions carry the line of their source in their name, so that moving a program's text changes them.
-PLACE = re.compile(r"_l\d+\b|\b[\w/.-]+\.rs:\d+(:\d+)?")
+PLACE = re.compile(r"_l\d+(_\d+)?\b|\b[\w/.-]+\.rs:\d+(:\d+)?")
 
 
 def without_places(text):
@@ -231,6 +231,8 @@ def file_fields(name, path):
         return capture_fields(data)
     if path.endswith((".txt", ".html", ".svg", ".md", ".log")):
         return None  # for readers
+    if path.endswith(".toml"):
+        data = b"\n".join(line.split(b"#")[0].rstrip() for line in data.splitlines())
     return {"bytes": digest(data)}
 
 

@@ -1,24 +1,25 @@
 //! Replays of captures in memory through a small program: results as values, captures into writers, hooks of the caller.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use serde_json::Value;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_build::*;
+use sluice_exec::cover::Points;
+use sluice_exec::engine::Engine;
 use sluice_fabric::network::{
     End, Entered, LinkSetup, NetworkSetup, Observer, Placed, SwitchId, SwitchSetup,
 };
 use sluice_pcaps::capture::write::{TraceFormat, TraceWriter};
 use sluice_pcaps::capture::{CaptureReader, CaptureTime};
 use sluice_pcaps::replay::Schedule;
-use sluice_build::*;
-use sluice_exec::cover::Points;
-use sluice_exec::engine::Engine;
-use sluice_switch::property::general_and;
-use sluice_switch::TimelineRow;
 use sluice_replay::{
     Attached, BoxError, Captures, Checks, Error, ExecutorRequest, Input, Inputs, NetworkAttached,
     NetworkReplay, Options, Outcome, Passes, Progress, Replay, RowSink, Run, Status, TimelineRequest,
     interpreter, traced_interpreter,
 };
+use sluice_switch::TimelineRow;
+use sluice_switch::property::general_and;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -62,7 +62,7 @@ pub(crate) struct RowWriter {
 }
 
 enum Rows {
-    Csv(csv::Csv<std::fs::File>),
+    Csv(Box<csv::Csv<std::fs::File>>),
     Parquet(Box<parquet::Parquet>),
 }
 
@@ -76,7 +76,7 @@ impl RowWriter {
     ) -> Result<RowWriter, Failure> {
         let file = Pending::create(path)?;
         let rows = match format {
-            Format::Csv => Rows::Csv(csv::Csv::create(file.handle()?, columns)?),
+            Format::Csv => Rows::Csv(Box::new(csv::Csv::create(file.handle()?, columns)?)),
             Format::Parquet => Rows::Parquet(Box::new(parquet::Parquet::new(file.handle()?, name, columns)?)),
         };
         Ok(RowWriter { file, rows })

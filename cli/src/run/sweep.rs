@@ -1,8 +1,8 @@
 //! Sweeps as tables and charts: what each case has saved over the keys that were varied.
 
 use crate::fail::Failure;
-use sluice_charts::{LineChart, Style};
 use crate::rows::CsvText;
+use sluice_charts::{LineChart, Style};
 use sluice_fabric::scenario::{Outcome, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;

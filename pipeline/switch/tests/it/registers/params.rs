@@ -184,8 +184,8 @@ fn refusals_name_the_register_and_a_remedy() {
     assert_eq!(found("params = { step = 32767 };", ok), "");
     assert_eq!(
         found("params = { step = 32768 };", ok),
-        "register `r` has a parameter `step` of 32768; the largest is 32767: rows of the register file have a \
-         sign: use wider elements or a smaller value"
+        "register `r` has a parameter `step` of 32768; the largest is 32767: rows of the register file are \
+         signed: use wider elements or a smaller value"
     );
     assert_eq!(
         found("params = { a = 1, a = 2, c = 3, d = 4, e = 5 };", ok),
