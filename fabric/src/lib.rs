@@ -1,22 +1,23 @@
-//! Networks of switches.
+//! Networks of emulated switches.
 //!
-//! [`topology`] says which switches and links there are and where a packet may go next, [`flows`] makes flows or takes
-//! them out of a capture, [`experiment`] sends flows through a topology by the very hashes and selectors of the packet
-//! path and measures how even the links are; [`flowlets`] counts flowlets of captures and tries load balancers on them;
-//! [`host`] has RDMA hosts and their parts, rates and recovery; [`contest`] lets programs carry the messages of such hosts;
-//! [`network`] joins emulated switches by links and lets time pass, [`deploy`] builds one from a topology; [`scenario`] puts one
-//! switch between senders and says what must be seen; [`senders`] hold frames back when they are paused; [`story`] tells
-//! the life of one flow from what observers were shown. What may not live here: flags,
-//! files by name, clocks of the host; threads but for those that a network is asked to run on.
+//! - [`topology`]: switches and links, by a builder or from a file; [`deploy`] puts programs into it.
+//! - [`network`]: joins the switches by links and advances all clocks together; [`senders`] hold frames back while a
+//!   switch pauses them.
+//! - [`host`]: RDMA hosts, their rate control and loss recovery.
+//! - [`flows`]: five-tuple flows, generated or taken from a capture.
+//! - [`polarization`]: sends flows through a topology with the hashes and selectors of the packet path and measures how
+//!   evenly groups spread them.
+//! - [`flowlets`]: counts flowlets of captures, and sends captures through load balancers.
+//! - [`story`]: the life of one flow, from what observers of the switches saw.
+//!
+//! This crate reads no clock of the machine and no file by name; a network uses threads only if the caller asks for them.
 
-pub mod contest;
 pub mod deploy;
-pub mod experiment;
 pub mod flowlets;
 pub mod flows;
 pub mod host;
 pub mod network;
-pub mod scenario;
+pub mod polarization;
 pub mod senders;
 pub mod story;
 pub mod topology;

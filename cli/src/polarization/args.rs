@@ -1,8 +1,8 @@
 //! What users may ask `sluice polarization`.
 
 use clap::Args;
-use sluice_fabric::experiment::Picker;
 use sluice_fabric::flows::Workload;
+use sluice_fabric::polarization::Picker;
 use sluice_hashing::replicas::Order;
 use sluice_hashing::scheme::Scheme;
 use sluice_hashing::values::FunctionList;

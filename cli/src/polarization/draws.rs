@@ -1,7 +1,7 @@
 //! A scheme's draws taken together.
 
 use super::{Outcome, Report};
-use sluice_fabric::experiment::Results;
+use sluice_fabric::polarization::Results;
 
 /// One scheme, with all its draws that have a plan.
 pub(super) struct Draws<'r> {

@@ -3,8 +3,8 @@
 use super::draws::{Draws, quantile};
 use super::{Outcome, Report};
 use serde_json::{Value, json};
-use sluice_fabric::experiment::{PointStats, Results};
 use sluice_fabric::flows::Workload;
+use sluice_fabric::polarization::{PointStats, Results};
 
 pub(super) fn value(report: &Report<'_>) -> Value {
     let schemes: Vec<Value> = report.outcomes.iter().map(outcome).collect();

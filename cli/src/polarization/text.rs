@@ -3,7 +3,7 @@
 use super::draws::{Draws, quantile};
 use super::{Outcome, Report};
 use crate::table::table;
-use sluice_fabric::experiment::Results;
+use sluice_fabric::polarization::Results;
 use std::fmt::Write;
 
 pub(super) fn text(report: &Report<'_>) -> String {
@@ -65,7 +65,7 @@ fn scheme(o: &Outcome) -> Vec<String> {
     let Ok(r) = &o.results else {
         return [o.name.as_str(), "no plan", "", "", "", "", ""].map(str::to_owned).to_vec();
     };
-    let sum = |of: fn(&sluice_fabric::experiment::PointStats) -> u32| r.points.iter().map(of).sum::<u32>();
+    let sum = |of: fn(&sluice_fabric::polarization::PointStats) -> u32| r.points.iter().map(of).sum::<u32>();
     vec![
         o.name.clone(),
         r.verdict.name().to_owned(),
@@ -80,7 +80,7 @@ fn scheme(o: &Outcome) -> Vec<String> {
 fn detail(out: &mut String, name: &str, r: &Results) {
     const POINTS: [&str; 10] =
         ["POINT", "GROUPS", "EMPTY", "IDLE LINKS", "CV P50", "CV P99", "CV MAX", "BYTES", "NOISE", "MAX/MIN"];
-    let row = |p: &sluice_fabric::experiment::PointStats| {
+    let row = |p: &sluice_fabric::polarization::PointStats| {
         let [p50, p99, max] = p.cv.map(|cv| format!("{cv:.3}"));
         vec![
             p.name.clone(),

@@ -1,7 +1,7 @@
 //! Outcomes as JSON.
 
 use serde_json::{Value, json};
-use sluice_fabric::scenario::{Check, Outcome};
+use sluice_scenario::{Check, Outcome};
 
 /// Schema of the output.
 pub(super) const SCHEMA: &str = "sluice.run/1";

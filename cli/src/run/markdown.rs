@@ -1,6 +1,6 @@
 //! Outcomes as a page of the handbook.
 
-use sluice_fabric::scenario::{Outcome, metric, names};
+use sluice_scenario::{Outcome, metric, names};
 use std::fmt::Write;
 
 const HEAD: &str = "# Scenarios of the shared buffer\n\n\
@@ -20,9 +20,8 @@ pub(super) fn page(outcomes: &[Outcome]) -> String {
     text.push_str("|---|---|---|---|---|---|---|---|\n");
     for outcome in outcomes.iter().filter(|o| o.not_applicable.is_none()) {
         let main = outcome.main();
-        let of = |get: fn(&sluice_fabric::scenario::Check) -> &String| {
-            main.map_or_else(String::new, |c| cell(get(c)))
-        };
+        let of =
+            |get: fn(&sluice_scenario::Check) -> &String| main.map_or_else(String::new, |c| cell(get(c)));
         let unit = main.map_or("", |c| c.unit);
         let result = if outcome.passed() == Some(true) { "pass" } else { "**fail**" };
         // Writing to a string cannot fail.

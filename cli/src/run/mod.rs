@@ -13,7 +13,7 @@ use crate::files::{Folder, pretty};
 use clap::Args;
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
-use sluice_fabric::scenario::{Lab, Outcome};
+use sluice_scenario::{Lab, Outcome};
 use source::Source;
 use std::io::Write;
 use std::path::PathBuf;

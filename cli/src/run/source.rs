@@ -1,7 +1,7 @@
 //! Files of scenarios and the profiles that they name: read here, or those that come with Sluice.
 
 use crate::fail::Failure;
-use sluice_fabric::scenario::{ScenarioFile, shipped};
+use sluice_scenario::{ScenarioFile, shipped};
 use std::path::{Path, PathBuf};
 
 /// A file of scenarios.

@@ -3,7 +3,7 @@
 use crate::fail::Failure;
 use crate::rows::CsvText;
 use sluice_charts::{LineChart, Style};
-use sluice_fabric::scenario::{Outcome, Point};
+use sluice_scenario::{Outcome, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 

@@ -3,7 +3,7 @@
 use crate::fail::Failure;
 use crate::rows::CsvText;
 use crate::table::table;
-use sluice_fabric::scenario::{Check, Outcome};
+use sluice_scenario::{Check, Outcome};
 use std::fmt::Write;
 
 /// Longest text of a cell.

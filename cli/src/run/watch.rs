@@ -4,7 +4,7 @@ use crate::files::{Folder, Pending};
 use crate::rows::Format;
 use crate::timeline::{Files, Target};
 use clap::ValueEnum;
-use sluice_fabric::scenario::{Device, Watch, Watches};
+use sluice_scenario::{Device, Watch, Watches};
 use sluice_switch::TimelineRow;
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,6 @@
 //! Networks of emulated switches, flow-level experiments, scenarios.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-mod buffer_random;
 mod elastic;
 mod network;
 mod networks;

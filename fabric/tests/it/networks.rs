@@ -1,7 +1,7 @@
 //! Topologies and flows.
 
-use sluice_fabric::experiment::{Compiled, Picker, Question, plan, run};
 use sluice_fabric::flows::{Entropy, Flow, Flows, Generator, Workload, extract};
+use sluice_fabric::polarization::{Compiled, Picker, Question, plan, run};
 use sluice_fabric::topology::{Clos, DRing, Network, TopologyError, Wan};
 use sluice_hashing::replicas::Order;
 use sluice_hashing::scheme::{Scheme, Terms};

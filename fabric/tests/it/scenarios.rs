@@ -4,9 +4,9 @@
 use sluice_asic::hash::rtag7::Rtag7Function;
 use sluice_asic::hash::{PackedHash, splitmix64};
 use sluice_asic::select::{GroupShape, Selector, SelectorMode, WORD_SLOTS};
-use sluice_fabric::experiment::run::walk;
-use sluice_fabric::experiment::{Compiled, GroupStats, Picker, Question, Results, Verdict, plan, run};
 use sluice_fabric::flows::{Flow, Flows, Generator, Workload};
+use sluice_fabric::polarization::run::walk;
+use sluice_fabric::polarization::{Compiled, GroupStats, Picker, Question, Results, Verdict, plan, run};
 use sluice_fabric::topology::{Clos, DRing, Network, Wan};
 use sluice_hashing::cv::{Cv, gcd};
 use sluice_hashing::replicas::Order;
@@ -124,7 +124,7 @@ fn with_colours(network: &Network, colours: [usize; 8], picker: Picker, flows: u
     let compiled = Compiled::new(network, &planned, picker);
     let flows = Generator::new(Workload::Uniform, network, flows, 42);
     let counters = walk(&compiled, Flows::Made(&flows), THREADS);
-    sluice_fabric::experiment::measure::results(network, &planned, &compiled, counters, 64, picker)
+    sluice_fabric::polarization::measure::results(network, &planned, &compiled, counters, 64, picker)
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn scenario_28_on_two_blocks() {
     let network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
     let all = Rtag7Function::ALL.map(FlowFunction::Rtag7).to_vec();
     let going_up = |r: &Results| {
-        let up = |p: &&sluice_fabric::experiment::PointStats| p.name.ends_with("-up");
+        let up = |p: &&sluice_fabric::polarization::PointStats| p.name.ends_with("-up");
         r.points.iter().filter(up).map(|p| p.cv[2]).fold(0.0, f64::max)
     };
     let mut bad = 0;
@@ -424,7 +424,7 @@ fn scenario_39_wan_site() {
     let worst = |scheme| {
         let results = measured(&network, &question(scheme, 0), 200_000);
         let beyond =
-            |p: &sluice_fabric::experiment::PointStats| (p.cv[0].powi(2) - p.noise.powi(2)).max(0.0).sqrt();
+            |p: &sluice_fabric::polarization::PointStats| (p.cv[0].powi(2) - p.noise.powi(2)).max(0.0).sqrt();
         results.points.iter().map(beyond).fold(0.0, f64::max)
     };
     // The site splits over two supernodes, the supernode over four chips: gcd 2, half of the chips idle.

@@ -5,8 +5,6 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
 use sluice_control::{self as control, ControlState};
-use sluice_fabric::contest::Contest;
-use sluice_fabric::scenario::{Expr, ScenarioFile, Scope};
 use sluice_fabric::topology::{Blueprint, Network};
 use sluice_ir::Program;
 use sluice_ir::text;
@@ -15,6 +13,8 @@ use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::generate::{Cdf, Envelope, FlowList, FrameList, ListDefaults, Pace};
 use sluice_pcaps::int::{Marks, Telemetry, decode};
 use sluice_pcaps::wire::MacAddr;
+use sluice_scenario::contest::Contest;
+use sluice_scenario::{Expr, ScenarioFile, Scope};
 use std::collections::BTreeSet;
 
 /// Most frames that are read of a capture.
@@ -149,8 +149,9 @@ pub fn lists(data: &[u8]) {
     let _ = FrameList::parse("fuzz", text, envelope);
 }
 
-/// Telemetry, RoCEv2 and the headers of programs in a frame, wherever they may stand. Bytes behind what was read change nothing.
-pub fn int_frames(data: &[u8]) {
+/// Decodes telemetry, RoCEv2 and the headers of the catalogue's programs from a frame. Bytes after what was decoded change
+/// nothing.
+pub fn int_frames(programs: &Programs, data: &[u8]) {
     let default = Marks::default();
     let marks = [default, Marks { dscp: None, hpcc_port: Some(4791), ..default }];
     for marks in marks {
@@ -162,7 +163,7 @@ pub fn int_frames(data: &[u8]) {
         }
     }
     let _ = sluice_pcaps::wire::roce::dissect(data);
-    for narrator in sluice_programs::catalogue().programs().iter().filter_map(|program| program.story()) {
+    for narrator in programs.catalogue().programs().iter().filter_map(|program| program.story()) {
         let _ = narrator.read(data);
     }
 }

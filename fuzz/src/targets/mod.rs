@@ -28,7 +28,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("scenario", |_, data| scenario(data)),
     ("program_text", |_, data| program_text(data)),
     ("lists", |_, data| lists(data)),
-    ("int_frames", |_, data| int_frames(data)),
+    ("int_frames", int_frames),
     ("programs", programs),
     ("engines", |_, data| engines(data)),
     ("placement", |_, data| placement(data)),

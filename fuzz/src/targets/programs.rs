@@ -32,6 +32,11 @@ impl Programs {
         Programs { catalogue, ..Programs::default() }
     }
 
+    /// Returns the programs as their crate offers them.
+    pub(super) fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
     /// Returns the programs, built.
     pub(super) fn built(&self) -> &[Program] {
         let build = || self.catalogue.programs().iter().filter_map(|p| p.build(&[]).ok()).collect();

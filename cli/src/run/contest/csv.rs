@@ -2,7 +2,7 @@
 
 use crate::fail::Failure;
 use crate::rows::CsvText;
-use sluice_fabric::contest::Performance;
+use sluice_scenario::contest::Performance;
 
 /// Returns every message that counts, of all programs.
 pub(super) fn messages(all: &[Performance]) -> Result<String, Failure> {

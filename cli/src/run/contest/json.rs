@@ -2,7 +2,7 @@
 
 use super::Finished;
 use serde_json::{Map, Value, json};
-use sluice_fabric::contest::Performance;
+use sluice_scenario::contest::Performance;
 
 /// The schema's name.
 pub(super) const SCHEMA: &str = "sluice.contest/1";

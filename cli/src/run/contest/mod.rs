@@ -16,10 +16,10 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_catalogue::Catalogue;
 use sluice_control::ControlState;
-use sluice_fabric::contest::{ContendError, Contest, Ground, Performance, checks, contend, sizes};
 use sluice_fabric::deploy::{DeployError, Files};
-use sluice_fabric::scenario::{Outcome, shipped};
 use sluice_ir::Program;
+use sluice_scenario::contest::{Contest, ContestSetup, Performance, RunError, checks, run_contest, sizes};
+use sluice_scenario::{Outcome, shipped};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -137,17 +137,17 @@ fn hold(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Vec<Pe
     };
     let at = |e: String| Failure::input(format!("{}: {e}", contest.origin));
     let cdf = sizes(&contest.workload.sizes, read).map_err(at)?;
-    let ground = Ground { plan: &plan, catalogue, chip, sizes: &cdf, files: source, threads };
+    let ground = ContestSetup { plan: &plan, catalogue, chip, sizes: &cdf, files: source, threads };
     let (stop, progress) = (interrupt_flag(), Progress::new());
-    let mut tell = |stage: sluice_fabric::contest::Stage<'_>| {
+    let mut tell = |stage: sluice_scenario::contest::ContestProgress<'_>| {
         progress.tick(&stage);
         !stop.load(Ordering::Relaxed)
     };
-    let held = contend(contest, &ground, &mut tell);
+    let held = run_contest(contest, &ground, &mut tell);
     progress.finish();
     held.map_err(|e| match e {
-        ContendError::Stopped => Failure::Interrupted,
-        ContendError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
+        RunError::Stopped => Failure::Interrupted,
+        RunError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
             if let DeployError::NoFit { source, .. } = *source {
                 eprintln!("{}", sluice_report::text_no_fit(&source));
             }

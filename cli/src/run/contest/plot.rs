@@ -3,7 +3,7 @@
 use super::Finished;
 use crate::fail::Failure;
 use sluice_charts::{LineChart, Style};
-use sluice_fabric::contest::{Performance, Sent, Slowdowns};
+use sluice_scenario::contest::{Performance, Sent, Slowdowns};
 
 /// Buckets of messages of about the same size, each with as many messages (model: conweave §4.5).
 const BUCKETS: usize = 20;

@@ -1,7 +1,7 @@
 //! The line of progress of a contest on a terminal; nothing elsewhere.
 
 use indicatif::{ProgressBar, ProgressStyle};
-use sluice_fabric::contest::Stage;
+use sluice_scenario::contest::ContestProgress;
 use std::io::IsTerminal;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ impl Progress {
         Progress { started: Instant::now(), bar }
     }
 
-    pub(super) fn tick(&self, stage: &Stage<'_>) {
+    pub(super) fn tick(&self, stage: &ContestProgress<'_>) {
         let Some(bar) = &self.bar else { return };
         let ((done, all), (now, until)) = (stage.done, stage.time);
         let own = (now.as_ps() as f64 / until.as_ps().max(1) as f64).min(1.0);

@@ -2,7 +2,7 @@
 
 use super::Finished;
 use crate::table::table;
-use sluice_fabric::contest::{Performance, Sizes, Slowdowns};
+use sluice_scenario::contest::{Performance, Sizes, Slowdowns};
 use std::fmt::Write;
 
 /// The report; as Markdown, or plain.

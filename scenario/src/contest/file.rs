@@ -1,14 +1,14 @@
 //! The form of a contest's file.
 
-use crate::host::dcqcn::Coalescing;
-use crate::host::recovery::Recovery;
-use crate::host::rnic::{RnicConfig, TrafficClass};
-use crate::scenario::expr::Expr;
-use crate::scenario::file::line_of;
-use crate::scenario::host::{NotificationSetting, ReactionSetting, RecoveryName, above_zero};
+use crate::expr::Expr;
+use crate::file::line_of;
+use crate::host::{NotificationSetting, ReactionSetting, RecoveryName, above_zero};
 use serde::Deserialize;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Bytes, Duration};
+use sluice_fabric::host::dcqcn::Coalescing;
+use sluice_fabric::host::recovery::Recovery;
+use sluice_fabric::host::rnic::{RnicConfig, TrafficClass};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use toml::Spanned;

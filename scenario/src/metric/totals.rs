@@ -1,8 +1,8 @@
 //! Numbers of the device as a whole.
 
 use super::{Number, Row, known};
-use crate::scenario::bench::Bench;
-use crate::scenario::invariants;
+use crate::bench::Bench;
+use crate::invariants;
 use sluice_asic::tm::buffer::Reader;
 
 type OfDevice = fn(&Bench, &[i128]) -> Result<i128, String>;

@@ -5,14 +5,14 @@ use super::file::{Repeat, Save, ScenarioFile, Span, Step};
 use super::judge::{at_line, judge};
 use super::names::Names;
 use super::outcome::Check;
-use crate::host::bottleneck::{Bottleneck, BottleneckReport};
-use crate::host::dcqcn::{
-    Clamp, Coalescing, Mellanox, NotificationPoint, Published, Rates, ReactionConfig, ReactionPoint,
-};
-use crate::host::receive_cache::{ReceiveCache, ReceiveReport};
-use crate::host::recovery::{Recovery, Transfer, TransferConfig, TransferReport};
 use serde::Deserialize;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
+use sluice_fabric::host::bottleneck::{Bottleneck, BottleneckReport};
+use sluice_fabric::host::dcqcn::{
+    Clamp, Coalescing, Mellanox, NotificationPoint, Published, Rates, ReactionConfig, ReactionPoint,
+};
+use sluice_fabric::host::receive_cache::{ReceiveCache, ReceiveReport};
+use sluice_fabric::host::recovery::{Recovery, Transfer, TransferConfig, TransferReport};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use toml::Spanned;

@@ -1,8 +1,8 @@
 //! Numbers of what left ports and queues since counting began.
 
 use super::{Number, Row, class, known};
-use crate::scenario::bench::Bench;
-use crate::scenario::seen::Out;
+use crate::bench::Bench;
+use crate::seen::Out;
 use sluice_asic::units::Time;
 use std::collections::BTreeMap;
 

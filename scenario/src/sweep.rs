@@ -59,7 +59,7 @@ fn with(case: &Case, axis: &Axis, value: &Value) -> Result<Case, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::ScenarioFile;
+    use crate::ScenarioFile;
 
     #[test]
     fn every_combination() {

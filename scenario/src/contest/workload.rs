@@ -1,8 +1,8 @@
 //! The messages of a contest.
 
 use super::file::WorkloadSetting;
-use crate::host::rnic::Message;
 use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_fabric::host::rnic::Message;
 use sluice_pcaps::generate::{Cdf, Draw, EXPONENTIAL_BITS};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

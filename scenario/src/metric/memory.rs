@@ -1,7 +1,7 @@
 //! Numbers of the shared buffer: priority groups, queues, pools.
 
 use super::{Number, Row, known};
-use crate::scenario::bench::Bench;
+use crate::bench::Bench;
 use sluice_asic::tm::buffer::{Gauge, PgState, PoolView, QueueState, Reader};
 use sluice_asic::units::Cells;
 use sluice_switch::QueueFlowView;

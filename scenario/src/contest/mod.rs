@@ -1,7 +1,7 @@
 //! Contests: programs that carry the same messages of RDMA hosts in closed loop through the same network, and how long
 //! messages take with each.
 //!
-//! [`Contest`] is a file's form, [`contend`] runs it, [`Performance`] is what a program did, [`checks`] what the file
+//! [`Contest`] is a file's form, [`run_contest`] runs it, [`Performance`] is what a program did, [`checks`] what the file
 //! expects of that.
 
 mod file;
@@ -11,10 +11,10 @@ mod workload;
 
 pub use file::{AloneName, ClassSetting, Contest, ContestError, Contestant, HostsSetting, WorkloadSetting};
 pub use performance::{Performance, Sent, Sizes, Slowdowns};
-pub use run::{ContendError, Ground, Stage, contend};
+pub use run::{ContestProgress, ContestSetup, RunError, run_contest};
 pub use workload::{Station, messages, sizes};
 
-use crate::scenario::{Check, Outcome};
+use crate::{Check, Outcome};
 use performance::FigureTable;
 
 /// Whether what a contest expects has come.
@@ -51,8 +51,8 @@ pub fn checks(contest: &Contest, all: &[Performance]) -> Outcome {
 }
 
 /// The value, and those of the names in the expression.
-fn actual(expr: &crate::scenario::expr::Expr, value: i128, numbers: &FigureTable) -> String {
-    use crate::scenario::expr::Scope;
+fn actual(expr: &crate::expr::Expr, value: i128, numbers: &FigureTable) -> String {
+    use crate::expr::Scope;
     let names = expr.names();
     let known = names.iter().filter_map(|name| Some(format!("{name} {}", numbers.name(name).ok()?)));
     format!("{value}: {}", known.collect::<Vec<_>>().join(", "))

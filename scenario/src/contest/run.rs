@@ -8,15 +8,15 @@
 use super::file::{AloneName, Contest, Contestant};
 use super::performance::{Performance, Sent};
 use super::workload::{Station, messages};
-use crate::deploy::{Defaults, DeployError, Files, deploy};
-use crate::host::rnic::{Message, Rnic, RnicConfig, RnicCounters};
-use crate::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
-use crate::topology::Blueprint;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::wire_bytes;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::{Neighbor, Position};
+use sluice_fabric::deploy::{Defaults, DeployError, Files, deploy};
+use sluice_fabric::host::rnic::{Message, Rnic, RnicConfig, RnicCounters};
+use sluice_fabric::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
+use sluice_fabric::topology::Blueprint;
 use sluice_ir::LabelKind;
 use sluice_pcaps::generate::Cdf;
 use sluice_place::Options;
@@ -34,7 +34,7 @@ const STRIDE: Duration = Duration::from_micros(100);
 
 /// Why a contest cannot be held.
 #[derive(Debug, Error)]
-pub enum ContendError<E> {
+pub enum RunError<E> {
     /// A program cannot be put into the network.
     #[error("line {line}: {source}")]
     Deploy {
@@ -60,7 +60,7 @@ pub enum ContendError<E> {
 }
 
 /// Where a contest is held.
-pub struct Ground<'a, F> {
+pub struct ContestSetup<'a, F> {
     /// Switches and cables. Programs that it names are not asked for.
     pub plan: &'a Blueprint,
     /// Lists the programs that the contest names, and makes the executors of all switches.
@@ -77,7 +77,7 @@ pub struct Ground<'a, F> {
 
 /// How far a contest is.
 #[derive(Clone, Copy, Debug)]
-pub struct Stage<'a> {
+pub struct ContestProgress<'a> {
     /// The program that runs.
     pub label: &'a str,
     /// Programs that are done, and all.
@@ -96,34 +96,35 @@ struct Ready<'c> {
     nic: RnicConfig,
 }
 
-/// Lets all programs run. `tell` is told how far they are, and says whether to go on.
+/// Lets all programs run. `progress` is told how far they are, and says whether to go on.
 ///
 /// # Errors
-/// When a program cannot run in the network, a setting makes no sense, or `tell` gives up.
-pub fn contend<F: Files>(
+/// When a program cannot run in the network, a setting makes no sense, or `progress` gives up.
+pub fn run_contest<F: Files>(
     contest: &Contest,
-    ground: &Ground<'_, F>,
-    tell: &mut dyn FnMut(Stage<'_>) -> bool,
-) -> Result<Vec<Performance>, ContendError<F::Error>> {
+    setup: &ContestSetup<'_, F>,
+    progress: &mut dyn FnMut(ContestProgress<'_>) -> bool,
+) -> Result<Vec<Performance>, RunError<F::Error>> {
     let mut all = Vec::with_capacity(contest.program.len());
     for program in &contest.program {
         let line = contest.line(program.span().start);
-        all.push(ready(contest, ground, program.get_ref(), line)?);
+        all.push(ready(contest, setup, program.get_ref(), line)?);
     }
     let mut own = Vec::with_capacity(all.len());
     for ready in &all {
-        own.push(Alone::probe(contest, ground, ready)?);
+        own.push(Alone::probe(contest, setup, ready)?);
     }
     let fastest = Alone::fastest(&own);
     let mut performances = Vec::with_capacity(all.len());
     for (number, ready) in all.iter().enumerate() {
         let rate = ready.nic.rate;
-        let sent = messages(&contest.workload, ground.sizes, &ready.stations, rate, contest.seed());
-        let sent = sent.map_err(ContendError::Setting)?;
+        let sent = messages(&contest.workload, setup.sizes, &ready.stations, rate, contest.seed());
+        let sent = sent.map_err(RunError::Setting)?;
         let end = Time::ORIGIN + contest.workload.time + contest.drain();
         let (label, done) = (ready.contestant.label(), (number, all.len()));
-        let mut look = |time| tell(Stage { label: &label, done, time: (time, contest.workload.time) });
-        let run = run(ready, contest.hosts.cable, sent, end, ground.threads, &mut look)?;
+        let mut look =
+            |time| progress(ContestProgress { label: &label, done, time: (time, contest.workload.time) });
+        let run = run(ready, contest.hosts.cable, sent, end, setup.threads, &mut look)?;
         let alone = match contest.alone {
             AloneName::Fastest => &fastest,
             AloneName::Own => &own[number],
@@ -136,30 +137,30 @@ pub fn contend<F: Files>(
 /// Puts a program into the network.
 fn ready<'c, F: Files>(
     contest: &'c Contest,
-    ground: &Ground<'c, F>,
+    setup: &ContestSetup<'c, F>,
     contestant: &'c Contestant,
     line: usize,
-) -> Result<Ready<'c>, ContendError<F::Error>> {
-    let mut plan = ground.plan.clone();
+) -> Result<Ready<'c>, RunError<F::Error>> {
+    let mut plan = setup.plan.clone();
     (plan.program, plan.params) = (None, Vec::new());
     let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let defaults = Defaults {
         program: contestant.name.clone(),
         params: contestant.params.iter().map(|(key, value)| (key.clone(), text(value))).collect(),
-        chip: ground.chip.clone(),
+        chip: setup.chip.clone(),
         port_speed: contest.port_speed,
         buffer: contestant.buffer.clone().or_else(|| contest.buffer.clone()),
         entries: None,
         placing: Options::default(),
         config: SwitchConfig { seed: contest.seed(), ..SwitchConfig::default() },
     };
-    let deployed = deploy(&plan, ground.catalogue, &defaults, ground.files);
-    let deployed = deployed.map_err(|source| ContendError::Deploy { line, source: Box::new(source) })?;
+    let deployed = deploy(&plan, setup.catalogue, &defaults, setup.files);
+    let deployed = deployed.map_err(|source| RunError::Deploy { line, source: Box::new(source) })?;
     let stations: Vec<Station> = deployed.positions.iter().flat_map(stations_of).collect();
     let rate = stations.first().and_then(|station| speed(&deployed.network, *station));
-    let rate = rate.ok_or_else(|| ContendError::Setting("the network has no hosts".into()))?;
-    let nic = contest.hosts.rnic(rate).map_err(ContendError::Setting)?;
-    Ok(Ready { line, contestant, catalogue: ground.catalogue, network: deployed.network, stations, nic })
+    let rate = rate.ok_or_else(|| RunError::Setting("the network has no hosts".into()))?;
+    let nic = contest.hosts.rnic(rate).map_err(RunError::Setting)?;
+    Ok(Ready { line, contestant, catalogue: setup.catalogue, network: deployed.network, stations, nic })
 }
 
 fn stations_of(position: &Position) -> impl Iterator<Item = Station> + '_ {
@@ -192,8 +193,8 @@ fn run<E>(
     end: Time,
     threads: usize,
     look: &mut dyn FnMut(Time) -> bool,
-) -> Result<Ran, ContendError<E>> {
-    let refused = |source| ContendError::Network { line: ready.line, source: Box::new(source) };
+) -> Result<Ran, RunError<E>> {
+    let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
     let mut network = Network::new(ready.network.clone(), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
     for (station, messages) in ready.stations.iter().zip(messages) {
@@ -204,7 +205,7 @@ fn run<E>(
     let mut observers = vec![(); network.len()];
     while network.is_busy() && network.time() < end {
         if !look(network.time()) {
-            return Err(ContendError::Stopped);
+            return Err(RunError::Stopped);
         }
         let next = network.next_time().unwrap_or(end);
         let until = (network.time().max(next) + STRIDE).min(end);
@@ -228,9 +229,9 @@ impl Alone {
     /// Measures with one program.
     fn probe<F: Files>(
         contest: &Contest,
-        ground: &Ground<'_, F>,
+        setup: &ContestSetup<'_, F>,
         ready: &Ready<'_>,
-    ) -> Result<Alone, ContendError<F::Error>> {
+    ) -> Result<Alone, RunError<F::Error>> {
         let stations = &ready.stations;
         let switch_of = stations.iter().map(|s| (s.address, s.switch)).collect();
         let mut alone = Alone { times: BTreeMap::new(), switch_of };
@@ -248,7 +249,7 @@ impl Alone {
             }
         }
         let end = Time::ORIGIN + APART * (ways.len() as u64 + 2);
-        let ran = run(ready, contest.hosts.cable, messages, end, ground.threads, &mut |_| true)?;
+        let ran = run(ready, contest.hosts.cable, messages, end, setup.threads, &mut |_| true)?;
         for host in &ran.hosts {
             for done in ran.network.host::<Rnic>(*host).map_or(&[][..], Rnic::completions) {
                 let way = ways.get(done.message.pair as usize - 1);
@@ -258,8 +259,8 @@ impl Alone {
         match ways.iter().find(|way| !alone.times.contains_key(way)) {
             None => Ok(alone),
             Some((from, to)) => {
-                let name = |switch: &u32| &ground.plan.switches[*switch as usize].name;
-                Err(ContendError::Setting(format!(
+                let name = |switch: &u32| &setup.plan.switches[*switch as usize].name;
+                Err(RunError::Setting(format!(
                     "program {}: a packet from a host of `{}` to one of `{}` is never acknowledged, though nothing else is \
                      on the way; does the program forward IPv4?",
                     ready.contestant.name,

@@ -6,7 +6,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use sluice_fabric::scenario::{Lab, Outcome, ScenarioFile, shipped};
+use sluice_scenario::{Lab, Outcome, ScenarioFile, shipped};
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Numbers of PFC at the ports' MACs.
 
 use super::{Number, Row, class, known};
-use crate::scenario::bench::Bench;
+use crate::bench::Bench;
 use sluice_switch::PortFlowView;
 
 const PLACE: &str = "port, class";

@@ -1,9 +1,9 @@
 //! What a program did for its hosts: how long messages took, and what it cost.
 
-use crate::host::rnic::{Completion, RnicCounters};
-use crate::network::NetworkTotals;
-use crate::scenario::expr::Scope;
+use crate::expr::Scope;
 use sluice_asic::units::Duration;
+use sluice_fabric::host::rnic::{Completion, RnicCounters};
+use sluice_fabric::network::NetworkTotals;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 

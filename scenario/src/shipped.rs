@@ -1,0 +1,26 @@
+//! Scenarios that come with the product, and the profiles that they need beside the shipped ones. Each is a file.
+
+/// Name and text of each file of scenarios.
+pub const FILES: [(&str, &str); 11] = [
+    ("buffer/thresholds.toml", include_str!("../buffer/thresholds.toml")),
+    ("buffer/golden.toml", include_str!("../buffer/golden.toml")),
+    ("buffer/lossy.toml", include_str!("../buffer/lossy.toml")),
+    ("buffer/pfc.toml", include_str!("../buffer/pfc.toml")),
+    ("buffer/watchdog.toml", include_str!("../buffer/watchdog.toml")),
+    ("buffer/ecn.toml", include_str!("../buffer/ecn.toml")),
+    ("buffer/hosts.toml", include_str!("../buffer/hosts.toml")),
+    ("buffer/bad.toml", include_str!("../buffer/bad.toml")),
+    ("buffer/catalogue.toml", include_str!("../buffer/catalogue.toml")),
+    ("buffer/sweeps.toml", include_str!("../buffer/sweeps.toml")),
+    ("buffer/lessons.toml", include_str!("../buffer/lessons.toml")),
+];
+
+/// Profiles beside those that come with the chips.
+const PROFILES: [(&str, &str); 1] = [("a", include_str!("../profiles/a.toml"))];
+
+/// The text of a profile by name: one of scenarios, or one that comes with the chips.
+#[must_use]
+pub fn profile(name: &str) -> Option<&'static str> {
+    let own = PROFILES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);
+    own.or_else(|| sluice_asic::tm::buffer::BufferFile::text_of(name))
+}
