@@ -83,7 +83,9 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
         .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, *scale)))
         .unwrap_or((text, 1u64));
     let number: Option<u64> = digits.parse().ok();
-    number.and_then(|n| n.checked_mul(scale)).ok_or_else(|| "expected a number such as 1000, 10k or 2M".to_owned())
+    number
+        .and_then(|n| n.checked_mul(scale))
+        .ok_or_else(|| "expected a number such as 1000, 10k or 2M".to_owned())
 }
 
 /// Parses a number of threads, 1 to 256.

@@ -12,8 +12,8 @@ pub(crate) struct FlowletsArgs {
     /// Timeouts, the shortest gaps that end a flowlet: a list (50us,500us), or a range in steps of 1, 2, 5
     #[arg(long, default_value = "1us..10ms", value_name = "TIMES", value_parser = timeouts)]
     pub(crate) timeouts: Timeouts,
-    /// Programs to send the capture through, to measure in which order packets arrive; a program with a timeout runs with
-    /// each of --timeouts
+    /// Programs to send the capture through, to measure in which order packets arrive; a program with a timeout runs
+    /// with each of --timeouts
     #[arg(long, value_name = "PROGRAMS", value_delimiter = ',')]
     pub(crate) through: Vec<String>,
     /// Additional delay of each uplink over the uplink before it; for --through

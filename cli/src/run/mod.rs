@@ -53,7 +53,9 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         (true, _) => {}
         (false, true) => return contest::run(contests, args, catalogue, as_json),
         (false, false) => {
-            return Err(Failure::input("a run takes either contests or scenarios, not both; use two commands"));
+            return Err(Failure::input(
+                "a run takes either contests or scenarios, not both; use two commands",
+            ));
         }
     }
     let sources = Source::all(&args.files)?;

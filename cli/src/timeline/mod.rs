@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Timelines")]
 pub(crate) struct TimelineArgs {
-    /// Write contents, pauses and watermarks of pools, priority groups, headroom and queues over time: .csv, .parquet, or
-    /// .svg for a drawing; repeatable. In a network tables have a column for the switch, and each switch has a separate
-    /// drawing: FILE.SWITCH.svg
+    /// Write contents, pauses and watermarks of pools, priority groups, headroom and queues over time: .csv, .parquet,
+    /// or .svg for a drawing; repeatable. In a network tables have a column for the switch, and each switch has a
+    /// separate drawing: FILE.SWITCH.svg
     #[arg(long, value_name = "FILE", value_parser = target)]
     pub(crate) timeline: Vec<Target>,
     /// Sample at multiples of this time, for example 1us, instead of at every change

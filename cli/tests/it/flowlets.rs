@@ -70,8 +70,8 @@ fn output_is_whole_listed_and_the_same_again() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     for (args, said) in [
-        (&["--timeouts", "5us..1us"][..], "longer than"),
-        (&["--timeouts", "0ns"], "ends a flowlet at every packet"),
+        (&["--timeouts", "5us..1us"][..], "FROM must be at most TO"),
+        (&["--timeouts", "0ns"], "would end a flowlet at every packet"),
         (&["--elastic", "40G"], "2 to 8"),
         (&["--elastic", "40G,20G", "--coin", "1,0"], "never taken"),
         (&["--through", "letflux"], "did you mean `letflow`"),

@@ -270,10 +270,10 @@ fn mistakes_say_what_was_found_and_expected() {
         ("udp --dscp 64", "dscp: found 64, expected 0 to 63"),
         ("udp --vlan 4096", "vlan: found 4096, expected 0 to 4095"),
         ("udp --qinq 5", "--vlan"),
-        ("udp --on 5us", "--on means nothing to the arrivals chosen"),
+        ("udp --on 5us", "--on is for --arrivals onoff"),
         ("udp --arrivals onoff --on 1ps", "on: found 1, expected 67200 to"),
-        ("udp --arrivals incast --flows 5", "--flows 5 and 16 senders"),
-        ("udp --link 5us", "--link is no bit rate"),
+        ("udp --arrivals incast --flows 5", "--flows 5 does not match 16 senders"),
+        ("udp --link 5us", "--link is not a bit rate"),
         ("udp --duration soon", "duration: found `soon`, expected a time"),
         ("udp --packets many", "expected a number such as 1000, 10k or 2M"),
         ("udp --smac 02:00", "MAC address"),
@@ -292,7 +292,7 @@ fn mistakes_say_what_was_found_and_expected() {
     let dir = folder();
     let out = sluice(&["gen", "udp", "--format", "pcap", "-o", dir.path().to_str().unwrap()]);
     assert_eq!(out.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&out.stderr).contains("is there already and is no file"));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("exists and is not a regular file"));
     let out = sluice(&["gen", "udp", "-o", "trace.bin"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("name it .pcapng or .pcap"));

@@ -240,7 +240,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     let (code, none) = refused(&["replay", "l3-ecmp", "--topology", "chain"]);
     assert_eq!(code, 2);
     assert!(
-        none.contains("a network has no embedded trace") && none.contains("hosts are at s0:0 (10.0.0.1)"),
+        none.contains("a network has no embedded sample") && none.contains("hosts are at s0:0 (10.0.0.1)"),
         "{none}"
     );
     let (code, _) = refused(&["replay", "l3-ecmp", "--threads", "2", "-i", &input("0")]);

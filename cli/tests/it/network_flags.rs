@@ -251,8 +251,8 @@ fn entries_and_changes_are_for_the_switches_that_they_name() {
     assert_eq!(out(&run(&["--entries", text(&empty)])), 0);
     for (entries, said) in [
         (vec!["leaf9=x.toml"], "there is no switch `leaf9`"),
-        (vec!["a.toml", "b.toml"], "a.toml is for all switches already"),
-        (vec![named.as_str(), named.as_str()], "switch `leaf0` has a file already"),
+        (vec!["a.toml", "b.toml"], "a.toml is already given for all switches"),
+        (vec![named.as_str(), named.as_str()], "switch `leaf0` already has a file"),
         (vec!["leaf0=missing.toml"], "switch `leaf0`: cannot read missing.toml"),
     ] {
         let flags: Vec<&str> = entries.iter().flat_map(|e| ["--entries", e]).collect();

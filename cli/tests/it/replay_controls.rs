@@ -150,7 +150,7 @@ fn standard_input_is_an_input_like_others() {
     for (args, word) in [
         (&["--loop", "2"][..], "--loop reads its inputs more than once"),
         (&["--find-ndr"], "--find-ndr reads its inputs more than once"),
-        (&["-i", "1@-"], "two inputs are standard input"),
+        (&["-i", "1@-"], "more than one input is standard input"),
     ] {
         let out = run(args, &trace);
         let stderr = String::from_utf8_lossy(&out.stderr);

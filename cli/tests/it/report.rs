@@ -69,7 +69,7 @@ fn a_sweep_finds_the_largest_value_that_fits() {
 fn mistakes_in_words_are_named() {
     for (args, word) in [
         (&["report", "l3-ecmp", "--sweep", "ipv4_routes"][..], "names no parameter"),
-        (&["report", "l3-ecmp", "--sweep", "ipv4_routes=9..3"], "is empty"),
+        (&["report", "l3-ecmp", "--sweep", "ipv4_routes=9..3"], "FROM must be at least 1"),
         (&["report", "l3-ecmp", "--sweep", "ipv4_rotues=1..2"], "ipv4_routes"),
         (&["report", "l3-ecmp", "--compare", "chip=tofino3"], "tofino3"),
         (&["report", "l3-ecmp", "--compare", "l4-ecmp"], "l4-ecmp"),
