@@ -181,7 +181,7 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
         kind: "buffer word",
         text: "buffer of a lossless priority group for the frames that arrive after it has asked for a pause"
             .into(),
-        more: "to compute it: sluice explain headroom --speed 100G --cable 300m".into(),
+        more: "its arithmetic: sluice explain headroom --speed 100G --cable 300m".into(),
     });
     for stage in catalogue.programs() {
         list.push(Word {

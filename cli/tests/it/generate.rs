@@ -13,7 +13,7 @@ fn sluice(args: &[&str]) -> std::process::Output {
     Command::cargo_bin("sluice").unwrap().args(args).output().unwrap()
 }
 
-/// Runs `gen` with these words and the file behind `-o`; its frames.
+/// Runs `gen` with these arguments and `-o FILE`, and returns the frames of the file.
 fn frames(dir: &TempDir, name: &str, words: &str) -> Vec<(CaptureTime, Vec<u8>)> {
     let path = dir.path().join(name);
     generate(&path, words);
@@ -37,7 +37,7 @@ fn generate(path: &Path, words: &str) -> Value {
     serde_json::from_slice(&out.stdout).unwrap()
 }
 
-/// What a refused run says on stderr; it exits with 2 and leaves nothing.
+/// Runs `gen`, which must fail with exit code 2 without files, and returns its stderr.
 fn refused(words: &str) -> String {
     let dir = folder();
     let path = dir.path().join("x.pcap");
