@@ -53,7 +53,7 @@ fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
                         "{name}: record {}, {error} (at byte {} of the file)",
                         frame.record, frame.offset
                     ),
-                    "the frame may be no telemetry: set --dscp, --int-port, --report-port and --hpcc-port to those of the \
+                    "the frame may not be telemetry: set --dscp, --int-port, --report-port and --hpcc-port to those of the \
                      network, or skip such frames with --skip-broken",
                 ));
             }

@@ -252,7 +252,7 @@ impl Resolved {
         let used = position.and_then(|p| p.ports.iter().find(|used| used.dev_port == dev_port.number()));
         if used.is_some_and(|used| matches!(used.neighbor, Neighbor::Switch { .. })) {
             let text = format!(
-                "port {port} of switch `{name}` has a cable to another switch; inputs need a port without one"
+                "port {port} of switch `{name}` has a cable to another switch; use a port without one"
             );
             return Err(Failure::with_help(text, self.edges()));
         }
