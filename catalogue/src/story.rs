@@ -20,9 +20,9 @@ pub struct Flow {
     pub dst: Ipv4Addr,
 }
 
-/// A text that is no flow.
+/// Error: the text is not a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{found}` is no flow; write sender, UDP source port and receiver: 10.0.0.1:49152-10.0.1.1")]
+#[error("`{found}` is not a flow; expected SENDER:UDP_PORT-RECEIVER, such as 10.0.0.1:49152-10.0.1.1")]
 pub struct NoFlow {
     /// The text.
     pub found: String,

@@ -1,17 +1,17 @@
-//! What users may write on the command line.
+//! Arguments of the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use sluice_catalogue::Catalogue;
 use sluice_place::{Objective, Optimisation, Options};
 use std::path::PathBuf;
 
-/// Tofino-style switch emulator: write a data-plane algorithm once, see whether it fits, how it behaves.
+/// Emulator of Tofino-style switches: shows whether a data-plane program fits the chip, and what it does to packets.
 ///
-/// Without a command: replays the embedded sample trace through `l3-ecmp` on a Tofino 2.
+/// Without a command, replays the embedded sample capture through `l3-ecmp` on a Tofino 2.
 #[derive(Debug, Parser)]
 #[command(name = "sluice", version, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Machine output: JSON alone on stdout, diagnostics on stderr
+    /// Print JSON on stdout; diagnostics go to stderr
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -20,27 +20,27 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the stage programs; with a name, its parameters and forms
+    /// List the stage programs, or the parameters of one
     Programs(ProgramsArgs),
-    /// Does it fit: stages, every per-stage resource, PHV, parser, cycles
+    /// Place a program on a chip: does it fit, and with which stages, resources, PHV, parser rows and cycles
     Report(ReportArgs),
-    /// Does it behave: send captures through the emulated switch
+    /// Send captures through an emulated switch, or through a network of switches
     Replay(Box<ReplayArgs>),
-    /// Make traffic: seeded captures of UDP, TCP, RoCEv2, CNP, VXLAN, ARP, PFC, of flows or frames from a file
+    /// Generate captures from a seed: UDP, TCP, RoCEv2, CNP, VXLAN, ARP, PFC, or flows and frames from a file
     Gen(Box<crate::r#gen::GenArgs>),
-    /// What a word of the output means: drop reasons, report columns, keys, assumptions
+    /// Explain a word of the output: drop reason, report column, key, assumption
     Explain(ExplainArgs),
-    /// Entries of a program: the default ones, a template, a check of a file
+    /// Print the default entries of a program, print a template, or check a file of entries
     Entries(EntriesArgs),
-    /// Is a network's traffic polarised, and which scheme of hashing mends it
+    /// Measure whether ECMP hashing leaves links of a network idle (polarisation), under several hashing schemes
     Polarization(Box<crate::polarization::PolarizationArgs>),
-    /// Does it win: scenarios on emulated switches, and whether what must be seen was seen
+    /// Run buffer scenarios, or contests of programs, from TOML files and check their expectations
     Run(crate::run::RunArgs),
-    /// Hunt for packets that break a property: guided by coverage, shrunk to a capture that replays
+    /// Hunt for packets that break a property of a program; guided by coverage, shrunk to a small capture
     Fuzz(Box<crate::fuzz::FuzzArgs>),
-    /// How long are the flowlets of a capture, in what order do load balancers deliver it, where do flows settle
+    /// Count the flowlets of a capture, and measure in which order load balancers deliver it
     Flowlets(Box<crate::flowlets::FlowletsArgs>),
-    /// In-band telemetry: what INT packets and telemetry reports in a capture say
+    /// Decode in-band telemetry (INT) in a capture
     Int(crate::int::IntArgs),
 }
 
@@ -55,28 +55,27 @@ pub(crate) struct Target {
     pub(crate) sets: Vec<(String, String)>,
 }
 
-/// How a program is placed.
+/// Options of placement.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Placement")]
 pub(crate) struct Placing {
-    /// What placement strives for: the fewest stages, or the lowest latency of the stages
-    #[arg(long, default_value = "stages", value_name = "stages|latency")]
+    /// What placement minimises: the number of stages, or the latency of the stages
+    #[arg(long, default_value = "stages", value_name = "stages|latency", help_heading = "Placement")]
     objective: Objective,
-    /// Optimisations of placement to do without, to see what they gain: joined-conditions, attached-gateways,
-    /// late-gateways, repeated-conditions, mutual-exclusion, shared-hashes, split-tables, packed-metadata, turns,
-    /// special-containers
-    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    /// Optimisations of placement to turn off, which shows what each saves: joined-conditions, attached-gateways,
+    /// late-gateways, repeated-conditions, retested-conditions, next-table-pointer, mutual-exclusion, shared-hashes,
+    /// split-tables, packed-metadata, header-overlay, turns, special-containers
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "Placement")]
     without: Vec<Optimisation>,
 }
 
 impl Placing {
-    /// For the placer.
+    /// Returns the options for the placer.
     pub(crate) fn options(&self) -> Options {
         Options { objective: self.objective, without: self.without.iter().copied().collect() }
     }
 }
 
-/// `1000`, `10k`, `2M` or `1G`.
+/// Parses `1000`, `10k`, `2M` or `1G`.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
     let scales = [("k", 1_000), ("M", 1_000_000), ("G", 1_000_000_000)];
     let (digits, scale) = scales
@@ -84,9 +83,12 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
         .find_map(|(suffix, scale)| Some((text.strip_suffix(suffix)?, *scale)))
         .unwrap_or((text, 1u64));
     let number: Option<u64> = digits.parse().ok();
-    number.and_then(|n| n.checked_mul(scale)).ok_or_else(|| "expected a number as 1000, 10k or 2M".to_owned())
+    number
+        .and_then(|n| n.checked_mul(scale))
+        .ok_or_else(|| "expected a number such as 1000, 10k or 2M".to_owned())
 }
 
+/// Parses a number of threads, 1 to 256.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=256).contains(n)).ok_or_else(|| "expected 1 to 256".to_owned())
 }
@@ -100,10 +102,10 @@ fn key_value(text: &str) -> Result<(String, String), String> {
 pub(crate) struct ProgramsArgs {
     /// Program to describe
     pub(crate) program: Option<String>,
-    /// Print the P4_16 (TNA) equivalent
+    /// Print the P4_16 (TNA) sketch, written by hand for comparison
     #[arg(long, requires = "program")]
     pub(crate) p4: bool,
-    /// Print the program as Sluice holds it
+    /// Print the program in Sluice's text form (IR)
     #[arg(long, requires = "program", conflicts_with = "p4")]
     pub(crate) ir: bool,
     #[command(flatten)]
@@ -118,29 +120,29 @@ pub(crate) struct ReportArgs {
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) placing: Placing,
-    /// Write report.txt, report.json, report.html and the vendor's layout into this folder
+    /// Folder for report.txt, report.json, report.html and the vendor's layout
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the report as one HTML file that needs nothing else
+    /// Write the report as one self-contained HTML file
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Print the columns of the vendor compiler's mau.resources.log and table_summary.log
     #[arg(long, conflicts_with = "json")]
     pub(crate) vendor_layout: bool,
-    /// Compare with another report: words `PROGRAM`, `chip=CHIP`, `objective=AIM`, `without=NAMES`, `key=value`; what is
-    /// not named is as here
+    /// Compare with another report, given by words: PROGRAM, chip=CHIP, objective=AIM, without=NAMES, key=value.
+    /// Settings that the words do not name are as in this report
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["vendor_layout", "html", "sweep"])]
     pub(crate) compare: Option<String>,
-    /// Place the program for many values of a parameter and find the largest that fits: `routes=1k..1M`
+    /// Place the program for many values of a parameter and find the largest that fits: ipv4_routes=1k..1M
     #[arg(long, value_name = "KEY=FROM..TO", conflicts_with_all = ["vendor_layout", "html"])]
     pub(crate) sweep: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// The word; none lists all words. `hashing` explains how a network's hashing is planned
+    /// Word to explain; without it, all words are listed. `hashing` plans the hashing of a network
     pub(crate) word: Option<String>,
-    /// What to plan hashing for, repeatable; `sluice explain hashing` lists the keys
+    /// Input of the hashing plan, repeatable; `sluice explain hashing` lists the keys
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) sets: Vec<(String, String)>,
     /// Chip whose numbers and assumptions are shown
@@ -150,9 +152,9 @@ pub(crate) struct ExplainArgs {
     pub(crate) headroom: HeadroomArgs,
 }
 
-/// What the headroom of a lossless priority group depends on; for the word `headroom` alone.
+/// Inputs of the headroom of a lossless priority group, for the word `headroom`.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Of the word headroom")]
+#[command(next_help_heading = "For the word headroom")]
 pub(crate) struct HeadroomArgs {
     /// Rate of the line, for example 100G
     #[arg(long, value_name = "RATE")]
@@ -160,28 +162,28 @@ pub(crate) struct HeadroomArgs {
     /// Length of the cable, for example 300m
     #[arg(long, value_name = "LENGTH")]
     pub(crate) cable: Option<String>,
-    /// How it is added up
+    /// Formula of the headroom
     #[arg(long, value_enum, default_value_t)]
     pub(crate) method: HeadroomMethod,
     /// Bytes of a buffer cell [default: the chip's]
     #[arg(long, value_name = "BYTES")]
     pub(crate) cell: Option<String>,
-    /// Longest frame of the port [default: 9216B, of the plug-ins 9100B]
+    /// Longest frame of the port [default: 9216B; nvidia and barefoot: 9100B]
     #[arg(long, value_name = "BYTES")]
     pub(crate) mtu: Option<String>,
-    /// Longest frame of lossless traffic [default: 9216B, of the plug-ins 1024B]
+    /// Longest frame of lossless traffic [default: 9216B; nvidia and barefoot: 1024B]
     #[arg(long, value_name = "BYTES")]
     pub(crate) lossless_mtu: Option<String>,
-    /// Share of 64-byte packets in per cent, of the plug-ins [default: 100]
+    /// Share of 64-byte packets in percent, for nvidia and barefoot [default: 100]
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) small_packets: Option<u8>,
-    /// Latency of a gearbox in the line [default: 0]
+    /// Latency of a gearbox in the line, in ns [default: 0]
     #[arg(long, value_name = "NS")]
     pub(crate) gearbox_ns: Option<u64>,
 }
 
 impl HeadroomArgs {
-    /// Whether one of them is given.
+    /// Returns true if at least one of them is given.
     pub(crate) const fn any(&self) -> bool {
         self.speed.is_some()
             || self.cable.is_some()
@@ -193,10 +195,10 @@ impl HeadroomArgs {
     }
 }
 
-/// A way of adding headroom up.
+/// Formula of the headroom.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HeadroomMethod {
-    /// Round trip, reaction, a frame in flight at either end
+    /// Round trip, reaction time, and one frame in flight at each end
     #[default]
     Ideal,
     /// SONiC's plug-in for NVIDIA
@@ -207,11 +209,11 @@ pub(crate) enum HeadroomMethod {
 
 #[derive(Debug, Args)]
 pub(crate) struct EntriesArgs {
-    /// Program whose entries
+    /// Program whose entries are shown or checked
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
-    /// Print an empty file with every table, key, action and parameter explained
+    /// Print a file without entries that explains every table, key, action and parameter
     #[arg(long, conflicts_with = "check")]
     pub(crate) template: bool,
     /// Check a file of entries against the program
@@ -219,36 +221,36 @@ pub(crate) struct EntriesArgs {
     pub(crate) check: Option<PathBuf>,
 }
 
-/// Which executor runs the passes.
+/// Executor of the passes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineKind {
-    /// The placed program, lowered; on generated code where there is some
+    /// The placed program, with generated code if the binary has it
     #[default]
     Fast,
-    /// The same without generated code
+    /// The placed program, without generated code
     Steps,
-    /// The plain interpreter; same results, much slower
+    /// The interpreter of the program text: same results, much slower
     Reference,
 }
 
-/// How a port's queues share it.
+/// Scheduler of a port's queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SchedulerKind {
-    /// Queue 7 before 6 before 5 ..
+    /// Strict priority, queue 7 first
     #[default]
     Strict,
-    /// All queues share
+    /// Deficit weighted round robin over all queues, with equal weights
     Dwrr,
 }
 
-/// Which addresses change from loop to loop.
+/// Addresses that change from loop to loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Addresses {
-    /// Source addresses move up
+    /// Source addresses increase
     Src,
-    /// Destination addresses move up
+    /// Destination addresses increase
     Dst,
-    /// The lower one up, the higher one down
+    /// The lower address increases, the higher one decreases
     Both,
 }
 
@@ -260,19 +262,19 @@ pub(crate) struct ReplayArgs {
     pub(crate) target: Target,
     #[command(flatten)]
     pub(crate) placing: Placing,
-    /// Capture to send into a port, repeatable: 0@trace.pcap (front panel), dev:137@trace.pcapng.gz, 0@- (stdin);
-    /// pcap or pcapng, plain, gzip or zstd; several are merged by time
+    /// Capture to send into a port, repeatable: 0@trace.pcap (front panel), dev:137@trace.pcapng.gz, 0@- (stdin). The
+    /// format is pcap or pcapng, plain, gzip or zstd. Several captures are merged by time
     #[arg(short, long = "input", value_name = "PORT@FILE")]
     pub(crate) inputs: Vec<String>,
     /// Folder for out.pcapng, summary.json, report.json, entries.toml and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Entries instead of the default ones: .toml, or lines like `table_add`. In a network FILE is for all switches that
-    /// run the program, SWITCH=FILE for one; repeatable there
+    /// Entries that replace the default ones: a .toml file, or lines such as `table_add`. In a network, FILE is for all
+    /// switches that run the program and SWITCH=FILE for one switch; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Vec<String>,
-    /// Changes of entries during the run: lines such as `@1.5ms table_delete ipv4_route 3`, the time being
-    /// that from the first packet. In a network the switch stands behind the time, `*` for all that run the program
+    /// Changes of entries during the run: lines such as `@1.5ms table_delete ipv4_route 3`, with the time since the
+    /// first packet. In a network the switch follows the time, `*` for all that run the program
     #[arg(long, value_name = "FILE")]
     pub(crate) changes: Option<PathBuf>,
     /// Speed of the front-panel ports, for example 100G
@@ -281,8 +283,8 @@ pub(crate) struct ReplayArgs {
     /// Speed of one port, repeatable: 20=100G; in a network leaf0:20=100G
     #[arg(long = "port", value_name = "PORT=RATE")]
     pub(crate) port_speeds: Vec<String>,
-    /// Pace of each input port: original, top or line-rate, 2.5x, 1.5Mpps, 40Gbps (bits on the wire: with
-    /// padding, FCS, preamble and gap)
+    /// Pace of each input port: original, top or line-rate, a factor (2.5x), a packet rate (1.5Mpps) or a bit rate
+    /// (40Gbps, with padding, FCS, preamble and gap)
     #[arg(long, default_value = "original", group = "pace")]
     pub(crate) speed: String,
     /// tcpreplay's name of --speed Nx
@@ -297,17 +299,17 @@ pub(crate) struct ReplayArgs {
     /// tcpreplay's name of --speed top
     #[arg(long, group = "pace", conflicts_with = "speed")]
     pub(crate) topspeed: bool,
-    /// Send the inputs this many times; 0: until --limit or --duration ends it
+    /// Number of times that the inputs are sent; 0: until --limit or --duration
     #[arg(long = "loop", default_value_t = 1, value_name = "N")]
     pub(crate) loops: u64,
     /// Send at most this many packets, over all ports
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
-    /// Send no packet later than this, in simulated time: 5us, 1.5s
+    /// Send no packet after this simulated time: 5us, 1.5s
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// Move IP addresses by one in each loop, so that every loop has flows of its own: src, dst or both
-    /// (tcpreplay's way: the lower address up, the higher one down); check sums stay right
+    /// Change IP addresses by one in each loop, so that every loop has separate flows: src, dst, or both as in
+    /// tcpreplay (the lower address increases, the higher one decreases). Checksums are updated
     #[arg(
         long,
         visible_alias = "loop-rewrite",
@@ -318,13 +320,13 @@ pub(crate) struct ReplayArgs {
         default_missing_value = "both"
     )]
     pub(crate) unique_ip: Option<Addresses>,
-    /// Search the highest rate without loss, then replay at it: all input ports at the same rate on the wire
+    /// Search the highest rate without loss (no-drop rate), then replay at it; all input ports send at the same rate
     #[arg(long, conflicts_with_all = ["functional", "trace", "pace", "timeline"])]
     pub(crate) find_ndr: bool,
-    /// How far below the lowest rate with loss the answer of --find-ndr may be [default: 1/1000 of the line]
+    /// Resolution of --find-ndr: largest distance to the lowest rate with loss [default: 1/1000 of the line rate]
     #[arg(long, value_name = "RATE", requires = "find_ndr")]
     pub(crate) ndr_resolution: Option<String>,
-    /// No time and no queues: the same passes, straight through
+    /// Run without time and queues: the same passes, one after another
     #[arg(long, conflicts_with = "timeline")]
     pub(crate) functional: bool,
     /// Print what happens to each packet: parser states, tables, entries, actions, cycles
@@ -333,65 +335,65 @@ pub(crate) struct ReplayArgs {
     /// Treat a capture that ends inside a record as an error
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Seed of random draws; echoed in the summary (no program of this version draws)
+    /// Seed of every random number in the run; recorded in summary.json
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Simulated time that the switch gets to empty itself after the last packet
+    /// Simulated time after the last packet in which the switch may empty itself
     #[arg(long, default_value = "10ms", value_name = "TIME")]
     pub(crate) drain: String,
     /// Data-plane clock at time zero
     #[arg(long, default_value = "1s", value_name = "TIME")]
     pub(crate) clock_origin: String,
-    /// Tail-drop limit of each queue in cells
+    /// Tail-drop limit of each queue, in cells
     #[arg(long, default_value_t = 2048, value_name = "CELLS")]
     pub(crate) queue_limit: u32,
-    /// How the queues of a port share it
+    /// Scheduler of the queues of a port
     #[arg(long, value_enum, default_value_t)]
     pub(crate) scheduler: SchedulerKind,
     /// Executor of the passes
     #[arg(long, value_enum, default_value_t)]
     pub(crate) engine: EngineKind,
-    /// Write the packets that died to this pcapng, with reason and place as comment; dropped and absorbed ones
-    /// are on interfaces of their own
+    /// Write the packets that ended inside to this pcapng, with reason and place as comments; dropped and absorbed
+    /// packets are on separate interfaces
     #[arg(long, value_name = "FILE")]
     pub(crate) drops: Option<PathBuf>,
     /// Comment each packet of out.pcapng: fate, path, latency, time in the queue, ECN
     #[arg(long, requires = "output")]
     pub(crate) comments: bool,
-    /// Shared buffer with priority groups, PFC at the MACs and ECN marking instead of limits per queue: `chip` for the
-    /// chip's own profile, td2, th, th2, tofino, tofino2, voq, or a TOML file
+    /// Shared buffer with priority groups, PFC at the MACs and ECN marking, instead of limits per queue. PROFILE is
+    /// `chip` for the chip's own, td2, th, th2, tofino, tofino2, voq, or a TOML file
     #[arg(long, value_name = "PROFILE", conflicts_with_all = ["functional", "queue_limit"])]
     pub(crate) buffer: Option<String>,
-    /// Senders obey PFC frames that the switch sends: frames of paused priorities wait
+    /// Let senders obey the PFC frames of the switch: frames of paused priorities wait
     #[arg(long, conflicts_with_all = ["functional", "find_ndr"])]
     pub(crate) obey_pfc: bool,
     /// Length of the cables to senders that obey PFC
     #[arg(long, value_name = "LENGTH", default_value = "5m", requires = "obey_pfc")]
     pub(crate) cable: String,
-    /// Ask whether the properties of the program hold, those of every program and its own: what does not stands in
-    /// `violations`, and the exit code is 1. Keeps every packet in memory
+    /// Check the properties of the program and those of every program. A property that fails is in `violations`, and
+    /// the exit code is 1. Keeps every packet in memory
     #[arg(long)]
     pub(crate) check: bool,
     /// Report which parser states, transitions, tables, actions, conditions and comparisons the packets reached; with
     /// -o also as coverage.json, coverage.txt and coverage.html
     #[arg(long, conflicts_with = "trace")]
     pub(crate) coverage: bool,
-    /// Network of switches that run the program: a TOML file, a file of the HPCC or ConWeave ns-3 simulators, or a builder
-    /// such as leaf-spine:leaves=8,spines=8,delay=1us (chain, dumbbell, two-tor, leaf-spine, fat-tree, clos5, dring,
-    /// wan). Inputs then name switch and port: leaf0:0@trace.pcap
+    /// Network of switches that run the program: a TOML file, a file of the HPCC or ConWeave ns-3 simulators, or a
+    /// builder such as leaf-spine:leaves=8,spines=8,delay=1us (chain, dumbbell, two-tor, leaf-spine, fat-tree, clos5,
+    /// dring, wan). Inputs name switch and port: leaf0:0@trace.pcap
     #[arg(long, value_name = "TOPOLOGY")]
     pub(crate) topology: Option<String>,
-    /// Print the life of one RoCEv2 flow as a sequence diagram, in the words of the program (`conweave`). The flow is given
-    /// as sender, UDP source port and receiver: 10.0.0.1:49152-10.0.1.1. With -o also as story.txt and story.svg
+    /// Print the life of one RoCEv2 flow as a sequence diagram, in the terms of the program (`conweave`). FLOW is
+    /// sender, UDP source port and receiver: 10.0.0.1:49152-10.0.1.1. With -o also as story.txt and story.svg
     #[arg(long, value_name = "FLOW", requires = "topology")]
     pub(crate) story: Option<sluice_fabric::story::Flow>,
-    /// Run the control plane that comes with a program (`conweave`): it installs hot flows and removes idle ones. Settings are
-    /// KEY=VALUE joined by commas, of rows (of the flow table) (default all), after (digests, default 3), latency (of the
-    /// control plane, default 50us), interval (between two operations) (default 1us), reply (theta_reply in ticks) (default
-    /// 8). Flows known from the start: --set known=0 for none
+    /// Run the control plane that comes with a program (`conweave`): it installs hot flows and removes idle ones.
+    /// Settings are KEY=VALUE joined by commas: rows (of the flow table, default all), after (number of digests,
+    /// default 3), latency (of the control plane, default 50us), interval (between two operations, default 1us), reply
+    /// (theta_reply in ticks, default 8). `--set known=0` starts without known flows
     #[arg(long, value_name = "WORDS", conflicts_with_all = ["find_ndr", "obey_pfc", "functional"], num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) hot_flows: Option<String>,
-    /// Threads that a network runs on; the results are the same
+    /// Threads on which a network runs; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", requires = "topology", value_parser = threads)]
     pub(crate) threads: usize,
     #[command(flatten)]

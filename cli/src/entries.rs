@@ -1,4 +1,4 @@
-//! `sluice entries`: what the tables of a program hold.
+//! `sluice entries`: default entries of a program, a template, or the check of a file.
 
 use crate::args::EntriesArgs;
 use crate::fail::Failure;

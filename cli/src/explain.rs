@@ -1,4 +1,4 @@
-//! `sluice explain WORD`: what the words of the output mean. Every text comes from where the word is declared.
+//! `sluice explain WORD`: meanings of the words of the output. Each text comes from the declaration of the word.
 
 use crate::args::ExplainArgs;
 use crate::fail::Failure;
@@ -14,12 +14,12 @@ use sluice_ir::{Intrinsic, LabelKind};
 use sluice_switch::DeviceDrop;
 use std::io::Write;
 
-/// A word with its kind and meaning.
+/// A word, its kind and its meaning.
 struct Word {
     word: String,
     kind: &'static str,
     text: String,
-    /// What to try, or where it comes from.
+    /// Advice, or the origin of the word.
     more: String,
 }
 
@@ -30,15 +30,18 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
     }
     if let Some((key, _)) = args.sets.first() {
         let help = "only `sluice explain hashing` takes --set";
-        return Err(Failure::with_help(format!("`{key}` is set, but there is nothing to plan"), help));
+        return Err(Failure::with_help(format!("--set {key} has no effect on this word"), help));
     }
     let chip = resolve::chip(&args.chip)?;
     if args.word.as_deref() == Some("headroom") && args.headroom.any() {
         return crate::headroom::run(&args.headroom, &chip, as_json);
     }
     if args.headroom.any() {
-        let help = "write `sluice explain headroom --speed 100G --cable 300m`";
-        return Err(Failure::with_help("these options are those of the word `headroom`", help));
+        let help = "for example `sluice explain headroom --speed 100G --cable 300m`";
+        return Err(Failure::with_help(
+            "--speed, --cable and the other headroom options need the word `headroom`",
+            help,
+        ));
     }
     let words = words(catalogue, &chip)?;
     let mut out = std::io::stdout().lock();
@@ -74,7 +77,7 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
     Ok(())
 }
 
-/// Plans hashing for what `--set` says, and says why.
+/// Plans hashing for the inputs of `--set` and prints the plan with its reasons.
 fn hashing(args: &ExplainArgs, as_json: bool) -> Result<(), Failure> {
     let mut question = Question::default();
     for (key, value) in &args.sets {
@@ -131,7 +134,7 @@ fn unknown(wanted: &str, words: &[Word]) -> Failure {
     } else {
         format!("did you mean {}? `sluice explain` lists all words", close.join(", "))
     };
-    Failure::with_help(format!("no output of Sluice has the word `{wanted}`"), help)
+    Failure::with_help(format!("there is no explanation of `{wanted}`"), help)
 }
 
 fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
@@ -149,7 +152,7 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
         list.push(Word { word: name.into(), kind: "drop reason", text: text.into(), more });
     }
     for (rule, name, text, help) in Rule::TABLE {
-        // Two rules are reasons of the device too, whatever kind of buffer it has.
+        // Two rules are also reasons of a device without a shared buffer.
         if DeviceDrop::TABLE.iter().any(|(_, known, ..)| *known == name) {
             continue;
         }
@@ -167,8 +170,8 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
     }
     for (check, name, accepted) in Check::TABLE {
         let text = match accepted {
-            Some(then) => format!("a check of buffer profiles that one may accept: {then}"),
-            None => "a check of buffer profiles that none may fail".to_owned(),
+            Some(then) => format!("a check of buffer profiles that a profile may accept to fail: {then}"),
+            None => "a check that every buffer profile must pass".to_owned(),
         };
         debug_assert_eq!(check.name(), name);
         list.push(Word { word: name.into(), kind: "buffer check", text, more: String::new() });
@@ -176,7 +179,7 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
     list.push(Word {
         word: "headroom".into(),
         kind: "buffer word",
-        text: "what a lossless priority group still takes between asking for a pause and the last frame before it"
+        text: "buffer of a lossless priority group for the frames that arrive after it has asked for a pause"
             .into(),
         more: "its arithmetic: sluice explain headroom --speed 100G --cable 300m".into(),
     });

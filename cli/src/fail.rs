@@ -1,30 +1,30 @@
-//! Why a command ends badly, with the exit code of each case.
+//! Failures of a command, with their exit codes.
 
 use sluice_control::EntryError;
 use std::fmt::Display;
 use std::path::Path;
 
-/// A command that did not do what was asked.
+/// Failure of a command.
 #[derive(Debug, thiserror::Error, miette::Diagnostic)]
 pub(crate) enum Failure {
-    /// Usage or input: exit 2.
+    /// Wrong usage or input: exit code 2.
     #[error("{text}")]
     Input {
         text: String,
         #[help]
         help: Option<String>,
     },
-    /// The program does not fit, or a stated property failed: exit 1. Already reported.
+    /// The program does not fit, or a property or an expectation failed: exit code 1. It has been reported already.
     #[error("the stated property does not hold")]
     Property,
-    /// We contradict ourselves: exit 3.
+    /// Internal contradiction: exit code 3.
     #[error("{0}")]
     #[diagnostic(help("this is a defect of Sluice, not of your input"))]
     Inconsistent(String),
-    /// Ctrl-C: exit 130. Files are valid.
+    /// Ctrl-C: exit code 130. Files are valid.
     #[error("interrupted; what was written is complete up to here")]
     Interrupted,
-    /// The reader of our output went away: quiet success.
+    /// The reader of the output closed its end: exit code 0, without a message.
     #[error("broken pipe")]
     BrokenPipe,
 }
@@ -36,23 +36,23 @@ impl From<sluice_charts::DrawError> for Failure {
 }
 
 impl Failure {
-    /// Bad input without advice.
+    /// Returns a failure of the input, without advice.
     pub(crate) fn input(text: impl Display) -> Failure {
         Failure::Input { text: text.to_string(), help: None }
     }
 
-    /// Bad input with advice.
+    /// Returns a failure of the input, with advice.
     pub(crate) fn with_help(text: impl Display, help: impl Display) -> Failure {
         let help = help.to_string();
         Failure::Input { text: text.to_string(), help: (!help.is_empty()).then_some(help) }
     }
 
-    /// A file that cannot be read or written.
+    /// Returns the failure of a file that cannot be read or written.
     pub(crate) fn file(doing: &str, path: &Path, e: &std::io::Error) -> Failure {
         Failure::input(format!("cannot {doing} {}: {e}", path.display()))
     }
 
-    /// Everything wrong in a file of entries.
+    /// Returns all errors of a file of entries.
     pub(crate) fn entries(errors: &[EntryError]) -> Failure {
         let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
         let count = errors.len();
@@ -64,7 +64,7 @@ impl Failure {
         )
     }
 
-    /// Exit code of the contract.
+    /// Returns the exit code.
     pub(crate) const fn code(&self) -> u8 {
         match self {
             Failure::BrokenPipe => 0,

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all, and the list of them.
+//! Output files, which appear complete or not at all, and their manifest.
 
 use crate::fail::Failure;
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file under construction: it gets its name when it is finished.
+/// A file under construction; it gets its name when it is finished.
 pub(crate) struct Pending {
     file: NamedTempFile,
     path: PathBuf,
 }
 
 impl Pending {
-    /// Starts a file that will stand at `path`.
+    /// Creates a file that will be at `path`.
     pub(crate) fn create(path: &Path) -> Result<Pending, Failure> {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|e| Failure::file("create", folder, &e))?;
@@ -21,12 +21,12 @@ impl Pending {
         Ok(Pending { file, path: path.to_owned() })
     }
 
-    /// Where to write.
+    /// Returns the writer of the file.
     pub(crate) fn writer(&mut self) -> &mut impl Write {
         self.file.as_file_mut()
     }
 
-    /// Another handle on the file, for writers that want their own.
+    /// Returns another handle of the file, for writers that own one.
     pub(crate) fn handle(&self) -> Result<std::fs::File, Failure> {
         self.file.as_file().try_clone().map_err(|e| Failure::file("write", &self.path, &e))
     }
@@ -35,7 +35,7 @@ impl Pending {
     pub(crate) fn finish(self) -> Result<(), Failure> {
         let path = self.path;
         let error = |e: &std::io::Error| Failure::file("write", &path, e);
-        // Temporary files are private; results are for everyone who may read the folder.
+        // Temporary files are private; results are readable for all users who may read the folder.
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -54,7 +54,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Adds a finished text.
+    /// Adds a file with this text.
     pub(crate) fn text(
         &mut self,
         dir: &Path,
@@ -69,13 +69,13 @@ impl Folder {
         Ok(())
     }
 
-    /// Adds a file that is written by now.
+    /// Adds a file that is written already.
     pub(crate) fn add(&mut self, file: Pending, name: &str, schema: &str, what: &str) {
         self.pending.push(file);
         self.listed.push(json!({ "file": name, "schema": schema, "what": what }));
     }
 
-    /// Names all files, the manifest last.
+    /// Gives all files their names, the manifest last.
     pub(crate) fn finish(mut self, dir: &Path) -> Result<(), Failure> {
         let manifest = json!({ "schema": "sluice.manifest/1", "files": self.listed });
         let text = pretty(&manifest);
@@ -84,14 +84,14 @@ impl Folder {
     }
 }
 
-/// The file of a switch beside a file of the network: its name stands before the extension.
+/// Returns the path of a switch's file, `STEM.SWITCH.EXTENSION`, next to `path`.
 pub(crate) fn beside(path: &Path, switch: &str) -> PathBuf {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let extension = path.extension().map_or("pcapng".into(), |e| e.to_string_lossy());
     path.with_file_name(format!("{stem}.{switch}.{extension}"))
 }
 
-/// JSON as it stands in files: indented, with a last newline.
+/// Returns JSON for files: indented, with a final newline.
 pub(crate) fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }

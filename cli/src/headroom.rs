@@ -1,4 +1,4 @@
-//! `sluice explain headroom`: how much headroom a lossless priority group needs, term by term.
+//! `sluice explain headroom`: the headroom that a lossless priority group needs, term by term.
 
 use crate::args::{HeadroomArgs, HeadroomMethod};
 use crate::fail::Failure;
@@ -9,7 +9,7 @@ use sluice_asic::tm::headroom::{Headroom, HeadroomInput, Method, headroom};
 use sluice_asic::units::{Bytes, Cells};
 use std::io::Write;
 
-/// Prints the sum.
+/// Computes the headroom and prints its terms.
 pub(crate) fn run(args: &HeadroomArgs, chip: &ChipSpec, as_json: bool) -> Result<(), Failure> {
     let input = input(args, chip)?;
     let sum = headroom(&input);
@@ -54,7 +54,7 @@ fn input(args: &HeadroomArgs, chip: &ChipSpec) -> Result<HeadroomInput, Failure>
     let need = |given: &Option<String>, what: &str| {
         given.clone().ok_or_else(|| {
             let help = "for example `sluice explain headroom --speed 100G --cable 300m`";
-            Failure::with_help(format!("headroom depends on --{what}, which is missing"), help)
+            Failure::with_help(format!("--{what} is missing: headroom depends on it"), help)
         })
     };
     let speed = need(&args.speed, "speed")?.parse().map_err(Failure::input)?;
@@ -70,7 +70,7 @@ fn input(args: &HeadroomArgs, chip: &ChipSpec) -> Result<HeadroomInput, Failure>
     };
     let cell = bytes(&args.cell, chip.tm.cell)?;
     if cell == Bytes::ZERO {
-        return Err(Failure::with_help("a cell of 0 bytes", "give --cell 208B, for example"));
+        return Err(Failure::with_help("--cell is 0 bytes", "for example --cell 208B"));
     }
     let mut input = HeadroomInput::new(method, speed, cable, cell);
     input.mtu = bytes(&args.mtu, input.mtu)?;

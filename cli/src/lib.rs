@@ -1,7 +1,7 @@
 //! The command line of Sluice: parses flags, resolves them, runs, prints.
 //!
-//! [`main_with`] is the whole of the `sluice` binary except for its allocator. No other crate prints, parses flags, or names
-//! files.
+//! [`main_with`] is the whole of the `sluice` binary except for its allocator. No other crate prints, parses flags, or
+//! names files.
 
 mod args;
 mod entries;
@@ -60,7 +60,7 @@ pub fn main_with(catalogue: &Catalogue) -> ExitCode {
     }
 }
 
-/// One readable diagnostic on stderr; plain when it is not a terminal.
+/// Prints a diagnostic on stderr; plain text if stderr is not a terminal.
 fn complain(failure: Failure) {
     if std::io::stderr().is_terminal() {
         eprintln!("{:?}", miette::Report::new(failure));

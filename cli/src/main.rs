@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-/// Hunts build many small things: about a tenth of their time is saved beside the system's allocator.
+/// Hunts make many small allocations; with this allocator they take about a tenth less time than with the system's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

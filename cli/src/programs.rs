@@ -1,4 +1,4 @@
-//! `sluice programs`.
+//! `sluice programs`: lists the programs, or describes one.
 
 use crate::args::ProgramsArgs;
 use crate::fail::Failure;
@@ -29,8 +29,8 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
     let stage = resolve::stage(catalogue, name)?;
     if args.p4 {
         let text = stage.p4().ok_or_else(|| {
-            let help = format!("`sluice programs {name} --ir` prints what the program is");
-            Failure::with_help(format!("program `{name}` has no P4 text"), help)
+            let help = format!("`sluice programs {name} --ir` prints its text form");
+            Failure::with_help(format!("program `{name}` has no P4 sketch"), help)
         })?;
         write!(out, "{text}")?;
     } else if args.ir {

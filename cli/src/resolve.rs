@@ -1,4 +1,4 @@
-//! From words to things: chip, ports, program, placement, entries.
+//! Resolves arguments: chip, ports, program, placement, entries, topology.
 
 use crate::args::Target;
 use crate::fail::Failure;
@@ -14,7 +14,7 @@ use sluice_place::{NoFit, Options, Placement, place_with};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The chip of this name or file.
+/// Returns the chip with this name, or the chip of a TOML file.
 pub(crate) fn chip(name: &str) -> Result<ChipSpec, Failure> {
     if let Some(chip) = ChipSpec::from_name(name) {
         return Ok(chip);
@@ -24,14 +24,14 @@ pub(crate) fn chip(name: &str) -> Result<ChipSpec, Failure> {
         let names = ChipSpec::NAMES.join(", ");
         return Err(Failure::with_help(
             format!("there is no chip `{name}`"),
-            format!("chips are {names}, or a TOML file with `base = \"tofino2\"` and what it changes"),
+            format!("chips are {names}, or a TOML file with `base = \"tofino2\"` and the numbers to change"),
         ));
     }
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
     ChipSpec::from_toml(&text, name).map_err(Failure::input)
 }
 
-/// A buffer profile by name, that of the chip, or of a file.
+/// Returns the buffer profile with this name, that of the chip (`chip`), or that of a TOML file.
 pub(crate) fn buffer(name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
     let own = if name == "chip" { chip.name.as_str() } else { name };
     if let Some(file) = BufferFile::shipped(own) {
@@ -49,7 +49,7 @@ pub(crate) fn buffer(name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure>
     BufferFile::parse(name, &text).map_err(Failure::input)
 }
 
-/// The program of this name.
+/// Returns the program with this name.
 pub(crate) fn stage<'c>(catalogue: &'c Catalogue, name: &str) -> Result<&'c Arc<dyn StageProgram>, Failure> {
     catalogue
         .get(name)
@@ -62,12 +62,12 @@ pub(crate) fn build(stage: &Arc<dyn StageProgram>, target: &Target) -> Result<Pr
     stage.build(&target.sets).map_err(|e| Failure::with_help(e, help))
 }
 
-/// Builds and places a program; a program that does not fit is no failure of input.
+/// Places a program. A program that does not fit is not an error of the input, so it has a separate error type.
 pub(crate) fn fit(program: &Program, chip: &ChipSpec, options: &Options) -> Result<Placement, Box<NoFit>> {
     place_with(program, chip, options, &mut |_, _| {}).map_err(Box::new)
 }
 
-/// The ports of a chip at a speed.
+/// Returns the ports of a chip at a speed; without one, at the chip's default.
 pub(crate) fn ports(chip: &ChipSpec, speed: Option<&str>) -> Result<PortMap, Failure> {
     match speed {
         None => PortMap::default_for(chip).map_err(Failure::input),
@@ -78,7 +78,7 @@ pub(crate) fn ports(chip: &ChipSpec, speed: Option<&str>) -> Result<PortMap, Fai
     }
 }
 
-/// Adds the entries of a file, in the format that its name says.
+/// Adds the entries of a file: TOML if its name ends in `.toml`, otherwise lines.
 pub(crate) fn load(program: &Program, path: &Path, state: &mut ControlState) -> Result<(), Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
     let origin = path.display().to_string();
@@ -87,7 +87,7 @@ pub(crate) fn load(program: &Program, path: &Path, state: &mut ControlState) -> 
     load(program, &text, &origin, state).map(|_| ()).map_err(|e| Failure::entries(&e))
 }
 
-/// Changes of a file, with the times at which they take effect; they must fit the entries that they find.
+/// Returns the changes of a file with the times at which they take effect, checked against the entries of that time.
 pub(crate) fn changes(
     program: &Program,
     control: &ControlState,
@@ -100,7 +100,7 @@ pub(crate) fn changes(
     Ok(script.ops.into_iter().map(|sourced| (sourced.at, sourced.op)).collect())
 }
 
-/// Default entries applied, or those of a file.
+/// Returns the state with the default entries, or with those of a file.
 pub(crate) fn entries(
     stage: &Arc<dyn StageProgram>,
     program: &Program,
@@ -114,18 +114,18 @@ pub(crate) fn entries(
     }
     let setup = stage.default_setup(program, ports).map_err(Failure::input)?;
     for op in &setup.ops {
-        let advice = "the default entries need more room: raise the parameter that limits the table";
+        let advice = "the default entries need a larger table: raise the parameter that sets its size";
         state.apply(program, op.clone()).map_err(|e| Failure::with_help(e, advice))?;
     }
     Ok((state, setup))
 }
 
-/// Whether a topology is meant to be a file.
+/// Returns true if a topology names a file.
 pub(crate) fn is_topology_file(path: &Path) -> bool {
     path.is_file() || path.extension().is_some_and(|e| e == "toml" || e == "txt")
 }
 
-/// A network by a builder's name, or of a TOML or ns-3 file.
+/// Returns the topology of a builder, or of a TOML or ns-3 file.
 pub(crate) fn blueprint(topology: &str) -> Result<Blueprint, Failure> {
     let path = Path::new(topology);
     if !is_topology_file(path) {

@@ -1,8 +1,8 @@
-//! Plain aligned tables for people.
+//! Aligned tables as text.
 
 use comfy_table::{CellAlignment, Table, presets};
 
-/// A table without borders: the first column and those with words to the left, numbers to the right.
+/// Returns a table without borders. The first column and columns with words are aligned left, numbers right.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     let number = |cell: &String| cell.chars().next().is_none_or(|c| !c.is_alphabetic() && c != '[');
     let words: Vec<bool> =

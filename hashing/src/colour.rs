@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn scenario_25_recombine_solver() {
         let clos = DecisionGraph::clos5(2, 2).pinned();
-        // The sheet's two answers are legal, and three colours are the fewest.
+        // Both colourings are legal, and three colours are the fewest.
         assert_eq!(conflict(&clos, &[0, 1, 0, 2, 1, 2, 0, 1]), None);
         assert_eq!(conflict(&clos, &[0, 1, 2, 3, 0, 1, 2, 3]), None);
         assert_eq!(count(&fewest(&clos)), 3);

@@ -35,7 +35,7 @@ impl FromStr for NumberList {
     type Err = ValueError;
     fn from_str(text: &str) -> Result<NumberList, ValueError> {
         let number = |part: &str| {
-            part.parse().map_err(|_| ValueError(format!("`{part}` is no number from 0 to 4294967295")))
+            part.parse().map_err(|_| ValueError(format!("`{part}` is not a number from 0 to 4294967295")))
         };
         items(text, number).map(NumberList)
     }

@@ -4,9 +4,12 @@ use sluice_asic::units::BitRate;
 use sluice_pcaps::replay::Pace;
 use thiserror::Error;
 
-/// A text that is no pace.
+/// Error: the text is not a pace.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{found}` is no pace; write original, top, line-rate, 2.5x, 1.5Mpps or 40Gbps")]
+#[error(
+    "`{found}` is not a pace; expected original, top, line-rate, a factor (2.5x), a packet rate \
+     (1.5Mpps) or a bit rate (40Gbps)"
+)]
 pub struct ParsePaceError {
     /// The text.
     pub found: String,

@@ -1,4 +1,4 @@
-//! What users may ask `sluice flowlets`.
+//! Arguments of `sluice flowlets`.
 
 use clap::Args;
 use sluice_asic::units::{BitRate, Duration};
@@ -6,38 +6,38 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct FlowletsArgs {
-    /// Capture whose flowlets are counted; the embedded sample if nothing else is asked for
+    /// Capture whose flowlets are counted [default: the embedded sample, unless --elastic is given]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) input: Option<PathBuf>,
-    /// Gaps that end a flowlet: a list such as 50us,500us or a range in steps of 1, 2, 5
+    /// Timeouts, the shortest gaps that end a flowlet: a list (50us,500us), or a range in steps of 1, 2, 5
     #[arg(long, default_value = "1us..10ms", value_name = "TIMES", value_parser = timeouts)]
     pub(crate) timeouts: Timeouts,
-    /// Programs to send the capture through, for the order in which its packets arrive; each at every timeout if it has
-    /// one
+    /// Programs to send the capture through, to measure in which order packets arrive; a program with a timeout runs
+    /// with each of --timeouts
     #[arg(long, value_name = "PROGRAMS", value_delimiter = ',')]
     pub(crate) through: Vec<String>,
-    /// What each uplink delays more than the one before it; for --through
+    /// Additional delay of each uplink over the uplink before it; for --through
     #[arg(long, default_value = "1us", value_name = "TIME", value_parser = duration)]
     pub(crate) skew: Duration,
-    /// Rate of the uplinks, if it is not that of the ports; for --through
+    /// Rate of the uplinks [default: that of the ports]; for --through
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) uplinks: Option<BitRate>,
     /// Program parameter, repeatable; for --through
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) sets: Vec<(String, String)>,
-    /// Rates of paths among which letflow settles flows, such as 40G,20G
+    /// Rates of paths over which letflow balances flows, such as 40G,20G
     #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = rate)]
     pub(crate) elastic: Vec<BitRate>,
-    /// Chances of the paths as weights [default: all equal]
+    /// Weights with which letflow draws a path [default: all equal]
     #[arg(long, value_name = "WEIGHTS", value_delimiter = ',', requires = "elastic")]
     pub(crate) coin: Vec<u32>,
-    /// Flows on the paths
+    /// Number of flows on the paths
     #[arg(long, default_value_t = 100, requires = "elastic")]
     pub(crate) flows: u32,
-    /// Packets to send over the paths at each timeout; the first quarter settles and is not counted
+    /// Packets to send over the paths for each timeout; the first quarter is not counted
     #[arg(long, default_value = "400k", requires = "elastic", value_parser = crate::args::count)]
     pub(crate) packets: u64,
-    /// Seed of all draws
+    /// Seed of every random number
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Chip: tofino, tofino2, or a TOML file that changes one of them
@@ -73,15 +73,15 @@ fn timeouts(text: &str) -> Result<Timeouts, String> {
     list.sort_unstable();
     list.dedup();
     if list.first().is_some_and(|t| t.as_ps() == 0) {
-        return Err("a timeout of zero ends a flowlet at every packet: begin at 1ns or more".to_owned());
+        return Err("a timeout of 0 would end a flowlet at every packet; expected 1ps or more".to_owned());
     }
     Ok(Timeouts(list))
 }
 
-/// From one time to another in steps of 1, 2, 5 times a power of ten, both ends included.
+/// Returns the times between two times in steps of 1, 2, 5 times a power of ten, both ends included.
 fn steps(from: Duration, to: Duration) -> Result<Vec<Duration>, String> {
     if from > to {
-        return Err(format!("{from} is longer than {to}"));
+        return Err(format!("FROM must be at most TO, found {from}..{to}"));
     }
     let mut list = vec![from, to];
     let mut decade = 1u64;

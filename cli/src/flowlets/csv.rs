@@ -1,4 +1,4 @@
-//! The tables for other programs: one header line, comma-separated, times in ps.
+//! Tables as CSV, with a header line; times are in ps.
 
 use super::Trial;
 use crate::fail::Failure;

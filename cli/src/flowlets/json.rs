@@ -1,4 +1,4 @@
-//! The report for machines, `sluice.flowlets/1`.
+//! The report as JSON, `sluice.flowlets/1`.
 
 use super::{Report, Trial};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn settled((timeout, s): &(Duration, Settled)) -> Value {
     })
 }
 
-/// Six decimals: more would be noise.
+/// Rounds to six decimals.
 fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

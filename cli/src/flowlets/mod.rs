@@ -1,4 +1,4 @@
-//! `sluice flowlets`: how long are the flowlets of a capture, and what do load balancers make of them.
+//! `sluice flowlets`: counts the flowlets of a capture, and measures what load balancers do with them.
 
 mod args;
 mod csv;
@@ -24,14 +24,14 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A program, the timeout that it ran with if it has one, and what came out.
+/// A program, its timeout if it has one, and the outcome.
 struct Trial {
     program: String,
     timeout: Option<Duration>,
     outcome: Outcome,
 }
 
-/// Everything that was found; what was not asked for is absent.
+/// All results; parts that were not requested are absent.
 struct Report<'a> {
     args: &'a FlowletsArgs,
     census: Option<census::Report>,
@@ -39,10 +39,10 @@ struct Report<'a> {
     settled: Vec<(Duration, Settled)>,
 }
 
-/// Packets of the elastic experiment, as rates count them (model: flowlets §3.2).
+/// Bytes of a packet in the elastic experiment; rates count these bytes (model: flowlets §3.2).
 const PACKET: Bytes = Bytes(1_500);
 
-/// Counts, sends, settles, as asked.
+/// Runs the requested parts and prints the results.
 pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.chip)?;
     let mut report = Report { args, census: None, trials: Vec::new(), settled: Vec::new() };
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &FlowletsArgs, catalogue: &Catalogue, as_json: bool) -> 
     Ok(())
 }
 
-/// The capture's flowlets, and its frames if a program wants them.
+/// Reads the capture: its flowlets, and its frames if there are programs to send them through.
 fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
     let bad = |e: sluice_pcaps::capture::CaptureError| Failure::with_help(&e, e.help());
     let mut reader = match &args.input {
@@ -81,7 +81,7 @@ fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
     let mut latest = 0;
     while let Some(frame) = reader.next_frame().map_err(bad)? {
         let origin = *origin.get_or_insert(frame.time);
-        // Captures of several queues have small steps back: such a frame comes at the time of the one before it.
+        // Timestamps of captures of several queues may step back; such a frame gets the time of the frame before it.
         latest = latest.max(frame.time.ps_since(origin).unwrap_or(0));
         match flow_key(frame.data) {
             Some(key) => census.add(key, latest, frame.orig_len),
@@ -94,7 +94,7 @@ fn read(args: &FlowletsArgs) -> Result<(census::Report, Trace), Failure> {
     Ok((census.finish(), trace))
 }
 
-/// Every program at every timeout.
+/// Runs every program with every timeout.
 fn trials(
     args: &FlowletsArgs,
     catalogue: &Catalogue,
@@ -109,7 +109,7 @@ fn trials(
     for stage in &stages {
         let candidate = Candidate { catalogue, stage: stage.as_ref(), chip, seed: args.seed };
         let known: Vec<String> = stage.params().into_iter().map(|p| p.key).collect();
-        // What only some of several programs have is for those; what none has is refused by the first one.
+        // A parameter is set in the programs that have it. If none has it, the first program reports the error.
         let meant = |key: &String| known.contains(key) || !stages.iter().any(|stage| has(stage, key));
         let sets: Vec<(String, String)> = args.sets.iter().filter(|(key, _)| meant(key)).cloned().collect();
         let timed = known.iter().any(|key| key == "timeout") && !sets.iter().any(|(key, _)| key == "timeout");
@@ -125,7 +125,7 @@ fn trials(
     Ok(trials)
 }
 
-/// The elastic experiment, which is about `letflow`, at every timeout.
+/// Runs the elastic experiment with `letflow` at every timeout.
 fn settled(
     args: &FlowletsArgs,
     catalogue: &Catalogue,

@@ -1,11 +1,11 @@
-//! Drawings against the timeout.
+//! Charts over the timeout.
 
 use super::Report;
 use crate::fail::Failure;
 use sluice_charts::{LineChart, Style};
 use sluice_fabric::flowlets::census;
 
-/// A chart over timeouts.
+/// Returns an empty chart over timeouts.
 fn chart(title: &str, y: &str) -> LineChart {
     LineChart { log_x: true, ..LineChart::new(title, "timeout, us", y) }
 }
@@ -14,7 +14,7 @@ fn micros(ps: u64) -> f64 {
     ps as f64 / 1e6
 }
 
-/// Packets of a flowlet.
+/// Draws the packets of a flowlet.
 pub(super) fn census(c: &census::Report) -> Result<String, Failure> {
     let mut chart = chart("Flowlets by timeout", "packets of a flowlet");
     let curve = |of: fn(&census::Row) -> f64| c.rows.iter().map(|r| (micros(r.timeout_ps), of(r))).collect();
@@ -24,7 +24,7 @@ pub(super) fn census(c: &census::Report) -> Result<String, Failure> {
     Ok(chart.svg()?)
 }
 
-/// Reordered packets in percent by program; one without timeout is the same at all of them.
+/// Draws the reordered packets in percent, by program; a program without a timeout has a constant line.
 pub(super) fn trials(report: &Report<'_>) -> Result<String, Failure> {
     let mut chart = chart("Reordered packets by timeout", "percent of the packets");
     let times: Vec<f64> = report.args.timeouts.0.iter().map(|t| micros(t.as_ps())).collect();
@@ -46,7 +46,7 @@ pub(super) fn trials(report: &Report<'_>) -> Result<String, Failure> {
     Ok(chart.svg()?)
 }
 
-/// Flows on each path, found and expected.
+/// Draws the flows on each path, found and expected.
 pub(super) fn settled(report: &Report<'_>) -> Result<String, Failure> {
     let mut chart = chart("Flows by path and timeout", "flows");
     for (path, rate) in report.args.elastic.iter().enumerate() {

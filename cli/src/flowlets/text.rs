@@ -1,4 +1,4 @@
-//! The report for people.
+//! The report as text.
 
 use super::{Report, Trial};
 use crate::table::table;

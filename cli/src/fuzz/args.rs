@@ -1,4 +1,4 @@
-//! What users may write behind `sluice fuzz`.
+//! Arguments of `sluice fuzz`.
 
 use crate::args::{Target, count};
 use crate::fail::Failure;
@@ -20,37 +20,37 @@ pub(crate) struct FuzzArgs {
     /// threads
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) cases: Option<u64>,
-    /// Seed: everything but the time it takes follows from it
+    /// Seed of every random number; results depend on nothing else, except with --time
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Fail, with exit code 1, unless this share of all points that can be reached was
+    /// Exit with code 1 if less than this share of the reachable coverage points was reached
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100))]
     pub(crate) min_coverage: Option<u8>,
-    /// Threads [default: all cores]
+    /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) jobs: Option<u16>,
     /// Folder for fuzz.json, the coverage report, and for each failure captures, entries and the command that
     /// replays them
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Entries instead of the default ones: .toml, or lines like `table_add`
+    /// Entries that replace the default ones: a .toml file, or lines such as `table_add`
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Option<PathBuf>,
-    /// Shared buffer, as in `sluice replay`, or `random`, which the seed draws: its rules become reasons of drops to reach.
-    /// Senders of one half of all inputs obey PFC, and lose nothing that is lossless
+    /// Shared buffer, as in `sluice replay`, or `random` to draw a profile from the seed. The hunt also looks for its
+    /// drop rules. In half of all inputs the senders obey PFC, and no lossless packet may be dropped
     #[arg(long, value_name = "PROFILE")]
     pub(crate) buffer: Option<String>,
-    /// Compare the engine with the reference interpreter on every Nth input, and on all that reach something new: the
+    /// Compare the engine with the reference interpreter on every Nth input, and on every input with new coverage. The
     /// interpreter takes most of the time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) compare: u64,
-    /// Then change the program in every way that stands for a mistake, or in N of them, and see which changes
-    /// properties and a comparison with the unchanged program notice
+    /// After the hunt, test the properties: run all mutants of the program (copies with one mistake), or N of them, and
+    /// report which ones a property, or a comparison with the original, notices
     #[arg(long, value_name = "N", num_args = 0..=1, default_missing_value = "all", value_parser = mutants)]
     pub(crate) mutants: Option<usize>,
 }
 
-/// How many mutants: a number, or all.
+/// Parses a number of mutants, or `all`.
 fn mutants(text: &str) -> Result<usize, String> {
     match text {
         "all" => Ok(usize::MAX),
@@ -58,7 +58,7 @@ fn mutants(text: &str) -> Result<usize, String> {
     }
 }
 
-/// When a campaign ends.
+/// End of a campaign.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) time: Option<std::time::Duration>,
@@ -66,7 +66,7 @@ pub(crate) struct Budget {
 }
 
 impl FuzzArgs {
-    /// By what the campaign ends: whichever comes first.
+    /// Returns the end of the campaign: time or number of inputs, whichever comes first.
     pub(crate) fn budget(&self) -> Result<Budget, Failure> {
         let text = match (&self.time, self.cases) {
             (None, Some(_)) => None,
@@ -78,12 +78,12 @@ impl FuzzArgs {
         Ok(Budget { time, cases: self.cases })
     }
 
-    /// Whether the seed draws the buffer profile.
+    /// Returns true if the buffer profile is drawn from the seed.
     pub(crate) fn draws_buffer(&self) -> bool {
         self.buffer.as_deref() == Some("random")
     }
 
-    /// Threads.
+    /// Returns the number of threads.
     pub(crate) fn jobs(&self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.map_or_else(all, usize::from)

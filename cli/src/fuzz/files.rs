@@ -1,4 +1,4 @@
-//! The folder of a campaign: result, coverage, and each failure as captures, entries, changes and a command.
+//! Output folder of a campaign: results, coverage, and for each failure captures, entries, changes and a command.
 
 use super::{Done, json};
 use crate::fail::Failure;
@@ -10,15 +10,15 @@ use sluice_pcaps::capture::write::{TraceFormat, TraceWriter};
 use sluice_report::coverage as coverage_report;
 use std::path::Path;
 
-/// The file of a buffer profile that was drawn.
+/// File name of a drawn buffer profile.
 pub(crate) const BUFFER: &str = "buffer.toml";
 
-/// Bytes as hexadecimal digits.
+/// Returns bytes as hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// dev_ports that a failure's packets come in by, each once.
+/// Returns the dev_ports on which a failure's packets arrive, each once.
 fn ports(failure: &hunt::Failure) -> Vec<u16> {
     let mut list: Vec<u16> = failure.input.shots.iter().map(|s| s.port).collect();
     list.sort_unstable();
@@ -30,7 +30,7 @@ fn capture(number: usize, port: u16) -> String {
     format!("failure-{number}.dev{port}.pcapng")
 }
 
-/// The names of a failure's files.
+/// Returns the names of a failure's files.
 pub(crate) fn names(number: usize, failure: &hunt::Failure) -> Vec<String> {
     let mut list: Vec<String> = ports(failure).into_iter().map(|p| capture(number, p)).collect();
     if !failure.input.ops.is_empty() {
@@ -39,7 +39,7 @@ pub(crate) fn names(number: usize, failure: &hunt::Failure) -> Vec<String> {
     list
 }
 
-/// The command that shows a failure again, run beside its files; nothing without a folder.
+/// Returns the command that reproduces a failure, to be run in the output folder; `None` without a folder.
 pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -> Option<String> {
     done.args.output.as_ref()?;
     let args = done.args;
@@ -69,7 +69,7 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
     })
 }
 
-/// Writes everything.
+/// Writes all files.
 pub(crate) fn write(done: &Done<'_>, dir: &Path) -> Result<(), Failure> {
     let (status, subject) = (&done.status, done.subject);
     let name = &subject.program.name;

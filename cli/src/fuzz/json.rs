@@ -1,4 +1,4 @@
-//! What came of a campaign, as JSON.
+//! Results of a campaign as JSON.
 
 use super::Done;
 use super::files;
@@ -7,7 +7,7 @@ use sluice_fuzz::hunt::{Failure, changes};
 use sluice_report::coverage as coverage_report;
 use sluice_switch::{DeviceDrop, Reason};
 
-/// The result; the rate, which depends on the machine, only `with_rate`.
+/// Returns the results; the rate, which depends on the machine, only if `with_rate`.
 pub(crate) fn value(done: &Done<'_>, with_rate: bool) -> Value {
     let (status, subject) = (&done.status, done.subject);
     let rate = status.packets as f64 / done.seconds.max(1e-9);
@@ -32,13 +32,13 @@ pub(crate) fn value(done: &Done<'_>, with_rate: bool) -> Value {
     })
 }
 
-/// Why packets ended, with how many did.
+/// Returns the number of packets by the reason of their end.
 fn drops(done: &Done<'_>) -> Value {
     let name = |reason: Reason| reason.name(&done.subject.program).to_owned();
     Value::Object(done.status.ends.iter().map(|(r, n)| (name(*r), (*n).into())).collect())
 }
 
-/// Reasons of the device and the program that no packet ended for.
+/// Returns the drop reasons of the device and of the program that no packet met.
 pub(crate) fn unseen(done: &Done<'_>) -> Vec<String> {
     let program = &done.subject.program;
     let labels = program.labels.keys().map(Reason::Label);

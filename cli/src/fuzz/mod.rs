@@ -29,21 +29,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// A campaign that is over, and what it was about.
+/// A finished campaign, and its inputs.
 pub(crate) struct Done<'a> {
     pub(crate) args: &'a FuzzArgs,
     pub(crate) subject: &'a Subject<'a>,
     pub(crate) status: Status,
     pub(crate) seconds: f64,
-    /// What came of the mutation check, if there was one.
+    /// Result of the mutation check, if it was requested.
     pub(crate) mutation: Option<Checked>,
-    /// Parameters of the program's own for hunts that users did not set.
+    /// Parameters of the program's hunt profile that the user did not set.
     pub(crate) profile: Vec<(String, String)>,
-    /// The text of a buffer profile that was drawn.
+    /// Text of the drawn buffer profile, if one was drawn.
     pub(crate) buffer: Option<String>,
 }
 
-/// Runs a campaign and prints what came of it.
+/// Runs a campaign and prints its results.
 pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(catalogue, &args.program)?;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     };
     subject.config.buffer = file.map(|file| BufferSetup { file, seed: args.seed });
     let stop = interrupt_flag();
-    // A panic inside is a finding, told like any other; the words of the default hook would tear the status line.
+    // A panic is reported like any other failure; the message of the default hook would break the status line.
     std::panic::set_hook(Box::new(|_| {}));
     let started = Instant::now();
     let mut progress = Progress::new(&subject, budget);
@@ -103,22 +103,25 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     if done.status.failures.is_empty() && enough { Ok(()) } else { Err(Failure::Property) }
 }
 
-/// The program's parameters for hunts, but for those that users set.
+/// Returns the parameters of the program's hunt profile, without those that the user set.
 fn profile(stage: &dyn StageProgram, target: &Target) -> Vec<(String, String)> {
     let free = |(key, _): &(String, String)| target.sets.iter().all(|(set, _)| set != key);
     stage.hunt().into_iter().filter(free).collect()
 }
 
-/// The text of a buffer profile that follows from the seed.
+/// Draws a buffer profile from the seed and returns its text.
 fn draw_buffer(subject: &Subject<'_>, seed: u64) -> Result<String, Failure> {
     let ports = port_infos(&subject.ports, &subject.config.port_speeds);
     let words: Vec<u32> = hunt::words(seed).take(128).collect();
     buffer(&ports, &mut Draw::new(&words)).ok_or_else(|| {
-        Failure::with_help("no shipped buffer profile fits these ports", "give one by name or as a file")
+        Failure::with_help(
+            "--buffer random: no shipped buffer profile fits these ports",
+            "give a profile by name or as a file",
+        )
     })
 }
 
-/// Writes files and prints.
+/// Writes the files and prints the results.
 fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
     if let Some(dir) = &done.args.output {
         files::write(done, dir)?;
@@ -132,7 +135,7 @@ fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A flag that Ctrl-C sets.
+/// Returns a flag that Ctrl-C sets.
 fn interrupt_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);

@@ -1,4 +1,4 @@
-//! The mutation check: mutants, inputs for them, and what came of it as text and JSON.
+//! Mutation check: its inputs, and its results as text and JSON.
 
 use super::FuzzArgs;
 use crate::fail::Failure;
@@ -9,13 +9,13 @@ use sluice_ir::Program;
 use std::collections::BTreeMap;
 use std::io::IsTerminal;
 
-/// Inputs of which the hunt for mutants consists, as a multiple of those of the campaign.
+/// Inputs of the hunt before the check, as a multiple of those of the campaign.
 const FURTHER: u64 = 16;
 
-/// Inputs of each kind that a mutant is sent at most.
+/// Most inputs of each kind that are sent to a mutant.
 const INPUTS: u64 = 48;
 
-/// Goes on with the hunt, mostly without the interpreter, so that more of the program is reached than a short campaign does.
+/// Continues the hunt, mostly without the interpreter, so that it reaches more of the program than a short campaign.
 pub(super) fn further(
     args: &FuzzArgs,
     subject: &Subject<'_>,
@@ -27,7 +27,7 @@ pub(super) fn further(
     hunt::hunt_on(subject, &campaign, status.clone(), go_on).map_err(Failure::input)
 }
 
-/// Runs the check with inputs made from what was found.
+/// Runs the check with inputs made from the corpus of the hunt.
 pub(super) fn check(
     args: &FuzzArgs,
     subject: &Subject<'_>,
@@ -55,7 +55,7 @@ pub(super) fn check(
     checked.map_err(Failure::input)
 }
 
-/// Mutants noticed, of how many, per operator.
+/// Returns, for each operator, the number of noticed mutants and the number of mutants.
 fn operators(checked: &Checked) -> BTreeMap<&'static str, (usize, usize)> {
     let mut map = BTreeMap::new();
     let counted = |v: &&Verdict| !matches!(v.fate, Fate::Equivalent(_));
@@ -67,7 +67,8 @@ fn operators(checked: &Checked) -> BTreeMap<&'static str, (usize, usize)> {
     map
 }
 
-/// Why a mutant was not noticed, if it was not: whether that is certain, and the reason.
+/// Returns why a mutant was not noticed: true if it is proven to be equivalent, and the reason. `None` if it was
+/// noticed.
 fn reason(v: &Verdict) -> Option<(bool, String)> {
     let inputs = v.inputs;
     match &v.fate {

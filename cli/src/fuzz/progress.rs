@@ -1,4 +1,4 @@
-//! One steady line on a terminal, a plain line now and then elsewhere.
+//! Progress of a campaign: one line that is redrawn on a terminal, otherwise a line every ten seconds.
 
 use super::args::Budget;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -32,7 +32,7 @@ impl<'a> Progress<'a> {
         Progress { subject, budget, started: now, bar, told: now }
     }
 
-    /// Shows where the campaign is.
+    /// Shows the state of the campaign.
     pub(crate) fn tick(&mut self, status: &Status) {
         let elapsed = self.started.elapsed();
         if let Some(bar) = &self.bar {
@@ -65,7 +65,7 @@ impl<'a> Progress<'a> {
         )
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn clear(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -1,9 +1,9 @@
-//! What came of a campaign, as text.
+//! Results of a campaign as text.
 
 use super::{Done, files, json};
 use sluice_report::coverage as coverage_report;
 
-/// The summary of a campaign.
+/// Returns the summary of a campaign.
 pub(crate) fn summary(done: &Done<'_>) -> String {
     let (status, subject) = (&done.status, done.subject);
     let mut out = format!(

@@ -1,4 +1,4 @@
-//! What users may write behind `sluice gen`.
+//! Arguments of `sluice gen`.
 
 use crate::args::count;
 use clap::{Args, Subcommand, ValueEnum};
@@ -11,14 +11,14 @@ pub(crate) struct GenArgs {
     pub(crate) what: What,
 }
 
-/// What to generate.
+/// Kind of traffic.
 #[derive(Debug, Subcommand)]
 pub(crate) enum What {
     /// UDP datagrams of many flows
     Udp(UdpArgs),
-    /// TCP segments of many flows, sequence numbers going on
+    /// TCP segments of many flows, with advancing sequence numbers
     Tcp(UdpArgs),
-    /// RoCEv2 messages over reliable connections, invariant CRC included
+    /// RoCEv2 messages over reliable connections, with invariant CRC
     Roce(RoceArgs),
     /// RoCEv2 congestion notification packets
     Cnp(CnpArgs),
@@ -36,31 +36,31 @@ pub(crate) enum What {
     Frames(FramesArgs),
 }
 
-/// Where the frames go.
+/// Output: file, format and limits.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Capture to write; - for stdout
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Format of the capture; else by the file's extension, pcapng on stdout
+    /// Format of the capture [default: by the file's extension; pcapng on stdout]
     #[arg(long, value_enum)]
     pub(crate) format: Option<Format>,
-    /// At most so many frames: 1000, 10k, 2M [default: 1000, or no limit under --duration or for a file]
+    /// Most frames: 1000, 10k, 2M [default: 1000, or no limit under --duration or for a file]
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) packets: Option<u64>,
-    /// Only frames that start within so long, for example 10ms
+    /// Only frames that start within this time, for example 10ms
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// Stamp at which the trace begins, since 1970
+    /// Timestamp of the beginning of the trace, since 1970
     #[arg(long, value_name = "TIME", default_value = "1700000000s")]
     pub(crate) start: String,
-    /// Let the frames follow each other on one link of this rate: none starts before the one before has left
+    /// Send all frames over one link of this rate: a frame starts when the frame before it has left
     #[arg(long, value_name = "RATE")]
     pub(crate) link: Option<String>,
 }
 
-/// Containers and resolutions.
+/// File formats, with the resolution of timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// pcapng, nanoseconds
@@ -73,14 +73,14 @@ pub(crate) enum Format {
     PcapUs,
 }
 
-/// When frames come.
+/// Arrival times of frames.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Arrivals")]
 pub(crate) struct ArrivalArgs {
-    /// Rate: 40G or 40Gbps (on the wire: preamble, FCS and gap count), 1.5Mpps, or a spacing as 6.72ns
+    /// Rate: bits on the wire with preamble, FCS and gap (40G or 40Gbps), frames (1.5Mpps), or a spacing (6.72ns)
     #[arg(long, value_name = "RATE", default_value = "10Gbps")]
     pub(crate) rate: String,
-    /// Seed of everything drawn
+    /// Seed of every random number
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Process by which frames arrive
@@ -89,10 +89,10 @@ pub(crate) struct ArrivalArgs {
     /// onoff: length of a burst; --rate is the rate within it [default: 100us]
     #[arg(long, value_name = "TIME")]
     pub(crate) on: Option<String>,
-    /// onoff: length of the silence between bursts [default: 100us]
+    /// onoff: length of the pause between bursts [default: 100us]
     #[arg(long, value_name = "TIME")]
     pub(crate) off: Option<String>,
-    /// onoff: whether the lengths are fixed or means [default: fixed]
+    /// onoff: lengths of bursts and pauses [default: fixed]
     #[arg(long, value_enum)]
     pub(crate) periods: Option<PeriodKind>,
     /// incast: senders that start together, each at --rate; one flow each [default: 16]
@@ -101,10 +101,10 @@ pub(crate) struct ArrivalArgs {
     /// incast: frames of each sender in a burst [default: 8]
     #[arg(long, value_name = "N")]
     pub(crate) burst: Option<u32>,
-    /// incast: from the start of a burst to the start of the next one [default: 100us]
+    /// incast: time between the starts of two bursts [default: 100us]
     #[arg(long, value_name = "TIME")]
     pub(crate) every: Option<String>,
-    /// incast: senders start up to so late [default: 0ps]
+    /// incast: largest delay of a sender's start [default: 0ps]
     #[arg(long, value_name = "TIME")]
     pub(crate) jitter: Option<String>,
 }
@@ -112,23 +112,23 @@ pub(crate) struct ArrivalArgs {
 /// Arrival processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Process {
-    /// Evenly, at the rate
+    /// Even spacing at the rate
     #[default]
     Constant,
-    /// Exponential gaps around the rate
+    /// Exponential gaps with the rate as mean
     Poisson,
-    /// Bursts at the rate, and silence
+    /// Bursts at the rate, with pauses between them
     Onoff,
     /// Bursts of many senders at the same instant
     Incast,
 }
 
-/// Lengths of bursts and silences.
+/// Lengths of bursts and pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PeriodKind {
     /// As given
     Fixed,
-    /// Drawn around what is given
+    /// Exponential, with the given lengths as means
     Exponential,
 }
 
@@ -142,10 +142,10 @@ pub(crate) struct LinkArgs {
     /// Source MAC address
     #[arg(long, value_name = "MAC", default_value = "02:00:00:00:01:00")]
     pub(crate) smac: MacAddr,
-    /// VLAN tag of this identifier
+    /// VLAN tag with this identifier
     #[arg(long, value_name = "VID")]
     pub(crate) vlan: Option<u16>,
-    /// Service tag (802.1ad) of this identifier in front of the VLAN tag
+    /// Service tag (802.1ad) with this identifier in front of the VLAN tag
     #[arg(long, value_name = "VID", requires = "vlan")]
     pub(crate) qinq: Option<u16>,
     /// Priority code point of the tags
@@ -157,32 +157,32 @@ pub(crate) struct LinkArgs {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Flows")]
 pub(crate) struct FlowArgs {
-    /// Flows, each with a five-tuple of its own [default: 1, or the senders of an incast; 100 of a workload]
+    /// Number of flows, each with a different five-tuple [default: 1; incast: the senders; workload: 100]
     #[arg(long, value_name = "K", value_parser = count)]
     pub(crate) flows: Option<u64>,
-    /// Where flows come from, repeatable or with commas [default: 10.0.0.0/16 and 2001:db8::/48]
+    /// Source addresses, repeatable or with commas [default: 10.0.0.0/16 and 2001:db8::/48]
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) src: Vec<String>,
-    /// Where flows go, repeatable or with commas; taken in turn [default: 10.1.0.0/16 and 2001:db8:1::/48, one host
-    /// of them for incast]
+    /// Destination addresses, repeatable or with commas; flows take them in turn [default: 10.1.0.0/16 and
+    /// 2001:db8:1::/48; incast: one host of them]
     #[arg(long, value_name = "PREFIX", value_delimiter = ',')]
     pub(crate) dst: Vec<String>,
 }
 
-/// What IP headers say.
+/// Fields of IP headers, and ports.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "IP")]
 pub(crate) struct IpArgs {
-    /// Share of flows over IPv6; --ipv6 alone means all [default: 0, or all if --dst has IPv6 only]
+    /// Share of flows over IPv6, in percent; --ipv6 alone means all [default: 0, or all if --dst has IPv6 only]
     #[arg(long, value_name = "PERCENT", num_args = 0..=1, default_missing_value = "100")]
     pub(crate) ipv6: Option<u8>,
     /// Source ports: 5000 or 5000..5099
     #[arg(long, value_name = "PORTS", default_value = "49152..65535")]
     pub(crate) sport: String,
-    /// Differentiated services code point [default: 0; of CNPs 48]
+    /// Differentiated services code point [default: 0; CNPs: 48]
     #[arg(long, value_name = "0..63")]
     pub(crate) dscp: Option<u8>,
-    /// Congestion notification [default: 0; of RoCEv2 2]
+    /// Explicit congestion notification [default: 0; RoCEv2: 2]
     #[arg(long, value_name = "0..3")]
     pub(crate) ecn: Option<u8>,
     /// Time to live or hop limit
@@ -219,10 +219,10 @@ pub(crate) struct RoceArgs {
     /// Operation
     #[arg(long, value_enum, default_value_t, help_heading = "Messages")]
     pub(crate) op: RoceOp,
-    /// Most payload bytes of a packet: 256, 512, 1024, 2048 or 4096
+    /// Largest payload of a packet: 256, 512, 1024, 2048 or 4096
     #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Messages")]
     pub(crate) mtu: u32,
-    /// Bytes of a message; it takes as many packets as it needs
+    /// Bytes of a message, cut into as many packets as it needs
     #[arg(long, value_name = "BYTES", default_value_t = 4096, help_heading = "Messages")]
     pub(crate) message: u32,
     #[command(flatten)]
@@ -272,7 +272,7 @@ pub(crate) struct VxlanArgs {
     /// First network identifier
     #[arg(long, value_name = "VNI", default_value_t = 5000, help_heading = "Tunnel")]
     pub(crate) vni: u32,
-    /// Network identifiers, taken by the flows in turn
+    /// Number of network identifiers; flows take them in turn
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Tunnel")]
     pub(crate) vnis: u32,
     /// Outer source addresses
@@ -331,13 +331,13 @@ pub(crate) struct PfcArgs {
         help_heading = "Pauses"
     )]
     pub(crate) classes: Vec<u8>,
-    /// How long, in quanta of 512 bit times; 0 ends a pause
+    /// Length of a pause in quanta of 512 bit times; 0 ends a pause
     #[arg(long, value_name = "0..65535", default_value_t = 65_535, help_heading = "Pauses")]
     pub(crate) quanta: u16,
-    /// Every second frame ends the pause
+    /// Let every second frame end the pause
     #[arg(long, help_heading = "Pauses")]
     pub(crate) resume: bool,
-    /// PAUSE of the whole link instead of PFC
+    /// Write PAUSE frames for the whole link instead of PFC
     #[arg(long, help_heading = "Pauses")]
     pub(crate) pause: bool,
     /// Source MAC address
@@ -357,7 +357,7 @@ pub(crate) struct FlowsArgs {
     /// Rate of a flow whose line gives none
     #[arg(long, value_name = "RATE", default_value = "10Gbps", help_heading = "Defaults")]
     pub(crate) rate: String,
-    /// Frame length of a flow whose line gives none; of RoCEv2, the payload's
+    /// Frame length of a flow whose line gives none; for RoCEv2, the largest payload of a packet
     #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Defaults")]
     pub(crate) size: u32,
     #[command(flatten)]
@@ -371,7 +371,7 @@ pub(crate) struct WorkloadArgs {
     pub(crate) cdf: PathBuf,
     #[command(flatten)]
     pub(crate) out: OutputArgs,
-    /// Load: payload bytes in percent of --rate
+    /// Load: payload bytes, in percent of --rate
     #[arg(long, value_name = "1..100", default_value_t = 50, help_heading = "Workload")]
     pub(crate) load: u32,
     /// Bit rate that the load is a share of
@@ -380,13 +380,13 @@ pub(crate) struct WorkloadArgs {
     /// Rate at which a flow sends [default: --rate]
     #[arg(long, value_name = "RATE", help_heading = "Workload")]
     pub(crate) flow_rate: Option<String>,
-    /// What carries the bytes: udp, tcp, or one RoCEv2 WRITE per flow
+    /// Protocol of the flows: udp, tcp, or one RoCEv2 WRITE per flow
     #[arg(long, value_name = "PROTO", default_value = "roce", value_parser = ["udp", "tcp", "roce"], help_heading = "Workload")]
     pub(crate) proto: String,
-    /// Frame length without FCS; of RoCEv2, most payload bytes of a packet
+    /// Frame length without FCS; for RoCEv2, the largest payload of a packet
     #[arg(long, value_name = "BYTES", default_value_t = 1024, help_heading = "Workload")]
     pub(crate) size: u32,
-    /// Seed of everything drawn
+    /// Seed of every random number
     #[arg(long, default_value_t = 1, help_heading = "Workload")]
     pub(crate) seed: u64,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `sluice gen`: seeded traffic into a capture. Resolves the arguments, runs the generator, says what was written.
+//! `sluice gen`: writes seeded traffic into a capture and prints a summary.
 
 mod args;
 mod source;
@@ -10,12 +10,12 @@ use crate::files::pretty;
 pub(crate) use args::GenArgs;
 use std::io::Write;
 
-/// Generates and prints the summary.
+/// Writes the capture and prints the summary.
 pub(crate) fn run(args: &GenArgs, as_json: bool) -> Result<(), Failure> {
     let job = source::job(&args.what)?;
     let plan = write::Plan::new(job.out, job.kind, job.packets)?;
     if as_json && plan.to_stdout {
-        let text = "--json and -o - both want stdout";
+        let text = "--json and -o - both write to stdout";
         return Err(Failure::with_help(text, "write the capture to a file, or leave --json out"));
     }
     let (tally, interrupted) = write::run(&plan, job.source)?;

@@ -1,4 +1,4 @@
-//! From flags to a generator.
+//! Turns arguments into a generator.
 
 use super::args::{
     ArpOp, ArrivalArgs, FlowArgs, FlowsArgs, FramesArgs, IpArgs, LinkArgs, OutputArgs, PeriodKind, PfcArgs,
@@ -14,23 +14,23 @@ use sluice_pcaps::generate::{
 use sluice_pcaps::wire::{pause, vlan};
 use std::path::Path;
 
-/// Frames made when neither a number nor a time is given.
+/// Number of frames if neither a number nor a time is given.
 const DEFAULT_PACKETS: u64 = 1_000;
-/// Flows of a workload whose number is not given.
+/// Number of flows of a workload if it is not given.
 const DEFAULT_FLOWS: u64 = 100;
 
-/// A generator, and what is needed to write what it makes.
+/// A generator, and the arguments for writing its frames.
 pub(super) struct Job<'a> {
     pub(super) kind: &'static str,
     pub(super) out: &'a OutputArgs,
-    /// What was drawn from, if anything is drawn.
+    /// Seed; `None` if nothing is random.
     pub(super) seed: Option<u64>,
-    /// Frames to be made, if that is known.
+    /// Number of frames, if it is known.
     pub(super) packets: Option<u64>,
     pub(super) source: Box<dyn FrameSource>,
 }
 
-/// The generator that the arguments ask for.
+/// Returns the generator for the arguments.
 pub(super) fn job(what: &What) -> Result<Job<'_>, Failure> {
     match what {
         What::Udp(args) => udp("udp", Kind::Udp, args),
@@ -70,26 +70,27 @@ pub(super) fn job(what: &What) -> Result<Job<'_>, Failure> {
     }
 }
 
-/// A mistake in the configuration, as a failure.
+/// Converts an error of a generator's configuration.
 fn bad(e: GenerateError) -> Failure {
     Failure::input(e)
 }
 
-/// When the trace begins.
+/// Returns the time at which the trace begins.
 pub(super) fn start(out: &OutputArgs) -> Result<CaptureTime, Failure> {
     // Too many seconds for 64 bits of picoseconds: the fraction apart.
     let whole = out.start.strip_suffix('s').and_then(|seconds| seconds.parse::<u64>().ok());
     match whole {
         Some(seconds) => Ok(CaptureTime::from_secs(seconds)),
         None => {
-            let ps = parse_ps("start", &out.start)
-                .map_err(|e| Failure::with_help(e, "whole seconds may be any, other times up to 213 days"))?;
+            let ps = parse_ps("start", &out.start).map_err(|e| {
+                Failure::with_help(e, "whole seconds are not limited; other times may be up to 213 days")
+            })?;
             Ok(CaptureTime::from_ps(ps.into()))
         }
     }
 }
 
-/// The number of frames, if it is limited by one.
+/// Returns the number of frames; `None` if only the time is limited.
 fn packets(out: &OutputArgs) -> Option<u64> {
     out.packets.or_else(|| out.duration.is_none().then_some(DEFAULT_PACKETS))
 }
@@ -118,10 +119,10 @@ fn traffic<'a>(
     };
     let flows = match (flow.flows, senders) {
         (Some(flows), Some(senders)) if flows != u64::from(senders) => {
-            let text = format!("--flows {flows} and {senders} senders");
+            let text = format!("--flows {flows} does not match {senders} senders");
             return Err(Failure::with_help(
                 text,
-                "every sender of an incast is one flow: give --senders alone",
+                "each sender of an incast sends one flow: give --senders and leave --flows out",
             ));
         }
         (Some(flows), _) => u32::try_from(flows).unwrap_or(u32::MAX),
@@ -144,7 +145,7 @@ fn traffic<'a>(
     Ok(Job { kind: name, out, seed: Some(arrival.seed), packets, source: Box::new(source) })
 }
 
-/// `64..1518`, or a distribution from a file.
+/// Parses frame lengths: `64..1518`, or a distribution from a file.
 fn sizes(text: &str) -> Result<Sizes, Failure> {
     let Some(path) = text.strip_prefix("cdf:") else {
         return Sizes::parse(text).map_err(bad);
@@ -154,7 +155,7 @@ fn sizes(text: &str) -> Result<Sizes, Failure> {
 
 fn cdf(path: &Path) -> Result<Cdf, Failure> {
     let content = read(path)?;
-    let help = "lines of `SIZE SHARE`, shares rising from 0 to 100 percent (or to 1)";
+    let help = "write lines of `SIZE SHARE`, with cumulative shares from 0 to 100 percent (or to 1)";
     Cdf::parse(&path.display().to_string(), &content).map_err(|e| Failure::with_help(e, help))
 }
 
@@ -200,7 +201,8 @@ fn tuples(
     })
 }
 
-/// The prefixes given; of a family that is not among them, the default.
+/// Returns the given prefixes. If none is given, the defaults; sources also get the default of a family that is
+/// missing.
 fn prefixes(flag: &str, given: &[String], defaults: &[&str]) -> Result<Vec<Prefix>, Failure> {
     let of = |text: &str| text.parse().map_err(|e| Failure::input(format!("{flag}: {e}")));
     let mut list: Vec<Prefix> = given.iter().map(|text| of(text)).collect::<Result<_, _>>()?;
@@ -228,7 +230,7 @@ fn overlay(args: &VxlanArgs) -> Result<Overlay, Failure> {
     })
 }
 
-/// The arrival process; a flag that it does not know is refused.
+/// Returns the arrival process; a flag of another process is an error.
 fn arrivals(args: &ArrivalArgs) -> Result<Arrivals, Failure> {
     let pace: Pace = args.rate.parse().map_err(bad)?;
     let onoff =
@@ -241,8 +243,8 @@ fn arrivals(args: &ArrivalArgs) -> Result<Arrivals, Failure> {
     ];
     let refuse = |flags: &[(&str, bool)], process: &str| match flags.iter().find(|(_, given)| *given) {
         Some((flag, _)) => {
-            let text = format!("{flag} means nothing to the arrivals chosen");
-            Err(Failure::with_help(text, format!("add --arrivals {process}, or leave it out")))
+            let text = format!("{flag} is for --arrivals {process}");
+            Err(Failure::with_help(text, format!("add --arrivals {process}, or leave {flag} out")))
         }
         None => Ok(()),
     };
@@ -312,7 +314,7 @@ fn flows(args: &FlowsArgs) -> Result<Job<'_>, Failure> {
         size: args.size,
     };
     let text = read(&args.file)?;
-    let help = "docs/gen.md lists the columns; the first line of the file names those it has";
+    let help = "docs/gen.md lists the columns; the first line of the file names its columns";
     let list = FlowList::parse(&args.file.display().to_string(), &text, defaults)
         .map_err(|e| Failure::with_help(e, help))?;
     let frames = list.frames(start(&args.out)?);
@@ -324,7 +326,7 @@ fn workload(args: &WorkloadArgs) -> Result<Job<'_>, Failure> {
     let protocol: Protocol = args.proto.parse().map_err(bad)?;
     let pace: Pace = args.rate.parse().map_err(bad)?;
     let Pace::BackToBack { bits_per_second: rate } = pace else {
-        return Err(Failure::with_help("--rate is no bit rate", "write it as 100G or 2.5Gbps"));
+        return Err(Failure::with_help("--rate is not a bit rate", "write it as 100G or 2.5Gbps"));
     };
     let flows = u32::try_from(args.flow.flows.unwrap_or(DEFAULT_FLOWS)).unwrap_or(u32::MAX);
     let ecn = if protocol == Protocol::Roce { 2 } else { 0 };

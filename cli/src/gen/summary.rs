@@ -1,11 +1,11 @@
-//! What was generated, for machines and for people.
+//! Summary of a generated capture, as JSON and as text.
 
 use super::write::{Plan, Tally};
 use serde_json::{Value, json};
 use sluice_asic::units::{BitRate, Duration};
 use sluice_pcaps::capture::write::TraceFormat;
 
-/// The machine's summary.
+/// Returns the summary as JSON.
 pub(super) fn value(plan: &Plan, seed: Option<u64>, tally: &Tally) -> Value {
     let span = span(tally);
     json!({
@@ -31,7 +31,7 @@ pub(super) fn value(plan: &Plan, seed: Option<u64>, tally: &Tally) -> Value {
     })
 }
 
-/// The summary for people.
+/// Returns the summary as text.
 pub(super) fn text(plan: &Plan, tally: &Tally) -> String {
     let span = span(tally);
     let mut text = format!(
@@ -50,29 +50,31 @@ pub(super) fn text(plan: &Plan, tally: &Tally) -> String {
     }
     if tally.rounded > 0 {
         let unit = Duration::from_ps(plan.format.resolution_ps());
-        text +=
-            &format!("  {} stamps rounded down to {unit}; --format pcapng-ps keeps them\n", tally.rounded);
+        text += &format!(
+            "  {} timestamps rounded down to {unit}; --format pcapng-ps keeps them\n",
+            tally.rounded
+        );
     }
     text
 }
 
-/// From the first frame's start to the last one's.
+/// Returns the time from the start of the first frame to the start of the last one, ps.
 fn span(tally: &Tally) -> u64 {
     let (first, last) = (tally.first.unwrap_or_default(), tally.last.unwrap_or_default());
     last.ps_since(first).unwrap_or(0)
 }
 
-/// Mean rate on the wire: what came before the last frame, over the time to its start.
+/// Returns the mean rate on the wire, bit/s: the bits before the last frame, over the time to its start.
 fn bps(tally: &Tally) -> Option<u64> {
     rate((tally.wire_bytes - tally.last_wire_bytes) * 8, span(tally))
 }
 
-/// Mean number of frames per second, likewise.
+/// Returns the mean number of frames per second: the frames before the last one, over the time to its start.
 fn pps(tally: &Tally) -> Option<u64> {
     rate(tally.packets.saturating_sub(1), span(tally))
 }
 
-/// Whole units per second; none without a span.
+/// Returns whole units per second; `None` if the span is 0.
 fn rate(count: u64, span: u64) -> Option<u64> {
     let rate = (u128::from(count) * 1_000_000_000_000).checked_div(span.into())?;
     u64::try_from(rate).ok()

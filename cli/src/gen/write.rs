@@ -1,4 +1,4 @@
-//! Runs a generator into a capture: limits, the link, progress, interruption.
+//! Writes the frames of a generator into a capture: limits, the link, progress, interruption.
 
 use super::args::{Format, OutputArgs};
 use super::source::start;
@@ -16,35 +16,35 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Frames between looks at the clock and at Ctrl-C.
+/// Frames between checks of the clock and of Ctrl-C.
 const LOOK_EVERY: u64 = 1 << 14;
 
-/// Where and how far to write.
+/// Target, format and limits of a capture.
 pub(super) struct Plan {
     pub(super) kind: &'static str,
     pub(super) path: PathBuf,
     pub(super) to_stdout: bool,
     pub(super) format: TraceFormat,
     pub(super) start: CaptureTime,
-    /// Frames at most.
+    /// Most frames.
     packets: Option<u64>,
-    /// Picoseconds after the start at which frames no longer start.
+    /// Time after the start from which on no frame starts, ps.
     duration: Option<u64>,
     line: Option<Line>,
 }
 
-/// What was written.
+/// Counts of the written frames.
 #[derive(Debug)]
 pub(super) struct Tally {
     pub(super) packets: u64,
     pub(super) bytes: u64,
-    /// With padding, FCS, preamble and gap.
+    /// Bytes with padding, FCS, preamble and gap.
     pub(super) wire_bytes: u64,
-    /// Those of the last frame.
+    /// `wire_bytes` of the last frame.
     pub(super) last_wire_bytes: u64,
     pub(super) first: Option<CaptureTime>,
     pub(super) last: Option<CaptureTime>,
-    /// Stamps that the format rounded down.
+    /// Timestamps that the format rounded down.
     pub(super) rounded: u64,
     /// Frames that waited for the link, and the longest wait.
     pub(super) delayed: u64,
@@ -57,11 +57,11 @@ impl Plan {
         let to_stdout = out.output.as_os_str() == "-";
         if to_stdout && std::io::stdout().is_terminal() {
             let help = "redirect it, for example: sluice gen udp -o - | tshark -r -";
-            return Err(Failure::with_help("stdout is a terminal; a capture would garble it", help));
+            return Err(Failure::with_help("stdout is a terminal, and a capture is binary", help));
         }
-        // The finished file takes the place of what has its name: of a device it must not.
+        // The finished file replaces an existing file of its name; it must not replace a device.
         if !to_stdout && out.output.metadata().is_ok_and(|found| !found.is_file()) {
-            let text = format!("{} is there already and is no file", out.output.display());
+            let text = format!("{} exists and is not a regular file", out.output.display());
             return Err(Failure::with_help(
                 text,
                 "choose another name, or write to stdout with -o - and redirect it",
@@ -72,7 +72,7 @@ impl Plan {
             None => None,
             Some(Pace::BackToBack { bits_per_second }) => Some(Line::new(bits_per_second)),
             Some(_) => {
-                return Err(Failure::with_help("--link is no bit rate", "write it as 100G or 2.5Gbps"));
+                return Err(Failure::with_help("--link is not a bit rate", "write it as 100G or 2.5Gbps"));
             }
         };
         Ok(Plan {
@@ -101,7 +101,7 @@ fn format(out: &OutputArgs, to_stdout: bool) -> Result<TraceFormat, Failure> {
         Some("pcapng") => Ok(TraceFormat::Pcapng),
         Some("pcap" | "cap") => Ok(TraceFormat::Pcap),
         _ => {
-            let text = format!("the name {} tells no format", out.output.display());
+            let text = format!("{}: the extension names no capture format", out.output.display());
             Err(Failure::with_help(
                 text,
                 "name it .pcapng or .pcap, or add --format pcapng|pcapng-ps|pcap|pcap-us",
@@ -110,7 +110,7 @@ fn format(out: &OutputArgs, to_stdout: bool) -> Result<TraceFormat, Failure> {
     }
 }
 
-/// Where the bytes go.
+/// Destination of the bytes.
 enum Target {
     File(Pending, TraceWriter<File>),
     Stdout(TraceWriter<Stdout>),
@@ -145,11 +145,11 @@ fn failure(e: WriteError) -> Failure {
     }
 }
 
-/// Runs the generator to its end, a limit or Ctrl-C; true if interrupted.
+/// Runs the generator to its end, a limit or Ctrl-C. The flag is true if it was interrupted.
 pub(super) fn run(plan: &Plan, mut source: Box<dyn FrameSource>) -> Result<(Tally, bool), Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    // A second handler cannot be set in one process; then Ctrl-C ends the run the hard way.
+    // A process can set one handler only. If that fails, Ctrl-C ends the process at once.
     let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
     let mut target = if plan.to_stdout {
         Target::Stdout(TraceWriter::new(std::io::stdout(), plan.format, plan.start).map_err(failure)?)
@@ -218,7 +218,7 @@ impl Tally {
     }
 }
 
-/// A bar on a terminal, once the run takes longer than a second.
+/// Progress bar on a terminal; it appears after one second.
 struct Progress {
     started: Instant,
     total: Option<u64>,
@@ -256,7 +256,7 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        // Errors of stderr are nobody's business.
+        // An error of stderr cannot be reported.
         let _ = std::io::stderr().flush();
     }
 }

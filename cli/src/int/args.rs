@@ -1,10 +1,10 @@
-//! Flags of `sluice int`.
+//! Arguments of `sluice int`.
 
 use clap::{Args, Subcommand, ValueEnum};
 use sluice_pcaps::int::{HpccLayout, Marks};
 use std::path::PathBuf;
 
-/// In-band telemetry: what INT packets and telemetry reports in a capture say
+/// Decode in-band telemetry (INT) in a capture
 #[derive(Debug, Args)]
 pub(crate) struct IntArgs {
     #[command(subcommand)]
@@ -13,7 +13,7 @@ pub(crate) struct IntArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
-    /// Every hop of every INT packet, Telemetry Report and HPCC header
+    /// Print every hop of every INT packet, Telemetry Report and HPCC header
     Decode(DecodeArgs),
 }
 
@@ -21,7 +21,7 @@ pub(crate) enum Action {
 pub(crate) struct DecodeArgs {
     /// Capture: pcap or pcapng, plain, .gz or .zst
     pub(crate) file: PathBuf,
-    /// DSCP of packets with INT; 64 for none
+    /// DSCP of packets with INT; 64: INT is not marked by a DSCP
     #[arg(long, default_value_t = 0x17, value_parser = clap::value_parser!(u8).range(0..=64))]
     pub(crate) dscp: u8,
     /// UDP destination port of packets with INT
@@ -33,13 +33,13 @@ pub(crate) struct DecodeArgs {
     /// UDP destination port of packets with HPCC's header, such as 4791
     #[arg(long, value_name = "PORT")]
     pub(crate) hpcc_port: Option<u16>,
-    /// How HPCC's header is laid out: the parameter `layout` of `hpcc-int`
+    /// Layout of HPCC's header: the parameter `layout` of `hpcc-int`
     #[arg(long, value_enum, default_value_t, value_name = "LAYOUT")]
     pub(crate) hpcc_layout: Layout,
-    /// Leave out telemetry that is broken, instead of ending with an error
+    /// Skip broken telemetry instead of failing
     #[arg(long)]
     pub(crate) skip_broken: bool,
-    /// Hops printed at most
+    /// Most hops to print
     #[arg(long, default_value_t = 20, value_name = "N")]
     pub(crate) limit: usize,
     /// Folder for int.json, hops.csv, hops.parquet, latency.svg, queue.svg and manifest.json

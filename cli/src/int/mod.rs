@@ -1,4 +1,4 @@
-//! `sluice int decode FILE`: telemetry in a capture, hop by hop.
+//! `sluice int decode FILE`: prints the telemetry in a capture, hop by hop.
 
 mod args;
 mod plot;
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &IntArgs, as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// All telemetry of the capture. What is broken ends it, unless it is to be skipped.
+/// Reads all telemetry of the capture. Broken telemetry is an error, unless it is to be skipped.
 fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
     let mut reader = CaptureReader::open(&args.file).map_err(Failure::input)?;
     let (marks, name) = (args.marks(), args.file.display());
@@ -53,8 +53,8 @@ fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
                         "{name}: record {}, {error} (at byte {} of the file)",
                         frame.record, frame.offset
                     ),
-                    "what looks like telemetry may be something else: --dscp, --int-port, --report-port and \
-                     --hpcc-port say where it is; --skip-broken leaves such records out",
+                    "the frame may not be telemetry: set --dscp, --int-port, --report-port and --hpcc-port to those of the \
+                     network, or skip such frames with --skip-broken",
                 ));
             }
         }
@@ -76,7 +76,7 @@ fn write_files(dir: &Path, decoded: &Decoded) -> Result<(), Failure> {
     folder.finish(dir)
 }
 
-/// Rows of one node and egress port.
+/// Returns the rows by node and egress port; `u32::MAX` means unknown.
 fn by_port(rows: &[Row]) -> std::collections::BTreeMap<(u32, u32), Vec<&Row>> {
     let mut ports: std::collections::BTreeMap<(u32, u32), Vec<&Row>> = std::collections::BTreeMap::new();
     for row in rows {

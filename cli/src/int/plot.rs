@@ -1,13 +1,13 @@
-//! Latency and queue depth over time, a line per node and port.
+//! Charts of latency and queue depth over time, with a line for each node and port.
 
 use super::by_port;
 use super::rows::Row;
 use sluice_charts::{LineChart, Style};
 
-/// Lines that a chart has at most: more cannot be told apart.
+/// Most lines of a chart; more could not be told apart.
 const LINES: usize = 8;
 
-/// Name, meaning and drawing of each chart that has something to show.
+/// Returns file name, description and chart of each quantity that has values.
 pub(super) fn charts(rows: &[Row]) -> Vec<(&'static str, &'static str, LineChart)> {
     type Value = fn(&Row) -> Option<u32>;
     let charts: [(&str, &str, &str, &str, Value); 2] = [

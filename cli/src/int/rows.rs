@@ -1,4 +1,4 @@
-//! Hops as rows, the same for text, CSV and Parquet.
+//! Hops as rows for text, CSV and Parquet.
 
 use crate::fail::Failure;
 use crate::files::Pending;
@@ -6,12 +6,12 @@ use crate::rows::{Cell, Column, Format, Kind, RowWriter};
 use sluice_pcaps::int::{Hop, HpccHop, IntPacket, Report, Telemetry};
 use std::path::Path;
 
-/// What told of a hop.
+/// Origin of a hop's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// INT in a packet on its way.
+    /// INT in a packet.
     Packet,
-    /// INT in what a report takes of a packet.
+    /// INT in the packet headers that a report contains.
     Embedded,
     /// A report's own metadata.
     Report,
@@ -35,7 +35,7 @@ impl Source {
 pub(crate) struct Row {
     /// Number of the packet record.
     pub(crate) record: u64,
-    /// Its time since the capture's first frame, ns.
+    /// Time since the first frame of the capture, ns.
     pub(crate) time: u64,
     pub(crate) source: Source,
     /// Place on the path, from 0.
@@ -49,13 +49,13 @@ pub(crate) struct Row {
     pub(crate) ingress_time: Option<u64>,
     pub(crate) egress_time: Option<u64>,
     pub(crate) utilisation: Option<u32>,
-    /// Domain specific word, or HPCC's bytes sent.
+    /// Domain-specific word, or the sent bytes of HPCC.
     pub(crate) ds: Option<u32>,
-    /// Why the packet was dropped.
+    /// Drop reason of the packet.
     pub(crate) drop_reason: Option<u32>,
 }
 
-/// The columns as numbers, behind `record,time,source,hop`.
+/// Names of the numeric columns, after `record,time,source,hop`.
 pub(crate) const COLUMNS: [&str; 11] = [
     "node",
     "ingress_port",
@@ -91,7 +91,7 @@ impl Row {
         }
     }
 
-    /// The values of [`COLUMNS`].
+    /// Returns the values of [`COLUMNS`].
     pub(crate) fn values(&self) -> [Option<u64>; 11] {
         let wide = |v: Option<u32>| v.map(u64::from);
         [
@@ -117,11 +117,11 @@ pub(crate) struct Decoded {
     pub(crate) int_packets: u64,
     pub(crate) reports: u64,
     pub(crate) hpcc_packets: u64,
-    /// Left out because they were broken.
+    /// Frames that were skipped because their telemetry is broken.
     pub(crate) broken: u64,
-    /// Reports of drops, congestion and flows.
+    /// Number of reports of drops, of congestion and of flows.
     pub(crate) flags: [u64; 3],
-    /// Sequence numbers that are missing between reports of one node and hw_id.
+    /// Number of sequence numbers that are missing between reports of one node and hw_id.
     pub(crate) lost_reports: u64,
     pub(crate) hops_exceeded: u64,
     pub(crate) mtu_exceeded: u64,
@@ -187,7 +187,7 @@ impl Decoded {
     }
 }
 
-/// The columns of a file of rows; what was not asked for, or is not available, is missing.
+/// First columns of a file of rows.
 const FILE: [Column; 4] = [
     Column::new("record", Kind::Number),
     Column::new("time", Kind::Number),
@@ -195,7 +195,7 @@ const FILE: [Column; 4] = [
     Column::new("hop", Kind::Number),
 ];
 
-/// The rows as a file.
+/// Writes the rows as a file.
 pub(crate) fn write(path: &Path, format: Format, rows: &[Row]) -> Result<Pending, Failure> {
     let values = COLUMNS.map(|name| Column::new(name, Kind::Optional));
     let columns: Vec<Column> = FILE.into_iter().chain(values).collect();

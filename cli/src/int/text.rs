@@ -1,4 +1,4 @@
-//! What was decoded, for people and machines.
+//! Decoded telemetry as text and JSON.
 
 use super::by_port;
 use super::rows::{Decoded, Row};
@@ -6,7 +6,7 @@ use crate::table::table;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// Least, median, 99th percentile and largest of some values.
+/// Returns the least, median, 99th percentile and largest of some values; `None` if there are none.
 fn spread(mut values: Vec<u32>) -> Option<[u32; 4]> {
     values.sort_unstable();
     let at = |percent: usize| values.get((values.len().checked_sub(1)? * percent) / 100).copied();

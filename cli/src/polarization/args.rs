@@ -1,4 +1,4 @@
-//! What users may ask `sluice polarization`.
+//! Arguments of `sluice polarization`.
 
 use clap::Args;
 use sluice_fabric::flows::Workload;
@@ -12,67 +12,68 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct PolarizationArgs {
-    /// clos, dring or wan; a file of switches and cables (TOML, or the text of the ns-3 simulators); or a builder of
-    /// networks, such as fat-tree:k=8 or leaf-spine:leaves=8,spines=8
+    /// Network: clos, dring or wan; a file of switches and cables (TOML, or the format of the ns-3 simulators); or a
+    /// builder such as fat-tree:k=8 or leaf-spine:leaves=8,spines=8
     #[arg(long, default_value = "clos", value_name = "TOPOLOGY")]
     pub(crate) topology: String,
-    /// Server blocks of clos (2 to 64) and dring (5 to 64); 5 make a dring with at most one transit block
+    /// Number of server blocks of clos (2 to 64) and dring (5 to 64); a dring of 5 has paths with at most one transit
+    /// block
     #[arg(long)]
     pub(crate) blocks: Option<u32>,
-    /// Chips per stage and block, ports of a group
+    /// Chips per stage and block, which is also the number of ports of a group
     #[arg(long)]
     pub(crate) width: Option<u32>,
-    /// Parallel links between two chips, where there are any
+    /// Parallel links between two chips that are connected
     #[arg(long)]
     pub(crate) parallel: Option<u32>,
-    /// Link that failed, repeatable: s2-0-3:s3-0-5 takes the links from the first switch to the second away
+    /// Failed link, repeatable: s2-0-3:s3-0-5 removes the links from the first switch to the second
     #[arg(long, value_name = "FROM:TO", value_parser = link)]
     pub(crate) fail: Vec<(String, String)>,
     /// Schemes to compare: plain, ttl, per-stage, per-port, recombine, coprime
     #[arg(long, value_delimiter = ',', default_value = "plain,per-stage,per-port,recombine,coprime")]
     pub(crate) schemes: Vec<Scheme>,
-    /// Random draws of per-stage: each stage (and block, without spine) draws a function with replacement and a
-    /// 32-bit seed
+    /// Random draws of the scheme per-stage: each stage (and block, without spine) draws a function, with replacement,
+    /// and a 32-bit seed
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) draws: u32,
-    /// Flows to generate
+    /// Number of flows to generate
     #[arg(long, default_value_t = 400_000)]
     pub(crate) flows: u64,
-    /// uniform, datacenter, zipf or low-entropy
+    /// Distribution of the flows: uniform, datacenter, zipf or low-entropy
     #[arg(long, default_value = "uniform", value_parser = workload)]
     pub(crate) workload: Workload,
-    /// All flows come from this block
+    /// Let all flows come from this block
     #[arg(long, value_name = "BLOCK")]
     pub(crate) from_block: Option<u32>,
-    /// Take the flows of this capture instead
+    /// Use the flows of this capture instead of generated ones
     #[arg(long, value_name = "FILE", conflicts_with_all = ["flows", "workload", "from_block"])]
     pub(crate) capture: Option<PathBuf>,
     /// Hash functions of the switches: RTAG7 (crc32_lo, ccitt, bisync, crc32_hi, xor16, crc16_xor1 to crc16_xor8) or
     /// the P4 extern's (crc_16, crc_32, ..)
     #[arg(long, default_value = "crc32_lo,ccitt,bisync,crc32_hi,xor16,crc16_xor8")]
     pub(crate) functions: FunctionList,
-    /// How a switch picks: modulo16 (RTAG7), fair or resilient (Tofino), threshold (ranges)
+    /// Rule by which a switch picks a member: modulo16 (RTAG7), fair or resilient (Tofino), threshold (ranges)
     #[arg(long = "selector", default_value = "modulo16", value_parser = picker)]
     pub(crate) picker: Picker,
-    /// Members of replicated groups instead of the planner's choice
+    /// Number of members of replicated groups [default: the planner's choice]
     #[arg(long)]
     pub(crate) members: Option<u32>,
     /// Most members of a group [default: 512, or 120 on Tofino]
     #[arg(long = "group-limit")]
     pub(crate) width_limit: Option<u32>,
-    /// Largest variation that replication may cause, in thousandths
+    /// Largest coefficient of variation that replication may cause, in thousandths
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) target: u32,
     /// Order of replicas: interleaved or blocked
     #[arg(long, default_value = "interleaved")]
     pub(crate) order: Order,
-    /// How weights become members: naive, split or largest-remainder
+    /// Method that turns weights into members: naive, split or largest-remainder
     #[arg(long, default_value = "split")]
     pub(crate) method: Method,
-    /// Seed of flows, draws and hashes
+    /// Seed of flows, random draws and hashes
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u32,
-    /// Threads that walk flows; results do not depend on them [default: one for each processor]
+    /// Number of threads; results do not depend on it [default: one for each processor]
     #[arg(long)]
     pub(crate) threads: Option<NonZero<usize>>,
     /// Folder for polarization.json, polarization.txt, plots and manifest.json
@@ -83,7 +84,7 @@ pub(crate) struct PolarizationArgs {
 fn named<T: Copy>(all: &[(&'static str, T)], text: &str) -> Result<T, String> {
     let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
     let found = all.iter().find(|(name, _)| *name == text);
-    found.map(|(_, value)| *value).ok_or_else(|| format!("none of {}", names.join(", ")))
+    found.map(|(_, value)| *value).ok_or_else(|| format!("expected one of {}", names.join(", ")))
 }
 
 fn workload(text: &str) -> Result<Workload, String> {

@@ -1,4 +1,4 @@
-//! Link loads as lines.
+//! Loads of links as CSV.
 
 use super::Report;
 use crate::fail::Failure;

@@ -1,18 +1,18 @@
-//! A scheme's draws taken together.
+//! All draws of a scheme together.
 
 use super::{Outcome, Report};
 use sluice_fabric::polarization::Results;
 
 /// One scheme, with all its draws that have a plan.
 pub(super) struct Draws<'r> {
-    /// The scheme's name, with the number of draws if there are several.
+    /// Name of the scheme, with the number of draws if there are several.
     pub(super) name: String,
-    /// By draw.
+    /// Results by draw.
     pub(super) results: Vec<&'r Results>,
 }
 
 impl<'r> Draws<'r> {
-    /// All schemes of a report that have a plan, in order.
+    /// Returns all schemes of a report that have a plan, in order.
     pub(super) fn of(report: &'r Report<'_>) -> Vec<Draws<'r>> {
         let planned = |o: &'r Outcome| Some((o.scheme, o.name.as_str(), &**o.results.as_ref().ok()?));
         let planned: Vec<_> = report.outcomes.iter().filter_map(planned).collect();
@@ -29,30 +29,30 @@ impl<'r> Draws<'r> {
         schemes.map(draws).collect()
     }
 
-    /// The draw with the least even group.
+    /// Returns the draw with the least even group.
     pub(super) fn worst(&self) -> Option<&'r Results> {
         self.results.iter().copied().max_by(|a, b| worst(a).total_cmp(&worst(b)))
     }
 
-    /// Variations of all groups of all draws, in ascending order.
+    /// Returns the variations of all groups of all draws, in ascending order.
     pub(super) fn cdf(&self) -> Vec<f64> {
         let mut all: Vec<f64> = self.results.iter().flat_map(|r| r.cdf()).collect();
         all.sort_by(f64::total_cmp);
         all
     }
 
-    /// Draws whose least even group varies by more than this.
+    /// Returns the number of draws whose least even group varies by more than `cv`.
     pub(super) fn above(&self, cv: f64) -> usize {
         self.results.iter().filter(|r| worst(r) > cv).count()
     }
 }
 
-/// The largest variation of a draw; a group without traffic counts as one that sends all flows to one link.
+/// Returns the largest variation of a draw; a group without traffic counts as a group with all flows on one link.
 fn worst(results: &Results) -> f64 {
     results.cdf().last().copied().unwrap_or(0.0)
 }
 
-/// The value at some percent of an ascending list.
+/// Returns the value at some percent of an ascending list.
 pub(super) fn quantile(ascending: &[f64], percent: usize) -> Option<f64> {
     ascending.get((ascending.len() * percent / 100).min(ascending.len().saturating_sub(1))).copied()
 }

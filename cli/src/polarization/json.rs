@@ -1,4 +1,4 @@
-//! The report for machines.
+//! The report as JSON.
 
 use super::draws::{Draws, quantile};
 use super::{Outcome, Report};
@@ -24,7 +24,7 @@ pub(super) fn value(report: &Report<'_>) -> Value {
     })
 }
 
-/// All draws of a scheme together.
+/// Returns all draws of a scheme together.
 fn draws(draws: &Draws<'_>) -> Value {
     let cdf = draws.cdf();
     json!({
@@ -74,7 +74,7 @@ fn point(p: &PointStats) -> Value {
     })
 }
 
-/// Six decimals: more would be noise.
+/// Rounds to six decimals.
 fn round(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! `sluice polarization`: is a network's traffic polarised, and what mends it.
+//! `sluice polarization`: measures whether a network's traffic is polarised, under several hashing schemes.
 
 mod args;
 mod csv;
@@ -22,28 +22,28 @@ use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
 
-/// One scheme's outcome; results take memory, so they are boxed.
+/// Outcome of a scheme. The results are boxed because they are large.
 struct Outcome {
     name: String,
-    /// The scheme; none for the ideal mixer.
+    /// Scheme; `None` for the ideal mixer.
     scheme: Option<Scheme>,
     results: Result<Box<Results>, NoPlan>,
 }
 
-/// Everything a run found.
+/// All results of a run.
 struct Report<'a> {
     args: &'a PolarizationArgs,
     network: &'a Network,
     captured: Option<Extracted>,
     outcomes: Vec<Outcome>,
-    /// Sizes of coprime groups with the variation that they leave (the paper's figure 16).
+    /// Sizes of coprime groups, with the remaining variation (figure 16 of the paper).
     sizes: Vec<(u32, f64)>,
 }
 
-/// Sizes that the paper's figure probably shows (model: hashing §4.3).
+/// Sizes that figure 16 of the paper probably shows (model: hashing §4.3).
 const FIGURE_SIZES: [u32; 5] = [9, 25, 41, 57, 73];
 
-/// Runs all schemes over the same flows and shows them beside each other.
+/// Runs all schemes over the same flows and prints a comparison.
 pub(crate) fn run(args: &PolarizationArgs, as_json: bool) -> Result<(), Failure> {
     let network = network(args)?;
     let captured = args.capture.as_deref().map(|path| captured(path, &network)).transpose()?;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &PolarizationArgs, as_json: bool) -> Result<(), Failure>
     Ok(())
 }
 
-/// Coprime groups of the figure's sizes, where all replicated groups may have the same size.
+/// Measures coprime groups of the figure's sizes; empty if replicated groups cannot all have the same size.
 fn by_size(args: &PolarizationArgs, network: &Network, captured: &Option<Extracted>) -> Vec<(u32, f64)> {
     let coprime = question(args, Scheme::Coprime, args.picker, 0);
     let wanted = args.members.is_none() && args.schemes.contains(&Scheme::Coprime);
@@ -89,7 +89,7 @@ fn by_size(args: &PolarizationArgs, network: &Network, captured: &Option<Extract
     FIGURE_SIZES.into_iter().filter_map(measured).collect()
 }
 
-/// The largest median over decision points, chance taken off.
+/// Returns the largest median variation over decision points, without the part that chance explains.
 fn beyond_noise(results: &Results) -> f64 {
     let beyond = |p: &PointStats| (p.cv[0].powi(2) - p.noise.powi(2)).max(0.0).sqrt();
     results.points.iter().map(beyond).fold(0.0, f64::max)
@@ -159,7 +159,7 @@ fn fail_links(args: &PolarizationArgs, mut network: Network) -> Result<Network, 
         .from_block
         .is_some_and(|b| !network.edges.iter().any(|e| network.switches[*e as usize].block == b))
     {
-        return Err(Failure::input("no edge switch is in the block of --from-block"));
+        return Err(Failure::input("--from-block: this block has no edge switch"));
     }
     Ok(network)
 }
@@ -169,7 +169,7 @@ fn captured(path: &Path, network: &Network) -> Result<Extracted, Failure> {
     let mut reader = CaptureReader::open(path).map_err(Failure::input)?;
     let found = extract(&mut reader, network).map_err(Failure::input)?;
     if found.flows.is_empty() {
-        return Err(Failure::input(format!("{name} has no IP frame, so there are no flows")));
+        return Err(Failure::input(format!("{name} has no frame with IP, so it has no flows")));
     }
     Ok(found)
 }

@@ -1,11 +1,11 @@
-//! The plots of the paper's figures.
+//! Plots like the figures of the paper.
 
 use super::Report;
 use super::draws::Draws;
 use crate::fail::Failure;
 use sluice_charts::{LineChart, Style};
 
-/// Share of groups at or below a variation, by scheme: all draws of one together.
+/// Draws the share of groups at or below a variation, by scheme; all draws of a scheme are one line.
 pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
     let mut plot = LineChart {
         top: Some(1.0),
@@ -23,7 +23,8 @@ pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
     Ok(plot.svg()?)
 }
 
-/// Flows on the links of each scheme's least even group (of its worst draw), in ascending order, over their mean.
+/// Draws the flows on the links of each scheme's least even group (of its worst draw), in ascending order, over their
+/// mean.
 pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {
     let mut plot = LineChart::new("Links of the least even group", "link, least loaded first", "load / mean");
     for draws in Draws::of(report) {
@@ -37,7 +38,7 @@ pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {
     Ok(plot.svg()?)
 }
 
-/// Variation that is left by the size of coprime groups.
+/// Draws the remaining variation over the size of coprime groups.
 pub(super) fn sizes(report: &Report<'_>) -> Result<String, Failure> {
     let mut plot = LineChart::new("Coprime group size", "members", "CV, noise taken off");
     let points: Vec<(f64, f64)> = report.sizes.iter().map(|(q, cv)| (f64::from(*q), *cv)).collect();

@@ -1,4 +1,4 @@
-//! The report for people.
+//! The report as text.
 
 use super::draws::{Draws, quantile};
 use super::{Outcome, Report};
@@ -39,7 +39,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
     out
 }
 
-/// What many draws have in common; the table that follows is that of the worst one.
+/// Writes the summary of several draws; the table that follows it shows the worst draw.
 fn together(out: &mut String, draws: &Draws<'_>) {
     let cdf = draws.cdf();
     let at = |percent| quantile(&cdf, percent).unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! Executors of the passes, as `--engine` and `--trace` say.
+//! Executors of the passes for `--engine` and `--trace`.
 
 use crate::args::EngineKind;
 use sluice_catalogue::Catalogue;

@@ -1,4 +1,4 @@
-//! Errors of a replay in the words of the command line: flags, and files that are not kept.
+//! Converts errors of a replay to those of the command line, which name flags and files.
 
 use crate::fail::Failure;
 use sluice_replay::{Error, Fates, Passes, RateWarning};
@@ -23,13 +23,16 @@ impl From<Error> for Failure {
                     Passes::RateSearch => "--find-ndr",
                 };
                 Failure::with_help(
-                    format!("{flag} reads its inputs more than once, and standard input is read once only"),
+                    format!(
+                        "{flag} reads its inputs more than once, but standard input can be read only once"
+                    ),
                     "save it to a file first",
                 )
             }
-            Error::NoPackets => {
-                Failure::with_help("the inputs have no packets to search a rate with", "give other captures")
-            }
+            Error::NoPackets => Failure::with_help(
+                "the inputs have no packets, so --find-ndr has nothing to send",
+                "give other captures",
+            ),
             Error::Rows(e) => match e.downcast::<Failure>() {
                 Ok(failure) => *failure,
                 Err(e) => Failure::input(e),
@@ -48,7 +51,7 @@ fn used(fates: &Fates) -> String {
     )
 }
 
-/// Returns a reason to doubt the result of --find-ndr.
+/// Returns the text of a warning about the result of `--find-ndr`.
 pub(super) fn doubt(warning: &RateWarning) -> String {
     match warning {
         RateWarning::AlwaysLoss { .. } => warning.to_string(),

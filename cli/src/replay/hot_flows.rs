@@ -9,7 +9,7 @@ use sluice_catalogue::position::Position;
 use sluice_fabric::network::SwitchSetup;
 use sluice_ir::Program;
 
-/// Returns the control plane of one switch, if it is asked for.
+/// Returns the control plane of one switch; `None` without `--hot-flows`.
 pub(super) fn of_switch(
     args: &ReplayArgs,
     catalogue: &Catalogue,
@@ -22,7 +22,7 @@ pub(super) fn of_switch(
     started.unwrap_or_else(|| Err(Failure::with_help(none(), others(catalogue)))).map(Some)
 }
 
-/// Returns the control plane of a network's ToRs, if it is asked for: that of the first program that has one.
+/// Returns the control plane of the first program of a network that has one; `None` without `--hot-flows`.
 pub(super) fn of_network(
     args: &ReplayArgs,
     catalogue: &Catalogue,

@@ -1,4 +1,4 @@
-//! Captures that `-i` names, and the samples that are sent without it.
+//! Inputs of a replay: the captures of `-i`, or the embedded samples.
 
 use super::stdin::Stdin;
 use crate::fail::Failure;
@@ -12,10 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// The path of standard input.
+/// Path that means standard input.
 const STDIN: &str = "-";
 
-/// Parses the inputs of one switch; without any it is the program's sample. `stop` ends standard input early.
+/// Parses the inputs of one switch; without inputs, returns the program's sample. `stop` ends standard input early.
 pub(super) fn of_switch(
     texts: &[String],
     program: &dyn StageProgram,
@@ -71,7 +71,7 @@ fn all(texts: &[String], input: impl FnMut(&String) -> Result<Input, Failure>) -
     let inputs: Vec<Input> = texts.iter().map(input).collect::<Result<_, _>>()?;
     let is_stdin = |text: &&String| text.split_once('@').is_some_and(|(_, path)| path == STDIN);
     if texts.iter().filter(is_stdin).count() > 1 {
-        return Err(Failure::with_help("two inputs are standard input", "give one of them as a file"));
+        return Err(Failure::with_help("more than one input is standard input", "give the others as files"));
     }
     Ok(Inputs::from(inputs))
 }

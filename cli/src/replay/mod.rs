@@ -1,4 +1,4 @@
-//! `sluice replay`: flags become a replay; its results become files and text.
+//! `sluice replay`: turns flags into a replay, and its results into files and text.
 
 mod executors;
 mod failure;
@@ -42,7 +42,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A replay as the flags ask for it.
+/// A resolved replay of one switch.
 struct Job<'a> {
     args: &'a ReplayArgs,
     catalogue: &'a Catalogue,
@@ -95,8 +95,11 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     })?;
     let ports = resolve::ports(&chip, args.port_speed.as_deref())?;
     if let [_, second, ..] = args.entries.as_slice() {
-        let help = "one file may hold all entries; several are for the switches of a network (--topology)";
-        return Err(Failure::with_help(format!("--entries {second}: there is one already"), help));
+        let help = "give one file with all entries; only a network (--topology) takes several";
+        return Err(Failure::with_help(
+            format!("--entries {second}: a file of entries is already given"),
+            help,
+        ));
     }
     let entries = args.entries.first().map(Path::new);
     let (control, setup) = resolve::entries(stage, &program, &ports, entries)?;
@@ -136,8 +139,8 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
 }
 
 fn reference_does_not_count() -> Failure {
-    let help = "leave --engine out: results are the same";
-    Failure::with_help("the reference interpreter does not count what is reached", help)
+    let help = "leave --engine out; the results are the same";
+    Failure::with_help("--engine reference cannot count coverage", help)
 }
 
 /// Refuses standard input early if the inputs are sent more than once.
@@ -148,21 +151,21 @@ fn check_turns(inputs: &Inputs, schedule: Schedule) -> Result<(), Failure> {
     }
 }
 
-/// A flag that Ctrl-C sets.
+/// Returns a flag that Ctrl-C sets.
 pub(crate) fn interrupt_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
-    // A second handler cannot be set in one process; then Ctrl-C ends the run the hard way.
+    // A process can set one handler only. If that fails, Ctrl-C ends the process at once.
     let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
     stop
 }
 
-/// `20=100G` or `dev:137=100G`.
+/// Parses `20=100G` or `dev:137=100G`.
 fn port_speed(text: &str, ports: &PortMap) -> Result<(u16, BitRate), Failure> {
     let usage = "write PORT=RATE, for example 20=100G";
     let (port, rate) = text
         .split_once('=')
-        .ok_or_else(|| Failure::with_help(format!("port `{text}` has no speed"), usage))?;
+        .ok_or_else(|| Failure::with_help(format!("--port {text}: the speed is missing"), usage))?;
     let name: PortName = port.parse().map_err(|e| Failure::with_help(e, usage))?;
     let dev_port = ports.resolve(name).map_err(Failure::input)?.dev_port.number();
     Ok((dev_port, rate.parse().map_err(Failure::input)?))
@@ -195,12 +198,12 @@ fn options(args: &ReplayArgs, schedule: Schedule) -> Result<Options, Failure> {
     })
 }
 
-/// The resolution that --ndr-resolution asks for.
+/// Returns the resolution of `--ndr-resolution`.
 fn resolution(args: &ReplayArgs) -> Result<Option<BitRate>, Failure> {
     args.ndr_resolution.as_deref().map(|text| text.parse().map_err(Failure::input)).transpose()
 }
 
-/// Searches a rate first, if asked to.
+/// Runs the replay, with `--find-ndr` after a search of the rate.
 fn search_and_finish<E: Executor>(
     job: &Job<'_>,
     executors: &mut ExecutorFactory<'_, E>,
@@ -256,7 +259,7 @@ fn finish<E: Executor>(
     let options = Options { schedule, ..job.options.clone() };
     let mut agent = hot_flows::of_switch(job.args, job.catalogue, &job.switch)?;
     let prepared = job.replay(&options).prepare(executors)?;
-    // Files are begun when nothing can be wrong with the inputs' names any more.
+    // Files are created only after all inputs were opened.
     let mut files = Files::create(job.args)?;
     let captures = files.captures()?;
     let every = job.args.timelines.timeline_every;
@@ -301,7 +304,7 @@ fn add_rate(summary: &mut Value, found: Option<&RateSearch>) {
     }
 }
 
-/// The end of a command whose results are written and printed.
+/// Returns the result of the command, after its results are written and printed.
 fn verdict(conserved: bool, interrupted: bool, broken: bool) -> Result<(), Failure> {
     match (conserved, interrupted, broken) {
         (false, ..) => Err(Failure::Inconsistent("packets in and packets out do not add up".into())),
@@ -342,10 +345,10 @@ fn write_files(job: &Job<'_>, files: Files, outcome: &Outcome<'_>, summary: &Val
     folder.finish(dir)
 }
 
-/// What the manifest says of a capture of sent packets.
+/// The manifest's description of a capture of sent packets.
 const SENT: &str = "packets that left, one interface per port, ns stamps";
 
-/// Coverage as files, whose names begin with `prefix`.
+/// Adds the files of coverage; their names begin with `prefix`.
 fn coverage_files(
     folder: &mut Folder,
     dir: &Path,

@@ -1,4 +1,4 @@
-//! The line of progress on a terminal; nothing elsewhere. It also measures the wall time.
+//! Progress line on a terminal; without a terminal nothing is shown. It also measures the wall time.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
@@ -16,9 +16,9 @@ const QUIET_MS: u128 = 500;
 /// Progress of runs, one after another.
 pub(super) struct ProgressLine {
     started: Instant,
-    /// Wall time of the run that ended last.
+    /// Wall time of the last run that ended, in seconds.
     seconds: f64,
-    /// Stands in front of the figures.
+    /// Text in front of the figures.
     what: String,
     schedule: Schedule,
     /// Bytes of one turn, if known.
@@ -40,13 +40,15 @@ impl ProgressLine {
         }
     }
 
-    /// Returns the key `wall`: the wall time of the run that ended last, in which so many packets were sent.
+    /// Returns the value of the key `wall`: wall time and rate of the last run that ended, in which `packets` were
+    /// sent.
     pub(super) fn wall(&self, packets: u64) -> Value {
         let seconds = self.seconds;
         json!({ "seconds": seconds, "packets_per_second": packets as f64 / seconds.max(1e-9) })
     }
 
-    /// Returns the share of the run that is done, towards the nearest end that is known.
+    /// Returns the share of the run that is done; of several limits, the nearest one counts. `None` if no limit is
+    /// known.
     fn share(&self, now: Time, sent: u64, read: InputProgress) -> Option<f64> {
         let (s, turn, taken) = (&self.schedule, read.turns, read.bytes);
         let of = |done: u64, all: u64| (all != u64::MAX).then(|| done as f64 / all.max(1) as f64);
@@ -94,7 +96,7 @@ impl Progress for ProgressLine {
         ));
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     fn end(&mut self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();

@@ -1,4 +1,4 @@
-//! The result of `--find-ndr` for people: the answer, then the trials in their order.
+//! Result of `--find-ndr`, as text: the rate, then the trials in order.
 
 use crate::table::table;
 use sluice_asic::units::BitRate;

@@ -1,4 +1,4 @@
-//! Flags that say when packets are sent.
+//! Flags that control when packets are sent.
 
 use crate::args::{Addresses, ReplayArgs};
 use crate::fail::Failure;
@@ -9,10 +9,7 @@ use sluice_replay::{ParsePaceError, parse_decimal, parse_pace};
 /// Returns the schedule that the flags ask for.
 pub(super) fn schedule(args: &ReplayArgs) -> Result<Schedule, Failure> {
     if args.loops == 0 && args.limit.is_none() && args.duration.is_none() {
-        return Err(Failure::with_help(
-            "--loop 0 sends the inputs for ever",
-            "say when it ends with --limit N or --duration TIME",
-        ));
+        return Err(Failure::with_help("--loop 0 never ends", "add --limit N or --duration TIME"));
     }
     let duration = match &args.duration {
         None => u64::MAX,

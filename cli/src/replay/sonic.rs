@@ -1,5 +1,4 @@
-//! The shared buffer for people: SONiC's tables with their columns, in bytes. Ports and pools that saw nothing stay
-//! hidden.
+//! Tables of the shared buffer with the columns of SONiC, in bytes. Ports and pools without packets are left out.
 
 use crate::table::table;
 use serde_json::Value;
@@ -13,7 +12,7 @@ fn list<'a>(s: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     s[key].as_array().into_iter().flatten()
 }
 
-/// The tables of a summary with a buffer.
+/// Writes the tables of a summary with a buffer.
 pub(crate) fn write(out: &mut String, s: &Value) -> std::fmt::Result {
     let buffer = &s["buffer"];
     if buffer.is_null() {
@@ -58,7 +57,7 @@ pub(crate) fn write(out: &mut String, s: &Value) -> std::fmt::Result {
     watchdog(out, buffer)
 }
 
-/// Rows of one value per port and index.
+/// Returns a row for each port, with one value per index.
 fn rows(buffer: &Value, key: &str, index: &str, value: impl Fn(&Value) -> u64) -> Vec<(String, Vec<u64>)> {
     let mut rows: Vec<(String, Vec<u64>)> = Vec::new();
     for item in list(buffer, key) {
@@ -76,7 +75,7 @@ fn rows(buffer: &Value, key: &str, index: &str, value: impl Fn(&Value) -> u64) -
     rows
 }
 
-/// A table with a column per index.
+/// Writes a table with a column per index.
 fn wide(out: &mut String, title: &str, column: &str, rows: Vec<(String, Vec<u64>)>) -> std::fmt::Result {
     let Some(columns) = rows.iter().map(|(_, cells)| cells.len()).max() else { return Ok(()) };
     let header: Vec<String> =
@@ -150,7 +149,7 @@ fn history(out: &mut String, buffer: &Value) -> std::fmt::Result {
     writeln!(out, "\npfc counters --history:\n{}", table(&header, rows))
 }
 
-/// Packets of a direction, good and dropped.
+/// Returns the packets of a direction, sent and dropped.
 fn pair(counts: &Value, direction: &str) -> String {
     let of = |what: &str| n(&counts[format!("{direction}_{what}").as_str()]);
     format!("{}/{}", of("ok"), of("drop"))

@@ -10,7 +10,7 @@ use std::time::Duration;
 const CHUNK: usize = 256 << 10;
 /// Chunks that the thread may be ahead.
 const AHEAD: usize = 4;
-/// How long Ctrl-C may go unnoticed.
+/// Longest delay until Ctrl-C is noticed.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Standard input; it ends early when `stop` is set.

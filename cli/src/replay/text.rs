@@ -1,4 +1,4 @@
-//! The summary for people: the answer first, then where packets died and what to try. Zero rows stay hidden.
+//! Summary of a replay, as text: the totals first, then drops with advice, then tables. Rows of zeros are left out.
 
 use super::hot_flows;
 use super::sonic;
@@ -11,7 +11,7 @@ use sluice_ir::{CounterHome, Program};
 use sluice_switch::DeviceDrop;
 use std::fmt::Write;
 
-/// What senders that obey PFC held back.
+/// Writes the packets that senders held back because they obey PFC.
 pub(super) fn senders(out: &mut String, s: &Value) -> std::fmt::Result {
     let held: Vec<&Value> = s["obey_pfc"]["ports"].as_array().into_iter().flatten().collect();
     if held.is_empty() {
@@ -36,7 +36,7 @@ pub(super) fn senders(out: &mut String, s: &Value) -> std::fmt::Result {
     Ok(())
 }
 
-/// Flow-control words, as far as the FIFOs of a driver have them.
+/// Writes the flow-control words that are in the visibility FIFOs.
 fn words(out: &mut String, s: &Value) -> std::fmt::Result {
     for pipe in s["flow_control_words"].as_array().into_iter().flatten() {
         let (words, lost) = (n(&pipe["words"]), n(&pipe["lost"]));
@@ -190,7 +190,7 @@ fn ports(out: &mut String, s: &Value) -> std::fmt::Result {
     )
 }
 
-/// The name of a counter's cell: the entry's key, or the index.
+/// Returns the name of a counter's cell: the entry's key, or the index.
 fn cell_name(switch: &SwitchSetup, counter: &str, index: u64) -> String {
     let program = &switch.placed.program;
     let home = program.counters.values().find(|c| c.name == counter).map(|c| c.home);
@@ -235,7 +235,7 @@ fn counters(out: &mut String, switch: &SwitchSetup, s: &Value) -> std::fmt::Resu
     writeln!(out, "\n{}", table(&["ENTRIES HIT", "PKTS", "BYTES"], rows))
 }
 
-/// `17`, or `(17, 4)` for a pair.
+/// Returns `17`, or `(17, 4)` for a pair.
 fn value(element: &Value) -> String {
     match element["high"].as_u64() {
         Some(high) => format!("({}, {high})", n(&element["value"])),
@@ -243,7 +243,7 @@ fn value(element: &Value) -> String {
     }
 }
 
-/// A few elements of every register that packets changed.
+/// Writes a few elements of every register that packets changed.
 fn registers(out: &mut String, s: &Value) -> std::fmt::Result {
     const FEW: usize = 6;
     let rows: Vec<Vec<String>> = s["registers"]

@@ -1,4 +1,4 @@
-//! `sluice report --compare`: two programs, parameter sets or chips beside each other.
+//! `sluice report --compare`: compares two programs, parameter sets or chips.
 
 use super::print;
 use crate::args::{ReportArgs, Target};
@@ -15,11 +15,11 @@ struct Side {
     program: String,
     target: Target,
     options: Options,
-    /// How it is called: what sets it apart from the other.
+    /// Name: program, chip, and the settings that differ from the defaults.
     name: String,
 }
 
-/// The other side: what the words do not name is as in `args`.
+/// Returns the other side; settings that the words do not name are those of `args`.
 fn other(args: &ReportArgs, words: &str) -> Result<Side, Failure> {
     let mut side = Side {
         program: args.program.clone(),
@@ -68,7 +68,7 @@ fn placed(catalogue: &Catalogue, side: &Side) -> Result<Result<Report, Box<NoFit
     Ok(resolve::fit(&program, &chip, &side.options).map(|placement| Report::new(&program, &placement)))
 }
 
-/// Prints the comparison; exit 1 when a side does not fit.
+/// Prints the comparison; fails with exit code 1 if a side does not fit.
 pub(super) fn run(
     args: &ReportArgs,
     catalogue: &Catalogue,

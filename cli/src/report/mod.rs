@@ -1,4 +1,4 @@
-//! `sluice report`: does it fit.
+//! `sluice report`: places a program and reports whether it fits.
 
 mod compare;
 mod plot;
@@ -17,7 +17,7 @@ use sluice_place::report::Report;
 use sluice_report as report;
 use std::io::Write;
 
-/// Places a program and prints the report; exit 1 when it does not fit.
+/// Places a program and prints the report; fails with exit code 1 if the program does not fit.
 pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
     if let Some(words) = &args.compare {
         return compare::run(args, catalogue, words, as_json);
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
     }
 }
 
-/// Places the program with one parameter at a value, or as the flags say.
+/// Places the program, with one parameter set to a value if `set` is given.
 fn placed(
     args: &ReportArgs,
     catalogue: &Catalogue,
@@ -92,7 +92,7 @@ fn for_both(folder: &mut Folder, dir: &std::path::Path, text: &str, value: &Valu
     folder.text(dir, "report.json", "sluice.report/1", "the report for machines", &pretty(value))
 }
 
-/// One of the two forms on stdout.
+/// Prints the text, or the JSON.
 fn print(text: &str, value: &Value, as_json: bool) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     if as_json {

@@ -6,14 +6,14 @@ use sluice_charts::{LineChart, Style};
 use sluice_place::report::Report;
 use sluice_report::{Sweep, SweepPoint};
 
-/// Share of what the chip has, in percent.
+/// Returns the shares of the chip's units in use, in percent.
 fn shares(points: &[SweepPoint], of: impl Fn(&Report) -> (u32, u32)) -> Vec<(f64, f64)> {
     let fit = points.iter().filter_map(|p| p.result.as_ref().ok().map(|r| (p.value, of(r))));
     fit.map(|(value, (used, all))| (value as f64, 100.0 * f64::from(used) / f64::from(all.max(1)))).collect()
 }
 
-/// Stages, SRAM and TCAM in percent against the parameter, which is drawn in powers; a line where it stops
-/// fitting.
+/// Draws stages, SRAM, TCAM and map RAM in percent over the parameter (logarithmic), with a mark at the first value
+/// that does not fit.
 pub(super) fn sweep(title: &str, sweep: &Sweep) -> Result<String, Failure> {
     let Sweep { key, points, .. } = sweep;
     let mut chart =

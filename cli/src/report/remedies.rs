@@ -10,7 +10,7 @@ use sluice_catalogue::Catalogue;
 use sluice_ir::Program;
 use sluice_report::{Remedy, remedies};
 
-/// Finds the changes that help, the smallest first.
+/// Finds the changes that make the program fit, the smallest first.
 pub(super) fn find(
     args: &ReportArgs,
     catalogue: &Catalogue,
@@ -46,7 +46,7 @@ pub(super) fn text(list: &[Remedy]) -> String {
     format!("\nAny one of these makes it fit\n{lines}")
 }
 
-/// Returns the same for machines.
+/// Returns the section as JSON.
 pub(super) fn json(list: &[Remedy]) -> Value {
     list.iter().map(Remedy::json).collect()
 }

@@ -1,4 +1,4 @@
-//! `sluice report --sweep`: the flag becomes a sweep; its result becomes files and text.
+//! `sluice report --sweep`: parses the range, runs the sweep, writes files and text.
 
 use super::{placed, plot, print};
 use crate::args::{ReportArgs, count};
@@ -17,16 +17,21 @@ struct Range {
     to: u64,
 }
 
-/// `key=1k..1M`
+/// Parses `key=1k..1M`.
 fn range(text: &str) -> Result<Range, Failure> {
-    let wrong =
-        |why: String| Failure::with_help(why, "write `--sweep key=FROM..TO`, such as `ipv4_routes=1k..1M`");
-    let (key, values) = text.split_once('=').ok_or_else(|| wrong(format!("`{text}` names no parameter")))?;
-    let (from, to) = values.split_once("..").ok_or_else(|| wrong(format!("`{values}` is no range")))?;
-    let number = |text: &str| count(text.trim()).map_err(|e| wrong(format!("`{text}` in `{values}`: {e}")));
+    let wrong = |why: String| {
+        Failure::with_help(why, "write `--sweep KEY=FROM..TO`, for example `--sweep ipv4_routes=1k..1M`")
+    };
+    let (key, values) =
+        text.split_once('=').ok_or_else(|| wrong(format!("--sweep `{text}` names no parameter")))?;
+    let (from, to) =
+        values.split_once("..").ok_or_else(|| wrong(format!("--sweep `{values}` is not a range")))?;
+    let number = |text: &str| {
+        count(text.trim()).map_err(|e| wrong(format!("--sweep range `{values}`: `{text}`: {e}")))
+    };
     let (from, to) = (number(from)?, number(to.trim_start_matches('='))?);
     if from == 0 || from > to {
-        return Err(wrong(format!("`{values}` is empty or begins at 0")));
+        return Err(wrong(format!("--sweep range `{values}`: FROM must be at least 1 and at most TO")));
     }
     Ok(Range { key: key.to_owned(), from, to })
 }
@@ -51,7 +56,7 @@ fn row(point: &SweepPoint) -> Vec<String> {
     }
 }
 
-/// Prints the sweep; exit 1 when no value fits.
+/// Runs and prints the sweep; fails with exit code 1 if no value fits.
 pub(super) fn run(
     args: &ReportArgs,
     catalogue: &Catalogue,

@@ -79,7 +79,7 @@ impl CsvText {
     /// Returns the text of the table.
     pub(crate) fn finish(self) -> Result<String, Failure> {
         let bytes = self.0.out.into_inner().map_err(|e| e.into_error())?;
-        String::from_utf8(bytes).map_err(|e| Failure::Inconsistent(format!("a table is no text: {e}")))
+        String::from_utf8(bytes).map_err(|e| Failure::Inconsistent(format!("a table is not UTF-8: {e}")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tables as files, row by row: CSV or Parquet, in bounded memory, under their name when they are complete.
+//! Tables as files, written row by row in bounded memory: CSV or Parquet. A file gets its name when it is complete.
 
 mod csv;
 mod parquet;
@@ -8,7 +8,7 @@ use crate::files::Pending;
 pub(crate) use csv::CsvText;
 use std::path::Path;
 
-/// What a column holds.
+/// Type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A number in every row.
@@ -46,10 +46,10 @@ impl From<Option<u64>> for Cell<'_> {
     }
 }
 
-/// How rows are written.
+/// Format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// A header line, comma-separated; nothing stands for a missing number.
+    /// Comma-separated with a header line; a missing number is empty.
     Csv,
     /// Zstd-compressed.
     Parquet,
@@ -67,7 +67,7 @@ enum Rows {
 }
 
 impl RowWriter {
-    /// Starts a table that will stand at `path`; `name` is what Parquet calls it.
+    /// Creates a table that will be at `path`; `name` is its name in Parquet.
     pub(crate) fn create(
         path: &Path,
         format: Format,

@@ -12,7 +12,7 @@ use parquet::schema::parser::parse_message_type;
 use std::fs::File;
 use std::sync::Arc;
 
-/// Rows of a row group.
+/// Number of rows of a row group.
 pub(super) const GROUP: usize = 1 << 16;
 
 pub(super) struct Parquet {
@@ -25,7 +25,7 @@ pub(super) struct Parquet {
 struct Held {
     kind: Kind,
     numbers: Vec<i64>,
-    /// 1 where there is a number.
+    /// 1 for a number, 0 for a missing one.
     levels: Vec<i16>,
     texts: Vec<ByteArray>,
 }
@@ -66,7 +66,7 @@ impl Parquet {
             match (column.kind, cell) {
                 (Kind::Text, Cell::Text(text)) => column.texts.push(ByteArray::from(*text)),
                 (Kind::Number | Kind::Optional, Cell::Number(number)) => {
-                    // Wider numbers wrap; none that is written reaches 2^63.
+                    // No number that is written reaches 2^63.
                     column.numbers.push(*number as i64);
                     column.levels.push(1);
                 }

@@ -6,7 +6,7 @@ use sluice_scenario::{Check, Outcome};
 /// Schema of the output.
 pub(super) const SCHEMA: &str = "sluice.run/1";
 
-/// All outcomes.
+/// Returns all outcomes as JSON.
 pub(super) fn value(outcomes: &[Outcome]) -> Value {
     let count = |wanted: Option<bool>| outcomes.iter().filter(|o| o.passed() == wanted).count();
     json!({

@@ -1,19 +1,20 @@
-//! Outcomes as a page of the handbook.
+//! Writes outcomes as a page of the handbook.
 
 use sluice_scenario::{Outcome, metric, names};
 use std::fmt::Write;
 
 const HEAD: &str = "# Scenarios of the shared buffer\n\n\
-<!-- Made by `sluice run --markdown`; a test fails when it is stale. -->\n\n\
-Each row is a scenario on a profile, run through the emulated switch by `sluice run`. FOUND is its last assertion; \
-CHECKS is how many there are. Ids are those of the facts sheet: `8.N` of its scenario list, `1.5.N` and `1.6.N` of its \
-golden vectors, `LN` of its lessons, names of its test catalogue.\n";
+Results of the scenarios that come with Sluice, one row per scenario and profile. `sluice run --markdown` prints this \
+page. CHECKS is the number of assertions; LAST CHECK, EXPECTED and FOUND are those of the last one. \
+[scenario-files.md](scenario-files.md) says how to write your own.\n\n\
+Ids refer to [model: buffer](model/buffer.md): `8.N` is row N of its §8, `1.5.N` and `1.6.N` are packet counts of its \
+§1.5 and §1.6, `LN` is a lesson of its §5, and names are those of the tests in its §6.2.\n";
 
 fn cell(text: &str) -> String {
     text.lines().next().unwrap_or("").replace('|', "\\|")
 }
 
-/// The page.
+/// Returns the page.
 pub(super) fn page(outcomes: &[Outcome]) -> String {
     let mut text =
         format!("{HEAD}\n| id | profile | what it shows | checks | last check | expected | found | |\n");
@@ -47,7 +48,7 @@ pub(super) fn page(outcomes: &[Outcome]) -> String {
     for metric::Row { name, arguments, unit, meaning } in metric::rows() {
         let _ = writeln!(text, "| `{name}` | {arguments} | {unit} | {meaning} |");
     }
-    text.push_str("\nWhat a profile says, worked out without the accounting, for packets of one group in an empty buffer:\n\n");
+    text.push_str("\nBreakpoints of a buffer profile, computed in closed form for packets of one group in an empty buffer:\n\n");
     text.push_str("| name | meaning |\n|---|---|\n");
     for (name, meaning) in names::TABLE {
         let _ = writeln!(text, "| `{name}` | {meaning} |");

@@ -1,4 +1,4 @@
-//! `sluice run`: scenarios on emulated switches, and whether what must be seen was seen.
+//! `sluice run`: runs buffer scenarios or contests of programs, and checks their expectations.
 
 mod contest;
 mod json;
@@ -21,24 +21,24 @@ use watch::{Finished, Form};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Files of scenarios or contests; none runs all scenarios that come with Sluice
+    /// Files of scenarios or contests [default: all scenarios that come with Sluice]
     pub(crate) files: Vec<PathBuf>,
-    /// Only scenarios whose id is this one, or begins with it and goes on with `.`, `-` or `/`; repeatable
+    /// Run only scenarios with this id, or with an id that continues it after `.`, `-` or `/`; repeatable
     #[arg(long, value_name = "ID")]
     pub(crate) filter: Vec<String>,
     /// List the scenarios instead of running them
     #[arg(long)]
     pub(crate) list: bool,
-    /// Print a table of all scenarios and what was found, as the handbook has it
+    /// Print the results as Markdown, the handbook's page docs/scenarios.md
     #[arg(long, conflicts_with_all = ["list", "output"])]
     pub(crate) markdown: bool,
     /// Folder for run.json, run.csv, run.md, a table and charts of each sweep, and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// With -o, a timeline of each device: what pools, groups and queues held while its scenario ran; repeatable
+    /// With -o, write a timeline of each device: contents of pools, groups and queues during its scenario; repeatable
     #[arg(long, value_enum, value_name = "FORMAT", requires = "output")]
     timelines: Vec<Form>,
-    /// Look at multiples of this time, for example 1us, instead of at every change
+    /// Sample at multiples of this time, for example 1us, instead of at every change
     #[arg(long, value_name = "TIME", value_parser = crate::timeline::interval, requires = "timelines")]
     timelines_every: Option<Duration>,
     /// Threads on which a contest's network runs; results do not depend on it
@@ -53,7 +53,9 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         (true, _) => {}
         (false, true) => return contest::run(contests, args, catalogue, as_json),
         (false, false) => {
-            return Err(Failure::input("contests and scenarios are run by commands of their own"));
+            return Err(Failure::input(
+                "a run takes either contests or scenarios, not both; use two commands",
+            ));
         }
     }
     let sources = Source::all(&args.files)?;

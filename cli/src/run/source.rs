@@ -1,4 +1,4 @@
-//! Files of scenarios and the profiles that they name: read here, or those that come with Sluice.
+//! Reads files of scenarios and the buffer profiles that they name; some of both come with Sluice.
 
 use crate::fail::Failure;
 use sluice_scenario::{ScenarioFile, shipped};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 /// A file of scenarios.
 pub(super) struct Source {
     pub(super) file: ScenarioFile,
-    /// Where it lies: profiles that it names are looked for beside it.
+    /// Folder of the file, in which the profiles that it names are searched.
     folder: Option<PathBuf>,
 }
 
 impl Source {
-    /// The files named, or all that come with Sluice.
+    /// Reads the files of these paths; without paths, returns all that come with Sluice.
     pub(super) fn all(paths: &[PathBuf]) -> Result<Vec<Source>, Failure> {
         if paths.is_empty() {
             let shipped = shipped::FILES.iter();
@@ -33,14 +33,14 @@ impl Source {
         Ok(Source { file, folder: folder.map(Path::to_owned) })
     }
 
-    /// The text of a profile: one that comes with Sluice, or a file beside the scenarios'.
+    /// Returns the text of a profile: one that comes with Sluice, or a file in the folder of the scenarios.
     pub(super) fn profile(&self, name: &str) -> Result<String, String> {
         if let Some(text) = shipped::profile(name) {
             return Ok(text.to_owned());
         }
         let known = "expected td2, th, th2, tofino, tofino2, voq, a, or a TOML file";
         let folder = self.folder.as_ref().filter(|_| name.ends_with(".toml"));
-        let folder = folder.ok_or_else(|| format!("no buffer profile `{name}`; {known}"))?;
+        let folder = folder.ok_or_else(|| format!("there is no buffer profile `{name}`; {known}"))?;
         let path = folder.join(name);
         std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}; {known}", path.display()))
     }

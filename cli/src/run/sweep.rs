@@ -1,4 +1,4 @@
-//! Sweeps as tables and charts: what each case has saved over the keys that were varied.
+//! Tables and charts of sweeps: the numbers that each case saved, against the keys that were varied.
 
 use crate::fail::Failure;
 use crate::rows::CsvText;
@@ -7,7 +7,7 @@ use sluice_scenario::{Outcome, Point};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-/// Keys and values of a case: `speed=25G fan_in=2`.
+/// Returns the keys and values of a case, such as `speed=25G fan_in=2`.
 fn keys(point: &Point) -> Vec<(&str, &str)> {
     point.case.split(' ').filter_map(|pair| pair.split_once('=')).collect()
 }
@@ -16,7 +16,7 @@ fn saved(points: &[Point]) -> BTreeSet<&str> {
     points.iter().flat_map(|p| p.saved.keys().map(String::as_str)).collect()
 }
 
-/// Returns a row for each case: the keys' values, then what was saved.
+/// Returns a row for each case: the values of the keys, then the saved numbers.
 pub(super) fn csv(outcome: &Outcome) -> Result<String, Failure> {
     let names = saved(&outcome.points);
     let heads = outcome.points.first().map_or_else(Vec::new, keys);
@@ -34,8 +34,8 @@ pub(super) fn csv(outcome: &Outcome) -> Result<String, Failure> {
     table.finish()
 }
 
-/// A chart of each saved number over the last key, a line for each combination of the others; none if that key has no
-/// numbers.
+/// Draws each saved number over the last key, with a line for each combination of the other keys. A key whose values
+/// are not numbers has no chart.
 pub(super) fn charts(outcome: &Outcome) -> Result<Vec<(String, String)>, Failure> {
     let mut charts = Vec::new();
     for name in saved(&outcome.points) {

@@ -1,4 +1,4 @@
-//! Outcomes for people: a table, what differed, the sums. And as CSV.
+//! Outcomes as text (a table, the differences, the totals) and as CSV.
 
 use crate::fail::Failure;
 use crate::rows::CsvText;
@@ -6,7 +6,7 @@ use crate::table::table;
 use sluice_scenario::{Check, Outcome};
 use std::fmt::Write;
 
-/// Longest text of a cell.
+/// Longest text of a cell, in characters.
 const WIDE: usize = 60;
 
 fn short(text: &str) -> String {
@@ -21,7 +21,7 @@ fn with_unit(text: &str, check: &Check) -> String {
     if check.unit.is_empty() { short(text) } else { format!("{} {}", short(text), check.unit) }
 }
 
-/// The report.
+/// Returns the report.
 pub(super) fn report(outcomes: &[Outcome]) -> String {
     let header = ["ID", "PROFILE", "RESULT", "CHECKS", "WHAT", "EXPECTED", "FOUND"];
     let rows = outcomes.iter().map(row).collect();
@@ -84,7 +84,7 @@ fn failure(outcome: &Outcome) -> String {
     text
 }
 
-/// Returns every assertion in a row.
+/// Returns a row for each assertion.
 pub(super) fn csv(outcomes: &[Outcome]) -> Result<String, Failure> {
     let names = ["id", "profile", "case", "line", "what", "expected", "actual", "unit", "passed"];
     let mut table = CsvText::new(&names)?;

@@ -1,4 +1,4 @@
-//! `--timelines`: what each device held while its scenario ran.
+//! `--timelines`: contents of each device during its scenario.
 
 use crate::files::{Folder, Pending};
 use crate::rows::Format;
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// What a timeline becomes.
+/// Format of a timeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Form {
     Csv,
@@ -48,7 +48,7 @@ impl Watch for One {
     }
 }
 
-/// Makes files in a folder for each device: `ID.PROFILE.CASE.timeline.csv`.
+/// Returns watches that write the files of each device: `ID.PROFILE.CASE.timeline.csv`.
 pub(super) fn watches(dir: &Path, forms: &[Form], finished: &Finished) -> Watches {
     let (dir, forms, finished) = (dir.to_owned(), forms.to_vec(), Rc::clone(finished));
     Box::new(move |device: Device<'_>| {
@@ -65,7 +65,7 @@ pub(super) fn watches(dir: &Path, forms: &[Form], finished: &Finished) -> Watche
     })
 }
 
-/// Gives the files to the folder.
+/// Moves the finished files to the folder.
 pub(super) fn hand_over(finished: &Finished, folder: &mut Folder) {
     for (file, path) in finished.borrow_mut().drain(..) {
         let name = path.file_name().and_then(|n| n.to_str()).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! `--timeline FILE`: what pools, priority groups and queues hold over time, as CSV, Parquet or a drawing.
+//! `--timeline FILE`: contents of pools, priority groups and queues over time, as CSV, Parquet or a drawing.
 //!
-//! Rows are written as they come; a drawing keeps a bounded number of points. So memory depends on places, not on how
-//! long a run is, and files are complete after Ctrl-C.
+//! Rows are written as they arise, and a drawing keeps a bounded number of points. So memory depends on the number of
+//! places, not on the length of a run, and files are complete after Ctrl-C.
 
 mod network;
 
@@ -17,21 +17,21 @@ use sluice_replay::{BoxError, Levels, RowSink};
 use sluice_switch::{Subject, TimelineRow};
 use std::path::{Path, PathBuf};
 
-/// What to draw timelines of, and where to.
+/// Flags of timelines.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Timelines")]
 pub(crate) struct TimelineArgs {
-    /// Write what pools, priority groups, headroom and queues hold over time, who is paused, and watermarks: .csv,
-    /// .parquet, or .svg for a drawing; repeatable. In a network tables have a column for the switch, and each switch has a
-    /// drawing of its own: FILE.SWITCH.svg
+    /// Write contents, pauses and watermarks of pools, priority groups, headroom and queues over time: .csv, .parquet,
+    /// or .svg for a drawing; repeatable. In a network tables have a column for the switch, and each switch has a
+    /// separate drawing: FILE.SWITCH.svg
     #[arg(long, value_name = "FILE", value_parser = target)]
     pub(crate) timeline: Vec<Target>,
-    /// Look at multiples of this time, for example 1us, instead of at every change
+    /// Sample at multiples of this time, for example 1us, instead of at every change
     #[arg(long, value_name = "TIME", value_parser = interval, requires = "timeline")]
     pub(crate) timeline_every: Option<Duration>,
 }
 
-/// A file and what it becomes.
+/// An output file and its format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) path: PathBuf,
@@ -70,7 +70,7 @@ const COLUMNS: [Column; 11] = [
     Column::new("paused", Kind::Optional),
 ];
 
-/// The values of a row; what a place does not have is missing.
+/// Returns the values of a row; values that a place does not have are missing.
 fn cells<'a>(row: &TimelineRow<'a>) -> [Cell<'a>; COLUMNS.len()] {
     let level = &row.level;
     let number = |n: u32| Cell::Number(n.into());
@@ -97,7 +97,7 @@ pub(crate) struct Files {
     tables: Vec<(RowWriter, PathBuf)>,
     drawings: Vec<PathBuf>,
     levels: Levels,
-    /// The first error: whoever reports rows cannot fail.
+    /// First error; kept, because [`Files::take`] returns none.
     error: Option<Failure>,
 }
 
@@ -150,7 +150,7 @@ impl Files {
     }
 }
 
-/// A drawing under construction.
+/// Writes a drawing; the file gets its name with [`Pending::finish`].
 fn draw(levels: &Levels, path: &Path) -> Result<Pending, Failure> {
     let mut chart = LineChart::new("Buffer over time", "time, us", "cells");
     for line in levels.lines() {

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub(crate) struct NetworkFiles {
     tables: Vec<RowWriter>,
     drawings: Vec<PathBuf>,
-    /// By switch: its name, and what is drawn of it.
+    /// By switch: its name, and the levels to draw.
     switches: Vec<(String, Levels)>,
 }
 

@@ -13,7 +13,7 @@ fn a_route_that_goes_away_stops_the_packets_behind_it() {
     let input = format!("0@{}", text(&trace));
     let all = json(&["replay", "l3-ecmp", "-i", &input, "--json"]);
     assert_eq!(all["packets"]["out"], 20);
-    // The default action alone changes nothing while the entry stands.
+    // A change of the default action has no effect while the entry exists.
     let with = |lines: &str, extra: &[&str]| {
         fs::write(&changes, lines).unwrap();
         let mut args = vec!["replay", "l3-ecmp", "-i", &input, "--json", "--changes", text(&changes)];
@@ -40,7 +40,7 @@ fn properties_hear_of_changes() {
     let (trace, changes) = (dir.path().join("in.pcap"), dir.path().join("changes.txt"));
     let frames: Vec<(u32, Vec<u8>)> = (0..20).map(|n| (n * 1_000, udp(7, 100))).collect();
     fs::write(&trace, pcap(&frames)).unwrap();
-    // All neighbours are behind another port from then on.
+    // All neighbours are at another port from then on.
     let to = "02:00:00:00:02:08 02:00:00:00:00:01 136 1";
     let later: String =
         (0..15).map(|n| format!("@9500ns table_modify neighbor rewrite {n} {to}\n")).collect();

@@ -94,8 +94,8 @@ impl Flat {
         (number, start + end)
     }
 
-    /// Skips what may stand between sections of one citation: lower-case words, numbers, commas and dashes. Returns the
-    /// offset and the character there, or no character if the text between is too long.
+    /// Skips the text that may be between sections of one citation: lower-case words, numbers, commas and dashes.
+    /// Returns the offset and the character there, or no character if the text between is too long.
     fn gap(&self, at: usize) -> (usize, Option<char>) {
         let rest = &self.text[at..];
         // A section that ends with a full stop ends the sentence.
@@ -108,7 +108,7 @@ impl Flat {
         end.map_or((at, None), |end| (at + end, rest[end..].chars().next()))
     }
 
-    /// Lines that cite a sheet outside the repository: the word `facts`, a name and a section.
+    /// Returns the lines that cite a document outside the repository: the word `facts`, a name and a section.
     fn sheets(&self) -> Vec<usize> {
         let lower = self.text.to_ascii_lowercase();
         lower
@@ -142,7 +142,7 @@ fn headings(page: &str) -> Result<BTreeSet<String>, String> {
     Ok(found)
 }
 
-/// What is wrong with a citation, if anything.
+/// Returns the fault of a citation; `None` if it resolves.
 fn fault(pages: &Pages, citation: &Citation) -> Option<String> {
     let Citation { page, section, .. } = citation;
     match pages.get(page) {

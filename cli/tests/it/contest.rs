@@ -132,7 +132,7 @@ fn files_that_make_no_sense_are_refused_with_the_place() {
     )
     .unwrap();
     let (code, _, error) = run(dir.path(), &["run", "small.toml", "other.toml"]);
-    assert!(code == 2 && error.contains("commands of their own"), "{error}");
+    assert!(code == 2 && error.contains("either contests or scenarios"), "{error}");
     let (code, _, error) = run(dir.path(), &["run", "small.toml", "-o", "x", "--timelines", "svg"]);
     assert!(code == 2 && error.contains("--timelines is for scenarios"), "{error}");
 }

@@ -15,7 +15,7 @@ fn the_embedded_trace_tells_the_life_of_a_flow() {
     let names: Vec<&str> = first.split_whitespace().collect();
     assert_eq!((names[0], names[1]), ("10.0.0.1", "leaf0"), "{story}");
     assert_eq!(names[names.len() - 2..], ["leaf1", "10.0.1.1"]);
-    // What belongs to a move, in this order.
+    // Messages of a move, in this order.
     let mut from = 0;
     for what in [
         "RTT_REQUEST 0, epoch 1",

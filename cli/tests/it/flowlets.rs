@@ -20,8 +20,8 @@ fn the_sample_has_the_flowlets_that_it_was_made_with() {
     let census = &report["census"];
     assert_eq!((census["flows"].as_u64(), census["frames"].as_u64()), (Some(49), Some(1_080)));
     let of = |n: usize| census["timeouts"][n]["flowlets"].as_u64().unwrap();
-    // Every packet its own; five bursts of 48 flows and the flow that never pauses; pauses of 90, 94 and 98 us and the
-    // 2 us behind a burst's last packet are no longer than 100 us; nothing pauses longer than 280 us.
+    // First timeout: each packet is a flowlet. Second: five bursts of 48 flows, and the flow that never pauses. Third: gaps
+    // of 90, 94 and 98 us and the 2 us after a burst are at most 100 us. Fourth: no gap is longer than 280 us.
     assert_eq!([of(0), of(1), of(2), of(3)], [1_080, 241, 241 - 3 * 4, 49]);
 }
 
@@ -70,8 +70,8 @@ fn output_is_whole_listed_and_the_same_again() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     for (args, said) in [
-        (&["--timeouts", "5us..1us"][..], "longer than"),
-        (&["--timeouts", "0ns"], "ends a flowlet at every packet"),
+        (&["--timeouts", "5us..1us"][..], "FROM must be at most TO"),
+        (&["--timeouts", "0ns"], "would end a flowlet at every packet"),
         (&["--elastic", "40G"], "2 to 8"),
         (&["--elastic", "40G,20G", "--coin", "1,0"], "never taken"),
         (&["--through", "letflux"], "did you mean `letflow`"),

@@ -13,7 +13,7 @@ fn sluice(args: &[&str]) -> std::process::Output {
     Command::cargo_bin("sluice").unwrap().args(args).output().unwrap()
 }
 
-/// Runs `gen` with these words and the file behind `-o`; its frames.
+/// Runs `gen` with these arguments and `-o FILE`, and returns the frames of the file.
 fn frames(dir: &TempDir, name: &str, words: &str) -> Vec<(CaptureTime, Vec<u8>)> {
     let path = dir.path().join(name);
     generate(&path, words);
@@ -37,7 +37,7 @@ fn generate(path: &Path, words: &str) -> Value {
     serde_json::from_slice(&out.stdout).unwrap()
 }
 
-/// What a refused run says on stderr; it exits with 2 and leaves nothing.
+/// Runs `gen`, which must fail with exit code 2 without files, and returns its stderr.
 fn refused(words: &str) -> String {
     let dir = folder();
     let path = dir.path().join("x.pcap");
@@ -270,12 +270,12 @@ fn mistakes_say_what_was_found_and_expected() {
         ("udp --dscp 64", "dscp: found 64, expected 0 to 63"),
         ("udp --vlan 4096", "vlan: found 4096, expected 0 to 4095"),
         ("udp --qinq 5", "--vlan"),
-        ("udp --on 5us", "--on means nothing to the arrivals chosen"),
+        ("udp --on 5us", "--on is for --arrivals onoff"),
         ("udp --arrivals onoff --on 1ps", "on: found 1, expected 67200 to"),
-        ("udp --arrivals incast --flows 5", "--flows 5 and 16 senders"),
-        ("udp --link 5us", "--link is no bit rate"),
+        ("udp --arrivals incast --flows 5", "--flows 5 does not match 16 senders"),
+        ("udp --link 5us", "--link is not a bit rate"),
         ("udp --duration soon", "duration: found `soon`, expected a time"),
-        ("udp --packets many", "expected a number as 1000, 10k or 2M"),
+        ("udp --packets many", "expected a number such as 1000, 10k or 2M"),
         ("udp --smac 02:00", "MAC address"),
         ("roce --mtu 1000", "mtu: found `1000`, expected 256, 512, 1024, 2048 or 4096"),
         ("vxlan --vni 16777216", "vni: found 16777216, expected 0 to 16777215"),
@@ -292,7 +292,7 @@ fn mistakes_say_what_was_found_and_expected() {
     let dir = folder();
     let out = sluice(&["gen", "udp", "--format", "pcap", "-o", dir.path().to_str().unwrap()]);
     assert_eq!(out.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&out.stderr).contains("is there already and is no file"));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("exists and is not a regular file"));
     let out = sluice(&["gen", "udp", "-o", "trace.bin"]);
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("name it .pcapng or .pcap"));

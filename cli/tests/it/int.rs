@@ -14,7 +14,7 @@ fn sluice(args: &[&str]) -> Command {
     command
 }
 
-/// What `int` makes of the sample: INT on ports 1 and 16, reports on port 31.
+/// Replays the sample through `int`: INT on ports 1 and 16, reports on port 31.
 fn replayed(dir: &Path) -> PathBuf {
     let out = dir.join("replay");
     sluice(&["replay", "int", "-o", out.to_str().unwrap()]).assert().success();
@@ -56,7 +56,7 @@ fn what_the_program_writes_is_decoded_hop_by_hop() {
     assert!(text.contains("by node and egress port") && text.contains("more; -o DIR writes all"), "{text}");
 }
 
-/// A classic pcap of one frame: UDP with DSCP 0x17 and these bytes behind it.
+/// Returns a classic pcap of one frame: UDP with DSCP 0x17 and these bytes as payload.
 fn broken(dir: &Path) -> PathBuf {
     let mut frame = vec![0; 12];
     frame.extend([0x08, 0, 0x45, 0x17 << 2, 0, 44, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
@@ -141,7 +141,7 @@ fn wireshark_shows_the_same() {
     assert_eq!(tshark(&broken, "sluice_int.broken", &["frame.number"]).unwrap().len(), 1);
 }
 
-/// So many RoCEv2 packets with this behind UDP, from the first host of a chain to its last one.
+/// Writes a capture of RoCEv2 packets with `payload` after UDP, from the first host of a chain to its last one.
 fn to_the_end(dir: &Path, switches: u8, payload: &[u8], packets: u64) -> PathBuf {
     let ip = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, switches - 1, 1].into());
     let builder =
@@ -159,7 +159,8 @@ fn to_the_end(dir: &Path, switches: u8, payload: &[u8], packets: u64) -> PathBuf
     path
 }
 
-/// Over seven switches: the paper's header is full after five; of the simulator's slots the first two are written twice.
+/// Over seven switches: the paper's header is full after five; of the simulator's slots the first two are written
+/// twice.
 #[test]
 fn hpccs_header_is_decoded_in_both_layouts() {
     let dir = tempfile::tempdir().unwrap();

@@ -240,12 +240,12 @@ fn what_cannot_be_is_refused_with_its_place() {
     let (code, none) = refused(&["replay", "l3-ecmp", "--topology", "chain"]);
     assert_eq!(code, 2);
     assert!(
-        none.contains("a network has no embedded trace") && none.contains("hosts are at s0:0 (10.0.0.1)"),
+        none.contains("a network has no embedded sample") && none.contains("hosts are at s0:0 (10.0.0.1)"),
         "{none}"
     );
     let (code, _) = refused(&["replay", "l3-ecmp", "--threads", "2", "-i", &input("0")]);
     assert_eq!(code, 2);
-    // Nothing is left behind.
+    // No file remains.
     let out = dir.path().join("out");
     refused(&["replay", "l3-ecmp", "--topology", "chain", "-o", text(&out), "-i", "s0:0@missing.pcap"]);
     assert!(!out.exists() || files(&out).is_empty());

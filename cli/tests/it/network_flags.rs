@@ -54,7 +54,7 @@ fn assert_same(dir: &Path, [alone, network]: &[Value; 2]) {
         alone.as_object_mut().unwrap().remove(key);
     }
     for (key, value) in network["switches"][0].as_object().unwrap() {
-        // What a search has to say stands with the network.
+        // Warnings of a rate search are in the summary of the network alone.
         if key != "warnings" {
             assert_eq!(value, &alone[key], "{key}");
         }
@@ -119,7 +119,7 @@ fn one_switch_is_searched_covered_and_traced_as_in_a_plain_replay() {
         let mut network: Vec<String> =
             network.iter().map(|line| line.strip_prefix("s0: ").unwrap_or(line).to_owned()).collect();
         assert!(plain.len() > 300);
-        // Pieces stand in order of time, which a plain trace does not care for.
+        // Events are in order of time here, but not in the trace of a single switch.
         plain.sort();
         network.sort();
         assert_eq!(plain, network);
@@ -251,8 +251,8 @@ fn entries_and_changes_are_for_the_switches_that_they_name() {
     assert_eq!(out(&run(&["--entries", text(&empty)])), 0);
     for (entries, said) in [
         (vec!["leaf9=x.toml"], "there is no switch `leaf9`"),
-        (vec!["a.toml", "b.toml"], "a.toml is for all switches already"),
-        (vec![named.as_str(), named.as_str()], "switch `leaf0` has a file already"),
+        (vec!["a.toml", "b.toml"], "a.toml is already given for all switches"),
+        (vec![named.as_str(), named.as_str()], "switch `leaf0` already has a file"),
         (vec!["leaf0=missing.toml"], "switch `leaf0`: cannot read missing.toml"),
     ] {
         let flags: Vec<&str> = entries.iter().flat_map(|e| ["--entries", e]).collect();
@@ -322,7 +322,7 @@ fn a_timeline_has_a_column_for_the_switch_and_a_drawing_for_each() {
     let last = |rows: &[(u64, Place, u64)]| -> BTreeMap<Place, u64> {
         rows.iter().map(|(_, place, cells)| (place.clone(), *cells)).collect()
     };
-    // What was never seen to hold anything has no row.
+    // Places that held nothing at any sample have no row.
     let seen = last(&sampled);
     assert!(seen.len() > 10 && seen.iter().all(|(place, cells)| last(&every)[place] == *cells));
     assert!(last(&every).values().all(|cells| *cells == 0), "everything has left");

@@ -1,4 +1,4 @@
-//! `--obey-pfc`: captures behind senders that obey pauses over a cable.
+//! `--obey-pfc`: captures of senders that obey pauses over a cable.
 
 use crate::support::{json, ok, refused};
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn a_sender_that_obeys_holds_packets_back() {
         );
         assert_eq!(obeyed["packets"]["in"], free["packets"]["in"]);
         assert_eq!(obeyed["packets"]["dropped"], 0);
-        // What was on its way when the pause was asked for: the longer the cable, the more.
+        // Bytes on the cable when the pause was requested grow with the length of the cable.
         assert!(depth(&obeyed) < depth(&free) && depth(&obeyed) > last, "{cable}: {}", depth(&obeyed));
         last = depth(&obeyed);
     }

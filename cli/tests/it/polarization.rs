@@ -98,7 +98,7 @@ fn flows_come_from_a_capture_and_networks_from_a_file() {
         assert!(out.contains(part), "{part}\n{out}");
     }
     assert!(refused(&["polarization", "--topology", "ring"]).contains("did you mean `dring`"));
-    // The text of the ns-3 simulators, and a builder: two hosts behind two edges over two switches.
+    // The format of the ns-3 simulators, and a builder: two hosts at two edges over two switches.
     let ns3 = dir.path().join("ns3.txt");
     fs::write(
         &ns3,
@@ -121,8 +121,8 @@ fn flows_come_from_a_capture_and_networks_from_a_file() {
     assert!(refused(&["polarization", "--capture", net]).contains("net.toml"));
 }
 
-/// The sample of `ecmp` and `wcmp` are flows that the same hash has picked out: a plain hash sends them all one way, and so
-/// does a table of as many members as weights; what the planners make spreads them.
+/// The sample of `ecmp` and `wcmp` are flows that the same hash has picked out: a plain hash sends them all one way,
+/// and so does a table of as many members as weights; what the planners make spreads them.
 #[test]
 fn the_sample_shows_what_replication_is_for() {
     let north = |args: &[&str]| -> Vec<u64> {
@@ -148,5 +148,5 @@ fn hashing_is_explained() {
     let json: Value = serde_json::from_str(&ok(&["--json", "explain", "hashing"])).unwrap();
     assert_eq!(json["hashing"]["params"]["ports"], "8");
     assert!(refused(&["explain", "hashing", "--set", "port=8"]).contains("nearest is `ports`"));
-    assert!(refused(&["explain", "no_route", "--set", "ports=8"]).contains("nothing to plan"));
+    assert!(refused(&["explain", "no_route", "--set", "ports=8"]).contains("no effect on this word"));
 }

@@ -75,7 +75,7 @@ fn loops_limits_and_durations() {
     let dir = folder("loops");
     let trace = pcap(&[(0, udp(1, 60)), (100, udp(2, 60))]);
     let i = input(dir.path(), 0, "t.pcap", &trace);
-    // A loop begins when the last frame of the one before is off the line: without time, at its stamp.
+    // A loop begins when the last frame of the loop before is off the line; without time, at its timestamp.
     assert_eq!(times(&["-i", &i, "--loop", "3"]), [0, 100_000, 100_000, 200_000, 200_000, 300_000]);
     assert_eq!(times(&["-i", &i, "--loop", "0", "--limit", "3"]).len(), 3);
     assert_eq!(times(&["-i", &i, "--loop", "0", "--pps", "1000000", "--duration", "5us"]).len(), 6);
@@ -115,7 +115,7 @@ fn every_loop_has_addresses_of_its_own() {
         frames
             .iter()
             .map(|f| {
-                // Some neighbours are behind a tag.
+                // Frames to some neighbours have a VLAN tag.
                 let at = if f.data[12..14] == [0x81, 0] { 18 } else { 14 };
                 let ip = ipv4::View::new(&f.data[at..]).unwrap();
                 assert!(ip.checksum_ok());
@@ -127,7 +127,7 @@ fn every_loop_has_addresses_of_its_own() {
     assert_eq!(addresses(&[]), [(s, d); 3]);
     assert_eq!(addresses(&["--unique-ip=src"]), [(s, d), (s + 1, d), (s + 2, d)]);
     assert_eq!(addresses(&["--loop-rewrite=dst"]), [(s, d), (s, d + 1), (s, d + 2)]);
-    // The source lies above the destination here, so it moves down.
+    // The source address is above the destination address here, so it decreases.
     assert!(s > d);
     assert_eq!(addresses(&["--unique-ip"]), [(s, d), (s - 1, d + 1), (s - 2, d + 2)]);
 }
@@ -150,7 +150,7 @@ fn standard_input_is_an_input_like_others() {
     for (args, word) in [
         (&["--loop", "2"][..], "--loop reads its inputs more than once"),
         (&["--find-ndr"], "--find-ndr reads its inputs more than once"),
-        (&["-i", "1@-"], "two inputs are standard input"),
+        (&["-i", "1@-"], "more than one input is standard input"),
     ] {
         let out = run(args, &trace);
         let stderr = String::from_utf8_lossy(&out.stderr);
@@ -306,7 +306,7 @@ fn ctrl_c_ends_the_wait_for_a_silent_pipe() {
 #[test]
 fn packets_are_commented_when_asked() {
     let dir = folder("comments");
-    // Congestion experienced; the check sum follows.
+    // Congestion experienced; the checksum changes with it.
     let mut marked = udp(1, 80);
     marked[15] = 3;
     marked[25] -= 3;

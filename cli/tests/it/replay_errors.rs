@@ -3,7 +3,7 @@
 use crate::support::*;
 use std::path::Path;
 
-/// What a run over these bytes says on stderr, with its exit code; stdout and folder must be empty if it fails.
+/// Runs over these bytes and returns exit code and stderr; stdout and folder must be empty if the run fails.
 fn complaint(dir: &Path, name: &str, bytes: &[u8]) -> (i32, String) {
     let (path, out, drops) = (dir.join(name), dir.join("out"), dir.join("drops.pcapng"));
     std::fs::write(&path, bytes).unwrap();
@@ -14,7 +14,7 @@ fn complaint(dir: &Path, name: &str, bytes: &[u8]) -> (i32, String) {
     (result.0, result.1.replace(text(dir), "DIR"))
 }
 
-/// Five sound records of 76 bytes behind a header of 24.
+/// Returns five valid records of 76 bytes after a header of 24.
 fn five() -> Vec<u8> {
     pcap(&[(0, udp(1, 60)), (1000, udp(2, 60)), (2000, udp(3, 60)), (3000, udp(4, 60)), (4000, udp(5, 60))])
 }
@@ -190,7 +190,7 @@ fn packets_that_end_inside_a_header_are_named_by_record() {
 fn odd_records_are_sent_and_told() {
     let dir = folder("odd");
     let path = dir.path().join("t.pcap");
-    // Captured beyond original in record 2, stamp backwards in record 3, nothing at all in record 4, then giants.
+    // Record 2: captured length above the original. Record 3: an earlier timestamp. Record 4: no bytes. Then giants.
     let mut bytes = pcap(&[(0, udp(1, 60)), (90, udp(1, 60)), (50, udp(1, 60)), (95, vec![])]);
     bytes = patched(bytes, 24 + 76 + 12, 40);
     let mut giant = udp(1, 60);

@@ -56,7 +56,7 @@ fn a_sweep_finds_the_largest_value_that_fits() {
     let largest = sweep["largest_that_fits"].as_u64();
     let fits = |value: u64| points.iter().find(|p| p["value"] == value).unwrap()["fits"] == true;
     match largest {
-        // The one behind it was tried and does not fit.
+        // The next value was tried and does not fit.
         Some(largest) if largest < 180_240 => assert!(fits(largest) && !fits(largest + 1)),
         Some(_) => assert!(points.iter().all(|p| p["fits"] == true)),
         None => assert_eq!(out.status.code(), Some(1)),
@@ -69,7 +69,7 @@ fn a_sweep_finds_the_largest_value_that_fits() {
 fn mistakes_in_words_are_named() {
     for (args, word) in [
         (&["report", "l3-ecmp", "--sweep", "ipv4_routes"][..], "names no parameter"),
-        (&["report", "l3-ecmp", "--sweep", "ipv4_routes=9..3"], "is empty"),
+        (&["report", "l3-ecmp", "--sweep", "ipv4_routes=9..3"], "FROM must be at least 1"),
         (&["report", "l3-ecmp", "--sweep", "ipv4_rotues=1..2"], "ipv4_routes"),
         (&["report", "l3-ecmp", "--compare", "chip=tofino3"], "tofino3"),
         (&["report", "l3-ecmp", "--compare", "l4-ecmp"], "l4-ecmp"),
@@ -118,7 +118,7 @@ fn two_aims_and_fewer_means_are_placed_as_asked() {
     assert!(code == 2 && why.contains("there is no optimisation `luck`"), "{code} {why}");
 }
 
-/// What a browser makes of the page is what was written: nothing is repaired, fetched or lost, and it prints.
+/// A browser shows the page as it was written: it repairs, fetches and loses nothing, and can print it.
 #[test]
 fn the_page_opens_and_prints_in_a_browser_without_network() {
     let Some(browser) = ["chromium", "chromium-browser", "google-chrome"]

@@ -1,12 +1,12 @@
-//! `sluice run`: every row of the facts sheet on the shared buffer has a scenario, all pass, the handbook's table is
-//! theirs, and files that are wrong are refused with their line.
+//! `sluice run`: every row of the model page (model: buffer §8) has a scenario, all scenarios pass, `docs/scenarios.md`
+//! lists their results, and wrong files are refused with their line.
 
 use crate::support::*;
 use expect_test::expect_file;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Tests of the catalogue (model: buffer §6.2), as their classes are called there.
+/// Names of the test classes of the catalogue (model: buffer §6.2).
 const CATALOGUE: [&str; 32] = [
     "PFCtest",
     "PFCXonTest",
@@ -58,10 +58,10 @@ const GOLDEN: [&str; 12] = [
     "1.6.th2-19",
 ];
 
-/// Rows of the scenario list that others stand for: model: buffer §8.1 rows 11 and 12 are the golden vectors.
+/// Rows without a scenario with their number: rows 11 and 12 are the golden vectors (model: buffer §8.1).
 const STOOD_FOR: [u32; 2] = [11, 12];
 
-/// Every id that must be there.
+/// Returns all ids that must exist.
 fn wanted() -> Vec<String> {
     let rows = (1..=80).filter(|row| !STOOD_FOR.contains(row)).map(|row| format!("8.{row}"));
     let lessons = (1..=14).map(|n| format!("L{n}"));
@@ -72,7 +72,7 @@ fn wanted() -> Vec<String> {
 }
 
 #[test]
-fn every_row_of_the_sheet_passes_on_its_profiles() {
+fn every_row_of_the_model_page_passes_on_its_profiles() {
     let dir = folder("scenarios");
     let out = dir.path().join("out");
     let run = json(&["--json", "run", "-o", text(&out)]);
@@ -84,7 +84,7 @@ fn every_row_of_the_sheet_passes_on_its_profiles() {
     for scenario in scenarios {
         let checks = scenario["checks"].as_array().unwrap();
         match scenario["not_applicable"].as_str() {
-            // What is not run says why, and only rows about hosts are not.
+            // A scenario that is not run gives a reason; only rows about hosts are not run.
             Some(reason) => assert!(reason.contains(" host") && scenario["passed"].is_null(), "{scenario}"),
             None => {
                 assert!(!checks.is_empty() && scenario["passed"] == true, "{scenario}");
@@ -103,7 +103,7 @@ fn every_row_of_the_sheet_passes_on_its_profiles() {
     expect_file![path].assert_eq(&page);
 }
 
-/// A scenario file with these lines behind its head.
+/// Writes a scenario file with these lines after its head, and returns its path.
 fn file(dir: &std::path::Path, rest: &str) -> String {
     let head = "[[scenario]]\nid = \"mine\"\nsource = \"here\"\ntitle = \"mine\"\ndevice = { profiles = [\"a\"], ports = 4 }\n";
     let path = dir.join("mine.toml");
@@ -129,7 +129,7 @@ fn what_fails_says_what_differs() {
     let value: Value = serde_json::from_slice(&found.stdout).unwrap();
     let one = &value["scenarios"][0];
     assert_eq!((&one["passed"], &one["expected"], &one["actual"]), (&false.into(), &"2".into(), &"1".into()));
-    // An invariant is no matter of a file, but a step that cannot be carried out is: exit 1, with its line.
+    // A step that cannot be carried out fails its scenario: exit code 1, with the step's line.
     let path =
         file(dir.path(), "steps = [{ send = { from = 9, to = 1 } }, { expect = { what = \"total\" } }]\n");
     let found = sluice(&["run", &path]);

@@ -1,4 +1,4 @@
-//! What the tests of the binary share: running it, small captures, reading what it wrote.
+//! Helpers of the tests of the binary: running it, small captures, reading its files.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use sluice_pcaps::capture::{CaptureReader, CaptureTime};
 use sluice_pcaps::wire::Checksum;
 use std::path::Path;
 
-/// The stamp that the offsets of [`pcap`] count from.
+/// Timestamp from which the offsets of [`pcap`] count.
 pub(crate) const ORIGIN: CaptureTime = CaptureTime::from_secs(100);
 /// 10.200.0.9, where [`udp`] sends from.
 pub(crate) const SOURCE: u32 = 0x0ac8_0009;

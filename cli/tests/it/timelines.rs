@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a row is about, and its values by column.
+/// Subject of a row, and its values by column.
 type Place = (String, String, u64);
 type Row = (u64, Place, BTreeMap<&'static str, u64>);
 

@@ -1,4 +1,4 @@
-//! `sluice replay --topology`: flags become a replay through a network; its results become files and text.
+//! `sluice replay --topology`: turns flags into a replay through a network, and its results into files and text.
 
 mod resolve;
 mod story;
@@ -84,7 +84,7 @@ pub(super) fn run(
     let options = Options { schedule: Schedule { pace, ..schedule }, ..options };
     let mut agent = hot_flows::of_network(args, catalogue, &network.switches, &positions)?;
     let prepared = replay(&options).prepare(&mut executors)?;
-    // Files are begun when nothing can be wrong with the inputs' names any more.
+    // Files are created only after all inputs were opened.
     let mut files = Files::create(args, &network.switches)?;
     let mut watch = story::Watch::new(args, catalogue, &network.switches);
     let every = args.timelines.timeline_every;
@@ -130,7 +130,7 @@ pub(super) fn run(
     verdict(outcome.is_conserved(), outcome.interrupted, outcome.has_violations())
 }
 
-/// Returns properties and points of each switch, as `--check` and `--coverage` ask for.
+/// Returns properties and coverage points of each switch, for `--check` and `--coverage`.
 fn checks(args: &ReplayArgs, catalogue: &Catalogue, network: &NetworkSetup) -> Vec<Checks> {
     let mut known: Vec<(&Arc<Placed>, Points)> = Vec::new();
     let mut points = |placed| {
@@ -256,7 +256,7 @@ fn write_files(
     folder.finish(dir)
 }
 
-/// The programs on the chip: a report for each, named after the first switch that runs it.
+/// Adds a report for each placed program, named after the first switch that runs it.
 fn reports(folder: &mut Folder, dir: &Path, switches: &[SwitchSetup]) -> Result<(), Failure> {
     let mut known: Vec<&Arc<Placed>> = Vec::new();
     for SwitchSetup { name, placed, .. } in switches {

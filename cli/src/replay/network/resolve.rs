@@ -1,4 +1,4 @@
-//! Flags that name a network become one: topology, programs, ports.
+//! Resolves the flags of a network: topology, programs, entries, ports.
 
 use crate::args::ReplayArgs;
 use crate::fail::Failure;
@@ -18,14 +18,14 @@ use sluice_replay::network::parse_changes;
 use sluice_switch::SwitchConfig;
 use std::path::{Path, PathBuf};
 
-/// A network ready to be made.
+/// A network that can be built.
 pub(super) struct Resolved {
     pub(super) deployment: Deployment,
-    /// What the user said to no effect, as the topology's file says something else.
+    /// Warnings about flags without effect, because the topology's file overrides them.
     pub(super) unused: Vec<String>,
 }
 
-/// Files that a topology names; their paths begin at its own folder. Those that the user names are where they say.
+/// Finds files. Paths in a topology are relative to its folder; paths of the command line are used as they are.
 struct Folder {
     base: PathBuf,
     own: Vec<String>,
@@ -50,7 +50,7 @@ impl Files for Folder {
     }
 }
 
-/// The network that the arguments ask for.
+/// Returns the network for the arguments.
 pub(super) fn network(
     args: &ReplayArgs,
     catalogue: &Catalogue,
@@ -61,7 +61,7 @@ pub(super) fn network(
     let entries = Entries::parse(&args.entries, &blueprint)?;
     if let Some(switch) = blueprint.switches.iter().find(|s| !is_plain(&s.name)) {
         let help = "use letters, digits, `-`, `_` and `.`";
-        let text = format!("{topology}: switch `{}`: this name is no file name", switch.name);
+        let text = format!("{topology}: switch `{}`: this name cannot be part of a file name", switch.name);
         return Err(Failure::with_help(text, help));
     }
     let speed = args.port_speed.as_deref().map(str::parse::<BitRate>).transpose();
@@ -76,7 +76,7 @@ pub(super) fn network(
         config,
     };
     resolve::stage(catalogue, &args.program)?;
-    // Who names a switch means it, whatever the topology says.
+    // Entries that the user gives for one switch override those of the topology.
     for (switch, file) in &entries.of {
         blueprint.switches[*switch].entries = Some(file.clone());
     }
@@ -108,7 +108,7 @@ pub(super) fn network(
     }
 }
 
-/// Arguments in whose place a topology's file has its own words.
+/// Returns a warning for each argument that the topology's file overrides.
 fn unused(args: &ReplayArgs, blueprint: &Blueprint, deployment: &Deployment) -> Vec<String> {
     let switches = || deployment.network.switches.iter();
     let mut unused = Vec::new();
@@ -148,7 +148,7 @@ fn unused(args: &ReplayArgs, blueprint: &Blueprint, deployment: &Deployment) -> 
     unused
 }
 
-/// What `--entries` says: a file for all switches that run the program, files for some.
+/// Files of `--entries`: one for all switches that run the program, and files for single switches.
 #[derive(Default)]
 struct Entries {
     all: Option<String>,
@@ -158,13 +158,13 @@ struct Entries {
 impl Entries {
     fn parse(texts: &[String], blueprint: &Blueprint) -> Result<Entries, Failure> {
         let usage =
-            "write --entries FILE once, and --entries SWITCH=FILE once for each switch that has others";
+            "write --entries FILE at most once, and --entries SWITCH=FILE at most once for each switch";
         let mut entries = Entries::default();
         for text in texts {
             let named = text.split_once('=').filter(|_| !Path::new(text).exists());
             let Some((name, file)) = named else {
                 if let Some(first) = entries.all.replace(text.clone()) {
-                    let text = format!("--entries {text}: {first} is for all switches already");
+                    let text = format!("--entries {text}: {first} is already given for all switches");
                     return Err(Failure::with_help(text, usage));
                 }
                 continue;
@@ -176,7 +176,7 @@ impl Entries {
                 ));
             };
             if entries.of.iter().any(|(known, _)| *known == switch) {
-                let text = format!("--entries {text}: switch `{name}` has a file already");
+                let text = format!("--entries {text}: switch `{name}` already has a file");
                 return Err(Failure::with_help(text, usage));
             }
             entries.of.push((switch, file.to_owned()));
@@ -188,7 +188,7 @@ impl Entries {
         self.of.iter().map(|(_, file)| file).chain(&self.all).cloned().collect()
     }
 
-    /// Why the file for all switches is for none.
+    /// Returns a warning if no switch uses the file for all switches.
     fn unused(&self, program: &str, blueprint: &Blueprint, deployment: &Deployment) -> Option<String> {
         let file = self.all.as_ref()?;
         let switches = blueprint.switches.iter().zip(&deployment.network.switches);
@@ -203,7 +203,7 @@ impl Entries {
     }
 }
 
-/// Captures are named after switches.
+/// Returns true if a name can be part of a file name; captures are named after switches.
 fn is_plain(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     !name.is_empty() && name.chars().all(plain) && !name.starts_with('.')
@@ -217,7 +217,7 @@ impl Resolved {
         for text in texts {
             let (port, rate) = text
                 .split_once('=')
-                .ok_or_else(|| Failure::with_help(format!("port `{text}` has no speed"), usage))?;
+                .ok_or_else(|| Failure::with_help(format!("--port {text}: the speed is missing"), usage))?;
             let (switch, port) = self.port(port).map_err(|e| match e {
                 Failure::Input { text, .. } => Failure::with_help(format!("--port {text}"), usage),
                 other => other,
@@ -229,7 +229,7 @@ impl Resolved {
         Ok(())
     }
 
-    /// The port that a user named: `leaf0:3` or `leaf0:dev:137`.
+    /// Parses the name of a port: `leaf0:3` or `leaf0:dev:137`.
     pub(super) fn port(&self, text: &str) -> Result<(SwitchId, DevPort), Failure> {
         let usage = "write SWITCH:PORT@FILE, for example leaf0:0@trace.pcap or leaf0:dev:137@trace.pcap";
         let (name, port) = text
@@ -252,14 +252,14 @@ impl Resolved {
         let used = position.and_then(|p| p.ports.iter().find(|used| used.dev_port == dev_port.number()));
         if used.is_some_and(|used| matches!(used.neighbor, Neighbor::Switch { .. })) {
             let text = format!(
-                "port {port} of switch `{name}` has a cable; what is outside stands at ports without one"
+                "port {port} of switch `{name}` has a cable to another switch; use a port without one"
             );
             return Err(Failure::with_help(text, self.edges()));
         }
         Ok((SwitchId(number), dev_port))
     }
 
-    /// Some ports of hosts.
+    /// Returns a hint with some ports of hosts.
     fn edges(&self) -> String {
         let hosts = self.deployment.positions.iter().flat_map(|p| {
             let hosts = p.ports.iter().filter_map(|used| match used.neighbor {
@@ -270,14 +270,14 @@ impl Resolved {
         });
         let known: Vec<String> = hosts.take(4).collect();
         if known.is_empty() {
-            return "any port without a cable will do".to_owned();
+            return "use any port without a cable".to_owned();
         }
         format!("hosts are at {}, ..", known.join(", "))
     }
 
     pub(super) fn no_inputs(&self) -> Failure {
         Failure::with_help(
-            "a network has no embedded trace: name an input with -i SWITCH:PORT@FILE",
+            "a network has no embedded sample: give an input with -i SWITCH:PORT@FILE",
             self.edges(),
         )
     }

@@ -30,7 +30,7 @@ impl Watch {
         self.watchers.iter_mut().map(|w| w as &mut (dyn Observer + Send)).collect()
     }
 
-    /// Joins what the watchers saw of a run.
+    /// Joins the observations of the watchers into a story.
     pub(super) fn tell<E: Executor>(&self, network: &Network<E>) -> Result<Story, Failure> {
         Story::tell(self.flow, network, &self.watchers).map_err(Failure::input)
     }

@@ -1,4 +1,4 @@
-//! The summary of a network for people.
+//! Summary of a network, as text.
 
 use super::super::hot_flows;
 use super::super::text::{deaths, n, senders};
@@ -7,10 +7,10 @@ use serde_json::Value;
 use sluice_ir::Program;
 use std::fmt::Write;
 
-/// Rows of a table that are shown.
+/// Most rows of a table.
 const ROWS: usize = 16;
 
-/// The text of a summary.
+/// Returns the text of a summary.
 pub(super) fn summary(programs: &[&Program], s: &Value) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
@@ -119,7 +119,7 @@ fn switch_rows(out: &mut String, s: &Value) -> std::fmt::Result {
 fn link_rows(out: &mut String, s: &Value) -> std::fmt::Result {
     let lost = |way: &Value| way["drops"].as_object().map_or(0, |drops| drops.values().map(n).sum::<u64>());
     let mut links: Vec<&Value> = list(s, "links").filter(|l| frames(l) > 0).collect();
-    // The busiest first; those that are alike as they stand.
+    // The busiest first; links with equal counts keep their order.
     links.sort_by_key(|l| std::cmp::Reverse(frames(l)));
     if links.is_empty() {
         return Ok(());

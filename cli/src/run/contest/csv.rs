@@ -4,7 +4,7 @@ use crate::fail::Failure;
 use crate::rows::CsvText;
 use sluice_scenario::contest::Performance;
 
-/// Returns every message that counts, of all programs.
+/// Returns a row for each message after the warm-up, of all programs.
 pub(super) fn messages(all: &[Performance]) -> Result<String, Failure> {
     let mut table = CsvText::new(&[
         "program",

@@ -1,13 +1,13 @@
-//! Contests for machines.
+//! Results of contests as JSON.
 
 use super::Finished;
 use serde_json::{Map, Value, json};
 use sluice_scenario::contest::Performance;
 
-/// The schema's name.
+/// Name of the schema.
 pub(super) const SCHEMA: &str = "sluice.contest/1";
 
-/// All contests.
+/// Returns the results of all contests.
 pub(super) fn value(all: &[Finished]) -> Value {
     json!({ "schema": SCHEMA, "contests": all.iter().map(contest).collect::<Vec<_>>() })
 }

@@ -1,4 +1,4 @@
-//! `sluice run` of a contest: programs that carry the same messages of hosts in closed loop.
+//! `sluice run` of a contest: compares programs under the same messages of RDMA hosts in closed loop.
 
 mod csv;
 mod json;
@@ -30,18 +30,18 @@ pub(super) struct Source {
     folder: PathBuf,
 }
 
-/// What became of a contest.
+/// Results of a contest.
 struct Finished {
     contest: Contest,
     performances: Vec<Performance>,
     outcome: Outcome,
 }
 
-/// The contests among the files named, and the others.
+/// Separates the files of contests from other files.
 pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Failure> {
     let (mut contests, mut others) = (Vec::new(), Vec::new());
     for path in paths {
-        // What cannot be read is for the reader of scenarios to say.
+        // A file that cannot be read counts as a scenario file, whose reader reports the error.
         let text = std::fs::read_to_string(path).unwrap_or_default();
         if Contest::is_one(&text) {
             let contest = Contest::parse(&path.display().to_string(), &text).map_err(Failure::input)?;
@@ -54,7 +54,7 @@ pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Fa
 }
 
 impl Source {
-    /// A path that the contest names, from the contest's own folder.
+    /// Returns a path that the contest names, relative to the folder of the contest.
     fn beside(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
@@ -79,7 +79,7 @@ impl Files for Source {
     }
 }
 
-/// Runs contests and prints what came of them.
+/// Runs contests and prints their results.
 pub(super) fn run(
     sources: Vec<Source>,
     args: &RunArgs,
@@ -88,7 +88,7 @@ pub(super) fn run(
 ) -> Result<(), Failure> {
     if !args.timelines.is_empty() {
         return Err(Failure::input(
-            "--timelines is for scenarios of one device; a contest has a network for each program",
+            "--timelines is for scenarios of one device; a contest runs a network for each program",
         ));
     }
     let wanted = |s: &Source| args.filter.is_empty() || args.filter.contains(&s.contest.id);
@@ -122,7 +122,7 @@ pub(super) fn run(
     }
 }
 
-/// Holds a contest.
+/// Runs a contest.
 fn hold(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Vec<Performance>, Failure> {
     let contest = &source.contest;
     let topology = source.beside(&contest.topology);

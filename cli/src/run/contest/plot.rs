@@ -5,16 +5,16 @@ use crate::fail::Failure;
 use sluice_charts::{LineChart, Style};
 use sluice_scenario::contest::{Performance, Sent, Slowdowns};
 
-/// Buckets of messages of about the same size, each with as many messages (model: conweave §4.5).
+/// Number of buckets of messages of similar size; all have the same number of messages (model: conweave §4.5).
 const BUCKETS: usize = 20;
-/// Points of a line.
+/// Most points of a line.
 const POINTS: usize = 400;
 
 fn times(thousandths: u64) -> f64 {
     thousandths as f64 / 1000.0
 }
 
-/// The share of messages that are no slower.
+/// Draws the distribution of slowdowns: for each slowdown, the share of messages that are no slower.
 pub(super) fn slowdowns(finished: &Finished) -> Result<String, Failure> {
     let mut chart = LineChart::new(&finished.contest.name, "slowdown", "messages that are no slower, %");
     chart.log_x = true;
@@ -31,7 +31,7 @@ pub(super) fn slowdowns(finished: &Finished) -> Result<String, Failure> {
     Ok(chart.svg()?)
 }
 
-/// The slowdown that 99 of 100 messages of about a size do not exceed.
+/// Draws the 99th percentile of the slowdown over the size of messages.
 pub(super) fn sizes(finished: &Finished) -> Result<String, Failure> {
     let mut chart = LineChart::new(&finished.contest.name, "bytes of a message", "slowdown at 99 %");
     chart.log_x = true;

@@ -1,4 +1,4 @@
-//! The line of progress of a contest on a terminal; nothing elsewhere.
+//! Progress line of a contest on a terminal; without a terminal nothing is shown.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use sluice_scenario::contest::ContestProgress;

@@ -1,11 +1,11 @@
-//! Contests for people: tables, and what was expected.
+//! Results of contests as tables, with their expectations.
 
 use super::Finished;
 use crate::table::table;
 use sluice_scenario::contest::{Performance, Sizes, Slowdowns};
 use std::fmt::Write;
 
-/// The report; as Markdown, or plain.
+/// Returns the report, as Markdown or as plain text.
 pub(super) fn report(finished: &Finished, markdown: bool) -> String {
     let Finished { contest, performances, outcome } = finished;
     let mut text = if markdown { format!("# {}\n", contest.name) } else { format!("{}\n", contest.name) };
@@ -117,7 +117,7 @@ fn costs(performance: &Performance) -> [String; COSTS.len()] {
     [label, alone, sent, resent, early, nacks, marked, notifications, timeouts, dropped, pauses, unfinished]
 }
 
-/// Why packets were lost, and what the program counted.
+/// Returns the drop reasons with their counts, and the program's counters; `None` if all are 0.
 fn losses(performance: &Performance) -> Option<String> {
     let counted = performance.counters.iter().filter(|(_, n)| **n > 0);
     let lost = performance.drops.iter().map(|(reason, n)| format!("{n} {reason}"));

@@ -105,7 +105,8 @@ fn the_ideal_headroom_is_enough_and_not_much_too_large() {
     assert!(lost > 0 && full <= most / 2, "{metres} m: {lost} lost with half of it");
 }
 
-/// Sheet row 35: without refresh the sender's pause ends while the group is still paused, and headroom runs over.
+/// Without refresh the sender's pause ends while the group is still paused, and headroom overflows
+/// (model: buffer §8.3 row 35).
 #[test]
 fn a_pause_that_is_not_refreshed_loses_packets() {
     let cable = Length::from_metres(300);

@@ -39,7 +39,7 @@ fn fields(kmin: u64, kmax: u64, ecn: u8, wred: bool) -> (Vec<u8>, u64) {
     (sent.iter().map(|(_, bytes)| bytes[15] & 3).collect(), marked)
 }
 
-/// Sheet row 49: a step at 100 KB, 200 packets of 1 KB: packets 1 to 99 are marked, the rest are not.
+/// A step at 100 KB, 200 packets of 1 KB: packets 1 to 99 are marked, the rest are not (model: buffer §8.5 row 49).
 #[test]
 fn a_step_marks_by_what_is_left_behind() {
     let (fields_ect, marked) = fields(100_000, 100_000, 2, false);

@@ -1,4 +1,4 @@
-//! Invariants of the sheet that concern a device: order within a flow (I10), and the packet's colour.
+//! Invariants of a device: order within a flow (model: buffer §8, I10), and the packet's colour.
 
 use crate::flow::aim::{config, line, packet, pfc, port, switch, train, world};
 use crate::switch::world::{Frame, run};

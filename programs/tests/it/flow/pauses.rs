@@ -17,7 +17,8 @@ fn dequeued(seen: &Recorder) -> Vec<(u8, u64)> {
     seen.seen.iter().filter_map(of).collect()
 }
 
-/// Sheet row 28: a pause of 0xffff quanta holds its priority's queue and no other, and ends by itself.
+/// A pause of 0xffff quanta holds only its priority's queue, and ends without a resume frame
+/// (model: buffer §8.3 row 28).
 #[test]
 fn a_received_pause_holds_its_queue() {
     let mut frames = vec![Frame::new(9, 0, pfc(0x08, 0xffff))];

@@ -39,7 +39,8 @@ fn queue(device: &Switch<Engine>) -> sluice_switch::QueueFlowView {
     view.ports.iter().find(|p| p.name == "9").unwrap().queues[3]
 }
 
-/// Sheet rows 38, 40, 43: seen at the second poll after the storm began, 600 ms; dropped until it is over for 200 ms.
+/// A storm is detected at the second poll after its start, at 600 ms, and its queue drops until 200 ms after its end
+/// (model: buffer §8.4 rows 38, 40, 43).
 #[test]
 fn drop_empties_the_queue_until_the_storm_is_over() {
     let (device, seen) = storm("drop", 1150, 2000);

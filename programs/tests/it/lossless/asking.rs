@@ -8,8 +8,8 @@ fn bench(chip: &ChipSpec, sets: &[&str]) -> Bench {
     Bench::new("pfc", &[&[obey.as_str()][..], sets].concat(), chip)
 }
 
-/// Sheet rows 26 and 27, byte for byte, on both chips: a burst to the host at 25G fills its queue 3 beyond 50,000 bytes;
-/// its sender at port 0 is paused, and goes on when less than 30,000 are left.
+/// Frames byte for byte, on both chips: a burst to the host at 25G fills its queue 3 beyond 50,000 bytes; its sender at
+/// port 0 is paused, and resumes when less than 30,000 are left (model: buffer §8.3 rows 26, 27).
 #[test]
 fn a_queue_that_grows_pauses_its_sender_once_and_lets_it_go_on() {
     for chip in chips() {

@@ -67,7 +67,7 @@ fn law(cells: u64) -> f64 {
     }
 }
 
-/// Sheet rows 49, 50 (its law at this profile) and the table of §3.2: nothing, the ramp in eight parts, everything.
+/// No mark below the ramp, the ramp in eight parts, every mark above (model: buffer §3.2, §8.5 rows 49, 50).
 #[test]
 fn the_program_marks_by_the_law() {
     let bench = Bench::new("ecn-mark", &[], &ChipSpec::tofino2());

@@ -73,7 +73,7 @@ fn bench(chip: usize) -> &'static Bench {
     &BENCHES.get_or_init(|| chips().each_ref().map(make))[chip]
 }
 
-/// Sheet rows 49 and 51, and what the mark must leave alone.
+/// model: buffer §8.5 rows 49, 51, and the bytes that a mark must not change.
 #[test]
 fn only_what_understands_ecn_is_marked_and_only_behind_the_step() {
     for chip in [0, 1] {

@@ -55,8 +55,9 @@ fn gap(bench: &Bench, pauses: &[(u64, u8, u16)]) -> Option<Gap> {
     })
 }
 
-/// Sheet rows 28 and 30, both ways side by side: a pause of 20,000 quanta, 25.6 us. The MAC waits for the standard's
-/// bound and keeps time to a picosecond; the program is as fast as its pipe, and ends a pause up to a lap late.
+/// A pause of 20,000 quanta, 25.6 us, by program and by MAC. The MAC waits for the standard's bound and keeps time to a
+/// picosecond; the program is as fast as its pipe, and ends a pause up to one recirculation late (model: buffer §8.3
+/// rows 28, 30).
 #[test]
 fn a_pause_holds_its_queue_by_program_and_by_mac() {
     let (program, mac) =
@@ -71,7 +72,7 @@ fn a_pause_holds_its_queue_by_program_and_by_mac() {
     assert!(program.leaked < mac.leaked, "{program:?} {mac:?}");
 }
 
-/// Sheet rows 27, 29, 31, 32, 33.
+/// model: buffer §8.3 rows 27, 29, 31, 32, 33.
 #[test]
 fn pauses_are_replaced_and_ended_and_what_is_none_is_ignored() {
     let bench = bench();

@@ -22,7 +22,8 @@ fn storm(sets: &[&str], pauses: impl Fn(u64) -> bool, run: u64) -> (Bench, Vec<F
     (bench, in_order(frames))
 }
 
-/// Sheet rows 38, 40, 43 with the program's times: seen 200 us after it began, dropped until 300 us after its last frame.
+/// A storm is detected 200 us after its first pause frame, and its queue drops until 300 us after its last one
+/// (model: buffer §8.4 rows 38, 40, 43, with the program's times).
 #[test]
 fn a_storm_is_seen_dropped_and_over() {
     let (bench, frames) = storm(&[], |at| at < 600, 1_500);
