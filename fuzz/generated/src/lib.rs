@@ -15,7 +15,7 @@ mod code {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }
 
-/// The code of those that fit their chip.
+/// Code of those programs that fit their chip.
 pub const CODE: &[Generated] = code::PROGRAMS;
 
 /// Numbers of the programs that the build script has written.

@@ -321,7 +321,7 @@ impl PacketStore {
     pub fn truncate(&mut self, packet: Packet, len: u32) {
         let mut over = self.len(packet).saturating_sub(len);
         let slot = &mut self.slots[packet.0 as usize];
-        // Bytes that were not captured come last, and of them those that stand nowhere.
+        // The packet ends with the bytes that were not captured, and of these the last are not even zeros in the head.
         let nowhere = over.min(slot.missing - u32::from(slot.zeros));
         slot.missing -= nowhere;
         over -= nowhere;
@@ -365,7 +365,7 @@ impl PacketStore {
             slot.zeros += zeros as u16;
             return;
         }
-        // The end of the head becomes tail: as if the packet came in now.
+        // The end of the head becomes tail, as in a packet that arrives now.
         let (head, tail) = self.captured(packet);
         let bytes = [head, tail].concat();
         let missing = slot.missing;
