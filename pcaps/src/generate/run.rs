@@ -7,7 +7,7 @@ use super::pace::Elapsed;
 use super::tuples::Tuple;
 use super::{Envelope, GenerateError, Kind, Pace, RoceMessages, RoceOperation};
 
-/// The congestion field of a transport that listens to it.
+/// ECN codepoint ECT(0), which a transport that reacts to congestion marks sends.
 pub(super) const ECT_0: u8 = 2;
 
 /// Transport protocol of a flow.

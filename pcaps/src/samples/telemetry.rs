@@ -127,7 +127,7 @@ pub fn hpcc_int() -> Result<Vec<u8>, SampleError> {
         let payload = [int, &bth, &vec![0x5a; len]].concat();
         trace.write(&unsummed(ip, udp::Header::new(49_152 + n % 8, roce::PORT), &payload)?)
     };
-    /// nHop and pathID, and records of ports of 100G.
+    /// Returns nHop and pathID, and the records of ports of 100G.
     fn records(hops: u8) -> Vec<u8> {
         let mut bytes = vec![hops << 4, 0x2a];
         for hop in 0..hops {

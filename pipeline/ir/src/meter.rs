@@ -36,7 +36,7 @@ impl MeterKind {
         }
     }
 
-    /// True if it gives packets a colour.
+    /// Returns true if the array gives packets a colour.
     #[must_use]
     pub const fn is_coloured(self) -> bool {
         matches!(self, MeterKind::Packets | MeterKind::Bytes)
@@ -106,7 +106,7 @@ pub struct LpfSpec {
 }
 
 impl MeterConfig {
-    /// True if a cell of this kind can have this configuration.
+    /// Returns true if a cell of this kind can have this configuration.
     #[must_use]
     pub const fn is_for(&self, kind: MeterKind) -> bool {
         matches!(
