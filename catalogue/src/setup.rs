@@ -1,4 +1,4 @@
-//! What a program asks of the device that it starts on: control-plane operations and port speeds.
+//! Initial configuration of the device that runs a program: control-plane operations and port speeds.
 //!
 //! [`Ops`] collects operations on tables, profiles and registers by name; the functions below make keys and find ports.
 
@@ -15,11 +15,11 @@ use thiserror::Error;
 pub struct Setup {
     /// Operations, in the order in which they must be applied.
     pub ops: Vec<ControlOp>,
-    /// Front-panel ports that run slower than the port map says, with their rates. Port numbers do not change.
+    /// Front-panel ports that run slower than in the port map, with their rates. Port numbers do not change.
     pub port_speeds: Vec<(FrontPort, BitRate)>,
 }
 
-/// Why a setup cannot be made.
+/// Reason for which a setup cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
     /// The program has no entity of a name that an operation uses.
@@ -38,7 +38,7 @@ pub enum SetupError {
     /// The device has no CPU port.
     #[error("the port map has no CPU port, which the default entries punt packets to")]
     NoCpuPort,
-    /// A pipe has no recirculation port, and so no way in for generated packets.
+    /// A pipe has no recirculation port, on which generated packets would arrive.
     #[error("pipe {pipe} has no recirculation port, by which packets of its generator would come in")]
     NoGeneratorPort {
         /// The pipe.
@@ -66,7 +66,7 @@ pub enum SetupError {
     Place {
         /// Name of the program.
         program: String,
-        /// The parameter or property of the place that is at fault, and what to change.
+        /// Parameter or property of the place that prevents it, and what to change.
         why: String,
     },
 }
@@ -88,7 +88,7 @@ impl<'p> Ops<'p> {
         Ops { program, ops: Vec::new() }
     }
 
-    /// Returns the program that the operations are for.
+    /// Returns the program to which the operations belong.
     #[must_use]
     pub const fn program(&self) -> &'p Program {
         self.program
