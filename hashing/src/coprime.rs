@@ -1,9 +1,9 @@
 //! The choice of a group's size: coprime with the sizes of correlated switches, precise, and within limits.
 //!
-//! Two groups that share a hash are independent if their sizes q1 and q2 are coprime and two conditions hold (model:
-//! hashing §4.1). C1: each size is much larger than its number of ports, or a multiple of it. C2: the hash has many
-//! more values than q1·q2. C1 is tested by the exact precision loss. C2 is met if the product of all sizes on a shared
-//! path is at most an eighth of the hash's values; beyond that, all hash values of the path are enumerated.
+//! Two groups that share a hash are independent if their sizes q1 and q2 are coprime and two conditions hold
+//! (model: hashing §4.1). C1: each size is much larger than its number of ports, or a multiple of it. C2: the hash has
+//! many more values than q1·q2. C1 is tested by the exact precision loss. C2 is met if the product of all sizes on a
+//! shared path is at most an eighth of the hash's values; beyond that, all hash values of the path are enumerated.
 
 use super::correlation::{Hop, conditional};
 use super::cv::{Cv, gcd};

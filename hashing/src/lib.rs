@@ -6,8 +6,8 @@
 //! networks, flags or files. Floating-point numbers are for display only.
 //!
 //! **Patents.** Group sizes that are coprime between correlated switches are claimed by US 11223561 (granted
-//! 2022-01-11) and its continuation US 12088500, which anyone who programs real switches this way should know (model:
-//! hashing §0).
+//! 2022-01-11) and its continuation US 12088500, which anyone who programs real switches this way should know
+//! (model: hashing §0).
 //!
 //! | file | contents |
 //! |---|---|

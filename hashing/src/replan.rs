@@ -17,8 +17,8 @@ pub struct Degraded {
 }
 
 /// Returns the effect on a Tofino selector if `port` of a group of `ports` ports in `members` members goes down. A fair
-/// selector divides by the remaining members; a resilient one divides by all members and tries again (model: hashing
-/// §6). `None` if one selector word cannot hold the group.
+/// selector divides by the remaining members; a resilient one divides by all members and tries again
+/// (model: hashing §6). `None` if one selector word cannot hold the group.
 #[must_use]
 pub fn degraded(request: &Request, members: u32, port: u32, mode: SelectorMode) -> Option<Degraded> {
     let table = layout(&replicas(request.ports, members), request.order);

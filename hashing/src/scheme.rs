@@ -265,8 +265,8 @@ pub fn assign(
 }
 
 /// Returns a warning if a function alone cannot reach all ports of a point: if the number of ports is a power of two,
-/// the port is the low bits of the hash, and the low bits of some functions do not have all values (model: hashing
-/// §1.3).
+/// the port is the low bits of the hash, and the low bits of some functions do not have all values
+/// (model: hashing §1.3).
 fn narrow(point: &Point, setting: &Setting) -> Option<String> {
     let ports = point.fan_out;
     let FlowFunction::Rtag7(function) = setting.function else { return None };

@@ -1,14 +1,14 @@
 //! Meters, low-pass filters, WRED and random numbers.
 //!
-//! Meters, filters and WRED are arrays behind meter ALUs, as registers are. An access returns one value.
-//! Their time is the time at which the packet entered the gress.
+//! Meters, filters and WRED are arrays with meter ALUs, as registers are. An access returns one value. Their time is
+//! the time at which the packet entered the gress.
 
 use super::{CounterHome, Loc};
 use sluice_asic::gress::Gress;
 use sluice_asic::meter::LpfMode;
 use sluice_asic::units::Duration;
 
-/// Kind of an array behind a meter ALU.
+/// Kind of an array with a meter ALU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MeterKind {
     /// Two-rate three-colour meters, in packets.
