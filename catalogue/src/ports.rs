@@ -34,7 +34,7 @@ impl PortRange {
 
 /// Error: a text is not a range of ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("write the first and the last port, the first one not behind the last: 4-7")]
+#[error("write the first and the last port in ascending order: 4-7")]
 pub struct NoRange;
 
 impl FromStr for PortRange {

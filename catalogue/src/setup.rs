@@ -36,10 +36,10 @@ pub enum SetupError {
     #[error("the port map has no front-panel port, so the default entries have nowhere to send packets")]
     NoPorts,
     /// The device has no CPU port.
-    #[error("the port map has no CPU port, which the default entries punt packets to")]
+    #[error("the port map has no CPU port, to which the default entries send packets")]
     NoCpuPort,
     /// A pipe has no recirculation port, on which generated packets would arrive.
-    #[error("pipe {pipe} has no recirculation port, by which packets of its generator would come in")]
+    #[error("pipe {pipe} has no recirculation port, on which the packets of its generator arrive")]
     NoGeneratorPort {
         /// The pipe.
         pipe: u8,
@@ -62,7 +62,7 @@ pub enum SetupError {
         most: u64,
     },
     /// The program with these parameters cannot run at this place in the network.
-    #[error("program `{program}` cannot stand here: {why}")]
+    #[error("program `{program}` cannot run here: {why}")]
     Place {
         /// Name of the program.
         program: String,

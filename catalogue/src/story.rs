@@ -22,7 +22,7 @@ pub struct Flow {
 
 /// Error: a text is not a flow.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{found}` is no flow; write sender, UDP source port and receiver: 10.0.0.1:49152-10.0.1.1")]
+#[error("`{found}` is not a flow; write sender, UDP source port and receiver: 10.0.0.1:49152-10.0.1.1")]
 pub struct NoFlow {
     /// The text.
     pub found: String,

@@ -26,7 +26,7 @@ impl Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoRoom {
     /// Too many groups.
-    #[error("{groups} groups: the chip has {limit}")]
+    #[error("{groups} groups are too many: the chip has room for {limit}")]
     Groups {
         /// Number of groups requested.
         groups: u32,
@@ -46,7 +46,7 @@ pub enum NoRoom {
         limit: u32,
     },
     /// The list of sizes has none that a group may have.
-    #[error("no size is given that one group may have")]
+    #[error("no size is given that is allowed for a group")]
     NoSize,
 }
 

@@ -166,7 +166,7 @@ impl Lowering<'_, '_> {
         let to = self.slots.target(dst);
         let data = |e| leaf(self.program, e).filter(|l| !matches!(l.base, Base::Field(_)));
         let (Some(value), Some(mask_leaf)) = (data(value), data(mask)) else {
-            return Err(LowerError::new("a set under a mask takes action data only"));
+            return Err(LowerError::new("value and mask of a masked set must be action data"));
         };
         let flag = matches!(mask, Expr::Param(_, 1));
         for p in &to.pieces {
@@ -323,7 +323,9 @@ impl Lowering<'_, '_> {
     ) -> Result<(), LowerError> {
         let (Some(to), by @ 0..64) = (to.single(), by) else {
             let name = &self.program.fields[dst].name;
-            return Err(LowerError::new(format!("`{name}` is funnel-shifted, but not one whole container")));
+            return Err(LowerError::new(format!(
+                "`{name}` is the target of a funnel shift, but not one whole container"
+            )));
         };
         let (high, low) = (self.narrow(code, high)?, self.narrow(code, low)?);
         code.push(Op::Funnel { to, high, low, by: by as u8 });

@@ -416,7 +416,7 @@ pub(in crate::engine) fn counter_word(value: u8) -> u32 {
 }
 
 fn too_deep(bytes: u32) -> LowerError {
-    LowerError::new(format!("it parses {bytes} bytes, more than {WINDOW}"))
+    LowerError::new(format!("its parser reads {bytes} bytes of a packet, more than {WINDOW}"))
 }
 
 /// Returns the largest value of a field of at most 8 bits.
