@@ -2,7 +2,7 @@
 //!
 //! Code is generated and compiled before anything runs, so random programs cannot be drawn by a test: the build script
 //! takes those with the first numbers. Tests draw entries and packets for them, and compare with the reference interpreter.
-//! What may not live here: shipped programs (`sluice_generated`).
+//! The code of shipped programs is in `sluice_generated`.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_exec::engine::generated::Generated;
