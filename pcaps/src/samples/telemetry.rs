@@ -116,8 +116,8 @@ pub fn int_node() -> Result<Vec<u8>, SampleError> {
 /// Makes the bytes of [`HPCC_INT`](super::HPCC_INT).
 ///
 /// - From 0 on, a burst of 120 RoCEv2 data packets of 1,000 B without records, from 8 senders to the slow host;
-/// - from 20 µs on, 20 data packets with records of two switches, 1 µs apart, and 3 with records of five, to another
-/// node;
+/// - from 20 µs on, 20 data packets with records of two switches, 1 µs apart, and 3 with records of five, to
+///   another node;
 /// - 4 acknowledgements with records, 3 packets without telemetry, and 1 that claims nine records.
 pub fn hpcc_int() -> Result<Vec<u8>, SampleError> {
     let mut trace = Trace::new()?;
