@@ -66,7 +66,7 @@ pub(super) struct FlowRun {
 
 impl FlowRun {
     /// Creates a flow whose frames have `size` bytes; a RoCEv2 packet carries `size` bytes of payload.
-    #[expect(clippy::too_many_arguments, reason = "all of them make a flow")]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a flow")]
     pub(super) fn new(
         number: u64,
         tuple: Tuple,
