@@ -18,7 +18,7 @@ mod code {
 /// Code of those programs that fit their chip.
 pub const CODE: &[Generated] = code::PROGRAMS;
 
-/// Numbers of the programs that the build script has written.
+/// Returns the numbers of the programs that the build script has written.
 pub fn written() -> impl Iterator<Item = u64> {
     numbers(env!("SLUICE_RANDOM_STEP").parse().unwrap_or(1))
 }

@@ -1,8 +1,8 @@
 /// Number of random programs, including those that do not fit.
 pub const PROGRAMS: u64 = 96;
 
-/// Numbers of the random programs to write: the `step` smallest and every `step`th. A step that is coprime to 3 and 4 keeps
-/// both chips and both kinds of code.
+/// Returns the numbers of the random programs to write: the `step` smallest and every `step`th. A step that is coprime
+/// to 3 and 4 keeps both chips and both kinds of code.
 pub fn numbers(step: u64) -> impl Iterator<Item = u64> {
     (0..PROGRAMS).filter(move |number| *number < step || number % step == 0)
 }

@@ -26,7 +26,8 @@ pub struct HeadLayout {
 }
 
 impl Default for HeadLayout {
-    /// Room for 128 added bytes (an INT hop with its headers, after a bridged header, has 86) and 448 parsed bytes.
+    /// Returns a layout with room for 128 added bytes (an INT hop with its headers, after a bridged header, has 86) and
+    /// 448 parsed bytes.
     fn default() -> Self {
         HeadLayout { headroom: 128, capacity: 448 }
     }

@@ -57,7 +57,7 @@ fn configured(program: &Program) -> ControlState {
     control
 }
 
-/// Ethernet and IPv4 with a correct checksum, then four payload bytes.
+/// Returns Ethernet and IPv4 headers with a correct checksum, then four payload bytes.
 fn ipv4(src: [u8; 4], dst: [u8; 4], proto: u8, ttl: u8) -> Vec<u8> {
     let mut ip = vec![0x45, 0, 0, 24, 0x12, 0x34, 0x40, 0, ttl, proto, 0, 0];
     ip.extend(src);
