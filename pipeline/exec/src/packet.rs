@@ -322,7 +322,8 @@ impl PacketStore {
     pub fn truncate(&mut self, packet: Packet, len: u32) {
         let mut over = self.len(packet).saturating_sub(len);
         let slot = &mut self.slots[packet.0 as usize];
-        // The packet ends with the bytes that were not captured, and of these the last are not even zeros in the head.
+        // Bytes that were not captured are at the end. Those that are not stored as zeros in the head are the last, so
+        // they are cut first.
         let nowhere = over.min(slot.missing - u32::from(slot.zeros));
         slot.missing -= nowhere;
         over -= nowhere;

@@ -138,7 +138,7 @@ impl GressRun {
                 Intrinsic::EgressCos => fill(into, batch, |i| u64::from(i.cos)),
                 Intrinsic::DeflectionFlag => fill(into, batch, |i| u64::from(i.deflected)),
                 Intrinsic::EnqCongestStat => fill(into, batch, |i| u64::from(i.enq_congest_stat)),
-                // Written after parsing, or zero at first.
+                // Set after parsing, or zero at the start.
                 _ => {}
             }
         }

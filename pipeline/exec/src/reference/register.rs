@@ -124,8 +124,8 @@ impl Access<'_> {
             }
             CellValue::Remainder(a, b) => {
                 let (a, b) = (self.dividing(a), self.dividing(b));
-                // Division rounds towards minus infinity, so the remainder has the divisor's sign or is 0; modulo 0 is
-                // the dividend.
+                // The remainder of a division that rounds towards minus infinity has the divisor's sign or is 0; modulo
+                // 0 is the dividend.
                 let rest = if b == 0 { a } else { a - b * a.div_euclid(b) };
                 (if rest != 0 && b < 0 { rest + b } else { rest }) as u32 & 0xffff
             }

@@ -297,7 +297,7 @@ impl Ternary {
     pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self.groups.as_slice() {
             [group] => {
-                // The index is counted, because dividing the vectors into pieces would take a division.
+                // The index is counted up, because cutting the vectors into chunks would take a division.
                 let (mut hits, mut first) = (group.valid, 0);
                 for p in &self.pieces {
                     let value = phv.get(p.slot, lane) >> p.shift & self.piece;
