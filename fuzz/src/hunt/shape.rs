@@ -274,8 +274,8 @@ impl Walk<'_, '_> {
             }
         }
         let taken = d.below(data.arms.len() + 1).checked_sub(1).and_then(|n| data.arms.get(n));
-        // The device sets intrinsic metadata, so the walk takes only arms that packets from the front panel can take.
-        // Otherwise half of the packets would not have the headers that the parser expects.
+        // The device sets intrinsic metadata, so an arm that no packet from the front panel can take is replaced by the
+        // default. Otherwise half of the packets would not have the headers that the parser expects.
         taken.filter(|arm| self.egress.is_some() || self.of.pools.can_come(self.of.program, data, arm))
     }
 

@@ -124,7 +124,7 @@ impl FlowRun {
     pub(super) fn write(&mut self, composer: &mut Composer, out: &mut Vec<u8>) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         let len = if self.left == 0 { self.last_len } else { self.size };
-        // Cannot fail: lengths and families were checked.
+        // This cannot fail: lengths and families were checked.
         self.flow.progress = composer.write(&self.envelope, &self.kind, self.flow, len, out).ok()?;
         self.line.advance(self.pace.units(out.len() as u32));
         Some(())
