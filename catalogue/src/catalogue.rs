@@ -35,7 +35,7 @@ impl Catalogue {
         self.with_shared(Arc::new(program))
     }
 
-    /// Adds a program that somebody else owns too; otherwise as [`Catalogue::with`].
+    /// Adds a program that has other owners too; otherwise as [`Catalogue::with`].
     #[must_use]
     pub fn with_shared(mut self, program: Arc<dyn StageProgram>) -> Catalogue {
         match self.programs.iter_mut().find(|known| known.name() == program.name()) {
@@ -45,10 +45,10 @@ impl Catalogue {
         self
     }
 
-    /// Adds generated code, for programs of the catalogue or for programs still to be added.
+    /// Adds generated code, for programs of the catalogue or for programs that will be added.
     ///
-    /// An engine runs generated code only for a program that lowers to the text that the code was generated from, so code
-    /// of a program that was replaced is harmless.
+    /// An engine runs generated code only for a program that lowers to the text from which the code was generated, so
+    /// code of a replaced program has no effect.
     #[must_use]
     pub fn with_code(mut self, code: &[Generated]) -> Catalogue {
         self.code.extend_from_slice(code);
@@ -118,7 +118,7 @@ impl Catalogue {
     }
 }
 
-/// Lists names: neither programs nor code can be printed.
+/// Lists names, because neither programs nor code can be printed.
 impl fmt::Debug for Catalogue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let programs: Vec<&str> = self.programs.iter().map(|program| program.name()).collect();
@@ -131,11 +131,11 @@ impl fmt::Debug for Catalogue {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("there is no program `{found}`{} (programs: {})", .nearest.as_ref().map_or(String::new(), |n| format!("; did you mean `{n}`?")), .available.join(", "))]
 pub struct UnknownProgram {
-    /// The name asked for.
+    /// Name that was requested.
     pub found: String,
-    /// The name that was probably meant.
+    /// Name that was probably meant.
     pub nearest: Option<String>,
-    /// The names of all programs, in order.
+    /// Names of all programs, in order.
     pub available: Vec<String>,
 }
 

@@ -1,8 +1,8 @@
-//! Control planes that come with programs: they hear digests and idle entries, and answer with operations.
+//! Control planes that come with programs: they receive digests and idle entries, and answer with operations.
 //!
 //! A program offers its control plane by [`StageProgram::control_plane`](crate::StageProgram::control_plane). A control
-//! plane has no loop, clock or thread of its own: a run of switches hands on digests and idle entries, and applies the
-//! operations at their times.
+//! plane has no loop, clock or thread. A run of switches passes digests and idle entries to the control plane, and
+//! applies its operations at their times.
 
 use serde_json::Value;
 use sluice_asic::units::{Duration, Time};
@@ -23,18 +23,18 @@ pub struct Operation {
     pub op: ControlOp,
 }
 
-/// A control plane that hears digests and idle entries, and answers with operations.
+/// A control plane that receives digests and idle entries, and answers with operations.
 ///
-/// A run stops at least once per [`ControlPlane::latency`] to let the control plane hear. Switches have the numbers of their
-/// network; a single switch has number 0.
+/// A run stops at least once per [`ControlPlane::latency`] to pass events to the control plane. Switches have the
+/// numbers of their network; a single switch has number 0.
 pub trait ControlPlane {
     /// Returns the least time from a digest or an idle entry to an operation that follows from it; above 0.
     fn latency(&self) -> Duration;
 
-    /// Hears a digest that a switch sent at `time`. Digests come in order of time.
+    /// Receives a digest that a switch sent at `time`. Digests arrive in order of time.
     fn digest(&mut self, time: Time, switch: usize, data: &[u8]);
 
-    /// Hears that an entry has reached its time to live. The key is empty if the entry is not in its table any more.
+    /// Receives an entry that has reached its time to live. The key is empty if the entry is no longer in its table.
     fn idle(&mut self, time: Time, switch: usize, entry: EntryId, key: &[KeyValue]);
 
     /// Returns the next operation, in order of time; `None` if there is none for now.
@@ -48,7 +48,7 @@ pub trait ControlPlane {
     fn report(&self, frames: u64) -> Value;
 }
 
-/// The switches and the settings that a control plane starts with.
+/// Switches and settings with which a control plane starts.
 #[derive(Clone, Debug)]
 pub struct ControlPlaneRequest<'r> {
     /// The program of the switches, as built.
@@ -59,13 +59,13 @@ pub struct ControlPlaneRequest<'r> {
     pub hosts: Option<BTreeMap<Ipv4Addr, usize>>,
 }
 
-/// Why a control plane cannot start.
+/// Reason for which a control plane cannot start.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{text}")]
 pub struct ControlPlaneError {
-    /// What was found, and what is allowed.
+    /// Value found, and allowed values.
     pub text: String,
-    /// How to fix it, if the text does not say so.
+    /// Advice on how to fix it, if the text does not have it.
     pub help: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! [`ProgramDef`]: what the author of a program states. How users meet the program follows from it.
+//! [`ProgramDef`]: the definition that a program's author writes, from which [`StageProgram`] follows.
 
 use crate::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use crate::position::Position;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The definition of a program by a Rust type; every such type is a [`StageProgram`].
 ///
-/// Functions get the parameters as a struct, where [`StageProgram`] has them as keys and values. The example at the head of
+/// Functions get the parameters as a struct; [`StageProgram`] has them as keys and values. The example at the head of
 /// the crate defines a program.
 pub trait ProgramDef: Send + Sync {
     /// Name as users type it, in kebab-case.
@@ -32,7 +32,7 @@ pub trait ProgramDef: Send + Sync {
 
     /// Refuses values that exclude each other.
     ///
-    /// # Errors
+    /// If values exclude each other.
     /// If there are such values.
     fn check(p: &Self::Params) -> Result<(), ProgramError> {
         let _ = p;
@@ -48,7 +48,7 @@ pub trait ProgramDef: Send + Sync {
     /// If the device lacks a port that the entries need, or if `program` is another program.
     fn default_setup(program: &Program, ports: &PortMap, p: &Self::Params) -> Result<Setup, SetupError>;
 
-    /// Returns what a switch at this place runs; see [`StageProgram::role_at`].
+    /// Returns the role of a switch at this place; see [`StageProgram::role_at`].
     fn role_at(at: &Position) -> Role {
         let _ = at;
         Role::new(Self::NAME, [])
@@ -110,13 +110,13 @@ fn given<P: Params + Default>(sets: &[(String, String)], program: &str) -> Resul
 pub fn built_with<P: Params + Default>(program: &Program) -> P {
     let mut p = P::default();
     for param in &program.params {
-        // The values come out of the same struct, so none is refused.
+        // The values come from the same struct, so none is refused.
         let _ = p.set(&param.key, &param.value);
     }
     p
 }
 
-/// Builds a program from the struct of its parameters, where [`StageProgram::build`] takes keys and values.
+/// Builds a program from the struct of its parameters; [`StageProgram::build`] takes keys and values.
 ///
 /// # Errors
 /// If values exclude each other, or if the verifier refuses the program.

@@ -1,4 +1,4 @@
-//! What a stage program offers to its users, and the catalogue that finds programs by name.
+//! Stage programs as their users see them, and the catalogue that finds programs by name.
 //!
 //! A [`StageProgram`] has a name, parameters, entries for a device and for a place in a network, and properties. It may also
 //! offer captures, a reader of its frames ([`story`]) and a control plane ([`control_plane`]). The usual way to make one is
@@ -64,7 +64,7 @@
 //! # }
 //! ```
 //!
-//! This crate names no particular program, and nothing in it but properties and readers of frames is called per packet.
+//! This crate names no particular program. Per packet, only properties and readers of frames are called.
 
 mod catalogue;
 pub mod control_plane;

@@ -1,4 +1,4 @@
-//! Ranges of front-panel ports, as parameters of programs spell them.
+//! Ranges of front-panel ports, in the text form of programs' parameters.
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,9 +32,9 @@ impl PortRange {
     }
 }
 
-/// A text is not a range of ports.
+/// Error: a text is not a range of ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("write the first and the last port, the first one not behind the last: 4-7")]
+#[error("write the first and the last port in ascending order: 4-7")]
 pub struct NoRange;
 
 impl FromStr for PortRange {

@@ -1,4 +1,4 @@
-//! The place of a switch in its network: neighbours of its ports and its routes, from which programs make entries.
+//! The place of a switch in its network: the neighbours of its ports and its routes, from which programs make entries.
 
 use crate::ports::PortRange;
 use sluice_asic::port::{FrontPort, PortMap};
@@ -55,7 +55,7 @@ pub struct PortUse {
     pub port: FrontPort,
     /// The dev_port, which is the port's number in programs.
     pub dev_port: u16,
-    /// The rate that it runs at.
+    /// Rate of the port.
     pub speed: BitRate,
     /// The device at the other end of the cable.
     pub neighbor: Neighbor,
@@ -68,7 +68,7 @@ pub struct Route {
     pub to: Prefix,
     /// Ports of next hops with their weights, in order of ports; at least one. Every next hop is on a shortest path.
     pub ports: Vec<(FrontPort, u32)>,
-    /// Hops to the switch that the destinations are attached to; 0 if they are attached to this switch.
+    /// Hops to the switch to which the destinations are attached; 0 for this switch.
     pub hops: u32,
 }
 
@@ -84,17 +84,17 @@ pub struct Position {
     pub name: String,
     /// Stage, from 1 at the edge.
     pub stage: u32,
-    /// Number of the block or site that the switch belongs to.
+    /// Number of the block or site to which the switch belongs.
     pub block: u32,
     /// Ports with a cable, in order.
     pub ports: Vec<PortUse>,
     /// Routes; no two routes have the same prefix.
     pub routes: Vec<Route>,
-    /// Subnets of the whole network, each with the number of the switch that it is attached to, in order of switches. Every
-    /// switch with hosts has one, including this switch.
+    /// Subnets of the whole network in order of switches, each with the number of its switch. Every switch with hosts,
+    /// including this one, has one subnet.
     pub subnets: Vec<(u32, Prefix)>,
-    /// Hosts of the whole network, each with the number of the switch that it is attached to. A host that is attached to two
-    /// switches is listed twice.
+    /// Hosts of the whole network, each with the number of its switch. A host that is attached to two switches is
+    /// listed twice.
     pub hosts: Vec<(u32, Ipv4Addr)>,
 }
 
@@ -105,7 +105,7 @@ impl Position {
         self.ports.iter().find(|p| p.port == port)
     }
 
-    /// Returns the rate of a port: the rate at this place, or without a place (`at` is `None`) the rate in the port map.
+    /// Returns the rate of a port: at this place if `at` is given, else in the port map.
     #[must_use]
     pub fn rate(at: Option<&Position>, ports: &PortMap, port: FrontPort) -> Option<BitRate> {
         let here = at.and_then(|at| at.port(port)).map(|used| used.speed);

@@ -1,4 +1,4 @@
-//! [`StageProgram`]: what a program offers to its users.
+//! [`StageProgram`]: a program as its users see it.
 
 use crate::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
 use crate::position::Position;
@@ -33,10 +33,10 @@ impl Role {
 ///
 /// [`ProgramDef`](crate::ProgramDef) implements this trait for programs that are a Rust type.
 pub trait StageProgram: Send + Sync {
-    /// Name as users type it, in kebab-case (`l3-ecmp`).
+    /// Returns the name as users type it, in kebab-case (`l3-ecmp`).
     fn name(&self) -> &str;
 
-    /// One sentence on what the program does, without a full stop.
+    /// Returns one sentence on what the program does, without a full stop.
     fn summary(&self) -> &str;
 
     /// Returns the parameters with their defaults, in the order in which the documentation lists them.
@@ -48,22 +48,22 @@ pub trait StageProgram: Send + Sync {
     /// If a key or a value is refused, or if the values together make no legal program.
     fn build(&self, sets: &[(String, String)]) -> Result<Program, ProgramError>;
 
-    /// Returns the setup of a device with these ports that runs `program` outside a network: entries under which packets
-    /// of any capture are forwarded. `program` was built by [`StageProgram::build`].
+    /// Returns the setup of a device with these ports that runs `program` outside a network: entries that forward the
+    /// packets of any capture. `program` was built by [`StageProgram::build`].
     ///
     /// # Errors
     /// If the device lacks a port that the entries need, or if `program` is another program.
     fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError>;
 
-    /// Returns what a switch at this place runs if the network runs this program. By default that is the same program; a
-    /// program for ToRs may name another program for spines.
+    /// Returns the role of a switch at this place if the network runs this program. By default the switch runs the same
+    /// program; a program for ToRs may name another program for spines.
     fn role_at(&self, position: &Position) -> Role {
         let _ = position;
         Role::new(self.name(), [])
     }
 
-    /// Returns the setup of a switch at this place: entries under which packets reach every host of the network. `None`
-    /// means that the program has no entries for networks, and gets those of [`StageProgram::default_setup`].
+    /// Returns the setup of a switch at this place: entries with which packets reach every host of the network. `None`
+    /// if the program has no entries for networks; the switch then gets those of [`StageProgram::default_setup`].
     ///
     /// # Errors
     /// As [`StageProgram::default_setup`], or if the program cannot run at this place.
@@ -77,13 +77,14 @@ pub trait StageProgram: Send + Sync {
         None
     }
 
-    /// Text of a P4_16 program for TNA that does the same, if there is one. It is for readers and is not compiled.
+    /// Returns the text of a P4_16 program for TNA that does the same, if there is one. It is for readers and is not
+    /// compiled.
     fn p4(&self) -> Option<&str> {
         None
     }
 
     /// Returns parameters for `sluice fuzz`, as key and value: short timeouts and small tables, so that a few hundred
-    /// packets reach what the program is for. Values that users set win over these.
+    /// packets exercise the program. Values that users set win over these.
     fn hunt(&self) -> Vec<(String, String)> {
         Vec::new()
     }
@@ -95,25 +96,25 @@ pub trait StageProgram: Send + Sync {
         Vec::new()
     }
 
-    /// Returns the embedded capture under which the program shows something, as file name and bytes, for front-panel port 0.
-    /// `None` means that the general samples do.
+    /// Returns the embedded capture that demonstrates the program, as file name and bytes, for front-panel port 0.
+    /// `None`: the general samples do.
     fn sample(&self) -> Option<(&'static str, &'static [u8])> {
         None
     }
 
-    /// Returns embedded captures under which the program shows something in a two-tor network, as port (`leaf0:0`), file
-    /// name and bytes.
+    /// Returns embedded captures that demonstrate the program in a two-tor network, as port (`leaf0:0`), file name and
+    /// bytes.
     fn network_samples(&self) -> Vec<(&'static str, &'static str, &'static [u8])> {
         Vec::new()
     }
 
-    /// Returns the reader of frames for stories of this program's networks. `None` means that frames are as their hosts sent
+    /// Returns the reader of frames for stories of this program's networks. `None`: frames are as their hosts sent
     /// them.
     fn story(&self) -> Option<Arc<dyn Narrator>> {
         None
     }
 
-    /// Starts the control plane that comes with the program. `None` means that the program has none.
+    /// Starts the control plane that comes with the program; `None` if the program has none.
     ///
     /// # Errors
     /// If a setting is refused, or if the request names another program.
@@ -126,7 +127,7 @@ pub trait StageProgram: Send + Sync {
     }
 }
 
-/// Why a program could not be built.
+/// Reason for which a program could not be built.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ProgramError {
     /// A parameter was refused.
@@ -144,9 +145,9 @@ pub enum ProgramError {
         program: String,
         /// The parameter to change.
         key: String,
-        /// Its value.
+        /// Value found.
         found: String,
-        /// What the other parameters allow, and how to fix it.
+        /// Values that the other parameters allow, and advice on how to fix it.
         expected: String,
     },
     /// The verifier refuses the program.

@@ -1,6 +1,7 @@
-//! Properties of forwarding that programs can choose for themselves, and what such properties are made of.
+//! Properties of forwarding that programs can select, and building blocks of such properties.
 //!
-//! Properties of every program are in [`sluice_switch::property`]. A property is made new for each run and sees its packets.
+//! Properties of every program are in [`sluice_switch::property`]. Each run has new properties, which see all of its
+//! packets.
 
 use sluice_asic::units::{Duration, Time};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6};

@@ -1,4 +1,4 @@
-//! What a program asks of the device that it starts on: control-plane operations and port speeds.
+//! Initial configuration of the device that runs a program: control-plane operations and port speeds.
 //!
 //! [`Ops`] collects operations on tables, profiles and registers by name; the functions below make keys and find ports.
 
@@ -15,11 +15,11 @@ use thiserror::Error;
 pub struct Setup {
     /// Operations, in the order in which they must be applied.
     pub ops: Vec<ControlOp>,
-    /// Front-panel ports that run slower than the port map says, with their rates. Port numbers do not change.
+    /// Front-panel ports that run slower than in the port map, with their rates. Port numbers do not change.
     pub port_speeds: Vec<(FrontPort, BitRate)>,
 }
 
-/// Why a setup cannot be made.
+/// Reason for which a setup cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetupError {
     /// The program has no entity of a name that an operation uses.
@@ -36,10 +36,10 @@ pub enum SetupError {
     #[error("the port map has no front-panel port, so the default entries have nowhere to send packets")]
     NoPorts,
     /// The device has no CPU port.
-    #[error("the port map has no CPU port, which the default entries punt packets to")]
+    #[error("the port map has no CPU port, to which the default entries send packets")]
     NoCpuPort,
-    /// A pipe has no recirculation port, and so no way in for generated packets.
-    #[error("pipe {pipe} has no recirculation port, by which packets of its generator would come in")]
+    /// A pipe has no recirculation port, on which generated packets would arrive.
+    #[error("pipe {pipe} has no recirculation port, on which the packets of its generator arrive")]
     NoGeneratorPort {
         /// The pipe.
         pipe: u8,
@@ -62,11 +62,11 @@ pub enum SetupError {
         most: u64,
     },
     /// The program with these parameters cannot run at this place in the network.
-    #[error("program `{program}` cannot stand here: {why}")]
+    #[error("program `{program}` cannot run here: {why}")]
     Place {
         /// Name of the program.
         program: String,
-        /// The parameter or property of the place that is at fault, and what to change.
+        /// Parameter or property of the place that prevents it, and what to change.
         why: String,
     },
 }
@@ -88,7 +88,7 @@ impl<'p> Ops<'p> {
         Ops { program, ops: Vec::new() }
     }
 
-    /// Returns the program that the operations are for.
+    /// Returns the program to which the operations belong.
     #[must_use]
     pub const fn program(&self) -> &'p Program {
         self.program

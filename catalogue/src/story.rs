@@ -1,7 +1,7 @@
-//! Stories: what a program says about the packets of one flow, for a sequence diagram of the flow's life.
+//! Stories: the meaning of the packets of one flow, for a sequence diagram of the flow's life.
 //!
 //! A program whose packets carry more than their hosts wrote offers a [`Narrator`] by
-//! [`StageProgram::story`](crate::StageProgram::story). Networks without such a program are told by [`RoceNarrator`].
+//! [`StageProgram::story`](crate::StageProgram::story). For other networks, [`RoceNarrator`] is used.
 
 use sluice_pcaps::wire::roce;
 use std::fmt;
@@ -48,27 +48,27 @@ impl fmt::Display for Flow {
     }
 }
 
-/// A value that a frame carries besides its place in the flow.
+/// A value of a frame other than its place in the flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Note {
     /// Name of the value: `epoch`.
     pub name: &'static str,
     /// The value.
     pub value: u32,
-    /// True if lines of the text show the value. The drawing shows every note.
+    /// True if the text form shows the value. The drawing shows every note.
     pub shown: bool,
 }
 
 /// The part that a packet plays in its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Data that needs no label of its own: most packets of a flow.
+    /// Data without a separate label: most packets of a flow.
     Data,
     /// Data that the program uses as a signal.
     Signal,
     /// A control packet back to the sender's switch.
     Answer,
-    /// A control packet back to the sender's switch of which many follow each other.
+    /// A control packet back to the sender's switch, of a type that comes in long sequences.
     FrequentAnswer,
 }
 
@@ -81,9 +81,9 @@ pub struct Message {
     pub colour: &'static str,
     /// Part that the packet plays.
     pub part: Part,
-    /// Packet sequence number; of a control packet that of the packet answered.
+    /// Packet sequence number; for a control packet, that of the packet answered.
     pub psn: u32,
-    /// What else the frame carries, in the order in which it is shown. All messages of a program have the same names.
+    /// Other values of the frame, in display order. All messages of a program have the same names.
     pub notes: [Option<Note>; 2],
 }
 
@@ -94,7 +94,7 @@ impl Message {
         matches!(self.part, Part::Answer | Part::FrequentAnswer)
     }
 
-    /// Returns true for data that needs no label of its own.
+    /// Returns true for data without a separate label.
     #[must_use]
     pub const fn is_plain(&self) -> bool {
         matches!(self.part, Part::Data)
@@ -119,7 +119,7 @@ impl Message {
     }
 }
 
-/// The use that a program makes of a queue.
+/// Purpose for which a program uses a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueUse {
     /// Packets pass.
@@ -135,8 +135,9 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     /// Returns the most bytes from a frame's beginning that [`Narrator::read`] needs.
     fn reach(&self) -> usize;
 
-    /// Reads a frame of which at least the first [`Narrator::reach`] bytes are given, if the frame has so many. Returns the
-    /// flow that the frame belongs to or answers, and its message; `None` if the frame belongs to no flow.
+    /// Reads a frame of which at least the first [`Narrator::reach`] bytes are given, unless the frame is shorter.
+    /// Returns the flow to which the frame belongs or which it answers, and its message; `None` if the frame belongs to
+    /// no flow.
     fn read(&self, frame: &[u8]) -> Option<(Flow, Message)>;
 
     /// Returns the use of queue `qid` of a dev_port.
@@ -145,7 +146,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         QueueUse::Transit
     }
 
-    /// Returns what a message did that ended in a switch with this drop label; `None` if the label says enough.
+    /// Returns the effect of a message that ended in a switch with this drop label; `None` if the label says enough.
     fn outcome(&self, message: &Message, label: &str) -> Option<String> {
         let _ = (message, label);
         None
@@ -157,7 +158,7 @@ pub trait Narrator: fmt::Debug + Send + Sync {
     }
 }
 
-/// Reads RoCEv2 frames as their hosts send them. Every packet is data of its own flow.
+/// Reads RoCEv2 frames as their hosts send them. Every packet is data of its flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoceNarrator;
 

@@ -5,7 +5,7 @@ use crate::palette::Colour;
 use maud::{Markup, Render, html};
 use std::collections::BTreeMap;
 
-/// Pixels: width and height of a box, from box to box, and around the graph.
+/// Pixels: width and height of a box, distances between boxes, margin around the graph.
 const BOX: (i32, i32) = (116, 22);
 const STEP: (i32, i32) = (164, 30);
 const MARGIN: i32 = 24;
@@ -101,7 +101,7 @@ impl Render for Graph {
     }
 }
 
-/// From the right side of one box to the left side of the other; within a column around the right.
+/// Returns a curve from the right side of one box to the left side of the other; within a column, around the right.
 fn curve(from: (i32, i32), to: (i32, i32)) -> String {
     let (x0, y0) = (from.0 + BOX.0, from.1 + BOX.1 / 2);
     let y1 = to.1 + BOX.1 / 2;

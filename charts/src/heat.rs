@@ -9,7 +9,7 @@ pub struct HeatCell {
     pub text: String,
     /// The cell's shade, from 0 to 1.
     pub share: f64,
-    /// Lines that a pointer or the keyboard opens; the first one is the heading. None: nothing opens.
+    /// Lines that a pointer or the keyboard opens; the first one is the heading. Empty: nothing opens.
     pub details: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct HeatMap {
 }
 
 impl From<String> for HeatCell {
-    /// A cell without shade and details.
+    /// Returns a cell without shade and details.
     fn from(text: String) -> HeatCell {
         HeatCell { text, ..HeatCell::default() }
     }

@@ -1,9 +1,9 @@
-//! Small drawings between the words of a page.
+//! Small drawings within the text of a page.
 
 use crate::palette::Colour;
 use maud::{Markup, html};
 
-/// Names of colours, each after a sample of its colour.
+/// Draws the names of colours, each after a sample of its colour.
 #[must_use]
 pub fn legend(entries: &[(Colour, &str)]) -> Markup {
     html! {
@@ -15,13 +15,13 @@ pub fn legend(entries: &[(Colour, &str)]) -> Markup {
     }
 }
 
-/// A bar of 200 pixels times `share`, which is from 0 to 1.
+/// Draws a bar of 200 pixels times `share`, which is from 0 to 1.
 #[must_use]
 pub fn share_bar(share: f64) -> Markup {
     html! { span.bar style=(format!("width:{:.0}px", 200.0 * share.clamp(0.0, 1.0))) {} }
 }
 
-/// A bar from column `first` to column `last` on a line of `columns`; `label` is read aloud in its place.
+/// Draws a bar from column `first` to column `last` on a line of `columns`. Screen readers read `label` in its place.
 #[must_use]
 pub fn range(first: usize, last: usize, columns: usize, colour: Colour, label: &str) -> Markup {
     const COLUMN: usize = 8;

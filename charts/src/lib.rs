@@ -42,7 +42,7 @@ const FONT: &str = "system-ui,sans-serif";
 /// Returns a drawing of a page as the text of a file: with SVG's name space, and an element in a line.
 fn file(drawing: &maud::Markup) -> String {
     let mut text = drawing.0.replacen("<svg ", "<svg xmlns=\"http://www.w3.org/2000/svg\" ", 1);
-    // Letters of names are escaped, so this finds elements alone.
+    // Letters of names are escaped, so this finds only elements.
     for element in ["line", "text", "rect", "path", "circle"] {
         text = text.replace(&format!("><{element}"), &format!(">\n<{element}"));
     }

@@ -18,7 +18,7 @@ const LETTER: f64 = 6.8;
 /// Font of axes and legend.
 const LABEL: (&str, i32) = ("sans-serif", 15);
 
-/// How a series is drawn.
+/// Style of a series.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
     /// A line from point to point.
@@ -41,7 +41,7 @@ pub struct Series {
     pub name: String,
     /// Horizontal and vertical values. Points that are not finite are left out.
     pub points: Vec<(f64, f64)>,
-    /// How the series is drawn.
+    /// Style of the series.
     pub style: Style,
 }
 
@@ -94,7 +94,7 @@ impl LineChart {
         Ok(out)
     }
 
-    /// Names, colours and styles of the legend's entries.
+    /// Returns the names, colours and styles of the legend's entries.
     fn entries(&self) -> Vec<(&str, Colour, Style)> {
         let colours = Colour::LINES.into_iter().cycle();
         let series = self.series.iter().zip(colours).map(|(s, colour)| (s.name.as_str(), colour, s.style));
@@ -102,7 +102,7 @@ impl LineChart {
         series.chain(mark).collect()
     }
 
-    /// True if a point can be drawn.
+    /// Returns true if a point can be drawn.
     fn shows(&self, (x, y): (f64, f64)) -> bool {
         x.is_finite() && y.is_finite() && !(self.log_x && x <= 0.0)
     }
@@ -199,7 +199,7 @@ impl LineChart {
     }
 }
 
-/// Draws a legend's sample of a series.
+/// Draws the legend's sample of a series.
 fn sample(area: &Area<'_>, y: i32, colour: Colour, style: Style) -> Result<(), Failed> {
     let (colour, end) = (rgb(colour), SAMPLE as i32);
     match style {

@@ -133,7 +133,7 @@ impl Sequence {
         lifeline < self.lifelines.len()
     }
 
-    /// Lines and numbers of the time axis.
+    /// Draws the lines and numbers of the time axis.
     fn axis(&self, width: f64) -> Markup {
         let every = [1u32, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
         let every = every.into_iter().find(|e| f64::from(*e) * self.per_us() >= 24.0);
@@ -165,7 +165,7 @@ impl Sequence {
         }
     }
 
-    /// A message, with "lost" where it is lost, and its label at `label`, a height.
+    /// Draws a message, with "lost" where it is lost, and its label at height `label`.
     fn arrow(&self, arrow: &Arrow, label: Option<f64>) -> Markup {
         let (from, full) = (x(arrow.from), x(arrow.to));
         let to = if arrow.arrives.is_some() { full } else { f64::midpoint(from, full) };
@@ -185,7 +185,7 @@ impl Sequence {
         }
     }
 
-    /// Heights of labels by arrow; `None` where a label is left out because there is one nearby.
+    /// Returns the height of each arrow's label; `None` if the label is left out because another one is nearby.
     fn labels(&self, arrows: &[&Arrow]) -> Vec<Option<f64>> {
         let mut last = vec![f64::MIN; self.lifelines.len()];
         let label = |arrow: &&Arrow| {
@@ -198,7 +198,7 @@ impl Sequence {
         arrows.iter().map(label).collect()
     }
 
-    /// Heights of notes: a note is moved down by at most two lines, to be below the one before it.
+    /// Returns the heights of notes. A note is moved down by at most two lines, to be below the note before it.
     fn note_heights(&self, notes: &[&Note]) -> Vec<f64> {
         let mut last = vec![[f64::MIN; 2]; self.lifelines.len()];
         let height = |note: &&Note| {
@@ -215,7 +215,7 @@ impl Sequence {
     }
 }
 
-/// A text in front of lines, which a white margin keeps out of its letters.
+/// Draws a text in front of lines; a white margin keeps the lines out of its letters.
 fn text(x: f64, y: f64, anchor: &str, colour: Colour, text: &str) -> Markup {
     html! {
         text x=(px(x)) y=(px(y)) text-anchor=(anchor) fill=(colour) paint-order="stroke" stroke="#fff" stroke-width="3" { (text) }

@@ -15,9 +15,9 @@ const ROW: usize = 16;
 pub struct Bar {
     /// Name to the left of the axis.
     pub label: String,
-    /// Where the bar begins, in the unit of the axis.
+    /// Start of the bar, in the unit of the axis.
     pub from: u64,
-    /// How long the bar is, in the unit of the axis.
+    /// Length of the bar, in the unit of the axis.
     pub length: u64,
     /// Colour of the bar.
     pub colour: Colour,

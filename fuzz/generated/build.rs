@@ -1,4 +1,4 @@
-//! Writes random programs as Rust: those of the first numbers, on the chip that each one's number says.
+//! Writes random programs as Rust: those with the first numbers, each on the chip that its number selects.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_exec::cover::Points;
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rustc-env=SLUICE_RANDOM_STEP={step}");
     for number in numbers(step) {
         let program = program(number);
-        // Many do not fit.
+        // Many programs do not fit.
         if let Ok(placement) = place(&program, &chip_of(number)) {
             let points = counts(number).then(|| Points::of(&program, &placement.chip));
             texts.push((format!("program{number}"), generate(&program, &placement, points.as_ref())?));

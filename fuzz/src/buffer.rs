@@ -70,7 +70,7 @@ pub fn buffer(ports: &[PortInfo], d: &mut Draw<'_>) -> Option<String> {
             Kind::Number(low, high) => format!("{key} = {}", low + d.below((high - low) as usize + 1) as i64),
         };
         let was = std::mem::replace(&mut lines[at], line);
-        // What goes with other values keeps to them.
+        // An edit that contradicts other values is undone.
         if !fits(&lines.join("\n")) {
             lines[at] = was;
         }

@@ -57,7 +57,7 @@ impl std::fmt::Debug for Case {
     }
 }
 
-/// Strategy for cases within limits; they shrink to smaller programs and fewer packets.
+/// Returns a strategy for cases within limits; they shrink to smaller programs and fewer packets.
 pub fn cases(limits: Limits) -> impl Strategy<Value = Case> {
     let words = proptest::collection::vec(any::<u32>(), 0..=limits.choices);
     words.prop_map(move |words| Case::drawn(&words, &limits))

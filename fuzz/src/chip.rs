@@ -58,7 +58,7 @@ pub fn chip(d: &mut Draw<'_>) -> ChipSpec {
         let most = *count as usize;
         *count =
             if d.chance(1, 6) { (most + 1 + d.below(most + 1)) as u32 } else { d.below(most + 1) as u32 };
-        // What goes with other counts keeps to them.
+        // An edit that contradicts other counts is left out.
         if other.validate().is_ok() {
             chip = other;
         }

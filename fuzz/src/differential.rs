@@ -110,7 +110,7 @@ pub fn compare_by(
     let mut engine = make(program, placement, &control).map_err(Difference::Refused)?;
     let first = engine.state().clone();
     for batch in [1, 7, MAX_BATCH] {
-        // Lowering takes longer than all packets do.
+        // One engine runs all batch sizes, because lowering takes longer than all packets.
         engine.state_mut().clone_from(&first);
         write(&mut engine, program, &control);
         let found = run(&mut engine, case, batch);
@@ -129,7 +129,7 @@ pub fn compare_by(
 /// Sets the program's state to what the control plane configured.
 fn write(executor: &mut dyn Executor, program: &Program, control: &ControlState) {
     for change in control.arrays.changes() {
-        // The chip's meters were asked when the program was placed.
+        // Meters that the chip does not have were refused at placement, so this cannot fail.
         let _ = executor.state_mut().apply(program, change);
     }
 }
@@ -139,7 +139,7 @@ type Passes = Vec<(usize, Passed)>;
 /// Returns the results of each frame in both gresses.
 fn run(executor: &mut dyn Executor, case: &Case, batch: usize) -> [Passes; 2] {
     let frames = &case.frames;
-    // Updates part batches, so programs without a ghost control get none.
+    // Updates split batches, so programs without a ghost control get none.
     let gap = if case.program.ghost.is_empty() { usize::MAX } else { GHOST_GAP };
     let mut store = PacketStore::new(HeadLayout::default());
     let mut result = [Vec::new(), Vec::new()];
@@ -219,7 +219,7 @@ fn gress_pass(
         *slot = *pass;
         let goes = matches!(pass.output.verdict, Verdict::Forward | Verdict::Resubmit);
         let bytes = goes.then(|| bytes(store, pass.packet));
-        // The engine knows the cycles of a path, the reference does not.
+        // Only the engine knows the cycles of a path.
         let output = PassOut { parser_cycles: 0, ..pass.output };
         passed.push((*n, Passed { output, bytes, made: Vec::new() }));
     }
@@ -235,7 +235,7 @@ fn gress_pass(
             of.made.push((text(made.kind), content));
         }
     }
-    // A packet that does not go on is gone before the next gress.
+    // A packet that does not continue is removed before the next gress.
     for pass in passes.iter().filter(|p| p.output.verdict != Verdict::Forward) {
         store.remove(pass.packet);
     }
@@ -259,7 +259,7 @@ fn same(batch: usize, expected: &[Passes; 2], found: &[Passes; 2]) -> Result<(),
     for gress in Gress::ALL {
         let (expected, found) = (&expected[gress.index()], &found[gress.index()]);
         let differ = expected.iter().zip(found).find(|(e, f)| e != f);
-        // Fewer packets in egress follow from another verdict in ingress, which was found before.
+        // If fewer packets reach egress, their verdicts in ingress differ, which was found before.
         if let Some(((frame, e), (_, f))) = differ {
             let (reference, engine) = (format!("{e:02x?}"), format!("{f:02x?}"));
             return Err(Difference::Packet { batch, frame: *frame, gress, reference, engine });

@@ -5,8 +5,8 @@ use sluice_asic::hash::splitmix64;
 /// The step of SplitMix64's counter.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A source of choices. Every choice reads the next number; past the end all numbers are zero, which every
-/// maker takes as its smallest choice, so that shorter lists and smaller numbers mean smaller results.
+/// A source of choices. Every choice reads the next number. Past the end all numbers are zero, which is every choice's
+/// smallest result, so shorter lists and smaller numbers give smaller results.
 #[derive(Clone, Debug)]
 pub struct Draw<'a> {
     words: &'a [u32],

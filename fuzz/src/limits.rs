@@ -1,19 +1,19 @@
-//! How large random programs and their worlds may become.
+//! Limits for the size of random programs, their entries and their packets.
 
 /// Upper bounds of everything that is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Numbers to draw from; the more, the larger the programs.
     pub choices: usize,
-    /// Headers per gress that depend on a select, besides the first.
+    /// Headers per gress that depend on a select, in addition to the first header.
     pub headers: usize,
-    /// Fields per header besides the one that is selected on.
+    /// Fields per header in addition to the one that is selected on.
     pub header_fields: usize,
     /// Metadata fields per gress.
     pub metadata: usize,
     /// Statements of a control block.
     pub statements: usize,
-    /// How deep conditions and outcomes of tables are nested.
+    /// Nesting depth of conditions and of tables' outcomes.
     pub depth: usize,
     /// Primitives of an action.
     pub primitives: usize,

@@ -171,7 +171,7 @@ pub fn frames(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<(u16,
         .collect()
 }
 
-/// Bytes of a walk through the parser.
+/// Draws the bytes of headers along a path of the parser.
 fn headers(program: &Program, d: &mut Draw<'_>) -> Vec<u8> {
     let mut bits = Bits::default();
     let mut next = program.pipe(Gress::Ingress).start;
@@ -213,7 +213,7 @@ fn step(program: &Program, d: &mut Draw<'_>, state: ParserState, bits: &mut Bits
             bits.push(value, width);
         }
     }
-    // Metadata and intrinsic fields decide elsewhere; the walk follows the arm all the same.
+    // Selects on metadata and intrinsic fields may choose otherwise; the walk follows the arm nevertheless.
     arm.map_or(data.default, |a| a.next)
 }
 

@@ -1,8 +1,8 @@
-//! Many groups in one member table.
+//! Sizes for many groups that share one member table.
 
 use thiserror::Error;
 
-/// Room for groups.
+/// Limits of a member table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Most groups.
@@ -14,47 +14,47 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What a public profile of fixed-function switches guarantees (model: hashing §6, tag `[PINS]`).
+    /// Limits that a public profile of fixed-function switches guarantees (model: hashing §6, tag `[PINS]`).
     pub const PINS: Limits = Limits { groups: 3968, members: 49_152, group: 512 };
     /// `switch.p4` on Tofino: 512 groups, 32,768 members, one selector word each (model: hashing §6, `[P4S]`).
     pub const TOFINO: Limits = Limits { groups: 512, members: 32_768, group: 120 };
-    /// The same on Tofino 2.
+    /// As [`Limits::TOFINO`], on Tofino 2.
     pub const TOFINO2: Limits = Limits { groups: 1024, members: 65_536, group: 120 };
 }
 
-/// Why groups do not fit.
+/// Reason for which groups do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoRoom {
     /// Too many groups.
-    #[error("{groups} groups: the chip has {limit}")]
+    #[error("{groups} groups are too many: the chip has room for {limit}")]
     Groups {
-        /// Groups asked for.
+        /// Number of groups requested.
         groups: u32,
-        /// Groups there are.
+        /// Most groups of the chip.
         limit: u32,
     },
     /// Too many members even at the smallest size.
     #[error("{groups} groups of {size} members, the smallest size allowed, take {total} entries of {limit}")]
     Members {
-        /// Groups asked for.
+        /// Number of groups requested.
         groups: u32,
-        /// Smallest size.
+        /// Smallest size allowed.
         size: u32,
-        /// What that takes.
+        /// Entries that groups of this size take.
         total: u64,
-        /// Entries there are.
+        /// Entries of the member table.
         limit: u32,
     },
-    /// No size at all.
-    #[error("no size is given that one group may have")]
+    /// The list of sizes has none that a group may have.
+    #[error("no size is given that is allowed for a group")]
     NoSize,
 }
 
-/// A size for each of so many groups: the first of `sizes` (most wanted first) that leaves room for the groups
-/// after it at the smallest size.
+/// Returns a size for each of `groups` groups: the first of `sizes`, ordered by preference, that leaves room for the
+/// remaining groups at the smallest size.
 ///
 /// # Errors
-/// When the groups do not fit even at the smallest size.
+/// If the groups do not fit even at the smallest size.
 pub fn allocate(groups: u32, sizes: &[u32], limits: Limits) -> Result<Vec<u32>, NoRoom> {
     if groups > limits.groups {
         return Err(NoRoom::Groups { groups, limit: limits.groups });

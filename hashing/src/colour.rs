@@ -1,9 +1,9 @@
-//! Colours: which decision points may share a hash function.
+//! Colours: sets of decision points that may share a hash function.
 
-/// A colour for each point, out of `supply`: no point has the colour of one that is pinned there. Fresh colours
-/// are taken while there are any, because reuse balances only as long as the traffic it relies on is even
-/// (model: hashing §3.4); after that the one whose last use is farthest upstream. `None` when some point finds
-/// none.
+/// Assigns each point one of `supply` colours, so that no point has the colour of a point that is pinned there. New
+/// colours are used while there are any, because reuse balances only as long as the traffic on which it relies is even
+/// (model: hashing §3.4). After that, the colour whose last use is farthest upstream is taken. Returns `None` if a
+/// point has no colour left.
 #[must_use]
 pub fn recombine(pinned: &[Vec<usize>], supply: usize) -> Option<Vec<usize>> {
     let mut colours: Vec<usize> = Vec::new();
@@ -16,7 +16,7 @@ pub fn recombine(pinned: &[Vec<usize>], supply: usize) -> Option<Vec<usize>> {
     Some(colours)
 }
 
-/// The fewest colours that do, the first assignment in order of points.
+/// Returns an assignment with the fewest colours: the first one in order of points.
 #[must_use]
 pub fn fewest(pinned: &[Vec<usize>]) -> Vec<usize> {
     (1..=pinned.len()).find_map(|supply| search(pinned, supply, Vec::new())).unwrap_or_default()
@@ -33,7 +33,8 @@ fn search(pinned: &[Vec<usize>], supply: usize, colours: Vec<usize>) -> Option<V
     })
 }
 
-/// The first point whose colour a pinned one has, with that one.
+/// Returns the first point that has the colour of a point pinned there, and that pinned point; `None` if there is no
+/// conflict.
 #[must_use]
 pub fn conflict(pinned: &[Vec<usize>], colours: &[usize]) -> Option<(usize, usize)> {
     let points = pinned.iter().enumerate();
@@ -41,7 +42,7 @@ pub fn conflict(pinned: &[Vec<usize>], colours: &[usize]) -> Option<(usize, usiz
     pairs.find(|(k, p)| colours.get(*k).is_some_and(|c| colours.get(*p) == Some(c)))
 }
 
-/// Different colours in use.
+/// Returns the number of different colours in use.
 #[must_use]
 pub fn count(colours: &[usize]) -> usize {
     let mut used = colours.to_vec();
@@ -55,7 +56,7 @@ mod tests {
     use super::super::graph::{DecisionGraph, Missing};
     use super::*;
 
-    /// Whether any assignment of so many colours does, by trying all.
+    /// Returns true if there is an assignment of this many colours, found by trying all.
     fn possible(pinned: &[Vec<usize>], supply: usize) -> bool {
         let points = pinned.len() as u32;
         (0..supply.pow(points)).any(|n| {
@@ -67,7 +68,7 @@ mod tests {
     #[test]
     fn scenario_25_recombine_solver() {
         let clos = DecisionGraph::clos5(2, 2).pinned();
-        // Both colourings are legal, and three colours are the fewest.
+        // The paper's two assignments are legal, and three colours are the fewest.
         assert_eq!(conflict(&clos, &[0, 1, 0, 2, 1, 2, 0, 1]), None);
         assert_eq!(conflict(&clos, &[0, 1, 2, 3, 0, 1, 2, 3]), None);
         assert_eq!(count(&fewest(&clos)), 3);

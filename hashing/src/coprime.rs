@@ -1,9 +1,9 @@
 //! The choice of a group's size: coprime with the sizes of correlated switches, precise, and within limits.
 //!
-//! Two groups that share a hash are independent when their sizes q1, q2 are coprime, provided C1: each size is much
-//! larger than its number of ports, or a multiple of it; C2: the hash has many more values than q1·q2 (model: hashing
-//! §4.1). C1 is judged by the exact precision loss. C2 holds when the product of all sizes on a shared path is at most
-//! an eighth of the hash's values; beyond that the path is enumerated.
+//! Two groups that share a hash are independent if their sizes q1 and q2 are coprime and two conditions hold
+//! (model: hashing §4.1). C1: each size is much larger than its number of ports, or a multiple of it. C2: the hash has
+//! many more values than q1·q2. C1 is tested by the exact precision loss. C2 is met if the product of all sizes on a
+//! shared path is at most an eighth of the hash's values; beyond that, all hash values of the path are enumerated.
 
 use super::correlation::{Hop, conditional};
 use super::cv::{Cv, gcd};
@@ -11,15 +11,15 @@ use super::replicas::{Order, precision};
 use std::fmt;
 use thiserror::Error;
 
-/// How many times the product of the sizes must fit into the hash's values (model: hashing §4.3).
+/// Least ratio of the number of hash values to the product of the sizes on a path (model: hashing §4.3).
 pub const RANGE_FACTOR: u64 = 8;
 
-/// What a size is chosen for.
+/// Conditions under which a group's size is chosen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
     /// Ports of the group, m.
     pub ports: u32,
-    /// Sizes of correlated switches, one list for each path that they share with this one.
+    /// Sizes of correlated switches: one list for each path that these switches share with this one.
     pub paths: Vec<Vec<u32>>,
     /// Bits of the hash that the modulo sees: 14 for a Tofino selector, 16 for RTAG7.
     pub hash_bits: u32,
@@ -27,14 +27,15 @@ pub struct Request {
     pub width: u32,
     /// Most entries of the member table that this group may take.
     pub entries: u32,
-    /// Largest coefficient of variation wanted, in thousandths; `None` for the least there is.
+    /// Largest coefficient of variation allowed, in thousandths; `None` for the smallest that is possible.
     pub target: Option<u32>,
     /// Order of the members.
     pub order: Order,
 }
 
 impl Request {
-    /// A group of `ports` ports behind switches of these sizes on a Tofino: 14 bits, one word, 0.05.
+    /// Returns the request for a group of `ports` ports after switches of these sizes on a Tofino: 14 bits, one
+    /// selector word, target 0.05.
     #[must_use]
     pub fn tofino(ports: u32, upstream: &[u32]) -> Request {
         Request {
@@ -49,63 +50,64 @@ impl Request {
     }
 }
 
-/// What becomes of a size.
+/// Verdict on a size.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Verdict {
-    /// It is taken. `tight`: the hash's values are few for it (C2), but enumeration shows the target met.
+    /// The size is chosen. `tight`: the hash has few values for it (C2), but enumeration shows that the target is met.
     Chosen {
-        /// C2 holds only by enumeration.
+        /// True if C2 is met only by enumeration.
         tight: bool,
     },
-    /// It would do, but a smaller one does, or a more precise one is wanted and found.
+    /// The size is admissible, but a smaller one is too, or the request is for the most precise one and another is more
+    /// precise.
     Dearer,
-    /// It shares a factor with a correlated switch's size.
+    /// The size shares a factor with a correlated switch's size.
     CommonFactor {
-        /// That size.
+        /// Size of the correlated switch.
         with: u32,
-        /// The factor.
+        /// Common factor.
         factor: u32,
     },
-    /// C1: the shares of its ports differ too much.
+    /// C1: the shares of the ports differ too much.
     Imprecise,
     /// C2: the hash has too few values.
     HashTooShort {
         /// Product of all sizes on the path.
         product: u64,
-        /// What the hash's width allows.
+        /// Largest product that the hash's width allows.
         limit: u64,
-        /// What enumeration finds, for people; `None` where it was not possible.
+        /// Coefficient of variation by enumeration, rounded; `None` if enumeration was not possible.
         cv: Option<f64>,
     },
 }
 
-/// One size that was considered.
+/// A size that was considered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
-    /// The size, q.
+    /// Size, q.
     pub members: u32,
-    /// Its precision loss.
+    /// Precision loss of the size.
     pub precision: Cv,
-    /// What becomes of it.
+    /// Verdict on the size.
     pub verdict: Verdict,
 }
 
-/// A chosen size and the others.
+/// A chosen size and all sizes that were considered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// The chosen size.
+    /// Chosen size.
     pub members: u32,
-    /// Every size considered, smallest first.
+    /// All sizes considered, smallest first.
     pub candidates: Vec<Candidate>,
 }
 
-/// Why there is no size.
+/// Reason for which there is no size.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum NoSize {
-    /// Nothing to choose for.
+    /// The group has no ports.
     #[error("a group needs at least one port")]
     NoPorts,
-    /// More ports than members allowed.
+    /// The group has more ports than members are allowed.
     #[error(
         "{ports} ports do not fit {limit} members; the limit is the smaller of selector width and table budget"
     )]
@@ -115,7 +117,7 @@ pub enum NoSize {
         /// Members allowed.
         limit: u32,
     },
-    /// Every size fails.
+    /// No size is admissible.
     #[error(
         "no size from {ports} to {limit} is coprime with {upstream:?} and within {target} of even shares; raise \
          the table budget or the target, or change a size upstream"
@@ -127,17 +129,17 @@ pub enum NoSize {
         limit: u32,
         /// Sizes upstream.
         upstream: Vec<Vec<u32>>,
-        /// The target, for people.
+        /// The target as text.
         target: String,
-        /// Every size considered.
+        /// All sizes considered.
         candidates: Vec<Candidate>,
     },
 }
 
-/// Chooses the smallest size that meets the target, or the most precise one where there is no target.
+/// Chooses the smallest size that meets the target, or the most precise size if there is no target.
 ///
 /// # Errors
-/// When no size does.
+/// If no size is admissible.
 pub fn choose(request: &Request) -> Result<Choice, NoSize> {
     let limit = request.width.min(request.entries);
     if request.ports == 0 {
@@ -149,7 +151,7 @@ pub fn choose(request: &Request) -> Result<Choice, NoSize> {
     let mut found = None;
     let mut candidates: Vec<Candidate> = Vec::new();
     for members in request.ports..=limit {
-        // Beyond the first size that does, nothing needs enumeration any more.
+        // After the first admissible size, no further size needs enumeration.
         let candidate = judge(request, members, found.is_none() || request.target.is_none());
         if found.is_none() && matches!(candidate.verdict, Verdict::Chosen { .. }) {
             found = Some(members);
@@ -172,7 +174,7 @@ pub fn choose(request: &Request) -> Result<Choice, NoSize> {
     Ok(Choice { members, candidates })
 }
 
-/// Whether a size would do, whatever smaller ones do.
+/// Returns true if a size is admissible, even if a smaller one is too.
 #[must_use]
 pub fn admits(request: &Request, members: u32) -> bool {
     members >= request.ports
@@ -205,7 +207,7 @@ fn verdict(request: &Request, members: u32, precision: Cv, enumerate: bool) -> V
         if product <= limit {
             continue;
         }
-        // Upstream ports are not known here; a size that is all ports is the strictest condition.
+        // The numbers of upstream ports are unknown. A size with as many ports as members is the strictest case.
         let hop = |q: &u32| Hop::new((*q).min(request.ports), *q, request.order);
         let mut hops: Vec<Hop> = path.iter().map(hop).collect();
         hops.push(Hop::new(request.ports, members, request.order));
@@ -227,18 +229,18 @@ fn verdict(request: &Request, members: u32, precision: Cv, enumerate: bool) -> V
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("group sizes {a} and {b} share the factor {factor}; correlated switches need coprime sizes")]
 pub struct SharedFactor {
-    /// One size.
+    /// First size.
     pub a: u32,
-    /// The other.
+    /// Second size.
     pub b: u32,
     /// Their greatest common divisor.
     pub factor: u32,
 }
 
-/// Whether all sizes are pairwise coprime.
+/// Checks that all sizes are pairwise coprime.
 ///
 /// # Errors
-/// With the first pair that is not.
+/// The first pair that shares a factor.
 pub fn pairwise(sizes: &[u32]) -> Result<(), SharedFactor> {
     for (i, &a) in sizes.iter().enumerate() {
         for &b in sizes.get(i + 1..).unwrap_or(&[]) {
@@ -341,7 +343,7 @@ mod tests {
         let error = choose(&Request { width: 120, ..Request::tofino(121, &[]) }).unwrap_err();
         assert_eq!(error, NoSize::TooManyPorts { ports: 121, limit: 120 });
         assert_eq!(choose(&Request::tofino(0, &[])), Err(NoSize::NoPorts));
-        // Nothing upstream: the ports themselves do, precisely.
+        // Without upstream sizes, the number of ports is the best size, with even shares.
         assert_eq!(choose(&Request::tofino(8, &[])).unwrap().members, 8);
     }
 

@@ -1,11 +1,9 @@
-//! What a later choice sees of earlier ones, by enumeration of every hash value.
-//!
-//! Counting.
+//! Balance of a later choice among flows that made the same earlier choices, by enumeration of every hash value.
 
 use super::cv::Cv;
 use super::replicas::{Order, layout, replicas};
 
-/// One switch's group on a path: the member table that h % q indexes.
+/// Group of one switch on a path: the member table that h % q indexes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hop {
     ports: u32,
@@ -13,13 +11,13 @@ pub struct Hop {
 }
 
 impl Hop {
-    /// A group of `ports` ports replicated to `members`.
+    /// Returns a group of `ports` ports replicated to `members` members.
     #[must_use]
     pub fn new(ports: u32, members: u32, order: Order) -> Hop {
         Hop { ports, table: layout(&replicas(ports, members), order) }
     }
 
-    /// Members.
+    /// Returns the number of members.
     #[must_use]
     pub fn members(&self) -> u32 {
         self.table.len() as u32
@@ -31,39 +29,40 @@ impl Hop {
     }
 }
 
-/// The last hop's balance among flows that made the same choices before.
+/// Balance of the last hop among flows that made the same choices before.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conditional {
     /// Mean coefficient of variation over the earlier choices that occur.
     pub mean_cv: f64,
-    /// The largest one.
+    /// Largest coefficient of variation.
     pub max_cv: f64,
     /// Mean total-variation distance between conditional and unconditional shares.
     pub mean_tv: f64,
-    /// Sum of all coefficients in 2⁻³², each rounded up, and how many they are: what is compared.
+    /// Sum of all coefficients in units of 2⁻³², each rounded up, and their number. Comparisons use these.
     sum: (u128, u64),
 }
 
 impl Conditional {
-    /// Whether the mean coefficient is at most so many thousandths: in integers, rounded against it.
+    /// Returns true if the mean coefficient is at most this many thousandths. The comparison is in integers, with the
+    /// mean rounded up.
     #[must_use]
     pub fn at_most(&self, thousandths: u32) -> bool {
         self.within(u128::from(thousandths) << 32)
     }
 
-    /// Whether it is at most twice a precision and a hundredth.
+    /// Returns true if the mean coefficient is at most twice a precision loss and a hundredth.
     #[must_use]
     pub fn near(&self, precision: Cv) -> bool {
         self.within((10 << 32) + 2_000 * u128::from(precision.units()))
     }
 
-    /// Whether the mean is at most so many thousandths of 2⁻³².
+    /// Returns true if the mean is at most this many thousandths of 2⁻³².
     fn within(&self, most: u128) -> bool {
         self.sum.0.saturating_mul(1_000) <= most.saturating_mul(self.sum.1.into())
     }
 }
 
-/// Enumerates all hashes of `hash_bits` (1..=20) bits over a path; `None` for an empty path or wider hashes.
+/// Enumerates all hashes of `hash_bits` (1 to 20) bits over a path; `None` for an empty path or wider hashes.
 #[must_use]
 pub fn conditional(hash_bits: u32, path: &[Hop]) -> Option<Conditional> {
     let (last, before) = path.split_last()?;

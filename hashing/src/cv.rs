@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A coefficient of variation, population standard deviation over mean, held as its exact square.
+/// A coefficient of variation: population standard deviation over mean. Stored as its exact square.
 #[derive(Clone, Copy, Debug)]
 pub struct Cv {
     numerator: u128,
@@ -14,7 +14,7 @@ impl Cv {
     /// No variation.
     pub const ZERO: Cv = Cv { numerator: 0, denominator: 1 };
 
-    /// Of some counts; zero for none, or for all zero.
+    /// Returns the coefficient of these counts; zero if there are none or all are zero.
     #[must_use]
     pub fn of(values: &[u64]) -> Cv {
         let sum: u128 = values.iter().map(|v| u128::from(*v)).sum();
@@ -26,7 +26,7 @@ impl Cv {
         Cv { numerator: values.len() as u128 * squares - sum * sum, denominator: sum * sum }
     }
 
-    /// Of the ratios `value / weight`; entries of weight 0 are left out.
+    /// Returns the coefficient of the ratios `value / weight`; entries of weight 0 are left out.
     #[must_use]
     pub fn of_ratios(values: &[u32], weights: &[u32]) -> Cv {
         let weighted = || values.iter().zip(weights).filter(|(_, w)| **w > 0);
@@ -35,20 +35,20 @@ impl Cv {
         Cv::of(&scaled)
     }
 
-    /// The exact square as a fraction, not reduced.
+    /// Returns the exact square as a fraction that is not reduced.
     #[must_use]
     pub const fn squared(self) -> (u128, u128) {
         (self.numerator, self.denominator)
     }
 
-    /// Whether it is at most so many thousandths.
+    /// Returns true if the coefficient is at most this many thousandths.
     #[must_use]
     pub fn at_most(self, thousandths: u32) -> bool {
         let t = u128::from(thousandths);
         self.numerator * 1_000_000 <= t * t * self.denominator
     }
 
-    /// The least number of 2⁻³² that is no smaller; the most there is where numbers are too large for that.
+    /// Returns the coefficient in units of 2⁻³², rounded up; the largest value if the numbers are too large for that.
     #[must_use]
     pub(super) fn units(self) -> u64 {
         if self.numerator >> 64 != 0 {
@@ -59,7 +59,7 @@ impl Cv {
         u64::try_from(root + u128::from(root * root < square)).unwrap_or(u64::MAX)
     }
 
-    /// Rounded, for people.
+    /// Returns the coefficient, rounded to a floating-point number.
     #[must_use]
     pub fn value(self) -> f64 {
         (self.numerator as f64 / self.denominator as f64).sqrt()
@@ -92,13 +92,13 @@ impl fmt::Display for Cv {
     }
 }
 
-/// The greatest common divisor; that of 0 and x is x.
+/// Returns the greatest common divisor; for 0 and x it is x.
 #[must_use]
 pub const fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The least common multiple.
+/// Returns the least common multiple.
 pub(super) const fn lcm(a: u64, b: u64) -> u64 {
     if a == 0 || b == 0 { 0 } else { a / gcd(a, b) * b }
 }
@@ -116,7 +116,7 @@ mod tests {
         }
         assert_eq!(Cv::of(&[]), Cv::ZERO);
         assert_eq!((Cv::ZERO.units(), Cv::of(&[1, 3]).units()), (0, 1 << 31));
-        // A third has no end: rounded up, to the next of 2⁻³².
+        // A third is rounded up to the next multiple of 2⁻³².
         assert_eq!(Cv::of_ratios(&[6, 1], &[3, 1]).units(), (1 << 32) / 3 + 1);
         assert_eq!(Cv::of(&[0, 0]), Cv::ZERO);
         assert!(Cv::of(&[1, 3]).at_most(500) && !Cv::of(&[1, 3]).at_most(499));

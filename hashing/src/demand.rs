@@ -1,33 +1,34 @@
-//! Functions needed against functions there are.
+//! Number of hash functions that a network needs, compared with the number available.
 
 /// Uncorrelated functions of the switch chips in the paper (model: hashing §1.1).
 pub const FUNCTIONS_ON_CHIP: u32 = 6;
 
-/// A network and how many uncorrelated functions its paths need, one for every switch but the last.
+/// Number of uncorrelated functions that the paths of a network need: one for every switch except the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// Most switches on a path.
     pub switches: u32,
-    /// Functions needed.
+    /// Number of functions needed.
     pub needed: u32,
 }
 
 impl Demand {
-    /// A folded Clos of so many stages, counted from the edge to the top: a path goes up and down again.
+    /// Returns the demand of a folded Clos with this many stages, counted from the edge to the top; a path goes up and
+    /// down again.
     #[must_use]
     pub const fn clos(stages: u32) -> Demand {
         let switches = (2 * stages).saturating_sub(1);
         Demand { switches, needed: switches.saturating_sub(1) }
     }
 
-    /// A mesh of so many blocks without a spine, or sites of a WAN: any block may be on a path, and a scheme of
-    /// functions alone needs one for each (model: hashing §1.1).
+    /// Returns the demand of a mesh of this many blocks without a spine, or of the sites of a WAN. Any block may be on
+    /// a path, so a scheme of functions alone needs one for each (model: hashing §1.1).
     #[must_use]
     pub const fn mesh(blocks: u32) -> Demand {
         Demand { switches: blocks, needed: blocks }
     }
 
-    /// Functions missing.
+    /// Returns the number of missing functions.
     #[must_use]
     pub const fn missing(self, available: u32) -> u32 {
         self.needed.saturating_sub(available)

@@ -1,4 +1,4 @@
-//! The account of a plan in plain words: what is chosen and why alternatives lost.
+//! Explains a plan in plain words: the choices, and why alternatives lost.
 
 use super::budget::{Limits, allocate};
 use super::colour;
@@ -13,7 +13,7 @@ use super::weighted;
 use sluice_asic::select::SelectorMode;
 use sluice_build::params;
 
-/// What is asked; every key has a default, so that nothing needs to be said.
+/// Parameters of a plan. Every key has a default.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Question {
     /// Stages of the Clos, counted from the edge
@@ -46,7 +46,7 @@ pub struct Question {
     /// Weights of the ports, for a weighted group
     #[param(expects = "a comma-separated list of numbers, or none")]
     pub weights: NumberList,
-    /// How weights become members
+    /// Method that turns weights into members
     #[param(expects = "naive, split or largest-remainder")]
     pub method: Method,
     /// Groups in one member table of 49,152 entries (3,968 groups, 512 members each)
@@ -73,17 +73,17 @@ impl Default for Question {
     }
 }
 
-/// A part of the account.
+/// A section of the explanation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// What it is about.
+    /// Title of the section.
     pub title: &'static str,
     /// Sentences.
     pub lines: Vec<String>,
 }
 
 impl Question {
-    /// The whole account.
+    /// Returns the whole explanation.
     #[must_use]
     pub fn account(&self) -> Vec<Section> {
         let request = self.request();
@@ -254,7 +254,7 @@ impl Question {
     }
 }
 
-/// Why sizes lost, one line for each reason.
+/// Returns the reasons for which sizes lost, one line for each reason.
 fn losers(candidates: &[Candidate]) -> Vec<String> {
     let reason = |c: &Candidate| match &c.verdict {
         Verdict::Chosen { .. } => None,

@@ -1,51 +1,51 @@
-//! Decision points of a path and what pins what.
+//! Decision points of paths, and the *pinned* relation between them.
 //!
-//! Paths as steps of (switch, choice) with exact weights, and the *pinned* relation: an earlier point is pinned at a
-//! later one when traffic that arrives at a switch of the later one does not contain all of the earlier one's outcomes
-//! in their usual shares. A function may be used again only where no point that used it is pinned: there its colours
-//! have recombined (model: hashing §3.3).
+//! A path is a list of steps (switch, choice) with an exact weight. An earlier point is pinned at a later one if the
+//! traffic that arrives at some switch of the later point does not contain all outcomes of the earlier point in their
+//! usual shares. A function may be used again only at a point where no earlier user of the function is pinned: there,
+//! its colours have recombined (model: hashing §3.3).
 
 use std::collections::BTreeMap;
 
 /// One choice on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The switch, and what else tells its groups apart.
+    /// The switch, and anything else that distinguishes its groups.
     pub switch: u64,
-    /// The port it chooses.
+    /// Port that the switch chooses.
     pub choice: u32,
 }
 
-/// One way through the network.
+/// One path through the network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// Its share of the traffic, over the sum of all weights.
+    /// Weight of the path; its share of the traffic is this over the sum of all weights.
     pub weight: u128,
     /// One step for each decision point.
     pub steps: Vec<Step>,
 }
 
-/// A place where paths part.
+/// A point at which paths diverge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
     /// Name, such as `s2-up`.
     pub name: &'static str,
-    /// Stage of its switches, from 1 at the edge.
+    /// Stage of the point's switches, from 1 at the edge.
     pub stage: u32,
     /// Ports to choose from.
     pub fan_out: u32,
-    /// Earlier points whose outcomes say at which switch a path is.
+    /// Earlier points whose outcomes determine the switch that a path reaches.
     pub located_by: Vec<usize>,
 }
 
-/// A link that is not there.
+/// A missing link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// The point.
+    /// Decision point at which the link is missing.
     pub point: usize,
     /// The switch, as outcomes of the points that locate it.
     pub at: Vec<u32>,
-    /// The choice that it does not have.
+    /// Choice that the switch does not have.
     pub choice: u32,
 }
 
@@ -63,8 +63,8 @@ fn point(name: &'static str, stage: u32, fan_out: u32, located_by: &[usize]) -> 
 }
 
 impl DecisionGraph {
-    /// Paths between server blocks of the five-stage Clos of model: hashing §3.4, with `fan_out` ports in each
-    /// group and `parallel` parallel links. Pins do not depend on the numbers above 1.
+    /// Returns the paths between server blocks of the five-stage Clos of model: hashing §3.4, with `fan_out` ports in
+    /// each group and `parallel` parallel links. Pins are the same for all numbers above 1.
     #[must_use]
     pub fn clos5(fan_out: u32, parallel: u32) -> DecisionGraph {
         let m = fan_out;
@@ -83,7 +83,7 @@ impl DecisionGraph {
         }
     }
 
-    /// The same without the top stage: S4 sends down to the chip of the same number in each block.
+    /// Returns the five-stage Clos without its top stage: S4 sends down to the chip of the same number in each block.
     #[must_use]
     pub fn clos_without_top(fan_out: u32, parallel: u32) -> DecisionGraph {
         let m = fan_out;
@@ -100,7 +100,7 @@ impl DecisionGraph {
         }
     }
 
-    /// The five-stage Clos with every S3 joined to every S4: S3 chooses the spine block and the chip in it.
+    /// Returns the five-stage Clos with every S3 connected to every S4: S3 chooses the spine block and the chip in it.
     #[must_use]
     pub fn clos_full_mesh(fan_out: u32, parallel: u32) -> DecisionGraph {
         let m = fan_out;
@@ -120,12 +120,12 @@ impl DecisionGraph {
         }
     }
 
-    /// Every way through, weighted as evenly dividing switches do.
+    /// Returns all paths, weighted as switches that divide evenly do.
     #[must_use]
     pub fn paths(&self) -> Vec<Path> {
         let mut paths = vec![Path { weight: 1, steps: Vec::new() }];
         for (k, point) in self.points.iter().enumerate() {
-            // Whole shares for any number of ports that are left.
+            // A multiple of every possible number of remaining ports, so that shares are whole numbers.
             let whole = (1..=u64::from(point.fan_out)).fold(1, super::cv::lcm);
             paths = paths.iter().flat_map(|path| self.onward(k, point, path, whole.into())).collect();
         }
@@ -148,8 +148,8 @@ impl DecisionGraph {
         choices.iter().map(extended).collect()
     }
 
-    /// For each point, the earlier ones that are pinned there. A link may be missing in one block of several, so what
-    /// is pinned without its loss stays so.
+    /// Returns the earlier points that are pinned at each point. A link may be missing in one block of several, so
+    /// points that are pinned without missing links stay pinned.
     #[must_use]
     pub fn pinned(&self) -> Vec<Vec<usize>> {
         let mut pins = pinned(&self.miniature().paths());
@@ -164,7 +164,7 @@ impl DecisionGraph {
         pins
     }
 
-    /// The same graph with as few ports as show the same pins: two, or one more than missing links name.
+    /// Returns the graph with the fewest ports that have the same pins: two, or one more than missing links name.
     fn miniature(&self) -> DecisionGraph {
         let mut small = self.clone();
         for (k, point) in small.points.iter_mut().enumerate() {
@@ -180,7 +180,7 @@ impl DecisionGraph {
     }
 }
 
-/// For each point of some paths, the earlier ones that are pinned there.
+/// Returns the earlier points that are pinned at each point of some paths.
 #[must_use]
 pub fn pinned(paths: &[Path]) -> Vec<Vec<usize>> {
     let points = paths.iter().map(|p| p.steps.len()).max().unwrap_or(0);
@@ -189,7 +189,7 @@ pub fn pinned(paths: &[Path]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Whether outcomes of `earlier` and switches of `later` depend on each other.
+/// Returns true if outcomes of `earlier` and switches of `later` depend on each other.
 fn is_pinned(paths: &[Path], earlier: usize, later: usize) -> bool {
     let mut joint: BTreeMap<(u64, u64, u32), u128> = BTreeMap::new();
     let mut by_switch: BTreeMap<(u64, u64), u128> = BTreeMap::new();
@@ -197,7 +197,7 @@ fn is_pinned(paths: &[Path], earlier: usize, later: usize) -> bool {
     let mut total: BTreeMap<u64, u128> = BTreeMap::new();
     for path in paths {
         let (Some(e), Some(l)) = (path.steps.get(earlier), path.steps.get(later)) else { continue };
-        // Switches of the earlier point differ in their ports, so each is judged by itself.
+        // Switches of the earlier point have different ports, so each is tested separately.
         *joint.entry((e.switch, l.switch, e.choice)).or_default() += path.weight;
         *by_switch.entry((e.switch, l.switch)).or_default() += path.weight;
         *by_choice.entry((e.switch, e.choice)).or_default() += path.weight;
@@ -207,7 +207,7 @@ fn is_pinned(paths: &[Path], earlier: usize, later: usize) -> bool {
         let choices = by_choice.range((*from, 0)..=(*from, u32::MAX));
         choices.into_iter().any(|((_, choice), chosen)| {
             let both = joint.get(&(*from, *switch, *choice)).copied().unwrap_or(0);
-            // P(choice | arrived) against P(choice), crosswise.
+            // Compares P(choice | arrived) with P(choice), multiplied crosswise.
             both * total.get(from).copied().unwrap_or(0) != arrived * chosen
         })
     })

@@ -1,4 +1,4 @@
-//! After a failure: what the selector does by itself, and the plan that mends it.
+//! Failures: what the selector does without the controller, and the new plan.
 
 use super::coprime::{Choice, NoSize, Request, choose};
 use super::cv::gcd;
@@ -8,17 +8,17 @@ use sluice_asic::select::{GroupShape, Selector, SelectorMode};
 /// A group after one of its ports went down, before the controller acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Degraded {
-    /// What the chip divides by now.
+    /// Number by which the chip divides after the failure.
     pub divisor: u32,
-    /// A factor that it shares with a size upstream; 1 if none.
+    /// Greatest common factor of the divisor with a size upstream; 1 if there is none.
     pub shared: u32,
-    /// Of 2^14 hash values, those that moved although their port is up.
+    /// Number of the 2^14 hash values that moved although their port is up.
     pub moved: u32,
 }
 
-/// What a Tofino selector does when `port` of a group of `ports` ports in `members` members goes down: a fair
-/// one divides by the members that are left, a resilient one by all, and tries again (model: hashing §6).
-/// `None` when the group is none that one word holds.
+/// Returns the effect on a Tofino selector if `port` of a group of `ports` ports in `members` members goes down. A fair
+/// selector divides by the remaining members; a resilient one divides by all members and tries again
+/// (model: hashing §6). `None` if one selector word cannot hold the group.
 #[must_use]
 pub fn degraded(request: &Request, members: u32, port: u32, mode: SelectorMode) -> Option<Degraded> {
     let table = layout(&replicas(request.ports, members), request.order);
@@ -31,7 +31,7 @@ pub fn degraded(request: &Request, members: u32, port: u32, mode: SelectorMode) 
     let port_of = |slot: Option<u32>| slot.and_then(|s| table.get(s as usize)).copied();
     let moved = (0..1u32 << 14)
         .filter(|hash| {
-            // The retries of a resilient selector read further bits; they repeat the first ones here.
+            // A resilient selector reads further bits to try again; here they repeat the first ones.
             let hash = u128::from(*hash);
             let hash = hash | hash << 14 | hash << 28 | hash << 42;
             let before = port_of(selector.pick(hash, &whole));
@@ -43,16 +43,16 @@ pub fn degraded(request: &Request, members: u32, port: u32, mode: SelectorMode) 
     Some(Degraded { divisor, shared: shared.max().unwrap_or(1), moved })
 }
 
-/// The group planned anew for the ports that are left.
+/// Plans the group again for the remaining ports.
 ///
 /// # Errors
-/// When no size does.
+/// If no size is admissible.
 pub fn replan(request: &Request, failed: u32) -> Result<Choice, NoSize> {
     choose(&Request { ports: request.ports.saturating_sub(failed), ..request.clone() })
 }
 
-/// Of the 2^`hash_bits` (at most 20) hash values, those whose port changes when a group of `ports` ports goes
-/// from one size to another, with the number of all.
+/// Returns the number of hash values, of 2^`hash_bits` (at most 20 bits), whose port changes if a group of `ports`
+/// ports goes from size `from` to size `to`; and the number of all hash values.
 #[must_use]
 pub fn moved(hash_bits: u32, ports: u32, from: u32, to: u32, order: Order) -> (u32, u32) {
     let all = 1u32 << hash_bits.min(20);
@@ -70,14 +70,14 @@ mod tests {
 
     #[test]
     fn scenario_32_tofino_fair_fail() {
-        // One of 57 ports: a group whose members are ports of their own.
+        // One of 57 ports: a group in which each port has one member.
         let request = Request { ports: 57, ..Request::tofino(57, &[8]) };
         let fair = degraded(&request, 57, 13, SelectorMode::Fair).unwrap();
         assert_eq!((fair.divisor, fair.shared), (56, 8));
         assert!(fair.moved > 15_000, "{fair:?}");
         let resilient = degraded(&request, 57, 13, SelectorMode::Resilient).unwrap();
         assert_eq!(resilient, Degraded { divisor: 57, shared: 1, moved: 0 });
-        // Eight ports in 57 members: seven or eight replicas die at once.
+        // Eight ports in 57 members: seven or eight replicas fail at once.
         let request = Request::tofino(8, &[8]);
         let fair = degraded(&request, 57, 0, SelectorMode::Fair).unwrap();
         assert_eq!((fair.divisor, fair.shared), (49, 1));

@@ -1,21 +1,21 @@
-//! A group of m ports as q members.
+//! Replication: a group of m ports as q members.
 
 use super::cv::Cv;
 use std::fmt;
 use std::str::FromStr;
 
-/// In which order replicas stand in the member table.
+/// Order of replicas in the member table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// Entry j is port j mod m: exactly h % q % m.
     #[default]
     Interleaved,
-    /// Each port's replicas in a row: the same shares, other correlation (model: hashing §4.3).
+    /// The replicas of each port are adjacent: the same shares with another correlation (model: hashing §4.3).
     Blocked,
 }
 
 impl Order {
-    /// Both with their names.
+    /// Both orders with their names.
     pub const ALL: [(&'static str, Order); 2] =
         [("interleaved", Order::Interleaved), ("blocked", Order::Blocked)];
 }
@@ -33,8 +33,8 @@ impl fmt::Display for Order {
     }
 }
 
-/// Replicas of each of `ports` ports among `members` members: port i gets one more while i < members mod ports.
-/// Empty for no ports.
+/// Returns the number of replicas of each of `ports` ports among `members` members: port i has one more if i < members
+/// mod ports. Empty if there are no ports.
 #[must_use]
 pub fn replicas(ports: u32, members: u32) -> Vec<u32> {
     let (Some(each), Some(more)) = (members.checked_div(ports), members.checked_rem(ports)) else {
@@ -43,7 +43,7 @@ pub fn replicas(ports: u32, members: u32) -> Vec<u32> {
     (0..ports).map(|port| each + u32::from(port < more)).collect()
 }
 
-/// The port of each entry of the member table, for these replicas.
+/// Returns the port of each entry of the member table, for these numbers of replicas.
 #[must_use]
 pub fn layout(replicas: &[u32], order: Order) -> Vec<u32> {
     let ports = || (0u32..).zip(replicas);
@@ -57,7 +57,7 @@ pub fn layout(replicas: &[u32], order: Order) -> Vec<u32> {
     }
 }
 
-/// The precision that replication loses: sqrt(r·(m−r))/q with r = q mod m (model: hashing §4.3).
+/// Returns the precision loss of replication: sqrt(r·(m−r))/q with r = q mod m (model: hashing §4.3).
 #[must_use]
 pub fn precision(ports: u32, members: u32) -> Cv {
     let replicas: Vec<u64> = replicas(ports, members).into_iter().map(u64::from).collect();

@@ -1,11 +1,9 @@
-//! Each scheme's setting for each decision point: function, seed, rotation, group size.
-//!
-//! The schemes and their draw rules.
+//! The setting of each decision point under each scheme: function, seed, rotation and group size.
 //!
 //! | scheme | function of a point |
 //! |---|---|
-//! | `plain` | the first of the supply everywhere, one seed |
-//! | `ttl` | the same, with the TTL in the key |
+//! | `plain` | the first of the supply for every point, with one seed |
+//! | `ttl` | as `plain`, with the TTL in the key |
 //! | `per-stage` | drawn with replacement from the supply, once per stage (and block, where blocks differ), each with a random seed |
 //! | `per-port` | the next of the supply for every point, up and down; after the last one the first again, rotated by half the hash |
 //! | `recombine` | by colour, see `colour` |
@@ -22,21 +20,21 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Bits of the flow hash: what RTAG7 functions have.
+/// Bits of the flow hash, as RTAG7 functions have.
 pub const FLOW_HASH_BITS: u32 = 16;
 
 /// A function from a flow's key to 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowFunction {
-    /// Of the RTAG7 unit, on its bins.
+    /// A function of the RTAG7 unit, on its bins.
     Rtag7(Rtag7Function),
-    /// Of the P4 extern: the low 16 bits, on source, destination, protocol and ports.
+    /// A function of the P4 extern: its low 16 bits, over source, destination, protocol and ports.
     Extern(HashAlgorithm),
 }
 
 impl FlowFunction {
-    /// The hash of an IPv4 key: source, destination, protocol, source port, destination port and TTL, 14 bytes
-    /// in network order; RTAG7 has no bin for the TTL, and the extern reads it when `ttl` says so.
+    /// Returns the hash of an IPv4 key: source, destination, protocol, source port, destination port and TTL, 14 bytes
+    /// in network order. RTAG7 has no bin for the TTL; the extern reads the TTL if `ttl` is true.
     #[must_use]
     pub fn hash(self, key: &[u8; 14], ttl: bool) -> u16 {
         match self {
@@ -48,7 +46,8 @@ impl FlowFunction {
         }
     }
 
-    /// What a seed XORs onto every hash: RTAG7 hashes it as word 6, the extern has a register of 16 bits.
+    /// Returns the number that a seed XORs into every hash. RTAG7 hashes the seed as word 6; the extern has a register
+    /// of 16 bits.
     #[must_use]
     pub fn seed_constant(self, seed: u32) -> u16 {
         match self {
@@ -58,8 +57,8 @@ impl FlowFunction {
     }
 }
 
-/// The bins of a key, as [`KeyConfig::FIVE_TUPLE`](sluice_asic::hash::rtag7::KeyConfig::FIVE_TUPLE) fills them for
-/// TCP and UDP; other protocols have their ports zero already.
+/// Returns the bins of a key, as [`KeyConfig::FIVE_TUPLE`](sluice_asic::hash::rtag7::KeyConfig::FIVE_TUPLE) fills them
+/// for TCP and UDP; for other protocols the ports in the key are zero.
 fn rtag7_message(key: &[u8; 14]) -> [u32; 7] {
     let word = |at: usize| u32::from_be_bytes([key[at], key[at + 1], key[at + 2], key[at + 3]]);
     let half = |at: usize| u32::from(u16::from_be_bytes([key[at], key[at + 1]]));
@@ -88,7 +87,7 @@ impl fmt::Display for FlowFunction {
     }
 }
 
-/// How a decision point hashes.
+/// Hash setting of a decision point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// The function.
@@ -97,18 +96,18 @@ pub struct Setting {
     pub seed: u32,
     /// Rotation of the 16 bits to the right, 0..=15.
     pub offset: u8,
-    /// Whether the TTL is in the key.
+    /// True if the TTL is in the key.
     pub ttl: bool,
 }
 
 impl Setting {
-    /// A function alone.
+    /// Returns the setting of a function without seed, rotation and TTL.
     #[must_use]
     pub const fn of(function: FlowFunction) -> Setting {
         Setting { function, seed: 0, offset: 0, ttl: false }
     }
 
-    /// The flow hash: function, seed, rotation.
+    /// Returns the flow hash: the function's result with the seed's number, rotated.
     #[must_use]
     pub fn hash(&self, key: &[u8; 14]) -> u16 {
         (self.function.hash(key, self.ttl) ^ self.function.seed_constant(self.seed))
@@ -116,25 +115,25 @@ impl Setting {
     }
 }
 
-/// A scheme.
+/// Scheme that assigns settings to decision points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// One function.
+    /// One function for all points.
     Plain,
-    /// One function, TTL in the key.
+    /// One function for all points, with the TTL in the key.
     Ttl,
-    /// One drawn function per stage.
+    /// One random function per stage.
     PerStage,
     /// One function per point.
     PerPort,
     /// Functions reused where their colours recombine.
     Recombine,
-    /// One function, coprime group sizes.
+    /// One function for all points, with coprime group sizes.
     Coprime,
 }
 
 impl Scheme {
-    /// All with their names.
+    /// All schemes with their names.
     pub const ALL: [(&'static str, Scheme); 6] = [
         ("plain", Scheme::Plain),
         ("ttl", Scheme::Ttl),
@@ -158,10 +157,10 @@ impl fmt::Display for Scheme {
     }
 }
 
-/// What settings are made from.
+/// Input from which settings are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// Functions, the first one for schemes of one function.
+    /// Functions; schemes of one function use the first.
     pub supply: Vec<FlowFunction>,
     /// Seed of draws; also the hash seed of schemes with one seed.
     pub seed: u32,
@@ -178,21 +177,21 @@ pub struct Terms {
 /// A setting and a group size for each point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assignment {
-    /// By point.
+    /// Setting of each point.
     pub settings: Vec<Setting>,
-    /// Members of each point's groups; equal to its ports where nothing is replicated.
+    /// Members of each point's groups; equal to its ports if nothing is replicated.
     pub members: Vec<u32>,
-    /// What is not as it should be.
+    /// Warnings for users.
     pub notes: Vec<String>,
 }
 
-/// Why a scheme gives no assignment.
+/// Reason for which a scheme gives no assignment.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum NoScheme {
-    /// No functions.
+    /// There are no functions.
     #[error("the supply of hash functions is empty")]
     NoFunctions,
-    /// The TTL is no bin.
+    /// RTAG7 functions cannot include the TTL.
     #[error("RTAG7 has no bin for the TTL; take functions of the P4 extern, such as crc_16, for scheme ttl")]
     NoTtl,
     /// Too few functions for the colours.
@@ -200,25 +199,26 @@ pub enum NoScheme {
         "{supply} functions are too few: the points need {needed} colours; coprime sizes need one function"
     )]
     Colours {
-        /// Functions there are.
+        /// Number of functions available.
         supply: usize,
-        /// Colours needed.
+        /// Number of colours needed.
         needed: usize,
     },
-    /// A point finds no size.
+    /// There is no size for a point.
     #[error("point {point}: {source}")]
     Size {
-        /// The point's name.
+        /// Name of the point.
         point: &'static str,
-        /// Why.
+        /// Reason.
         source: Box<NoSize>,
     },
 }
 
-/// The settings of a scheme for the points of a graph. `block` tells blocks apart that draw for themselves.
+/// Assigns the settings of a scheme to the points of a graph. `block` is the number of a block whose random functions
+/// differ from those of other blocks.
 ///
 /// # Errors
-/// When the scheme cannot be carried out with these functions and limits.
+/// If these functions and limits do not allow the scheme.
 pub fn assign(
     scheme: Scheme,
     graph: &DecisionGraph,
@@ -264,8 +264,9 @@ pub fn assign(
     Ok(Assignment { settings, members, notes })
 }
 
-/// What is wrong with a function by itself: where ports are a power of two they are its low bits, and those of some
-/// functions do not reach all of them (model: hashing §1.3).
+/// Returns a warning if a function alone cannot reach all ports of a point: if the number of ports is a power of two,
+/// the port is the low bits of the hash, and the low bits of some functions do not have all values
+/// (model: hashing §1.3).
 fn narrow(point: &Point, setting: &Setting) -> Option<String> {
     let ports = point.fan_out;
     let FlowFunction::Rtag7(function) = setting.function else { return None };
@@ -284,7 +285,7 @@ fn narrow(point: &Point, setting: &Setting) -> Option<String> {
         .then(|| format!("{} reaches {} of {ports} ports of {} by itself", name.0, 1u32 << bits, name.1))
 }
 
-/// The n-th use of the supply: after the last function the first one again, rotated by half the hash.
+/// Returns the n-th use of the supply: after the last function, the first is used again, rotated by half the hash.
 fn nth(terms: &Terms, n: usize) -> Setting {
     let supply = terms.supply.len().max(1);
     let function = terms.supply.get(n % supply).or(terms.supply.first()).copied();
@@ -292,7 +293,7 @@ fn nth(terms: &Terms, n: usize) -> Setting {
     Setting { offset: (n / supply * 8 % 16) as u8, seed: terms.seed, ..Setting::of(function) }
 }
 
-/// The draw of a stage: function with replacement, and a seed of 32 random bits.
+/// Draws the setting of a stage: a function with replacement, and a seed of 32 random bits.
 fn drawn(terms: &Terms, stage: u32, block: u32) -> Setting {
     let bits = splitmix64(u64::from(terms.seed) << 32 ^ u64::from(block) << 8 ^ u64::from(stage));
     let pick = ((bits & 0xffff_ffff) * terms.supply.len() as u64) >> 32;
@@ -301,7 +302,7 @@ fn drawn(terms: &Terms, stage: u32, block: u32) -> Setting {
     Setting { seed: (splitmix64(bits) >> 32) as u32, ..Setting::of(function) }
 }
 
-/// Sizes in path order: each the smallest that is coprime with those of the points pinned there.
+/// Returns sizes in path order: each is the smallest that is coprime with those of the points pinned there.
 fn sizes(graph: &DecisionGraph, terms: &Terms, notes: &mut Vec<String>) -> Result<Vec<u32>, NoScheme> {
     let mut sizes: Vec<u32> = Vec::new();
     for (point, pinned) in graph.points.iter().zip(graph.pinned()) {
@@ -310,7 +311,7 @@ fn sizes(graph: &DecisionGraph, terms: &Terms, notes: &mut Vec<String>) -> Resul
         (request.hash_bits, request.width) = (terms.hash_bits, terms.width);
         (request.entries, request.order) = (terms.width, terms.order);
         request.target = Some(terms.target);
-        // A chain of three sizes may be beyond the hash's width; pairs matter most.
+        // The product of three sizes may exceed the hash's width; pairs matter most.
         let pairs = Request { paths: upstream.iter().map(|q| vec![*q]).collect(), ..request.clone() };
         let choice = choose(&request).or_else(|no| {
             notes.push(format!("{}: {no}; only pairs of sizes are held to the target", point.name));

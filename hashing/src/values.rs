@@ -1,11 +1,11 @@
-//! How parameters that say what a plan is made from are spelled: lists of numbers, lists of functions, sizes of groups.
+//! Text forms of parameters: lists of numbers, lists of functions, sizes of groups.
 
 use super::scheme::FlowFunction;
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Why a text is no value.
+/// Error of parsing a value.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ValueError(String);
@@ -27,7 +27,7 @@ fn write_items<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: &[T]) -> fmt:
     Ok(())
 }
 
-/// Numbers, such as `3,1`, or `none`.
+/// Numbers, as `3,1` or `none`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NumberList(pub Vec<u32>);
 
@@ -47,7 +47,7 @@ impl fmt::Display for NumberList {
     }
 }
 
-/// Hash functions, such as `crc32_lo,ccitt`.
+/// Hash functions, as `crc32_lo,ccitt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionList(pub Vec<FlowFunction>);
 
@@ -64,12 +64,12 @@ impl fmt::Display for FunctionList {
     }
 }
 
-/// Members of a group: as many as the planner finds right, or a number.
+/// Number of members of a group: chosen by the planner, or given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Members {
     /// The planner's choice.
     Auto,
-    /// So many, 1..=120.
+    /// A given number, 1 to 120.
     Fixed(u32),
 }
 

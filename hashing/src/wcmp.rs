@@ -1,9 +1,9 @@
-//! Weights to members.
+//! Expansion of weights to members.
 //!
-//! Three ways to turn weights with sum W into q >= W members (model: hashing §4.4): *naive* replicates W virtual
-//! ports evenly; *split*, the paper's, gives each port its weight as often as W goes into q and deals the rest
-//! out evenly; *largest remainder* rounds each port's exact share, and is better where weights are skewed. All
-//! are judged by the variation of members per weight.
+//! There are three methods to turn weights with sum W into q >= W members (model: hashing §4.4). *Naive* replicates W
+//! virtual ports evenly. *Split*, the paper's method, gives each port its weight as often as W fits into q and
+//! distributes the rest evenly. *Largest remainder* rounds each port's exact share, and is better if weights are
+//! skewed. The measure for all is the variation of members per weight.
 
 use super::cv::Cv;
 use super::replicas::replicas;
@@ -11,7 +11,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A way to hand members out.
+/// Method of distributing members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// W virtual ports, replicated evenly.
@@ -23,7 +23,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// All with their names.
+    /// All methods with their names.
     pub const ALL: [(&'static str, Method); 3] =
         [("naive", Method::Naive), ("split", Method::Split), ("largest-remainder", Method::LargestRemainder)];
 }
@@ -41,13 +41,13 @@ impl fmt::Display for Method {
     }
 }
 
-/// Why weights cannot be expanded.
+/// Reason for which weights cannot be expanded.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum WcmpError {
     /// No port has weight.
     #[error("a weighted group needs a port with a weight above 0")]
     NoWeight,
-    /// Fewer members than weights.
+    /// There are fewer members than the sum of the weights.
     #[error(
         "{members} members are fewer than the weights' sum {sum}; reduce the weights first, or take more"
     )]
@@ -59,10 +59,10 @@ pub enum WcmpError {
     },
 }
 
-/// Members of each port; a port of weight 0 gets none.
+/// Returns the number of members of each port; a port of weight 0 gets none.
 ///
 /// # Errors
-/// When there is no weight, or fewer members than the weights' sum.
+/// If no port has weight, or if there are fewer members than the weights' sum.
 pub fn expand(method: Method, weights: &[u32], members: u32) -> Result<Vec<u32>, WcmpError> {
     let sum: u64 = weights.iter().map(|w| u64::from(*w)).sum();
     if sum == 0 {
@@ -101,7 +101,7 @@ fn largest_remainder(weights: &[u32], sum: u32, members: u32) -> Vec<u32> {
     let product = |w: u32| u64::from(w) * u64::from(members);
     let mut shares: Vec<u32> = weights.iter().map(|w| (product(*w) / u64::from(sum)) as u32).collect();
     let mut order: Vec<usize> = (0..weights.len()).collect();
-    // Stable: of equal remainders the first port's comes first.
+    // The sort is stable, so of equal remainders the first port's is first.
     order.sort_by_key(|i| std::cmp::Reverse(product(weights[*i]) % u64::from(sum)));
     let missing = members - shares.iter().sum::<u32>();
     for i in order.into_iter().take(missing as usize) {
@@ -110,10 +110,10 @@ fn largest_remainder(weights: &[u32], sum: u32, members: u32) -> Vec<u32> {
     shares
 }
 
-/// One way's result.
+/// Result of one method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expansion {
-    /// The way.
+    /// Method.
     pub method: Method,
     /// Members of each port.
     pub members: Vec<u32>,
@@ -121,7 +121,7 @@ pub struct Expansion {
     pub cv: Cv,
 }
 
-/// All three ways beside each other.
+/// Returns the results of all three methods.
 ///
 /// # Errors
 /// As [`expand`].
@@ -134,11 +134,11 @@ pub fn compare(weights: &[u32], members: u32) -> Result<[Expansion; 3], WcmpErro
     Ok([one(Method::Naive)?, one(Method::Split)?, one(Method::LargestRemainder)?])
 }
 
-/// Smaller weights with a sum of at most `limit` that come closest to the given ones: least of the largest
-/// oversubscription of a port, then the smallest sum. No port that had weight loses all of it.
+/// Returns smaller weights with a sum of at most `limit` that are closest to the given ones: first the smallest maximum
+/// oversubscription of a port, then the smallest sum. Every port with weight keeps some.
 ///
 /// # Errors
-/// When there is no weight, or `limit` is less than the number of ports with weight.
+/// If no port has weight, or if `limit` is less than the number of ports with weight.
 pub fn reduce(weights: &[u32], limit: u32) -> Result<Vec<u32>, WcmpError> {
     let sum: u64 = weights.iter().map(|w| u64::from(*w)).sum();
     let used = weights.iter().filter(|w| **w > 0).count() as u32;
@@ -159,12 +159,12 @@ pub fn reduce(weights: &[u32], limit: u32) -> Result<Vec<u32>, WcmpError> {
     Ok(best.unwrap_or_default())
 }
 
-/// Weights of sum `total` in nearly the old proportion, none of the old ones lost.
+/// Returns weights of sum `total` in nearly the old proportion; every port with weight keeps some.
 fn shrink(weights: &[u32], sum: u64, total: u32) -> Vec<u32> {
     let exact = |w: u32| u64::from(w) * u64::from(total);
     let mut small: Vec<u32> =
         weights.iter().map(|w| if *w == 0 { 0 } else { ((exact(*w) / sum) as u32).max(1) }).collect();
-    // Hand out what is missing where a port is furthest below its share, take back where furthest above.
+    // Adds missing weight to the port that is furthest below its share, and removes excess from the one furthest above.
     loop {
         let have: u32 = small.iter().sum();
         let excess = |i: usize| i128::from(small[i]) * i128::from(sum) - i128::from(exact(weights[i]));
@@ -179,7 +179,7 @@ fn shrink(weights: &[u32], sum: u64, total: u32) -> Vec<u32> {
     }
 }
 
-/// The largest ratio of new to old share over the ports, as a fraction.
+/// Returns the largest ratio of new to old share over the ports, as a fraction.
 fn oversubscription(weights: &[u32], small: &[u32]) -> (u128, u128) {
     let new_sum: u128 = small.iter().map(|w| u128::from(*w)).sum();
     let old_sum: u128 = weights.iter().map(|w| u128::from(*w)).sum();
@@ -194,7 +194,7 @@ mod tests {
 
     type Row = (&'static [u32], u32, [(&'static [u32], f64); 3]);
 
-    /// model: hashing §4.4: weights, q, then members and CV of the three ways.
+    /// model: hashing §4.4: weights, q, then members and CV of the three methods.
     #[rustfmt::skip]
     const TABLE: [Row; 21] = [
         (&[3, 1], 7, [(&[6, 1], 0.3333), (&[5, 2], 0.0909), (&[5, 2], 0.0909)]),
@@ -249,12 +249,12 @@ mod tests {
             assert_eq!(of(&[5], 9), Ok(vec![9]));
             assert_eq!(of(&[3, 0, 1], 8), Ok(vec![6, 0, 2]));
             assert_eq!(of(&[3, 0, 1], 9).unwrap()[1], 0);
-            // All equal weights are ECMP.
+            // Equal weights are ECMP.
             for members in 8..100 {
                 assert_eq!(of(&[1; 8], members), Ok(replicas(8, members)), "{method}");
             }
         }
-        // Remainder less than the ports, and divisible by them.
+        // Remainders that are less than the number of ports, and divisible by it.
         assert_eq!(expand(Method::Split, &[4, 3, 2, 1], 12), Ok(vec![5, 4, 2, 1]));
         assert_eq!(expand(Method::Split, &[4, 3, 2, 1], 14), Ok(vec![5, 4, 3, 2]));
     }

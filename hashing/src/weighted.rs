@@ -5,40 +5,40 @@ use super::cv::{Cv, gcd};
 use super::wcmp::{Expansion, Method, WcmpError, compare, reduce};
 use thiserror::Error;
 
-/// A weighted group ready for the member table.
+/// A weighted group with a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weighted {
-    /// The weights after reduction to the table.
+    /// Weights after reduction to the table.
     pub reduced: Vec<u32>,
-    /// Members in all.
+    /// Number of members.
     pub size: u32,
-    /// Members of each port by the method asked for.
+    /// Members of each port by the chosen method.
     pub members: Vec<u32>,
     /// Variation of members per reduced weight.
     pub cv: Cv,
-    /// The other ways at this size.
+    /// Results of the other methods at this size.
     pub others: Vec<Expansion>,
-    /// What users should know.
+    /// Warnings for users.
     pub notes: Vec<String>,
 }
 
-/// Why a weighted group has no size.
+/// Reason for which a weighted group has no size.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum NoWeighted {
     /// The weights cannot be expanded.
     #[error(transparent)]
     Weights(#[from] WcmpError),
-    /// Every size fails.
+    /// No size is admissible.
     #[error(transparent)]
     Size(#[from] NoSize),
 }
 
-/// Reduces the weights to the table, then takes the smallest size of at least their sum that is coprime with the
-/// sizes upstream and within the target; without such a size, the most even coprime one, with a note.
-/// `request.ports` does not count.
+/// Reduces the weights to the table and takes the smallest size that is at least their sum, coprime with the sizes
+/// upstream, and within the target. Without such a size, takes the most even coprime one and adds a note.
+/// `request.ports` is ignored.
 ///
 /// # Errors
-/// When there is no weight, no room, or no coprime size.
+/// If no port has weight, if there is no room, or if no size is coprime.
 pub fn plan(
     weights: &[u32],
     method: Method,

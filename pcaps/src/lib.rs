@@ -8,8 +8,8 @@
 //! - [`generate`] makes seeded traffic.
 //! - [`samples`] holds the traces embedded in the binary, which the generators made.
 //!
-//! What may not live here: anything that knows a switch, a program or a simulation clock. The crate reads no wall clock
-//! and draws no random number without an explicit seed.
+//! Nothing in this crate knows a switch, a program or a simulation clock. The crate reads no wall clock and draws no
+//! random number without an explicit seed.
 
 pub mod capture;
 pub mod generate;

@@ -60,7 +60,7 @@ pub const PFC: &[u8] = include_bytes!("../samples/pfc.pcap");
 /// deparser, and ten pings of 98 B, all of that queue; a word that resumes it.
 pub const AFC_LEAK: &[u8] = include_bytes!("../samples/afc-leak.pcap");
 
-/// The trace for `int`: packets of hosts. See [`int`](int()) for what is in it.
+/// Trace for `int`: packets of hosts. See [`int`](int()) for its contents.
 pub const INT: &[u8] = include_bytes!("../samples/int.pcap");
 
 /// Second trace for `int`: packets of other nodes. See [`int_node`] for its contents.

@@ -80,7 +80,7 @@ fn damage_is_told_with_place_finding_expectation_and_remedy() {
             "record.pcap",
             patched(five(), 24 + 2 * 76 + 4, 2_000_000_000),
             format!(
-                "error: DIR/record.pcap: record 3 at byte 176: found a stamp with 2000000000 in its sub-second field, \
+                "error: DIR/record.pcap: record 3 at byte 176: found a timestamp with 2000000000 in its sub-second field, \
                  expected less than 1000000000\n  = note: {used}\n  = help: {help}\n"
             ),
         ),

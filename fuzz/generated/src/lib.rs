@@ -2,7 +2,7 @@
 //!
 //! Code is generated and compiled before anything runs, so random programs cannot be drawn by a test: the build script
 //! takes those with the first numbers. Tests draw entries and packets for them, and compare with the reference interpreter.
-//! What may not live here: shipped programs (`sluice_generated`).
+//! The code of shipped programs is in `sluice_generated`.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_exec::engine::generated::Generated;
@@ -15,10 +15,10 @@ mod code {
     include!(concat!(env!("OUT_DIR"), "/programs.rs"));
 }
 
-/// The code of those that fit their chip.
+/// Code of those programs that fit their chip.
 pub const CODE: &[Generated] = code::PROGRAMS;
 
-/// Numbers of the programs that the build script has written.
+/// Returns the numbers of the programs that the build script has written.
 pub fn written() -> impl Iterator<Item = u64> {
     numbers(env!("SLUICE_RANDOM_STEP").parse().unwrap_or(1))
 }

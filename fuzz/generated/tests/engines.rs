@@ -1,4 +1,4 @@
-//! Generated code does what the reference interpreter does: random programs, and the shipped ones with random entries.
+//! Compares generated code with the reference interpreter: random programs, and the shipped ones with random entries.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use sluice_asic::chip::ChipSpec;
@@ -18,13 +18,13 @@ use sluice_ir::Program;
 use sluice_place::{Placement, place};
 use std::sync::Arc;
 
-/// Entries and packets of each program.
+/// Number of cases, each with entries and packets, for each program.
 const WORLDS: u64 = 6;
 
-/// Makes the engine of a program.
+/// Builds the engine of a program.
 type Make<'a> = &'a dyn Fn(&Program, &Placement, &ControlState) -> Result<Engine, LowerError>;
 
-/// The worlds of a program.
+/// Returns the cases of a program.
 fn worlds(program: &Program) -> impl Iterator<Item = Case> + '_ {
     let limits = Limits { frames: 200, ..Limits::default() };
     (0..WORLDS).map(move |world| {
@@ -33,7 +33,7 @@ fn worlds(program: &Program) -> impl Iterator<Item = Case> + '_ {
     })
 }
 
-/// Compares on several worlds; returns how many packets left.
+/// Compares the results on several cases; returns the number of packets sent.
 fn agree(program: &Program, placement: &Placement, make: Make<'_>) -> usize {
     let mut out = 0;
     for case in worlds(program) {
@@ -50,8 +50,8 @@ fn agree(program: &Program, placement: &Placement, make: Make<'_>) -> usize {
     out
 }
 
-/// The same of code that counts, which is to count what steps do: packets one by one through both gresses, and updates of
-/// the ghost thread. Returns how many points and fixed entries were reached.
+/// Compares the coverage that generated code counts with that of the engine's steps: packets one by one through both
+/// gresses, and updates of the ghost thread. Returns the number of points and constant entries reached.
 fn count_alike(program: &Program, placement: &Placement, code: &[Generated]) -> usize {
     let points = Points::of(program, &placement.chip);
     let covered = |control: &ControlState, code| {
@@ -97,7 +97,7 @@ fn run(engine: &mut Engine, case: &Case) {
     }
 }
 
-/// A hunt finds the same with an engine that runs code as with one that goes by steps: nothing.
+/// Checks that a hunt finds the same with generated code as with the engine's steps: nothing.
 fn hunts_alike(stage: &Arc<dyn StageProgram>, program: &Program, placement: &Placement, code: &[Generated]) {
     let ports = PortMap::default_for(&placement.chip).unwrap();
     let campaign = Campaign { seed: 7, cases: Some(8), jobs: 1, ..Campaign::default() };

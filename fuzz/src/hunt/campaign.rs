@@ -164,7 +164,7 @@ fn failure(
     runner.compare = true;
     let mut shown = violation.clone();
     let input_small = shrink(input, |candidate| {
-        // A change that no longer fits what it finds makes no candidate.
+        // The device may refuse a change without the packets or changes before it; such an input is no candidate.
         let Ok(outcome) = runner.run(candidate, &nothing) else { return false };
         let found = outcome.violations.into_iter().find(|v| v.property == violation.property);
         found.map(|v| shown = v).is_some()

@@ -67,13 +67,13 @@ impl Corpus {
         }
     }
 
-    /// Whether a piece is known that reached this point.
+    /// Returns true if a piece is known that reached this point.
     #[must_use]
     pub fn knows(&self, point: u32) -> bool {
         self.reaching.contains_key(&point)
     }
 
-    /// Pieces that reached one of these points.
+    /// Returns the pieces that reached one of these points.
     #[must_use]
     pub fn reaching(&self, points: &[u32]) -> Vec<&Piece> {
         let mut numbers: Vec<u32> =

@@ -40,7 +40,7 @@ impl Digest {
         words.iter().for_each(|w| hasher.write_u64(*w));
         hasher.write(head);
         hasher.write(tail);
-        // A sum needs words that are spread well.
+        // The words are mixed, because a sum does not mix them.
         let mut word = hasher.finish();
         word = (word ^ word >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = self.0.wrapping_add(word ^ word >> 29);

@@ -45,7 +45,7 @@ impl Maker<'_> {
                 2 | 3 if !fixed => entry(program, table, entries, d).map(|op| self.sensible(op, d)),
                 _ => None,
             };
-            // What a table with fixed entries does for the rest is the program's, too.
+            // The default action of a table with constant entries is part of the program and does not change.
             let free = |_: &ActionCall| data.entries.is_empty();
             let default = |call| ControlOp::SetDefault { table, call };
             let op = op.or_else(|| self.call(table, d).filter(free).map(default));
@@ -108,7 +108,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns a change by which every packet that reaches a table runs the action that is aimed at.
+    /// Returns changes by which every packet that reaches a table runs the aim's action.
     pub(super) fn all_run(
         &self,
         table: Table,
@@ -225,7 +225,7 @@ impl Maker<'_> {
             }
         }
         if let ControlOp::InsertEntry { table, then: Then::Call(call), .. } = &mut op {
-            // As an entry that is there has it.
+            // Half of the calls are those of existing entries.
             if let Some(known) = self.known_call(*table, call.action, d).filter(|_| d.chance(1, 2)) {
                 *call = known;
                 return op;

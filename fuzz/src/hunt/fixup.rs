@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use sluice_switch::property::well_formed;
 
-    /// A TCP segment in UDP of VXLAN with all lengths and sums wrong.
+    /// Returns a TCP segment in UDP of VXLAN with all lengths and sums wrong.
     fn overlay(vni: u8) -> Vec<u8> {
         let mut inside = vec![0; 14 + 20 + 30];
         inside[12..24].copy_from_slice(&[8, 0, 0x45, 0, 0, 9, 0, 0, 0, 0, 64, 6]);

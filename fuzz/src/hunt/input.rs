@@ -165,7 +165,7 @@ impl<'s> Maker<'s> {
         let d = &mut Draw::endless(seed, number);
         let mut input = Input::default();
         let mut at = 0;
-        // What packets alone do not come to entries may.
+        // Changes of entries may reach an aim that packets alone do not reach.
         let changes = d.chance(1, if aim.entry.is_some() { 2 } else { 4 });
         let given = aim.entry.filter(|_| d.chance(1, 2));
         let runs = self.runs(aim).filter(|_| d.chance(1, 2));
@@ -179,7 +179,7 @@ impl<'s> Maker<'s> {
             input.ops.extend(self.given(entry, entries, d).into_iter().map(|op| (0, op)));
         }
         let steers = d.chance(1, 3);
-        // Without a buffer nothing is paused.
+        // Without a shared buffer, the device pauses no sender.
         input.obeys = self.subject.config.buffer.is_some() && d.chance(1, 2);
         let budget = self.pools.time_of(BY_ITSELF).zip(self.pools.time_of(1).map(|lap| lap / 8));
         while input.shots.len() < INPUT {
@@ -193,7 +193,7 @@ impl<'s> Maker<'s> {
             let aimed = self.near(&near, corpus, d);
             let piece = aimed.unwrap_or_else(|| self.any(corpus, d));
             let number = input.pieces.len() as u32;
-            // What the device makes by itself is to be less than what it is sent: later pieces come close together.
+            // The device should generate fewer packets than it is sent, so later pieces come close together.
             let most = budget.filter(|(end, _)| at >= *end).map_or(self.pools.longest, |(_, gap)| gap);
             input.pieces.push(piece.shots.first().map_or(0, |(gap, ..)| *gap.min(&most)));
             for (gap, port, bytes) in piece.shots {
@@ -265,7 +265,7 @@ impl<'s> Maker<'s> {
         })
     }
 
-    /// Draws a constant entry of a table that pieces have reached, with such a piece.
+    /// Returns the pieces that matched an entry of a table.
     fn visitors<'c>(&self, table: Table, corpus: &'c Corpus) -> Vec<&'c Piece> {
         let (points, entries) = (&self.subject.points, self.subject.program.tables[table].entries.len());
         let found = (0..entries).filter_map(|at| points.entry(table, at));
@@ -393,7 +393,7 @@ impl<'s> Maker<'s> {
             return Some(DeviceOp::SetPort { port, up: !d.chance(1, 2) });
         }
         if d.chance(1, 3) {
-            // Slow enough for queues, fast enough for what is left to leave.
+            // Slow enough for queues to build up, fast enough for them to drain.
             let rate = BitRate::from_gbps([1, 5, 10, 25][d.below(4)]);
             let most = (!d.chance(1, 3)).then_some(ShaperConfig { rate, burst: Bytes(2_000) });
             return Some(DeviceOp::ShapePort { port, most });
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn packets_are_none_that_only_the_device_makes() {
-        // Half of what its parser takes comes from a packet generator.
+        // Half of the packets that its parser accepts come from a packet generator.
         let subject = Subject::shipped("conga");
         let maker = Maker::new(&subject);
         let packets = Packets::new(&subject.program, &maker.pools);
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn entries_lead_to_a_fixed_one_that_names_what_they_write() {
-        // Its queues are what entries for code points say.
+        // Entries for code points name its queues.
         let subject = Subject::shipped("int");
         let maker = Maker::new(&subject);
         let table = subject.program.table_named("queue").unwrap();

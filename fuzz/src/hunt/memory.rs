@@ -36,7 +36,7 @@ pub(crate) fn restore(
         match scope {
             Scope::Table(table) => executor.table_changed(table, control),
             Scope::Profile(profile) => executor.profile_changed(profile, control),
-            // Neither says what is looked up.
+            // These scopes change no lookup.
             Scope::Device | Scope::Arrays => {}
             Scope::Any => {
                 let tables: Vec<Table> = program.tables.keys().collect();

@@ -182,7 +182,8 @@ impl Pools {
                 }
                 columns.push((k.field, masked));
             }
-            // One of several sources of a field goes with the same one of the others: the program sets them together.
+            // The n-th source of a field goes with the n-th sources of the others, because the program sets them
+            // together.
             let most = columns.iter().map(|(f, _)| self.copies.sources(*f).len()).max().unwrap_or(1);
             let nth = |n: usize| {
                 let from = |(field, (value, mask)): (Field, Masked)| {

@@ -23,7 +23,7 @@ pub(crate) struct SentFrame {
 /// Returns the responses to these pieces, in order. Frames that the device generated, such as pause frames, belong to the
 /// response of every piece before them.
 pub(super) fn responses(mut heard: Vec<SentFrame>, input: &Input, pieces: &BTreeSet<u32>) -> Vec<Response> {
-    // Ports report in any order.
+    // Ports report in no particular order.
     heard.sort();
     let made = |frame: &SentFrame| input.shots.get(frame.tag as usize).is_none();
     let response = |number: &u32| {

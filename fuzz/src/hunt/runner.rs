@@ -306,7 +306,7 @@ pub(crate) fn options(subject: &Subject<'_>) -> Options {
 
 /// Sends an input through a device with `program`, placed as the subject's program is. Calls `seen` after each piece and when
 /// the device is empty.
-#[expect(clippy::too_many_arguments, reason = "what a device is made of, and who looks")]
+#[expect(clippy::too_many_arguments, reason = "the parts of a device, and the observers of its run")]
 pub(crate) fn send<E: Executor>(
     subject: &Subject<'_>,
     program: &Arc<Program>,

@@ -187,7 +187,7 @@ impl Walk<'_, '_> {
     fn run(&mut self, aim: &[(Field, Masked)], d: &mut Draw<'_>) {
         let program = self.of.program;
         let mut wanted = self.of.pools.wanted(d);
-        // The last one stands.
+        // Of several values for a field, the last one counts.
         wanted.extend_from_slice(aim);
         // Bits ahead of the place where a select looks at them.
         let mut ahead: Vec<(usize, u16, Masked)> = Vec::new();
@@ -201,7 +201,7 @@ impl Walk<'_, '_> {
             next = self.state(state, &wanted, &mut ahead, d);
         }
         for (at, width, value) in ahead {
-            // What is looked at ahead must be there.
+            // The bytes ahead that a select compares must exist.
             while self.bytes.len() < at + usize::from(width) {
                 self.bytes.push(d.value(8), 8);
             }
@@ -274,7 +274,8 @@ impl Walk<'_, '_> {
             }
         }
         let taken = d.below(data.arms.len() + 1).checked_sub(1).and_then(|n| data.arms.get(n));
-        // What the device says of a packet is not the packet's: half of all would be none of those that the parser knows.
+        // The device sets intrinsic metadata, so an arm that no packet from the front panel can take is replaced by the
+        // default. Otherwise half of the packets would not have the headers that the parser expects.
         taken.filter(|arm| self.egress.is_some() || self.of.pools.can_come(self.of.program, data, arm))
     }
 
@@ -323,7 +324,7 @@ impl Bits {
     fn set(&mut self, at: usize, width: u16, (value, mask): Masked) {
         let whole = sluice_asic::alu::width_mask(u32::from(width));
         if (at | usize::from(width)).is_multiple_of(8) && mask & whole == whole {
-            // As most fields are: whole bytes.
+            // The common case: whole bytes.
             let (from, len) = (at / 8, usize::from(width / 8));
             let bytes = value.to_be_bytes();
             let own = bytes.len().saturating_sub(len);

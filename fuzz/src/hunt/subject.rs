@@ -26,7 +26,7 @@ pub struct Subject<'s> {
     pub config: SwitchConfig,
     /// Coverage points of the program.
     pub points: Points,
-    /// Makes the executor that the hunt looks at.
+    /// Builds the executor that the hunt tests.
     pub(super) catalogue: Catalogue,
     properties: Properties<'s>,
 }
@@ -43,8 +43,8 @@ pub enum SubjectError {
 }
 
 impl<'s> Subject<'s> {
-    /// A program with the general properties and these besides, or in place of those of the same name. The engine is one of
-    /// this catalogue, which need not list the program.
+    /// Returns a subject with the general properties and the program's `own`, which replace general ones of the same
+    /// name. The engine is one of this catalogue, which need not list the program.
     #[must_use]
     pub fn new(
         catalogue: &Catalogue,

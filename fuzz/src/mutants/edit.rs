@@ -253,7 +253,8 @@ fn primitive(p: &mut Program, action: Action, at: usize) -> Option<&mut Primitiv
     p.actions[action].body.get_mut(at).map(|primitive| &mut primitive.kind)
 }
 
-/// Returns two bits of a column that differ; of a range, its lower bound.
+/// Changes the values that a column matches: flips a bit, shortens a prefix by one bit, or raises a range's lower
+/// bound.
 fn flip(key: &mut KeyValue) {
     match key {
         KeyValue::Exact(v) => *v ^= 1,
@@ -474,7 +475,7 @@ fn first_const_of(cond: &mut CellCond) -> bool {
     }
 }
 
-/// Whether the label means loss, as `label` does.
+/// Returns true if both labels mean a loss, or neither does.
 pub(super) fn same_kind(program: &Program, a: Label, b: Label) -> bool {
     let kind = |l: Label| program.labels[l].kind == LabelKind::Drop;
     kind(a) == kind(b)

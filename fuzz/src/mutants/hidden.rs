@@ -22,7 +22,7 @@ pub struct Hidden {
 
 impl std::fmt::Display for Hidden {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The place is said once if it is the same.
+        // The place is printed once if both steps have the same one.
         let parts = |step: &str| step.split_once("  [").map(|(s, at)| (s.to_owned(), format!(" [{at}")));
         let show = |step: &str, with_place: bool| match parts(step) {
             _ if step.is_empty() => "nothing".to_owned(),
@@ -79,7 +79,7 @@ fn passes(
     (steps.passes, steps.texts)
 }
 
-/// Tracer of the steps that change something. A decision is not a step of its own, because it shows in what is done next.
+/// Tracer of the steps that change something. A decision is not a step, because it shows in what is done next.
 #[derive(Clone, Debug, Default)]
 struct Steps {
     /// Digest of each pass so far.
@@ -103,7 +103,7 @@ impl Steps {
         true
     }
 
-    /// Digest of a step that changes something; `None` for other events.
+    /// Returns the digest of a step that changes something; `None` for other events.
     fn number(&mut self, event: &Event<'_>) -> Option<u64> {
         let mut hasher = FxHasher::default();
         std::mem::discriminant(event).hash(&mut hasher);
@@ -172,7 +172,7 @@ mod tests {
     use sluice_ir::text;
     use sluice_place::place;
 
-    /// A field that nobody reads is written for packets of kind 7.
+    /// For packets of kind 7, a field is written that nothing reads.
     const PROGRAM: &str = "program found;
         header h : ingress { bit<8> kind; bit<8> rest; }
         metadata : ingress { bit<8> m.note; }
@@ -183,7 +183,7 @@ mod tests {
         control ingress { call to_port; if (h.kind == 8w7) { call noted; } }
         deparser ingress { emit(h); }\n";
 
-    /// What an edit of a program does to one input of packets of kinds 0 to 15.
+    /// Returns the hidden difference of an edited program on one input with packets of kinds 0 to 15.
     fn parted(program: &str, edit: &Edit) -> Option<Hidden> {
         let program = text::parse(program).unwrap_or_else(|e| panic!("{e}"));
         let chip = ChipSpec::tofino2();

@@ -47,7 +47,8 @@ pub fn some_mutants(program: &Program, most: usize) -> (Vec<Mutant>, usize) {
     };
     let (mut left, mut kept, mut refused) =
         (sites.list.into_iter().enumerate().collect::<Vec<_>>(), vec![], 0);
-    // To verify them all takes long for a large program: those refused are made up for by others.
+    // Verifying all mutants of a large program takes long, so only as many as wanted are verified; others replace the
+    // refused.
     while !left.is_empty() && kept.len() < most {
         let (all, want) = (left.len(), (most - kept.len()).min(left.len()));
         let takes = |n: usize| (n * want) / all != ((n + 1) * want) / all;
@@ -334,7 +335,8 @@ impl Sites<'_> {
     }
 }
 
-/// For each statement in order, the branch of the innermost condition around it; `None` if only tables are around it.
+/// Lists, for each statement in order, the branch of the innermost condition around it; `None` if only tables are
+/// around it.
 fn ways_to(block: &Block, gress: Gress, way: Option<Point>, list: &mut Vec<Option<Point>>) {
     for stmt in block {
         let node = sluice_ir::entity::Entity::new(list.len());
@@ -345,7 +347,7 @@ fn ways_to(block: &Block, gress: Gress, way: Option<Point>, list: &mut Vec<Optio
                 ways_to(otherwise, gress, Some(Point::Branch(gress, node, false)), list);
             }
             StmtKind::Apply(_, ApplyArms { hit, miss, run }) => {
-                // What a table's outcome leads to is not a branch of a condition.
+                // A table's outcome is not a branch of a condition.
                 for block in [hit, miss].into_iter().chain(run.iter().map(|(_, block)| block)) {
                     ways_to(block, gress, None, list);
                 }

@@ -223,7 +223,7 @@ impl<'p> Values<'p> {
                 self.fields[k.field].as_ref().is_some_and(|set| !set.iter().any(|v| value.matches(*v, width)))
             })
         };
-        // Cells of arrays that entries have go with their positions.
+        // The cells of direct arrays belong to the positions of entries.
         let p = self.program;
         let mut homes = p.counters.values().map(|c| c.home).chain(p.registers.values().map(|r| r.home));
         let direct = homes.any(|h| h == CounterHome::Direct(table))
@@ -252,7 +252,7 @@ fn queues(control: &ControlState, buffer: bool) -> Set {
         return None;
     }
     let sessions = control.replication.sessions.values().map(|s| s.qid.into());
-    // What is deflected waits in the queue that its pipe names.
+    // A deflected packet waits in the queue that its pipe names.
     let deflected = control.device.deflections.values().map(|(_, queue)| (*queue).into());
     Some(sessions.chain(deflected).chain([0]).collect())
 }

@@ -20,7 +20,7 @@ pub(super) fn ports() -> Vec<PortInfo> {
     (0..PORTS).map(port).collect()
 }
 
-/// Shipped profiles on these ports.
+/// Returns the shipped profiles for these ports.
 fn profiles() -> &'static [BufferConfig] {
     static PROFILES: OnceLock<Vec<BufferConfig>> = OnceLock::new();
     PROFILES.get_or_init(|| {

@@ -7,7 +7,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_place::{self as place, Placement, place};
 use std::sync::OnceLock;
 
-/// Both chips, built once.
+/// Returns both chips, which are built once.
 pub(super) fn chips() -> &'static [ChipSpec; 2] {
     static CHIPS: OnceLock<[ChipSpec; 2]> = OnceLock::new();
     CHIPS.get_or_init(|| [ChipSpec::tofino(), ChipSpec::tofino2()])

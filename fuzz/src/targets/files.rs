@@ -17,7 +17,7 @@ use sluice_scenario::contest::Contest;
 use sluice_scenario::{Expr, ScenarioFile, Scope};
 use std::collections::BTreeSet;
 
-/// Most frames that are read of a capture.
+/// Most frames that are read from a capture.
 const FRAMES: u32 = 10_000;
 
 /// Reads a capture of any format.
@@ -34,7 +34,7 @@ pub fn capture(data: &[u8]) {
     }
 }
 
-/// Whether a text names something of a program that the control plane can change.
+/// Returns true if a text names something of a program that the control plane can change.
 fn names(program: &Program, text: &str) -> bool {
     let tables = program.tables.values().map(|t| &t.name).chain(program.profiles.values().map(|p| &p.name));
     let arrays = program.registers.values().map(|r| &r.name).chain(program.meters.values().map(|m| &m.name));
@@ -42,8 +42,8 @@ fn names(program: &Program, text: &str) -> bool {
     tables.chain(arrays).chain(counters).any(|name| text.contains(name.as_str()))
 }
 
-/// Entries in both forms, for every program that they name a part of, and the first one: to the others they all
-/// say the same. What is taken prints and is taken again, to the same effect.
+/// Reads entries in both forms, for the first program and every program of which they name a part; all others give the
+/// same errors. Accepted entries are printed and read again, with the same effect.
 pub fn entries(programs: &Programs, data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let named = programs.built().iter().enumerate().filter(|(n, program)| *n == 0 || names(program, text));
@@ -131,7 +131,7 @@ pub fn scenario(data: &[u8]) {
 pub fn program_text(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let Ok(program) = text::parse(text) else { return };
-    // What the verifier refuses may mean nothing when it is printed.
+    // A program that the verifier refuses may have no meaningful text.
     if has_errors(&verify(&program)) {
         return;
     }

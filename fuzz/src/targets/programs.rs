@@ -1,4 +1,4 @@
-//! Every program of a catalogue on raw bytes as packets.
+//! Sends raw bytes as packets to every program of a catalogue.
 
 use super::engines::chips;
 use crate::hunt::{Input, Runner, Shot, Subject};
@@ -12,7 +12,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 thread_local! {
-    /// The runner of each program by its address, kept from input to input: lowering a program takes longer than an input.
+    /// Runner of each program by its address, kept between inputs because lowering a program takes longer than an
+    /// input.
     static RUNNERS: RefCell<BTreeMap<usize, Runner<'static>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
@@ -81,7 +82,8 @@ pub fn describe(mut data: &[u8], ports: &[u16]) -> Vec<Shot> {
     shots
 }
 
-/// The first byte chooses a program, the others are its packets: every property holds, and the engines agree.
+/// Sends packets to the program that the first byte chooses; the other bytes are the packets. Every property must hold,
+/// and the engines must agree.
 pub fn programs(programs: &'static Programs, data: &[u8]) {
     let (Some((first, data)), subjects) = (data.split_first(), programs.subjects()) else { return };
     let Some(subject) = subjects.get(usize::from(*first) % subjects.len().max(1)) else { return };

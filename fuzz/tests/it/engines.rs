@@ -1,4 +1,4 @@
-//! Random programs: legal by construction, and the same on both engines wherever they fit.
+//! Random programs are legal by construction, and both engines give the same results wherever they fit.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -77,6 +77,6 @@ fn engines_agree_on_chips_that_nobody_made() {
             Ok(())
         })
         .unwrap();
-    // Chips with less of something take fewer programs, but not none.
+    // Fewer programs fit a chip with fewer resources, but some must.
     assert!(5 * fit.get() > tried.get(), "{} of {} programs fit", fit.get(), tried.get());
 }

@@ -1,4 +1,4 @@
-//! Small programs that random ones were once shrunk to: each was refused or handled wrongly.
+//! Small programs, shrunk from random ones, that were refused or handled wrongly.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_fuzz::{Case, compare};
@@ -6,7 +6,7 @@ use sluice_ir::text;
 use sluice_ir::verify::{has_errors, verify};
 use sluice_place::{self as place, place};
 
-/// A program with one header and these declarations, actions and ingress statements.
+/// Returns a program with one header and these declarations, actions and ingress statements.
 fn program(declarations: &str, control: &str) -> String {
     format!(
         "program found;
@@ -22,7 +22,7 @@ fn program(declarations: &str, control: &str) -> String {
     )
 }
 
-/// Runs it on both chips with packets of many values; all of them go on.
+/// Runs the program on both chips with packets of many values, all of which continue.
 fn agrees(text: &str) {
     let program = text::parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
     let diags = verify(&program);

@@ -1,5 +1,5 @@
-//! The hunt: it does not depend on threads, finds what is broken and shrinks it; what the engine counts is what the
-//! reference interpreter sees.
+//! The hunt does not depend on threads, and finds and shrinks failures. The engine's coverage is that of the reference
+//! interpreter.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
@@ -41,8 +41,8 @@ fn cases(subject: &Subject<'_>, cases: u64, jobs: usize) -> Status {
     hunt(subject, &campaign, |_| true).unwrap()
 }
 
-/// Every condition comes out one way or the other as often as it is looked at, whatever gateways decide it: nested ones
-/// as often as what they stand under came out so, all others as often as each other.
+/// Checks that every condition was tested as often as it should be, whatever gateways decide it: a nested condition as
+/// often as the outcome that it depends on occurred, all other conditions equally often.
 fn assert_conditions_add_up(program: &Program, points: &Points, coverage: &Coverage) -> usize {
     let count = |point: Point| coverage.count(points.number(point).unwrap());
     let mut nested = 0;
@@ -79,12 +79,12 @@ fn shipped_programs_hold_and_threads_do_not_matter() {
         let one = cases(&subject, 8, 1);
         assert_eq!(one.failures, [], "{}", stage.name());
         assert_eq!(one, cases(&subject, 8, 3), "{}", stage.name());
-        // Its tables have hundreds of fixed entries, which pieces are made for.
+        // Its tables have hundreds of constant entries, for which pieces are made.
         let found = one.coverage.found().count();
         assert!(stage.name() != "int" || found > 60, "{found} fixed entries of int");
         nested += assert_conditions_add_up(&subject.program, &subject.points, &one.coverage);
         let states = one.coverage.share(&subject.points, Class::ParserStates);
-        // A floor for any program after a few inputs; what guides the hunt would be broken below it.
+        // Any program reaches this after a few inputs, unless the hunt's guidance is broken.
         assert!(states.percent() >= 25, "{}: {states:?} parser states", stage.name());
     }
     assert!(nested > 100, "{nested} nested conditions were looked at");
@@ -108,7 +108,7 @@ fn forms_of_programs_hold_that_nobody_gets_without_asking() {
     }
 }
 
-/// Nothing may leave by one port: something will.
+/// Forbids packets on a port on which packets are sent, so it always fails.
 struct NotThere(u16);
 
 impl Property for NotThere {
@@ -122,7 +122,7 @@ impl Property for NotThere {
     }
 }
 
-/// The port that most packets of a run leave by.
+/// Returns the port on which most packets of a run are sent.
 fn busiest(subject: &Subject<'_>) -> u16 {
     use std::sync::Mutex;
     struct Count(Arc<Mutex<BTreeMap<u16, u32>>>);
@@ -168,7 +168,7 @@ fn an_engine_that_runs_another_program_is_found() {
     let gress = &mut subject.placement.gresses[0];
     let wanted = subject.program.table_named("ecmp").unwrap();
     let node = gress.cfg.nodes.iter().find(|(_, d)| d.kind == NodeKind::Table(wanted)).unwrap().0;
-    // The group before the route that chooses it.
+    // The group is placed before the route that chooses it.
     gress.nodes[node].parts.iter_mut().for_each(|part| part.stage = 0);
     let status = cases(&subject, 40, 2);
     let failure = status.failures.iter().find(|f| f.violation.property == "engines_agree").unwrap();
@@ -186,7 +186,7 @@ fn changes_print_as_lines_that_read_back() {
     let read =
         lines::parse_changes(&subject.program, &text, "printed").unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     let mut read: Vec<ControlOp> = read.ops.into_iter().map(|s| s.op).collect();
-    // A script is in order of time.
+    // A file of changes is in order of time.
     let mut ops = ops;
     ops.sort_by_key(|(at, _)| *at);
     for (_, op) in ops {
@@ -196,7 +196,8 @@ fn changes_print_as_lines_that_read_back() {
     assert_eq!(read, []);
 }
 
-/// What the reference interpreter reaches; conditions by their text, for its events do not say which gateway it was.
+/// Coverage of the reference interpreter. Conditions are identified by their text, because its events do not name the
+/// gateway.
 #[derive(Default)]
 struct Seen(BTreeMap<String, u64>);
 
@@ -210,7 +211,7 @@ impl Seen {
 struct Look<'p> {
     points: &'p Points,
     seen: Seen,
-    /// Fixed entries that were found.
+    /// Constant entries that matched.
     found: std::collections::BTreeSet<u32>,
     gress: sluice_asic::gress::Gress,
 }
@@ -241,7 +242,7 @@ impl Tracer for Look<'_> {
             }
             Event::Called { action, .. } => seen.count(program, points, Point::Ran(None, *action)),
             Event::Gateway { cond, holds, .. } => {
-                // One with this condition: they have one name.
+                // Any node with this condition, because they have one name.
                 let cfg = Cfg::of(program, *gress);
                 let node = cfg.nodes.iter().find(|(_, n)| n.kind == NodeKind::Gateway((*cond).clone()));
                 seen.count(program, points, Point::Branch(*gress, node.unwrap().0, *holds));
@@ -301,7 +302,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
         let found: std::collections::BTreeSet<u32> = coverage.found().collect();
         prop_assert_eq!(&found, &reference.tracer().found);
         entries.set(entries.get() + found.len());
-        // A second look sees nothing.
+        // A second call adds nothing.
         let mut again = Coverage::new(&points);
         engine.take_coverage(&mut again);
         prop_assert_eq!(again.reached().count(), 0);
@@ -366,12 +367,12 @@ fn what_a_device_makes_by_itself_is_less_than_what_it_is_sent() {
     let maker = Maker::new(&subject);
     let mut corpus = Corpus::default();
     let apps = subject.control.device.apps.values().filter(|app| app.enabled).count() as u64;
-    // Each makes a packet for each of 16 leaves in 20 us.
+    // Each application makes a packet for each of 16 leaves in 20 us.
     let lap = 20_000 / 16 / apps;
     for number in 0..24 {
         let input = maker.input(1, number, &corpus);
         let last = input.shots.last().unwrap().at;
-        // A hundred or so, and those of a piece that goes beyond.
+        // About a hundred packets, and those of the piece that exceeds the limit.
         assert!(last < (96 + 24 * 8 + 60) * lap, "{last} ns");
         corpus.pieces.extend((0..input.pieces.len() as u32).filter_map(|n| input.piece(n)));
     }

@@ -1,4 +1,4 @@
-//! Mutants: legal, different, and most of them noticed.
+//! Mutants are legal and different, and most of them are noticed.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
@@ -27,7 +27,7 @@ fn every_mutant_is_legal_and_differs_from_the_program_and_from_the_others() {
             assert_ne!(change.old, change.new, "{m:?}");
             assert!(m.edit.source(&program).file.ends_with(".rs"), "{m:?}");
         }
-        // Dropping the only part of a statement and dropping the statement, and their like, may meet.
+        // Different edits may give the same program, such as dropping a statement and dropping its only part.
         assert!(same * 20 <= list.len(), "{}: {same} of {} are alike", stage.name(), list.len());
     }
 }
@@ -53,7 +53,7 @@ fn most_mutants_of_a_program_are_noticed_and_survivors_have_reasons() {
     assert!(checked.by_property() > 0 && checked.by_comparison() > 0);
     for v in &checked.verdicts {
         let Fate::Survived(survival) = &v.fate else { continue };
-        // Four of all, and twelve times as many made for the site.
+        // At most four shared inputs, and twelve times as many made for the site.
         assert!(v.inputs <= 4 + 12 * 4, "{v:?}");
         match survival {
             Survival::Uncovered => {}

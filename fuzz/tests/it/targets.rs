@@ -1,4 +1,4 @@
-//! Every target on its corpus: `fuzz/corpus/TARGET/*`. A finding of a fuzzer stays there as a file.
+//! Runs every target on its corpus, `fuzz/corpus/TARGET/*`. A finding of a fuzzer is kept there as a file.
 
 use sluice_fuzz::targets::{Programs, TARGETS};
 use std::path::Path;
@@ -18,7 +18,7 @@ fn every_target_passes_its_corpus() {
         files.sort();
         assert!(files.len() >= 3, "{name} has {} inputs", files.len());
         for file in files {
-            // Named when a target panics.
+            // If a target panics, the last name printed is that of its input.
             println!("{}", file.display());
             target(&PROGRAMS, &std::fs::read(&file).unwrap());
         }

@@ -6,7 +6,7 @@ use std::io;
 
 use super::unpack::Damaged;
 
-/// Reading a capture failed. The first error of a reader is its last word: no frame follows.
+/// Error of reading a capture. The first error of a reader is final: no frame follows.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {}: {fault}", Place { record: *record, offset: *offset })]
 pub struct CaptureError {
@@ -96,7 +96,7 @@ pub enum CaptureFault {
         name: String,
     },
     /// The sub-second part of a timestamp is a second or more.
-    #[error("found a stamp with {found} in its sub-second field, expected less than {limit}")]
+    #[error("found a timestamp with {found} in its sub-second field, expected less than {limit}")]
     Fraction {
         /// Value found.
         found: u32,
@@ -197,7 +197,7 @@ pub enum CaptureFault {
     },
     /// The sum of the timestamp and the interface's offset is before 1970, or above the largest timestamp.
     #[error(
-        "found a stamp of {ticks} ticks with an interface offset of {offset} s, expected a time from 1970 on \
+        "found a timestamp of {ticks} ticks with an interface offset of {offset} s, expected a time from 1970 on \
          and within 2^64 s"
     )]
     TimeOutOfRange {

@@ -30,7 +30,7 @@ pub struct Interface {
     pub link_type: u32,
     /// Largest number of bytes kept of a frame; 0 for no limit.
     pub snap_len: u32,
-    /// Bytes of frame check sequence that its frames end in; the reader takes them off.
+    /// Bytes of frame check sequence at the end of its frames; the reader removes them.
     pub fcs_len: u32,
     scale: Scale,
     /// `if_tsoffset`, in seconds, added to every timestamp.
@@ -51,7 +51,7 @@ impl Interface {
             link_type: u32::from(order.u16(body, 0)),
             snap_len: order.u32(body, 4),
             fcs_len: 0,
-            // Microseconds unless said otherwise.
+            // Microseconds are the default.
             scale: Scale::from_tsresol(6),
             offset: 0,
         };

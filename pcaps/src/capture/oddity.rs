@@ -5,11 +5,11 @@ use std::fmt;
 /// Irregularity of a record. The reader delivers the frame nevertheless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Oddity {
-    /// More bytes were captured than the frame is said to have had; the captured length is taken for both.
+    /// More bytes were captured than the record's original length; the captured length replaces the original one.
     IncludedBeyondOriginal,
     /// More bytes were captured than the file's snap length allows.
     IncludedBeyondSnap,
-    /// The frame is said to have had more bytes than any frame has; the captured length is taken for both.
+    /// The original length exceeds that of any frame; the captured length replaces it.
     ImplausibleOriginal,
     /// The record has no timestamp (pcapng Simple Packet Block). The frame gets the timestamp of the previous frame, or
     /// the epoch if it is the first.
@@ -19,7 +19,7 @@ pub enum Oddity {
 }
 
 impl Oddity {
-    /// All of them, in order.
+    /// All oddities, in order.
     pub const ALL: [Self; 5] = [
         Self::IncludedBeyondOriginal,
         Self::IncludedBeyondSnap,
@@ -44,9 +44,9 @@ impl fmt::Display for Oddity {
 /// Number of occurrences of an oddity, and the place of the first.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Tally {
-    /// Records that have it.
+    /// Number of records with the oddity.
     pub count: u64,
-    /// First of them, from 1; 0 if none.
+    /// Number of the first such record, from 1; 0 if none.
     pub first_record: u64,
 }
 

@@ -93,8 +93,8 @@ impl Pcapng {
         }
     }
 
-    /// Returns the whole length of the block at hand; `None` if the file ends before it can be known. A section header
-    /// tells its byte order first, which is taken over.
+    /// Returns the whole length of the block at the window's position; `None` if the file ends before the length is
+    /// known. A section header has its byte order before its length, and the reader takes over that order.
     #[inline]
     fn block_len(&mut self, window: &mut Window<'_>, block_type: u32) -> Result<Option<usize>, CaptureFault> {
         if block_type == SECTION_HEADER {

@@ -50,7 +50,7 @@ pub struct TruncatedTail {
     pub record: u64,
     /// Byte offset at which it starts.
     pub offset: u64,
-    /// Bytes of it that are there.
+    /// Bytes of the record that are present.
     pub found: u64,
     /// Bytes of the record that are known to be needed; 1 if compressed data ends between two records.
     pub needed: u64,
@@ -81,13 +81,12 @@ enum Decoder {
     Pcapng(Pcapng),
 }
 
-/// Reads the frames of a pcap or pcapng capture, in the order of the file and in bounded memory. A capture that
-/// is compressed with gzip or zstd is unpacked on the way.
+/// Reads the frames of a pcap or pcapng capture, in the order of the file and in bounded memory. A capture that is
+/// compressed with gzip or zstd is unpacked as it is read.
 ///
-/// A capture cut inside its last record gives the frames before it, ends, and says so in
-/// [`truncated`](Self::truncated). Anything else that is wrong is an error, which is final: the reader gives no
-/// frame after it. Peculiarities that do not keep a frame from being read are counted in
-/// [`oddities`](Self::oddities).
+/// A capture that was cut inside its last record returns the frames before the cut; [`truncated`](Self::truncated) then
+/// has the place. Any other fault is an error, which is final: the reader returns no frame after it. Irregularities of
+/// readable records are counted in [`oddities`](Self::oddities).
 ///
 /// The time-zone and accuracy fields of a classic header are not applied; no known writer sets them.
 pub struct CaptureReader<'a> {
@@ -105,7 +104,7 @@ pub struct CaptureReader<'a> {
     finished: bool,
 }
 
-/// The frame at the window's position.
+/// Frame at the window's position.
 #[derive(Clone, Copy)]
 struct Current {
     data_at: usize,
@@ -172,7 +171,7 @@ impl<'a> CaptureReader<'a> {
         Ok(self.frame())
     }
 
-    /// Moves to the next frame; `false` if there is none. [`frame`](Self::frame) then tells it.
+    /// Moves to the next frame, which [`frame`](Self::frame) then returns; returns false if there is none.
     #[inline]
     pub fn advance(&mut self) -> Result<bool, CaptureError> {
         if let Some(last) = self.current.take() {
@@ -353,7 +352,7 @@ fn open_decoder(
     Ok((format, decoder))
 }
 
-/// Names a format that is not read, if its magic number is known.
+/// Returns the fault for a format that is not read, with its name if the magic number is known.
 fn unread_format(found: [u8; 4]) -> CaptureFault {
     let known = match found {
         [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd] => "a file that was compressed twice",

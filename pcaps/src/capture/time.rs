@@ -50,12 +50,12 @@ impl CaptureTime {
         Self { seconds, ps }
     }
 
-    /// Picoseconds since the epoch.
+    /// Returns picoseconds since the epoch.
     pub const fn as_ps(self) -> u128 {
         self.seconds as u128 * PS_PER_S as u128 + self.ps as u128
     }
 
-    /// Nanoseconds since the epoch, rounded down.
+    /// Returns nanoseconds since the epoch, rounded down.
     pub const fn as_ns(self) -> u128 {
         self.seconds as u128 * NS_PER_S as u128 + (self.ps / PS_PER_NS) as u128
     }
@@ -65,7 +65,8 @@ impl CaptureTime {
         (self.seconds, (self.ps / PS_PER_NS) as u32)
     }
 
-    /// Picoseconds from `earlier` to `self`; `None` if `earlier` is later or the span passes `u64` (213 days).
+    /// Returns the picoseconds from `earlier` to `self`; `None` if `earlier` is later or the span exceeds `u64` (213
+    /// days).
     #[inline]
     pub fn ps_since(self, earlier: Self) -> Option<u64> {
         let seconds = self.seconds.checked_sub(earlier.seconds)?.checked_mul(PS_PER_S)?;

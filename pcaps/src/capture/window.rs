@@ -37,9 +37,9 @@ pub(super) struct Window<'a> {
     end: usize,
     /// File offset of the store's first byte.
     base: u64,
-    /// Bytes taken from the source, as they came.
+    /// Bytes taken from the source so far, before unpacking.
     taken: Arc<AtomicU64>,
-    /// Compressed data ended before its own end.
+    /// True if compressed data ended before its own end marker.
     cut: bool,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Window<'a> {
         self.start = (self.start + count).min(self.end);
     }
 
-    /// Sees to it that `count` bytes are at hand; `false` if the input ends before.
+    /// Reads until `count` bytes are at hand; returns false if the input ends before.
     #[inline]
     pub(super) fn require(&mut self, count: usize) -> io::Result<bool> {
         if self.end - self.start >= count { Ok(true) } else { self.fill(count) }

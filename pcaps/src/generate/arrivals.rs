@@ -94,7 +94,7 @@ impl Arrivals {
 pub struct Arrival {
     /// Picoseconds since the first frame could start.
     pub ps: u128,
-    /// The sender, of an incast.
+    /// Sender of the frame; `None` unless the process is an incast.
     pub sender: Option<u32>,
 }
 
@@ -146,7 +146,7 @@ impl ArrivalTimes {
         }
     }
 
-    /// Says that the frame that was due has `len` bytes without FCS.
+    /// Reports that the frame that was due has `len` bytes without FCS.
     #[inline]
     pub fn sent(&mut self, len: u32) {
         match &mut self.process {
@@ -168,7 +168,7 @@ impl Periods {
     }
 }
 
-/// Bursts and silences.
+/// State of [`Arrivals::OnOff`].
 #[derive(Debug, Clone)]
 struct OnOff {
     pace: Pace,
@@ -197,7 +197,7 @@ impl OnOff {
 #[derive(Debug, Clone)]
 struct Senders {
     incast: Incast,
-    /// Every sender by the start of its next frame; the lower number first.
+    /// Senders by the start of their next frames; of equal starts, the lower number is first.
     next: BinaryHeap<Reverse<(u128, u32)>>,
     senders: Vec<Sender>,
 }
@@ -224,7 +224,7 @@ impl Senders {
     }
 
     fn due(&self) -> Arrival {
-        // There is always a next burst.
+        // Every sender has a next burst.
         let first = self.next.peek().map_or((0, 0), |Reverse(first)| *first);
         Arrival { ps: first.0, sender: Some(first.1) }
     }
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(instants(on_off, 8), [0, 10, 20, 130, 140, 250, 260, 270]);
     }
 
-    /// Half of the time is silence, so that the mean rate is half of the pace.
+    /// Half of the time is silence, so the mean rate is half of the pace.
     #[test]
     fn drawn_periods_keep_the_mean() {
         let (on, off) = (1_000, 1_000);
@@ -298,7 +298,7 @@ mod tests {
         assert!((3_860_000..4_140_000).contains(&last), "{last}");
     }
 
-    /// Gaps of mean 1 µs: a mean, a variance and a share without memory as the process has them.
+    /// Gaps of mean 1 us: mean, variance and the share of long gaps are those of a memoryless process.
     #[test]
     fn poisson_has_its_moments() {
         let instants = instants(Arrivals::Poisson(Pace::Packets { per_second: 1_000_000 }), 100_001);
@@ -319,14 +319,14 @@ mod tests {
         assert!((9..=10).contains(&variance), "{variance}");
     }
 
-    /// The seed and nothing else decides the instants, to the picosecond.
+    /// The instants depend on the seed alone, to the picosecond.
     #[test]
     fn poisson_is_pinned() {
         let arrivals = Arrivals::Poisson(Pace::BackToBack { bits_per_second: 100_000_000_000 });
         assert_eq!(instants(arrivals, 5), PINNED);
     }
 
-    /// Worked out by an independent implementation.
+    /// Computed by an independent implementation.
     const PINNED: [u128; 5] = [0, 8_807, 14_955, 16_760, 20_968];
 
     #[test]

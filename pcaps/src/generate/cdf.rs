@@ -106,7 +106,7 @@ impl Cdf {
         (doubled / 2 / u128::from(WHOLE)) as u64
     }
 
-    /// Returns the size below which `share` of 10^12 parts lie, rounded down.
+    /// Returns the size below which `share` of 10^12 parts are, rounded down.
     pub fn quantile(&self, share: u64) -> u64 {
         let above = self.points.partition_point(|(_, up_to)| *up_to <= share);
         let (Some(first), Some(second)) = (self.points.get(above.wrapping_sub(1)), self.points.get(above))
@@ -134,7 +134,7 @@ struct Row<'a> {
     share_column: usize,
 }
 
-/// Words and the columns at which they start, from 0.
+/// Returns words and the columns at which they start, from 0.
 fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     line.split_whitespace().map(move |word| {
         let bytes = word.as_ptr() as usize - line.as_ptr() as usize;

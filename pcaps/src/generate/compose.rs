@@ -30,7 +30,7 @@ pub struct Envelope {
 }
 
 impl Envelope {
-    /// Untagged frames of best effort between two stations, time to live 64.
+    /// Returns the envelope of untagged best-effort frames between two stations, with time to live 64.
     pub const fn new(destination_mac: MacAddr, source_mac: MacAddr) -> Self {
         Self { destination_mac, source_mac, service_tag: None, tag: None, dscp: 0, ecn: 0, ttl: 64 }
     }
@@ -95,7 +95,7 @@ impl Envelope {
 pub enum Kind {
     /// UDP datagrams of zeros.
     Udp,
-    /// TCP segments of zeros, with sequence numbers that go on; no handshake.
+    /// TCP segments of zeros with consecutive sequence numbers; no handshake.
     Tcp,
     /// RoCEv2 messages over reliable connections, one queue pair per flow.
     Roce(RoceMessages),
@@ -114,7 +114,7 @@ pub struct RoceMessages {
     pub operation: RoceOperation,
     /// Most payload bytes of a packet: 256, 512, 1024, 2048 or 4096.
     pub mtu: u32,
-    /// Bytes of a message, up to 2^31; of SEND and WRITE, it takes as many packets as it needs.
+    /// Bytes of a message, up to 2^31. A SEND or WRITE takes as many packets as the message needs.
     pub message: u32,
 }
 
@@ -136,7 +136,7 @@ pub enum RoceOperation {
 pub struct Overlay {
     /// First network identifier.
     pub vni: u32,
-    /// Network identifiers; flow n takes the first plus n modulo their number.
+    /// Number of network identifiers; flow n has the first one plus n modulo this number.
     pub networks: u32,
     /// Outer source addresses; each flow draws one and keeps it.
     pub source: Prefix,
@@ -195,7 +195,7 @@ impl Kind {
     }
 }
 
-/// A flow: its number, five-tuple, and how far it is.
+/// A flow: its number, five-tuple and progress.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Flow {
     pub(super) number: u64,
@@ -311,7 +311,7 @@ impl RoceMessages {
         if packets == 0 { 1 } else { packets }
     }
 
-    /// Headers and payload length of packet number `index` of a flow.
+    /// Returns headers and payload length of packet number `index` of a flow.
     pub(super) fn packet(self, flow: u64, index: u32) -> (Headers, u32) {
         let packets = self.packets();
         let (number, place) = (index / packets, index % packets);
@@ -361,7 +361,7 @@ impl RoceMessages {
             }
             RoceOperation::Ack => {
                 let bth = bth(opcode::RC_ACKNOWLEDGE, index, false);
-                // An acknowledgement that says nothing about credits.
+                // An acknowledgement without information on credits.
                 let extension =
                     Extension::Aeth { syndrome: 0x1f, msn: index.wrapping_add(1) & roce::MAX_U24 };
                 (Headers { bth, extension }, 0)
@@ -371,7 +371,7 @@ impl RoceMessages {
 }
 
 fn arp_frame(envelope: &Envelope, kind: ArpKind, tuple: &Tuple, out: &mut Vec<u8>) -> Result<(), WireError> {
-    // IPv6 addresses are refused before.
+    // IPv6 addresses were refused before.
     let (IpAddr::V4(sender_ip), IpAddr::V4(target_ip)) = (tuple.source, tuple.destination) else {
         let (field, found, expected) = ("protocol type", 0x86dd, "IPv4 addresses");
         return Err(WireError::Field { protocol: "ARP", field, found, expected });

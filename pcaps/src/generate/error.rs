@@ -46,12 +46,12 @@ pub enum GenerateError {
     FewTuples {
         /// Requested number of flows.
         flows: u32,
-        /// Flows that there can be.
+        /// Largest possible number of flows.
         most: u128,
-        /// The destination that runs out first.
+        /// Destination whose five-tuples run out first.
         destination: Prefix,
     },
-    /// There are flows of a family that a list of prefixes has none of.
+    /// There are flows of an address family, but a list of prefixes has none of that family.
     #[error(
         "{field}: found no {family} prefix, expected one for the share of such flows; add one or change the share of IPv6"
     )]
@@ -61,7 +61,7 @@ pub enum GenerateError {
         /// `IPv4` or `IPv6`.
         family: &'static str,
     },
-    /// Something that has to be IPv4 is not.
+    /// Addresses must be IPv4, but are not.
     #[error("{what} supports only IPv4; found IPv6 addresses, expected IPv4 ones")]
     OnlyIpv4 {
         /// The protocol.
@@ -70,10 +70,10 @@ pub enum GenerateError {
     /// Source and destination are of different families.
     #[error("src and dst: found IPv4 and IPv6, expected one family")]
     MixedFamilies,
-    /// A prefix is none.
+    /// A value is not a prefix.
     #[error(transparent)]
     Prefix(#[from] PrefixError),
-    /// A header refuses its contents.
+    /// A value does not fit in its header.
     #[error(transparent)]
     Wire(#[from] WireError),
 }

@@ -117,7 +117,7 @@ impl FlowList {
     }
 }
 
-/// Lines with contents, and the bytes at which they start.
+/// Returns the lines that have contents, and the bytes at which they start.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
         .map(move |line| (line.as_ptr() as usize - text.as_ptr() as usize, line))
@@ -204,7 +204,7 @@ impl<'a> Row<'a> {
         Ok(envelope)
     }
 
-    /// Frames or payload bytes.
+    /// Returns the number of frames, or of payload bytes.
     fn amount(&self) -> Result<(Option<u64>, Option<u64>), FileError> {
         // More would take a million years at any rate.
         let (packets, bytes) = (self.number("packets", 1, 1 << 60)?, self.number("bytes", 1, 1 << 60)?);
@@ -287,7 +287,7 @@ pub struct ListFrames {
 }
 
 impl ListFrames {
-    /// Frames of the whole list.
+    /// Returns the number of frames of the whole list.
     pub const fn total(&self) -> u64 {
         self.total
     }

@@ -8,7 +8,7 @@ use crate::wire::{FrameBuilder, MacAddr, ipv6, tcp, udp, vlan};
 
 /// Least frame length, in bytes without FCS.
 const MIN_LEN: u32 = 60;
-/// Largest, so that every IP length fits its field.
+/// Largest frame length, so that every IP length fits its field.
 const MAX_LEN: u32 = 65_535;
 
 /// Most flows; their sequence numbers take 64 MiB.
@@ -53,7 +53,7 @@ pub struct FlowMix {
     pub tcp_percent: u8,
     /// Flows with a VLAN tag, in percent.
     pub vlan_percent: u8,
-    /// Their VLAN, 0 to 4095.
+    /// VLAN of the tagged flows, 0 to 4095.
     pub vlan_id: u16,
 }
 
@@ -172,7 +172,7 @@ impl FlowFrames {
         let flows = u64::from(self.mix.flows);
         let flow = if self.made < flows { self.made } else { self.draw.below(flows) };
         let len = self.draw.between(*self.mix.size.start(), *self.mix.size.end());
-        // Cannot fail: the lengths were checked, and every flow is over IP.
+        // This cannot fail: the lengths were checked, and every flow is over IP.
         let builder = self.builder(flow);
         builder.build_len(len as usize, &mut self.frame).ok()?;
         self.made += 1;
@@ -197,7 +197,7 @@ impl FlowFrames {
             (source.address(draw.bits().into()), destination.address(draw.bits().into()));
         let flow_label = if is_v6 { draw.bits() as u32 & ipv6::MAX_FLOW_LABEL } else { 0 };
         let builder = envelope.ip(source, destination, flow_label, self.made as u16);
-        // From the dynamic ports to ports that protocol analysers do not take for a service.
+        // From the dynamic ports to ports that protocol analysers do not take for those of a service.
         let (from, to) = (draw.between(49_152, 65_535) as u16, draw.between(20_480, 20_543) as u16);
         if is_tcp {
             let sequence = self.sequences[flow as usize];

@@ -47,7 +47,7 @@ struct Train {
 }
 
 impl FrameList {
-    /// Reads the text of a file, whose name is for errors; `envelope` holds for frames that do not say otherwise.
+    /// Reads the text of a file, whose name is for errors. `envelope` has the values for keys that a frame leaves out.
     ///
     /// # Errors
     /// Returns the line and column of the first text that does not fit the format.
@@ -97,7 +97,7 @@ pub struct TrainFrames {
 }
 
 impl TrainFrames {
-    /// Frames of the whole list.
+    /// Returns the number of frames of the whole list.
     pub const fn total(&self) -> u64 {
         self.total
     }
@@ -157,7 +157,7 @@ fn built(keys: &Keys<'_>, result: Result<(), WireError>) -> Result<(), FileError
     result.map_err(|e| keys.error(e))
 }
 
-/// MAC addresses and tags.
+/// Takes MAC addresses and tags.
 fn envelope(keys: &mut Keys<'_>, defaults: &Envelope) -> Result<Envelope, FileError> {
     let mut envelope = *defaults;
     envelope.destination_mac = keys.mac("dmac")?.unwrap_or(envelope.destination_mac);
@@ -195,7 +195,7 @@ fn addresses(keys: &mut Keys<'_>, names: [&str; 2]) -> Result<[IpAddr; 2], FileE
     Ok([source, destination])
 }
 
-/// Link and IP header, with the class and congestion notification of the kind unless the frame says otherwise.
+/// Takes the link and IP headers. `dscp` and `ecn` are the defaults of the frame's kind.
 fn ip(keys: &mut Keys<'_>, defaults: &Envelope, dscp: u8, ecn: u8) -> Result<FrameBuilder, FileError> {
     let mut envelope = envelope(keys, defaults)?;
     envelope.dscp = keys.byte("dscp", 63)?.unwrap_or(dscp);

@@ -25,7 +25,7 @@ impl<'a> Keys<'a> {
         Self { source, byte: span.start, keys }
     }
 
-    /// Something wrong with the whole table.
+    /// Returns an error for the whole table.
     pub(super) fn error(&self, what: impl std::fmt::Display) -> FileError {
         self.source.error(self.byte, what)
     }
@@ -82,7 +82,7 @@ impl<'a> Keys<'a> {
         value.as_bool().ok_or_else(|| self.mismatch(name, &span, "true or false"))
     }
 
-    /// Numbers from 0 to `most`.
+    /// Takes a list of numbers from 0 to `most`.
     pub(super) fn numbers(&mut self, name: &str, most: u64) -> Result<Option<Vec<u64>>, FileError> {
         let Some((value, span)) = self.take(name) else { return Ok(None) };
         let list = value.as_array().and_then(|list| {

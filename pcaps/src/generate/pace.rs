@@ -36,7 +36,7 @@ impl Pace {
         }
     }
 
-    /// Picoseconds per unit, as a fraction.
+    /// Returns the picoseconds per unit, as a fraction.
     pub(super) const fn ps_per_unit(self) -> (u64, u64) {
         match self {
             Self::Spacing { ps } => (ps, 1),
@@ -54,7 +54,7 @@ impl Pace {
     }
 }
 
-/// A sum of fractions of a picosecond that loses nothing.
+/// An exact sum of fractions of a picosecond.
 #[derive(Debug, Clone)]
 pub(super) struct Elapsed {
     ps: u128,
@@ -64,13 +64,13 @@ pub(super) struct Elapsed {
 }
 
 impl Elapsed {
-    /// No time yet, in steps of `numerator / denominator` picoseconds; the denominator is not 0.
+    /// Returns a time of zero, in steps of `numerator / denominator` picoseconds; the denominator is not 0.
     pub(super) fn new((numerator, denominator): (u64, u64), scale: u32) -> Self {
         let (numerator, denominator) = (numerator.into(), u128::from(denominator) << scale);
         Self { ps: 0, rest: 0, numerator, denominator }
     }
 
-    /// Lets `steps` pass. Steps times numerator stay below 2^127.
+    /// Adds `steps`. The product of steps and numerator must be below 2^127.
     #[inline]
     pub(super) fn advance(&mut self, steps: impl Into<u128>) {
         let sum = steps.into() * self.numerator + self.rest;
@@ -84,7 +84,7 @@ impl Elapsed {
         }
     }
 
-    /// Moves on to `ps`, if that is later.
+    /// Advances to `ps`, if that is later.
     pub(super) fn at_least(&mut self, ps: u128) {
         if ps > self.ps {
             (self.ps, self.rest) = (ps, 0);
@@ -98,7 +98,7 @@ impl Elapsed {
     }
 }
 
-/// The start times of a sequence of frames; exact, no rounding adds up.
+/// Start times of a sequence of frames. They are exact: rounding errors do not add up.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     start: CaptureTime,

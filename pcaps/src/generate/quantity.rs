@@ -21,7 +21,7 @@ pub fn parse_ps(field: &'static str, text: &str) -> Result<u64, GenerateError> {
 impl FromStr for Pace {
     type Err = GenerateError;
 
-    /// `100G`, `40Gbps`, `1.5Mpps` or a spacing as `6.72ns`.
+    /// Parses `100G`, `40Gbps`, `1.5Mpps` or a spacing as `6.72ns`.
     fn from_str(text: &str) -> Result<Self, GenerateError> {
         let packets = [("pps", 1), ("kpps", 1_000), ("Mpps", 1_000_000), ("Gpps", 1_000_000_000)];
         let bits =

@@ -62,7 +62,7 @@ impl Draw {
         (sum >> (64 - EXPONENTIAL_BITS)) as u64
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns true in `percent` of a hundred cases.
     #[inline]
     pub fn percent(&mut self, percent: u8) -> bool {
         self.below(100) < u64::from(percent)
@@ -88,9 +88,9 @@ const MINIMISE: [u64; 16] = {
     sums
 };
 
-/// The mixer of SplitMix64: spreads small seeds over all bits. `sluice_asic::hash::splitmix64` is the same function; it
-/// is here a second time because this crate depends on no other one of the workspace, and a change of the mixer would
-/// change every generated capture.
+/// Mixes a number as SplitMix64 does, which spreads small seeds over all bits. `sluice_asic::hash::splitmix64` is the
+/// same function. It is repeated here because this crate depends on no other crate of the workspace, and because a
+/// change of the mixer would change every generated capture.
 pub(super) const fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -111,7 +111,7 @@ mod tests {
         assert_ne!(Draw::new(2, 0).bits(), Draw::new(1, 0).bits());
     }
 
-    /// Worked out by an independent implementation of PCG XSL-RR 128/64 (MCG).
+    /// Computed by an independent implementation of PCG XSL-RR 128/64 (MCG).
     const PINNED: [u64; 3] = [165, 401, 531];
 
     /// Mean 1, variance 1, and a share of e^-k above k, each within three standard deviations of 200,000 draws.
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(sum >> EXPONENTIAL_BITS, PINNED_SUM);
     }
 
-    /// Worked out by an independent implementation.
+    /// Computed by an independent implementation.
     const PINNED_SUM: u64 = 1037;
 
     #[test]

@@ -7,7 +7,7 @@ use super::pace::Elapsed;
 use super::tuples::Tuple;
 use super::{Envelope, GenerateError, Kind, Pace, RoceMessages, RoceOperation};
 
-/// The congestion field of a transport that listens to it.
+/// ECN codepoint ECT(0), which a transport that reacts to congestion marks sends.
 pub(super) const ECT_0: u8 = 2;
 
 /// Transport protocol of a flow.
@@ -66,7 +66,7 @@ pub(super) struct FlowRun {
 
 impl FlowRun {
     /// Creates a flow whose frames have `size` bytes; a RoCEv2 packet carries `size` bytes of payload.
-    #[expect(clippy::too_many_arguments, reason = "all of them make a flow")]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a flow")]
     pub(super) fn new(
         number: u64,
         tuple: Tuple,
@@ -124,7 +124,7 @@ impl FlowRun {
     pub(super) fn write(&mut self, composer: &mut Composer, out: &mut Vec<u8>) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
         let len = if self.left == 0 { self.last_len } else { self.size };
-        // Cannot fail: lengths and families were checked.
+        // This cannot fail: lengths and families were checked.
         self.flow.progress = composer.write(&self.envelope, &self.kind, self.flow, len, out).ok()?;
         self.line.advance(self.pace.units(out.len() as u32));
         Some(())

@@ -7,22 +7,22 @@ use super::{Cdf, Draw, GenerateError};
 
 /// Least frame length, in bytes without FCS.
 pub const MIN_LEN: u32 = 60;
-/// Largest, so that every IP length fits its field.
+/// Largest frame length, so that every IP length fits its field.
 pub const MAX_LEN: u32 = 65_535;
 
-/// The distribution of frame lengths in bytes without FCS. All lengths lie in [`MIN_LEN`] to [`MAX_LEN`].
+/// Distribution of frame lengths, in bytes without FCS, from [`MIN_LEN`] to [`MAX_LEN`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sizes {
     /// Drawn evenly.
     Range(RangeInclusive<u32>),
     /// One length of a list, with these weights.
     Weighted(Vec<(u32, u32)>),
-    /// Drawn by a cumulative distribution; lengths that it gives below [`MIN_LEN`] are raised to that.
+    /// Drawn by a cumulative distribution; lengths below [`MIN_LEN`] are raised to it.
     Cdf(Cdf),
 }
 
 impl Sizes {
-    /// `64`, `64..1518`, or lengths with weights as `64:7,594:4,1518:1`.
+    /// Parses `64`, `64..1518`, or lengths with weights as `64:7,594:4,1518:1`.
     ///
     /// # Errors
     /// Fails if the text has another form, or if lengths or weights are out of range.

@@ -115,7 +115,7 @@ impl FrameSource for TrafficFrames {
         let len = self.sizes.draw(&mut self.draw);
         let progress = self.progress.get(number as usize).copied().unwrap_or(0);
         let flow = Flow { number, tuple: self.tuples.tuple(number), progress };
-        // Cannot fail: lengths and families were checked.
+        // This cannot fail: lengths and families were checked.
         let progress = self.composer.write(&self.envelope, &self.kind, flow, len, &mut self.frame).ok()?;
         if let Some(place) = self.progress.get_mut(number as usize) {
             *place = progress;

@@ -7,7 +7,7 @@ use super::random::mix;
 use super::{Draw, GenerateError, Prefix};
 use crate::wire::ipv6;
 
-/// Host bits of a prefix beyond this many are not varied: flows are fewer by far.
+/// Most host bits of a prefix that are varied; there are far fewer flows than such addresses.
 const MOST_HOST_BITS: u8 = 32;
 
 /// Sources and destinations of flows.
@@ -167,13 +167,13 @@ impl TupleMap {
 }
 
 impl Family {
-    /// Combinations of prefixes that the flows take in turn: their least common multiple.
+    /// Returns the number of combinations of prefixes that the flows take in turn: a least common multiple.
     fn pairs(&self) -> u64 {
         let (a, b) = (self.sources.len() as u64, self.destinations.len() as u64);
         a / gcd(a, b).max(1) * b
     }
 
-    /// Prefixes of a flow of this family, and its number among the flows between them.
+    /// Returns the prefixes of a flow of this family, and the flow's number among the flows between these prefixes.
     fn pair(&self, number: u64) -> (Prefix, Prefix, u64) {
         let of = |prefixes: &[Prefix]| prefixes[(number % prefixes.len() as u64) as usize];
         (of(&self.sources), of(&self.destinations), number / self.pairs())
@@ -248,7 +248,7 @@ mod tests {
         assert!((2..3_000).step_by(3).all(|flow| to(flow).to_string() == "10.3.0.7"));
     }
 
-    /// Down to the last five-tuple, each exactly once.
+    /// Flows use all five-tuples, each exactly once.
     #[test]
     fn a_small_space_is_used_up() {
         let small = Tuples {
@@ -281,7 +281,7 @@ mod tests {
         assert_ne!(of(1), of(2));
     }
 
-    /// Hashes of linear kinds must not see a pattern: consecutive flows share no common difference.
+    /// Linear hash functions must see no pattern, so the differences of consecutive flows vary.
     #[test]
     fn neighbours_are_unrelated() {
         let map = tuples().map(300, 1).unwrap();

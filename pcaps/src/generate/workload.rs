@@ -32,7 +32,7 @@ pub struct Workload {
     pub protocol: Protocol,
     /// Frame length in bytes without FCS; of RoCEv2, most payload bytes of a packet.
     pub frame: u32,
-    /// Rate in bit/s that the load is a share of.
+    /// Rate in bit/s of which the load is a share.
     pub rate: u64,
     /// Load in percent, 1 to 100.
     pub load: u32,
@@ -56,7 +56,7 @@ impl Workload {
     pub fn frames(self) -> Result<WorkloadFrames, GenerateError> {
         GenerateError::check("flows", self.flows.into(), 1, MAX_FLOWS.into())?;
         GenerateError::check("load", self.load.into(), 1, 100)?;
-        // A hundred times the rate is a divisor of 64 bits.
+        // A hundred times the rate must fit a 64-bit divisor.
         GenerateError::check("rate", self.rate, 1, 1 << 57)?;
         self.envelope.check()?;
         let mut tuples = self.tuples.clone();
@@ -65,7 +65,8 @@ impl Workload {
         } else {
             GenerateError::check("size", self.frame.into(), MIN_LEN.into(), MAX_LEN.into())?;
         }
-        // The longest message. Steps of an exponential (2^46) times it times the numerator below are 2^127.
+        // Limits the longest message, so that the product of an exponential's steps (2^46), the size and the numerator
+        // below stays under 2^127.
         GenerateError::check("largest size of the CDF", self.sizes.largest(), 1, 1 << 31)?;
         let tuples = tuples.map(self.flows, self.seed)?;
         // Per byte: 8 bit times 100 percent over rate and load.
@@ -91,7 +92,7 @@ impl Workload {
     }
 }
 
-/// The frames of a [`Workload`]; memory grows with the flows under way only.
+/// Frames of a [`Workload`]. Memory grows only with the number of active flows.
 #[derive(Debug, Clone)]
 pub struct WorkloadFrames {
     workload: Workload,
@@ -155,7 +156,7 @@ impl FrameSource for WorkloadFrames {
         while self.begun < self.workload.flows
             && self.next.peek().is_none_or(|Reverse((due, ..))| *due > self.arrivals.ps())
         {
-            // Cannot fail: the first flow did not.
+            // This cannot fail, because it did not fail for the first flow.
             self.begin().ok()?;
         }
         let Reverse((ps, number, place)) = self.next.pop()?;

@@ -2,7 +2,7 @@
 
 use super::IntError;
 
-/// Bytes from some place of a frame on.
+/// Bytes of a frame from some offset on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bytes<'a> {
     data: &'a [u8],

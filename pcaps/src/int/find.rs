@@ -12,7 +12,7 @@ use crate::wire::{ethernet, ipv4, ipv6};
 pub enum Telemetry {
     /// INT in a packet.
     Int(IntPacket),
-    /// Reports, each with the INT of the packet that it is of.
+    /// Reports, each with the INT of the packet that it describes.
     Reports(Vec<(Report, Option<IntPacket>)>),
     /// HPCC's header: pathID and the hops in order of the path.
     Hpcc(u16, Vec<HpccHop>),

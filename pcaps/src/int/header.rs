@@ -64,7 +64,7 @@ pub struct IntPacket {
     pub mtu_exceeded: bool,
     /// Words per hop.
     pub hop_ml: u8,
-    /// Hops that may still add.
+    /// Number of hops that may still add metadata.
     pub remaining: u8,
     /// Instruction bitmap.
     pub bitmap: u16,
@@ -84,8 +84,8 @@ fn known<const BITS: u32>(value: u64) -> Option<u64> {
 }
 
 impl Hop {
-    /// Returns the metadata that a bitmap asks for, in its order, then domain specific words up to `end` words, then
-    /// the complement.
+    /// Reads the metadata that a bitmap requests, in the bitmap's order, then the domain specific words up to `end`,
+    /// then the complement.
     pub(super) fn read(mut block: Bytes<'_>, bitmap: u16) -> Result<Hop, IntError> {
         let mut hop = Hop::default();
         let asked = |bit: u16| bitmap & 0x8000 >> bit != 0;
@@ -141,13 +141,13 @@ impl Hop {
     }
 }
 
-/// Returns the words that the standard's bits of a bitmap ask for.
+/// Returns the number of words that a bitmap's standard bits request.
 pub(super) fn standard_words(bitmap: u16) -> u32 {
     bitmap.count_ones() + (bitmap & 0x0e00).count_ones()
 }
 
 impl IntPacket {
-    /// Reads a shim, an INT header and its stack. `Ok(None)` for types and versions of others.
+    /// Reads a shim, an INT header and its stack; `Ok(None)` for other types and versions.
     pub(super) fn read(mut at: Bytes<'_>) -> Result<Option<(IntPacket, usize)>, IntError> {
         let types = at.u8("INT shim")?;
         let kind = match types >> 4 {

@@ -62,7 +62,7 @@ pub struct InputReport {
     pub packets: u64,
     /// Place at which the capture was cut.
     pub truncated: Option<TruncatedTail>,
-    /// Peculiarities of its records.
+    /// Irregularities of its records.
     pub oddities: Oddities,
 }
 

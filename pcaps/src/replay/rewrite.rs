@@ -58,7 +58,7 @@ impl Rewrite {
     }
 }
 
-/// An invariant CRC that was right.
+/// An invariant CRC that was correct before the rewrite.
 struct Icrc {
     at: usize,
 }
@@ -102,7 +102,7 @@ struct Packet {
     address_len: usize,
     /// IPv4's header checksum.
     header_sum: Option<usize>,
-    /// The transport's, which covers the addresses.
+    /// Transport checksum, which covers the addresses.
     transport_sum: Option<Sum>,
 }
 

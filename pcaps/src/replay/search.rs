@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The answer and the number of trials for a device that passes up to `limit`.
+    /// Runs a search for a device that passes up to `limit`; returns the search and the number of trials.
     fn run(line: u64, resolution: u64, limit: u64) -> (Search, u32) {
         let mut search = Search::new(line, resolution);
         let mut trials = 0;

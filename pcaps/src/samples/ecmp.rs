@@ -26,8 +26,9 @@ fn picked() -> impl Iterator<Item = u16> {
 
 /// Makes the bytes of [`ECMP`](super::ECMP).
 ///
-/// - 64 RoCEv2 flows of four frames of 256 B each from 10.0.0.1 to 10.2.0.1: all that a switch of eight ways and the same
-///   hash function has sent one way. Who divides their hash by 8, 4 or 2 once more sends them one way again;
+/// - 64 RoCEv2 flows of four frames of 256 B each from 10.0.0.1 to 10.2.0.1: all that a switch of eight ways and
+///   the same hash function has sent one way. A switch that divides their hash by 8, 4 or 2 again sends them
+///   all one way;
 /// - 16 flows of four frames to 10.1.0.1, whatever their hash;
 /// - 4 frames with TTL 1, 4 with a wrong checksum, 3 ARP requests.
 pub fn ecmp() -> Result<Vec<u8>, SampleError> {

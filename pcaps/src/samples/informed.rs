@@ -33,8 +33,9 @@ pub fn drill() -> Result<Vec<u8>, SampleError> {
     trace.finish()
 }
 
-/// Makes the bytes of [`DRILL_BURST`](super::DRILL_BURST): 10 ns after the start one frame, so that the trace begins
-/// with the other one; from 5 us on 120 frames of 1514 B back to back to 10.2.0.0/16, to which two uplinks lead.
+/// Makes the bytes of [`DRILL_BURST`](super::DRILL_BURST): one frame 10 ns after the start, so that the trace begins
+/// with the other trace's frame; from 5 us on, 120 frames of 1514 B back to back to 10.2.0.0/16, to which two uplinks
+/// lead.
 pub fn drill_burst() -> Result<Vec<u8>, SampleError> {
     let mut trace = Trace::new()?;
     trace.at_ns(10);
@@ -62,11 +63,11 @@ pub fn conga() -> Result<Vec<u8>, SampleError> {
 }
 
 /// Makes the bytes of [`CONGA_LEAF1`](super::CONGA_LEAF1): a wrapped frame of leaf 1 for a host of leaf 3 every 25 us
-/// until 2.8 ms. All came over leaf 1's second uplink and met congestion 3 there. They tell of leaf 3's uplinks in turn:
-/// until 500 us nothing; then that the first two are congested (7), until 1200 us; then that the third is, until
-/// 1900 us; then that none is.
+/// until 2.8 ms. All frames took leaf 1's second uplink and met congestion 3 there. Their feedback on leaf 3's uplinks
+/// changes: until 500 us none; until 1200 us the first two uplinks are congested (7); until 1900 us the third is; then
+/// none is.
 pub fn conga_leaf1() -> Result<Vec<u8>, SampleError> {
-    /// Congestion as the wire has it: 8 to 15, and 0 for no feedback.
+    /// Congestion feedback as encoded on the wire: 8 to 15; 0 is no feedback.
     const TOLD: u8 = 8;
     let mut trace = Trace::new()?;
     for n in 0..112u16 {

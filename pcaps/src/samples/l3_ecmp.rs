@@ -7,13 +7,13 @@ use crate::capture::write::{PcapWriter, WriteError};
 use crate::generate::{FlowMix, MixError, Pace, Prefix, PrefixError, Schedule};
 use crate::wire::{FrameBuilder, MacAddr, WireError, arp, ipv4, ipv6, tcp, udp};
 
-/// Rate of the port that the trace enters by.
+/// Rate of the port on which the trace arrives.
 pub const PORT_RATE: u64 = 400_000_000_000;
 const PS_PER_US: u64 = 1_000_000;
 /// Start of the trace in seconds since the epoch, an arbitrary fixed value.
 const ORIGIN_S: u64 = 1_700_000_000;
 
-/// MAC address of the switch that the samples are sent to.
+/// MAC address of the switch to which the samples are sent.
 pub const ROUTER: MacAddr = MacAddr::from_u64(0x02_00_00_00_00_01);
 /// MAC address of the sender of the samples.
 pub const NEIGHBOUR: MacAddr = MacAddr::from_u64(0x02_00_00_00_01_00);
@@ -66,7 +66,7 @@ struct Timed {
     frame: Vec<u8>,
 }
 
-/// The instant `ps` picoseconds into the trace.
+/// Returns the instant `ps` picoseconds into the trace.
 pub fn instant(ps: u64) -> CaptureTime {
     CaptureTime::from_ps(CaptureTime::from_secs(ORIGIN_S).as_ps() + u128::from(ps))
 }
@@ -115,7 +115,7 @@ fn spread(trace: &mut Vec<Timed>) -> Result<(), SampleError> {
     Ok(())
 }
 
-/// Adds one frame of each kind that the program handles specially, spread over the trace.
+/// Adds one frame of each kind that the program treats specially, spread over the trace.
 fn specials(trace: &mut Vec<Timed>) -> Result<(), SampleError> {
     let routed = FrameBuilder::new(ROUTER, NEIGHBOUR);
     let host = |last| Ipv4Addr::new(10, 0, 200, last);

@@ -5,7 +5,8 @@ use super::lossless::Trace;
 use crate::wire::{FrameBuilder, Payload, ipv4, ipv6, roce, tcp, udp};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Another node's, a host of this switch, and the host whose line is slow: see the programs' default routes.
+/// Destinations: another node, a host of this switch, and the host with the slow line. They match the default routes of
+/// the programs.
 const NODE: Ipv4Addr = Ipv4Addr::new(10, 1, 0, 7);
 const HOME: Ipv4Addr = Ipv4Addr::new(10, 2, 0, 7);
 const SLOW: Ipv4Addr = Ipv4Addr::new(10, 9, 9, 9);
@@ -13,7 +14,7 @@ const SLOW: Ipv4Addr = Ipv4Addr::new(10, 9, 9, 9);
 /// DSCP of packets with INT.
 const INT_DSCP: u8 = 0x17;
 
-/// Returns a frame with a UDP checksum of 0, as senders that leave checksums to others write it.
+/// Returns a frame with a UDP checksum of 0, as sent by hosts that compute no checksum.
 fn unsummed(ip: ipv4::Header, ports: udp::Header, payload: &[u8]) -> Result<Vec<u8>, SampleError> {
     let mut frame = Vec::new();
     FrameBuilder::new(ROUTER, NEIGHBOUR).ipv4(ip).udp(ports).build(Payload::Bytes(payload), &mut frame)?;
@@ -26,8 +27,8 @@ fn unsummed(ip: ipv4::Header, ports: udp::Header, payload: &[u8]) -> Result<Vec<
 
 /// Makes the bytes of [`INT`](super::INT).
 ///
-/// - 60 UDP, 60 TCP and 30 IPv6 packets to another node, 200 ns apart: INT begins;
-/// - 2 that look like INT already, and 2 with TTL 1;
+/// - 60 UDP, 60 TCP and 30 IPv6 packets to another node, 200 ns apart: this switch is their INT source;
+/// - 2 packets that look as if they had INT already, and 2 with TTL 1;
 /// - from 60 µs on a burst of 480 UDP packets of 1,000 B to the slow host: its queue becomes deep, then full.
 pub fn int() -> Result<Vec<u8>, SampleError> {
     let mut trace = Trace::new()?;
@@ -77,9 +78,9 @@ fn md(nodes: u8, hops: u8) -> Vec<u8> {
 
 /// Makes the bytes of [`INT_NODE`](super::INT_NODE).
 ///
-/// - 30 packets that two nodes have stamped, to a host of this switch: INT ends, each is reported;
-/// - 10 that one node has stamped, to another node: a third block; 5 whose hops are used up;
-/// - a probe, which no host is to see; one of INT version 1; one whose shim claims more than there is.
+/// - 30 packets with metadata of two nodes, to a host of this switch: INT ends here, and each packet is reported;
+/// - 10 packets with metadata of one node, to another node, and 5 whose remaining hop count is 0;
+/// - a probe, which no host may receive; a packet of INT version 1; a packet whose shim claims more bytes than it has.
 pub fn int_node() -> Result<Vec<u8>, SampleError> {
     let mut trace = Trace::new()?;
     let mut packet = |us: u64, to: Ipv4Addr, n: u16, int: &[u8]| -> Result<(), SampleError> {
@@ -114,9 +115,10 @@ pub fn int_node() -> Result<Vec<u8>, SampleError> {
 
 /// Makes the bytes of [`HPCC_INT`](super::HPCC_INT).
 ///
-/// - From 0 on a burst of 120 RoCEv2 data packets of 1,000 B to the slow host from 8 senders, fresh;
-/// - from 20 µs on 20 data packets to another node that two switches have stamped, 1 µs apart, and 3 that five have;
-/// - 4 acknowledgements that carry records back, 3 packets without telemetry, 1 that claims nine records.
+/// - From 0 on, a burst of 120 RoCEv2 data packets of 1,000 B without records, from 8 senders to the slow host;
+/// - from 20 µs on, 20 data packets with records of two switches, 1 µs apart, and 3 with records of five, to
+///   another node;
+/// - 4 acknowledgements with records, 3 packets without telemetry, and 1 that claims nine records.
 pub fn hpcc_int() -> Result<Vec<u8>, SampleError> {
     let mut trace = Trace::new()?;
     let mut packet = |ns: u64, to: Ipv4Addr, n: u16, opcode: u8, int: &[u8], len: usize| {
@@ -127,7 +129,7 @@ pub fn hpcc_int() -> Result<Vec<u8>, SampleError> {
         let payload = [int, &bth, &vec![0x5a; len]].concat();
         trace.write(&unsummed(ip, udp::Header::new(49_152 + n % 8, roce::PORT), &payload)?)
     };
-    /// nHop and pathID, and records of ports of 100G.
+    /// Returns nHop and pathID, and the records of ports of 100G.
     fn records(hops: u8) -> Vec<u8> {
         let mut bytes = vec![hops << 4, 0x2a];
         for hop in 0..hops {

@@ -33,27 +33,27 @@ impl<'a> View<'a> {
         Ok(Self { header })
     }
 
-    /// [`REQUEST`], [`REPLY`] or another.
+    /// Returns [`REQUEST`], [`REPLY`] or another.
     pub fn operation(&self) -> u16 {
         u16::from_be_bytes([self.header[6], self.header[7]])
     }
 
-    /// MAC address of the sender.
+    /// Returns the MAC address of the sender.
     pub fn sender_mac(&self) -> MacAddr {
         self.mac(8)
     }
 
-    /// IPv4 address of the sender.
+    /// Returns the IPv4 address of the sender.
     pub fn sender_ip(&self) -> Ipv4Addr {
         self.ip(14)
     }
 
-    /// MAC address of the target.
+    /// Returns the MAC address of the target.
     pub fn target_mac(&self) -> MacAddr {
         self.mac(18)
     }
 
-    /// IPv4 address of the target.
+    /// Returns the IPv4 address of the target.
     pub fn target_ip(&self) -> Ipv4Addr {
         self.ip(24)
     }

@@ -42,7 +42,7 @@ impl Checksum {
         Self(self.0 + word as u64)
     }
 
-    /// Returns the checksum: the complement of the folded sum. Over bytes that hold a right checksum it is 0.
+    /// Returns the checksum: the complement of the folded sum. It is 0 over bytes that contain a correct checksum.
     pub const fn finish(self) -> u16 {
         let mut sum = self.0;
         while sum > 0xffff {

@@ -32,7 +32,7 @@ pub enum WireError {
         protocol: &'static str,
         /// Bytes given.
         found: usize,
-        /// Most bytes that the length field can say.
+        /// Largest length that the field can hold.
         expected: usize,
     },
 }

@@ -38,19 +38,19 @@ impl<'a> View<'a> {
         split("Ethernet", bytes).map(|(header, payload)| Self { header, payload })
     }
 
-    /// Destination address.
+    /// Returns the destination address.
     pub fn destination(&self) -> MacAddr {
         let [a, b, c, d, e, f, ..] = *self.header;
         MacAddr([a, b, c, d, e, f])
     }
 
-    /// Source address.
+    /// Returns the source address.
     pub fn source(&self) -> MacAddr {
         let [_, _, _, _, _, _, a, b, c, d, e, f, ..] = *self.header;
         MacAddr([a, b, c, d, e, f])
     }
 
-    /// EtherType of the payload.
+    /// Returns the EtherType of the payload.
     pub fn ethertype(&self) -> u16 {
         u16::from_be_bytes([self.header[12], self.header[13]])
     }

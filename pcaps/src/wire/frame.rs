@@ -42,9 +42,9 @@ enum Network {
 
 /// Builds Ethernet frames, without frame check sequence.
 ///
-/// Length, checksum and protocol fields of the headers given are worked out anew; everything else is emitted as
-/// given. A transport needs IPv4 or IPv6 below it; without one, the protocol number given is kept. Over IPv4,
-/// VXLAN and RoCEv2 say that they have no UDP checksum, as RFC 7348 §4.1 wants and as RDMA adapters do.
+/// Length, checksum and protocol fields of the given headers are computed; all other fields are written as given. A
+/// transport needs IPv4 or IPv6 below it; without one, the given protocol number stays. Over IPv4, VXLAN and RoCEv2
+/// have no UDP checksum, as RFC 7348 §4.1 requires and as RDMA adapters do.
 ///
 /// ```
 /// use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, udp};
@@ -73,7 +73,7 @@ impl FrameBuilder {
         Self { destination, source, service_tag: None, tag: None, network, transport: Transport::None }
     }
 
-    /// Adds a VLAN tag, whose EtherType is worked out.
+    /// Adds a VLAN tag, whose EtherType is computed.
     #[must_use]
     pub const fn vlan(mut self, tag: vlan::Tag) -> Self {
         self.tag = Some(tag);
@@ -87,28 +87,28 @@ impl FrameBuilder {
         self
     }
 
-    /// Makes it a frame of another EtherType.
+    /// Sets another EtherType.
     #[must_use]
     pub const fn ethertype(mut self, ethertype: u16) -> Self {
         self.network = Network::Raw { ethertype };
         self
     }
 
-    /// Makes it an ARP packet.
+    /// Sets an ARP packet as the content.
     #[must_use]
     pub const fn arp(mut self, packet: arp::Packet) -> Self {
         self.network = Network::Arp(packet);
         self
     }
 
-    /// Makes it an IPv4 packet.
+    /// Sets an IPv4 header.
     #[must_use]
     pub const fn ipv4(mut self, header: ipv4::Header) -> Self {
         self.network = Network::Ipv4(header);
         self
     }
 
-    /// Makes it an IPv6 packet.
+    /// Sets an IPv6 header.
     #[must_use]
     pub const fn ipv6(mut self, header: ipv6::Header) -> Self {
         self.network = Network::Ipv6(header);

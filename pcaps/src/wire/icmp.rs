@@ -28,17 +28,17 @@ impl<'a> View<'a> {
         split("ICMP", bytes).map(|(header, payload)| Self { header, payload })
     }
 
-    /// Type of the message.
+    /// Returns the type of the message.
     pub fn kind(&self) -> u8 {
         self.header[0]
     }
 
-    /// Code within the type.
+    /// Returns the code within the type.
     pub fn code(&self) -> u8 {
         self.header[1]
     }
 
-    /// Checksum, as found.
+    /// Returns the checksum, as found.
     pub fn checksum(&self) -> u16 {
         u16::from_be_bytes([self.header[2], self.header[3]])
     }

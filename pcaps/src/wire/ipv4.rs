@@ -44,22 +44,22 @@ impl<'a> View<'a> {
         Ok(Self { header, options, rest })
     }
 
-    /// Differentiated services code point, 0 to 63.
+    /// Returns the differentiated services code point, 0 to 63.
     pub fn dscp(&self) -> u8 {
         self.header[1] >> 2
     }
 
-    /// Explicit congestion notification, 0 to 3.
+    /// Returns the explicit congestion notification, 0 to 3.
     pub fn ecn(&self) -> u8 {
         self.header[1] & 3
     }
 
-    /// Returns the bytes of header and payload, as the header says.
+    /// Returns the length of header and payload, bytes, from the header's length field.
     pub fn total_len(&self) -> u16 {
         self.u16(2)
     }
 
-    /// Identification of fragments.
+    /// Returns the identification of fragments.
     pub fn identification(&self) -> u16 {
         self.u16(4)
     }
@@ -74,22 +74,22 @@ impl<'a> View<'a> {
         self.header[6] & 0x20 != 0
     }
 
-    /// Place of the fragment, in units of 8 bytes.
+    /// Returns the place of the fragment, in units of 8 bytes.
     pub fn fragment_offset(&self) -> u16 {
         self.u16(6) & 0x1fff
     }
 
-    /// Time to live.
+    /// Returns the time to live.
     pub fn ttl(&self) -> u8 {
         self.header[8]
     }
 
-    /// Protocol of the payload.
+    /// Returns the protocol of the payload.
     pub fn protocol(&self) -> u8 {
         self.header[9]
     }
 
-    /// Header checksum, as found.
+    /// Returns the header checksum, as found.
     pub fn checksum(&self) -> u16 {
         self.u16(10)
     }
@@ -99,17 +99,17 @@ impl<'a> View<'a> {
         Checksum::new().with(self.header).with(self.options).finish() == 0
     }
 
-    /// Source address.
+    /// Returns the source address.
     pub fn source(&self) -> Ipv4Addr {
         Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|index| self.header[12 + index]))
     }
 
-    /// Destination address.
+    /// Returns the destination address.
     pub fn destination(&self) -> Ipv4Addr {
         Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|index| self.header[16 + index]))
     }
 
-    /// Option bytes.
+    /// Returns the option bytes.
     pub fn options(&self) -> &'a [u8] {
         self.options
     }

@@ -31,22 +31,22 @@ impl<'a> View<'a> {
         Ok(Self { header, rest })
     }
 
-    /// Differentiated services code point, 0 to 63.
+    /// Returns the differentiated services code point, 0 to 63.
     pub fn dscp(&self) -> u8 {
         self.traffic_class() >> 2
     }
 
-    /// Explicit congestion notification, 0 to 3.
+    /// Returns the explicit congestion notification, 0 to 3.
     pub fn ecn(&self) -> u8 {
         self.traffic_class() & 3
     }
 
-    /// Flow label, 20 bits.
+    /// Returns the flow label, 20 bits.
     pub fn flow_label(&self) -> u32 {
         u32::from_be_bytes([0, self.header[1], self.header[2], self.header[3]]) & MAX_FLOW_LABEL
     }
 
-    /// Returns the bytes after the fixed header, as it says.
+    /// Returns the length after the fixed header, bytes, from the header's length field.
     pub fn payload_len(&self) -> u16 {
         u16::from_be_bytes([self.header[4], self.header[5]])
     }
@@ -56,17 +56,17 @@ impl<'a> View<'a> {
         self.header[6]
     }
 
-    /// Hop limit.
+    /// Returns the hop limit.
     pub fn hop_limit(&self) -> u8 {
         self.header[7]
     }
 
-    /// Source address.
+    /// Returns the source address.
     pub fn source(&self) -> Ipv6Addr {
         Ipv6Addr::from(std::array::from_fn::<u8, 16, _>(|index| self.header[8 + index]))
     }
 
-    /// Destination address.
+    /// Returns the destination address.
     pub fn destination(&self) -> Ipv6Addr {
         Ipv6Addr::from(std::array::from_fn::<u8, 16, _>(|index| self.header[24 + index]))
     }

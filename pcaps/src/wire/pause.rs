@@ -5,7 +5,7 @@
 use super::error::split;
 use super::{MacAddr, WireError};
 
-/// Bytes after the Ethernet header, padding to the shortest frame included.
+/// Bytes after the Ethernet header, including padding to the shortest frame.
 pub const PACKET_LEN: usize = 46;
 /// Destination address of all PAUSE and PFC frames; bridges do not forward it.
 pub const DESTINATION: MacAddr = MacAddr::from_u64(0x01_80_c2_00_00_01);
@@ -42,7 +42,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// [`PAUSE`] or [`PFC`].
+    /// Returns [`PAUSE`] or [`PFC`].
     pub fn opcode(&self) -> u16 {
         self.u16(0)
     }
@@ -71,7 +71,7 @@ pub enum Packet {
     },
     /// Pauses classes.
     Pfc {
-        /// Class-enable vector: bit n says that the time of class n counts.
+        /// Class-enable vector: bit n is set if the time of class n is valid.
         enabled: u8,
         /// Pause time in quanta, by class.
         quanta: [u16; CLASSES],

@@ -66,7 +66,7 @@ impl<'a> View<'a> {
         Ok(Self { header, payload, icrc })
     }
 
-    /// Opcode; see [`opcode`].
+    /// Returns the opcode; see [`opcode`].
     pub fn opcode(&self) -> u8 {
         self.header[0]
     }
@@ -76,7 +76,7 @@ impl<'a> View<'a> {
         self.u24(5)
     }
 
-    /// Packet sequence number.
+    /// Returns the packet sequence number.
     pub fn psn(&self) -> u32 {
         self.u24(9)
     }
@@ -438,7 +438,7 @@ mod tests {
             let mut changed = packet.to_vec();
             changed[at] ^= 1;
             let free = [1, 8, 10, 11, 26, 27, 32].contains(&at);
-            // The header length decides where the other fields are; it is no field that may be tried.
+            // The header length gives the places of the other fields, so it is not changed.
             if at != 0 {
                 assert_eq!(icrc(&changed).unwrap() == whole, free, "byte {at}");
             }

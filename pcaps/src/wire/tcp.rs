@@ -41,47 +41,47 @@ impl<'a> View<'a> {
         Ok(Self { header, options, payload })
     }
 
-    /// Source port.
+    /// Returns the source port.
     pub fn source_port(&self) -> u16 {
         self.u16(0)
     }
 
-    /// Destination port.
+    /// Returns the destination port.
     pub fn destination_port(&self) -> u16 {
         self.u16(2)
     }
 
-    /// Sequence number.
+    /// Returns the sequence number.
     pub fn sequence(&self) -> u32 {
         self.u32(4)
     }
 
-    /// Acknowledgement number.
+    /// Returns the acknowledgement number.
     pub fn acknowledgement(&self) -> u32 {
         self.u32(8)
     }
 
-    /// Flags, CWR highest.
+    /// Returns the flags, CWR highest.
     pub fn flags(&self) -> u8 {
         self.header[13]
     }
 
-    /// Window.
+    /// Returns the window.
     pub fn window(&self) -> u16 {
         self.u16(14)
     }
 
-    /// Checksum, as found.
+    /// Returns the checksum, as found.
     pub fn checksum(&self) -> u16 {
         self.u16(16)
     }
 
-    /// Urgent pointer.
+    /// Returns the urgent pointer.
     pub fn urgent(&self) -> u16 {
         self.u16(18)
     }
 
-    /// Option bytes.
+    /// Returns the option bytes.
     pub fn options(&self) -> &'a [u8] {
         self.options
     }

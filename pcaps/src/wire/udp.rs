@@ -19,22 +19,22 @@ impl<'a> View<'a> {
         split("UDP", bytes).map(|(header, rest)| Self { header, rest })
     }
 
-    /// Source port.
+    /// Returns the source port.
     pub fn source_port(&self) -> u16 {
         self.u16(0)
     }
 
-    /// Destination port.
+    /// Returns the destination port.
     pub fn destination_port(&self) -> u16 {
         self.u16(2)
     }
 
-    /// Returns the bytes of header and payload, as the header says.
+    /// Returns the length of header and payload, bytes, from the header's length field.
     pub fn length(&self) -> u16 {
         self.u16(4)
     }
 
-    /// Checksum, as found; 0 for none.
+    /// Returns the checksum, as found; 0 for none.
     pub fn checksum(&self) -> u16 {
         self.u16(6)
     }

@@ -21,22 +21,22 @@ impl<'a> View<'a> {
         split("VLAN", bytes).map(|(header, payload)| Self { header, payload })
     }
 
-    /// Priority code point, 0 to 7.
+    /// Returns the priority code point, 0 to 7.
     pub fn pcp(&self) -> u8 {
         self.header[0] >> 5
     }
 
-    /// Drop eligible indicator.
+    /// Returns the drop eligible indicator.
     pub fn dei(&self) -> bool {
         self.header[0] & 0x10 != 0
     }
 
-    /// VLAN identifier, 0 to 4095.
+    /// Returns the VLAN identifier, 0 to 4095.
     pub fn vid(&self) -> u16 {
         u16::from_be_bytes([self.header[0], self.header[1]]) & MAX_VID
     }
 
-    /// EtherType of the payload.
+    /// Returns the EtherType of the payload.
     pub fn ethertype(&self) -> u16 {
         u16::from_be_bytes([self.header[2], self.header[3]])
     }

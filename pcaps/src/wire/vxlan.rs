@@ -32,7 +32,7 @@ impl<'a> View<'a> {
         Ok(Self { header, payload })
     }
 
-    /// Network identifier, 24 bits.
+    /// Returns the network identifier, 24 bits.
     pub fn vni(&self) -> u32 {
         u32::from_be_bytes([0, self.header[4], self.header[5], self.header[6]])
     }

@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 
 const LITTLE: Order = Order { big: false };
 
-/// A capture whose frames do not compress to nothing.
+/// Returns a capture whose frames compress little.
 fn capture(records: u32) -> Vec<u8> {
     let mut bytes = LITTLE.pcap_header(0xa1b2_c3d4, 65_535, 1);
     let mut word = 1u32;
@@ -68,7 +68,7 @@ fn a_cut_packing_is_a_cut_capture() {
         assert_eq!(seen, whole[..seen.len()]);
         assert_eq!(reader.truncated().unwrap().record, seen.len() as u64 + 1);
     }
-    // Nothing but the packing's own end is missing: all frames are there, and yet it was cut.
+    // Only the end of the compressed data is missing: all frames are present, but the capture counts as cut.
     let packed = gzip(&plain);
     let mut reader = CaptureReader::from_read(&packed[..packed.len() - 4], "test").unwrap();
     assert_eq!(drain(&mut reader).0.len(), 3_000);

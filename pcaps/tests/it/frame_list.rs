@@ -1,4 +1,4 @@
-//! Frames from a TOML text: their bytes and instants, and what is refused where.
+//! Frames from a TOML text: bytes, instants, and the places of errors.
 
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::generate::{Envelope, FrameList, FrameSource};

@@ -1,5 +1,5 @@
-//! Generated traffic as an independent parser sees it: every frame of every kind whole, every checksum right, the
-//! same bytes for the same seed.
+//! Checks generated traffic with an independent parser: all frames of all kinds are whole, all checksums are correct,
+//! and the same seed gives the same bytes.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn all(traffic: Traffic) -> Vec<(CaptureTime, Vec<u8>)> {
     std::iter::from_fn(|| frames.next_frame().map(|(time, frame)| (time, frame.to_vec()))).collect()
 }
 
-/// What a frame is, after all its checksums have been checked.
+/// Content of a frame whose checksums have all been checked.
 #[derive(Debug)]
 struct Seen {
     v6: bool,
@@ -114,7 +114,7 @@ fn seen(frame: &[u8]) -> Seen {
     Seen { v6, tags, dscp_ecn, tuple: (source, destination, ports.0, ports.1), sequence, payload }
 }
 
-/// The invariant CRC over IPv4 or IPv6, of a frame without tags.
+/// Checks the invariant CRC over IPv4 or IPv6 of a frame without tags.
 fn assert_icrc(frame: &[u8]) {
     let (covered, stored) = frame[14..].split_last_chunk().unwrap();
     assert_eq!(roce::icrc(covered).unwrap().to_le_bytes(), *stored);
@@ -179,7 +179,7 @@ proptest! {
         prop_assert_eq!(distinct.len(), flows as usize);
     }
 
-    /// RoCEv2 in particular: the CRC by the standard's definition, sequence numbers without holes, messages whole.
+    /// Checks RoCEv2 by the standard: the invariant CRC, sequence numbers without gaps, whole messages.
     #[test]
     fn messages_are_whole(mtu in prop_oneof![Just(256u32), Just(512), Just(2048)], message in 1u32..9_000, v6 in any::<bool>()) {
         let base = traffic(write(mtu, message));
@@ -205,7 +205,7 @@ proptest! {
         }
     }
 
-    /// No text whatever makes the readers of files panic.
+    /// No text makes the readers of files panic.
     #[test]
     fn any_text_is_read_or_refused(text in "(\\[\\[frame\\]\\]\n)?(at|kind|hex|src|vlan)? ?= ?[\"a-f0-9 \\[\\]äö,.-]{0,30}\n?\\PC{0,40}") {
         let envelope = traffic(Kind::Udp).envelope;

@@ -1,4 +1,4 @@
-//! Telemetry in frames: what the standard's example says, and that no bytes make the parser panic.
+//! Telemetry in frames: the standard's example, and arbitrary bytes, which must not make the parser panic.
 
 use proptest::prelude::*;
 use sluice_pcaps::int::{HpccLayout, IntKind, Marks, Telemetry, decode};
@@ -12,7 +12,7 @@ fn frame(dscp: u8, transport: impl Fn(FrameBuilder) -> FrameBuilder, payload: &[
     bytes
 }
 
-/// The example of the standard, over TCP: nodes 1 and 2 with 100 and 200 cells.
+/// Returns the standard's example over TCP: nodes 1 and 2 with 100 and 200 cells.
 fn example() -> Vec<u8> {
     let words: [u32; 8] = [0x1007_0000, 0x2000_0206, 0x9000_0000, 0, 2, 200, 1, 0x0500_0064];
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_be_bytes()).collect();
@@ -80,7 +80,7 @@ fn the_simulators_slots_are_read_back_in_order_of_the_path() {
         (one[0].speed, one[0].time, one[0].bytes, one[0].queue),
         (2, 123_456_789 & 0xff_ffff, 1_000_000_000 >> 7 & 0xf_ffff, 1_250)
     );
-    // Queue lengths 0 to 4 in the slots; what seven hops wrote begins with the third slot.
+    // Queue lengths 0 to 4 in the slots; the slots of seven hops begin with the third one.
     let slots: Vec<u8> = (0..5u64).flat_map(|n| (n << 47).to_le_bytes()).collect();
     let queues = |nhop| hops(nhop, &slots).iter().map(|hop| hop.queue).collect::<Vec<_>>();
     assert_eq!(queues(0), []);

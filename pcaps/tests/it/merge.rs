@@ -5,7 +5,7 @@ use sluice_pcaps::capture::write::PcapWriter;
 use sluice_pcaps::capture::{CaptureReader, CaptureTime};
 use sluice_pcaps::merge::Merge;
 
-/// A capture with one frame per stamp, which holds its index.
+/// Returns a capture with one frame per timestamp; each frame holds its index.
 fn capture(stamps: &[u64]) -> Vec<u8> {
     let mut writer = PcapWriter::new(Vec::new()).unwrap();
     for (index, &stamp) in (0u32..).zip(stamps) {
@@ -18,7 +18,7 @@ fn merge(captures: &[Vec<u8>]) -> Merge<'_> {
     Merge::new(captures.iter().map(|bytes| CaptureReader::from_bytes(bytes, "x").unwrap()).collect())
 }
 
-/// Stamp, input and record of every frame up to the end or the first error.
+/// Returns timestamp, input and record of every frame up to the end or the first error.
 fn order(merge: &mut Merge<'_>) -> (Vec<(u128, usize, u64)>, bool) {
     let mut seen = Vec::new();
     loop {

@@ -1,10 +1,10 @@
-//! Arbitrary bytes: the reader never panics, always ends, and says the same of a stream as of a slice.
+//! Arbitrary bytes: the reader never panics, always ends, and gives the same results for a stream as for a slice.
 
 use crate::support::{Order, Seen, drain};
 use proptest::prelude::*;
 use sluice_pcaps::capture::CaptureReader;
 
-/// What a reader makes of some bytes, printed where it has no equality.
+/// Returns the frames that a reader finds, and everything else as text.
 fn outcome(opened: Result<CaptureReader<'_>, sluice_pcaps::capture::CaptureError>) -> (Vec<Seen>, String) {
     match opened {
         Err(error) => (Vec::new(), error.to_string()),
@@ -18,7 +18,7 @@ fn outcome(opened: Result<CaptureReader<'_>, sluice_pcaps::capture::CaptureError
     }
 }
 
-/// Valid captures of both formats, to be damaged.
+/// Draws valid captures of both formats, to be damaged.
 fn capture() -> impl Strategy<Value = Vec<u8>> {
     let packets = prop::collection::vec((any::<u32>(), prop::collection::vec(any::<u8>(), 0..80)), 0..6);
     (any::<bool>(), any::<bool>(), packets).prop_map(|(big, classic, packets)| {

@@ -7,7 +7,7 @@ const MICROS: u32 = 0xa1b2_c3d4;
 const NANOS: u32 = 0xa1b2_3c4d;
 const LITTLE: Order = Order { big: false };
 
-/// A little-endian microsecond file of these records.
+/// Returns a little-endian microsecond file of these records.
 fn file(records: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = LITTLE.pcap_header(MICROS, 65_535, 1);
     bytes.extend(records.concat());
@@ -130,7 +130,7 @@ fn the_first_error_is_final_and_says_where() {
     assert_eq!(seen.len(), 1);
     assert_eq!(
         error.to_string(),
-        "in.pcap: record 2 at byte 100: found a stamp with 1000000 in its sub-second field, expected less than \
+        "in.pcap: record 2 at byte 100: found a timestamp with 1000000 in its sub-second field, expected less than \
          1000000"
     );
     assert!(error.help().contains("editcap"));

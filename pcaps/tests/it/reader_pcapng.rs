@@ -1,4 +1,4 @@
-//! pcapng: resolutions and offsets, sections, interfaces, unknown blocks, packets without stamps, damage.
+//! pcapng: resolutions and offsets, sections, interfaces, unknown blocks, packets without timestamps, damage.
 
 use crate::support::{BOTH, Order, drain, frames};
 use sluice_pcaps::capture::{CaptureFault, CaptureReader, CaptureTime, Format, Oddity};

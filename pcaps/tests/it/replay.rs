@@ -1,4 +1,4 @@
-//! The order and times of what is sent: ports, turns, limits, errors.
+//! Order and times of the frames of a replay: ports, turns, limits, errors.
 
 use crate::support::Order;
 use sluice_pcaps::capture::{CaptureReader, Oddity};
@@ -7,7 +7,7 @@ use sluice_pcaps::replay::{Feed, Pace, Port, Schedule};
 const LITTLE: Order = Order { big: false };
 const G400: u64 = 400_000_000_000;
 
-/// A nanosecond capture of 60-byte frames at these stamps.
+/// Returns a nanosecond capture of 60-byte frames with these timestamps.
 fn capture(stamps: &[u32]) -> Vec<u8> {
     let mut bytes = LITTLE.pcap_header(0xa1b2_3c4d, 0, 1);
     for &ns in stamps {
@@ -22,7 +22,7 @@ fn feed<'a>(captures: &'a [Vec<u8>], ports: &[(&[usize], u64)], schedule: Schedu
     Feed::new(ports, schedule, Box::new(open)).unwrap()
 }
 
-/// Port, turn, time and first byte of everything sent.
+/// Returns port, turn, time and first byte of every frame sent.
 fn sent(feed: &mut Feed<'_>) -> Vec<(usize, u64, u64, u8)> {
     let mut list = Vec::new();
     while let Some(s) = feed.next_frame().unwrap() {
@@ -67,7 +67,7 @@ fn turns_follow_stamps_together_and_rates_alone() {
         .iter()
         .map(|s| (s.0, s.1, s.2))
         .collect();
-    // The second turn begins when the last frame is off the line: 10 ns and 84 B.
+    // The second turn begins when the last frame has left the line: 10 ns and 84 B.
     let base = 11_680;
     assert_eq!(
         seen,
@@ -138,7 +138,7 @@ fn an_error_comes_after_the_frames_before_it_and_is_final() {
     let error = broken.next_frame().unwrap_err();
     assert_eq!((error.record, error.offset), (3, 24 + 2 * 76));
     assert!(broken.next_frame().unwrap().is_none());
-    // What lies behind a limit is not read.
+    // Records after a limit are not read.
     let limited = Schedule { limit: 2, ..Schedule::default() };
     assert_eq!(sent(&mut feed(&captures, &[(&[0], G400)], limited)).len(), 2);
 }

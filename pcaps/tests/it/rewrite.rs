@@ -1,4 +1,4 @@
-//! Addresses that change from turn to turn, judged by an independent parser's check sums.
+//! Addresses that change from turn to turn; an independent parser checks the checksums.
 
 use etherparse::{NetSlice, PacketBuilder, SlicedPacket, TransportSlice, VlanId};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use sluice_pcaps::replay::Rewrite;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, ipv6, roce, udp};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Source and destination, if every check sum of the frame is right.
+/// Returns source and destination; all checksums of the frame must be correct.
 fn sound(frame: &[u8]) -> (u128, u128) {
     let sliced = SlicedPacket::from_ethernet(frame).unwrap();
     match (sliced.net.unwrap(), sliced.transport) {
@@ -152,7 +152,7 @@ fn cut_frames_change_as_far_as_they_go() {
     }
 }
 
-/// The invariant CRC of a frame without tags, as stored and as it should be.
+/// Returns the invariant CRC of a frame without tags, as stored and as computed.
 fn icrc(frame: &[u8]) -> (u32, u32) {
     let (covered, stored) = frame.split_last_chunk::<4>().unwrap();
     (u32::from_le_bytes(*stored), roce::icrc(&covered[14..]).unwrap())
@@ -177,7 +177,7 @@ fn the_invariant_crc_of_rocev2_stays_right_or_wrong() {
         assert_eq!(found, right, "IPv6 {v6}");
         assert_ne!(found, icrc(&original).0);
         if v6 {
-            // The datagram's check sum covers the CRC.
+            // The datagram's checksum covers the CRC.
             sound(&moved);
         }
         let mut wrong = original.clone();

@@ -1,4 +1,4 @@
-//! The committed traces are what the generators make, and hold what they promise.
+//! The committed traces are those that the generators make, and have the documented contents.
 
 use crate::support::frames;
 use sluice_pcaps::samples::{self, FLOWLETS, L3_ECMP, flowlets, l3_ecmp};
@@ -130,7 +130,7 @@ fn l3_ecmp_fits_a_400g_port() {
     for pair in frames.windows(2) {
         let gap = pair[1].time.ps_since(pair[0].time).expect("frames in order");
         let busy = ethernet::wire_len(pair[0].orig_len) * 20;
-        // Stamps are rounded down to a nanosecond.
+        // Timestamps are rounded down to a nanosecond.
         assert!(gap + 1_000 > busy, "frame {} starts {gap} ps after one of {busy} ps", pair[1].record);
     }
 }

@@ -1,8 +1,8 @@
-//! Captures written byte by byte, by the specifications and not by the crate under test.
+//! Captures written byte by byte from the specifications, not with the crate under test.
 
 use sluice_pcaps::capture::{CaptureError, CaptureReader, CaptureTime};
 
-/// A frame as a test wants to compare it.
+/// A frame in a form that tests compare.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) data: Vec<u8>,
@@ -13,7 +13,7 @@ pub(crate) struct Seen {
     pub(crate) offset: u64,
 }
 
-/// Reads to the end or the first error.
+/// Reads frames up to the end or the first error.
 pub(crate) fn drain(reader: &mut CaptureReader<'_>) -> (Vec<Seen>, Option<CaptureError>) {
     let mut seen = Vec::new();
     loop {
@@ -32,7 +32,7 @@ pub(crate) fn drain(reader: &mut CaptureReader<'_>) -> (Vec<Seen>, Option<Captur
     }
 }
 
-/// Frames of a capture that has no error.
+/// Returns the frames of a capture that has no error.
 pub(crate) fn frames(bytes: &[u8]) -> Vec<Seen> {
     let (seen, error) = drain(&mut CaptureReader::from_bytes(bytes, "test").unwrap());
     assert!(error.is_none(), "{error:?}");

@@ -1,4 +1,4 @@
-//! Header bytes against etherparse, in both directions.
+//! Compares header bytes with etherparse, in both directions.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -260,12 +260,12 @@ fn zeros_count_as_bytes() {
     assert_eq!(zeros.len(), builder.header_len());
 }
 
-/// A checksum that comes out as 0 is sent as ffff, for 0 says that there is none.
+/// A checksum of 0 is sent as ffff, because 0 means that there is none.
 #[test]
 fn no_udp_checksum_is_zero() {
     let ip = ipv4::Header::new(Ipv4Addr::UNSPECIFIED, Ipv4Addr::UNSPECIFIED);
     let builder = FrameBuilder::new(MacAddr([1; 6]), MacAddr([2; 6])).ipv4(ip);
-    // Protocol 17, length 8 twice, and ports that bring the sum to ffff.
+    // Protocol 17, length 8 twice, and ports that make the sum ffff.
     let frame = build(builder.udp(udp::Header::new(0xffff - 17 - 16, 0)), &[]);
     assert_eq!(frame[40..42], [0xff, 0xff]);
 }

@@ -1,11 +1,11 @@
-//! Two tags, VXLAN and RoCEv2 against etherparse and plain recomputation.
+//! Compares two tags, VXLAN and RoCEv2 with etherparse and with plain recomputation.
 
 use etherparse::{LinkExtSlice, NetSlice, SlicedPacket, TransportSlice};
 use proptest::prelude::*;
 use sluice_pcaps::wire::roce::{self, Bth, Extension, Headers, opcode};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, ipv4, ipv6, udp, vlan, vxlan};
 
-/// The UDP payload of a frame over either IP; its checksum is right or, over IPv4, absent.
+/// Returns the UDP payload of a frame over either IP version; its checksum must be correct or, over IPv4, absent.
 fn datagram(frame: &[u8]) -> (u16, Vec<u8>) {
     let sliced = SlicedPacket::from_ethernet(frame).unwrap();
     let Some(TransportSlice::Udp(udp)) = sliced.transport else { panic!("UDP") };
@@ -42,8 +42,8 @@ fn over(v6: bool, builder: FrameBuilder, addresses: [u8; 32]) -> FrameBuilder {
     builder.ipv4(ipv4::Header::new(a.into(), b.into()))
 }
 
-/// The invariant CRC by its definition, bit by bit: the reflected CRC-32 over eight bytes of ones and the packet
-/// with ones where routers write.
+/// Computes the invariant CRC by its definition, bit by bit: the reflected CRC-32 over eight bytes of ones and the
+/// packet, with ones for the fields that routers change.
 fn icrc_by_definition(packet: &[u8]) -> u32 {
     let mut masked = packet.to_vec();
     let bth = if packet[0] >> 4 == 4 {
@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(&rest[data.len()..], &[0, 0, 0][..pad]);
         prop_assert_eq!(view.icrc(), icrc_by_definition(&frame[14..frame.len() - 4]));
 
-        // Zeros take a shorter way to the same bytes.
+        // Zeros take a faster way to the same bytes.
         let (mut zeros, mut plain) = (Vec::new(), Vec::new());
         builder.build(Payload::Zeros(data.len()), &mut zeros).unwrap();
         builder.build(Payload::Bytes(&vec![0; data.len()]), &mut plain).unwrap();

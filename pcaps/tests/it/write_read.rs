@@ -1,4 +1,4 @@
-//! What is written is read back, by our reader and by pcap-file's.
+//! Captures are written, and read by our reader and by pcap-file's.
 
 use crate::support::frames;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
@@ -66,7 +66,7 @@ fn every_block_says_what_was_given() {
     assert_eq!(packet.timestamp.as_nanos(), 1_700_000_000_000_000_001);
     use EnhancedPacketOption::{Comment, Flags};
     assert_eq!(packet.options, [Flags(2), Comment("fate: out".into()), Comment("µ".into())]);
-    // The upper half of the stamp comes first, which pcap-file does not know.
+    // The upper half of the timestamp comes first, which pcap-file does not know.
     let block = bytes.windows(4).rposition(|word| word == 5u32.to_le_bytes()).unwrap();
     let half = |at: usize| u32::from_le_bytes(*bytes[block + at..].first_chunk().unwrap());
     assert_eq!(u64::from(half(12)) << 32 | u64::from(half(16)), 1_700_000_000_000_000_002);

@@ -63,7 +63,7 @@ impl<'b> Act<'b> {
     note = "actions run straight through: decide in the control block, or let a table choose between two actions"
 )]
 pub trait BuildTime {
-    /// True if the condition holds.
+    /// Returns true if the condition holds.
     fn known(self) -> bool;
 }
 

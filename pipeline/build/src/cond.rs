@@ -121,7 +121,7 @@ impl Test for Miss {
     }
 }
 
-/// Conjunction: `a && b` in data-plane code.
+/// Returns the conjunction: `a && b` in data-plane code.
 pub fn and(a: impl Branch, b: impl Branch) -> Cond {
     Cond(match (a.cond().0, b.cond().0) {
         (Decision::Known(false), _) | (_, Decision::Known(false)) => Decision::Known(false),
@@ -136,7 +136,7 @@ pub fn and(a: impl Branch, b: impl Branch) -> Cond {
     })
 }
 
-/// Disjunction: `a || b` in data-plane code.
+/// Returns the disjunction: `a || b` in data-plane code.
 pub fn or(a: impl Branch, b: impl Branch) -> Cond {
     Cond(match (a.cond().0, b.cond().0) {
         (Decision::Known(true), _) | (_, Decision::Known(true)) => Decision::Known(true),
@@ -151,7 +151,7 @@ pub fn or(a: impl Branch, b: impl Branch) -> Cond {
     })
 }
 
-/// Negation: `!a` in data-plane code.
+/// Returns the negation: `!a` in data-plane code.
 pub fn not(a: impl Branch) -> Cond {
     Cond(match a.cond().0 {
         Decision::Known(known) => Decision::Known(!known),
@@ -209,32 +209,32 @@ macro_rules! comparisons {
         }
 
         impl<const W: u16> $name<W> {
-            /// Equal to `right`.
+            /// Compares: equal to `right`.
             pub fn eq(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Eq, self, right)
             }
 
-            /// Not equal to `right`.
+            /// Compares: not equal to `right`.
             pub fn ne(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Ne, self, right)
             }
 
-            /// Less than `right`, unsigned.
+            /// Compares: less than `right`, unsigned.
             pub fn lt(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Lt, self, right)
             }
 
-            /// Less than or equal to `right`, unsigned.
+            /// Compares: less than or equal to `right`, unsigned.
             pub fn le(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Le, self, right)
             }
 
-            /// Greater than `right`, unsigned.
+            /// Compares: greater than `right`, unsigned.
             pub fn gt(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Gt, self, right)
             }
 
-            /// Greater than or equal to `right`, unsigned.
+            /// Compares: greater than or equal to `right`, unsigned.
             pub fn ge(self, right: impl Val<W>) -> Cond {
                 compare(CmpOp::Ge, self, right)
             }

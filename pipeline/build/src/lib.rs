@@ -160,7 +160,7 @@
 //! #[stage_program]
 //! fn ingress(ig: &GressBuilder<'_>) {
 //!     let ipv4 = ig.header::<Ipv4>();
-//!     ig.control(|c| ipv4.total_len = ipv4.ttl + 1); // 8 bits into 16; `.cast::<16>()` mends it
+//!     ig.control(|c| ipv4.total_len = ipv4.ttl + 1); // 8 bits into 16; `.cast::<16>()` fixes it
 //! }
 //! ```
 //! The hardware's fields are read-only:

@@ -1,6 +1,6 @@
 //! Parameters of a program: documented values with defaults that users set by key (`--set key=value`).
 //!
-//! This module has the trait behind `#[derive(Params)]`, and its errors.
+//! This module has the trait that `#[derive(Params)]` implements, and its errors.
 
 use sluice_asic::names::nearest;
 use std::fmt::Display;
@@ -31,7 +31,8 @@ use thiserror::Error;
 /// # Ok::<(), params::ParamError>(())
 /// ```
 ///
-/// Parameters that several programs have are a struct of their own; with `flatten` they stand where its field does.
+/// Parameters that several programs share are a separate struct. With `flatten`, they take the place of the struct's
+/// field.
 ///
 /// ```
 /// use sluice_build::params::{self, Params};
@@ -62,7 +63,7 @@ pub trait Params {
     /// Returns every parameter with its present value, in order of declaration.
     fn list(&self) -> Vec<ParamInfo>;
 
-    /// Sets parameter `key` to the value that `text` stands for. On an error, nothing changes.
+    /// Parses `text` and sets parameter `key` to its value. On an error, nothing changes.
     ///
     /// # Errors
     /// Refuses an unknown key, and a text that is not a value the parameter accepts.

@@ -106,7 +106,7 @@ fn op<const W: u16>(op: SaluOp, a: impl CellRhs<W>, b: impl CellRhs<W>) -> Eleme
     ElementValue(CellValue::Op(op, Box::new(a.cell()), Box::new(b.cell())))
 }
 
-/// Sums wrap, so they are ordered like sequence numbers.
+/// Returns the comparison of two values. Sums wrap, so they are compared like sequence numbers.
 fn compare<const W: u16>(op: CmpOp, left: impl CellRhs<W>, right: impl CellRhs<W>) -> Cond {
     let (left, right) = (left.cell(), right.cell());
     let computed = |v: &CellValue| matches!(v, CellValue::Op(..));
@@ -170,9 +170,9 @@ macro_rules! element_values {
 }
 element_values!(ElementHalf, ElementValue);
 
-/// Math unit with a standard function: a factor (numerator, denominator) times a power or root of a half or
-/// packet value, exact to about three binary digits. It feeds the low half. All actions of a register share
-/// one math unit function. A 0 in the factor counts as 1.
+/// Computes with the math unit and a standard function: a factor (numerator, denominator) times a power or root of a
+/// half or packet value, exact to about three binary digits. The result feeds the low half. All actions of a register
+/// share one math unit function. A 0 in the factor counts as 1.
 #[must_use]
 pub fn approximate<const W: u16>(
     op: MathOp,
@@ -184,14 +184,14 @@ pub fn approximate<const W: u16>(
     ElementValue(unit.map_or(value.clone(), |unit| CellValue::Math(unit, Box::new(value))))
 }
 
-/// Math unit with a table of the program's, applied to a half or packet value.
+/// Computes with the math unit and a table of the program, from a half or packet value.
 #[must_use]
 pub fn math<const W: u16>(unit: MathUnit, value: impl CellRhs<W>) -> ElementValue<W> {
     ElementValue(CellValue::Math(unit, Box::new(value.cell())))
 }
 
-/// One-hot code of the conditions: sets the bit whose number has condition `i` in its bit `i`. Allowed only
-/// as an output. Conditions are written as calls: `predicate([gt(m.now, r.value), ne(m.kind, 7)])`.
+/// Returns the one-hot code of the conditions: it sets the bit whose number has condition `i` in its bit `i`. Allowed
+/// only as an output. Conditions are written as calls: `predicate([gt(m.now, r.value), ne(m.kind, 7)])`.
 #[must_use]
 pub fn predicate<const W: u16, const N: usize>(conds: [Cond; N]) -> ElementValue<W> {
     let conds: Option<Vec<CellCond>> = conds.into_iter().map(|c| c.0.in_register()).collect();
@@ -199,25 +199,25 @@ pub fn predicate<const W: u16, const N: usize>(conds: [Cond; N]) -> ElementValue
     ElementValue(CellValue::Predicate(conds.unwrap_or_default()))
 }
 
-/// Index of the element (Tofino 2). Allowed only as an output.
+/// Returns the index of the element (Tofino 2). Allowed only as an output.
 #[must_use]
 pub fn address<const W: u16>() -> ElementValue<W> {
     ElementValue(CellValue::Address)
 }
 
-/// 16-bit quotient of two's complement numbers (Tofino 2). Allowed only as an output.
+/// Returns the 16-bit quotient of two's complement numbers (Tofino 2). Allowed only as an output.
 #[must_use]
 pub fn quotient<const W: u16>(dividend: impl CellRhs<W>, divisor: impl CellRhs<W>) -> ElementValue<W> {
     ElementValue(CellValue::Quotient(Box::new(dividend.cell()), Box::new(divisor.cell())))
 }
 
-/// 16-bit remainder, with the divisor's sign (Tofino 2). Allowed only as an output.
+/// Returns the 16-bit remainder, with the divisor's sign (Tofino 2). Allowed only as an output.
 #[must_use]
 pub fn remainder<const W: u16>(dividend: impl CellRhs<W>, divisor: impl CellRhs<W>) -> ElementValue<W> {
     ElementValue(CellValue::Remainder(Box::new(dividend.cell()), Box::new(divisor.cell())))
 }
 
-/// Part of the result of this action's lane search (Tofino 2). Allowed only as an output.
+/// Returns a part of the result of this action's lane search (Tofino 2). Allowed only as an output.
 #[must_use]
 pub fn lane<const W: u16>(part: LanePart) -> ElementValue<W> {
     ElementValue(CellValue::Lane(part))

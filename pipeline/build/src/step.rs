@@ -101,7 +101,7 @@ impl<const W: u16> Bits<W> {
 }
 
 impl<T> Hdr<T> {
-    /// True if the header is valid: it was parsed or set valid, and not set invalid since.
+    /// Returns the condition that the header is valid: it was parsed or set valid, and not set invalid since.
     #[must_use]
     pub fn is_valid(&self) -> Cond {
         Cond::packet(ir::Cond::Valid(self.id()))
@@ -171,12 +171,12 @@ impl TableRef {
 }
 
 impl Applied {
-    /// True if an entry matched.
+    /// Returns the condition that an entry matched.
     pub fn hit(self) -> Hit {
         Hit(self.0)
     }
 
-    /// True if no entry matched.
+    /// Returns the condition that no entry matched.
     pub fn miss(self) -> Miss {
         Miss(self.0)
     }

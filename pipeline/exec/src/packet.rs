@@ -26,7 +26,8 @@ pub struct HeadLayout {
 }
 
 impl Default for HeadLayout {
-    /// Room for 128 added bytes (an INT hop with its headers, after a bridged header, has 86) and 448 parsed bytes.
+    /// Returns a layout with room for 128 added bytes (an INT hop with its headers, after a bridged header, has 86) and
+    /// 448 parsed bytes.
     fn default() -> Self {
         HeadLayout { headroom: 128, capacity: 448 }
     }
@@ -321,7 +322,8 @@ impl PacketStore {
     pub fn truncate(&mut self, packet: Packet, len: u32) {
         let mut over = self.len(packet).saturating_sub(len);
         let slot = &mut self.slots[packet.0 as usize];
-        // Bytes that were not captured come last, and of them those that stand nowhere.
+        // Bytes that were not captured are at the end. Those that are not stored as zeros in the head are the last, so
+        // they are cut first.
         let nowhere = over.min(slot.missing - u32::from(slot.zeros));
         slot.missing -= nowhere;
         over -= nowhere;
@@ -365,7 +367,7 @@ impl PacketStore {
             slot.zeros += zeros as u16;
             return;
         }
-        // The end of the head becomes tail: as if the packet came in now.
+        // The end of the head becomes tail, as in a packet that arrives now.
         let (head, tail) = self.captured(packet);
         let bytes = [head, tail].concat();
         let missing = slot.missing;

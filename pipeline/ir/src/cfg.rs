@@ -1,7 +1,7 @@
-//! A control block flattened into nodes and predicates, and what each node reads and writes.
+//! Control-flow graph: a control block flattened into nodes and predicates, and the variables that each node accesses.
 //!
-//! Placement, both dependency checks and the engine work on this form: a [`Node`] is one logical table (match table,
-//! keyless action or gateway), a [`Pred`] says on which earlier outcomes it runs.
+//! Placement, both dependency checks and the engine work on this form. A [`Node`] is one logical table (match table,
+//! keyless action or gateway). A [`Pred`] is the condition under which nodes run: outcomes of earlier nodes.
 
 use crate::entity::{Entity, EntityMap, entities};
 use crate::{
@@ -17,7 +17,7 @@ entities! {
     Pred = "pred";
 }
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
     /// A gateway: decides between two predicates.
@@ -31,33 +31,33 @@ pub enum NodeKind {
 /// A node of a control-flow graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeData {
-    /// What it is.
+    /// Kind of the node.
     pub kind: NodeKind,
-    /// When it runs.
+    /// Predicate under which the node runs.
     pub pred: Pred,
-    /// Of a gateway: the gateways of the program's own flow whose conditions it decides together, outermost first. Itself,
-    /// unless placement has joined or repeated conditions.
+    /// For a gateway: the gateways of the program's own graph whose conditions this gateway decides, outermost first.
+    /// This is the gateway itself, unless placement has joined or repeated conditions.
     pub decides: Vec<Node>,
-    /// Where the author wrote it.
+    /// Source location.
     pub loc: Loc,
 }
 
-/// What a node decided.
+/// Outcome of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The gateway's condition holds.
     Then,
-    /// It does not.
+    /// The gateway's condition does not hold.
     Else,
     /// An entry matched.
     Hit,
-    /// None matched.
+    /// No entry matched.
     Miss,
     /// This action ran.
     Ran(Action),
 }
 
-/// A predicate: the parent holds and the node decided so. Roots have neither.
+/// A predicate: true if its parent is true and a node had this outcome. Roots have neither.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PredData {
     /// The enclosing predicate and the outcome that this one adds; `None` for "always".
@@ -69,14 +69,14 @@ pub struct PredData {
 pub struct Cfg {
     /// Nodes in program order.
     pub nodes: EntityMap<Node, NodeData>,
-    /// Predicates; the first is "always". A parent stands before its children.
+    /// Predicates; the first is "always". A parent is before its children.
     pub preds: EntityMap<Pred, PredData>,
-    /// Of ingress: the predicate that holds for updates of queue depths, which "always" does not mean; the nodes of
-    /// the ghost control are below it, behind those of ingress.
+    /// Ingress: the predicate that is true for updates of queue depths, for which "always" is false. The nodes of the
+    /// ghost control are below this predicate, and after the nodes of ingress.
     pub ghost: Option<Pred>,
 }
 
-/// What a PHV holds: a field, or a header's validity (POV) bit.
+/// Content of a PHV: a field, or a header's validity (POV) bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Var {
     /// A field.
@@ -85,7 +85,7 @@ pub enum Var {
     Valid(Header),
 }
 
-/// What a node reads and writes; each list sorted, without repeats.
+/// Variables that a node reads and writes; each list is sorted and has no repeats.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// Read through the input crossbar: keys, gateway conditions, hash inputs, indices, operands of
@@ -105,7 +105,7 @@ impl Cfg {
         Cfg::of_blocks(&program.pipe(gress).control, ghost)
     }
 
-    /// Flattens a control block and the ghost control beside it, which may be empty.
+    /// Flattens a control block and the ghost control, which may be empty.
     pub fn of_blocks(control: &[Stmt], ghost_control: &[Stmt]) -> Cfg {
         let mut cfg = Cfg::default();
         let always = cfg.preds.push(PredData { of: None });
@@ -118,16 +118,16 @@ impl Cfg {
         cfg
     }
 
-    /// Whether the node is one of the ghost control.
+    /// Returns true if the node belongs to the ghost control.
     #[must_use]
     pub fn is_ghost(&self, node: Node) -> bool {
         self.ghost.is_some_and(|ghost| {
-            // Predicates of the ghost control stand behind its root.
+            // Predicates of the ghost control are after its root.
             self.nodes[node].pred >= ghost
         })
     }
 
-    /// The predicate that always holds for packets.
+    /// Returns the predicate that is always true for packets.
     #[must_use]
     pub fn always(&self) -> Pred {
         Pred::new(0)
@@ -171,7 +171,7 @@ impl Cfg {
         }
     }
 
-    /// The outcomes that must all hold for `pred`, outermost first.
+    /// Returns the outcomes that must all occur for `pred`, outermost first.
     #[must_use]
     pub fn outcomes(&self, pred: Pred) -> Vec<(Node, Outcome)> {
         let way = std::iter::successors(self.preds[pred].of, |(parent, ..)| self.preds[*parent].of);
@@ -180,12 +180,12 @@ impl Cfg {
         list
     }
 
-    /// Whether a node decided differently for the two. Below where their ways part they have no node in common, so one did
-    /// if it parted them.
+    /// Returns true if a node had contradicting outcomes for the two predicates. Only the node at which their paths
+    /// part can: below it, the paths have no node in common.
     fn contrary(&self, mut a: Pred, mut b: Pred) -> bool {
         let mut parted = [None; 2];
         while a != b {
-            // A parent stands before its children.
+            // A parent is before its children.
             let (at, last) = if a > b { (&mut a, &mut parted[0]) } else { (&mut b, &mut parted[1]) };
             let Some((parent, node, outcome)) = self.preds[*at].of else { return false };
             (*at, *last) = (parent, Some((node, outcome)));
@@ -193,7 +193,7 @@ impl Cfg {
         matches!(parted, [Some((n, x)), Some((m, y))] if n == m && contradicts(x, y))
     }
 
-    /// True when no packet runs both nodes: somewhere above them one node decided differently.
+    /// Returns true if no packet runs both nodes, because a node above them had contradicting outcomes.
     #[must_use]
     pub fn exclusive(&self, a: Node, b: Node) -> bool {
         if self.is_ghost(a) != self.is_ghost(b) {
@@ -202,14 +202,14 @@ impl Cfg {
         self.contrary(self.nodes[a].pred, self.nodes[b].pred)
     }
 
-    /// True when no packet for which `pred` holds runs the node.
+    /// Returns true if no packet for which `pred` is true runs the node.
     #[must_use]
     pub fn excluded(&self, node: Node, pred: Pred) -> bool {
         let of_ghost = self.ghost.is_some_and(|ghost| pred >= ghost);
         self.is_ghost(node) != of_ghost || self.contrary(pred, self.nodes[node].pred)
     }
 
-    /// The predicates that `node` decides, with the outcome of each.
+    /// Returns the predicates that `node` decides, each with its outcome.
     pub fn decided_by(&self, node: Node) -> impl Iterator<Item = (Pred, Outcome)> + '_ {
         self.preds.iter().filter_map(move |(p, d)| match d.of {
             Some((_, n, outcome)) if n == node => Some((p, outcome)),
@@ -217,7 +217,7 @@ impl Cfg {
         })
     }
 
-    /// The actions that `node` may run.
+    /// Returns the actions that `node` may run.
     #[must_use]
     pub fn actions(&self, program: &Program, node: Node) -> Vec<Action> {
         match &self.nodes[node].kind {
@@ -227,7 +227,7 @@ impl Cfg {
         }
     }
 
-    /// What `node` reads and writes.
+    /// Returns the variables that `node` reads and writes.
     #[must_use]
     pub fn effects(&self, program: &Program, node: Node) -> Effects {
         let mut e = Effects::default();
@@ -249,7 +249,7 @@ impl Cfg {
     }
 }
 
-/// Different actions of one table, hit against miss, then against else.
+/// Returns true for outcomes that exclude each other: different actions of one table, hit and miss, then and else.
 fn contradicts(a: Outcome, b: Outcome) -> bool {
     a != b
         && !matches!(
@@ -259,7 +259,7 @@ fn contradicts(a: Outcome, b: Outcome) -> bool {
 }
 
 impl Cond {
-    /// The variables that it reads, in order, repeats included.
+    /// Returns the variables that the condition reads, in order, repeats included.
     pub fn vars(&self) -> Vec<Var> {
         let vars = std::cell::RefCell::new(Vec::new());
         self.reads(&mut |f| vars.borrow_mut().push(Var::Field(f)), &mut |h| {
@@ -269,13 +269,13 @@ impl Cond {
     }
 }
 
-/// Every variable that the statements of a block can write, repeats included.
+/// Returns every variable that the statements of a block can write, repeats included.
 pub fn block_writes(program: &Program, block: &[Stmt]) -> Vec<Var> {
     let cfg = Cfg::of_blocks(block, &[]);
     cfg.nodes.keys().flat_map(|n| cfg.effects(program, n).writes).collect()
 }
 
-/// Every action that a table may run, each once, the default last unless listed.
+/// Returns every action that a table may run, each once; the default is last unless the table lists it.
 #[must_use]
 pub fn table_actions(program: &Program, table: Table) -> Vec<Action> {
     let data = &program.tables[table];
@@ -328,7 +328,7 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
             PrimitiveKind::Drop(_) => {
                 e.writes.extend(program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field));
             }
-            // The bits that stay are the field's own.
+            // The bits outside the mask keep the field's value.
             PrimitiveKind::SetMasked(dst, ..) => {
                 e.action_reads.push(Var::Field(*dst));
                 e.writes.push(Var::Field(*dst));
@@ -344,7 +344,7 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
 }
 
 impl Var {
-    /// Name as reports print it: `ipv4.ttl`, `ipv4.$valid`.
+    /// Returns the name as reports print it: `ipv4.ttl`, `ipv4.$valid`.
     #[must_use]
     pub fn name(self, program: &Program) -> String {
         match self {
@@ -354,7 +354,7 @@ impl Var {
     }
 }
 
-/// Every field and validity bit of a gress that its parser, control or deparser uses: what needs PHV.
+/// Returns every field and validity bit of a gress that its parser, control or deparser uses, and that needs PHV.
 ///
 /// Header fields count as used when their header is extracted, made valid or emitted.
 #[must_use]
@@ -393,7 +393,7 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
             }
         }
     }
-    // Deparser and traffic manager read these whether or not a statement does.
+    // Deparser and traffic manager read these fields even if no statement does.
     for row in Intrinsic::TABLE.iter().filter(|r| r.writable || r.field == Intrinsic::DropCtl) {
         vars.extend(program.intrinsic(gress, row.field).map(Var::Field));
     }
@@ -411,7 +411,7 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
             }
         }
     }
-    // A type field decides about the header of a request, so it needs no validity bit for that.
+    // A type field decides whether a request is made, so the request's header needs no validity bit.
     for request in &program.pipe(gress).deparser.requests {
         if let RequestKind::Mirror(session) = request.kind {
             vars.push(Var::Field(session));

@@ -40,7 +40,7 @@ pub struct ApplyArms {
 }
 
 impl ApplyArms {
-    /// True if no statement depends on the lookup's outcome.
+    /// Returns true if no statement depends on the lookup's outcome.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.hit.is_empty() && self.miss.is_empty() && self.run.is_empty()

@@ -239,7 +239,7 @@ pub enum KeyValue {
 }
 
 impl KeyValue {
-    /// True if a value of a field of `width` bits matches this column.
+    /// Returns true if a value of a field of `width` bits matches this column.
     #[must_use]
     pub fn matches(&self, found: u128, width: u16) -> bool {
         match *self {
@@ -394,7 +394,7 @@ impl CounterCell {
         if self.wraps { Ok(in_ram) } else { CounterLayout::new(counts, sums, self.adjust.into()) }
     }
 
-    /// True if cells are sums of 64 bits of unchanged lengths.
+    /// Returns true if cells are sums of 64 bits of unchanged lengths.
     #[must_use]
     pub const fn is_plain(&self) -> bool {
         self.adjust == 0 && !self.wraps

@@ -78,7 +78,7 @@ impl<K: Entity, V> EntityMap<K, V> {
         self.items.len()
     }
 
-    /// True if the map is empty.
+    /// Returns true if the map is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()

@@ -102,7 +102,7 @@ impl CmpOp {
         }
     }
 
-    /// True if the comparison holds for two unsigned values.
+    /// Returns true if the comparison holds for two unsigned values.
     #[must_use]
     pub const fn holds(self, a: u128, b: u128) -> bool {
         match self {

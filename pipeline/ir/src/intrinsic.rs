@@ -269,7 +269,7 @@ impl Intrinsic {
         Self::TABLE[self as usize]
     }
 
-    /// True if only the ghost control has the field.
+    /// Returns true if only the ghost control has the field.
     #[must_use]
     pub const fn is_ghost(self) -> bool {
         matches!(
@@ -316,14 +316,14 @@ impl Intrinsic {
 }
 
 impl IntrinsicInfo {
-    /// True if the field is zero at the start of every pass.
+    /// Returns true if the field is zero at the start of every pass.
     #[must_use]
     pub const fn starts_zero(&self) -> bool {
         self.writable && !matches!(self.field, Intrinsic::UcastEgressPort)
             || matches!(self.field, Intrinsic::DropCtl)
     }
 
-    /// True if this gress has the field.
+    /// Returns true if this gress has the field.
     #[must_use]
     pub const fn exists_in(&self, gress: Gress) -> bool {
         match gress {

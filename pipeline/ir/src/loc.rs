@@ -28,7 +28,7 @@ impl Loc {
         Loc { file: at.file(), line: at.line(), col: at.column() }
     }
 
-    /// True if the location is unknown.
+    /// Returns true if the location is unknown.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.line == 0

@@ -1,14 +1,14 @@
 //! Meters, low-pass filters, WRED and random numbers.
 //!
-//! Meters, filters and WRED are arrays behind meter ALUs, as registers are. An access returns one value.
-//! Their time is the time at which the packet entered the gress.
+//! Meters, filters and WRED are arrays with meter ALUs, as registers are. An access returns one value. Their time is
+//! the time at which the packet entered the gress.
 
 use super::{CounterHome, Loc};
 use sluice_asic::gress::Gress;
 use sluice_asic::meter::LpfMode;
 use sluice_asic::units::Duration;
 
-/// Kind of an array behind a meter ALU.
+/// Kind of an array with a meter ALU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MeterKind {
     /// Two-rate three-colour meters, in packets.
@@ -36,7 +36,7 @@ impl MeterKind {
         }
     }
 
-    /// True if it gives packets a colour.
+    /// Returns true if the array gives packets a colour.
     #[must_use]
     pub const fn is_coloured(self) -> bool {
         matches!(self, MeterKind::Packets | MeterKind::Bytes)
@@ -106,7 +106,7 @@ pub struct LpfSpec {
 }
 
 impl MeterConfig {
-    /// True if a cell of this kind can have this configuration.
+    /// Returns true if a cell of this kind can have this configuration.
     #[must_use]
     pub const fn is_for(&self, kind: MeterKind) -> bool {
         matches!(

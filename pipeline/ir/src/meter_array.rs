@@ -53,7 +53,7 @@ impl Default for Origin {
 
 /// Reason why cells of an array cannot have a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs, reason = "each variant's message says what its fields are")]
+#[allow(missing_docs, reason = "each variant's message explains its fields")]
 pub enum MeterConfigError {
     #[error(transparent)]
     Meter(#[from] MeterError),

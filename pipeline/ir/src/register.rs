@@ -188,7 +188,7 @@ pub enum CellCond {
 }
 
 impl CellValue {
-    /// True if the value can only be an output.
+    /// Returns true if the value can only be an output.
     #[must_use]
     pub const fn is_returned_only(&self) -> bool {
         matches!(
@@ -258,7 +258,7 @@ impl RegisterActionData {
         walk(&self.body, visit);
     }
 
-    /// True if the action divides.
+    /// Returns true if the action divides.
     #[must_use]
     pub fn divides(&self) -> bool {
         let mut found = false;

@@ -1,6 +1,6 @@
 //! Data-plane closures: Rust's operators and statements become calls that record them.
 //!
-//! Every token made here carries the place of the author's token that it replaces, so that rustc's errors and
+//! Every generated token has the place of the author's token that it replaces, so that rustc's errors and
 //! `#[track_caller]` places point at the author's code.
 
 use proc_macro2::{Span, TokenStream};
@@ -60,9 +60,9 @@ fn refuse(span: Span, why: &str) -> TokenStream {
     Error::new(span, why).into_compile_error()
 }
 
-/// Every nested closure mentions its context, so that rustc does not call it unused where a block is empty.
+/// Every nested closure mentions its context, so that rustc does not report the context of an empty block as unused.
 struct Rewriter<'a> {
-    /// Identifier that statements are recorded in.
+    /// Identifier of the context, in which statements are recorded.
     context: &'a Ident,
 }
 
@@ -142,7 +142,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// `x += y` and its relatives.
+    /// Rewrites `x += y` and similar assignments.
     fn compound(&self, binary: &ExprBinary) -> TokenStream {
         let op = match binary.op {
             BinOp::AddAssign(_) => quote_spanned!(binary.op.span()=> +),
@@ -180,7 +180,7 @@ impl Rewriter<'_> {
         }
     }
 
-    /// `match table.apply().action_run() { set_port => .., _ => {} }`
+    /// Rewrites `match table.apply().action_run() { set_port => .., _ => {} }`.
     fn action_run(&self, on: &Expr, arms: &[Arm]) -> TokenStream {
         let c = self.context;
         let cases = arms.iter().map(|arm| match &arm.pat {
@@ -198,7 +198,7 @@ impl Rewriter<'_> {
         quote_spanned!(on.span()=> #c.switch(#on) #(#cases)*)
     }
 
-    /// `match field { A => .., B | C => .., _ => .. }` as nested branches.
+    /// Rewrites `match field { A => .., B | C => .., _ => .. }` to nested branches.
     fn cases(&self, on: &Expr, arms: &[Arm]) -> TokenStream {
         let c = self.context;
         let Some((arm, rest)) = arms.split_first() else { return quote!({}) };

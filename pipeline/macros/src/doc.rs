@@ -1,8 +1,8 @@
-//! Doc comments as text.
+//! Text of doc comments.
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// The doc comments among `attrs`, lines joined by a space.
+/// Returns the doc comments among `attrs`, with lines joined by a space.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
     attrs.iter().filter_map(line).filter(|l| !l.is_empty()).collect::<Vec<_>>().join(" ")
 }

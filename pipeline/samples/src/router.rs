@@ -10,7 +10,7 @@ use sluice_asic::select::SelectorMode;
 use sluice_ir::entity::Entity;
 use sluice_ir::*;
 
-/// Adds declarations without places to a program.
+/// Adds declarations without source locations to a program.
 pub struct Maker(pub Program);
 
 impl Maker {
@@ -144,7 +144,7 @@ const IPV6: [(&str, u16); 8] = [
     ("dst", 128),
 ];
 
-/// The router.
+/// Returns the router.
 pub fn router() -> Program {
     let mut m = Maker(Program { name: "router".into(), ..Program::default() });
     for which in [Intrinsic::IngressPort, Intrinsic::UcastEgressPort, Intrinsic::Qid, Intrinsic::DropCtl] {

@@ -227,8 +227,8 @@ fn to(state: usize) -> Next {
     Next::State(sluice_ir::ParserState::new(state))
 }
 
-/// A router: port filter, longest-prefix match with a direct counter, ECMP over an action profile, next
-/// hops, and egress rewriting of the source address.
+/// Returns a router: port filter, longest-prefix match with a direct counter, ECMP over an action profile, next hops,
+/// and egress rewriting of the source address.
 pub fn l3(routes: u32) -> Program {
     use sluice_ir::CmpOp;
     let mut s = Sketch::new("l3");
@@ -300,7 +300,7 @@ pub fn l3(routes: u32) -> Program {
     s.program
 }
 
-/// One exact table over a 32-bit key with an action that writes one field.
+/// Returns a program with one exact table over a 32-bit key, whose action writes one field.
 pub fn one_exact(size: u32) -> Program {
     let mut s = Sketch::new("one-exact");
     let (header, f) = s.header("h", &[("key", 32), ("value", 32)]);
@@ -313,7 +313,7 @@ pub fn one_exact(size: u32) -> Program {
     s.program
 }
 
-/// One ternary table over a 32-bit key whose only action counts in a direct counter.
+/// Returns a program with one ternary table over a 32-bit key, whose only action counts in a direct counter.
 pub fn one_ternary(size: u32) -> Program {
     let mut s = Sketch::new("one-ternary");
     let (header, f) = s.header("h", &[("key", 32)]);
@@ -328,7 +328,7 @@ pub fn one_ternary(size: u32) -> Program {
     s.program
 }
 
-/// An action that counts in an indirect counter of this size by a 32-bit field.
+/// Returns a program whose action counts in an indirect counter of this size, indexed by a 32-bit field.
 pub fn one_counter(size: u32, kind: CounterKind) -> Program {
     let mut s = Sketch::new("one-counter");
     let (header, f) = s.header("h", &[("index", 32)]);
@@ -340,7 +340,7 @@ pub fn one_counter(size: u32, kind: CounterKind) -> Program {
     s.program
 }
 
-/// `length` keyless actions, each of which adds to what the one before wrote.
+/// Returns `length` keyless actions, each of which adds to the result of the one before.
 pub fn chain(length: usize) -> Program {
     let mut s = Sketch::new("chain");
     let fields: Vec<Field> = (0..=length).map(|i| s.meta(&format!("x{i}"), 8)).collect();
@@ -355,7 +355,7 @@ pub fn chain(length: usize) -> Program {
     s.program
 }
 
-/// `count` keyless actions that count in counters of their own: nothing but statistics ALUs runs out.
+/// Returns `count` keyless actions with separate counters, so that only statistics ALUs can run out.
 pub fn counters(count: usize, size: u32) -> Program {
     let mut s = Sketch::new("counters");
     let calls: Vec<Stmt> = (0..count)

@@ -203,12 +203,12 @@ fn ports_and_rows_that_do_not_do_are_named() {
     };
     assert_eq!(
         refused("uplinks", "3-4"),
-        "switch `leaf0`: program `conweave` cannot stand here: port 2 of `leaf0` leads to a switch, but uplinks=3-4; \
+        "switch `leaf0`: program `conweave` cannot run here: port 2 of `leaf0` leads to a switch, but uplinks=3-4; \
          leave `uplinks` out or have it cover the port"
     );
     assert_eq!(
         refused("flows", "16"),
-        "switch `leaf0`: program `conweave` cannot stand here: 16 rows are too few for the 32 flows of its hosts \
+        "switch `leaf0`: program `conweave` cannot run here: 16 rows are too few for the 32 flows of its hosts \
          (row 0 is none); raise `flows`, lower `known`, or give the switches `entries` of their own"
     );
 }

@@ -1,6 +1,6 @@
 //! Reasons for which a capture could not be written.
 
-/// Writing a capture failed. `packet` counts the packets of the file from 1.
+/// Error of writing a capture. `packet` counts the packets of the file from 1.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -9,7 +9,7 @@ pub enum WriteError {
     Io(#[from] std::io::Error),
     /// The timestamp does not fit the format.
     #[error(
-        "packet {packet}: found a stamp of {found} s, expected at most {limit} s; use pcapng or earlier times"
+        "packet {packet}: found a timestamp of {found} s, expected at most {limit} s; use pcapng or earlier times"
     )]
     Time {
         /// Number of the packet.

@@ -61,7 +61,7 @@ impl BlockEnd {
         self.len
     }
 
-    /// Writes it, for a block of `block` bytes.
+    /// Writes the end of a block of `block` bytes.
     #[inline]
     pub(super) fn write(mut self, buffer: &mut Vec<u8>, block: u32) {
         self.bytes[self.len - 4..self.len].copy_from_slice(&block.to_le_bytes());

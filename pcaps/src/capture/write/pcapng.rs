@@ -22,7 +22,7 @@ use crate::capture::CaptureTime;
 const ENHANCED_PACKET: u32 = 6;
 /// Framing and fixed fields of an enhanced packet block, without the trailing length.
 const PACKET_HEAD_LEN: usize = 28;
-/// `if_tsresol` of every interface: nanoseconds. pcap-file writes nanosecond ticks but never says so itself
+/// `if_tsresol` of every interface: nanoseconds. pcap-file writes nanosecond ticks, but does not write this option
 /// (version 2.0.0).
 const TSRESOL_NS: u8 = 9;
 
@@ -51,7 +51,7 @@ pub enum Direction {
 pub struct Packet<'a> {
     /// Index into the interfaces given to the writer.
     pub interface: u32,
-    /// Stamp; rounded down to a nanosecond.
+    /// Timestamp; rounded down to a nanosecond.
     pub time: CaptureTime,
     /// The first bytes of the frame.
     pub head: &'a [u8],
@@ -74,7 +74,7 @@ pub struct InterfaceStatistics<'a> {
     pub time: CaptureTime,
     /// `isb_ifrecv`: frames that the interface received.
     pub received: Option<u64>,
-    /// `isb_ifdrop`: frames that it dropped.
+    /// `isb_ifdrop`: frames that the interface dropped.
     pub dropped: Option<u64>,
     /// `isb_usrdeliv`: frames that were handed on.
     pub delivered: Option<u64>,

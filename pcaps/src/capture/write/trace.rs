@@ -148,7 +148,7 @@ impl<W: Write> TraceWriter<W> {
     }
 }
 
-/// An enhanced packet block of interface 0 without options.
+/// Writes an enhanced packet block of interface 0 without options.
 fn enhanced_packet(buffer: &mut Vec<u8>, ticks: u64, captured: u32, frame: &[u8]) {
     let len = 32 + captured.next_multiple_of(4);
     for word in [ENHANCED_PACKET, len, 0, (ticks >> 32) as u32, ticks as u32, captured, captured] {

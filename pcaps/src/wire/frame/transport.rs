@@ -35,7 +35,7 @@ impl Transport {
         }
     }
 
-    /// IP's protocol number; `icmp` is ICMP's over this IP.
+    /// Returns the IP protocol number; `icmp` is the number of ICMP over this IP version.
     pub(super) const fn protocol(&self, icmp: u8) -> Option<u8> {
         match self {
             Self::None => None,
@@ -85,7 +85,7 @@ impl Transport {
                 out.extend_from_slice(&inner);
             }
             Self::Roce(mut outer, mut headers) => {
-                // A checksum is put in when the trailer is there.
+                // The checksum is computed after the trailer is written.
                 (outer.length, outer.checksum) = (len, 0);
                 headers.bth.pad = padding(payload.byte_len()) as u8;
                 out.extend_from_slice(&outer.to_bytes());
@@ -134,7 +134,7 @@ const fn padding(payload: usize) -> usize {
     payload.next_multiple_of(4) - payload
 }
 
-/// Returns a UDP checksum: 0 would say that there is none.
+/// Returns a UDP checksum with 0 replaced by ffff, because 0 means that there is none.
 const fn present(sum: u16) -> u16 {
     if sum == 0 { 0xffff } else { sum }
 }

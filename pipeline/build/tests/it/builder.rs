@@ -1,4 +1,4 @@
-//! The builder in both styles: what programs it makes, and how their parameters are set.
+//! Programs that the builder makes in both styles, and how their parameters are set.
 
 use sluice_asic::gress::Gress;
 use sluice_build::net::{Ethernet, Ipv4, Ipv6, Tcp, Udp, Vlan};
@@ -127,7 +127,7 @@ fn attributed(ig: &GressBuilder<'_>, p: &Settings) -> TableRef {
     route
 }
 
-/// The same program, written as the attribute would have rewritten it.
+/// Declares the same program as plain Rust, as the attribute would have rewritten it.
 fn plain(ig: &GressBuilder<'_>, p: &Settings) -> TableRef {
     let Headers { ethernet, ipv4, udp, m } = parser(ig);
     let tm = ig.intrinsic::<tna::ForTm>();
@@ -206,7 +206,7 @@ fn both_styles_make_the_same_program() {
         let (mut with, route) = build(attributed, &p).unwrap();
         let (mut without, _) = build(plain, &p).unwrap();
         assert_eq!(with.tables[route.id()].name, "route");
-        // Implicit actions are named after the line that they begin in, and the two texts differ in that.
+        // Implicit actions are named after their first line, and the lines of the two texts differ.
         for program in [&mut with, &mut without] {
             for action in program.actions.values_mut().filter(|a| a.name.starts_with("ingress_l")) {
                 assert_eq!(action.name["ingress_l".len()..].parse(), Ok(action.loc.line));

@@ -1,4 +1,4 @@
-//! What the builder refuses, and where it says the mistake is.
+//! Mistakes that the builder refuses, and the source locations of its diagnostics.
 
 use sluice_build::net::Ipv4;
 use sluice_build::*;
@@ -15,7 +15,7 @@ fn texts(diags: &[Diag]) -> Vec<&str> {
     diags.iter().map(|d| d.text.as_str()).collect()
 }
 
-/// The errors of an ingress that `write` declares.
+/// Returns the diagnostics of an ingress that `write` declares.
 fn refused(write: impl FnOnce(&GressBuilder<'_>)) -> Vec<Diag> {
     let b = Builder::new("test-program", "A program of the tests");
     write(&b.ingress());

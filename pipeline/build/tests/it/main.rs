@@ -1,4 +1,4 @@
-//! The builder: the programs that it makes, and the mistakes that it refuses.
+//! The builder: programs that it makes, and mistakes that it refuses.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod builder;

@@ -358,7 +358,7 @@ impl Coverage {
         })
     }
 
-    /// How much of everything was reached.
+    /// Returns the share of all points that was reached.
     #[must_use]
     pub fn overall(&self, points: &Points) -> Share {
         Class::TABLE
@@ -369,7 +369,7 @@ impl Coverage {
 }
 
 impl Share {
-    /// Per cent, rounded down; of nothing all is reached.
+    /// Returns per cent, rounded down; 100 if there are no points.
     #[must_use]
     pub const fn percent(self) -> usize {
         match (self.hit * 100).checked_div(self.total) {
@@ -379,7 +379,7 @@ impl Share {
     }
 }
 
-/// What an outcome of a node is worth.
+/// Returns the coverage point of a node's outcome; `None` if the outcome is no point.
 pub(crate) fn outcome(
     gress: Gress,
     cfg: &Cfg,

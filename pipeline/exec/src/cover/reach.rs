@@ -1,4 +1,4 @@
-//! What no packet can reach, proven from the program's graph alone.
+//! Proofs, from the program's graph alone, that no packet can reach a point.
 
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -8,10 +8,10 @@ use sluice_ir::verify::{ControlReach, control_reach};
 use sluice_ir::{KeyValue, ParserState, Program, SelectArm, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of a gress.
+/// Reachability in a gress.
 pub(super) struct Reach {
-    /// Per state that some way leads to: which arms, and last the default, the parser's counter lets pass. `None`
-    /// if the parser cannot be unrolled: nothing is known then.
+    /// For each parser state that a path leads to: true for each arm, and last for the default, that the parser counter
+    /// lets packets take. `None` if the parser cannot be unrolled; then nothing is known.
     unrolled: Option<BTreeMap<ParserState, Vec<bool>>>,
     control: ControlReach,
 }

@@ -49,8 +49,8 @@ fn what_the_graph_rules_out_is_unreachable_and_nothing_else_is() {
     let never: Vec<(&str, &str)> =
         points.list().iter().filter_map(|p| p.unreachable.map(|why| (p.name.as_str(), why))).collect();
     let expected = [
-        // A second arm for the same value; the state that only it leads to can be reached as far as the graph of
-        // states alone says.
+        // A second arm for the same value. The state after it counts as reachable, because that proof uses the graph of
+        // states alone.
         ("ingress first -> third (0x1)", "the arms before it take every packet that it would"),
         ("fixed", "its entries match every packet"),
         (

@@ -116,7 +116,7 @@ impl GressRun {
         let ghost = usize::from(code.ghost == Some(root));
         let mut at = walk.start(ghost, &code.starts[ghost], outcomes);
         while let Some(step) = walk.step(at).and_then(|step| code.steps.get(step)) {
-            // Every action runs at one place, where its operations stand in line.
+            // All actions run at one place in the code, where their operations are inlined.
             let (outcome, ops, args): (usize, &[Op], &[u32]) = match step {
                 Step::Gateway { gate, .. } => (usize::from(gate.eval::<N>(1, phv) == 0), &[], &[]),
                 Step::Table { table, .. } => {
@@ -130,7 +130,7 @@ impl GressRun {
                     found.entry[0] = NO_ENTRY;
                     (0, &code.ops, &[])
                 }
-                // Where something is counted every step is asked.
+                // Probes exist only if coverage is counted, and then every step is visited.
                 Step::Probe(_) => (0, &[], &[]),
                 Step::Snapshot(copies) => {
                     for (from, to) in copies {

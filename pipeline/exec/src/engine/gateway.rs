@@ -95,7 +95,7 @@ impl Gate {
 
     fn opposite(self) -> Gate {
         match self {
-            // Of one bit the opposite is a value, too, which can be joined with others.
+            // The negation of a test of one bit is a test for the other value, which can be merged with other tests.
             Gate::Masked { slot, mask, value } if mask.is_power_of_two() => {
                 Gate::Masked { slot, mask, value: value ^ mask }
             }

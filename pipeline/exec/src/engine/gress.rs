@@ -1,6 +1,6 @@
 //! One gress of an engine: its code, its scratch memory, and a pass from the first byte to the verdict.
 //!
-//! A batch's way in, intrinsic fields and the parser.
+//! This module has the start of a pass, intrinsic fields and parser. [`control`] and [`leave`] have the rest.
 //!
 //! [`control`]: super::control
 //! [`leave`]: super::leave
@@ -42,9 +42,9 @@ pub(super) struct GressRun {
 pub(super) struct Lanes {
     /// Offset of each packet's first byte among all heads.
     pub(super) start: [usize; 64],
-    /// Bytes of its head.
+    /// Length of each packet's head, bytes.
     pub(super) head: [u32; 64],
-    /// Bytes of the whole packet.
+    /// Length of each whole packet, bytes.
     pub(super) bytes: [u32; 64],
     pub(super) leaf: [u16; 64],
     pub(super) labels: [u32; 64],
@@ -52,7 +52,7 @@ pub(super) struct Lanes {
     pub(super) dropped: u64,
     /// Time of entry, in ns of the data plane's clock; set for programs with meters.
     pub(super) now: [u64; 64],
-    /// Number of each random number generator for each lane.
+    /// Number that each random number generator drew for each lane.
     pub(super) random: Vec<[u32; 64]>,
 }
 
@@ -138,7 +138,7 @@ impl GressRun {
                 Intrinsic::EgressCos => fill(into, batch, |i| u64::from(i.cos)),
                 Intrinsic::DeflectionFlag => fill(into, batch, |i| u64::from(i.deflected)),
                 Intrinsic::EnqCongestStat => fill(into, batch, |i| u64::from(i.enq_congest_stat)),
-                // Written after parsing, or zero at first.
+                // Set after parsing, or zero at the start.
                 _ => {}
             }
         }

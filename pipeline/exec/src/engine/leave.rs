@@ -34,7 +34,7 @@ impl GressRun {
     ) {
         let code = &self.code;
         let asked = code.requests.asked::<N>(mask & !failed, batch, phv);
-        // Field by field: where each lies is asked once, not per lane.
+        // Field by field, so that a field's columns are found once and not for each lane.
         let (mut ports, mut nowhere) = ([Intrinsic::NO_PORT; N], mask);
         if let Some(at) = &code.port {
             nowhere = 0;
@@ -99,7 +99,7 @@ impl GressRun {
             let run = RequestLanes { first: *first, batch, phv, resubmit: again };
             code.requests.make::<N>(&asked, &run, packets, made);
         }
-        // A copy of what leaves is taken from the packet, be it dropped or not.
+        // A mirror copy of the packet as it leaves is made even if the packet is dropped.
         let deparsed = on | asked.leaving & !again;
         let of_lanes = DeparserLanes { leaf: &lanes.leaf, batch, start: &lanes.start };
         let valid = valid(&code.deparser, deparsed);

@@ -1,10 +1,10 @@
-//! Lowering: a placed program becomes, per gress, a parser tree, a list of steps in order of stage and
-//! logical id, and a deparser.
+//! Lowering: a placed program becomes, per gress, a parser tree, a list of steps in order of stage and logical id, and
+//! a deparser.
 //!
-//! All tables of a stage see the PHV as it entered the stage. Run in order of logical id and in place,
-//! that holds by itself unless a table reads a container that an earlier one of the stage writes; a legal
-//! placement has no such pair. Where one occurs the stage first copies the container to a *shadow* column
-//! for the later table to read, so that an illegal placement computes what the chip would.
+//! All tables of a stage see the PHV as it was at the start of the stage. The steps of a stage run one after another
+//! and in place, which gives the same result unless a table reads a container that an earlier table of the stage
+//! writes. A legal placement has no such pair. Where a pair occurs, the stage first copies the container to a *shadow*
+//! column for the later table to read, so that an illegal placement computes what the chip would.
 
 use super::LowerError;
 use super::action::{Lowering, Op, Registers};
@@ -100,7 +100,7 @@ pub(super) fn lower(
     let port_metadata = PortCode::new(program, gress, &mut slots);
     let mut inputs = Vec::new();
     for row in Intrinsic::TABLE.iter().filter(|r| r.exists_in(gress)) {
-        // What starts as zero needs no writing, and what nothing reads no column.
+        // A field that starts as zero needs no write, and a field that nothing reads has no column.
         let Some(at) = program.intrinsic(gress, row.field).filter(|_| !row.starts_zero()) else { continue };
         let at = slots.known(at);
         if !at.pieces.is_empty() {
@@ -128,7 +128,7 @@ pub(super) fn lower(
         noted,
         randoms,
         deparser,
-        // One more for arms that lead nowhere.
+        // One more predicate, for outcomes on which nothing depends.
         preds: cover.preds + 1,
         every,
         starts,
@@ -140,7 +140,7 @@ pub(super) fn lower(
     })
 }
 
-/// Headers that actions of the gress may make valid.
+/// Returns the headers that actions of the gress may make valid.
 fn made_headers(program: &Program, gress: Gress) -> BTreeSet<Header> {
     let actions = program.actions.values().filter(|a| a.gress == gress);
     actions
@@ -152,7 +152,7 @@ fn made_headers(program: &Program, gress: Gress) -> BTreeSet<Header> {
         .collect()
 }
 
-/// Containers that the parser or an action of the gress may change after extraction.
+/// Returns the containers that the parser or an action of the gress may change after extraction.
 fn written_containers(
     program: &Program,
     placed: &PlacedGress,
@@ -184,7 +184,8 @@ fn written_containers(
     set
 }
 
-/// Those, and whatever the parser sets: nothing else of what starts as zero is ever anything else.
+/// Returns `written` and the containers of fields that the parser sets. A field that starts as zero and has none of
+/// these containers is zero at the deparser.
 fn touched_containers(
     program: &Program,
     gress: Gress,
@@ -204,12 +205,12 @@ fn touched_containers(
     set
 }
 
-/// Whether a field that starts as zero can be anything else at the deparser.
+/// Returns true if a field that starts as zero may have another value at the deparser.
 pub(super) fn may_change(field: Field, touched: &BTreeSet<Container>, slots: &SlotMap<'_>) -> bool {
     containers_of(field, slots).any(|c| touched.contains(&c))
 }
 
-/// Nodes in order of execution: stage and logical id of the last part.
+/// Returns the nodes in order of execution: by stage and logical id of their last part.
 fn order(placed: &PlacedGress) -> Vec<(u8, u8, Node)> {
     let mut list: Vec<(u8, u8, Node)> = placed
         .nodes
@@ -220,15 +221,15 @@ fn order(placed: &PlacedGress) -> Vec<(u8, u8, Node)> {
     list
 }
 
-/// How the chip does the actions of every register.
+/// Maps the actions of every register to the stateful ALU.
 fn mapped(program: &Program, chip: &ChipSpec) -> Result<EntityMap<Register, Mapped>, LowerError> {
     let refuse =
         |diags: Vec<Diag>| LowerError::new(diags.first().map_or_else(String::new, |d| d.text.clone()));
     program.registers.keys().map(|r| salu::map(program, r, chip).map_err(refuse)).collect()
 }
 
-/// Lets accesses to arrays with several users be noted first, and puts the step that does them behind the
-/// last user. Returns the number of such registers.
+/// Chooses the arrays with several users, whose accesses are noted first, and inserts the step that performs them after
+/// the last user. Returns the number of such arrays.
 fn settle(
     program: &Program,
     placed: &PlacedGress,
@@ -252,7 +253,7 @@ fn settle(
                 _ => false,
             })
         };
-        // Steps besides nodes are snapshots, probes and earlier settlements: count nodes only.
+        // Snapshots, probes and earlier settlements are steps, but not nodes.
         let Some(last) = order.iter().rposition(|(.., node)| uses(*node)) else { continue };
         let nodes = steps.iter().enumerate();
         let mut nodes =
@@ -266,7 +267,8 @@ fn settle(
     noted.len()
 }
 
-/// A predicate behind the program's own: it holds for packets and for updates of the ghost thread.
+/// Returns the predicate that is true for packets and for updates of the ghost thread. Its number follows those of the
+/// program's predicates.
 pub(super) fn every_lane(placed: &PlacedGress) -> u16 {
     placed.cfg.preds.len() as u16
 }
@@ -311,8 +313,9 @@ fn steps(
     Ok(steps)
 }
 
-/// For each node of a stage, the containers it reads that an earlier one of the stage writes, or that it writes itself
-/// as another field: fields that take turns in a container meet in one action, which reads the old before the new.
+/// Returns, for each node of a stage, the containers that it reads and that an earlier node of the stage writes, or
+/// that it writes itself as another field. Fields that share a container can meet in one action, which reads the old
+/// field before it writes the new one.
 fn hazards(
     program: &Program,
     cfg: &Cfg,
@@ -348,7 +351,7 @@ fn hazards(
     found
 }
 
-/// Whether what `writer` writes and `reader` reads in this container has bits in common.
+/// Returns true if `writer` writes a variable that `reader` reads in this container.
 fn shares_a_variable(
     program: &Program,
     cfg: &Cfg,
@@ -370,7 +373,7 @@ fn var_containers(var: Var, slots: &SlotMap<'_>) -> Vec<Container> {
     }
 }
 
-/// The predicate that a node decides by an outcome.
+/// Returns the arm for an outcome of a node, with the predicate that the outcome decides.
 fn decided(cfg: &Cfg, node: Node, wanted: Outcome) -> Arm {
     let pred = cfg.decided_by(node).find(|(_, o)| *o == wanted).map(|(p, _)| index(p));
     Arm::of(pred)

@@ -249,7 +249,7 @@ impl Executor for Engine {
     }
 
     fn fork(&self) -> Option<Engine> {
-        // What two of them count would have to be added up.
+        // The counts of two engines would have to be added up.
         let uncounted = self.points.is_none();
         uncounted.then(|| Engine {
             gresses: self.gresses.clone(),
@@ -298,7 +298,7 @@ impl GressEngine {
         GressEngine { run: GressRun::new(code), lanes: Box::new(Lanes::new()), one, many, generated: None }
     }
 
-    /// Generated code, if there is any, and the structures on which it works.
+    /// Returns the generated code, if there is any, and the structures on which it works.
     fn frame<'a>(
         &'a mut self,
         state: &'a mut State,

@@ -176,7 +176,7 @@ impl AccessPlan {
         state: &mut State,
         notes: &mut [Notes],
     ) {
-        // The last ones are for accesses that are done at once.
+        // The last notes are for accesses that run at once.
         let at = self.note.unwrap_or(notes.len().saturating_sub(1));
         let Some(notes) = notes.get_mut(at) else { return };
         self.gather::<N>(mask, phv, entry, hashes, notes);
@@ -206,7 +206,7 @@ impl AccessPlan {
         }
         for (operand, to) in self.operands.iter().zip(operands) {
             match operand {
-                // What an access before left there would be a colour or a sample that the packet does not have.
+                // The input of an earlier access would be a colour or a sample that this packet does not have.
                 None if matches!(self.work, Work::Meter(_)) => for_lanes::<N>(mask, |l| to[l] = 0),
                 None => {}
                 Some(Operand::Narrow(source)) => {
@@ -336,7 +336,7 @@ pub(super) fn settle<const N: usize>(
 ) {
     let mut rest = std::mem::take(&mut notes.mask);
     while rest != 0 {
-        // Neighbours that do the same go together.
+        // Adjacent lanes with one plan run together.
         let first = notes.plan[rest.trailing_zeros() as usize % MAX_BATCH];
         let mut run = 0;
         while rest != 0 && notes.plan[rest.trailing_zeros() as usize % MAX_BATCH] == first {

@@ -19,20 +19,20 @@ use std::collections::BTreeSet;
 /// Most bytes of a request's header: no chip takes more (model: chip §6.4).
 const MAX_BYTES: usize = 64;
 
-/// A request with the places of its fields.
+/// Request of the deparser, with the columns of its fields.
 #[derive(Clone, Debug)]
 struct RequestAt {
     kind: RequestKind,
     selector: u32,
     type_at: FieldAt,
     session: FieldAt,
-    /// Bytes of its header.
+    /// Length of its header, bytes.
     bytes: usize,
-    /// Offset, size and column of the header's containers; without a column they are zero.
+    /// Containers of the header: byte offset, bytes and column; without a column the bytes are zero.
     pieces: Vec<(u32, u8, Option<Slot>)>,
 }
 
-/// The fields of a [`McastRequest`].
+/// Columns of the fields of a [`McastRequest`].
 #[derive(Clone, Debug)]
 struct McastAt {
     groups: [Option<FieldAt>; 2],
@@ -43,7 +43,7 @@ struct McastAt {
     cpu: [Option<FieldAt>; 2],
 }
 
-/// The fields of a [`MirrorMetadata`], and those of a [`PktgenRequest`].
+/// Columns of the fields of a [`MirrorMetadata`] and of a [`PktgenRequest`].
 #[derive(Clone, Debug)]
 struct OverrideAt {
     hash: Option<FieldAt>,
@@ -61,30 +61,31 @@ struct OverrideAt {
 pub(super) struct RequestCode {
     list: Vec<RequestAt>,
     mcast: Option<McastAt>,
-    /// Whether copies are of what leaves: by this field, else as the gress does.
+    /// Field that selects the packet that mirror copies are made of: 1 is the packet as it leaves, 0 as it came in. If
+    /// there is no such field, `leaving` decides.
     io_select: Option<FieldAt>,
     leaving: bool,
     overrides: OverrideAt,
     flow_control: Option<FieldAt>,
 }
 
-/// What the lanes of a batch ask for.
+/// Requests of the lanes of a batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
-    /// Lanes by request.
+    /// Lanes that make each request, in the order of `RequestCode::list`.
     lanes: SmallVec<[u64; 8]>,
-    /// Lanes that ask to be resubmitted.
+    /// Lanes that request a resubmit.
     pub(super) resubmit: u64,
-    /// Lanes that ask for a copy of what leaves.
+    /// Lanes that request a mirror copy of the packet as it leaves.
     pub(super) leaving: u64,
-    /// Lanes that name a multicast group.
+    /// Lanes that name a multicast group or request a copy to the CPU.
     pub(super) multicast: u64,
     /// Lanes with a flow-control word.
     flow_control: u64,
 }
 
 impl Asked {
-    /// Whether any lane asks for anything.
+    /// Returns true if any lane makes a request.
     pub(super) fn any(&self) -> bool {
         self.multicast != 0 || self.flow_control != 0 || self.lanes.iter().any(|l| *l != 0)
     }
@@ -121,7 +122,7 @@ impl RequestCode {
                 pieces: request.header.map(|h| header_columns(program, h, slots)).unwrap_or_default(),
             });
         }
-        // What nothing ever sets asks for nothing.
+        // A field that nothing sets requests nothing.
         let asks = |which| program.intrinsic(gress, which).is_some_and(|f| may_change(f, touched, slots));
         let multicasts = [Intrinsic::McastGrpA, Intrinsic::McastGrpB, Intrinsic::CopyToCpu].map(asks);
         let controls_flow = asks(Intrinsic::AdvFlowCtl);
@@ -151,7 +152,8 @@ impl RequestCode {
         Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress, overrides, flow_control })
     }
 
-    /// What asks for anything: a field under a mask that is a value, or anything but zero.
+    /// Returns the conditions under which a packet makes a request: a field, a mask, and the value that the masked
+    /// field must have (`None`: any value except zero).
     pub(super) fn conditions(&self) -> Vec<(FieldAt, u32, Option<u32>)> {
         let flow_control = self.flow_control.iter().map(|at| (at.clone(), 1 << 31, None));
         let requests = self.list.iter().map(|r| (r.type_at.clone(), u32::MAX, Some(r.selector)));
@@ -159,7 +161,7 @@ impl RequestCode {
         flow_control.chain(requests).chain(multicast.map(|at| (at.clone(), u32::MAX, None))).collect()
     }
 
-    /// What the lanes of `mask` ask for.
+    /// Returns the requests of the lanes of `mask`.
     #[inline]
     pub(super) fn asked<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv<N>) -> Asked {
         let mut asked = Asked::default();
@@ -193,7 +195,8 @@ impl RequestCode {
         asked
     }
 
-    /// What needs the packet as it came in: resubmits, digests and copies of that.
+    /// Carries out the requests that need the packet as it came in: resubmits, digests and mirror copies of that
+    /// packet. Also flow-control words and requests to the packet generator.
     pub(super) fn make<const N: usize>(
         &self,
         asked: &Asked,
@@ -217,8 +220,8 @@ impl RequestCode {
         }
     }
 
-    /// What needs the packet as it leaves: copies of that, of the lanes of `deparsed`, and multicast of
-    /// those of `sent`.
+    /// Carries out the requests that need the packet as it leaves: mirror copies of the lanes of `deparsed`, and
+    /// multicast of the lanes of `sent`.
     pub(super) fn finish<const N: usize>(
         &self,
         asked: &Asked,
@@ -250,9 +253,9 @@ impl RequestCode {
     }
 }
 
-/// The lanes of a batch, for what is made of them.
+/// Lanes of a batch whose requests are carried out.
 pub(super) struct Lanes<'a, const N: usize> {
-    /// Position in the caller's batch of the first lane.
+    /// Index of the first lane's packet in the caller's batch.
     pub(super) first: u32,
     pub(super) batch: &'a [Pass],
     pub(super) phv: &'a Phv<N>,

@@ -30,7 +30,7 @@ impl Wake {
 pub(super) struct Arm {
     /// `None` if nothing depends on the outcome.
     pub(super) decides: Option<usize>,
-    /// The predicate's place, or that of those which lead nowhere.
+    /// Index of the predicate; the spare one if the outcome decides none.
     pred: usize,
     wake: Wake,
 }
@@ -40,14 +40,14 @@ impl Arm {
         Arm { decides, ..Arm::default() }
     }
 
-    /// Finds what is due: the steps behind the one at `at` with this predicate. `nowhere` is the place of no predicate.
+    /// Finds the steps after step `at` that run under this predicate. `nowhere` is the index of the spare predicate.
     pub(super) fn link(&mut self, at: usize, due: &[u16], nowhere: usize) {
         self.pred = self.decides.unwrap_or(nowhere);
         let steps = due.iter().enumerate().skip(at + 1);
         self.wake = Wake::of(steps.filter(|(_, p)| usize::from(**p) == self.pred).map(|(i, _)| i));
     }
 
-    /// The outcome holds in these lanes of a batch.
+    /// Sets the predicate for these lanes of a batch.
     #[inline(always)]
     pub(super) fn decide(&self, lanes: u64, preds: &mut [u64]) {
         preds[self.pred] = lanes;
@@ -148,7 +148,7 @@ impl Walk {
         set[place.step as usize / 64] &= !(1 << (place.step % 64));
         arms.iter().for_each(|arm| add(&mut set, &arm.wake));
         if self.places.len() >= self.most {
-            // What follows `at` is forgotten with all others.
+            // The successors of `at` are forgotten with all others.
             *self = Walk { most: self.most, words: self.words, ..Walk::new(0) };
             return self.number(set, outcomes);
         }

@@ -13,7 +13,7 @@ use sluice_ir::{
 const DROP_CTL_NO_COPY: u128 = 1;
 
 impl<T: Tracer> Run<'_, T> {
-    /// Runs an action; `entry` is the table and entry that it was found by, `None` on a miss.
+    /// Runs an action. `entry` is the table and the entry that selected the action; `None` on a miss.
     pub(super) fn act(&mut self, call: &ActionCall, entry: Option<(Table, EntryId)>) {
         if self.tracer.watches_reads() {
             self.reads_of_action(call.action);
@@ -67,7 +67,7 @@ impl<T: Tracer> Run<'_, T> {
         }
     }
 
-    /// Writes a field and says so.
+    /// Writes a field and reports the write to the tracer.
     pub(super) fn write(&mut self, field: Field, value: u128, loc: Loc) {
         let old = self.phv.set(self.program, field, value);
         let new = self.phv.field(field);

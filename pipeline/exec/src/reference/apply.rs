@@ -1,4 +1,4 @@
-//! The control block, in program order.
+//! Runs the control block, in program order.
 
 use super::eval::Env;
 use super::trace::Event;

@@ -1,11 +1,11 @@
-//! The ones' complement sum of fields as they follow each other on the wire.
+//! Ones' complement sum of fields in wire order.
 
 use super::{Phv, ROOM};
 use sluice_asic::hash::BitString;
 use sluice_ir::{Field, Program};
 
-/// Ones' complement sum of the 16-bit words that the fields' bits make, joined in order, most significant
-/// bit first; a last incomplete word is filled up with zeros behind.
+/// Returns the ones' complement sum of the 16-bit words that the fields' bits form, joined in order, most significant
+/// bit first. The last word is padded with zeros at its end.
 pub(super) fn ones_complement_sum(program: &Program, phv: &Phv, fields: &[Field]) -> u16 {
     let mut bits = BitString::with_capacity(ROOM);
     for &field in fields {

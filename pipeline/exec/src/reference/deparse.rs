@@ -7,13 +7,13 @@ use sluice_asic::hash::BitString;
 use sluice_ir::{Field, Header, Home};
 
 impl<T: Tracer> Run<'_, T> {
-    /// The bytes of the headers to emit.
+    /// Returns the bytes of the headers to emit.
     pub(super) fn deparse(&mut self) -> Vec<u8> {
         let deparser = &self.program.pipe(self.gress).deparser;
-        // All sums are over what the control block left: no unit sees what another one puts in.
+        // All sums are over the fields as the control block left them: no unit sees the result of another.
         let mut sums = Vec::new();
         for update in deparser.checksums.iter().filter(|u| self.phv.is_valid(u.header)).collect::<Vec<_>>() {
-            // Fields of headers that are not there are not summed.
+            // Fields of invalid headers are not summed.
             let present = |f: &Field| match self.program.fields[*f].home {
                 Home::Header(h) => self.phv.is_valid(h),
                 _ => true,

@@ -1,11 +1,11 @@
-//! Values of expressions, conditions and hashes.
+//! Evaluates expressions, conditions and hashes.
 
 use super::{Phv, ROOM};
 use sluice_asic::alu::{funnel_shift, width_mask};
 use sluice_asic::hash::BitString;
 use sluice_ir::{Cond, Expr, HashData, Program};
 
-/// What an expression can see.
+/// Values that an expression can read.
 pub(super) struct Env<'a> {
     pub(super) program: &'a Program,
     pub(super) phv: &'a Phv,
@@ -14,7 +14,7 @@ pub(super) struct Env<'a> {
 }
 
 impl Env<'_> {
-    /// Value of an expression, within its width.
+    /// Returns the value of an expression, which fits the expression's width.
     pub(super) fn value(&self, expr: &Expr) -> u128 {
         match expr {
             Expr::Const(value, width) => value & width_mask((*width).into()),
@@ -29,7 +29,7 @@ impl Env<'_> {
             }
             Expr::Cast(of, width) => self.value(of) & width_mask((*width).into()),
             Expr::Alu(op, a, b) => op.eval(self.value(a), self.value(b), a.width(self.program).into()),
-            // The verifier has seen that both are at most 32 bits wide.
+            // The verifier has checked that both are at most 32 bits wide.
             Expr::Funnel(high, low, by) => {
                 let width = high.width(self.program).into();
                 funnel_shift(self.value(high) as u64, self.value(low) as u64, (*by).into(), width).into()
@@ -37,7 +37,7 @@ impl Env<'_> {
         }
     }
 
-    /// Whether a condition holds.
+    /// Returns true if a condition holds.
     pub(super) fn holds(&self, cond: &Cond) -> bool {
         match cond {
             Cond::Cmp(op, a, b) => op.holds(self.value(a), self.value(b)),
@@ -48,8 +48,8 @@ impl Env<'_> {
         }
     }
 
-    /// Result of a hash computation: inputs joined most significant bit first, cut to the width, seeded,
-    /// rotated. An impossible function (the verifier refuses it) hashes to 0.
+    /// Returns the result of a hash computation: inputs joined most significant bit first, cut to the width, seeded,
+    /// rotated. An impossible function, which the verifier refuses, hashes to 0.
     pub(super) fn hash(&self, data: &HashData) -> u64 {
         let mut values: Vec<u128> = data.inputs.iter().map(|expr| self.value(expr)).collect();
         for pair in &data.symmetric {

@@ -1,4 +1,4 @@
-//! Table lookup: which entry, and which action it leads to.
+//! Table lookup: finds the entry, and the action that it selects.
 
 use super::Run;
 use super::eval::Env;
@@ -6,15 +6,15 @@ use sluice_control::{Entry, EntryId, TableState, Then};
 use sluice_ir::{ActionCall, Key, KeyValue, MatchKind, Table};
 use std::cmp::Reverse;
 
-/// What a lookup found.
+/// Result of a lookup.
 pub(super) struct Found<'a> {
-    /// The entry that matched; `None` for a miss.
+    /// Entry that matched; `None` for a miss.
     pub(super) entry: Option<EntryId>,
-    /// The group that it named.
+    /// Group that the entry names.
     pub(super) group: Option<u32>,
-    /// The member that it named or that the selector picked.
+    /// Member that the entry names or the selector picked.
     pub(super) member: Option<u32>,
-    /// What runs.
+    /// Action to run, with its arguments.
     pub(super) call: &'a ActionCall,
 }
 
@@ -31,14 +31,14 @@ impl<'a, T> Run<'a, T> {
         }
     }
 
-    /// A hit that leads to a member; without one, the default action runs.
+    /// Returns the result of a hit that selects a member; if there is no such member, the default action runs.
     fn found_member(&self, table: Table, id: EntryId, group: Option<u32>, member: Option<u32>) -> Found<'a> {
         let profile = self.program.tables[table].profile.map(|p| &self.control.profiles[p]);
         let call = profile.and_then(|p| p.members.get(&member?));
         Found { entry: Some(id), group, member, call: call.unwrap_or(&self.control.tables[table].default) }
     }
 
-    /// The entry that wins: longest prefix, then lowest priority number, then oldest.
+    /// Returns the entry that wins: longest prefix, then lowest priority number, then oldest.
     fn best_entry(
         &self,
         table: Table,
@@ -62,7 +62,7 @@ impl<'a, T> Run<'a, T> {
         matching.min_by_key(|(_, e)| (Reverse(prefix_len(e)), e.priority, e.seq))
     }
 
-    /// The member of a group that the packet's hash selects.
+    /// Returns the member of a group that the packet's hash selects.
     fn pick(&self, table: Table, group: u32) -> Option<u32> {
         let profile = self.program.tables[table].profile?;
         let selector = self.program.profiles[profile].selector.as_ref()?;

@@ -8,7 +8,7 @@ use sluice_ir::meter_array::Question;
 use sluice_ir::{Counter, CounterHome, Field, Index, Loc, MeterAccess, Random, Table};
 
 impl<T: Tracer> Run<'_, T> {
-    /// Every generator of the gress gives this pass one number.
+    /// Draws one number for this pass from every random number generator of the gress.
     pub(super) fn draw(&mut self) {
         let own = self.program.randoms.values().zip(self.state.randoms.values_mut());
         self.draws = own
@@ -16,7 +16,7 @@ impl<T: Tracer> Run<'_, T> {
             .collect();
     }
 
-    /// The cell that an index names; `None` if the packet has none, as on a miss.
+    /// Returns the cell that an index names; `None` if there is none, as on a miss.
     pub(super) fn cell(
         &self,
         index: &Index,
@@ -32,7 +32,7 @@ impl<T: Tracer> Run<'_, T> {
         }
     }
 
-    /// One question to a meter; without a cell the answer is 0.
+    /// Runs a meter's cell for the packet and writes the result; without a cell the result is 0.
     pub(super) fn ask(
         &mut self,
         access: &MeterAccess,
@@ -53,14 +53,14 @@ impl<T: Tracer> Run<'_, T> {
         self.write(access.to, answer.into(), loc);
     }
 
-    /// Writes this pass' number of a generator.
+    /// Writes this pass's number of a random number generator to a field.
     pub(super) fn random(&mut self, field: Field, random: Random, loc: Loc) {
         let value = self.draws[random];
         self.tell(&Event::Drew { random, value, loc });
         self.write(field, value.into(), loc);
     }
 
-    /// The counter's cell of the matched entry.
+    /// Returns the counter's cell of the matched entry.
     pub(super) fn counted_entry(&self, counter: Counter, entry: Option<(Table, EntryId)>) -> Option<u128> {
         self.cell(&Index::Entry, self.program.counters[counter].home, &[], entry)
     }

@@ -1,21 +1,21 @@
-//! The reference interpreter: what a program means, executed as plainly as possible.
+//! The reference interpreter: defines what a program means, and executes it as plainly as possible.
 //!
 //! It walks the IR in program order, one packet at a time, looks entries up by linear scan and computes hashes bit by
-//! bit, so that a reader can check it against the meaning of the IR. The fast engine must agree with it. What lives
-//! here: the interpreter and its trace.
+//! bit, so that a reader can check it against the meaning of the IR. The engine must agree with it. Its trace is in
+//! `trace` and `text`.
 //!
-//! Where the IR leaves a choice, it is made here:
-//! - *Parsing.* Parsers see the packet's head, in which bytes that were not captured stand as zeros. A header
-//!   that reaches beyond the head, into the tail, is a partial header.
+//! Where the IR leaves a choice, the interpreter makes it:
+//! - *Parsing.* Parsers see the packet's head, in which bytes that were not captured are zeros. A header that
+//!   reaches beyond the head, into the tail, is a partial header.
 //! - *Errors.* A partial header and a select without a match end parsing. A gress that declares
-//!   `prsr.parser_err` runs its control on what was extracted before; the unparsed rest, the partial header
-//!   included, is payload. Any other gress loses the packet.
+//!   `prsr.parser_err` runs its control on the headers extracted before; the unparsed rest, the partial header
+//!   included, is payload. Any other gress drops the packet.
 //! - *Fuel.* A parser that enters more than [`PARSER_FUEL`] states has run into its hardware timeout.
-//! - *Groups without an active member* in the chosen selector word leave nothing to run: the entry counts as
-//!   hit, and the table's default action runs.
-//! - *A packet that does not go on* keeps the bytes it came with; its deparser does not run, unless a mirror
-//!   copy of what leaves was asked for: then it is deparsed as if it went on.
-//! - *Requests* carry the values that header fields have before the deparser updates checksums.
+//! - *Groups without an active member* in the chosen selector word: the entry counts as hit, and the table's
+//!   default action runs.
+//! - *A packet that does not continue* keeps the bytes with which it entered, because its deparser does not run.
+//!   If it requested a mirror copy of the packet as it leaves, it is deparsed as if it continued.
+//! - *Requests* have the values of header fields from before the deparser updates checksums.
 
 mod act;
 mod apply;
@@ -50,7 +50,7 @@ use sluice_ir::entity::EntityMap;
 use sluice_ir::meter_array::Origin;
 use sluice_ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table};
 
-/// Usual most bits of headers, sums and hash inputs.
+/// Capacity, in bits, for usual headers, sums and hash inputs.
 const ROOM: usize = 1024;
 
 /// Properties of the device that the interpreter cannot derive from the program.

@@ -102,7 +102,7 @@ impl<T: Tracer> Run<'_, T> {
                 }
             }
             ParserOpKind::SubtractChecksum(field, inputs) => {
-                // Taking out is adding the complement.
+                // Subtracting a sum is adding its complement.
                 let out = !ones_complement_sum(self.program, self.phv, inputs);
                 let (rest, carry) = (self.phv.field(*field) as u16).overflowing_add(out);
                 self.write(*field, (rest + u16::from(carry)).into(), op.loc);
@@ -123,7 +123,7 @@ impl<T: Tracer> Run<'_, T> {
                 let value = self.load_counter(*load, op.loc, parsed)?;
                 parsed.pushed.push(std::mem::replace(&mut parsed.counter, value));
             }
-            // The verifier has seen that there is one.
+            // The verifier has checked that the counter stack is not empty.
             ParserOpKind::PopCounter => {
                 parsed.counter = parsed.pushed.pop().unwrap_or_default();
                 self.tell(&Event::ParserCounter { value: parsed.counter, loc: op.loc });
@@ -196,7 +196,7 @@ impl<T: Tracer> Run<'_, T> {
             SelectKey::Lookahead(ahead) => parsed.ahead(head, ahead),
             SelectKey::CounterIsZero => Some((parsed.counter == 0).into()),
             SelectKey::CounterIsNegative => Some((parsed.counter < 0).into()),
-            // The verifier has seen that there is one.
+            // The verifier has checked that an element was extracted.
             SelectKey::Last(stack, position) => {
                 let last = parsed.taken[stack].checked_sub(1);
                 let header = last.and_then(|at| self.program.stacks[stack].headers.get(at))?;

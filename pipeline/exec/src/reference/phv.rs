@@ -102,7 +102,7 @@ fn intrinsic_input(which: Intrinsic, input: &PassIn, bytes: u32) -> u128 {
         Intrinsic::EgressCos => input.cos.into(),
         Intrinsic::DeflectionFlag => input.deflected.into(),
         Intrinsic::EnqCongestStat => input.enq_congest_stat.into(),
-        // Written after parsing, or zero at first.
+        // Set after parsing, or zero at the start.
         _ => 0,
     }
 }

@@ -31,7 +31,7 @@ impl<T: Tracer> Run<'_, T> {
         for primitive in &program.actions[action].body {
             let loc = primitive.loc;
             match &primitive.kind {
-                // Moving a stack's elements moves also those that are not valid.
+                // A move of a stack's elements includes those that are not valid.
                 PrimitiveKind::Set(dst, Expr::Field(src)) if self.in_stack(*dst) && self.in_stack(*src) => {}
                 PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => self.reads_of(value, loc),
                 PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {

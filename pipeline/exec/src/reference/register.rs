@@ -124,7 +124,8 @@ impl Access<'_> {
             }
             CellValue::Remainder(a, b) => {
                 let (a, b) = (self.dividing(a), self.dividing(b));
-                // Towards minus infinity: the divisor's sign, or 0; by zero the dividend.
+                // The remainder of a division that rounds towards minus infinity has the divisor's sign or is 0; modulo
+                // 0 is the dividend.
                 let rest = if b == 0 { a } else { a - b * a.div_euclid(b) };
                 (if rest != 0 && b < 0 { rest + b } else { rest }) as u32 & 0xffff
             }
@@ -158,7 +159,7 @@ impl Access<'_> {
         let lane = |i: u32| (source >> (i * bits)) as u32 & full;
         let taking_part = (0..lanes).filter(|i| mask >> i & 1 == 1);
         let largest = matches!(what.op, LaneOp::Max8 | LaneOp::Max16);
-        // `max_by_key` gives the last of equal ones.
+        // `max_by_key` returns the last of equal lanes.
         let best = taking_part.max_by_key(|&i| if largest { lane(i) } else { full - lane(i) });
         self.found = Found::default();
         let Some(index) = best else { return };
@@ -189,7 +190,7 @@ impl Access<'_> {
                 let (a, b) = (self.value(a), self.value(b));
                 let signed = |value: u64| {
                     let spare = 64 - self.format.half_bits();
-                    // Order is kept by moving the lowest number to zero.
+                    // Moving the lowest number to zero keeps the order.
                     (((value << spare) as i64 >> spare) as u64 ^ 1 << 63).into()
                 };
                 match sense {

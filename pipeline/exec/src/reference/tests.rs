@@ -1,4 +1,4 @@
-//! What the interpreter does to packets of the sample router, byte by byte.
+//! Effects of the interpreter on packets of the sample router, byte by byte.
 
 use super::*;
 use crate::packet::HeadLayout;
@@ -57,7 +57,7 @@ fn configured(program: &Program) -> ControlState {
     control
 }
 
-/// Ethernet and IPv4 with a right checksum, then four payload bytes.
+/// Returns Ethernet and IPv4 headers with a correct checksum, then four payload bytes.
 fn ipv4(src: [u8; 4], dst: [u8; 4], proto: u8, ttl: u8) -> Vec<u8> {
     let mut ip = vec![0x45, 0, 0, 24, 0x12, 0x34, 0x40, 0, ttl, proto, 0, 0];
     ip.extend(src);
@@ -163,7 +163,7 @@ fn lower_priority_wins_and_direct_counters_count_its_entry() {
     let mut b = bench();
     let denied = ipv4([192, 0, 2, 66], [10, 2, 3, 4], 6, 64);
     let (out, bytes) = b.send(Gress::Ingress, &denied, 7);
-    // The last label of the pass is the reason; the route had been found before.
+    // The last label of the pass is the reason; before, the route was found.
     assert_eq!(out.verdict, label("acl_deny"));
     assert_eq!(bytes.len(), denied.len() + 7);
     b.send(Gress::Ingress, &ipv4([192, 0, 2, 1], [10, 2, 3, 4], 6, 64), 0);

@@ -26,7 +26,7 @@ pub(super) enum Space {
 }
 
 impl Space {
-    /// True if two gresses may use the same name for different entities.
+    /// Returns true if two gresses may use the same name for different entities.
     pub(super) const fn per_gress(self) -> bool {
         matches!(self, Space::Field | Space::Header | Space::State | Space::Stack)
     }

@@ -1,4 +1,4 @@
-//! The text form: round trips, one program as its text, and messages.
+//! The text form: round trips, one program as its text, and error messages.
 
 use super::strategy::programs;
 use super::{parse, print};
@@ -140,7 +140,7 @@ fn comments_line_endings_and_order_do_not_matter() {
     assert_eq!(parse(&format!("{head}{pipes}{declarations}")).unwrap(), program);
 }
 
-/// The message for `ROUTER` with `from` replaced by `to`.
+/// Returns the error message for `ROUTER` with `from` replaced by `to`.
 fn message(from: &str, to: &str) -> String {
     assert!(ROUTER.contains(from), "{from}");
     parse(&ROUTER.replacen(from, to, 1)).unwrap_err().to_string()

@@ -13,13 +13,13 @@
 //! declared once, and is as wide as on Tofino 2. A stack has elements, all of one layout, and no header is in
 //! two stacks. Port metadata belongs to ingress.
 //!
-//! **Values** (`values`). Constants and casts are 1 to 128 bits wide, and constants fit. A slice lies within
+//! **Values** (`values`). Constants and casts are 1 to 128 bits wide, and constants fit. A slice is within
 //! its value. A parameter exists and is used with its width. Both operands of an ALU operation are equally
 //! wide, except a shift's amount.
 //!
 //! **Parser** (`parser`). Loops end: every repetition extracts an element of a stack, or counts with the
 //! parser counter and selects on it. Each arm of a select has one value and mask per key; values fit their
-//! key and lie within their mask; a state with arms has a key. Header fields that are selected on or
+//! key and are within their mask; a state with arms has a key. Header fields that are selected on or
 //! checksummed were extracted on every path, and so was the last element of a stack that is selected on.
 //! Metadata cannot be a key; intrinsic fields can, if the hardware fills them before parsing. No header is
 //! extracted twice on a path. A parser sets only metadata, from a constant, from a field of the same width

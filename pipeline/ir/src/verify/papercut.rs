@@ -138,7 +138,7 @@ fn unwritten(p: &Program, gress: Gress, cfg: &Cfg, d: &mut Vec<Diag>) {
             let text = format!("metadata field `{}` is read but never written: it is always 0", data.name);
             d.push(
                 Diag::warning(data.loc, text)
-                    .help("write it in the parser or in an earlier action it is read"),
+                    .help("write it in the parser, or in an action before it is read"),
             );
         }
     }

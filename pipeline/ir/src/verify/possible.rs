@@ -10,7 +10,7 @@ const MAX_SETS: usize = 4096;
 pub(super) enum Possible {
     /// Exactly these sets; empty if no packet reaches the point.
     Exact(BTreeSet<u128>),
-    /// Any set that contains `must` and lies within `may`.
+    /// Any set that contains `must` and is contained in `may`.
     Between { must: u128, may: u128 },
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a set of sets allows, its widened form allows too, through every step.
+        /// A set that a value allows is also allowed by its widened form, after every step.
         #[test]
         fn widening_never_loses_a_set(a in proptest::collection::vec(0u128..64, 1..9), bit in 0u32..6, valid: bool) {
             let header = 1u128 << bit;

@@ -1,4 +1,4 @@
-//! One clean program, and what the verifier says when it is changed.
+//! A program without mistakes, and the verifier's diagnostics after changes of it.
 
 use super::{for_chip, has_errors, verify};
 use crate::entity::Entity;
@@ -8,7 +8,7 @@ use crate::{Expr, Field, ParserState, Program};
 use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 
-/// No finding on any chip.
+/// A program without diagnostics on any chip.
 const CLEAN: &str = r#"program clean;
 header eth : ingress { bit<48> dst; bit<48> src; bit<16> ether_type; }
 header ipv4 : ingress { bit<8> ttl; bit<8> protocol; bit<16> hdr_checksum; bit<32> dst; }
@@ -105,7 +105,7 @@ fn show(diags: &[super::Diag]) -> String {
     diags.iter().map(|d| format!("{d}\n")).collect()
 }
 
-/// A section of `mistakes.txt`: what is done to `CLEAN`, on which chip if any, and what is found.
+/// A section of `mistakes.txt`: the changes of `CLEAN`, the chip if there is one, and the expected diagnostics.
 struct Mistake<'t> {
     title: &'t str,
     chip: Option<&'t str>,
@@ -139,7 +139,7 @@ fn the_clean_program_is_clean() {
     assert_eq!(show(&for_chip(&clean, &ChipSpec::tofino2())), "");
 }
 
-/// Each mistake of the file is found in full and nothing else; when this fails it prints what is found now.
+/// Each mistake of the file gives exactly the expected diagnostics. On a failure the test prints the actual ones.
 #[test]
 fn mistakes_are_found() {
     let mut wrong = String::new();

@@ -293,10 +293,10 @@ fn what_a_table_has_no_room_for_is_refused_when_the_setup_is_made() {
     let far = |far: u32| position(0, vec![by(far, &[4, 5])], far);
     assert_eq!(refused("conga", &["leaves=16"], &far(14)), "");
     let found = refused("conga", &["leaves=16"], &far(15));
-    assert_eq!(found, "program `conga` cannot stand here: leaf 16 is beyond leaves=16; raise it");
+    assert_eq!(found, "program `conga` cannot run here: leaf 16 is beyond leaves=16; raise it");
     assert_eq!(refused("hula", &["tors=4"], &far(2)), "");
     let found = refused("hula", &["tors=4"], &far(3));
-    assert_eq!(found, "program `hula` cannot stand here: ToR 4 is beyond tors=4; raise it");
+    assert_eq!(found, "program `hula` cannot run here: ToR 4 is beyond tors=4; raise it");
     // Three groups, each with an uplink in common with each other one.
     let rings = position(0, vec![by(1, &[4, 5]), by(2, &[5, 6]), by(3, &[6, 4])], 1);
     assert_eq!(refused("drill", &["banks=3"], &rings), "");
@@ -304,7 +304,7 @@ fn what_a_table_has_no_room_for_is_refused_when_the_setup_is_made() {
     let found = refused("drill", &["banks=2"], &rings);
     assert_eq!(
         found,
-        "program `drill` cannot stand here: group 3 has uplinks in common with groups of all 2 banks of memories; \
+        "program `drill` cannot run here: group 3 has uplinks in common with groups of all 2 banks of memories; \
          raise `banks`, or set remember=false"
     );
 }

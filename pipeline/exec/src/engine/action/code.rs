@@ -5,14 +5,14 @@ use super::{ActionCode, ArgWord, MoveBits, Op};
 use crate::engine::batch::Slot;
 use crate::engine::field::{FieldAt, ones};
 
-/// The low `width` bits.
+/// Returns the low `width` bits of `v`.
 pub(super) fn cut(v: u128, width: u16) -> u128 {
     v & sluice_asic::alu::width_mask(u32::from(width))
 }
 
 impl ActionCode {
-    /// Appends an operation, merged with the one before when both put constants into one container, or
-    /// neighbouring bits of one container into another.
+    /// Appends an operation. It is merged with the previous one if both write constants to one container, if both move
+    /// bits between the same containers by the same shift, or if both write argument words with adjacent numbers.
     pub(super) fn push(&mut self, op: Op) {
         match (self.ops.last_mut(), &op) {
             (Some(Op::Const { slot: s0, keep: k0, value: v0 }), Op::Const { slot, keep, value })
@@ -36,7 +36,7 @@ impl ActionCode {
         }
     }
 
-    /// Makes one operation of constants, and of moves, that follow each other. The order stays.
+    /// Replaces each run of adjacent constants, and of adjacent moves, by one operation. The order of the writes stays.
     pub(super) fn fuse(&mut self) {
         let ops = std::mem::take(&mut self.ops);
         let fusible = |op: &Op| matches!(op, Op::Const { .. } | Op::Move { .. });
@@ -59,7 +59,7 @@ impl ActionCode {
         }
     }
 
-    /// The argument word with these bits of a parameter, made if there is none.
+    /// Returns the number of the argument word with these bits of a parameter; adds the word if there is none.
     pub(super) fn arg(&mut self, param: u16, l: Leaf, lo: u8, width: u8, at: u8) -> u16 {
         let word = arg_word(param, l, lo, width, at);
         match self.args.iter().position(|w| *w == word) {
@@ -91,7 +91,7 @@ impl ActionCode {
                 let to_bit = d.at + (first - l.lo - lo) as u8;
                 let mask = ones((end - first) as u8) << to_bit;
                 let (right, left) = (from_bit.saturating_sub(to_bit), to_bit.saturating_sub(from_bit));
-                // Other bits of the piece itself are kept: they come from other containers.
+                // Keeps the piece's other bits, because other moves fill them from other containers.
                 let keep = d.keep | d.mask() << d.at & !mask;
                 self.push(Op::Move { slot: d.slot, keep, src: s.slot, right, left, mask });
                 filled |= mask;
@@ -103,7 +103,7 @@ impl ActionCode {
         }
     }
 
-    /// The only operation, if it puts a constant into one container.
+    /// Returns the only operation, if the action has one and it writes a constant to one container.
     pub(in crate::engine) fn only_constant(&self) -> Option<(Slot, u32, u32)> {
         match self.ops.as_slice() {
             [Op::Const { slot, keep, value }] => Some((*slot, *keep, *value)),
@@ -111,7 +111,7 @@ impl ActionCode {
         }
     }
 
-    /// The operations, if they all are moves.
+    /// Returns the moves, if all operations are moves.
     pub(in crate::engine) fn only_moves(&self) -> Option<Box<[MoveBits]>> {
         match self.ops.as_slice() {
             [Op::Moves(list)] => Some(list.clone()),
@@ -120,7 +120,7 @@ impl ActionCode {
         }
     }
 
-    /// Argument words of an entry.
+    /// Returns the number of argument words of an entry.
     pub(in crate::engine) fn arg_words(&self) -> usize {
         self.args.len()
     }

@@ -1,4 +1,4 @@
-//! Counters that actions count in.
+//! Counter operations of actions.
 
 use super::{Effects, EntryOf, Source, value};
 use crate::engine::batch::{Phv, for_lanes};
@@ -8,7 +8,7 @@ use sluice_control::cells::Cells;
 use sluice_ir::entity::Entity;
 use sluice_ir::{Counter, CounterKind};
 
-/// Counts in the cell that an index says.
+/// Counts each lane's packet in the cell that `index` gives.
 #[inline(never)]
 pub(super) fn count_at<const N: usize>(
     (counter, kind): (u32, CounterKind),
@@ -29,7 +29,7 @@ pub(super) fn count_at<const N: usize>(
     }
 }
 
-/// Counts in the cell of the entry that was found.
+/// Counts each lane's packet in the cell of the entry that the lookup matched.
 #[inline(never)]
 pub(super) fn count_entry<const N: usize>(
     (counter, kind): (u32, CounterKind),
@@ -41,7 +41,7 @@ pub(super) fn count_entry<const N: usize>(
     for_lanes::<N>(mask, |l| count(cells, kind, entry.entry[l], bytes[l]));
 }
 
-/// Counts in a cell that is no plain sum.
+/// Counts each lane's packet in a cell with a layout; `index` `None`: in the matched entry's cell.
 #[inline(never)]
 pub(super) fn count_cell<const N: usize>(
     (counter, layout): (u32, &CounterLayout),

@@ -1,4 +1,4 @@
-//! Actions as Rust.
+//! Writes actions as Rust.
 
 use super::{ActionCode, ArgRun, CarryAlu, Op, Source, WideAlu, WideSource, Word};
 use crate::engine::batch::Slot;
@@ -9,23 +9,23 @@ use crate::engine::register::{AccessPlan, CellAt, Operand, Work};
 use sluice_asic::alu::AluOp;
 use sluice_ir::CounterKind;
 
-/// Writes actions.
+/// Writer of actions as Rust.
 pub(in crate::engine) struct ActionText<'a> {
     pub(in crate::engine) hashes: &'a [HashPlan],
     pub(in crate::engine) accesses: &'a [AccessPlan],
 }
 
-/// The entry that an action runs for.
+/// Entry for which an action runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Entry {
-    /// None: there are no argument words.
+    /// No entry, so there are no argument words.
     None,
-    /// `h`, what a table found.
+    /// `h`, the result of the table's lookup.
     Matched,
 }
 
 impl Entry {
-    /// Its number.
+    /// Returns the Rust expression of the entry's index.
     const fn number(self) -> &'static str {
         match self {
             Entry::None => "u32::MAX",
@@ -108,7 +108,7 @@ impl ActionText<'_> {
         }
     }
 
-    /// The value of a hash.
+    /// Returns the Rust expression of a hash.
     fn hash(&self, plan: u32) -> String {
         match self.hashes.get(plan as usize) {
             Some(HashPlan::Copy(p, mask)) => {
@@ -123,7 +123,7 @@ impl ActionText<'_> {
         }
     }
 
-    /// An access to a register or meter.
+    /// Writes an access to a register or meter.
     fn access(&self, out: &mut Out, plan: u32, entry: Entry) {
         let Some(access) = self.accesses.get(plan as usize) else { return };
         let cell = match access.index {
@@ -155,7 +155,7 @@ fn arg(word: u16) -> String {
     format!("a[{word}]")
 }
 
-/// A word of action data.
+/// Returns the Rust expression of a word of action data.
 fn word(word: Word) -> String {
     match word {
         Word::Const(value) => format!("{value:#x}"),
@@ -164,7 +164,7 @@ fn word(word: Word) -> String {
     }
 }
 
-/// A constant that is in its place.
+/// Writes a constant to its bits of a word.
 fn constant(out: &mut Out, slot: Slot, keep: u32, value: u32) {
     let value = out.constant(value);
     out.deposit(slot, keep, &value);
@@ -192,17 +192,17 @@ fn wide_source(source: &WideSource) -> String {
     }
 }
 
-/// Bits of a word to another.
+/// Writes a move of bits from one word to another.
 fn moved(out: &mut Out, (slot, keep): (Slot, u32), (src, right, left, mask): (Slot, u8, u8, u32)) {
     out.deposit(slot, keep, &format!("(w[{src}].get() >> {right} << {left} & {mask:#x})"));
 }
 
-/// A result to its place.
+/// Writes a result to its bits of a word.
 fn place(out: &mut Out, to: Piece, result: &str) {
     out.deposit(to.slot, to.keep, &format!("(({result} & {:#x}) << {})", to.mask(), to.at));
 }
 
-/// A sum or difference over two words.
+/// Writes a sum or difference of two numbers of two words each.
 fn sum(out: &mut Out, carry: &CarryAlu) {
     let mut of = |[low, high]: [Source; 2]| {
         format!("(u64::from({}) << 32 | u64::from({}))", source(out, high), source(out, low))

@@ -1,4 +1,4 @@
-//! From actions to their operations: sources, argument words, merged constants and moves.
+//! Lowers actions to operations: sources, argument words, merged constants and moves.
 
 use super::code::cut;
 use super::{ActionCode, CarryAlu, Op, Source, WideAlu, WideSource, Word};
@@ -16,7 +16,7 @@ use sluice_ir::{
     Random, Register, RegisterAccess,
 };
 
-/// A leaf of an expression: `width` bits from bit `lo` of a base value.
+/// Leaf of an expression: `width` bits of a base value from bit `lo` on.
 #[derive(Clone, Copy)]
 pub(in crate::engine) struct Leaf {
     pub(in crate::engine) base: Base,
@@ -31,7 +31,7 @@ pub(in crate::engine) enum Base {
     Param(u16),
 }
 
-/// The leaf that an expression without operations is.
+/// Returns the leaf for an expression without operations; `None` if the expression has an operation.
 pub(in crate::engine) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
     Some(match e {
         Expr::Const(v, w) => Leaf { base: Base::Const(*v), lo: 0, width: *w },
@@ -50,7 +50,7 @@ pub(in crate::engine) fn leaf(program: &Program, e: &Expr) -> Option<Leaf> {
     })
 }
 
-/// What lowering an action needs to know.
+/// Program that an action is lowered from, and the tables that lowering extends.
 pub(in crate::engine) struct Lowering<'a, 'p> {
     pub(in crate::engine) program: &'a Program,
     pub(in crate::engine) slots: &'a mut SlotMap<'p>,
@@ -61,18 +61,18 @@ pub(in crate::engine) struct Lowering<'a, 'p> {
 /// Registers as lowered so far.
 #[derive(Default)]
 pub(in crate::engine) struct Registers {
-    /// How the chip does each register's actions.
+    /// Mapping of each register's actions to the stateful ALU.
     pub(in crate::engine) mapped: EntityMap<Register, Mapped>,
-    /// Every access, in order of lowering.
+    /// All accesses, in the order in which they were lowered.
     pub(in crate::engine) plans: Vec<AccessPlan>,
-    /// Generators of random numbers that the gress has.
+    /// Random number generators of the gress.
     pub(in crate::engine) randoms: Vec<Random>,
-    /// Accesses count what their comparisons say.
+    /// True if accesses count the outcomes of their comparisons, for coverage.
     pub(in crate::engine) covered: bool,
 }
 
 impl Lowering<'_, '_> {
-    /// Copies a validity bit.
+    /// Lowers a copy of a validity bit.
     fn copy_valid(&mut self, code: &mut ActionCode, to: Header, from: Header) {
         let (Some((slot, bit)), Some((src, at))) =
             (self.slots.valid_target(to), self.slots.valid_source(from))
@@ -155,7 +155,7 @@ impl Lowering<'_, '_> {
         Ok(code)
     }
 
-    /// Value and mask as words of action data, piece by piece.
+    /// Lowers a set under a mask: value and mask become words of action data, one for each piece of the field.
     fn set_masked(
         &mut self,
         code: &mut ActionCode,
@@ -166,7 +166,7 @@ impl Lowering<'_, '_> {
         let to = self.slots.target(dst);
         let data = |e| leaf(self.program, e).filter(|l| !matches!(l.base, Base::Field(_)));
         let (Some(value), Some(mask_leaf)) = (data(value), data(mask)) else {
-            return Err(LowerError::new("a set under a mask takes action data only"));
+            return Err(LowerError::new("value and mask of a masked set must be action data"));
         };
         let flag = matches!(mask, Expr::Param(_, 1));
         for p in &to.pieces {
@@ -185,7 +185,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// The layout of a counter whose cells are no plain sums.
+    /// Returns the layout of a counter's cells; `None` if they are plain sums.
     fn special(&self, counter: Counter) -> Result<Option<Box<CounterLayout>>, LowerError> {
         let data = &self.program.counters[counter];
         if data.cell.is_plain() {
@@ -195,7 +195,7 @@ impl Lowering<'_, '_> {
         Ok(Some(Box::new(layout)))
     }
 
-    /// Computes a hash where it is needed; returns its position.
+    /// Adds a computation of a hash, one for each use; returns its index.
     fn hash(&mut self, hash: Hash) -> Result<u32, LowerError> {
         self.hashes.push(HashPlan::new(self.program, hash, self.slots)?);
         Ok(self.hashes.len() as u32 - 1)
@@ -241,7 +241,7 @@ impl Lowering<'_, '_> {
         self.registers.plans.push(plan);
     }
 
-    /// An access to a register, with the operands that the action itself uses.
+    /// Lowers an access to a register, with the operands that its action uses.
     fn register(&mut self, code: &mut ActionCode, access: &RegisterAccess) -> Result<(), LowerError> {
         let register = self.program.register_actions[access.action].register;
         let mapped = &self.registers.mapped[register];
@@ -271,7 +271,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// `dst = value`.
+    /// Lowers `dst = value`.
     pub(in crate::engine) fn set(
         &mut self,
         code: &mut ActionCode,
@@ -313,7 +313,7 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// `dst = (high ++ low) >> by`.
+    /// Lowers `dst = (high ++ low) >> by`.
     fn funnel(
         &mut self,
         code: &mut ActionCode,
@@ -323,7 +323,9 @@ impl Lowering<'_, '_> {
     ) -> Result<(), LowerError> {
         let (Some(to), by @ 0..64) = (to.single(), by) else {
             let name = &self.program.fields[dst].name;
-            return Err(LowerError::new(format!("`{name}` is funnel-shifted, but not one whole container")));
+            return Err(LowerError::new(format!(
+                "`{name}` is the target of a funnel shift, but not one whole container"
+            )));
         };
         let (high, low) = (self.narrow(code, high)?, self.narrow(code, low)?);
         code.push(Op::Funnel { to, high, low, by: by as u8 });
@@ -346,7 +348,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// A leaf of at most 32 bits that lies in one column.
+    /// Returns the source for a leaf of at most 32 bits in one column; an error for any other expression.
     pub(in crate::engine) fn narrow(
         &mut self,
         code: &mut ActionCode,
@@ -356,7 +358,7 @@ impl Lowering<'_, '_> {
         self.narrow_leaf(code, l)
     }
 
-    /// The low 32 bits of a leaf of at most 64, and the rest.
+    /// Returns the low 32 bits of a leaf of at most 64, and the bits above them (0 if there are none).
     fn halves(&mut self, code: &mut ActionCode, e: &Expr) -> Result<[Source; 2], LowerError> {
         let l = leaf(self.program, e).ok_or_else(|| LowerError::new("an operand is itself an operation"))?;
         let low = self.narrow_leaf(code, Leaf { width: l.width.min(32), ..l })?;
@@ -391,7 +393,8 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// An index: hash distribution gathers it from any containers, here a column of its own does.
+    /// Returns the source of an index. The chip's hash distribution gathers an index from any containers; here, a
+    /// scratch column gathers an index of several pieces.
     fn index(&mut self, code: &mut ActionCode, e: &Expr) -> Result<Source, LowerError> {
         match (self.narrow(code, e), leaf(self.program, e)) {
             (Err(_), Some(l @ Leaf { base: Base::Field(f), width: ..=32, .. })) => {
@@ -423,7 +426,7 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// The pieces of a number in two containers, low part first.
+/// Returns the pieces of a field in two containers of which the low one has 32 bits; `None` for any other field.
 fn low_and_high(to: &FieldAt) -> Option<[Piece; 2]> {
     let part = |lo: u8| to.pieces.iter().find(|p| p.lo == lo).copied();
     let (low, high) = (part(0)?, part(32)?);

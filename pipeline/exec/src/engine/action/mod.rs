@@ -22,7 +22,7 @@ use sluice_asic::counter::CounterLayout;
 use sluice_ir::entity::Entity;
 use sluice_ir::{CounterKind, Label};
 
-/// A value right-aligned in 32 bits.
+/// Value of at most 32 bits, right-aligned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Source {
     Column {
@@ -35,7 +35,7 @@ pub(super) enum Source {
     Arg(u16),
 }
 
-/// A value of any width.
+/// Value of any width.
 #[derive(Clone, Debug)]
 pub(super) enum WideSource {
     Field {
@@ -61,7 +61,7 @@ pub(super) struct WideAlu {
     b: WideSource,
 }
 
-/// A sum or difference in two containers of 32 bits, low part first.
+/// Sum or difference of a field in two containers, low part first; the low part has 32 bits.
 #[derive(Clone, Debug)]
 pub(super) struct CarryAlu {
     subtract: bool,
@@ -70,7 +70,7 @@ pub(super) struct CarryAlu {
     b: [Source; 2],
 }
 
-/// A container operation. `keep` are the bits of the destination that stay.
+/// Operation on containers. `keep` masks the bits of the destination that do not change.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     Const {
@@ -83,11 +83,10 @@ pub(super) enum Op {
         keep: u32,
         word: u16,
     },
-    /// Constants, and moves, that follow each other: dispatched once. Each is column, bits that stay, value; a move
-    /// also has its source, both shifts and its mask.
+    /// Adjacent constants, dispatched once; `Moves` are adjacent moves. A constant has its column, `keep` and value.
     Consts(Box<[(Slot, u32, u32)]>),
     Moves(Box<[MoveBits]>),
-    /// Neighbouring argument words to as many containers: a lane's words are found once.
+    /// Argument words with adjacent numbers, each to its container. A lane's words are looked up once.
     Args(ArgRun),
     /// `(src >> right << left) & mask` deposited; one of the shifts is zero.
     Move {
@@ -106,7 +105,7 @@ pub(super) enum Op {
     },
     Wide(Box<WideAlu>),
     Carry(Box<CarryAlu>),
-    /// Two values side by side, shifted right by less than their joint width.
+    /// Concatenation of two values, shifted right by less than its width.
     Funnel {
         to: Piece,
         high: Source,
@@ -126,20 +125,20 @@ pub(super) enum Op {
         counter: u32,
         kind: CounterKind,
     },
-    /// An access to a register or meter: position of its plan.
+    /// Access to a register or meter, by the index of its plan.
     Access {
         plan: u32,
     },
     Drop {
         label: u32,
     },
-    /// Counts in cells that wrap, or other lengths than the packets'; `None` is the matched entry's cell.
+    /// Counts in cells that wrap, or with adjusted packet lengths; `None` is the matched entry's cell.
     CountCell {
         counter: u32,
         layout: Box<CounterLayout>,
         index: Option<Source>,
     },
-    /// A random number: position among those that the gress draws.
+    /// Random number, by the index of its generator among those of the gress.
     Random {
         draw: u32,
         to: Box<FieldAt>,
@@ -150,7 +149,8 @@ pub(super) enum Op {
         to: Box<FieldAt>,
         lo: u16,
     },
-    /// The bits of `bits` that the mask has are set to the value's; both stand where they go.
+    /// Sets the column bits that are in both `bits` and `mask` to those of `value`. Both words are shifted to the
+    /// column's bits.
     Masked {
         slot: Slot,
         bits: u32,
@@ -160,8 +160,8 @@ pub(super) enum Op {
 }
 
 impl Op {
-    /// This operation on argument words and the one that puts `word` into a container, as one, if they are
-    /// neighbours. Each has its container, so that their order does not count.
+    /// Returns this operation joined with one that writes argument word `word` to a container; `None` if the words are
+    /// not adjacent. Each word has its own container, so the order of the writes does not matter.
     fn args_with(&self, slot: Slot, keep: u32, word: u16) -> Option<Op> {
         let run = match self {
             Op::Arg { slot, keep, word } => {
@@ -176,7 +176,7 @@ impl Op {
     }
 }
 
-/// An [`Op::Move`].
+/// Fields of an [`Op::Move`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MoveBits {
     pub(super) slot: Slot,
@@ -196,8 +196,8 @@ impl MoveBits {
     }
 }
 
-/// Neighbouring argument words from `first` on, each with the container that it goes to and the bits of it that
-/// stay.
+/// Argument words with adjacent numbers from `first` on, each with its container and the bits of the container that do
+/// not change.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ArgRun {
     first: u16,
@@ -208,7 +208,7 @@ pub(super) struct ArgRun {
 impl ArgRun {
     const MOST: usize = 4;
 
-    /// The run with one word more, if that is its neighbour and there is room.
+    /// Returns the run with one more word; `None` if the word is not adjacent or the run is full.
     fn with(mut self, slot: Slot, keep: u32, word: u16) -> Option<ArgRun> {
         let at =
             self.to.get_mut(usize::from(self.len)).filter(|_| word == self.first + u16::from(self.len))?;
@@ -229,7 +229,7 @@ impl ArgRun {
         }
     }
 
-    /// `K` words to containers; of `WHOLE` ones nothing stays.
+    /// Writes `K` words to their containers. With `WHOLE`, no container keeps any bits.
     #[inline(always)]
     fn words<const N: usize, const K: usize, const WHOLE: bool>(
         &self,
@@ -249,24 +249,24 @@ impl ArgRun {
     }
 }
 
-/// A word of action data, in place.
+/// Word of action data, shifted to the bits of its container.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Word {
     Const(u32),
     /// Argument word of the entry.
     Arg(u16),
-    /// All bits, or none: an argument word of one bit.
+    /// All ones or zero, from an argument word of one bit.
     Flag(u16),
 }
 
-/// Where a parameter's bits go in an argument word.
+/// Bits of a parameter in an argument word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ArgWord {
     param: u16,
-    /// First bit of the parameter.
+    /// Lowest bit of the parameter.
     lo: u16,
     width: u8,
-    /// First bit of the word.
+    /// Bit of the word for the parameter's bit `lo`.
     at: u8,
 }
 
@@ -275,35 +275,35 @@ struct ArgWord {
 pub(super) struct ActionCode {
     pub(super) ops: Vec<Op>,
     args: Vec<ArgWord>,
-    /// It accesses the cell of the entry that was found.
+    /// True if the action accesses the cell of the matched entry.
     pub(super) uses_entry: bool,
 }
 
-/// What running an action touches besides the PHV.
+/// Data other than the PHV that an action reads or changes.
 pub(super) struct Effects<'a> {
     pub(super) hashes: &'a [HashPlan],
     pub(super) accesses: &'a [AccessPlan],
-    /// Accesses that wait for the end of the stage, per register that needs it.
+    /// Noted accesses of each array with several users; the last element is for accesses that run at once.
     pub(super) notes: &'a mut [Notes],
     pub(super) state: &'a mut State,
     /// Length of each lane's packet.
     pub(super) bytes: &'a [u32; 64],
     /// Label of each lane in `dropped`, plus one.
     pub(super) labels: &'a mut [u32; 64],
-    /// Lanes that an action gave a label.
+    /// Lanes that an action dropped with a label.
     pub(super) dropped: u64,
-    /// The data plane's clock in ns at each lane's entry.
+    /// Time of each lane's entry, in ns of the data plane's clock.
     pub(super) now: &'a [u64; 64],
-    /// What each generator of random numbers gives each lane.
+    /// Number that each random number generator drew for each lane.
     pub(super) random: &'a [[u32; 64]],
 }
 
 /// Argument words and matched entry of each lane.
 pub(super) struct EntryOf<'a> {
     pub(super) args: &'a [u32],
-    /// First argument word of each lane.
+    /// Index of each lane's first argument word.
     pub(super) base: &'a [u32; 64],
-    /// Direct-counter index of each lane; `u32::MAX` on a miss.
+    /// Index of each lane's matched entry, for direct arrays; `u32::MAX` on a miss.
     pub(super) entry: &'a [u32; 64],
 }
 
@@ -314,7 +314,7 @@ impl EntryOf<'_> {
     }
 }
 
-/// A label that an action set, from the lane's label word.
+/// Returns the label of a lane's label word; `None` for 0.
 pub(super) fn label_of(word: u32) -> Option<Label> {
     word.checked_sub(1).map(|i| Label::new(i as usize))
 }

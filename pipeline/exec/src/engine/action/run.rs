@@ -1,4 +1,4 @@
-//! Actions run: every operation over all lanes that are due.
+//! Runs actions: each operation over all lanes of a mask.
 
 use super::ActionCode;
 use super::code::cut;
@@ -21,7 +21,8 @@ pub(in crate::engine) fn run<const N: usize>(
     run_ops::<N>(&code.ops, mask, phv, entry, fx);
 }
 
-/// The same, in line: for one packet a call costs as much as the few operations of an action.
+/// Runs an action's operations. Inlined, because for one packet a call costs as much as the few operations of an
+/// action.
 #[inline(always)]
 pub(in crate::engine) fn run_ops<const N: usize>(
     ops: &[Op],
@@ -65,8 +66,7 @@ pub(in crate::engine) fn run_ops<const N: usize>(
     }
 }
 
-/// Operations that few actions have. Out of line, as all that is more than moving bits: what stands in line takes
-/// registers from every operation.
+/// Runs operations that few actions have. Not inlined, because inlined code takes registers from every operation.
 #[inline(never)]
 fn rare<const N: usize>(op: &Op, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>, fx: &mut Effects<'_>) {
     match op {
@@ -93,7 +93,7 @@ fn rare<const N: usize>(op: &Op, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>, f
     }
 }
 
-/// An access to a register or meter.
+/// Performs or notes an access to a register or meter.
 #[inline(never)]
 fn access<const N: usize>(plan: u32, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>, fx: &mut Effects<'_>) {
     let access = &fx.accesses[plan as usize];
@@ -101,7 +101,7 @@ fn access<const N: usize>(plan: u32, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_
     access.run::<N>(plan, mask, phv, entry, fx.hashes, stamps, fx.state, fx.notes);
 }
 
-/// A set under a mask. Out of line: few actions have one.
+/// Sets bits under a mask. Not inlined, because few actions have such a set.
 #[inline(never)]
 fn masked<const N: usize>(
     column: &Column<N>,
@@ -188,7 +188,7 @@ fn alu<const N: usize>(
     entry: &EntryOf<'_>,
 ) {
     let (to, a, b) = (*to, *a, *b);
-    // The common operations get loops of their own, without the choice of operation inside.
+    // Separate loops for the common operations, so that the loops do not choose the operation.
     match op {
         AluOp::Add => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_add),
         AluOp::Sub => alu_lanes::<N>(to, a, b, mask, phv, entry, u32::wrapping_sub),

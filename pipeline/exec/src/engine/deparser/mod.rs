@@ -1,7 +1,7 @@
-//! The deparser: for each parse path and set of valid headers one plan, made when first seen.
+//! The deparser: one plan for each pair of a parse path and a set of valid headers, made when the pair first occurs.
 //!
-//! A header that still stands where it was extracted needs only its rewritten containers stored; one that moved is
-//! copied first; one that the program made is stored whole.
+//! A header at the offset at which it was extracted needs only its rewritten containers stored. A header that moved is
+//! copied first. A header that the program made is stored whole.
 
 mod store;
 
@@ -19,40 +19,41 @@ use std::collections::BTreeSet;
 pub(super) use store::Store;
 use store::{ChecksumAt, Stores};
 
-/// A header that the deparser may emit.
+/// Header that the deparser may emit.
 #[derive(Clone, Debug)]
 struct Emit {
     header: Header,
     bytes: u32,
-    /// Its bit in a set of valid headers.
+    /// Bit of the header in a set of valid headers.
     valid: Option<u8>,
-    /// Offset, size, column and whether the MAU may have rewritten it.
+    /// Containers: byte offset, bytes, column, and true if an action may have rewritten the container.
     stores: Vec<(u32, u8, Option<Slot>, bool)>,
 }
 
 impl Emit {
-    /// What is stored of it, by the offset in it: all, or what may have been rewritten.
+    /// Returns the stores of the header, relative to its first byte: all containers, or those that may have been
+    /// rewritten.
     fn stored(&self, whole: bool) -> impl Iterator<Item = Store> + '_ {
         let stores = self.stores.iter().filter(move |(.., rewritten)| whole || *rewritten);
         stores.map(|&(at, bytes, slot, _)| Store { at, bytes, slot })
     }
 }
 
-/// A field of a sum with its width, and the header that it is of.
+/// Input of a checksum: the field's header (`None` for metadata), the field, and its width.
 type SummedField = (Option<Header>, (FieldAt, u16));
 
-/// A checksum to compute after the headers stand.
+/// Checksum that is computed after the headers are in place.
 #[derive(Clone, Debug)]
 struct Checksum {
     header: Header,
     /// Byte offset of the checksum in its header.
     offset: u32,
-    /// The inputs if they are not just the rest of the header, each with the header that it is of.
+    /// Input fields; `None` if the inputs are the rest of the header in order.
     fields: Option<Vec<SummedField>>,
     zeros_as_ones: bool,
 }
 
-/// Bits of a column with validity bits, and where they stand in a set of valid headers.
+/// Validity bits of a column, and the shifts, right and then left, that bring them into a set of valid headers.
 #[derive(Clone, Copy, Debug)]
 struct ValidBits {
     slot: Slot,
@@ -61,22 +62,22 @@ struct ValidBits {
     left: u8,
 }
 
-/// No plan.
+/// Number for no plan.
 const NO_PLAN: u32 = u32::MAX;
 
-/// What to do for one leaf and one set of valid headers.
+/// The deparser's work for one leaf and one set of valid headers.
 #[derive(Clone, Debug)]
 struct Plan {
-    /// The next plan for the same leaf.
+    /// Next plan of the same leaf, or [`NO_PLAN`].
     next: u32,
-    /// As gathered by [`ValidBits`].
+    /// Set of valid headers, as [`ValidBits`] lay it out.
     valid: u64,
-    /// New first byte relative to the old one; negative when the packet grows.
+    /// New first byte relative to the old one; negative if the packet grows.
     start: i32,
-    /// From, to, length: headers that moved, in emission order.
+    /// Headers that moved, in emission order: old offset, new offset, bytes.
     moves: Vec<(i32, i32, u32)>,
     stores: Stores,
-    /// The same for generated code: headers that are stored, where each begins, and whether all of it is.
+    /// The stores for generated code: number of each stored header, its offset, and true if all of it is stored.
     headers: Vec<(u8, u32, bool)>,
     checksums: Vec<ChecksumAt>,
 }
@@ -88,13 +89,14 @@ pub(super) struct DeparserCode {
     valid: Vec<ValidBits>,
     checksums: Vec<Checksum>,
     plans: Vec<Plan>,
-    /// The newest plan for each leaf.
+    /// Newest plan of each leaf.
     of_leaf: Vec<u32>,
     scratch: Vec<u8>,
 }
 
 impl DeparserCode {
-    /// `made` are the headers that actions may make valid, `written` the containers that actions may write.
+    /// Lowers the deparser. `made` are the headers that actions may make valid, `written` the containers that actions
+    /// may write.
     pub(super) fn new(
         program: &Program,
         gress: Gress,
@@ -146,8 +148,8 @@ impl DeparserCode {
         Ok(code)
     }
 
-    /// Gives each emitted header its bit in a set of valid headers: a column's bits stay together while that
-    /// fits in 64, else every header has a bit of its own.
+    /// Gives each emitted header its bit in a set of valid headers. If at most two columns have validity bits, the bits
+    /// of a column stay together; else each header's bit is shifted separately.
     fn gather(&mut self, povs: &[Option<(Slot, u8)>]) -> Vec<ValidBits> {
         let mut columns: Vec<(Slot, u32)> = Vec::new();
         for (slot, bit) in povs.iter().flatten() {
@@ -173,12 +175,12 @@ impl DeparserCode {
         columns.iter().zip(0u8..).map(whole).collect()
     }
 
-    /// Where the bits of a set of valid headers are: column, mask, and how far down and then up they are shifted.
+    /// Returns the sources of a set of valid headers: column, mask, right shift, left shift.
     pub(super) fn valid_bits(&self) -> impl Iterator<Item = (Slot, u32, u8, u8)> + '_ {
         self.valid.iter().map(|v| (v.slot, v.mask, v.right, v.left))
     }
 
-    /// The valid headers of the lanes of `mask`.
+    /// Returns the set of valid headers of each lane of `mask`.
     #[inline(always)]
     pub(super) fn valid<const N: usize>(&self, mask: u64, phv: &Phv<N>) -> [u64; N] {
         let mut valid = [0u64; N];
@@ -191,7 +193,8 @@ impl DeparserCode {
         valid
     }
 
-    /// Rewrites the packets of `mask`, whose valid headers are given, and returns the lanes that had no room.
+    /// Rewrites the packets of `mask`, whose valid headers are given; returns the lanes whose packets had no room to
+    /// grow.
     pub(super) fn run<const N: usize>(
         &mut self,
         mask: u64,
@@ -226,7 +229,7 @@ impl DeparserCode {
         no_room
     }
 
-    /// Rewrites one packet by generated code; returns whether it had no room.
+    /// Rewrites one packet by generated code; returns true if it had no room to grow.
     #[inline(always)]
     pub(super) fn rewrite<G: Code<S>, const S: usize>(
         &mut self,
@@ -266,14 +269,14 @@ impl DeparserCode {
         false
     }
 
-    /// The headers that may be emitted: number, bytes, and what is stored of each, all of it and what may have been
-    /// rewritten.
+    /// Returns the headers that may be emitted: number, bytes, and two lists of stores, for the whole header and for
+    /// what may have been rewritten.
     pub(super) fn stored(&self) -> impl Iterator<Item = (u8, u32, [Vec<Store>; 2])> + '_ {
         let both = |e: &Emit| [true, false].map(|whole| e.stored(whole).collect());
         (0..).zip(&self.emits).map(move |(number, e)| (number, e.bytes, both(e)))
     }
 
-    /// The plan's position, made if it is new.
+    /// Returns the index of the plan, which is made if there is none.
     fn plan(&mut self, leaf: u16, valid: u64, leaves: &[Leaf]) -> usize {
         if self.of_leaf.len() < leaves.len() {
             self.of_leaf.resize(leaves.len(), NO_PLAN);
@@ -318,7 +321,7 @@ impl DeparserCode {
         Plan { next: NO_PLAN, valid, start, moves, stores: Stores::new(&stores), headers, checksums }
     }
 
-    /// What is summed where these headers are valid.
+    /// Returns a checksum with its place in the packet. Inputs from headers that are not valid are left out.
     fn checksum_at(&self, c: &Checksum, header: u32, bytes: u32, valid: u64) -> ChecksumAt {
         let there = |h: Header| {
             self.emits.iter().any(|e| e.header == h && e.valid.is_some_and(|bit| valid >> bit & 1 == 1))
@@ -364,16 +367,16 @@ impl DeparserCode {
     }
 }
 
-/// What the deparser needs to know of the lanes.
+/// Data of a batch's lanes that the deparser reads.
 pub(super) struct DeparserLanes<'a> {
-    /// The leaf that each lane's parsing ended at.
+    /// Leaf at which each lane's parsing ended.
     pub(super) leaf: &'a [u16; 64],
     pub(super) batch: &'a [Pass],
-    /// Each packet's first byte among all heads.
+    /// Offset of each packet's first byte among all heads.
     pub(super) start: &'a [usize; 64],
 }
 
-/// Copies moved headers through a scratch buffer: their old and new places may overlap.
+/// Copies moved headers through a scratch buffer, because their old and new places may overlap.
 fn move_headers(
     moves: &[(i32, i32, u32)],
     heads: &mut [u8],
@@ -409,8 +412,8 @@ fn rewritten(program: &Program, header: Header, written: &BTreeSet<Container>, s
     containers(program, header, slots).iter().any(|c| written.contains(c))
 }
 
-/// Gives columns to the containers that must be stored: the rewritten ones, or all of a header that the
-/// program can make.
+/// Gives columns to the containers that must be stored: the rewritten ones, or all of a header that the program can
+/// make.
 pub(super) fn claim_columns(
     program: &Program,
     header: Header,
@@ -425,7 +428,7 @@ pub(super) fn claim_columns(
     }
 }
 
-/// The containers that hold a field.
+/// Returns the containers that hold a field.
 pub(super) fn containers_of(field: Field, slots: &SlotMap<'_>) -> impl Iterator<Item = Container> + use<> {
     let list: Vec<Container> = slots
         .allocation()

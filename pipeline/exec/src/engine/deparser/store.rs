@@ -1,4 +1,4 @@
-//! Stores: containers to packet bytes, by their width, and checksums over what then stands there.
+//! Stores of containers to packet bytes, grouped by width, and checksums over the stored bytes.
 
 use crate::engine::batch::{Phv, Slot, for_lanes};
 use crate::engine::checksum::{sum_bytes_without, sum_fields};
@@ -6,16 +6,16 @@ use crate::engine::field::FieldAt;
 use crate::packet::WINDOW;
 use std::cell::Cell;
 
-/// A store of one container, relative to the packet's new first byte.
+/// Store of one container; its offset is relative to the packet's new first byte.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) struct Store {
     pub(in crate::engine) at: u32,
     pub(in crate::engine) bytes: u8,
-    /// `None` stores zeros: the header became valid without a field ever set.
+    /// `None` stores zeros: the header became valid, but nothing ever sets the field.
     pub(in crate::engine) slot: Option<Slot>,
 }
 
-/// A container to so many bytes, with a whole word behind their first.
+/// Store of a container of 1, 2 or 4 bytes, with at least four bytes of the window left.
 #[derive(Clone, Copy, Debug)]
 struct At {
     to: u16,
@@ -28,12 +28,12 @@ pub(super) struct Stores {
     words: Box<[At]>,
     halves: Box<[At]>,
     bytes: Box<[At]>,
-    /// Zeros, and what stands behind the window.
+    /// Stores of zeros, of other lengths, and to the last bytes of the window or beyond it.
     others: Box<[Store]>,
 }
 
 impl Stores {
-    /// No two of `list` write one byte, so that their order does not count.
+    /// Groups stores by width. No two of `list` write the same byte, so the order does not matter.
     pub(super) fn new(list: &[Store]) -> Stores {
         let near = |s: &Store| s.at + 4 <= WINDOW as u32 && matches!(s.bytes, 1 | 2 | 4);
         let of = |bytes: u8| {
@@ -44,7 +44,7 @@ impl Stores {
         Stores { words: of(4), halves: of(2), bytes: of(1), others }
     }
 
-    /// Writes the lanes of `mask`; `first` says where each lane's packet begins among `heads`.
+    /// Writes the lanes of `mask`; `first` returns the offset of each lane's packet in `heads`.
     #[inline(always)]
     pub(super) fn run<const N: usize>(
         &self,
@@ -54,7 +54,7 @@ impl Stores {
         first: impl Fn(usize) -> usize,
     ) {
         let heads = Cell::from_mut(heads).as_slice_of_cells();
-        // As long as the arena's padding.
+        // `heads` ends with padding of this length.
         let Some(any) = heads.first_chunk::<WINDOW>() else { return };
         let mut windows = [any; N];
         for_lanes::<N>(mask, |l| {
@@ -99,21 +99,21 @@ impl Store {
         let word = self.slot.map_or(0, |slot| phv.get(slot, lane)).to_be_bytes();
         let at = first + self.at as usize;
         let Some(cells) = heads.get(at..at + usize::from(self.bytes)) else { return };
-        // Zeros may be more than a word.
+        // A store of zeros may be longer than a word.
         let value = word.iter().skip(word.len().saturating_sub(cells.len())).chain(std::iter::repeat(&0));
         cells.iter().zip(value).for_each(|(cell, byte)| cell.set(*byte));
     }
 }
 
-/// A checksum at a place, relative to the packet's new first byte.
+/// Checksum to write; the header's offset is relative to the packet's new first byte.
 #[derive(Clone, Debug)]
 pub(super) struct ChecksumAt {
     pub(super) header: u32,
-    /// Bytes of the header.
+    /// Length of the header, bytes.
     pub(super) bytes: u32,
-    /// Of the checksum in it.
+    /// Offset of the checksum in the header, bytes.
     pub(super) offset: u32,
-    /// The inputs of valid headers and metadata, if they are not just the rest of the header.
+    /// Input fields of metadata and of valid headers; `None` if the inputs are the rest of the header.
     pub(super) fields: Option<Vec<(FieldAt, u16)>>,
     pub(super) zeros_as_ones: bool,
 }

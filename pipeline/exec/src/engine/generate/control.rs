@@ -1,4 +1,4 @@
-//! A control as Rust: its steps in order, each under the outcome that it hangs on.
+//! Writes a control as Rust: its steps in order, each under the outcome on which it depends.
 
 use super::gate::holds;
 use super::words::{Out, bits, read};
@@ -8,7 +8,7 @@ use crate::engine::table::EngineTable;
 use crate::engine::walk::Arm;
 use std::collections::BTreeSet;
 
-/// The steps below a predicate, and those that run whatever holds.
+/// Writes the steps below predicate `root`, and those that always run.
 pub(super) fn steps(out: &mut Out, code: &GressCode, root: Option<usize>) {
     let Some(root) = root else { return };
     let mut live = BTreeSet::from([root, code.every]);
@@ -23,7 +23,7 @@ pub(super) fn steps(out: &mut Out, code: &GressCode, root: Option<usize>) {
     let asked: BTreeSet<usize> = due_steps.iter().map(|(pred, _)| *pred).collect();
     let decided: Vec<usize> = live.iter().copied().filter(|p| *p != root && *p != code.every).collect();
     let decided: BTreeSet<usize> = decided.into_iter().filter(|p| asked.contains(p)).collect();
-    // Several probes may ask for one point, which counts once.
+    // Several probes may test for one point, which a packet counts once.
     let probed: BTreeSet<usize> = due_steps.iter().flat_map(|(_, step)| probed(step)).collect();
     for pred in decided.union(&probed) {
         out.line(&format!("let mut p{pred} = false;"));
@@ -39,16 +39,16 @@ pub(super) fn steps(out: &mut Out, code: &GressCode, root: Option<usize>) {
     }
 }
 
-/// The predicates of a step's probes.
+/// Returns the predicates of a step's probes.
 fn probed(step: &Step) -> impl Iterator<Item = usize> + '_ {
     let probes = if let Step::Probe(probes) = step { &probes[..] } else { &[] };
     probes.iter().flat_map(|probe| [probe.holds, probe.fails]).flatten()
 }
 
-/// Writes steps.
+/// Writer of steps.
 struct StepText<'a> {
     code: &'a GressCode,
-    /// Predicates that steps hang on.
+    /// Predicates on which steps depend.
     asked: &'a BTreeSet<usize>,
 }
 
@@ -56,7 +56,7 @@ impl StepText<'_> {
     fn step(&self, out: &mut Out, step: &Step) {
         let actions = ActionText { hashes: &self.code.hashes, accesses: &self.code.accesses };
         match step {
-            // Accesses are deferred in batches of the engine only.
+            // Only the engine's batches defer accesses.
             Step::Settle(_) => {}
             Step::Probe(probes) => probe(out, probes),
             Step::Snapshot(copies) => {
@@ -103,12 +103,12 @@ impl StepText<'_> {
         }
     }
 
-    /// Whether anything hangs on an outcome.
+    /// Returns true if anything depends on an outcome.
     fn matters(&self, arm: &Arm) -> bool {
         arm.decides.is_some_and(|pred| self.asked.contains(&pred) || self.points(pred).next().is_some())
     }
 
-    /// What an outcome decides, and counts.
+    /// Writes what an outcome decides: its predicate, and the counts of its points.
     fn decide(&self, out: &mut Out, arm: &Arm, holds: &str) {
         let Some(pred) = arm.decides else { return };
         if self.asked.contains(&pred) {
@@ -117,7 +117,7 @@ impl StepText<'_> {
         self.counted_if(out, holds, pred);
     }
 
-    /// Counts the points of a predicate.
+    /// Writes the counts of a predicate's points.
     fn counted_if(&self, out: &mut Out, holds: &str, pred: usize) {
         for point in self.points(pred) {
             let reach = format!("x.reach({point});");
@@ -130,7 +130,7 @@ impl StepText<'_> {
     }
 }
 
-/// Conditions of which each is asked where the one before holds.
+/// Writes nested conditions; each is tested only if the one before is true.
 fn probe(out: &mut Out, probes: &[Probe]) {
     let Some((Probe { gate, holds: held, fails }, inner)) = probes.split_first() else { return };
     let condition = holds(out, gate);
@@ -145,7 +145,7 @@ fn probe(out: &mut Out, probes: &[Probe]) {
     }
 }
 
-/// The lookup of a table.
+/// Returns the call that looks up a table.
 fn find(number: usize, table: &EngineTable) -> String {
     let key = table.key();
     if key.fields.is_empty() {

@@ -1,10 +1,10 @@
-//! Conditions as Rust.
+//! Writes conditions as Rust.
 
 use super::words::{Out, bits, read, type_of};
 use crate::engine::gateway::{Gate, Side};
 use sluice_ir::CmpOp;
 
-/// A condition.
+/// Returns the Rust expression of a condition.
 pub(super) fn holds(out: &mut Out, gate: &Gate) -> String {
     match gate {
         Gate::Never => "false".to_owned(),
@@ -30,7 +30,8 @@ pub(super) fn holds(out: &mut Out, gate: &Gate) -> String {
     }
 }
 
-/// What bits are compared with: all or none of them, or a constant.
+/// Returns the value with which masked bits are compared: written out if it is all or none of the bits, else from the
+/// pool of constants.
 fn pattern(out: &mut Out, mask: u32, value: u32) -> String {
     if value == 0 || value == mask { format!("{value:#x}") } else { out.constant(value) }
 }
@@ -40,10 +41,10 @@ fn compared(out: &mut Out, op: CmpOp, a: &Side, b: &Side) -> String {
     format!("({} {} {})", side(out, a, of), op.symbol(), side(out, b, of))
 }
 
-/// Bits that hold a side before it is cut.
+/// Returns the number of bits that hold a side before it is cut to its width.
 fn extent(side: &Side) -> u32 {
     let field = side.at.pieces.iter().map(|p| p.end().into()).max();
-    // So that the type does not hang on the value of a small constant.
+    // At least 32, so that the type does not depend on the value of a small constant.
     field.unwrap_or((128 - side.constant.leading_zeros()).max(32))
 }
 
@@ -62,6 +63,6 @@ fn side(out: &mut Out, side: &Side, of: &str) -> String {
     }
     let whole = read(&side.at, of);
     let cut = if side.lo == 0 { whole } else { format!("({whole} >> {})", side.lo) };
-    // Nothing is cut where the mask has all bits.
+    // A mask of all the remaining bits is left out.
     if u32::from(side.lo) + u32::from(side.width) >= end { cut } else { format!("({cut} & {mask:#x})") }
 }

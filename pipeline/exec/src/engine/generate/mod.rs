@@ -1,9 +1,9 @@
-//! Writes a placed program as Rust: what [`generated`] runs once it is compiled.
+//! Writes a placed program as Rust, which [`generated`] runs once it is compiled.
 //!
-//! What is written follows from the lowered program alone, and so does what it does: a program that lowers to the same
-//! text may run the code. Entries, members and port metadata are not in it, nor are sizes of tables and registers, what
-//! stateful ALUs and hashes do, and most constants, which stand in a pool beside it. The frame of the text, and a
-//! gress's way in and out.
+//! The text follows from the lowered program alone and determines what the code does, so a program that lowers to the
+//! same text may run the code. The text contains no entries, members, port metadata, sizes of tables and registers, or
+//! functions of stateful ALUs and hashes. Most constants are in a pool apart from the text. This module writes the
+//! frame of the text, and how a gress begins and ends.
 //!
 //! [`generated`]: super::generated
 
@@ -24,8 +24,7 @@ use std::fmt::Write;
 use std::hash::Hasher;
 use words::{Out, read};
 
-/// A program as Rust: the body of a module with a constant `PROGRAM`, a
-/// [`Generated`](super::generated::Generated).
+/// Program as Rust: the body of a module with a constant `PROGRAM`, a [`Generated`](super::generated::Generated).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     gresses: String,
@@ -36,10 +35,10 @@ pub struct Text {
     pub(super) pools: [Vec<u32>; 2],
 }
 
-/// Writes a placed program; with points, as code that counts which of them packets reach.
+/// Writes a placed program as Rust. With `points`, the code counts the packets that reach each of them.
 ///
 /// # Errors
-/// When the engine cannot run it.
+/// If the engine cannot run the program.
 pub fn generate(
     program: &Program,
     placement: &Placement,
@@ -61,7 +60,7 @@ pub(super) fn text(program: &Program, placement: &Placement, gresses: [&GressCod
 }
 
 impl Text {
-    /// A number that tells texts apart.
+    /// Returns a hash of the text that tells texts apart.
     #[must_use]
     pub fn print(&self) -> u64 {
         let mut hasher = FxHasher::default();
@@ -69,7 +68,7 @@ impl Text {
         hasher.finish()
     }
 
-    /// The module's body.
+    /// Returns the body of the module.
     #[must_use]
     pub fn source(&self) -> String {
         let Text { gresses, program, chip, words: [ingress, egress], .. } = self;
@@ -94,11 +93,12 @@ impl Text {
     }
 }
 
-/// Texts under names that modules can have, and the list `PROGRAMS` of all of them: what a build script writes.
+/// Returns the texts as modules of these names, and the list `PROGRAMS` of all of them. Build scripts write this to a
+/// file.
 #[must_use]
 pub fn module(texts: &[(String, Text)]) -> String {
     let mut all = String::new();
-    // It is as long as programs are, and not for reading.
+    // The code is as long as the programs, and not meant for readers.
     let lints = "clippy::all, clippy::pedantic, unreachable_pub, unused, unused_comparisons, missing_docs";
     for (name, text) in texts {
         let _ = writeln!(all, "#[allow({lints})]\nmod {name} {{\n{}}}\n", text.source());
@@ -141,7 +141,7 @@ fn gress(out: &mut Out, code: &GressCode, name: &str) {
     out.close();
 }
 
-/// The intrinsic fields.
+/// Writes the function that sets intrinsic fields.
 fn enter(out: &mut Out, code: &GressCode) {
     out.open("fn enter(w: &W, input: &PassIn, bytes: u32)");
     for (which, at) in &code.inputs {
@@ -165,7 +165,7 @@ fn enter(out: &mut Out, code: &GressCode) {
             Intrinsic::EgressCos => "input.cos",
             Intrinsic::DeflectionFlag => "input.deflected",
             Intrinsic::EnqCongestStat => "input.enq_congest_stat",
-            // Written after parsing, or zero at first.
+            // Set after parsing, or zero at the start.
             _ => continue,
         };
         out.write(at, &format!("u64::from({value})"), "u64");
@@ -173,7 +173,7 @@ fn enter(out: &mut Out, code: &GressCode) {
     out.close();
 }
 
-/// The bytes of headers.
+/// Writes the function that stores headers.
 fn store(out: &mut Out, code: &GressCode) {
     out.open("fn store(w: &W, header: u8, whole: bool, to: &mut [u8])");
     out.open("match (header, whole)");
@@ -203,7 +203,8 @@ fn store(out: &mut Out, code: &GressCode) {
     out.close();
 }
 
-/// What the device is told, what is asked of it, and the valid headers.
+/// Writes the functions for the end of a pass: outputs to the device, whether there are requests, headers, valid
+/// headers.
 fn leave(out: &mut Out, code: &GressCode) {
     out.open("fn outputs(w: &W, out: &mut PassOut)");
     let mut told = |at: &Option<FieldAt>, to: &str, form: &dyn Fn(String) -> String| {

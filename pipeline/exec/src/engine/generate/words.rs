@@ -1,19 +1,19 @@
-//! Words and fields as Rust.
+//! Writes words and fields as Rust.
 
 use crate::engine::batch::Slot;
 use crate::engine::field::{FieldAt, ones};
 
-/// The text as far as it is written.
+/// Text written so far.
 #[derive(Default)]
 pub(in crate::engine) struct Out {
     pub(in crate::engine) text: String,
     depth: usize,
-    /// Constants that stand beside the text.
+    /// Constants that the text refers to by their index.
     pub(in crate::engine) pool: Vec<u32>,
 }
 
 impl Out {
-    /// A line; nothing for an empty one.
+    /// Writes a line; nothing if it is empty.
     pub(in crate::engine) fn line(&mut self, line: &str) {
         if line.is_empty() {
             return;
@@ -23,8 +23,8 @@ impl Out {
         self.text.push('\n');
     }
 
-    /// A constant: a place in the pool, so that programs that differ in one have one text. What is nothing or a flag is
-    /// written out.
+    /// Returns the expression of a constant: its index in the pool, so that programs that differ only in constants have
+    /// the same text. 0 and 1 are written out.
     pub(in crate::engine) fn constant(&mut self, value: u32) -> String {
         if value < 2 {
             return format!("{value}_u32");
@@ -39,13 +39,13 @@ impl Out {
         self.depth += 1;
     }
 
-    /// Closes it.
+    /// Closes the block that was opened last.
     pub(in crate::engine) fn close(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         self.line("}");
     }
 
-    /// Puts bits into a word, in their place, beside those that stay.
+    /// Writes `bits`, which are in their place already, to a word; the bits of `keep` do not change.
     pub(in crate::engine) fn deposit(&mut self, slot: Slot, keep: u32, bits: &str) {
         if keep == 0 {
             self.line(&format!("w[{slot}].set({bits});"));
@@ -54,7 +54,7 @@ impl Out {
         }
     }
 
-    /// Writes a field with a value of this type.
+    /// Writes a value of type `of` to a field.
     pub(in crate::engine) fn write(&mut self, at: &FieldAt, value: &str, of: &str) {
         if at.pieces.is_empty() {
             return self.line(&format!("let _ = {value};"));
@@ -73,12 +73,12 @@ impl Out {
     }
 }
 
-/// An expression shifted down.
+/// Returns an expression shifted right.
 pub(in crate::engine) fn down(value: &str, by: u8) -> String {
     if by == 0 { value.to_owned() } else { format!("{value} >> {by}") }
 }
 
-/// Bits of a word, right-aligned.
+/// Returns the expression of bits of a word, right-aligned.
 pub(in crate::engine) fn bits(slot: Slot, shift: u8, mask: u32) -> String {
     let word = down(&format!("w[{slot}].get()"), shift);
     if mask == ones(32_u8.saturating_sub(shift)) {
@@ -88,7 +88,7 @@ pub(in crate::engine) fn bits(slot: Slot, shift: u8, mask: u32) -> String {
     }
 }
 
-/// A field as a value of a type; what does not fit is cut.
+/// Returns the expression of a field as a value of type `of`; bits that do not fit are dropped.
 pub(in crate::engine) fn read(at: &FieldAt, of: &str) -> String {
     let pieces = at.pieces.iter().filter(|p| u32::from(p.lo) < bits_of(of));
     let pieces = pieces.map(|p| {
@@ -104,7 +104,7 @@ pub(in crate::engine) fn read(at: &FieldAt, of: &str) -> String {
     }
 }
 
-/// The least type of 32, 64 or 128 bits that holds so many.
+/// Returns the smallest type of 32, 64 or 128 bits that holds this many bits.
 pub(in crate::engine) const fn type_of(bits: u32) -> &'static str {
     match bits {
         0..=32 => "u32",

@@ -1,4 +1,4 @@
-//! What generated code asks of the engine for its packet: bytes, rows, cells.
+//! A packet on its way through generated code, and the functions that the code calls: packet bytes, table rows, cells.
 
 use crate::engine::batch::Phv;
 use crate::engine::checksum::{sum_bytes, sum_values};
@@ -17,7 +17,7 @@ use sluice_ir::meter_array::Question;
 use sluice_ir::salu::ParamRow;
 use sluice_ir::{Counter, CounterLoad, Field, Register};
 
-/// A packet on its way through generated code.
+/// Packet on its way through generated code.
 pub struct Lane<'a> {
     window: &'a [u8; WINDOW],
     head: u32,
@@ -33,18 +33,18 @@ pub struct Lane<'a> {
     pool: &'a [u32],
     state: &'a mut State,
     phv: &'a Phv<1>,
-    /// How many packets reached each point, where that is counted.
+    /// Number of packets that reached each coverage point; empty if coverage is not counted.
     reached: &'a mut [u64],
 }
 
-/// What a table found.
+/// Result of a table lookup.
 #[derive(Clone, Copy, Debug)]
 pub struct Hit<'a> {
-    /// Whether an entry matched.
+    /// True if an entry matched.
     pub hit: bool,
-    /// Position of the action among the table's.
+    /// Index of the action in the table's actions.
     pub action: u32,
-    /// The entry; all ones on a miss.
+    /// Index of the entry; `u32::MAX` on a miss.
     pub entry: u32,
     args: &'a [u32],
 }
@@ -54,7 +54,7 @@ impl<'a> Hit<'a> {
         Hit { hit, action, entry, args }
     }
 
-    /// The argument words of the action.
+    /// Returns the argument words of the action.
     #[inline(always)]
     #[must_use]
     pub fn args<const K: usize>(&self) -> &'a [u32; K] {
@@ -63,7 +63,7 @@ impl<'a> Hit<'a> {
 }
 
 impl<'a> Lane<'a> {
-    /// The packet of lane 0, with its first bytes, those of its head and all.
+    /// Makes the packet of lane 0 from its first bytes, and the lengths of its head and of all of it.
     #[inline(always)]
     pub(super) fn new(
         code: &'a GressCode,
@@ -94,40 +94,40 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The label word, and whether an action dropped the packet.
+    /// Returns the label word, and true if an action dropped the packet.
     #[inline(always)]
     pub(super) fn end(&self) -> (u32, bool) {
         (self.label, self.dropped)
     }
 
-    /// The bit of `parser_err` that a wrong check sum sets.
+    /// Returns the bit of `parser_err` for a wrong checksum if a checksum was wrong, else 0.
     #[inline(always)]
     pub(super) fn wrong_checksum(&self) -> u64 {
         if self.wrong { WRONG_CHECKSUM } else { 0 }
     }
 
-    /// A constant of the program.
+    /// Returns a constant of the program.
     #[inline(always)]
     #[must_use]
     pub fn constant(&self, number: usize) -> u32 {
         self.pool.get(number).copied().unwrap_or(0)
     }
 
-    /// Whether the head has so many bytes.
+    /// Returns true if the head has at least this many bytes.
     #[inline(always)]
     #[must_use]
     pub fn has(&self, bytes: u32) -> bool {
         self.head >= bytes
     }
 
-    /// The byte at an offset.
+    /// Returns the byte at an offset.
     #[inline(always)]
     #[must_use]
     pub fn byte(&self, at: usize) -> u32 {
         self.window[at % WINDOW].into()
     }
 
-    /// The two bytes at an offset.
+    /// Returns the two bytes at an offset.
     #[inline(always)]
     #[must_use]
     pub fn half(&self, at: usize) -> u32 {
@@ -135,7 +135,7 @@ impl<'a> Lane<'a> {
         bytes.map_or(0, |bytes| u16::from_be_bytes(*bytes).into())
     }
 
-    /// The four bytes at an offset.
+    /// Returns the four bytes at an offset.
     #[inline(always)]
     #[must_use]
     pub fn word(&self, at: usize) -> u32 {
@@ -143,14 +143,14 @@ impl<'a> Lane<'a> {
         bytes.map_or(0, |bytes| u32::from_be_bytes(*bytes))
     }
 
-    /// Whether the sum over `LEN` bytes from an offset on is wrong.
+    /// Returns true if the sum over `LEN` bytes from an offset on is wrong.
     #[inline(always)]
     pub fn sum_is_wrong<const LEN: usize>(&mut self, at: usize) -> bool {
         let bytes = self.window.get(at..).and_then(<[u8]>::first_chunk::<LEN>);
         self.finds_wrong(bytes.is_none_or(|bytes| sum_bytes(bytes) != 0xffff))
     }
 
-    /// Whether the sum over values, each of so many bits, is wrong.
+    /// Returns true if the sum over values with these widths, in bits, is wrong.
     #[inline(always)]
     pub fn values_are_wrong(&mut self, values: &[(u128, u16)]) -> bool {
         self.finds_wrong(sum_values(values.iter().copied()) != 0xffff)
@@ -162,21 +162,21 @@ impl<'a> Lane<'a> {
         wrong
     }
 
-    /// The packet's length.
+    /// Returns the packet's length, bytes.
     #[inline(always)]
     #[must_use]
     pub fn bytes(&self) -> u32 {
         self.bytes
     }
 
-    /// What a table without a key finds.
+    /// Returns the result of a table without a key.
     #[inline(always)]
     #[must_use]
     pub fn find_default(&self, table: usize) -> Hit<'a> {
         self.tables[table].hit(0, self.phv)
     }
 
-    /// What a table finds that compares whole words.
+    /// Looks up a table that compares whole words.
     #[inline(always)]
     #[must_use]
     pub fn find<const K: usize>(&self, table: usize, key: [u32; K]) -> Hit<'a> {
@@ -184,7 +184,7 @@ impl<'a> Lane<'a> {
         table.hit(table.lookup.exact(key), self.phv)
     }
 
-    /// What a table finds by the longest prefix of up to 32 bits, which end at the word's top, and other words.
+    /// Looks up a table by the longest prefix, left-aligned in 32 bits, and by other words.
     #[inline(always)]
     #[must_use]
     pub fn find_prefix<const K: usize>(&self, table: usize, key: [u32; K], prefix: u32) -> Hit<'a> {
@@ -192,7 +192,7 @@ impl<'a> Lane<'a> {
         table.hit(table.lookup.prefix(key, prefix), self.phv)
     }
 
-    /// The same by a wider prefix.
+    /// Looks up a table by the longest prefix, left-aligned in 128 bits, and by other words.
     #[inline(always)]
     #[must_use]
     pub fn find_wide_prefix<const K: usize>(&self, table: usize, key: [u32; K], prefix: u128) -> Hit<'a> {
@@ -200,7 +200,7 @@ impl<'a> Lane<'a> {
         table.hit(table.lookup.wide_prefix(key, prefix), self.phv)
     }
 
-    /// What a table finds that compares under masks.
+    /// Looks up a table that compares under masks.
     #[inline(always)]
     #[must_use]
     pub fn find_ternary(&self, table: usize) -> Hit<'a> {
@@ -208,7 +208,7 @@ impl<'a> Lane<'a> {
         table.hit(table.lookup.one(self.phv, 0), self.phv)
     }
 
-    /// Tells that the packet came by a point.
+    /// Counts the packet at a coverage point.
     #[inline(always)]
     pub fn reach(&mut self, point: usize) {
         if let Some(times) = self.reached.get_mut(point) {
@@ -216,13 +216,13 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Tells which entry of a table was found whose entries are watched.
+    /// Marks the matched entry of a table whose entries are watched.
     #[inline(always)]
     pub fn note(&self, table: usize, hit: &Hit<'a>) {
         self.tables[table].note_entry(hit.entry);
     }
 
-    /// Tells that an entry of a table that ages was found.
+    /// Resets the age of the matched entry of a table whose entries age.
     #[inline(always)]
     pub fn refresh(&mut self, table: usize, hit: &Hit<'a>) {
         if hit.hit {
@@ -230,7 +230,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// A hash of the input that these bytes are.
+    /// Returns the hash of these input bytes.
     #[inline(always)]
     #[must_use]
     pub fn hash<const K: usize>(&self, hash: usize, input: [u8; K]) -> u64 {
@@ -240,14 +240,14 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The number that a generator gives this pass.
+    /// Returns the number that a random number generator drew for this pass.
     #[inline(always)]
     #[must_use]
     pub fn random(&self, draw: usize) -> u32 {
         self.random.get(draw).map_or(0, |numbers| numbers[0])
     }
 
-    /// Gives the packet a label, and drops it.
+    /// Drops the packet with a label.
     #[inline(always)]
     pub fn drop(&mut self, label: u32) {
         (self.label, self.dropped) = (label, true);
@@ -262,7 +262,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// Counts in a cell that is no plain sum.
+    /// Counts the packet in a cell of these widths in bits; `adjust` is added to the packet's length.
     #[inline(never)]
     pub fn count_cell(
         &mut self,
@@ -296,7 +296,7 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The same, and what comparisons say is counted.
+    /// As [`Self::register`], but counts the outcomes of the comparisons.
     #[inline(never)]
     fn counted(
         &mut self,
@@ -312,7 +312,7 @@ impl<'a> Lane<'a> {
         element.map_or([0; 4], |element| compared.execute(salu, element, (operands, cell), params))
     }
 
-    /// Asks a cell of a meter.
+    /// Runs the cell of a meter for the packet; returns its output.
     #[inline]
     pub fn meter(&mut self, access: usize, cell: u32, input: u64) -> u32 {
         let Work::Meter(meter) = &self.accesses[access].work else { return 0 };
@@ -321,7 +321,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// One access to an element of a register.
+/// Access to one element of a register.
 struct Alone<'a> {
     element: &'a mut Element,
     operands: [u64; 2],
@@ -337,20 +337,21 @@ impl Accesses for Alone<'_> {
     }
 }
 
-/// The parser's counter as a word, from a field that is rotated, cut and increased; 0 where that is above `max`.
+/// Returns the parser counter's word for a field that is rotated, masked and increased; the counter is 0 if the field
+/// is above `max`.
 #[must_use]
 pub fn counter(field: u32, max: u8, rotate: u8, mask: u8, add: u8) -> u32 {
     let load = CounterLoad::Field { field: Field::new(0), max, rotate, mask, add };
     counter_word(load.value(field as u8).unwrap_or_default() as u8)
 }
 
-/// The parser's counter with a sum added.
+/// Returns the parser counter's word after an addition.
 #[must_use]
 pub fn counter_plus(word: u32, by: u8) -> u32 {
     counter_word((word as u8).wrapping_add(by))
 }
 
-/// A check sum from which these values, each of so many bits, are taken out.
+/// Returns a checksum from which values with these widths, in bits, are taken out.
 #[must_use]
 pub fn subtracted(sum: u32, values: &[(u128, u16)]) -> u64 {
     let rest = sum + u32::from(!sum_values(values.iter().copied()));

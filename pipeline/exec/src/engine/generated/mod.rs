@@ -1,9 +1,9 @@
-//! Generated code: what [`generate`] writes of a placed program, compiled ahead, and run in place of the engine's own
-//! steps.
+//! Generated code: Rust that [`generate`] writes for a placed program, compiled ahead, and run in place of the engine's
+//! own steps.
 //!
-//! A packet's containers are words at fixed places, an operation on them a line of Rust, a parser state a function, a
-//! table's actions the arms of one `match`: nothing is dispatched. Tables, registers, requests and plans of the
-//! deparser are the engine's. Code that was generated, and how passes run by it.
+//! A packet's containers are words at fixed indices. An operation is a line of Rust, a parser state a function, and a
+//! table's actions are the arms of one `match`, so nothing is dispatched. Tables, registers, requests and deparser
+//! plans are those of the engine. This module has the interface of generated code, and runs passes by it.
 //!
 //! [`generate`]: super::generate
 
@@ -25,29 +25,29 @@ use std::cell::Cell;
 /// The words of a packet: one for each container that something reads or writes between parser and deparser.
 pub type Words<const S: usize> = [Cell<u32>; S];
 
-/// Code of one gress, of a PHV of `S` words.
+/// Code of one gress, for a PHV of `S` words.
 pub trait Code<const S: usize> {
-    /// Fills the intrinsic fields that the device gives; `bytes` is the packet's length.
+    /// Sets the intrinsic fields that the device provides; `bytes` is the packet's length.
     fn enter(w: &Words<S>, input: &PassIn, bytes: u32);
     /// Parses, and returns the number of the leaf that parsing ended at.
     fn parse(x: &mut Lane<'_>, w: &Words<S>) -> u16;
-    /// Fills `parser_err`.
+    /// Sets `parser_err`.
     fn parser_error(w: &Words<S>, error: u64);
     /// Runs the control.
     fn control(x: &mut Lane<'_>, w: &Words<S>);
     /// Runs the control on an update of the ghost thread.
     fn ghost(x: &mut Lane<'_>, w: &Words<S>);
-    /// Fills what the device is told besides the verdict.
+    /// Sets the outputs to the device, except for the verdict.
     fn outputs(w: &Words<S>, out: &mut PassOut);
-    /// Whether the deparser makes anything besides the packet: a request that may yet be refused.
+    /// Returns true if the packet makes a request to the deparser, which the deparser may still refuse.
     fn asks(w: &Words<S>) -> bool;
-    /// The set of valid headers.
+    /// Returns the set of valid headers.
     fn valid(w: &Words<S>) -> u64;
-    /// Stores a header's containers in its bytes: all of them, or those that may have been rewritten.
+    /// Stores a header's containers in its bytes: all if `whole`, else those that may have been rewritten.
     fn store(w: &Words<S>, header: u8, whole: bool, to: &mut [u8]);
 }
 
-/// A run of a batch, or of an update, through one gress.
+/// Run of a batch, or of a queue-depth update, through one gress.
 pub struct Frame<'a> {
     pub(super) gress: &'a mut GressRun,
     pub(super) phv: &'a mut Phv<1>,
@@ -56,11 +56,11 @@ pub struct Frame<'a> {
     pub(super) batch: &'a mut [Pass],
     pub(super) packets: Option<&'a mut PacketStore>,
     pub(super) made: &'a mut Vec<Made>,
-    /// Constants of the program that are not in its text.
+    /// Constants that the program's text refers to by their index.
     pub(super) pool: &'a [u32],
 }
 
-/// The code of one gress.
+/// Code of one gress.
 #[derive(Clone, Copy, Debug)]
 pub struct GressFn {
     words: usize,
@@ -69,13 +69,13 @@ pub struct GressFn {
 }
 
 impl GressFn {
-    /// Of a gress.
+    /// Returns the code of a gress.
     #[must_use]
     pub const fn of<G: Code<S>, const S: usize>() -> GressFn {
         GressFn { words: S, run: run::<G, S>, ghost: ghost::<G, S> }
     }
 
-    /// Whether it is for a PHV of so many words.
+    /// Returns true if the code is for a PHV of this many words.
     pub(super) const fn fits(&self, words: usize) -> bool {
         self.words == words
     }
@@ -89,14 +89,15 @@ impl GressFn {
     }
 }
 
-/// Code of a program as it was placed.
+/// Code of a placed program.
 #[derive(Clone, Copy, Debug)]
 pub struct Generated {
     /// The program's name.
     pub program: &'static str,
     /// The chip that it was placed on.
     pub chip: &'static str,
-    /// [`generate`](super::generate::Text::print) of what it was generated from: it runs what lowers to the same text.
+    /// [Hash](super::generate::Text::print) of the text that was compiled. Programs that lower to the same text run the
+    /// code.
     pub print: u64,
     /// Ingress and egress.
     pub gresses: [GressFn; 2],
@@ -181,7 +182,7 @@ fn one<G: Code<S>, const S: usize>(
     pass[0].output = output;
 }
 
-/// The way out of a packet that asks for something besides.
+/// Ends the pass of a packet that makes requests.
 #[inline(never)]
 fn ask(
     gress: &mut GressRun,

@@ -1,7 +1,6 @@
-//! Exact match: open addressing over the key's container words, or an index where the key is small.
+//! Exact match: a hash table with open addressing over the key's container words, or an array if the key is small.
 //!
-//! A key is added and taken out without touching others but those that probe past it; a structure that is
-//! half full doubles.
+//! Adding or removing a key touches no others except those that probe past it. A table that is half full doubles.
 
 use super::{KeyWord, Phv};
 use crate::engine::batch::for_lanes;
@@ -9,7 +8,7 @@ use crate::engine::batch::for_lanes;
 /// An exact-match structure over `K` words.
 #[derive(Clone, Debug)]
 pub(in crate::engine) enum Exact {
-    /// One word whose values are small: the row stands at the value.
+    /// One word with small values: the rows are indexed by the value.
     Index {
         word: KeyWord,
         shift: u8,
@@ -32,7 +31,7 @@ pub(in crate::engine) struct Buckets<const K: usize> {
     held: usize,
 }
 
-/// Keys in more words than chips usually need: the same, with the keys in one slab.
+/// Keys of more words than chips usually need: as [`Buckets`], with all keys in one list.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct ManyWords {
     words: Vec<KeyWord>,
@@ -42,11 +41,11 @@ pub(in crate::engine) struct ManyWords {
     held: usize,
 }
 
-/// Values below this are worth an index.
+/// Keys with all values below this may be in an array.
 const INDEX_LIMIT: u32 = 1 << 16;
 
 impl Exact {
-    /// Builds from keys (one value per word) with their rows.
+    /// Builds the structure from keys, one value per word, and their rows.
     pub(in crate::engine) fn new(words: &[KeyWord], entries: &[(Vec<u32>, u32)]) -> Exact {
         if let [word] = words {
             let shift = word.mask.trailing_zeros().min(31) as u8;
@@ -69,13 +68,13 @@ impl Exact {
         }
     }
 
-    /// Adds a key that is not there. False if the structure cannot hold it: it must be built anew.
+    /// Adds a new key. Returns false if the structure cannot hold the key and must be rebuilt.
     pub(in crate::engine) fn insert(&mut self, key: &[u32], row: u32) -> bool {
         match self {
             Exact::Index { shift, rows, .. } => {
                 let at = (key[0] >> *shift) as usize;
                 if at >= rows.len() {
-                    // Rarely: the index at least doubles when it grows.
+                    // This count is rare, because the array at least doubles when it grows.
                     let held = rows.iter().filter(|r| **r != 0).count();
                     if at >= INDEX_LIMIT as usize || at >= 1024 && at >= held * 8 {
                         return false;
@@ -93,7 +92,7 @@ impl Exact {
         true
     }
 
-    /// The row of a key.
+    /// Returns the row of a key.
     pub(in crate::engine) fn get(&self, key: &[u32]) -> Option<u32> {
         let row = match self {
             Exact::Index { shift, rows, .. } => rows.get((key[0] >> *shift) as usize).copied().unwrap_or(0),
@@ -106,7 +105,7 @@ impl Exact {
         Some(row).filter(|r| *r != 0)
     }
 
-    /// Takes a key out; returns its row.
+    /// Removes a key; returns its row.
     pub(in crate::engine) fn remove(&mut self, key: &[u32]) -> Option<u32> {
         match self {
             Exact::Index { shift, rows, .. } => {
@@ -138,10 +137,10 @@ impl Exact {
 }
 
 impl Exact {
-    /// The row of a key whose words are cut to their bits.
+    /// Returns the row of a key whose words are cut to the key's bits.
     #[inline(always)]
     pub(super) fn row_of<const K: usize>(&self, key: [u32; K]) -> u32 {
-        // How many words a key has is known ahead, and few forms have as many.
+        // `K` is known to the compiler, and few variants have that many words.
         match (self, key.as_slice()) {
             (Exact::Index { shift, rows, .. }, [a]) => rows.get((a >> shift) as usize).copied().unwrap_or(0),
             (Exact::One(t), [a]) => t.row_of([*a]),
@@ -153,7 +152,7 @@ impl Exact {
         }
     }
 
-    /// The row of one lane.
+    /// Returns the row of one lane.
     #[inline(always)]
     pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self {
@@ -167,19 +166,19 @@ impl Exact {
     }
 }
 
-/// The row at the value of a word.
+/// Returns the row for the value of a word.
 #[inline(always)]
 fn indexed(rows: &[u32], word: KeyWord, shift: u8, found: u32) -> u32 {
     rows.get(((found & word.mask) >> shift) as usize).copied().unwrap_or(0)
 }
 
-/// Multiplicative mixing, one step per word: fixed, so that runs repeat.
+/// Mixes a word into a hash by multiplication. The constant is fixed, so that runs repeat.
 #[inline(always)]
 fn mix(hash: u64, word: u32) -> u64 {
     (hash ^ u64::from(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
 }
 
-/// Position of a hash in a table of `2^(64 - shift)` buckets.
+/// Returns the bucket of a hash in a table of `2^(64 - shift)` buckets.
 #[inline(always)]
 fn bucket(hash: u64, shift: u32) -> usize {
     (hash.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> shift) as usize
@@ -217,7 +216,7 @@ impl<const K: usize> Buckets<K> {
         self.held += 1;
     }
 
-    /// Where a key stands, or the empty bucket where it would.
+    /// Returns the bucket of a key, or the empty bucket where the key belongs.
     fn place(&self, key: &[u32]) -> usize {
         let mut at = self.home(key);
         while self.buckets[at].1 != 0 && self.buckets[at].0[..] != *key {
@@ -236,7 +235,7 @@ impl<const K: usize> Buckets<K> {
             if self.buckets[next].1 == 0 {
                 break;
             }
-            // Moves back whatever would not be found across the hole.
+            // Moves back an entry that would not be found across the hole.
             let home = self.home(&self.buckets[next].0);
             if next.wrapping_sub(home) & last >= next.wrapping_sub(at) & last {
                 self.buckets[at] = self.buckets[next];
@@ -261,7 +260,7 @@ impl<const K: usize> Buckets<K> {
         self.row_of(self.words.map(|w| phv.get(w.slot, lane) & w.mask))
     }
 
-    /// The row of a key, 0 if it is not there.
+    /// Returns the row of a key; 0 if there is none.
     #[inline(always)]
     fn row_of(&self, key: [u32; K]) -> u32 {
         let last = self.buckets.len() - 1;

@@ -1,10 +1,10 @@
-//! Longest prefix: a leaf-pushed trie, 16 bits at the root and 8 below, one root per value of the exact
-//! key columns beside the prefix.
+//! Longest-prefix match: a leaf-pushed trie, 16 bits at the root and 8 at each node below. Each value of the exact key
+//! columns has a root.
 //!
-//! Every word knows the length of the prefix that owns it. A new prefix takes the words under it that a shorter
-//! one owns; one that goes gives its words back to the longest one that covers it, which the caller names. Either
-//! touches the words under the prefix and no others: few for long prefixes, all of a root for the shortest. A node
-//! whose words have become equal goes with it.
+//! Every word has the length of the prefix that owns it. A new prefix takes the words below it that shorter prefixes
+//! own. A removed prefix gives its words to the longest prefix that covers it, which the caller names. Both touch only
+//! words below the prefix: few for a long prefix, all of a root for the shortest. A node whose words have become equal
+//! is removed.
 
 use super::{Exact, KeyWord, Phv};
 use crate::engine::batch::for_lanes;
@@ -20,21 +20,21 @@ const NODE_BITS: u32 = 8;
 pub(in crate::engine) struct Lpm {
     field: FieldAt,
     width: u32,
-    /// Which root: by the exact columns, or always the first.
+    /// Index of the root by the exact columns; `None`: there is one root.
     roots: Option<Exact>,
-    /// Roots one after the other, then nodes.
+    /// Words of all roots; those of the other nodes are in `nodes`.
     root: Vec<u32>,
     nodes: Vec<u32>,
-    /// Length of the prefix that owns each word of `root` and `nodes`, plus one; 0 where none does.
+    /// Length plus one of the prefix that owns each word of `root` and `nodes`; 0 if no prefix does.
     root_owner: Vec<u8>,
     node_owner: Vec<u8>,
     free_nodes: Vec<u32>,
-    /// Prefixes under each root.
+    /// Number of prefixes below each root.
     held: Vec<u32>,
     free_roots: Vec<u32>,
 }
 
-/// A run of words: in the roots or in the nodes.
+/// Words of one root or node.
 #[derive(Clone, Copy)]
 struct Run {
     in_root: bool,
@@ -43,7 +43,7 @@ struct Run {
     bits: u32,
 }
 
-/// A prefix: exact words, value (right-aligned in the field's width), length, row.
+/// A prefix: exact words, value (right-aligned in the field's width), length in bits, row.
 #[derive(Clone, Debug)]
 pub(in crate::engine) struct Prefix {
     pub(in crate::engine) exact: Vec<u32>,
@@ -53,7 +53,7 @@ pub(in crate::engine) struct Prefix {
 }
 
 impl Lpm {
-    /// Builds from prefixes; equal ones do not occur.
+    /// Builds the trie from prefixes that all differ.
     pub(in crate::engine) fn new(
         field: &FieldAt,
         width: u16,
@@ -99,7 +99,7 @@ impl Lpm {
         self.held.len() - 1
     }
 
-    /// Adds a prefix that is not there. False if the roots cannot hold its exact columns: build anew.
+    /// Adds a new prefix. Returns false if the index of roots cannot hold the exact columns and all must be rebuilt.
     pub(in crate::engine) fn insert(&mut self, p: &Prefix) -> bool {
         let root = match self.root_of(&p.exact) {
             Some(root) => root,
@@ -116,8 +116,8 @@ impl Lpm {
         true
     }
 
-    /// Takes a prefix out; `cover` are length and row of the longest prefix that covers it, if one does. False if
-    /// its exact columns have no root.
+    /// Removes a prefix; `cover` is length and row of the longest prefix that covers it, if there is one. Returns false
+    /// if the exact columns have no root.
     pub(in crate::engine) fn remove(&mut self, p: &Prefix, cover: Option<(u16, u32)>) -> bool {
         let Some(root) = self.root_of(&p.exact) else { return false };
         let (len, row) = cover.map_or((0, 0), |(len, row)| (len as u8 + 1, row));
@@ -144,7 +144,7 @@ impl Lpm {
         if in_root { (&mut self.root, &mut self.root_owner) } else { (&mut self.nodes, &mut self.node_owner) }
     }
 
-    /// The words of a run that the prefix covers, or the one word that leads to it.
+    /// Returns the words of a run that the prefix covers, or the one word on the way to the prefix.
     fn span(&self, run: Run, p: &Prefix) -> std::ops::Range<usize> {
         let aligned = p.value << (128 - self.width);
         let len = u32::from(p.len);
@@ -172,7 +172,7 @@ impl Lpm {
         self.replace(run, span, p.len as u8 + 1, (p.len as u8 + 1, p.row));
     }
 
-    /// A node whose words are all `filled`, in place of a word.
+    /// Puts a node whose words are all `filled` in the place of a word; returns the word that points to it.
     fn new_node(&mut self, in_root: bool, at: usize, filled: (u32, u8)) -> u32 {
         let node = self.free_nodes.pop().unwrap_or((self.nodes.len() >> NODE_BITS) as u32);
         let base = (node as usize) << NODE_BITS;
@@ -187,8 +187,7 @@ impl Lpm {
         node | CHILD
     }
 
-    /// Gives the words of a span, and all below them, that `limit` or less owns to a new owner: those of shorter
-    /// prefixes to a new one, those of a prefix that goes to what covers it.
+    /// Assigns the words of a span, and all below them, to a new owner if their present owner is `limit` or less.
     fn replace(&mut self, run: Run, span: std::ops::Range<usize>, limit: u8, new: (u8, u32)) {
         for at in span {
             let (words, owners) = self.lists(run.in_root);
@@ -201,7 +200,7 @@ impl Lpm {
         }
     }
 
-    /// Takes a prefix out below a run, and with it nodes that no longer tell anything apart.
+    /// Removes a prefix below a run, and the nodes whose words have become equal.
     fn give(&mut self, run: Run, p: &Prefix, new: (u8, u32)) {
         let span = self.span(run, p);
         let at = span.start;
@@ -229,7 +228,7 @@ impl Lpm {
         }
     }
 
-    /// Puts the one value of a node whose words are all equal in the place of the word that leads to it.
+    /// Removes a node whose words are all equal; the word that pointed to it takes their value.
     fn collapse(&mut self, in_root: bool, at: usize) {
         let node = self.lists(in_root).0[at] & !CHILD;
         let base = (node as usize) << NODE_BITS;
@@ -247,7 +246,7 @@ impl Lpm {
 
     #[inline]
     pub(in crate::engine) fn find<const N: usize>(&self, mask: u64, phv: &Phv<N>, rows: &mut [u32; 64]) {
-        // Which root, plus one, stands in `rows` until the row does.
+        // Until it has the row, `rows` has the root's index plus one.
         match &self.roots {
             Some(exact) => exact.find::<N>(mask, phv, rows),
             None => for_lanes::<N>(mask, |l| rows[l] = 1),
@@ -264,7 +263,7 @@ impl Lpm {
         }
     }
 
-    /// The row of one lane.
+    /// Returns the row of one lane.
     #[inline(always)]
     pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         let root = self.roots.as_ref().map_or(1, |exact| exact.one(phv, lane));
@@ -277,20 +276,21 @@ impl Lpm {
         }
     }
 
-    /// The row that `walk` finds under the root of these exact words.
+    /// Returns the row that `walk` finds below the root of these exact words.
     #[inline(always)]
     pub(super) fn row_of<const K: usize>(&self, key: [u32; K], walk: impl Fn(&Lpm, usize) -> u32) -> u32 {
         let root = self.roots.as_ref().map_or(1, |exact| exact.row_of(key));
         root.checked_sub(1).map_or(0, |root| walk(self, root as usize))
     }
 
-    /// The whole field in one container, and how far it is from the top: no 128-bit arithmetic.
+    /// Returns the field's piece and its distance from bit 31, if the field is in one container: no 128-bit arithmetic
+    /// is needed.
     #[inline(always)]
     fn narrow(&self) -> Option<(Piece, u32)> {
         self.field.single().filter(|_| self.width <= 32).map(|p| (p, 32 - self.width))
     }
 
-    /// The row under a root, which is given plus one.
+    /// Returns the row below a root, given as the root's index plus one; 0 is no root.
     fn find_wide<const N: usize>(&self, root: u32, phv: &Phv<N>, lane: usize) -> u32 {
         let key = self.field.read(phv, lane) << (128 - self.width);
         root.checked_sub(1).map_or(0, |root| self.walk(root as usize, key))
@@ -319,7 +319,7 @@ impl Lpm {
     }
 }
 
-/// `bits` bits of a left-aligned key from bit `depth` on.
+/// Returns `bits` bits of a left-aligned key from bit `depth` on.
 #[inline(always)]
 fn index(aligned: u128, depth: u32, bits: u32) -> usize {
     (aligned << depth >> (128 - bits)) as usize

@@ -147,7 +147,7 @@ pub(super) fn value_and_mask(column: KeyValue, width: u16) -> (u128, u128) {
             let mask = all & !all.checked_shr(u32::from(len)).unwrap_or(0);
             (value & mask, mask)
         }
-        // Its lines say what it compares.
+        // The sets of a line compare a range.
         KeyValue::Range { .. } => (0, 0),
     }
 }

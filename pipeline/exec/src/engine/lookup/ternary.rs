@@ -1,18 +1,18 @@
-//! Ternary match: one bit vector of lines per value of each piece of the key that any line cares about; the
-//! AND of a packet's vectors leaves its matches, the first bit wins.
+//! Ternary match by bit vectors of lines, one for each value of each piece of the key that any line compares. The AND
+//! of a packet's vectors has its matches; the first bit wins.
 //!
-//! A line is what one TCAM row compares: an entry has one, with range keys a few. Lines stand in groups of at
-//! most 64, in the order in which they win; a group that fills up is halved, so that a new line moves no more
-//! than its group. Pieces are bytes while one group is enough, nibbles beyond. From a few groups on, summaries
-//! say per value of a piece which groups have a line for it.
+//! A line is what one TCAM row compares: an entry has one line, with range keys a few. Lines are in groups of at most
+//! 64, in the order in which they win. A full group is halved, so that a new line moves only lines of its group. Pieces
+//! are bytes if one group is enough, else nibbles. From a few groups on, summaries give the groups that have a matching
+//! line for each value of a piece.
 
 use super::{KeyWord, Phv, Slot};
 use crate::engine::batch::for_lanes;
 
-/// Where a line stands among all: priority, then age.
+/// Precedence of a line: priority, then age. The lowest matching line wins.
 pub(in crate::engine) type Order = (u32, u64);
 
-/// A set of values of up to four bits of a word, all in one nibble of it.
+/// Set of values of up to four bits of a word; the bits are in one nibble of the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) struct Subset {
     pub(in crate::engine) word: u16,
@@ -22,7 +22,7 @@ pub(in crate::engine) struct Subset {
     pub(in crate::engine) values: u16,
 }
 
-/// What one row compares.
+/// Comparisons of one TCAM row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::engine) struct Line {
     /// Value and mask per word.
@@ -31,7 +31,8 @@ pub(in crate::engine) struct Line {
 }
 
 impl Line {
-    /// Whether it matches `found` in `piece` (a mask) of a word from bit `shift` on.
+    /// Returns true if the line matches value `found` of a piece: the bits of mask `piece` from bit `shift` of a word
+    /// on.
     fn matches(&self, word: usize, shift: u8, piece: u32, found: u32) -> bool {
         let (value, mask) = (self.words[word].0 >> shift & piece, self.words[word].1 >> shift & piece);
         let inside =
@@ -44,7 +45,7 @@ impl Line {
                 .all(|s| s.values >> (found >> (s.shift - shift) & ((1 << s.width) - 1)) & 1 == 1)
     }
 
-    /// Whether it looks at any bit of that piece.
+    /// Returns true if the line compares any bit of a piece.
     fn cares(&self, word: usize, shift: u8, piece: u32) -> bool {
         let mask = self.words.get(word).map_or(0, |(_, mask)| mask >> shift & piece);
         let inside =
@@ -53,7 +54,7 @@ impl Line {
     }
 }
 
-/// Where a piece of the key lies.
+/// Place of a piece of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Piece {
     slot: Slot,
@@ -66,19 +67,19 @@ struct Piece {
 pub(in crate::engine) struct Ternary {
     words: Vec<KeyWord>,
     pieces: Vec<Piece>,
-    /// Bits of a piece as a mask: 0xff or 0xf.
+    /// Mask of a piece's bits: 0xff or 0xf.
     piece: u32,
     groups: Vec<Group>,
     /// Row of each line: 64 places per group.
     rows: Vec<u32>,
-    /// Per 64 groups, piece and value: the groups with a line that matches it.
+    /// For every 64 groups, per piece and value: the groups with a line that matches the value.
     summaries: Vec<u64>,
 }
 
 /// Up to 64 lines.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    /// A bit for each line.
+    /// Bit of each line in use.
     valid: u64,
     /// Per piece, the lines that match each of its values.
     vectors: Vec<u64>,
@@ -88,11 +89,11 @@ struct Group {
 const GROUP: usize = 64;
 /// Groups for which vectors of bytes are still small: 2 KB per byte and group.
 const BYTE_GROUPS: usize = 1;
-/// From so many groups on a look at the summaries pays.
+/// Number of groups from which on the use of summaries saves time.
 const SUMMARY_GROUPS: usize = 4;
 
 impl Ternary {
-    /// Builds from lines with their place in the order and their row, in order.
+    /// Builds the structure from lines with their precedence and row, in order of precedence.
     pub(in crate::engine) fn new(words: &[KeyWord], lines: &[(Line, Order, u32)]) -> Ternary {
         let bits: u8 = if lines.len() <= GROUP * BYTE_GROUPS { 8 } else { 4 };
         let piece = (1 << bits) - 1;
@@ -127,8 +128,8 @@ impl Ternary {
         t
     }
 
-    /// Adds the lines of an entry behind all that win over it. False if the structure has no vectors for what
-    /// a line compares, or grew beyond its kind: it must be built anew.
+    /// Adds the lines of an entry after all lines that win over them. Returns false if the structure has no vectors for
+    /// what a line compares, or is too large for its kind of pieces: it must be rebuilt.
     pub(in crate::engine) fn insert(&mut self, lines: &[Line], order: Order, row: u32) -> bool {
         let bits = self.piece.count_ones() as usize;
         let known = |line: &Line| {
@@ -174,7 +175,7 @@ impl Ternary {
         self.summarise_group(at);
     }
 
-    /// Takes the lines of an entry out.
+    /// Removes the lines of an entry.
     pub(in crate::engine) fn remove(&mut self, order: Order) {
         loop {
             let at = self.groups.partition_point(|g| g.order.last().is_some_and(|last| *last < order));
@@ -218,7 +219,7 @@ impl Ternary {
         self.summarise();
     }
 
-    /// Joins a group with the one behind it if both are at most half full together, so that groups stay few.
+    /// Joins a group with the next one if the two are at most half full together, so that groups stay few.
     fn merge(&mut self, at: usize) {
         if self.groups.len() > 1 && self.groups[at].order.is_empty() {
             self.groups.remove(at);
@@ -274,7 +275,7 @@ impl Ternary {
                 let values = self.piece as usize + 1;
                 for (p, vectors) in self.pieces.iter().zip(group.vectors.chunks_exact(values)) {
                     let column = phv.column(p.slot);
-                    // As long as the piece has values: no index can be outside.
+                    // The array has an element for each value, so no index is outside.
                     if let Ok(vectors) = <&[u64; 256]>::try_from(vectors) {
                         for_lanes::<N>(mask, |l| {
                             hits[l % N] &= vectors[usize::from((column[l % N].get() >> p.shift) as u8)];
@@ -291,12 +292,12 @@ impl Ternary {
         }
     }
 
-    /// The row of one lane.
+    /// Returns the row of one lane.
     #[inline(always)]
     pub(in crate::engine) fn one<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         match self.groups.as_slice() {
             [group] => {
-                // Counted by hand: cutting the vectors up would divide.
+                // The index is counted up, because cutting the vectors into chunks would take a division.
                 let (mut hits, mut first) = (group.valid, 0);
                 for p in &self.pieces {
                     let value = phv.get(p.slot, lane) >> p.shift & self.piece;
@@ -309,13 +310,13 @@ impl Ternary {
         }
     }
 
-    /// The row of one lane among many groups.
+    /// Returns the row of one lane among many groups.
     #[inline]
     fn find_any<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> u32 {
         if self.summaries.is_empty() { self.find_one(phv, lane) } else { self.find_summarised(phv, lane) }
     }
 
-    /// The row of the best of `hits` in a group.
+    /// Returns the row of the first of `hits` in a group; 0 if there is none.
     #[inline(always)]
     fn row(&self, group: usize, hits: u64) -> u32 {
         let best = group * GROUP + hits.trailing_zeros() as usize;
@@ -352,7 +353,7 @@ impl Ternary {
         0
     }
 
-    /// The AND of `start` and the words of a packet's pieces.
+    /// Returns the AND of `start` and the words for the packet's piece values.
     #[inline(always)]
     fn hits<const N: usize>(&self, start: u64, words: &[u64], phv: &Phv<N>, lane: usize) -> u64 {
         let values = self.piece as usize + 1;
@@ -367,7 +368,7 @@ impl Ternary {
     }
 }
 
-/// For each value of a piece the lines that match it.
+/// Returns, for each value of a piece, the lines that match it.
 fn vectors(chunk: &[(Line, Order, u32)], at: Piece, piece: u32) -> impl Iterator<Item = u64> {
     (0..=piece).map(move |found| {
         let lines = chunk.iter().enumerate();

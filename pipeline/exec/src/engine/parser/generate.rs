@@ -1,4 +1,4 @@
-//! A parser as Rust: a function for each node and each leaf.
+//! Writes a parser as Rust: one function for each node and each leaf.
 
 use super::load::Load;
 use super::select::Select;
@@ -10,7 +10,7 @@ use crate::engine::hash::HashPlan;
 use sluice_ir::CounterLoad;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a function goes on.
+/// Returns the call of a target's function.
 fn go(target: Target) -> String {
     match target {
         Target::Node(n) => format!("n{n}(x, w)"),
@@ -19,12 +19,12 @@ fn go(target: Target) -> String {
 }
 
 impl ParserCode {
-    /// Where parsing begins.
+    /// Returns the call with which parsing begins.
     pub(in crate::engine) fn entrance(&self) -> String {
         self.start.map_or_else(|| "0".to_owned(), go)
     }
 
-    /// The functions that packets can come to. One that is entered from one place is put there by the compiler.
+    /// Writes the functions of all nodes and leaves that packets can reach. A node with one predecessor is inlined.
     pub(in crate::engine) fn states(&self, out: &mut Out, hashes: &[HashPlan]) {
         let mut entries: BTreeMap<u32, u32> = BTreeMap::new();
         let mut leaves = BTreeSet::new();
@@ -86,7 +86,7 @@ impl Load {
     }
 }
 
-/// Values with their widths.
+/// Returns the Rust list of fields' values with their widths.
 fn values(inputs: &[(FieldAt, u16)]) -> String {
     let values: Vec<String> =
         inputs.iter().map(|(at, width)| format!("({}, {width})", read(at, "u128"))).collect();
@@ -160,7 +160,7 @@ impl Select {
             Select::Wide(wide) => {
                 out.line("let v: u128 = 0;");
                 for (at, width) in &wide.fields {
-                    // A field of all 128 bits is alone.
+                    // A field of 128 bits is the only one, and `v << 128` would overflow.
                     let before = if *width < 128 { format!("v << {width} | ") } else { String::new() };
                     out.line(&format!("let v: u128 = {before}{};", read(at, "u128")));
                 }
@@ -174,7 +174,7 @@ impl Select {
     }
 }
 
-/// The first arm that matches `v`.
+/// Writes tests for the arms in order; the first arm that matches `v` is taken.
 fn by_arms(out: &mut Out, arms: impl Iterator<Item = (u128, u128, Target)>, default: Target) {
     for (value, care, target) in arms {
         out.open(&format!("if v & {care:#x} == {value:#x}"));

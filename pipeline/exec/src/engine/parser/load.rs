@@ -1,21 +1,23 @@
-//! Loads: container bytes from the packet, those of a header by their width, so that nothing is asked per load.
+//! Loads of packet bytes into columns. A header's loads are grouped by width, so that the width is not tested for each
+//! load.
 
 use super::Heads;
 use crate::engine::batch::{Phv, Slot, for_lanes};
 use crate::packet::WINDOW;
 
-/// Container bytes from the packet, wherever in the window they are.
+/// Load of a container's bytes from anywhere in the window.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
-    /// Where the word begins that the bytes are in: theirs, unless they end with the window.
+    /// Offset of the 4-byte word that is read: that of the bytes, unless they are in the last bytes of the window.
     pub(super) from: u16,
-    /// How far that word is shifted up so that the bytes come first, then down: 24, 16 or 0 for one, two or four.
+    /// Bits by which the word is shifted left, to drop the bytes before, and then right: by 24, 16 or 0 for one, two or
+    /// four bytes.
     pub(super) up: u8,
     pub(super) right: u8,
     pub(super) slot: Slot,
 }
 
-/// Bytes at a place that has a whole word behind it.
+/// Load whose offset has at least four bytes of the window left, so that a whole word can be read.
 #[derive(Clone, Copy, Debug)]
 struct At {
     from: u16,
@@ -28,12 +30,12 @@ pub(super) struct Loads {
     words: Box<[At]>,
     halves: Box<[At]>,
     bytes: Box<[At]>,
-    /// Those that end with the window.
+    /// Loads from the last bytes of the window.
     last: Box<[Load]>,
 }
 
 impl Loads {
-    /// No two of `list` go to one column, so that their order does not count.
+    /// Groups loads by width. `list` names no column twice, so the order does not matter.
     pub(super) fn new(list: &[Load]) -> Loads {
         let of = |right: u8| {
             let list = list.iter().filter(|l| l.up == 0 && l.right == right);
@@ -43,7 +45,7 @@ impl Loads {
         Loads { words: of(0), halves: of(16), bytes: of(24), last }
     }
 
-    /// All of them.
+    /// Returns all loads.
     pub(super) fn all(&self) -> impl Iterator<Item = Load> + '_ {
         let whole = [(&self.words, 0), (&self.halves, 16), (&self.bytes, 24)];
         let load = |at: &At, right| Load { from: at.from, up: 0, right, slot: at.slot };
@@ -93,7 +95,7 @@ impl Load {
             _ => 0,
         };
         let last = WINDOW as u32 - 4;
-        // A load beyond the window is refused when all are known.
+        // `ParserBuilder::finish` refuses loads beyond the window.
         let (from, up) = if at <= last { (at as u16, 0) } else { (last as u16, 8 * ((at - last) % 4) as u8) };
         Load { from, up, right, slot }
     }

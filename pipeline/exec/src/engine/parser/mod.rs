@@ -1,7 +1,7 @@
-//! The parser graph unrolled into nodes, in which every header has a fixed place.
+//! The parser graph, unrolled into nodes in which every header has a fixed offset.
 //!
 //! A batch runs the nodes that have lanes, lowest first, each with the mask of its lanes. Bytes that nothing reads or
-//! rewrites are not copied into columns. Nodes and their run.
+//! rewrites are not copied into columns. This module has the nodes and runs them; `unroll` builds them.
 
 mod generate;
 mod load;
@@ -20,17 +20,17 @@ use select::Select;
 use sluice_ir::{CounterLoad, Header};
 use std::collections::BTreeMap;
 
-/// How parsing ended: where every extracted header stands and where the payload begins.
+/// End of a parse path: the byte offset of every extracted header, and of the payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Leaf {
     pub(super) extracted: BTreeMap<Header, u32>,
     pub(super) payload: u32,
-    /// `parser_err`; 0 when parsing ended well.
+    /// `parser_err`; 0 if parsing ended well.
     pub(super) error: u16,
     pub(super) cycles: u16,
 }
 
-/// Where to go: a node or a leaf.
+/// Target of a select: a node or a leaf.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Node(u32),
@@ -39,19 +39,19 @@ enum Target {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Bytes ahead; those of a header are the node's own.
+    /// Load of bytes ahead of the parser; loads of the node's header are in `Node::loads`.
     Load(Load),
     /// A validity bit or a constant field.
     Set { slot: Slot, keep: u32, value: u32 },
-    /// Fields set by the state.
+    /// Sets a field in a way that is neither `Set` nor `Moves`.
     Do(ActionCode),
-    /// Fields that only take bits of others.
+    /// Sets fields to bits of other fields.
     Moves(Box<[MoveBits]>),
-    /// Sets a 1-bit field when the sum over packet bytes is not all ones.
+    /// Sets a 1-bit field to 1 if the sum over packet bytes is not all ones, else to 0.
     VerifyBytes { to: FieldAt, at: u32, len: u32 },
-    /// The same over fields in any order.
+    /// As `VerifyBytes`, over fields in any order.
     VerifyFields { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
-    /// Takes fields out of a sum.
+    /// Subtracts fields from a checksum field.
     Subtract { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
     /// Sets the counter from a field.
     LoadCounter { slot: Slot, from: FieldAt, load: CounterLoad },
@@ -59,17 +59,18 @@ enum Step {
     AddCounter { slot: Slot, by: u8 },
     /// Copies the counter to or from its stack.
     CopyCounter { from: Slot, to: Slot },
-    /// Counts the lanes that come by a point.
+    /// Counts the lanes that reach a coverage point.
     Cover(u32),
 }
 
 #[derive(Clone, Debug)]
 struct Node {
-    /// The head must have this many bytes.
+    /// Bytes that the packet's head must have.
     need: u32,
-    /// Where lanes go that have fewer.
+    /// Leaf of lanes whose head is shorter.
     short: u16,
-    /// What of its header has columns: apart from the steps, so that no load is dispatched.
+    /// Loads of the header's containers that have columns. Apart from the steps, so that they are not dispatched one by
+    /// one.
     loads: Loads,
     steps: Vec<Step>,
     select: Select,
@@ -81,42 +82,43 @@ pub(super) struct ParserCode {
     nodes: Vec<Node>,
     start: Option<Target>,
     pub(super) leaves: Vec<Leaf>,
-    /// What each leaf sets: the validity bits of the headers on its path, by column.
+    /// Validity bits that each leaf sets, those of the headers on its path: column, bits to keep, bits to set.
     valid: Vec<Box<[(Slot, u32, u32)]>>,
     /// `parser_err` of each leaf.
     errors: Vec<u16>,
     /// Parser cycles of each leaf's path.
     pub(super) cycles: Vec<u16>,
-    /// Bytes of the longest path.
+    /// Length of the longest path, bytes.
     pub(super) depth: u32,
 }
 
-/// Scratch of a run.
+/// Scratch memory of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ParserScratch {
-    /// Lanes that are at each node; all zero between runs.
+    /// Lanes at each node; all zero between runs.
     masks: Vec<u64>,
-    /// A bit per node that has lanes.
+    /// Bit set of the nodes that have lanes.
     open: Vec<u64>,
 }
 
-/// The lanes' packets: the bytes from each one's first on, and how many of them are its head's.
+/// Packets of the lanes: a window that begins at each packet's first byte, and the number of its bytes that belong to
+/// the packet's head.
 pub(super) struct Heads<'a, const N: usize> {
     pub(super) windows: [&'a [u8; WINDOW]; N],
     pub(super) len: &'a [u32; 64],
-    /// The least of those.
+    /// Smallest value of `len`.
     pub(super) shortest: u32,
 }
 
-/// How the parsing of a batch ended.
+/// Result of parsing a batch.
 pub(super) struct Ended<'a> {
-    /// The leaf of each lane.
+    /// Leaf of each lane.
     pub(super) leaf: &'a mut [u16; 64],
     /// Lanes whose leaf is an error.
     pub(super) failed: u64,
     /// Lanes with a wrong checksum.
     pub(super) wrong: u64,
-    /// Lanes that came by each point, where that is counted.
+    /// Number of lanes that reached each coverage point; empty if coverage is not counted.
     pub(super) reached: &'a mut [u64],
 }
 
@@ -175,7 +177,7 @@ impl ParserCode {
                 for step in &node.steps {
                     run_step(step, here, heads, phv, ended, &mut act);
                 }
-                // A shared node may stand before one that leads to it.
+                // A shared node may have a lower number than its predecessor.
                 let mut first = word;
                 node.select.run::<N>(here, phv, |target, lanes| {
                     if let Target::Node(n) = target {
@@ -188,13 +190,13 @@ impl ParserCode {
         }
     }
 
-    /// `parser_err` of a leaf.
+    /// Returns `parser_err` of a leaf.
     #[inline(always)]
     pub(super) fn error(&self, leaf: u16) -> u16 {
         self.errors.get(usize::from(leaf)).copied().unwrap_or(0)
     }
 
-    /// Parser cycles of a leaf's path.
+    /// Returns the parser cycles of a leaf's path.
     #[inline(always)]
     pub(super) fn cycles(&self, leaf: u16) -> u16 {
         self.cycles.get(usize::from(leaf)).copied().unwrap_or(0)
@@ -275,7 +277,7 @@ fn run_step<const N: usize>(
         Step::LoadCounter { slot, from, load } => {
             let column = phv.column(*slot);
             for_lanes::<N>(mask, |l| {
-                // A value beyond the range went another way.
+                // `Select::Above` sends a value beyond the range to an error leaf.
                 let value = load.value(from.read32(phv, l) as u8).unwrap_or_default();
                 column[l % N].set(counter_word(value as u8));
             });

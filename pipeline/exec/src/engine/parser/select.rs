@@ -1,10 +1,10 @@
-//! Selects: which way each lane goes.
+//! Selects: the next target of each lane after a node.
 
 use super::Target;
 use crate::engine::batch::{Phv, Slot, for_lanes, lanes_where};
 use crate::engine::field::FieldAt;
 
-/// What follows a node.
+/// Choice of the target after a node.
 #[derive(Clone, Debug)]
 pub(super) enum Select {
     Always(Target),
@@ -16,15 +16,15 @@ pub(super) enum Select {
         arms: Vec<(u32, u32, Target)>,
         default: Target,
     },
-    /// Fields side by side, at most 64 bits of them.
+    /// Concatenated fields of at most 64 bits.
     Side {
         pieces: Vec<SidePiece>,
         arms: Vec<(u64, u64, Target)>,
         default: Target,
     },
-    /// More bits.
+    /// Concatenated fields of 65 to 128 bits.
     Wide(WideSelect),
-    /// Whether a field is too large for the counter.
+    /// Test whether a field's value is too large for the parser counter.
     Above {
         at: FieldAt,
         max: u32,
@@ -33,7 +33,7 @@ pub(super) enum Select {
     },
 }
 
-/// A select over up to 128 bits: fields side by side, most significant first.
+/// Select over up to 128 bits: concatenated fields, most significant first.
 #[derive(Clone, Debug)]
 pub(super) struct WideSelect {
     pub(super) fields: Vec<(FieldAt, u16)>,
@@ -41,7 +41,7 @@ pub(super) struct WideSelect {
     pub(super) default: Target,
 }
 
-/// Bits of a column that stand at bit `up` of a select's value.
+/// Bits of a column that are in a select's value from bit `up` on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SidePiece {
     pub(super) slot: Slot,
@@ -50,7 +50,7 @@ pub(super) struct SidePiece {
     pub(super) up: u8,
 }
 
-/// The pieces of a select's fields, the first field most significant.
+/// Returns the pieces of a select's value; the first field is the most significant.
 pub(super) fn side_by_side(fields: &[(FieldAt, u16)]) -> Vec<SidePiece> {
     let mut list = Vec::new();
     let mut low = 0u16;
@@ -65,7 +65,7 @@ pub(super) fn side_by_side(fields: &[(FieldAt, u16)]) -> Vec<SidePiece> {
 }
 
 impl Select {
-    /// Hands the lanes of each target to `go`.
+    /// Calls `go` with each target and its lanes.
     #[inline]
     pub(super) fn run<const N: usize>(&self, mask: u64, phv: &Phv<N>, mut go: impl FnMut(Target, u64)) {
         match self {
@@ -98,7 +98,7 @@ impl Select {
         }
     }
 
-    /// Where the packet of lane 0 goes.
+    /// Returns the target of the packet in lane 0.
     #[inline]
     pub(super) fn one<const N: usize>(&self, phv: &Phv<N>) -> Target {
         match self {
@@ -124,7 +124,8 @@ impl Select {
     }
 }
 
-/// Hands `go` the lanes that take each arm, the first that matches; `takes` says which of some lanes match.
+/// Calls `go` with the lanes of each arm; a lane takes the first arm that matches. `takes` returns those of the given
+/// lanes that match a value under a mask.
 #[inline(always)]
 fn by_arms<V: Copy>(
     mask: u64,

@@ -36,9 +36,9 @@ struct Group {
     /// `None` without members.
     shape: Option<GroupShape>,
     rows: Vec<Row>,
-    /// One row per member: what holds argument words.
+    /// One row per member; these rows own the argument words.
     own: Vec<Row>,
-    /// One word, all active: the choice is one modulo.
+    /// For a group of one selector word whose members are all active: the choice is one modulo.
     fast: Option<FastMod>,
 }
 

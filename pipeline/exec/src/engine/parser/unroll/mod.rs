@@ -1,5 +1,5 @@
-//! Unrolling: the parser graph becomes nodes in which every header has a fixed place. Paths that agree in what they
-//! extracted and where they are share what follows.
+//! Unrolls the parser graph into nodes in which every header has a fixed offset. Paths that reach a state with the same
+//! headers at the same offsets, cycles and counters share the nodes that follow.
 
 mod select;
 
@@ -26,60 +26,60 @@ const NO_MATCH: u16 = 0x001;
 const PARTIAL_HEADER: u16 = 0x002;
 /// `parser_err`: the counter was loaded from too large a field.
 const COUNTER_RANGE: u16 = 0x004;
-/// Bit of the counter's column that says that it is not zero; the counter itself is in the bits below.
+/// Bit of the counter's column that is set if the counter is not zero; the counter itself is in the bits below.
 const NOT_ZERO: u8 = 8;
-/// Bit of the counter's column that says that it is negative.
+/// Bit of the counter's column that is set if the counter is negative.
 const NEGATIVE: u8 = 7;
 
-/// Builds the unrolled parser; loads are added last, when it is known which containers have columns.
+/// Builder of an unrolled parser. Loads are added last, when it is known which containers have columns.
 pub(in crate::engine) struct ParserBuilder<'a> {
     program: &'a Program,
     gress: Gress,
     cycles: &'a EntityMap<ParserState, u16>,
     code: ParserCode,
-    /// Per node: the header that it extracts and where.
+    /// Header that each node extracts, with its offset.
     extracts: Vec<Option<(Header, u32)>>,
-    /// Nodes by what came before and what is left to do: equal ones are shared.
+    /// Nodes by path; equal paths share a node.
     known: BTreeMap<Path, u32>,
-    /// Nodes to fill.
+    /// Nodes whose steps and select are not built yet.
     open: VecDeque<(usize, Path)>,
     /// Leaves by content.
     leaves: BTreeMap<Leaf, u16>,
-    /// Columns for the bytes that a node looks ahead at.
+    /// Columns for the bytes ahead that selects compare.
     ahead: Vec<Slot>,
-    /// Column of the counter, once there is one.
+    /// Column of the parser counter, once there is one.
     counter: Option<Slot>,
-    /// Columns of the counters on the stack.
+    /// Columns of the counters on the counter stack.
     pushed: Vec<Slot>,
-    /// Bytes that loads reach.
+    /// Offset of the end of the last byte that a load reads.
     reach: u32,
-    /// What is counted, if anything is.
+    /// Coverage points; `None` if coverage is not counted.
     points: Option<&'a Points>,
 }
 
-/// A path being unrolled: state, next operation, what came before.
+/// Path that is being unrolled: its state, the next operation in the state, and what the parser did before.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Path {
     state: ParserState,
     op: usize,
-    /// The load of the counter at `op` has been seen to be within its range.
+    /// True in a node split off at `op`, after the range test of a counter load or the operations before a select.
     in_range: bool,
     leaf: Leaf,
     counter: CounterRange,
-    /// Counters on the stack, the last one on top.
+    /// Counters on the counter stack; the last is its top.
     pushed: Vec<CounterRange>,
     elements: StackCounts,
 }
 
-/// What a node's operations came to.
+/// Result of adding a path's operations to a node.
 enum Rest {
-    /// All done: the select follows.
+    /// All operations are done; the select follows.
     Nothing,
-    /// More operations, in a node of their own.
+    /// More operations follow, in another node.
     More,
-    /// A field is too large for the counter where it is above this value.
+    /// A counter load follows; values of the field above this one are an error.
     Above(Field, u8),
-    /// A stack has no room.
+    /// A header stack is full.
     Full,
 }
 
@@ -107,7 +107,7 @@ impl<'a> ParserBuilder<'a> {
         }
     }
 
-    /// Unrolls everything but the loads.
+    /// Builds all nodes and leaves, except for the loads.
     pub(in crate::engine) fn unroll(&mut self, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
         let start = self.program.pipe(self.gress).start;
         let target =
@@ -155,7 +155,8 @@ impl<'a> ParserBuilder<'a> {
         })
     }
 
-    /// A target behind a node that counts who goes there: by a way out of a state, and into the next one.
+    /// Returns a node before `target` that counts the transition `way` and the state that it leads to. If coverage is
+    /// not counted, returns `target`.
     fn counted(&mut self, target: Target, way: Option<Point>, next: Next) -> Result<Target, LowerError> {
         let Some(points) = self.points else { return Ok(target) };
         let into = if let Next::State(state) = next { Some(Point::State(state)) } else { None };
@@ -176,7 +177,7 @@ impl<'a> ParserBuilder<'a> {
         Ok(Target::Node(id as u32))
     }
 
-    /// The node of a path, which is filled later if it is new: paths are long, and not followed by recursion.
+    /// Returns the node of a path. A new node is filled later, from a queue, because paths are too long for recursion.
     fn node(&mut self, path: Path) -> Result<u32, LowerError> {
         if let Some(&id) = self.known.get(&path) {
             return Ok(id);
@@ -198,7 +199,8 @@ impl<'a> ParserBuilder<'a> {
         Ok(id as u32)
     }
 
-    /// Fills a node: operations up to the next one that the packet may be too short for, the rest in a child.
+    /// Fills a node: the operations up to the next one for which the packet may be too short. A child node has the
+    /// rest.
     fn fill(&mut self, id: usize, mut path: Path, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
         let mut steps = Vec::new();
         let rest = self.operations(id, &mut path, &mut steps, low)?;
@@ -225,7 +227,8 @@ impl<'a> ParserBuilder<'a> {
         Ok(())
     }
 
-    /// The operations of a node: its length check comes first, so that one which needs more bytes must too.
+    /// Adds a path's operations to a node. A node checks the packet's length once, before its operations, so an
+    /// operation that may need more bytes must be the first of its node.
     fn operations(
         &mut self,
         id: usize,
@@ -322,16 +325,16 @@ impl<'a> ParserBuilder<'a> {
         leaf.extracted.insert(h, leaf.payload);
         leaf.payload += self.program.header_bits(h) / 8;
         self.code.nodes[id].need = leaf.payload;
-        // The bit is set at the path's end: no parser reads it.
+        // The leaf sets the validity bit, because no parser reads it.
         low.slots.valid_target(h);
     }
 
-    /// The counter's column.
+    /// Returns the column of the parser counter.
     fn counter_slot(&mut self, low: &mut Lowering<'_, '_>) -> Slot {
         *self.counter.get_or_insert_with(|| low.slots.scratch())
     }
 
-    /// The column of a counter on the stack.
+    /// Returns the column of a counter on the counter stack.
     fn pushed_slot(&mut self, depth: usize, low: &mut Lowering<'_, '_>) -> Slot {
         while self.pushed.len() <= depth {
             self.pushed.push(low.slots.scratch());
@@ -339,19 +342,19 @@ impl<'a> ParserBuilder<'a> {
         self.pushed[depth]
     }
 
-    /// Whether the node has seen already that the packet has these bytes.
+    /// Returns true if the node's length check covers the bytes of `ahead`.
     fn within(&self, id: usize, leaf: &Leaf, ahead: Lookahead) -> bool {
         leaf.payload + ahead.reach() <= self.code.nodes[id].need
     }
 
-    /// The packet must have the bytes that are looked at.
+    /// Extends the node's length check to the bytes of `ahead`.
     fn look(&mut self, id: usize, leaf: &Leaf, ahead: Lookahead) {
         let need = &mut self.code.nodes[id].need;
         *need = (leaf.payload + ahead.reach()).max(*need);
         self.code.depth = self.code.depth.max(*need);
     }
 
-    /// Copies bytes ahead to the containers of a metadata field.
+    /// Adds steps that copy bytes ahead to the containers of a metadata field.
     fn copy_ahead(
         &mut self,
         from: u32,
@@ -377,7 +380,7 @@ impl<'a> ParserBuilder<'a> {
         Step::Load(Load::new(at, bytes, slot))
     }
 
-    /// Adds the loads of all containers that have a column by now, and what is valid at each leaf.
+    /// Adds the loads of all containers that have a column by now, and each leaf's validity bits.
     pub(in crate::engine) fn finish(mut self, slots: &SlotMap<'_>) -> Result<ParserCode, LowerError> {
         let depth = self.code.depth.max(self.reach);
         if depth as usize > WINDOW {
@@ -396,7 +399,7 @@ impl<'a> ParserBuilder<'a> {
     }
 }
 
-/// The validity bits of the headers that a path extracts: column, bits that stay, bits.
+/// Returns the validity bits of the headers that a path extracts: column, bits to keep, bits to set.
 fn valid_bits(leaf: &Leaf, slots: &SlotMap<'_>) -> Box<[(Slot, u32, u32)]> {
     let mut columns: BTreeMap<Slot, u32> = BTreeMap::new();
     for pov in leaf.extracted.keys().filter_map(|&h| slots.pov(h)) {
@@ -407,21 +410,21 @@ fn valid_bits(leaf: &Leaf, slots: &SlotMap<'_>) -> Box<[(Slot, u32, u32)]> {
     columns.into_iter().map(|(slot, bits)| (slot, slots.kept(slot, !bits), bits)).collect()
 }
 
-/// The counter's column for a value of the counter.
+/// Returns the word of the counter's column for a value of the counter.
 pub(in crate::engine) fn counter_word(value: u8) -> u32 {
     u32::from(value) | u32::from(value != 0) << NOT_ZERO
 }
 
 fn too_deep(bytes: u32) -> LowerError {
-    LowerError::new(format!("it parses {bytes} bytes, more than {WINDOW}"))
+    LowerError::new(format!("its parser reads {bytes} bytes of a packet, more than {WINDOW}"))
 }
 
-/// The largest value of a field of at most 8 bits.
+/// Returns the largest value of a field of at most 8 bits.
 fn largest(program: &Program, field: Field) -> u32 {
     (1 << program.fields[field].width.min(8)) - 1
 }
 
-/// The containers of a header in wire order: byte offset, bytes, column if there is one.
+/// Returns the containers of a header in wire order: byte offset, bytes, column if there is one.
 pub(in crate::engine) fn header_columns(
     program: &Program,
     header: Header,
@@ -441,7 +444,8 @@ pub(in crate::engine) fn header_columns(
     list.into_iter().map(|(bit, bits, c)| (bit / 8, (bits / 8) as u8, slots.existing(c))).collect()
 }
 
-/// A checksum verification: over packet bytes when the fields are a whole extracted header in order.
+/// Returns the step for a checksum verification: over packet bytes if the fields are those of a whole extracted header
+/// in order, else over fields.
 fn verify(program: &Program, slots: &mut SlotMap<'_>, leaf: &Leaf, dst: Field, inputs: &[Field]) -> Step {
     let to = slots.target(dst);
     if let Some(Home::Header(h)) = inputs.first().map(|&f| program.fields[f].home) {

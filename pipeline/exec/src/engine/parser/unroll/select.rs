@@ -1,4 +1,4 @@
-//! Selects of nodes: keys as bits of columns, arms as ways.
+//! Builds the selects of nodes: keys become bits of columns, arms become targets.
 
 use super::super::select::{Select, WideSelect, side_by_side};
 use super::super::{Leaf, Step, Target};
@@ -10,7 +10,8 @@ use crate::engine::field::{FieldAt, Piece};
 use sluice_ir::{Lookahead, SelectKey};
 
 impl ParserBuilder<'_> {
-    /// Loads the bytes of a select's bits ahead and says where the bits are. `used` columns are taken already.
+    /// Adds loads of the bytes ahead that a select compares; returns the columns of its bits. The first `used` columns
+    /// are taken already.
     fn key_ahead(
         &mut self,
         from: u32,
@@ -31,7 +32,7 @@ impl ParserBuilder<'_> {
             let slot = self.ahead[*used];
             *used += 1;
             steps.push(self.load(from + byte, bytes as u8, slot));
-            // Bits of this word that belong to the key, counted from its first.
+            // Bits of this word that belong to the key, counted from the key's first bit.
             let (start, stop) = (first.max(byte * 8), end.min((byte + bytes) * 8));
             at.pieces.push(Piece {
                 slot,
@@ -45,7 +46,7 @@ impl ParserBuilder<'_> {
         at
     }
 
-    /// Where the bits of a select key are.
+    /// Returns the column bits and the width of a select key.
     fn key(
         &mut self,
         key: SelectKey,
@@ -61,7 +62,7 @@ impl ParserBuilder<'_> {
             SelectKey::Lookahead(ahead) => {
                 (self.key_ahead(path.leaf.payload, ahead, used, steps, low), ahead.width)
             }
-            // Arms compare this bit inverted.
+            // The column's bit is set if the counter is *not* zero, so arms compare it inverted.
             SelectKey::CounterIsZero => (flag(self.counter_slot(low), NOT_ZERO), 1),
             SelectKey::CounterIsNegative => (flag(self.counter_slot(low), NEGATIVE), 1),
             SelectKey::Field(_) | SelectKey::Last(..) => match path.elements.field(self.program, key) {
@@ -85,7 +86,7 @@ impl ParserBuilder<'_> {
         });
         let farthest = looks.max_by_key(|a| a.reach());
         if let Some(ahead) = farthest {
-            // A packet that is too short for the select has done the operations before.
+            // The operations run even if the packet is too short for the select, so the select needs a separate node.
             if !self.within(id, &path.leaf, ahead) && !state.ops.is_empty() && !path.in_range {
                 let select = Path { in_range: true, ..path.clone() };
                 return Ok(Select::Always(Target::Node(self.node(select)?)));
@@ -110,7 +111,7 @@ impl ParserBuilder<'_> {
             let target = self.counted(target, Some(way), *next)?;
             arms.push((value, mask, target));
         }
-        // A default that cannot be taken stands for the last arm that can.
+        // If the default cannot be taken, the last arm that can is taken in its place.
         let default = match transitions.last() {
             Some((next, Some(counter))) => {
                 let target =
