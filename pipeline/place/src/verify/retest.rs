@@ -1,8 +1,9 @@
-//! Rule 13, conditions tested again: a gateway in the stage of the node that runs on them, attached to it, or in the stage
-//! before finds what the first ones found.
+//! Rule 13, conditions tested again: a gateway in the stage of the node that runs on the conditions, attached to it,
+//! or in the stage before gets the same results as the gateways that tested them first.
 //!
-//! It tests outcomes of gateways only; it is enabled by what decides the path before them; nothing that such a packet
-//! runs has written a container that they read; and it sees their bytes in one crossbar group by its search bus.
+//! It tests only outcomes of gateways. A node that knows the outcomes before them on the path enables it. No node
+//! that such a packet runs has written a container that the conditions read. The gateway sees the bytes of the
+//! conditions in one crossbar group over its search bus.
 
 use super::{Check, paths};
 use crate::bits::ByteRef;
@@ -26,7 +27,7 @@ fn first_part(check: &Check<'_>, owner: Owner) -> Option<Part> {
     check.placed(owner).parts.first().copied()
 }
 
-/// Where a gateway for this node may stand.
+/// Returns a finding if the gateway is not at a legal place for this node.
 fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -> Option<String> {
     let first = first_part(check, owner).filter(|p| p.stage == branch.to_stage);
     let Some(first) = first else { return Some("it does not begin where its outcome arrives".to_owned()) };
@@ -52,10 +53,10 @@ fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -
     }
 }
 
-/// Nodes with the outcome by which a way leaves each.
+/// Nodes of a path, each with its outcome on the path.
 type Steps = Vec<(Node, Outcome)>;
 
-/// The outcomes before those that are tested again, and those.
+/// Returns the outcomes of the node's path that are not tested again, and those that are.
 fn path(check: &Check<'_>, owner: Owner, retest: Retest) -> (Steps, Steps) {
     let cfg = check.cfg(owner.gress);
     let mut before = cfg.outcomes(cfg.nodes[owner.node].pred);
@@ -63,7 +64,7 @@ fn path(check: &Check<'_>, owner: Owner, retest: Retest) -> (Steps, Steps) {
     (before, tested)
 }
 
-/// Whatever decides the path before runs right before the gateway.
+/// Returns a finding unless a node that knows the outcomes before is in the stage before or earlier in the stage.
 fn enabled(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let cfg = check.cfg(owner.gress);
     if cfg.is_ghost(owner.node) {
@@ -87,7 +88,8 @@ fn name(check: &Check<'_>, owner: Owner, node: Node) -> String {
     check.name(Owner { gress: owner.gress, node })
 }
 
-/// A condition that is not one of a gateway, or of which something has been written since.
+/// Returns a finding if a condition is not one of a gateway, or if its values may have been written since the first
+/// test.
 fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let cfg = check.cfg(owner.gress);
     let (before, tested) = path(check, owner, retest);
@@ -106,7 +108,7 @@ fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
         }
         let mut since = cfg.nodes.keys().filter(|n| {
             let inside = parts(*n).iter().any(|p| p.stage >= from && p.stage < retest.stage);
-            // A node that runs on another outcome of the path before never runs with it.
+            // A node that runs on another outcome of the path never runs for such a packet.
             let apart = cfg.is_ghost(*n)
                 || before.iter().any(|(d, o)| {
                     cfg.outcomes(cfg.nodes[*n].pred).iter().any(|(m, p)| d == m && contrary(*o, *p))
@@ -122,7 +124,7 @@ fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     None
 }
 
-/// Whether a node never has both outcomes for one packet.
+/// Returns true if a node never has both outcomes for one packet.
 pub(super) fn contrary(a: Outcome, b: Outcome) -> bool {
     use Outcome::{Else, Hit, Miss, Ran, Then};
     match (a, b) {
@@ -132,7 +134,7 @@ pub(super) fn contrary(a: Outcome, b: Outcome) -> bool {
     }
 }
 
-/// The gateway, its search bus and the bytes on the crossbar.
+/// Returns a finding unless there is one gateway, with a search bus that brings it the conditions' bytes.
 fn blind(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let stage = retest.stage;
     let rows: Vec<u16> =

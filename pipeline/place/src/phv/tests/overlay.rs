@@ -107,13 +107,13 @@ fn whoever_looks_without_knowing() {
         let action = t.s.action("writes", &[], vec![set(t.fields[0][0], Expr::Const(7, 8))]);
         vec![t.s.stmt(StmtKind::Call(action))]
     };
-    assert_says(&forbidden(writes, |_| {}), "`writes` looks at the one where a packet may have the other");
+    assert_says(&forbidden(writes, |_| {}), "`writes` uses it where a packet may have the other header");
     let matches = |t: &mut Two| {
         let action = t.s.action("nothing", &[], Vec::new());
         let table = t.s.table("matches", &[(t.fields[1][3], MatchKind::Exact)], &[action], 16);
         vec![t.s.apply(table)]
     };
-    assert_says(&forbidden(matches, |_| {}), "`matches` looks at the one");
+    assert_says(&forbidden(matches, |_| {}), "`matches` uses it where");
     let either = |t: &mut Two| {
         let cmp = sluice_samples::sketch::cmp(sluice_ir::CmpOp::Eq, t.fields[0][2], 3, 8);
         let cond = Cond::Or(Box::new(Cond::Valid(t.headers[0])), Box::new(cmp));
@@ -121,7 +121,7 @@ fn whoever_looks_without_knowing() {
         let call = t.s.stmt(StmtKind::Call(action));
         vec![t.s.stmt(StmtKind::If(cond, vec![call], Vec::new()))]
     };
-    assert_says(&forbidden(either, |_| {}), "looks at the one where a packet may have the other");
+    assert_says(&forbidden(either, |_| {}), "uses it where a packet may have the other header");
 }
 
 #[test]

@@ -150,7 +150,7 @@ fn wrong_gateways_are_found() {
     }
     let found = verify(&late, &placement);
     assert!(
-        found.iter().any(|d| d.text.contains("a condition of `set_z` is looked at too late")),
+        found.iter().any(|d| d.text.contains("a condition of `set_z` is tested too late")),
         "{found:#?}"
     );
 }
