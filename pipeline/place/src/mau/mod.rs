@@ -208,13 +208,13 @@ fn uncarried(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], tables: &Place
     let diag = |b: &&LongBranch| {
         let (from, to, tags) = (b.from_stage, b.to_stage, chip.mau.long_branch_tags);
         let text = format!(
-            "what decides `{}` in stage {to} is known in stage {from}, and nothing carries it there: the {tags} long-branch \
-             tags and the next-table pointer are taken, no gateway can test it again, and a stage between has no logical \
-             table left for a relay",
+            "the outcome that decides `{}` in stage {to} is known in stage {from}, and no carrier takes it there: the \
+             {tags} long-branch tags and the next-table pointer are taken, no gateway can test it again, and a stage \
+             between has no logical table left for a relay",
             name(b)
         );
-        let help = "test the condition again right before what it decides, keep its outcome in a metadata field, or apply \
-                    closer together what runs on it";
+        let help = "test the condition again right before the tables that it decides, keep its outcome in a metadata \
+                    field, or apply these tables closer to the condition";
         Diag::error(cfgs[b.gress.index()].nodes[b.to].loc, text).help(help)
     };
     let first = left.first().map(|b| Exhausted {

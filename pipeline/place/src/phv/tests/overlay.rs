@@ -1,9 +1,9 @@
-//! Headers that share containers, and what forbids it.
+//! Headers that share containers, and reasons that forbid it.
 
 use super::*;
 use sluice_ir::{Cond, MatchKind, SelectArm};
 
-/// Two headers of 24 bytes, each touched where it is valid, on a chip that has containers for one.
+/// Two headers of 24 bytes, each used where it is valid, on a chip that has containers for one.
 struct Two {
     s: Sketch,
     headers: [Header; 2],
@@ -26,7 +26,7 @@ fn two() -> Two {
 }
 
 impl Two {
-    /// Every field is written where its header is valid, beside what `more` adds to the control block.
+    /// Every field is written where its header is valid; `more` adds statements to the control block.
     fn program(mut self, more: impl FnOnce(&mut Two) -> Vec<sluice_ir::Stmt>) -> Program {
         let mut block = Vec::new();
         for i in 0..2 {
@@ -60,12 +60,13 @@ fn headers_that_exclude_each_other_share_and_the_verifier_agrees() {
     assert_eq!(findings(&program, &small(), &allocation), [""; 0]);
     let summary = crate::phv::summary(&program, &small(), &allocation);
     assert!(summary.rows.iter().any(|r| r.slices.len() == 2 && r.bits() == 8), "both are named");
-    // On a whole chip there is no need.
+    // A whole chip has containers for both.
     let apart = allocated(&program, &ChipSpec::tofino2());
     assert!(of(1).iter().all(|f| of(2).iter().all(|g| apart.slices(*f) != apart.slices(*g))));
 }
 
-/// The allocation of the plain program, with the same field numbers, for one that forbids sharing.
+/// Returns the findings on the allocation of the plain program for a program that forbids sharing; both have the same
+/// field numbers.
 fn forbidden(
     more: impl FnOnce(&mut Two) -> Vec<sluice_ir::Stmt>,
     harm: impl Fn(&mut Program),

@@ -53,7 +53,8 @@ fn spoiled(view: &View, own: &Held, other: &Held) -> Option<Diag> {
         let source = nodes.iter().rev().map(|(w, _)| *w).find(|w| w < n && decides(view, cfg, *w, *n, field));
         if source.is_none() && parsed(view.program, stranger) {
             return Some(
-                text("the parser writes the latter, and a read may see that value").also(cfg.nodes[*n].loc, "the read"),
+                text("the parser writes the latter, and a read may see that value")
+                    .also(cfg.nodes[*n].loc, "the read"),
             );
         }
         let between = nodes.iter().find(|(q, e)| {

@@ -149,8 +149,5 @@ fn wrong_gateways_are_found() {
         cfg.nodes[mine].loc = own.nodes[theirs].loc;
     }
     let found = verify(&late, &placement);
-    assert!(
-        found.iter().any(|d| d.text.contains("a condition of `set_z` is tested too late")),
-        "{found:#?}"
-    );
+    assert!(found.iter().any(|d| d.text.contains("a condition of `set_z` is tested too late")), "{found:#?}");
 }
