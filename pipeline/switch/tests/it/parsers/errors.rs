@@ -1,4 +1,4 @@
-//! Parser errors that the program looks at.
+//! Parser errors that the program reads.
 
 use crate::parsers::counter::options;
 use crate::parsers::{frame, program, run};

@@ -51,7 +51,8 @@ impl Sink for Out {
     fn lost(&mut self, _: &Lost, _: &[u8], _: &[u8]) {}
 }
 
-/// A packet to slot 3 every 100 ns, with changes in between: what came out, what was read, what is remembered.
+/// Sends a packet to slot 3 every 100 ns, with changes in between; returns the sent packets, the readings and the
+/// state.
 fn run<E: Executor>(executor: E, chip: &ChipSpec, batch: usize) -> (Vec<Vec<u8>>, Vec<[u64; 3]>, State) {
     let program = source();
     let placement = placed(&program, chip);
@@ -101,7 +102,7 @@ fn changes_take_effect_at_their_time_whatever_the_batch() {
         let counts: Vec<u32> = sent.iter().map(|b| u32::from_be_bytes(b[5..9].try_into().unwrap())).collect();
         assert_eq!(counts[0], 101);
         assert!(counts.contains(&0x1001) && counts.contains(&6));
-        // Every count is one more than the last, but for the write and the clear.
+        // Every count is one more than the previous one, except at the write and the clear.
         let jumps = counts.windows(2).filter(|w| w[1] != w[0] + 1).count();
         assert_eq!(jumps, 2);
         // 200 bytes are two packets; the meter is open again after 2 us.
@@ -112,7 +113,7 @@ fn changes_take_effect_at_their_time_whatever_the_batch() {
             readings.iter().map(|r| (r[0], r[1])).collect::<Vec<_>>(),
             [(1000, 3), (2500, 1), (3000, 3)]
         );
-        // What is read is what packets left by then: the count of the last one that entered before.
+        // A reading has the effect of all packets before it: the count of the last one that entered.
         assert!(counts.contains(&(readings[0][2] as u32)) && counts.contains(&(readings[2][2] as u32)));
         let pairs = &state.registers[program.register_named("pairs").unwrap()];
         assert_eq!((pairs[3], pairs[2]), (Element::pair(9, 9), Element::pair(7, 9)));
@@ -152,7 +153,7 @@ shift = 3
     let mut lined = ControlState::new(&program);
     lines::parse(&program, text, "lines").unwrap().apply(&program, &mut lined).unwrap();
     assert_eq!(lined, control);
-    // What the template shows is accepted as it stands.
+    // The examples in the template are accepted unchanged.
     let template = template::print(&Schema::of(&program));
     let example: String = template
         .lines()
@@ -226,7 +227,7 @@ fn what_needs_time_is_refused_where_there_is_none() {
         matches!(&refused, Some(SwitchError::NeedsTime { needs, .. }) if needs.contains("meters")),
         "{refused:?}"
     );
-    // A rate that the codes do not reach is refused before anything runs.
+    // A rate beyond the codes is refused before anything runs.
     let mut control = ControlState::new(&program);
     let script = lines::parse(&program, "meter_set_rates police * 1:1 1:1", "file").unwrap();
     script.apply(&program, &mut control).unwrap();

@@ -156,7 +156,7 @@ fn a_carry_goes_from_an_even_container_to_the_next() {
             assert_eq!((low.number % 2, low.number + 1, low.mau_group), (0, high.number, high.mau_group));
             assert_eq!((low.size.bits(), high.size.bits()), (32, 32), "{}", data.name);
         }
-        // Sixty-four bits of a parameter are two words of the bus.
+        // A parameter of 64 bits takes two words of the bus.
         let report = Report::new(&p, &placement);
         assert!(report.totals[Column::Slots32.index()] >= 2);
         let shown = |name: &str, containers: &[String; 2]| {
@@ -168,7 +168,7 @@ fn a_carry_goes_from_an_even_container_to_the_next() {
     }
 }
 
-/// An action body on a header of these fields, with a metadata field beside.
+/// Returns a program with an action body on a header of these fields, and with a metadata field.
 fn small(fields: &str, body: &str) -> Program {
     let source = format!(
         "program small;
@@ -183,7 +183,7 @@ fn small(fields: &str, body: &str) -> Program {
     text::parse(&source).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What placement says, on both chips alike.
+/// Returns the reason why placement refuses a program, which must be the same on both chips.
 fn refusal(p: &Program) -> String {
     let texts = [ChipSpec::tofino(), ChipSpec::tofino2()].map(|chip| match place(p, &chip) {
         Err(refused) => format!("{}: {}", refused.diags[0].text, refused.diags[0].help),
