@@ -1,6 +1,6 @@
 //! The advanced-flow-control word that a deparser hands to the traffic manager (Tofino 2).
 //!
-//! Its fields and bits (model: tm §5).
+//! Layout (model: tm §5):
 //!
 //! ```text
 //! 31   30 29   28 25    24 22   21 15    14 0
