@@ -89,7 +89,7 @@ impl DependencyGraph {
         DependencyGraph::with(program, cfgs, phv, true)
     }
 
-    /// As [`DependencyGraph::of`]; if `exclusion` is false, nodes of which no packet runs both depend on each other
+    /// Like [`DependencyGraph::of`]; if `exclusion` is false, nodes of which no packet runs both depend on each other
     /// too.
     #[must_use]
     pub(crate) fn with(

@@ -122,10 +122,10 @@ pub fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoFit> {
     place_with(program, chip, &Options::default(), &mut |_, _| {})
 }
 
-/// As [`place`], with options; calls `dump` with the name and the printed result of each pass.
+/// Like [`place`], with options; calls `dump` with the name and the printed result of each pass.
 ///
 /// # Errors
-/// As [`place`].
+/// Returns the errors of [`place`].
 pub fn place_with(
     program: &Program,
     chip: &ChipSpec,

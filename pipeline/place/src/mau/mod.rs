@@ -414,7 +414,7 @@ fn no_place(schedule: &Schedule<'_>, i: usize, stages: usize) -> Diag {
             m.shortage.wanted,
             m.stage
         ),
-        None => "what it waits for comes too late".to_owned(),
+        None => "a node that it depends on comes too late".to_owned(),
     };
     let text = if held > 0 {
         format!(

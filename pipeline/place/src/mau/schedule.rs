@@ -191,7 +191,7 @@ impl<'a> Schedule<'a> {
     fn ready(&mut self, cluster: &[usize], stage: u8, var_name: &dyn Fn(Var) -> String) -> bool {
         for &i in cluster {
             if self.parts[i].is_empty() && self.earliest[i] > stage {
-                let text = "held back, so that an outcome reaches what runs on it".to_owned();
+                let text = "delayed, so that an outcome reaches the nodes that run on it".to_owned();
                 self.blocked[i] = Some((stage, text));
                 return false;
             }
@@ -211,8 +211,10 @@ impl<'a> Schedule<'a> {
                 return false;
             }
             if let Some(open) = self.chained(i) {
-                self.blocked[i] =
-                    Some((stage, format!("next tables are a chain, and that of `{open}` is not at its end")));
+                self.blocked[i] = Some((
+                    stage,
+                    format!("next tables are a chain, and the branches of `{open}` are not complete"),
+                ));
                 return false;
             }
             let clash = self.relations.conflicts[i].iter().find(|(other, _)| {
