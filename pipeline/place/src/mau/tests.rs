@@ -431,13 +431,13 @@ fn conditions_are_tested_again_where_tags_are_too_few_and_the_verifier_sees_what
         verify(&program, &broken).iter().map(|d| d.text.clone()).collect::<Vec<_>>().join("\n")
     };
     let no_gateway = |p: &mut Placement| p.units.retain(|u| u.purpose != "retest");
-    assert!(findings(&no_gateway).contains("0 gateways do so"), "{}", findings(&no_gateway));
+    assert!(findings(&no_gateway).contains("0 gateways test it"), "{}", findings(&no_gateway));
     let at = |stage: u8, id, outcomes| {
         move |p: &mut Placement| p.long_branches[0].by = Carrier::Retest(Retest { stage, id, outcomes })
     };
     assert!(findings(&at(retest.stage, retest.id, 0)).contains("it tests nothing"));
     assert!(findings(&at(3, Some(0), 1)).contains("that is not the stage before"));
-    assert!(findings(&at(3, None, 1)).contains("nothing there can have it attached"));
+    assert!(findings(&at(3, None, 1)).contains("no part there to which the gateway could be attached"));
 }
 
 #[test]

@@ -236,7 +236,7 @@ fn too_wide(data: &FieldData, demand: &Demand) -> (String, &'static str) {
     let (name, width) = (&data.name, data.width);
     let what = format!("`{name}` of {width} bits is an operand of whole-container arithmetic, which");
     if demand.uncarried {
-        let help = "compute on a 32-bit part kept in a metadata field of its own";
+        let help = "compute on a 32-bit part kept in a separate metadata field";
         return (
             format!("{what} has at most 32 bits; only sums and differences carry over two containers"),
             help,
@@ -247,7 +247,9 @@ fn too_wide(data: &FieldData, demand: &Demand) -> (String, &'static str) {
     }
     match data.home {
         Home::Intrinsic(_) | Home::PortMetadata => (
-            format!("{what} cannot carry there: the hardware lays out what it fills itself"),
+            format!(
+                "{what} cannot carry there, because the hardware fixes the layout of fields that it fills"
+            ),
             "let the parser copy it to a metadata field, and compute there",
         ),
         _ => (

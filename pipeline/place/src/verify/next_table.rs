@@ -99,7 +99,7 @@ fn pointer(check: &Check<'_>, b: &LongBranch) -> Option<String> {
     let source = parts(b.from).last().filter(|p| knows && whole && p.stage == b.from_stage);
     let target = parts(b.to).first().filter(|p| p.stage == b.to_stage);
     let (Some(source), Some(target)) = (source, target) else {
-        return Some("which nothing sets for it".to_owned());
+        return Some("which no node sets for it".to_owned());
     };
     if cfg.is_ghost(b.to) {
         return Some("which updates of queue depths do not have".to_owned());

@@ -30,7 +30,9 @@ fn first_part(check: &Check<'_>, owner: Owner) -> Option<Part> {
 /// Returns a finding if the gateway is not at a legal place for this node.
 fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -> Option<String> {
     let first = first_part(check, owner).filter(|p| p.stage == branch.to_stage);
-    let Some(first) = first else { return Some("it does not begin where its outcome arrives".to_owned()) };
+    let Some(first) = first else {
+        return Some("the node does not begin in the stage where its outcome arrives".to_owned());
+    };
     let ids = |stage, id: u8| {
         let units = check.placement.units.iter();
         units.filter(move |u| {
@@ -42,9 +44,11 @@ fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -
         Some(id) => {
             let own = ids(retest.stage, id).all(|u| u.owner == owner && u.purpose == "retest");
             let there = ids(retest.stage, id).count() == 1;
-            (!own || !there).then(|| format!("logical id {id} is not its own"))
+            (!own || !there).then(|| format!("logical id {id} is not the gateway's alone"))
         }
-        None if retest.stage != branch.to_stage => Some("nothing there can have it attached".to_owned()),
+        None if retest.stage != branch.to_stage => {
+            Some("the node has no part there to which the gateway could be attached".to_owned())
+        }
         None => {
             let gateway = matches!(check.kind(owner), NodeKind::Gateway(_));
             let alone = ids(first.stage, first.logical_id).count() == 1;
@@ -98,7 +102,7 @@ fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     }
     for (decider, _) in tested {
         let NodeKind::Gateway(cond) = &cfg.nodes[decider].kind else {
-            return Some(format!("only `{}` itself knows what came of it", name(check, owner, decider)));
+            return Some(format!("only `{}` itself knows its outcome", name(check, owner, decider)));
         };
         let parts = |node| &check.placed(Owner { gress: owner.gress, node }).parts;
         let from = parts(decider).first().map_or(0, |p| p.stage);
@@ -139,7 +143,7 @@ fn blind(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let stage = retest.stage;
     let rows: Vec<u16> =
         check.units_for(owner, stage, Column::Gateway, "retest").map(|u| u.unit.row).collect();
-    let [row] = rows[..] else { return Some(format!("{} gateways do so", rows.len())) };
+    let [row] = rows[..] else { return Some(format!("{} gateways test it", rows.len())) };
     let (_, tested) = path(check, owner, retest);
     let mut bytes: BTreeSet<ByteRef> = BTreeSet::new();
     for (decider, _) in tested {

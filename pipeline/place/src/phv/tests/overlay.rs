@@ -87,7 +87,7 @@ fn a_parser_that_can_have_both() {
             state.default = Next::State(sluice_ir::entity::Entity::new(2));
         },
     );
-    assert_says(&found, "shares bits with `b`, but a way to parser state `parse_b` extracts both");
+    assert_says(&found, "shares bits with `b`, but a path to parser state `parse_b` extracts both");
 }
 
 #[test]

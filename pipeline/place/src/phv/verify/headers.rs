@@ -69,7 +69,7 @@ fn together(view: &View, a: Header, b: Header) -> Option<String> {
             }
         }
         if has_a && has_b {
-            return Some(format!("a way to parser state `{}` extracts both", data.name));
+            return Some(format!("a path to parser state `{}` extracts both", data.name));
         }
         open.extend(data.arms.iter().map(|arm| arm.next).chain([data.default]).map(|n| (n, has_a, has_b)));
     }

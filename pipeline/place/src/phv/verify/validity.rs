@@ -80,7 +80,7 @@ fn problem(view: &View, container: Container, bits: &Bits) -> Option<String> {
         let held = view.held.get(&container).into_iter().flatten();
         let other = held.filter(|h| kept >> h.at & 1 == 1).map(|h| h.var).next();
         let other = other.map_or_else(String::new, |v: Var| view.var(v));
-        return Some(format!("a constant and {other} beside them take a third source"));
+        return Some(format!("a constant and {other}, which has to stay, take a third source"));
     }
     None
 }

@@ -205,7 +205,7 @@ fn only_sums_and_differences_of_whole_words_carry() {
     assert_eq!(
         refusal(&small("bit<64> a;", "h.a = minu(h.a, 64w7);")),
         "`h.a` of 64 bits is an operand of whole-container arithmetic, which has at most 32 bits; only sums and \
-         differences carry over two containers: compute on a 32-bit part kept in a metadata field of its own"
+         differences carry over two containers: compute on a 32-bit part kept in a separate metadata field"
     );
     assert_eq!(
         refusal(&small("bit<96> a;", "h.a = add(h.a, 96w1);")),
@@ -216,8 +216,8 @@ fn only_sums_and_differences_of_whole_words_carry() {
     assert_eq!(
         refusal(&small("bit<64> a;", stamps)),
         "`ig.ingress_mac_tstamp` of 48 bits is an operand of whole-container arithmetic, which cannot carry \
-         there: the hardware lays out what it fills itself: let the parser copy it to a metadata field, and compute \
-         there"
+         there, because the hardware fixes the layout of fields that it fills: let the parser copy it to a metadata \
+         field, and compute there"
     );
 }
 
