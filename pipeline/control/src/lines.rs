@@ -344,7 +344,7 @@ impl Reader<'_> {
             return Err(Problem {
                 text: error.to_string(),
                 help:
-                    "the key ends at =>, which stands even when nothing follows; write masks without spaces"
+                    "the key ends at =>, which is needed even if no argument follows; write masks without spaces"
                         .to_owned(),
             });
         }

@@ -19,7 +19,7 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
             Home::PortMetadata => "port metadata",
             Home::Header(_) | Home::Metadata => continue,
         };
-        found.extend(alone(view, field, &format!("is {kind}, which has containers of its own")));
+        found.extend(alone(view, field, &format!("is {kind}, which needs separate containers")));
     }
     found.extend(validity(view));
     found.extend(checksums(view));

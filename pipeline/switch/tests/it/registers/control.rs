@@ -175,14 +175,14 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
         ),
         ("register_write seen 1 2 3", "register `seen` has single elements; give one value"),
         ("register_write pairs 1 2", "register `pairs` has pairs; give two values"),
-        ("register_write seen x 2", "`x` is no index; expected a number or `*` for all"),
+        ("register_write seen x 2", "`x` is not an index; expected a number or `*` for all"),
         (
             "register_write seen",
             "too few or too many words; expected register_write REGISTER INDEX VALUE [HIGH]",
         ),
         ("register_read seen 3", "cells can be read only during the run"),
         ("counter_reset all 2", "counter `all` has no cell 2; it has 2 cells, from 0"),
-        ("meter_set_rates police 1 8Mbps 9Mbps:1", "`8Mbps` is no rate with a burst"),
+        ("meter_set_rates police 1 8Mbps 9Mbps:1", "`8Mbps` is not a rate with a burst"),
         (
             "meter_set_rates smooth 1 1:1 1:1",
             "meter `smooth`: lpf is configured as something else; give it a time constant",
