@@ -18,8 +18,8 @@ pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<Exac
         identity_hash,
     };
     let mut layout = geometry::exact_layout(mau, &table)?;
-    // No more entries per word than the ways need, because whatever is addressed by the position of the match (action
-    // data, direct counters) grows with them.
+    // No more entries per word than the ways need, because memories that are addressed by the position of the match
+    // (action data, direct counters) grow with them.
     let words = u64::from(layout.ways.depth()) * u64::from(mau.sram_depth);
     layout.pack = layout.pack.min(narrow(u64::from(entries).div_ceil(words.max(1))).max(1));
     layout.capacity = words * u64::from(layout.pack);

@@ -1,7 +1,7 @@
 //! Assigns container bytes to places on the input crossbars of a stage, under the lane rule (model: chip §1.2, §1.3).
 //!
 //! Bytes that are already on the crossbar are shared. Lanes count over the whole crossbar: the exact crossbar has
-//! groups of 16 bytes, the ternary one pairs of groups with 11 bytes (five, a mid byte for both groups, five).
+//! groups of 16 bytes, the ternary one pairs of groups; a pair has 11 bytes (five, a mid byte for both groups, five).
 
 use super::super::bits::{ByteRef, PhvView};
 use super::super::data::Owner;

@@ -179,8 +179,8 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// Returns true if a table may be split over stages: it has no action profile, register or array that all entries
-    /// share.
+    /// Returns true if a table may be split over stages: it has a key, and no action profile, register or array that
+    /// all entries share.
     pub(crate) fn splittable(&self) -> bool {
         self.lookup != Lookup::None
             && self.profile.is_none()
