@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_port_has_the_queues_of_its_lanes() {
-        // The same word names another port's queue where the group's lanes are other ports'.
+        // The same word names a queue of another port if the group's lanes belong to other ports.
         let word = AfcWord::for_queue(&ChipSpec::tofino2(), DevPort::new(8).unwrap(), 100, 1).unwrap();
         assert_eq!(word.queue, 100);
         let of = |gbps| word.target(&map(gbps)).map(|(port, qid)| (port.number(), qid));

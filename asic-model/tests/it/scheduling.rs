@@ -78,7 +78,7 @@ fn guarantees_come_first_then_priorities() {
     let mut tm = port(&[(0, 1), (0, 1)]);
     tm.set_guarantee(PORT, QueueId(0), Some(Guarantee { shaper: shaper(20), priority: 3 }));
     assert_eq!(rates(&mut tm, 2), [60, 40]);
-    // Of two guarantees that do not fit the line the higher priority has its own.
+    // If two guarantees together exceed the line, the one of higher priority is met.
     let mut tm = port(&[(0, 1), (0, 1)]);
     tm.set_guarantee(PORT, QueueId(0), Some(Guarantee { shaper: shaper(70), priority: 0 }));
     tm.set_guarantee(PORT, QueueId(1), Some(Guarantee { shaper: shaper(60), priority: 1 }));

@@ -195,7 +195,7 @@ fn a_report_compared_with_itself_has_no_difference() {
     assert!(tcam.values[0] < tcam.values[1] && grown.text().contains("TCAM"));
 }
 
-/// The sums of the power model, by hand for a program of one exact table behind a ternary one.
+/// The sums of the power model, by hand, for a program of a ternary table followed by an exact one.
 #[test]
 fn power_adds_up_table_by_table() {
     for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {

@@ -81,7 +81,7 @@ fn chips() -> [ChipSpec; 2] {
 fn a_resubmitted_packet_keeps_its_bytes_and_brings_its_data() {
     for chip in chips() {
         let story = world(&chip).run(&[frame(8, 0, &bytes(1, 0x21, 3, 4, 100))]);
-        // `value` is as it came in; `laps` and `hop` come from the resubmit header; the header itself is gone.
+        // `value` is as it arrived; `laps` and `hop` come from the resubmit header; the header itself is gone.
         assert_eq!(story.out(), [(16, &*bytes(1, 0x21, 0x21, 0x77, 100))], "{}", chip.name);
         assert_eq!((story.totals.resubmitted, story.totals.created, story.totals.recirculated), (1, 0, 0));
         // The second pass sees the two bytes in front as well.

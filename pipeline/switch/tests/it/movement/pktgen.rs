@@ -30,8 +30,8 @@ struct Aged {
     before: Bits<8>,
 }
 
-/// Flows age: each packet of a flow makes it live for three more ticks; generated packets tick all sixteen slots
-/// one after the other, and the tick at which a flow ends leaves by port 16.
+/// Flows age: each packet of a flow makes the flow live for three more ticks. Generated packets tick all sixteen slots
+/// one after the other, and the tick at which a flow ends is sent on port 16.
 #[stage_program]
 fn ageing(ig: &GressBuilder<'_>, generator: u64) {
     let (flow, made) = (ig.header::<Flow>(), ig.header::<PktgenTimer>());
@@ -307,7 +307,7 @@ fn what_cannot_be_is_refused_with_its_sums() {
     let request = AppConfig::new(Trigger::Request(Match::default()), 58, 68);
     let text = tofino.switch().apply(app(request)).unwrap_err().to_string();
     assert!(text.contains("deparser requests: this chip's packet generator has none"), "{text}");
-    // What was refused leaves no trace.
+    // A refused operation leaves no trace.
     let mut switch = w.switch();
     switch.apply(app(long)).unwrap_err();
     assert_eq!(switch.control_state().device, w.switch().control_state().device);

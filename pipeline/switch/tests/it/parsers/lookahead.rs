@@ -27,7 +27,7 @@ struct Seen {
     half: Bits<16>,
 }
 
-/// As under a label of MPLS: the first four bits of what follows say what it is.
+/// Like a label of MPLS: the first four bits of the following bytes say which header they are.
 #[stage_program]
 fn peek(ig: &GressBuilder<'_>) {
     let front = ig.header::<Front>();

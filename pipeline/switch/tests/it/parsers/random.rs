@@ -124,7 +124,7 @@ fn state(d: &mut Draw, i: usize, text: &mut String) {
         format!("h{i}.low"),
         format!("lookahead({}, {})", d.below(20), 1 + d.below(20)),
     ];
-    // What follows a state: a plain select, a loop that the counter bounds, or a loop over the stack.
+    // A state continues with a plain select, a loop that the counter bounds, or a loop over the stack.
     match d.below(4) {
         0 => {
             let (mask, add) = (d.below(3), 256 - d.below(2));

@@ -147,7 +147,7 @@ shift = 3
     toml::parse(&program, &printed, "printed").unwrap().apply(&program, &mut again).unwrap();
     assert_eq!(again, control, "{printed}");
     assert_eq!(control.arrays.registers.len() + control.arrays.meters.len(), 4);
-    // The same by lines.
+    // The same operations as lines.
     let text = "register_write seen 2 16\nregister_write pairs * 1 2\n\
                 meter_set_rates police 1 8000000:1500 16Mbps:3000\nlpf_set smooth * sample 10us 20us 3";
     let mut lined = ControlState::new(&program);

@@ -152,7 +152,7 @@ fn a_generator_gives_its_stream_in_entry_order() {
     assert_ne!(State::new(&program, &Origin { seed: 2, ..origin }), State::new(&program, &origin));
 }
 
-/// Two tables and two actions ask one meter, so that a batch mixes them.
+/// Two tables and two actions access one meter, so that a batch mixes them.
 #[stage_program]
 fn shared_meter(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
     let link = ig.meter(MeterKind::Bytes, cells(4).rates(8_000_000, 100, 16_000_000, 200));

@@ -164,7 +164,7 @@ struct Pair {
 #[derive(params::Params, Default)]
 struct NoParams {}
 
-/// Both directions alike: the smaller address first.
+/// Equal hashes for both directions: the smaller address comes first.
 #[stage_program]
 fn sorted(ig: &GressBuilder<'_>) {
     let h = ig.header::<Flow>();
@@ -200,7 +200,7 @@ fn sorted_inputs_make_a_hash_symmetric() {
     assert_ne!(sums[0], sums[2]);
 }
 
-/// Both directions alike: the hash itself takes the addresses in whichever order.
+/// Equal hashes for both directions: the hash itself takes the addresses in either order.
 #[stage_program]
 fn symmetric(ig: &GressBuilder<'_>) {
     let h = ig.header::<Flow>();
