@@ -28,7 +28,7 @@ pub struct CounterLayout {
 /// Problem of a counter's layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CounterError {
-    /// The format holds one number and two are asked for, or the reverse.
+    /// The format holds one number and two are requested, or the reverse.
     #[error("a format of {} holds {holds}, but the counter counts {}; use {instead}", bits_of(*.format), counted(*.kind))]
     Format {
         /// Counted quantity.

@@ -132,10 +132,10 @@ mod tests {
         let mut entry = PipeEntry::new(clock(), 2, 3);
         let cycles: Vec<Option<u64>> =
             (0..6).map(|_| entry.admit(0, Time::ORIGIN).ok().map(|entry| entry.cycle.get())).collect();
-        // The first enters at once and waits nowhere; three more fill the FIFO.
+        // The first enters at once and does not wait; three more fill the FIFO.
         assert_eq!(cycles, [Some(0), Some(1), Some(2), Some(3), None, None]);
         assert_eq!(entry.admit(0, Time::ORIGIN), Err(EntryError::Overrun { port: 0, depth: 3 }));
-        // The other port has a FIFO of its own but shares the slots.
+        // The other port has a separate FIFO but shares the slots.
         let other = entry.admit(1, Time::ORIGIN);
         assert_eq!(other, Ok(Entry { cycle: Cycles(4), waited: Cycles(4) }));
         assert_eq!(entry.admit(2, Time::ORIGIN), Err(EntryError::NoSuchPort { port: 2, ports: 2 }));

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// Class of an event. **The order of the variants is semantics.** Among simultaneous events on one device, buffer space
-/// is released before any packet can ask for it; a received pause acts before a queue can send; control-plane changes
+/// is released before any packet can request it; a received pause acts before a queue can send; control-plane changes
 /// and queue-depth updates act before the packets that see them; timers see the state after all of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventClass {

@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn short_stamps_wrap() {
-        // A packet that waits 300 us behind a paused queue: 18 bits show 300,000 - 262,144 ns.
+        // A packet that waits 300 us in a paused queue: 18 bits show 300,000 - 262,144 ns.
         let (from, to) = (Time::from_nanos(1_000_000_123), Time::from_nanos(1_000_300_123));
         assert_eq!(stamp_delta(from, to, 18), 300_000 - 262_144);
         assert_eq!(stamp_delta(from, to, 32), 300_000);

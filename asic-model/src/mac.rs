@@ -100,7 +100,7 @@ impl MacTx {
 pub struct Reception {
     /// The end of the FCS on the wire.
     pub last_bit: Time,
-    /// The parser may start.
+    /// Time at which the parser may start.
     pub parser: Time,
     /// Earliest time of the next frame's first bit on the same wire.
     pub next_first_bit: Time,

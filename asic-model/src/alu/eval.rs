@@ -95,7 +95,7 @@ macro_rules! define_eval {
 
 impl AluOp {
     define_eval! {
-        /// The result of the instruction on field values `width` (1..=128) bits wide; `b` is the constant
+        /// Returns the result of the instruction on field values of `width` (1..=128) bits; `b` is the constant
         /// amount of a shift.
         eval, u128, i128
     }
@@ -105,7 +105,7 @@ impl AluOp {
     }
 }
 
-/// `addc`: `a + b + carry` at `width` (1..=128) bits, and the carry out.
+/// Returns `a + b + carry` at `width` (1..=128) bits, and the carry out (`addc`).
 ///
 /// Two adjacent 32-bit containers add 64 bits as `add` on the low one and `addc` on the high one (model:
 /// chip §2.3).
@@ -117,7 +117,7 @@ pub const fn add_with_carry(a: u128, b: u128, carry: bool, width: u32) -> (u128,
     (sum & mask, over || over_carry || sum > mask)
 }
 
-/// `subc`: `a - b - 1 + carry` at `width` (1..=128) bits, and the carry out (no borrow).
+/// Returns `a - b - 1 + carry` at `width` (1..=128) bits, and the carry out, which means no borrow (`subc`).
 ///
 /// Assumption (model: chip §2.3 names the chain, not the carry's sense): carry set means no borrow, so the
 /// low container's `sub` runs as `subc` with carry set.
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The mathematical value of `v` as a `width`-bit two's complement number.
+    /// Returns the mathematical value of `v` as a `width`-bit two's complement number.
     fn signed(v: i64, width: u32) -> i64 {
         if v >= 1 << (width - 1) { v - (1 << width) } else { v }
     }

@@ -65,8 +65,8 @@ macro_rules! instructions {
         /// An instruction of a PHV ALU that maps two operand values to one result (model: chip §2.3).
         ///
         /// Slice and merge forms of the moves (`deposit-field`, `byte-rotate-merge`, `bitmasked-set`,
-        /// `cmov`, `load-const`) differ in where bits come from and go to, not in what is computed, and
-        /// have no value semantics of their own. Carry chaining is [`add_with_carry`](super::add_with_carry)
+        /// `cmov`, `load-const`) differ in the bits that they read and write, not in the function, and
+        /// have no separate value semantics. Carry chaining is [`add_with_carry`](super::add_with_carry)
         /// and [`sub_with_carry`](super::sub_with_carry), the funnel shift
         /// [`funnel_shift`](super::funnel_shift).
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

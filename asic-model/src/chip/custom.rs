@@ -83,7 +83,7 @@ struct Leaf {
 }
 
 impl ChipSpec {
-    /// Reads a chip from TOML text: `base = "tofino2"` and what differs from it, or every key without a
+    /// Reads a chip from TOML text: `base = "tofino2"` and the values that differ from it, or every key without a
     /// base. Tables merge key by key; arrays are replaced whole. Without `name` the chip is called
     /// `<base>-custom`. `origin` names the text in messages.
     ///

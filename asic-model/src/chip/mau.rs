@@ -119,7 +119,7 @@ pub struct MauSpec {
     pub action_bus_slots_16: u32,
     /// Physical 32-bit slots of the action data bus.
     pub action_bus_slots_32: u32,
-    /// Action data bus outputs to the PHV ALUs of each size: what the report's slot columns count.
+    /// Action data bus outputs to the PHV ALUs of each size; the report's slot columns count these.
     pub action_slots_per_size: u32,
     /// Immediate action data per entry, in bits, kept in match or ternary-indirection overhead.
     pub immediate_bits: u32,
@@ -136,8 +136,8 @@ pub struct MauSpec {
     pub meter_rows_per_alu: u32,
     /// First byte of an exact crossbar group whose bytes a meter ALU takes as operands (model: chip §1.3).
     pub alu_operand_byte: u32,
-    /// Hash bits of one group, from the lowest on, that reach a meter ALU: operands that crossbar bytes cannot bring, and
-    /// the input of selectors (model: chip §1.3).
+    /// Hash bits of one group, from the lowest on, that reach a meter ALU: operands that crossbar bytes cannot bring,
+    /// and the input of selectors (model: chip §1.3).
     pub alu_hash_bits: u32,
     /// Logical rows that one counter table may span (model: chip §1.3).
     pub stats_rows_per_alu: u32,
@@ -148,7 +148,7 @@ pub struct MauSpec {
 
     /// Version and valid bits per exact or ternary entry (model: chip §3.1).
     pub version_bits: u32,
-    /// Low bits of a RAM word in which match overhead must lie (model: chip §3.1).
+    /// Low bits of a RAM word, the only ones for match overhead (model: chip §3.1).
     pub overhead_bits: u32,
     /// Exact entries per single RAM row and bus group (model: chip §3.1).
     pub pack_per_row: u32,

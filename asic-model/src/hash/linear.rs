@@ -5,7 +5,7 @@ use std::ops::BitXorAssign;
 
 use super::{BitString, HashFunction, HashLayout, LayoutError, Piece};
 
-/// A byte load: which slot, how far down its byte is shifted.
+/// A byte load: the slot, and the right shift that brings the byte to the lowest bits.
 #[derive(Debug, Clone, Copy)]
 struct Load {
     slot: u16,
@@ -78,8 +78,8 @@ impl LinearHash {
         self.loads.iter().map(|load| (load.slot, load.shift))
     }
 
-    /// Returns the hash of the input whose bytes are these, in the order of [`LinearHash::bytes`]; as many as there
-    /// are.
+    /// Returns the hash of the input with these bytes, one for each byte of [`LinearHash::bytes`], in the same
+    /// order.
     #[inline]
     pub fn eval_bytes<const K: usize>(&self, input: [u8; K]) -> u64 {
         match &self.tables {

@@ -17,7 +17,7 @@ pub fn rows(key_bits: u32, output_bits: u32, hash: impl Fn(u128) -> u64) -> Vec<
     rows
 }
 
-/// Returns the rank of some rows: how many are linearly independent.
+/// Returns the rank of some rows: the number of linearly independent ones.
 pub fn rank(rows: impl IntoIterator<Item = u128>) -> u32 {
     let mut basis = [0u128; 128];
     let mut rank = 0;

@@ -159,13 +159,13 @@ impl RateCode {
         self.mantissa
     }
 
-    /// Credits come every 2^this cycles.
+    /// Returns the exponent of the interval between credits, 2^exponent cycles.
     pub const fn exponent(self) -> u32 {
         self.exponent as u32
     }
 
-    /// Credits between two points in time: the multiples of the interval that lie in between, so none is lost
-    /// or counted twice however often the entry is touched.
+    /// Returns the credits between two points in time: those of the multiples of the interval in between, so that none
+    /// is lost or counted twice, however often the entry is accessed.
     #[inline]
     pub const fn credit(self, from: u64, to: u64) -> u64 {
         let intervals = (to >> self.exponent).saturating_sub(from >> self.exponent);

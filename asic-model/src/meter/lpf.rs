@@ -153,7 +153,7 @@ impl Lpf {
         self.value
     }
 
-    /// Takes an input; gives the filtered value, shifted.
+    /// Takes an input; returns the filtered value, shifted.
     #[inline]
     pub fn execute(&mut self, now: Cycles, input: u32) -> u32 {
         self.step(now, input);

@@ -147,7 +147,7 @@ impl Meter {
         self.colour = colour_of(self.committed.level, self.peak.level);
     }
 
-    /// Head and end of a packet at once: its colour, the entry charged.
+    /// Handles head and end of a packet at once: charges the entry and returns the packet's colour.
     #[inline]
     pub fn execute(&mut self, now: Cycles, length: Bytes, own: Colour, random: u32) -> Colour {
         let colour = self.colour(own);

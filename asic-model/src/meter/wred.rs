@@ -12,9 +12,9 @@ const SCALE_MAX: u32 = 7;
 /// Thresholds in exact numbers, in units of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WredSpec {
-    /// Up to here nothing is dropped.
+    /// Length up to which no packet is dropped.
     pub min: u32,
-    /// Beyond this everything is dropped.
+    /// Length beyond which every packet is dropped.
     pub max: u32,
     /// The probability that is reached at `max`, in per cent, 1 to 100.
     pub max_probability: u8,
@@ -129,7 +129,7 @@ impl Wred {
         Self { config, lpf: config.average.map(Lpf::new) }
     }
 
-    /// Takes a length and 15 random bits; true means drop, or mark.
+    /// Takes a length and 15 random bits; returns true if the packet is dropped, or marked.
     #[inline]
     pub fn execute(&mut self, now: Cycles, length: u32, random: u32) -> bool {
         let averaged = match &mut self.lpf {
@@ -157,7 +157,7 @@ mod tests {
         WredConfig::new(&WredSpec { min, max, max_probability, average: None }).unwrap()
     }
 
-    /// Drops among all draws, in parts of 2^15.
+    /// Returns the number of drops among all draws, in parts of 2^15.
     fn share(config: &WredConfig, length: u64) -> usize {
         (0..1 << 15).filter(|&random| config.drops(length, random)).count()
     }

@@ -46,7 +46,7 @@ pub enum Trigger {
         /// The ports.
         ports: u128,
     },
-    /// A packet on a recirculation port of the pipe begins so: 4 bytes on Tofino, 16 on Tofino 2.
+    /// A packet on a recirculation port of the pipe begins with matching bytes: 4 on Tofino, 16 on Tofino 2.
     Recirculation(Match),
     /// A deparser requested packets with bytes that match. Tofino 2 only.
     Request(Match),
@@ -75,7 +75,7 @@ pub struct AppConfig {
     pub batch_gap: Duration,
     /// Mean of the random time added to each batch gap; uniform from 0 to twice the mean.
     pub batch_jitter: Duration,
-    /// Time between the packets of a batch, counted likewise.
+    /// Time between the packets of a batch, from start to start on Tofino, from end to start on Tofino 2 (driver).
     pub packet_gap: Duration,
     /// Mean of the random time added to each packet gap; uniform from 0 to twice the mean.
     pub packet_jitter: Duration,
@@ -159,7 +159,7 @@ impl AppConfig {
     }
 }
 
-/// A packet generator that cannot be set up so.
+/// Problem of a packet generator's set-up.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PktgenError {
     /// An application that does not exist.
@@ -198,7 +198,7 @@ pub enum PktgenError {
     Key {
         /// Bytes compared.
         found: u32,
-        /// Bytes that can be.
+        /// Most bytes that can be compared.
         limit: u32,
     },
     /// A time that registers do not hold.

@@ -160,7 +160,8 @@ impl PacketGenerator {
         })
     }
 
-    /// Notifies the generator that a local port went down. A second call before [`PacketGenerator::port_up`] has no effect.
+    /// Notifies the generator that a local port went down. A second call before [`PacketGenerator::port_up`] has no
+    /// effect.
     pub fn port_down(&mut self, port: u32, now: Time) {
         let bit = 1u128.checked_shl(port).unwrap_or(0);
         if self.down & bit != 0 {
@@ -219,8 +220,8 @@ impl PacketGenerator {
         timer.into_iter().chain(packet).min()
     }
 
-    /// Returns the next packet that starts at or before `until`, in order of time; of applications that are due
-    /// together the lowest goes first (assumption). `None` when all that was to happen until then has happened.
+    /// Returns the next packet that starts at or before `until`, in order of time; `None` if there is none. Of
+    /// applications that are due together the lowest goes first (assumption).
     pub fn poll(&mut self, until: Time) -> Option<GeneratedPacket> {
         loop {
             let next = self.next_time().filter(|next| *next <= until)?;

@@ -1,6 +1,6 @@
 //! The header in front of a generated packet.
 //!
-//! Its bytes.
+//! Layout:
 //!
 //! ```text
 //! byte   0                     1    2 3           4 5
@@ -9,7 +9,8 @@
 //!        app, pipe             key[1..4]          packet      matches on Tofino, batch added to the low 16 bits
 //!        app, pipe             0 0 0 0 0                      PFC
 //! ```
-//! The application has 3 bits on Tofino and 4 on Tofino 2 (model: tm §10; the architectures' headers; behavioural model).
+//! The application has 3 bits on Tofino and 4 on Tofino 2 (model: tm §10; the architectures' headers; behavioural
+//! model).
 
 use super::app::{Event, Shot};
 use arrayvec::ArrayVec;

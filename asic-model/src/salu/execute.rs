@@ -196,7 +196,7 @@ impl Access<'_> {
         low | through & !u64::from(u32::MAX)
     }
 
-    /// Returns a number as an update ALU sees it: of a wide half's, 32 bits with their sign spread.
+    /// Returns a number as an update ALU sees it. In a wide half, its 32 bits are sign-extended.
     #[inline]
     fn number(&self, constant: Constant) -> u64 {
         let value = constant.resolve(&self.operands.params);
@@ -215,8 +215,8 @@ impl Access<'_> {
         i32::from((((value as u32) << spare) as i32 >> spare) as i16)
     }
 
-    /// 16-bit two's complement division towards zero; by zero it gives the number of the dividend's sign that
-    /// is furthest from zero (model).
+    /// Returns the quotient of a 16-bit two's complement division towards zero. By zero it is the number of the
+    /// dividend's sign that is furthest from zero (model).
     fn quotient(&self, divide: Divide) -> u32 {
         let (a, b) = (self.divide_operand(divide.dividend), self.divide_operand(divide.divisor));
         let quotient = match a.checked_div(b) {

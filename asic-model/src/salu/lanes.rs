@@ -168,7 +168,7 @@ mod tests {
         let found = down.run(WORD, 0x0003);
         assert_eq!((found.index, found.value, found.changed), (0, 2, 0));
         assert_eq!(found.word, WORD & !0xff);
-        // The amount lies above the sixteen mask bits.
+        // The amount is above the sixteen mask bits.
         let up = search(LaneOp::Max8, LaneMask::Phv, post(false, PostAmount::Phv));
         assert_eq!(up.run(WORD, 0x00fe_8000).changed, 0xff);
         let up = LaneSearch {

@@ -50,7 +50,7 @@ impl MathOp {
     }
 }
 
-/// A math unit that cannot be configured so.
+/// Problem of a math unit's configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum MathError {
     /// An exponent shift that does not exist.

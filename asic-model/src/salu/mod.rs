@@ -1,8 +1,8 @@
 //! The stateful ALU: one read, one decision and one write of a register element per packet.
 //!
 //! Register formats, the parts of a register action as the chip has them (comparators, predicates, four update ALUs,
-//! math unit, divider, lane search, outputs), the rules that decide whether they fit a chip, and what they compute, bit
-//! by bit.
+//! math unit, divider, lane search, outputs), the rules that decide whether they fit a chip, and their results, bit by
+//! bit.
 //!
 //! ```text
 //! element ─┬─► comparators ─► outcome ─► predicates of every part below
@@ -11,8 +11,8 @@
 //! PHV ─────┴─────────────────────────────────────┘
 //! ```
 //!
-//! Sources: model: chip §4. What that section leaves open (widths of the comparators' sums, wide halves, division
-//! by zero, ties of the lane search, the math unit's rounding) follows the behavioural model that the vendor
+//! Sources: model: chip §4. Details that this section leaves open (widths of the comparators' sums, wide halves,
+//! division by zero, ties of the lane search, the math unit's rounding) follow the behavioural model that the vendor
 //! published with open-p4studio (`tofino-model`, stateful ALU); items that rest on it say "model".
 //!
 //! Not modelled: FIFO and stack access, learning and match buses between SALUs, the random number that Tofino 2's

@@ -112,13 +112,13 @@ enum Updates {
     All,
 }
 
-/// Something that makes accesses, generic over the action's shape.
+/// A loop over accesses, generic over the action's shape.
 pub trait Accesses {
     /// Result of the shape's function.
     type Result;
 
-    /// Makes them. `access` takes an element, the PHV operands and the element's address, changes the element and
-    /// gives back the output words.
+    /// Makes the accesses. `access` takes an element, the PHV operands and the element's address, changes the element
+    /// and gives back the output words.
     fn each(self, access: impl Fn(&mut State, [u64; 2], u32) -> [u32; 4]) -> Self::Result;
 }
 
@@ -324,7 +324,7 @@ impl File {
             None => self.constant(0),
             Some(&at) if at != NO_ROW => Some(at),
             Some(_) => {
-                // Never shared with an equal constant: its value comes later. No search meets the next word.
+                // Not shared with an equal constant, because the parameter's value is set later.
                 self.words.get(self.used)?;
                 self.params[usize::from(row)] = self.used as u8;
                 self.used += 1;

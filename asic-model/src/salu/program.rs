@@ -24,7 +24,7 @@ impl Constant {
     /// Zero.
     pub const ZERO: Self = Self::Value(0);
 
-    /// Returns the number, a parameter taken from `params`; of a parameter that does not exist, 0.
+    /// Returns the number; a parameter is taken from `params`, and is 0 if it does not exist.
     #[inline]
     pub(super) fn resolve(self, params: &[i64; Self::PARAMS]) -> i64 {
         match self {
@@ -76,17 +76,17 @@ impl Update {
         Self { when, op, a: Some(a), b: Some(b) }
     }
 
-    /// Takes over a PHV operand.
+    /// Returns an instruction that copies a PHV operand to the half.
     pub const fn set_phv(when: Predicate, half: Half) -> Self {
         Self { when, op: SaluOp::AluB, a: None, b: Some(SourceB::Phv(half)) }
     }
 
-    /// Takes over a number.
+    /// Returns an instruction that sets the half to a number.
     pub const fn set_constant(when: Predicate, constant: Constant) -> Self {
         Self { when, op: SaluOp::AluA, a: Some(SourceA::Constant(constant)), b: None }
     }
 
-    /// Takes over a half of the element.
+    /// Returns an instruction that copies a half of the element to the half.
     pub const fn set_memory(when: Predicate, half: Half) -> Self {
         Self { when, op: SaluOp::AluA, a: Some(SourceA::Memory(half)), b: None }
     }
@@ -119,8 +119,8 @@ pub enum OutputSource {
     Memory(Half),
     /// A PHV operand.
     Phv(Half),
-    /// A half as the update ALUs leave it; of a one-bit register the bit that the instruction gives out. The
-    /// high half of a single element is no memory: it is what ALU1-hi and ALU2-hi computed, or 0.
+    /// A half as the update ALUs leave it; for a one-bit register, the bit that the instruction outputs. The high half
+    /// of a single element is not memory: it is the result of ALU1-hi and ALU2-hi, or 0.
     Alu(Half),
     /// A one in this bit if the output's predicate holds.
     Flag {
@@ -143,7 +143,7 @@ pub enum OutputSource {
     LaneIndex,
 }
 
-/// One output word of 32 bits. Words 0 and 1 show the low 32 bits of what they show, 2 and 3 the high 32.
+/// One output word of 32 bits. Words 0 and 1 show the low 32 bits of their source, words 2 and 3 the high 32 bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Output {
     /// Condition under which the word has its value; otherwise the word is 0.
@@ -159,7 +159,7 @@ impl Output {
     }
 }
 
-/// A register action as the SALU has it: what happens to one element in one access.
+/// A register action as the SALU has it: its effect on one element in one access.
 ///
 /// Exactly one of the three ways to update is used: the four ALUs (`lo`, `hi`, also none of them), `bit` for
 /// one-bit registers, or `lanes`.

@@ -260,7 +260,7 @@ impl Check<'_> {
     fn lanes(&mut self) {
         let Some(lanes) = self.program.lanes else { return };
         let part = SaluPart::Lanes;
-        let remedy = "keep the extreme in a register of its own with min or max";
+        let remedy = "keep the extreme in a separate register, with min or max";
         self.require(self.spec.lane_min_max, || SaluError::Missing { part, remedy });
         if let LaneMask::Constant(mask) = lanes.mask {
             let max = (1_i64 << lanes.op.lanes()) - 1;

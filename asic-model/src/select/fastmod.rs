@@ -14,7 +14,7 @@ pub struct FastMod {
 impl FastMod {
     /// Remainders by `divisor`; by 0 all remainders are 0.
     pub const fn new(divisor: u32) -> Self {
-        // A divisor of 1 wants 2^64, which wraps to 0 and still yields remainder 0.
+        // A divisor of 1 needs 2^64, which wraps to 0 and still yields remainder 0.
         let magic = if divisor == 0 { 0 } else { (u64::MAX / divisor as u64).wrapping_add(1) };
         Self { divisor, magic }
     }

@@ -124,8 +124,8 @@ pub enum GroupError {
 
 /// A selection group as the selector sees it.
 ///
-/// A *slot* is `word * 120 + index in the word`. Which member sits in which slot is the control plane's
-/// business; [`GroupShape::balanced_slot`] is the driver's habit.
+/// A *slot* is `word * 120 + index in the word`. The control plane assigns members to slots;
+/// [`GroupShape::balanced_slot`] is the driver's assignment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupShape {
     words: Box<[SelectorWord]>,

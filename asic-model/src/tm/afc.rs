@@ -1,6 +1,6 @@
 //! The advanced-flow-control word that a deparser hands to the traffic manager (Tofino 2).
 //!
-//! Its fields and bits (model: tm §5).
+//! Layout (model: tm §5):
 //!
 //! ```text
 //! 31   30 29   28 25    24 22   21 15    14 0
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_port_has_the_queues_of_its_lanes() {
-        // The same word names another port's queue where the group's lanes are other ports'.
+        // The same word names a queue of another port if the group's lanes belong to other ports.
         let word = AfcWord::for_queue(&ChipSpec::tofino2(), DevPort::new(8).unwrap(), 100, 1).unwrap();
         assert_eq!(word.queue, 100);
         let of = |gbps| word.target(&map(gbps)).map(|(port, qid)| (port.number(), qid));

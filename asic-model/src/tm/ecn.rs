@@ -13,10 +13,10 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MarkPoint {
-    /// When the packet leaves the queue, by the length that it leaves behind.
+    /// When the packet leaves the queue, by the queue length without it.
     #[default]
     Dequeue,
-    /// When the packet joins the queue, by the length that it finds.
+    /// When the packet joins the queue, by the queue length before it.
     Enqueue,
 }
 
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Model: buffer §8.5 row 49: a step, 200 packets of 1 KB; packet i leaves 200 - i behind.
+    /// Model: buffer §8.5 row 49: a step, 200 packets of 1 KB; 200 - i packets remain after packet i.
     #[test]
     fn a_step_marks_the_first_99() {
         let step = profile(100_000, 100_000, 100);

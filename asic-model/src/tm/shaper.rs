@@ -97,7 +97,7 @@ mod tests {
                     now = shaper.opens_at();
                     prop_assert!(shaper.is_open(now));
                 }
-                // Before each packet, what went out fits the burst and the rate.
+                // Before each packet, the bytes sent so far fit the burst and the rate.
                 let credit = burst + BitRate::from_gbps(gbps).bytes_in(now.since_origin()).get();
                 prop_assert!(taken <= credit + 1, "{} {}", taken, credit);
                 shaper.take(now, Bytes(bytes));

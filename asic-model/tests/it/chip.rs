@@ -57,7 +57,8 @@ fn assumptions_show_the_fields_that_they_name() {
 
 #[test]
 fn a_recirculation_lap_meets_its_public_anchor() {
-    // model: conweave §2: about 1 us per lap of a program with registers in nearly every stage of both gresses.
+    // model: conweave §2: about 1 us per recirculation of a program with registers in nearly every stage of both
+    // gresses.
     let chip = ChipSpec::tofino2();
     let latency = &chip.latency;
     let mau = 2 * chip.mau.stages * (latency.base + latency.stateful);

@@ -6,7 +6,7 @@ use sluice_asic::units::Time;
 use std::collections::BTreeSet;
 
 fn key() -> impl Strategy<Value = EventKey> {
-    // Few distinct values, so that every field comes to decide some comparison.
+    // Few distinct values, so that every field decides some comparison.
     let class = (0..6_usize).prop_map(|index| EventClass::ALL[index]);
     let wide = prop_oneof![4 => 0..3_u64, 1 => Just(u64::MAX)];
     let narrow = || prop_oneof![4 => 0..3_u32, 1 => Just(u32::MAX)];
@@ -20,7 +20,7 @@ fn key() -> impl Strategy<Value = EventKey> {
 }
 
 fn drain(keys: impl IntoIterator<Item = EventKey>) -> Vec<EventKey> {
-    // A third of the events each in the heap and in two lanes: that must not show.
+    // A third of the events is in the heap and a third in each of two lanes, which must not change the order.
     let mut queue = EventQueue::with_lanes(2);
     for (n, key) in keys.into_iter().enumerate() {
         queue.push_in_lane(n % 3, key, key).unwrap();

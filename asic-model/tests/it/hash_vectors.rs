@@ -106,7 +106,7 @@ fn catalogue_check_values() {
     assert_eq!(named("xfer").evaluate(&digits), u64::from(crc::CRC_32_XFER.check));
 }
 
-/// The same parameters handed to the `crc` crate.
+/// Returns the CRC of the same parameters, computed by the `crc` crate.
 fn independent<W: Width>(params: &CrcParams, convert: impl Fn(u64) -> W) -> &'static Algorithm<W> {
     Box::leak(Box::new(Algorithm {
         width: params.width() as u8,
@@ -170,7 +170,7 @@ fn function() -> impl Strategy<Value = HashFunction> {
             let function = HashFunction::new(algorithm, output_bits).unwrap().rotated_right(rotation);
             let function = if extend { function.extended() } else { function };
             let low = |bits: u32| if bits == 0 { 0 } else { seed & u64::MAX >> (64 - bits) };
-            // The last value of the range stands for the other seed style.
+            // The last value of the range means the other seed style.
             let seed = if prefix == 65 {
                 Seed::Xor(low(output_bits))
             } else {
@@ -209,7 +209,7 @@ proptest! {
         let want = function.hash(&layout.gather(&slots, sources.len()));
         prop_assert_eq!(compiled.eval(&slots), want);
         prop_assert_eq!(compiled.eval_with(|slot| slots[usize::from(slot)]), want);
-        // The matrix says the same once more.
+        // The matrix gives the same results.
         let input = layout.gather(&slots, sources.len());
         let matrix = compiled.matrix();
         let free_constant = sources.iter().position(Option::is_none);

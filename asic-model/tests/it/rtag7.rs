@@ -14,7 +14,7 @@ fn packet(key: u128) -> Rtag7Packet {
     Rtag7Packet::five_tuple((key >> 72) as u32, (key >> 40) as u32, (key >> 32) as u8, ports)
 }
 
-/// The bins of a five-tuple whatever its protocol: what the linear map is measured on.
+/// Returns the bins of a five-tuple for any protocol; the linear map is measured on these.
 fn message(key: u128, seed: u32, preprocess: bool) -> Rtag7Message {
     let tcp = Rtag7Packet { protocol: 6, ..packet(key) };
     let config = KeyConfig { preprocess, ..KeyConfig::FIVE_TUPLE };

@@ -279,7 +279,7 @@ fn any_program() -> impl Strategy<Value = SaluProgram> {
         })
 }
 
-/// The same access on wide integers, one rule at a time.
+/// Makes the access on wide integers, one rule at a time.
 struct Plain {
     bits: u32,
     memory: [i128; 2],

@@ -1,5 +1,5 @@
-//! Actions prepared for many accesses do what the stateful ALU does, whatever it is asked: random actions, also
-//! such as no chip would take, on random elements.
+//! Actions prepared for many accesses have the results of the stateful ALU: random actions, including actions that no
+//! chip would take, on random elements.
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -168,6 +168,6 @@ fn the_usual_actions_have_the_short_form() {
         let program = program().new_tree(&mut runner).unwrap().current();
         counts[usize::from(Prepared::new(&program).is_short())] += 1;
     }
-    // Of the random ones above a good part has, so that the comparison compares something.
+    // Many random actions have the short form and many do not, so that the comparison covers both.
     assert!(counts.iter().all(|&n| n > 400), "{counts:?}");
 }

@@ -1,5 +1,5 @@
-//! Register actions of published programs, as the pages of `docs/model` describe them: each fits both chips and does what its
-//! one-line description says.
+//! Register actions of published programs, as the pages of `docs/model` describe them: each fits both chips and does
+//! what its one-line description says.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::salu::*;
@@ -77,7 +77,7 @@ fn a_queue_is_owned_by_one_flow() {
 
 #[test]
 fn inactivity_is_a_comparison_of_three_terms() {
-    // model: conweave §2.4 reg_active_time: (reg + EXP < now) ->; reg = now. EXP lies in the register file.
+    // model: conweave §2.4 reg_active_time: (reg + EXP < now) ->; reg = now. EXP is in the register file.
     let mut active = program("32");
     active.comparators[0] = test(Relation::Lss, Term::plus(LO), Some(Term::minus(LO)), 300_000);
     active.lo[0] = Some(Update::set_phv(Predicate::ALWAYS, LO));

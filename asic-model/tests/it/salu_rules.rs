@@ -1,4 +1,4 @@
-//! What the stateful ALU refuses, one small action per rule, on both chips.
+//! Register actions that the stateful ALU refuses, one small action per rule, on both chips.
 
 use sluice_asic::chip::{ChipSpec, SaluSpec};
 use sluice_asic::salu::*;
@@ -30,7 +30,7 @@ fn add(constant: i64) -> Update {
     Update::binary(ALWAYS, SaluOp::Add, SourceA::Memory(LO), constant)
 }
 
-/// The messages on Tofino and on Tofino 2, shortened to what stands before the first colon.
+/// Returns the messages on Tofino and on Tofino 2, shortened to the part before the first colon.
 fn messages(program: &SaluProgram) -> [Vec<String>; 2] {
     chips().map(|spec| {
         let errors = program.validate(&spec, 0).err().unwrap_or_default();

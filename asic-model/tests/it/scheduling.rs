@@ -1,4 +1,4 @@
-//! Shaping, guarantees and pauses on top of priorities and DWRR: who sends how much of a line.
+//! Shaping, guarantees and pauses in addition to priorities and DWRR: each queue's share of a line.
 
 use proptest::prelude::*;
 use sluice_asic::tm::{
@@ -10,7 +10,7 @@ const PORT: TmPort = TmPort(0);
 const LINE: BitRate = BitRate::from_gbps(100);
 const PACKET: Bytes = Bytes(980);
 
-/// A port with these priorities and weights.
+/// Returns a port with these priorities and weights.
 fn port(queues: &[(u8, u16)]) -> TrafficManager<u32> {
     let queue =
         |&(priority, weight): &(u8, u16)| QueueConfig { priority, weight, limit_cells: Cells(1 << 20) };
@@ -27,7 +27,7 @@ fn shaper(gbps: u64) -> ShaperConfig {
     ShaperConfig { rate: BitRate::from_gbps(gbps), burst: Bytes(16_384) }
 }
 
-/// Sends for a while with always full queues; bytes on the wire (with 20 of gap) by queue, in Gb/s.
+/// Sends for a while with always full queues; returns the rate on the wire (with 20 bytes of gap) by queue, in Gb/s.
 fn rates(tm: &mut TrafficManager<u32>, queues: u8) -> Vec<u64> {
     let run = Duration::from_micros(1000);
     let mut now = Time::ORIGIN;
@@ -43,7 +43,7 @@ fn rates(tm: &mut TrafficManager<u32>, queues: u8) -> Vec<u64> {
                 sent[usize::from(packet.queue.0)] += packet.bytes.get() + 20;
                 now += LINE.time_for(Bytes(packet.bytes.get() + 20));
             }
-            // A shaper is all that can hold full queues up.
+            // Only a shaper can hold full queues back.
             None => now = tm.opens_at(PORT).unwrap(),
         }
     }
@@ -74,11 +74,11 @@ fn guarantees_come_first_then_priorities() {
     let mut tm = port(&[(0, 1), (0, 1), (7, 1)]);
     tm.set_guarantee(PORT, QueueId(0), Some(Guarantee { shaper: shaper(20), priority: 0 }));
     assert_eq!(rates(&mut tm, 3), [20, 0, 80]);
-    // What is guaranteed takes nothing off the share of the rest.
+    // Guaranteed bytes do not reduce the share of the rest.
     let mut tm = port(&[(0, 1), (0, 1)]);
     tm.set_guarantee(PORT, QueueId(0), Some(Guarantee { shaper: shaper(20), priority: 3 }));
     assert_eq!(rates(&mut tm, 2), [60, 40]);
-    // Of two guarantees that do not fit the line the higher priority has its own.
+    // If two guarantees together exceed the line, the one of higher priority is met.
     let mut tm = port(&[(0, 1), (0, 1)]);
     tm.set_guarantee(PORT, QueueId(0), Some(Guarantee { shaper: shaper(70), priority: 0 }));
     tm.set_guarantee(PORT, QueueId(1), Some(Guarantee { shaper: shaper(60), priority: 1 }));
@@ -105,7 +105,7 @@ fn pauses_are_counted_by_who_asks() {
 }
 
 proptest! {
-    /// Work conservation: a port without a shaper of its own that holds an open queue's packet sends.
+    /// Work conservation: a port without a port shaper sends if an open queue holds a packet.
     #[test]
     fn an_open_queue_is_never_left_waiting(
         queues in prop::collection::vec((0u8..8, 0u16..20, prop::option::of(1u64..100), any::<bool>()), 1..8),
@@ -131,7 +131,7 @@ proptest! {
             match tm.dequeue(PORT, now) {
                 Some(p) => prop_assert_eq!(peeked, Some((p.handle, p.queue, p.bytes))),
                 None if held > 0 => {
-                    // Every queue with a packet is shut, and it is known until when.
+                    // Every queue with a packet is closed, and the port knows until when.
                     let at = tm.opens_at(PORT).unwrap();
                     prop_assert!(at > now);
                     prop_assert!(tm.peek(PORT, at).is_some());

@@ -21,7 +21,7 @@ struct ModelQueue {
     config: QueueConfig,
     packets: VecDeque<Waiting>,
     deficit: u64,
-    /// For weight 0: the visit's one packet is still to be sent.
+    /// Weight 0 only: the one packet of the visit has not been sent.
     visit_unused: bool,
     max_cells: u32,
 }
@@ -32,7 +32,7 @@ impl ModelQueue {
     }
 }
 
-/// One port; `cursors` are the visits going on, by priority.
+/// One port; `cursors` are the current visits, by priority.
 struct ModelPort {
     queues: Vec<ModelQueue>,
     cursors: [usize; 8],
@@ -50,7 +50,7 @@ impl ModelPort {
         Self { queues: config.queues.iter().map(queue).collect(), cursors: [0; 8] }
     }
 
-    /// The queue that sends next, by walking the round visit by visit.
+    /// Returns the queue that sends next, by walking the round visit by visit.
     fn next(&mut self, dwrr_quantum: u64) -> Option<usize> {
         let busy = |queue: &&ModelQueue| !queue.packets.is_empty();
         let priority = self.queues.iter().filter(busy).map(|queue| queue.config.priority).max()?;
@@ -134,7 +134,7 @@ impl Model {
         self.ports.iter().flat_map(|port| &port.queues).map(ModelQueue::cells).sum()
     }
 
-    /// What the traffic manager must answer, with the model brought up to date.
+    /// Returns the expected answer of the traffic manager, and updates the model.
     fn enqueue(
         &mut self,
         id: u32,
@@ -178,7 +178,7 @@ fn check_dequeue(
         let queue = port.next(dwrr_quantum)?;
         Some((queue, port.pop(queue), port.queues[queue].cells()))
     });
-    // Work conservation: nothing comes only when nothing waits.
+    // Work conservation: no packet is sent only if no packet waits.
     let Some((queue, packet, depth)) = want else {
         prop_assert!(got.is_none());
         return Ok(());
@@ -240,7 +240,7 @@ proptest! {
             }
             check_state(&tm, &model)?;
         }
-        // Drained, the books close.
+        // After draining, packets in equal packets out.
         for port in 0..model.ports.len() as u16 {
             while tm.backlog(TmPort(port)).packets > 0 {
                 check_dequeue(&mut tm, &mut model, port, Time::from_nanos(1 << 20))?;

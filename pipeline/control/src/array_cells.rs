@@ -148,7 +148,7 @@ fn cell(text: &str) -> Result<Option<u32>, Problem> {
     if text == "*" {
         return Ok(None);
     }
-    let wrong = || Problem::new(format!("`{text}` is no index; expected a number or `*` for all"));
+    let wrong = || Problem::new(format!("`{text}` is not an index; expected a number or `*` for all"));
     text.parse().map(Some).map_err(|_| wrong())
 }
 
@@ -159,7 +159,7 @@ fn optional(words: &[&str]) -> Result<Option<u32>, Problem> {
 /// Parses `RATE:BURST`: a number or a bit rate such as `8Mbps`, and a number.
 fn bucket(text: &str) -> Result<(u64, u64), Problem> {
     let wrong = || Problem {
-        text: format!("`{text}` is no rate with a burst"),
+        text: format!("`{text}` is not a rate with a burst"),
         help: "write RATE:BURST, for example 8Mbps:1500 or 1000:10".to_owned(),
     };
     let (rate, burst) = text.split_once(':').ok_or_else(wrong)?;
@@ -177,7 +177,7 @@ fn time(text: &str) -> Result<Duration, Problem> {
 }
 
 fn small<T: std::str::FromStr>(what: &str, text: &str) -> Result<T, Problem> {
-    text.parse().map_err(|_| Problem::new(format!("`{text}` is no {what}")))
+    text.parse().map_err(|_| Problem::new(format!("`{text}` is not a valid {what}")))
 }
 
 /// Parses `sample|rate RISE [FALL] [SHIFT]`.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 /// The last write or configuration of every cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArrayWrites {
-    /// Elements by register and index. Index `None`: every element without an entry of its own. Value `None`:
-    /// the initial value.
+    /// Elements by register and index. Index `None`: every element without a separate entry. Value `None`: the
+    /// initial value.
     pub registers: BTreeMap<(Register, Option<u32>), Option<Element>>,
     /// Configurations by meter and cell, with the same index. Configuration `None`: no limits.
     pub meters: BTreeMap<(Meter, Option<u32>), Option<MeterConfig>>,

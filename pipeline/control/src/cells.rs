@@ -156,7 +156,7 @@ mod tests {
         let mut cells = written(&list);
         assert_eq!(cells.get_mut(200), None);
         assert_eq!(cells.changed().collect::<Vec<_>>(), list);
-        // Written, but with what was there.
+        // Written, but with the initial value.
         *cells.get_mut(130).unwrap() = 7;
         assert_eq!(cells.changed().count(), 4);
         cells.clear();

@@ -383,7 +383,7 @@ pub(super) fn ordered_kind(data: &TableData) -> &'static str {
     if data.keys.iter().any(|k| k.kind == MatchKind::Ternary) { "ternary" } else { "range" }
 }
 
-/// `ipv4.dst = 10.0.0.0/8, …`
+/// Formats the columns of a key, as in `ipv4.dst = 10.0.0.0/8, …`.
 fn show_entry_key(program: &Program, data: &TableData, key: &[KeyValue]) -> String {
     let columns = data.keys.iter().zip(key).map(|(column, value)| {
         let field = &program.fields[column.field];

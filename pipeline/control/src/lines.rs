@@ -21,7 +21,7 @@
 //! pktgen_set_app PIPE APP KEY=VALUE..              the keys of the TOML form
 //! pktgen_enable PIPE APP                           and pktgen_disable
 //! port_down PORT                                   and port_up
-//! port_pfc PORT mac|program                        who pauses its queues and sends pause frames
+//! port_pfc PORT mac|program                        the unit that obeys and sends PFC frames
 //! port_shaper PORT RATE:BURST|off                  maximum rate
 //! queue_shaper PORT QUEUE RATE:BURST|off           maximum rate
 //! queue_guarantee PORT QUEUE RATE:BURST PRIORITY   minimum rate; and queue_guarantee PORT QUEUE off
@@ -36,7 +36,7 @@
 //! `register_clear NAME [INDEX]`, `register_fast_clear NAME [BUSY]`, `register_read NAME [INDEX]`,
 //! `counter_read NAME [INDEX]`, `meter_set_rates NAME INDEX RATE:BURST RATE:BURST`,
 //! `lpf_set NAME INDEX sample|rate RISE [FALL] [SHIFT]`, `wred_set NAME INDEX MIN MAX PERCENT [TIME]`,
-//! `meter_clear NAME [INDEX]`. `*` as INDEX stands for all cells.
+//! `meter_clear NAME [INDEX]`. `*` as INDEX means all cells.
 //!
 //! A file of *changes* has the same commands, each after the time at which it takes effect:
 //!
@@ -344,7 +344,7 @@ impl Reader<'_> {
             return Err(Problem {
                 text: error.to_string(),
                 help:
-                    "the key ends at =>, which stands even when nothing follows; write masks without spaces"
+                    "the key ends at =>, which is needed even if no argument follows; write masks without spaces"
                         .to_owned(),
             });
         }

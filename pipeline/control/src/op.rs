@@ -218,7 +218,7 @@ pub struct Reading {
     pub index: u32,
     /// The pipe.
     pub pipe: u32,
-    /// Of a register: its halves, low first. Of a counter: packets and bytes.
+    /// Register: its halves, low first. Counter: packets and bytes.
     pub values: [u64; 2],
 }
 

@@ -1,6 +1,6 @@
 //! Entries, members and writes of a single pipe.
 //!
-//! Every pipe has separate memories. As long as no operation names a pipe, one state stands for all pipes. A
+//! Every pipe has separate memories. As long as no operation names a pipe, one state is the state of all pipes. A
 //! pipe that differs has a separate state, to which operations on all pipes are applied too. The entries of
 //! one table are either the same in all pipes or each in one pipe, because an entry number must identify one
 //! entry. The first entry decides, while the table is empty.

@@ -12,15 +12,17 @@ use std::fmt::Write;
 /// example that the program accepts unchanged.
 #[must_use]
 pub fn print(schema: &Schema) -> String {
-    let mut out =
-        format!("## Entries of the program {}. Take the `# ` away from what you need.\n", schema.program);
+    let mut out = format!(
+        "## Entries of the program {}. Remove the `# ` in front of the lines that you need.\n",
+        schema.program
+    );
     out.push_str("## Values: 17, \"0x11\", \"10.0.0.1\", \"2001:db8::1\", \"02:00:00:00:00:01\";\n");
     out.push_str("## `pipe = 1` in an entry, member, group, register or meter: in that pipe alone. Defaults: [[default_in_pipe.TABLE]].\n");
     out.push_str("## lpm keys \"10.0.0.0/8\"; ternary keys \"0x50 &&& 0xf0\"; \"*\" matches everything.\n");
     schema.profiles.iter().for_each(|p| profile(p, &mut out));
     schema.tables.iter().for_each(|t| table(schema, t, &mut out));
     if !schema.port_metadata.is_empty() {
-        out.push_str("\n## Port metadata: what packets of a port find before they are parsed; 0 where nothing is set\n");
+        out.push_str("\n## Port metadata: values that the parser of a port's packets reads; 0 if not set\n");
         for f in &schema.port_metadata {
             _ = writeln!(out, "##   {}: {} bits{}", f.name, f.width, doc(&f.doc));
         }

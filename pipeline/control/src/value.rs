@@ -58,7 +58,7 @@ pub enum ValueError {
     RangeKind {
         /// The text.
         text: String,
-        /// How the key is matched.
+        /// Kind of match of the key.
         kind: MatchKind,
     },
 }

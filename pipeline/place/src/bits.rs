@@ -137,18 +137,18 @@ pub(crate) fn value_name(program: &Program, value: &Expr) -> String {
     format!("value {}", value.name(program))
 }
 
-/// Returns the purpose text of address bits for arrays of cells. A slice of hash distribution masks and shifts its output
-/// for all users, so only addresses of equally many cells of one size are equal.
+/// Returns the purpose text of address bits for arrays of cells. A slice of hash distribution masks and shifts its
+/// output for all users, so only addresses of equally many cells of one size are equal.
 pub(crate) fn address_name(value: &str, bits: u32, cell_bits: u32) -> String {
     format!("{value}, {bits} bits to cells of {cell_bits} bits")
 }
 
-/// As [`address_name`], for counters, whose addresses use a separate bus.
+/// Like [`address_name`], for counters, whose addresses use a separate bus.
 pub(crate) fn count_name(value: &str, bits: u32, format: CounterFormat) -> String {
     format!("{value}, {bits} bits to counters, {} in a word", format.entries_per_word())
 }
 
-/// As [`address_name`], for the colours of meters in map RAM.
+/// Like [`address_name`], for the colours of meters in map RAM.
 pub(crate) fn colour_name(value: &str, bits: u32) -> String {
     format!("{value}, {bits} bits to colours")
 }

@@ -1,8 +1,8 @@
 //! Dependency graph of both gresses: the required order of nodes, its reasons, and the earliest stage of each node.
 //!
-//! The graph follows from the variables that nodes read and write and from the containers that variables share. Kinds of
-//! dependencies and their distances are those of model: chip §3.8. Nodes of which no packet runs both have no dependency on
-//! each other.
+//! The graph follows from the variables that nodes read and write and from the containers that variables share. Kinds
+//! of dependencies and their distances are those of model: chip §3.8. Nodes of which no packet runs both have no
+//! dependency on each other.
 
 use super::bits;
 use super::data::{Owner, PhvAllocation};
@@ -25,8 +25,8 @@ pub enum Dependency {
     Output,
     /// Both write different variables of one container; needs another stage, in either order.
     ContainerConflict,
-    /// Anti-dependency: the later node writes a variable that the earlier one reads; the same stage with a higher logical
-    /// id is enough.
+    /// Anti-dependency: the later node writes a variable that the earlier one reads; the same stage with a higher
+    /// logical id is enough.
     Anti,
     /// Control dependency: the later node runs on the earlier one's outcome; the same stage with a higher logical id is
     /// enough.
@@ -89,7 +89,8 @@ impl DependencyGraph {
         DependencyGraph::with(program, cfgs, phv, true)
     }
 
-    /// As [`DependencyGraph::of`]; if `exclusion` is false, nodes of which no packet runs both depend on each other too.
+    /// Like [`DependencyGraph::of`]; if `exclusion` is false, nodes of which no packet runs both depend on each other
+    /// too.
     #[must_use]
     pub(crate) fn with(
         program: &Program,
@@ -219,7 +220,7 @@ fn gress_edges(
     phv: &PhvAllocation,
     exclusion: bool,
 ) -> Vec<Edge> {
-    // Updates of queue depths are no packets: ghost and ingress are apart in any case.
+    // A queue-depth update is not a packet, so ghost and ingress nodes exclude each other in any case.
     let apart = |a, b| if exclusion { cfg.exclusive(a, b) } else { cfg.is_ghost(a) != cfg.is_ghost(b) };
     let effects: EntityMap<Node, Effects> =
         cfg.nodes.keys().map(|n| overwritten(phv, cfg.effects(program, n))).collect();
@@ -271,7 +272,8 @@ fn common(a: &[Var], b: &[Var]) -> Option<Var> {
     a.iter().find(|v| b.binary_search(v).is_ok()).copied()
 }
 
-/// Returns true for two drops, of which the later one's reason counts: drops keep their order although no field shows it.
+/// Returns true for two drops, of which the later one's reason counts: drops keep their order although no field shows
+/// it.
 fn both_drop(program: &Program, cfg: &Cfg, gress: Gress, a: Node, b: Node) -> bool {
     let drops = |n| {
         cfg.actions(program, n)
@@ -296,7 +298,7 @@ fn longest_paths(cfg: &Cfg, edges: &[Edge]) -> (EntityMap<Node, u32>, EntityMap<
             graph.add_edge(index[e.from.node], index[e.to.node], distance);
         }
     }
-    // Edges follow program order, so there is no cycle; program order is a sound order all the same.
+    // Edges follow program order, so there is no cycle; without a sorted order, program order would do as well.
     let order = toposort(&graph, None).unwrap_or_else(|_| graph.node_indices().collect());
     let mut min = EntityMap::filled(cfg.nodes.len(), |_: Node| 0);
     let mut tail = EntityMap::filled(cfg.nodes.len(), |_: Node| 0);

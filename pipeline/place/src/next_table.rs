@@ -1,15 +1,15 @@
 //! Long branches: how the outcome of a node reaches the nodes that run on it in later stages (model: chip §3.7).
 //!
-//! On a chip whose tables may have several successors, a node enables nodes of its own stage and of the next one directly.
-//! An outcome that is used later needs a carrier:
+//! On a chip whose tables may have several successors, a node enables nodes of its own stage and of the next one
+//! directly. An outcome that is used later needs a carrier:
 //! - a *long-branch tag*, of which there are few;
 //! - *relays*: keyless tables without an action, one in every stage between, each of which enables the next;
 //! - the *next-table pointer*, which carries one outcome at a time;
 //! - a *retest*: a gateway tests the condition again, if the packet still has the values.
 //!
-//! The first node in each stage that runs on an outcome passes the outcome on, so only stages without such a node have to
-//! be crossed. Nodes that always run need no carrier. On a chip whose next tables form a chain there are no tags, and only
-//! the order of tables matters.
+//! The first node in each stage that runs on an outcome passes the outcome on, so only stages without such a node
+//! have to be crossed. Nodes that always run need no carrier. On a chip whose next tables form a chain there are no
+//! tags, and only the order of tables matters.
 
 use super::data::PlacedNode;
 use sluice_asic::gress::Gress;
@@ -72,7 +72,8 @@ impl LongBranch {
         self.from_stage + 1..self.to_stage
     }
 
-    /// Returns true if the two cannot share a tag: they are of one gress and overlap. One may start where the other ends.
+    /// Returns true if the two cannot share a tag: they are of one gress and overlap. One may start where the other
+    /// ends.
     #[must_use]
     pub fn collides(&self, other: &LongBranch) -> bool {
         if self.gress == other.gress {
@@ -90,7 +91,7 @@ fn needed(gress: Gress, cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>) -> Vec<L
         if to_stage < from_stage.saturating_add(2) {
             return;
         }
-        // Whoever enables a node over stages does so on one tag.
+        // All nodes that enable a node over stages share one long branch, from the earliest of them.
         match list.iter_mut().find(|b| b.to == to && b.to_stage == to_stage) {
             Some(known) => {
                 (known.from_stage, known.from) = (known.from_stage, known.from).min((from_stage, from))

@@ -33,7 +33,7 @@ pub struct PassInfo {
 pub const PASSES: [PassInfo; 10] = [
     PassInfo {
         name: "chip",
-        doc: "refuses what the chip lacks whatever is placed where; first, because its findings name the program's lines",
+        doc: "rejects programs that the chip cannot run in any placement; first, because its findings name the program's lines",
         run: chip_rules,
         print: |_| "nothing that the chip lacks\n".to_owned(),
     },
@@ -45,7 +45,7 @@ pub const PASSES: [PassInfo; 10] = [
     },
     PassInfo {
         name: "phv",
-        doc: "gives fields their containers; before dependencies, because sharing a container is one",
+        doc: "gives fields their containers; before dependencies, because shared containers add some",
         run: allocate,
         print: print_phv,
     },
@@ -63,13 +63,13 @@ pub const PASSES: [PassInfo; 10] = [
     },
     PassInfo {
         name: "deparser",
-        doc: "checks the field dictionary and its like; needs containers, because entries hold containers",
+        doc: "checks the limits of the deparser; needs containers, because dictionary entries hold containers",
         run: deparsers,
         print: print_deparser,
     },
     PassInfo {
         name: "dependencies",
-        doc: "finds which node waits for which, and the earliest stage of each",
+        doc: "finds the dependencies between nodes, and the earliest stage of each node",
         run: dependencies,
         print: print_dependencies,
     },
@@ -122,10 +122,10 @@ pub fn place(program: &Program, chip: &ChipSpec) -> Result<Placement, NoFit> {
     place_with(program, chip, &Options::default(), &mut |_, _| {})
 }
 
-/// As [`place`], with options; calls `dump` with the name and the printed result of each pass.
+/// Like [`place`], with options; calls `dump` with the name and the printed result of each pass.
 ///
 /// # Errors
-/// As [`place`].
+/// Returns the errors of [`place`].
 pub fn place_with(
     program: &Program,
     chip: &ChipSpec,
@@ -257,19 +257,19 @@ fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
         Err(failed) => failed,
     };
     let unreached = failed.first_exhausted.as_ref().is_some_and(|e| e.resource == Resource::LongBranches);
-    // A condition that the flow has twice carries no outcome over stages.
+    // A condition that is tested twice has no outcome to carry over stages.
     let mut again = None;
     if work.options.may(Optimisation::RepeatedConditions) {
         let joined = work.options.may(Optimisation::JoinedConditions);
         let cfgs =
             Gress::ALL.map(|g| conditions::repeated(work.program, g, joined.then_some(&one_gateway(work))));
         let graph = graph(work, &cfgs);
-        // Fields that take turns may count on one test of a condition.
+        // An allocation in which fields take turns may rely on one test of a condition.
         let sound = phv::verify(work.program, work.chip, &cfgs, &work.phv).is_empty();
         again = sound.then_some((cfgs, graph));
     }
     for last_resort in [false, true] {
-        // What lacks more than a carrier does not gain by waiting.
+        // Delaying nodes only helps a program that lacks carriers and nothing else.
         if last_resort && !unreached {
             break;
         }

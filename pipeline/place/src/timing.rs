@@ -68,8 +68,8 @@ pub(crate) fn stages(
     list
 }
 
-/// Returns the dependency of a stage: the strongest overlap of containers with the stages before it, back to the nearest
-/// match-dependent one.
+/// Returns the dependency of a stage: the strongest overlap of containers with the stages before it, back to the
+/// nearest match-dependent one.
 fn dependency(
     chip: &ChipSpec,
     view: &PhvView<'_>,
@@ -86,7 +86,7 @@ fn dependency(
         return StageDependency::Match;
     }
     let mut worst = StageDependency::Concurrent;
-    // The classifier of an algorithmic table finds in one stage what the next one of its parts is addressed by.
+    // The classifier of an algorithmic table computes the address of the partitions in the next part's stage.
     if here().any(|t| t.classified.is_some_and(|first| u32::from(first) < stage && t.follows(stage as u8))) {
         return StageDependency::Match;
     }

@@ -79,7 +79,7 @@ pub fn shares(points: &Points, coverage: &Coverage) -> Value {
     )
 }
 
-/// One page that needs nothing else.
+/// Returns the coverage as one page without external files.
 #[must_use]
 pub fn html(program: &str, points: &Points, coverage: &Coverage) -> String {
     let summary = markup! {

@@ -39,11 +39,11 @@ impl Remedy {
     }
 }
 
-/// Returns single changes after which a program fits, the smallest loss first: a lower value of one parameter, or one of
-/// `chips`. `fits` places the program with a change.
+/// Returns single changes after which a program fits, the smallest loss first: a lower value of one parameter, or one
+/// of `chips`. `fits` places the program with a change.
 ///
 /// # Errors
-/// Those of `fits`.
+/// Returns the errors of `fits`.
 pub fn remedies<E>(
     program: &Program,
     chips: &[&str],
@@ -67,8 +67,8 @@ pub fn remedies<E>(
 
 /// Returns the largest value below `from` that fits, if a lower value helps.
 fn lowered<E>(from: u64, fits: &mut dyn FnMut(u64) -> Result<bool, E>) -> Result<Option<u64>, E> {
-    // The smallest value shows whether the parameter matters at all. A program may refuse 1, so the next powers of two are
-    // tried.
+    // The smallest value shows whether the parameter matters at all. A program may refuse 1, so the next powers of
+    // two are tried.
     let mut good = None;
     for value in [1, 2, 4, 8, 16].into_iter().filter(|v| *v < from) {
         if fits(value)? {

@@ -35,11 +35,12 @@ pub struct Sweep {
     pub points: Vec<SweepPoint>,
 }
 
-/// Sweeps a parameter from `from` to `to`, which is not below `from`: values double until the program does not fit, then the step
-/// between the last value that fits and the first that does not is halved. `place` places the program with a value.
+/// Sweeps a parameter from `from` to `to`, which is not below `from`: values double until the program does not fit,
+/// then the step between the last value that fits and the first that does not is halved. `place` places the program
+/// with a value.
 ///
 /// # Errors
-/// Those of `place`.
+/// Returns the errors of `place`.
 pub fn sweep<E>(
     key: &str,
     (from, to): (u64, u64),

@@ -92,7 +92,7 @@ fn json_has_every_key_of_the_contract() {
     let parser = &value["parser"]["ingress"];
     assert_eq!((&parser["depth"], &parser["depth_available"]), (&34.into(), &16368.into()));
     let rows: u64 = parser["states"].as_array().unwrap().iter().map(|s| s["rows"].as_u64().unwrap()).sum();
-    // The rows of the intrinsic metadata stand before the states'.
+    // The rows of the intrinsic metadata come before those of the states.
     assert_eq!(parser["rows"].as_u64().unwrap(), rows + 1);
     let deparser = &value["deparser"]["egress"];
     assert_eq!(deparser["header_bytes"]["used"], 14);
@@ -170,7 +170,7 @@ fn the_page_needs_nothing_else_and_names_everything() {
     for container in &report.detail.containers {
         assert!(page.contains(&format!("<b>{}</b>", container.name)), "{}", container.name);
     }
-    // Elements are closed: as many ends as beginnings.
+    // Every element has an end.
     for element in ["section", "table", "tr", "svg", "details", "g"] {
         let begun =
             page.matches(&format!("<{element}>")).count() + page.matches(&format!("<{element} ")).count();
@@ -195,7 +195,7 @@ fn a_report_compared_with_itself_has_no_difference() {
     assert!(tcam.values[0] < tcam.values[1] && grown.text().contains("TCAM"));
 }
 
-/// The sums of the power model, by hand for a program of one exact table behind a ternary one.
+/// The sums of the power model, by hand, for a program of a ternary table followed by an exact one.
 #[test]
 fn power_adds_up_table_by_table() {
     for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
@@ -205,7 +205,7 @@ fn power_adds_up_table_by_table() {
         let p = &report.power;
         assert_eq!(p.limit, chip.power.limit);
         assert!(p.worst > 0 && p.worst < p.limit, "{p:?}");
-        // Every search of a TCAM block is paid for.
+        // Every search of a TCAM block counts.
         let filter = p.tables.iter().find(|t| t.name == "port_filter").unwrap();
         let table = report.tables.iter().find(|t| t.name == "port_filter").unwrap();
         assert!(filter.nanowatts >= u64::from(table.tcams) * chip.power.tcam_search, "{filter:?}");

@@ -28,11 +28,11 @@ pub(super) struct PendingPass {
     pub(super) entered: Time,
     pub(super) cycle: Cycles,
     pub(super) waited: Cycles,
-    /// Of egress: index of the port that it is sent on.
+    /// Egress only: index of the port on which it is sent.
     pub(super) port: u16,
-    /// Of egress: line time booked for it.
+    /// Egress only: line time booked for it.
     pub(super) booked: Duration,
-    /// Of egress: true if the packet bypasses the stages; it takes only its slot and its time.
+    /// Egress only: true if the packet bypasses the stages; it takes only its slot and its time.
     pub(super) bypass: bool,
     pub(super) pass: Pass,
 }

@@ -60,8 +60,7 @@ pub struct Level {
     pub watermark: u32,
     /// Largest number of headroom cells since then; groups only.
     pub headroom_watermark: u32,
-    /// True if a group asks its senders to pause, or if a queue is paused by the program, an operator or a
-    /// peer.
+    /// Group: true if it requests its senders to pause. Queue: true if the program, an operator or a peer pauses it.
     pub paused: bool,
 }
 

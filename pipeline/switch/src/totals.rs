@@ -81,7 +81,7 @@ pub struct Held {
     pub queues: u64,
     /// Between the traffic manager and the wire.
     pub egress: u64,
-    /// Those in ingress that have not been run.
+    /// Packets in ingress that have not been run; included in `ingress`.
     pub waiting: u64,
 }
 

@@ -31,7 +31,7 @@ pub mod bins {
 /// Network addresses of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Addresses {
-    /// No IP packet.
+    /// Not an IP packet.
     None,
     /// Source and destination.
     V4(u32, u32),
@@ -70,15 +70,15 @@ pub struct Rtag7Packet {
     pub destination_port: u16,
     /// VLAN id, 12 bits.
     pub vlan: u16,
-    /// Port that the packet came in by.
+    /// Port on which the packet arrived.
     pub ingress_port: u16,
-    /// Module that it came from, in a system of several.
+    /// Module from which the packet came, in a system of several.
     pub source_module: u16,
     /// Source MAC address, for packets that are not IP.
     pub source_mac: u64,
-    /// Destination MAC address, likewise.
+    /// Destination MAC address, for packets that are not IP.
     pub destination_mac: u64,
-    /// EtherType, likewise.
+    /// EtherType, for packets that are not IP.
     pub ethertype: u16,
 }
 
@@ -115,7 +115,7 @@ pub struct BinMaps {
     pub l4: u16,
     /// TCP and UDP packets whose two ports are equal; they have a separate map.
     pub l4_equal_ports: u16,
-    /// No IP.
+    /// Packets that are not IP.
     pub l2: u16,
 }
 
@@ -137,9 +137,9 @@ pub struct KeyConfig {
     pub maps: BinMaps,
     /// Folding of IPv6 addresses.
     pub ipv6: Ipv6Fold,
-    /// Each bin x becomes x ^ (x >> 3) ^ (x << 2): linear, too.
+    /// True if each bin x becomes x ^ (x >> 3) ^ (x << 2), which is linear, too.
     pub preprocess: bool,
-    /// The low half of word 6 is this bin instead of the seed's.
+    /// Bin that replaces the seed in the low half of word 6; `None`: the seed stays.
     pub overlay: Option<u16>,
 }
 

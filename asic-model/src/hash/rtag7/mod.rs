@@ -1,11 +1,11 @@
-//! The RTAG7 hash unit: the family that fixed-function switches of the Trident line hash flows with.
+//! The RTAG7 hash unit, with which fixed-function switches of the Trident line hash flows.
 //!
-//! The key's bins, the nine functions, and how a hash becomes an index into an ECMP group (model: hashing §1.2,
+//! The key's bins, the nine functions, and the index into an ECMP group that a hash gives (model: hashing §1.2,
 //! behaviour of a public SDK; no code of it).
 //!
 //! Every function is linear over GF(2), so a seed only XORs a constant onto the hash (model: hashing §2).
 //!
-//! | file | what it says |
+//! | file | content |
 //! |---|---|
 //! | `function` | selector codes and the functions on 28 bytes |
 //! | `key` | bins, field bitmaps, address folding, pre-processing |

@@ -202,7 +202,7 @@ pub struct HashValues {
 pub struct Selected {
     /// The rotated value.
     pub value: u16,
-    /// The register set that said so.
+    /// Register set that selected the value.
     pub by: EcmpSelect,
 }
 

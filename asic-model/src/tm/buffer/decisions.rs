@@ -39,7 +39,7 @@ pub const DECISIONS: [Decision; 17] = [
     ),
     decision(
         "D3",
-        "whether a pool's size includes what is reserved",
+        "whether a pool's size includes reserved cells",
         "no; the Trident 2 profile (td2) says yes",
         "pool_includes_reserved",
     ),
@@ -54,7 +54,7 @@ pub const DECISIONS: [Decision; 17] = [
     decision(
         "D7",
         "where packets are marked",
-        "at dequeue, by the queue length that the packet leaves behind",
+        "at dequeue, by the queue length without the packet",
         "decisions.mark_point",
     ),
     decision(
@@ -72,7 +72,7 @@ pub const DECISIONS: [Decision; 17] = [
     decision("D10", "DCQCN: byte counter", "a host's", "none: no host is part of a switch"),
     decision(
         "D11",
-        "what a CNP is",
+        "form of a CNP",
         "a separate packet, whose class follows from its DSCP",
         "none: a switch treats it as any packet",
     ),
@@ -108,7 +108,7 @@ pub const DECISIONS: [Decision; 17] = [
     ),
     decision(
         "D17",
-        "what a multicast packet costs at ingress",
+        "charge for a multicast packet at ingress",
         "one charge, which is released with the last copy",
         "decisions.multicast_once",
     ),

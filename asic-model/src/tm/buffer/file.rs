@@ -90,10 +90,10 @@ fn all() -> String {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BafReading {
-    /// As alpha: 1/64 to 4 (model: tm §2).
+    /// Alpha: 1/64 to 4 (model: tm §2).
     #[default]
     Alpha,
-    /// As the percentage that the driver prints: 1.5 to 80 %.
+    /// The percentage that the driver prints: 1.5 to 80 %.
     Percent,
 }
 

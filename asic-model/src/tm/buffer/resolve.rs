@@ -173,7 +173,7 @@ impl<'a> Resolver<'a> {
                 self.wrong(
                     Check::Name,
                     format!("pool `{}`", pool.name),
-                    "is there twice; pools have names of their own",
+                    "is there twice; give every pool a different name",
                 );
             }
         }

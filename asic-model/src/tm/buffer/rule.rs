@@ -68,7 +68,7 @@ impl Rule {
             Self::PgHeadroom,
             "pg_headroom",
             "the lossless group was paused and its own headroom was used up before the sender stopped",
-            "raise the group's xoff to what `sluice explain headroom` shows for speed and cable",
+            "raise the group's xoff to the value that `sluice explain headroom` shows for speed and cable",
         ),
         (
             Self::HeadroomPool,

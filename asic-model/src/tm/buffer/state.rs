@@ -9,7 +9,7 @@ use crate::units::{Bytes, Cells};
 /// Marks a charge that belongs to no group of copies.
 pub(super) const NO_GROUP: u32 = u32::MAX;
 
-/// Packet that asks for cells.
+/// Packet that requests cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
     /// Index of the ingress port.

@@ -1,4 +1,4 @@
-//! Rows 64 to 80: what is refused, all at once, with the sums.
+//! Rows 64 to 80: profiles that are refused, with all problems at once and the sums.
 
 use crate::buffer::support::{CONFIG_A, changed, ports};
 use sluice_asic::tm::buffer::{BufferFile, Check, Problems};
@@ -8,7 +8,7 @@ fn problems(changes: &[(&str, &str)]) -> Problems {
     file.resolve(&ports(4, 100)).unwrap_err()
 }
 
-/// The checks that fail, and whether the text has all of these words.
+/// Returns the checks that fail, and true if the text has all of these words.
 fn refused(changes: &[(&str, &str)], checks: &[Check], words: &[&str]) {
     let found = problems(changes);
     let kinds: Vec<Check> = found.list.iter().map(|p| p.check).collect();
@@ -77,7 +77,7 @@ fn each_by_itself() {
     assert!(zero.list.iter().any(|p| p.place == "cell"), "{zero}");
 }
 
-/// The end of Config A with more tables behind.
+/// The end of Config A with further tables after it.
 fn with(tail: &str) -> Problems {
     let file = BufferFile::parse("bad", &format!("{CONFIG_A}{tail}")).unwrap();
     file.resolve(&ports(4, 100)).unwrap_err()

@@ -115,14 +115,14 @@ fn row_25_copies_cost_ingress_once() {
         a.buffer.release(charge);
     }
     assert_eq!(a.buffer.pg_total(0, 3), Cells(0));
-    // A copy that is refused counts as gone; the slot is used again.
+    // A copy that is refused counts as released; its slot is used again.
     let again = a.buffer.open_copies(2);
     assert_eq!(again, copies);
     let charge = a.buffer.admit(&Arrival { copies: again, ..to(1, 3) }).unwrap();
     assert!(a.buffer.admit(&Arrival { copies: again, ..to(1, 77) }).is_err());
     a.buffer.release(charge);
     assert_eq!(a.buffer.total().current(), Cells(0));
-    // Copies of other groups are paid for by the first one's.
+    // The first copy's group is charged for copies of other groups.
     let mixed = a.buffer.open_copies(2);
     let first = a.buffer.admit(&Arrival { copies: mixed, ..to(1, 3) }).unwrap();
     let other = a.buffer.admit(&Arrival { copies: mixed, pg: 0, ..to(2, 0) }).unwrap();
@@ -130,7 +130,7 @@ fn row_25_copies_cost_ingress_once() {
     a.buffer.release(first);
     a.buffer.release(other);
     assert_eq!((a.buffer.pg_total(0, 3), a.buffer.total().current()), (Cells(0), Cells(0)));
-    // Otherwise each pays.
+    // Otherwise each copy is charged to its group.
     let mut b = config_a(&[("cell = ", "decisions = { multicast_once = false }\ncell = ")]);
     assert_eq!(b.buffer.open_copies(3), None);
 }

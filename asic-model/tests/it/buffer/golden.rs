@@ -3,7 +3,7 @@
 use crate::buffer::support::{Bench, ports, resolve};
 use sluice_asic::tm::buffer::{BufferConfig, BufferFile, Rule};
 
-/// A shipped profile with changes, on ports of a speed and cable.
+/// Returns a shipped profile with changes, on ports of one speed and cable.
 fn shipped(name: &str, gbps: u64, cable: &str, n: usize, changes: &[(&str, &str)]) -> BufferConfig {
     let text = BufferFile::text_of(name).unwrap();
     let cable = format!("cable = \"{cable}\"\npfc_enable = \"3-4\"");
@@ -11,7 +11,7 @@ fn shipped(name: &str, gbps: u64, cable: &str, n: usize, changes: &[(&str, &str)
     resolve(text, &changes, &ports(n, gbps))
 }
 
-/// First pause and first drop of one blocked group, in 64-byte packets.
+/// Returns the first pause and the first drop of one blocked group, in 64-byte packets.
 fn flood(config: &BufferConfig) -> (u32, u32) {
     let (xoff, drop) = Bench::new(config).flood(0, 1, 64);
     (xoff.unwrap(), drop)
@@ -44,7 +44,7 @@ fn tomahawk_2() {
     assert_eq!(found, (19_940, 20_427));
 }
 
-/// The largest number of lossy packets admitted; the calibrated values are within 3 cells.
+/// Returns the largest number of lossy packets admitted; the calibrated values are within 3 cells.
 #[test]
 fn lossy() {
     let admitted = |config: &BufferConfig| Bench::new(config).flood_lossy(0, 1, 0);

@@ -1,5 +1,5 @@
-//! I1 to I8 of `docs/model/buffer.md` over random configurations and events, and against the naive ledger. I9 needs a network and
-//! I10 queues: they are the device's.
+//! I1 to I8 of `docs/model/buffer.md` over random configurations and events, and against the naive ledger. I9 needs a
+//! network and I10 queues, so tests of the device check these.
 //!
 //! Stated exceptions: of I2, copies of one packet share their ingress cells; of I3, shared cells of an ingress pool may
 //! pass its size by one packet per lossless group.
@@ -169,11 +169,11 @@ proptest! {
             bench.edges.extend(bench.buffer.edges());
             check(&bench, &ledger, &config, &r)?;
         }
-        // I4, I8.
+        // I4 and I8.
         let lost: u64 = bench.buffer.all_groups().map(|g| g.2.dropped().packets).sum::<u64>()
             + bench.buffer.all_queues().map(|q| q.2.dropped().packets).sum::<u64>();
         prop_assert_eq!((received, lost), (dropped + released + bench.held.len() as u64, dropped));
-        // Pauses and resumes of a group alternate, and those of lossy ones do not exist.
+        // Pauses and resumes of a group alternate; a lossy group has none.
         for port in 0..4 {
             for pg in 0..8 {
                 let edges: Vec<bool> = bench.edges.iter().filter(|e| (e.port, e.pg) == (port, pg)).map(|e| e.xoff).collect();

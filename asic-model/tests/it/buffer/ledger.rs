@@ -1,5 +1,5 @@
-//! A naive model of the accounting, written from the rules of `docs/model/buffer.md` alone: named counters in a map, everything summed
-//! anew whenever it is asked for. Used to check the real one, never the other way round.
+//! A naive model of the accounting, written from the rules of `docs/model/buffer.md` alone: named counters in a map,
+//! and every sum computed anew on each request. It checks the real accounting, never the other way round.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ struct Held {
     cells: i64,
 }
 
-/// What a packet did.
+/// Result of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     In,
@@ -90,7 +90,7 @@ impl Ledger {
 
     pub(crate) fn send(&mut self, in_port: u16, class: u8, out_port: u16, bytes: u64) -> Fate {
         let fate = self.offer(in_port, class, out_port, bytes);
-        // Nothing that holds no packet is paused.
+        // A group that holds no packet is not paused.
         let holds = self.held.iter().any(|h| (h.in_port, h.pg) == (in_port, class));
         if fate != Fate::In && !holds && self.get("xoff", in_port, class) == 1 {
             self.add("xoff", in_port, class, -1);

@@ -1,10 +1,10 @@
-//! The profiles that come with the product fit their switches, and say what does not.
+//! The profiles that come with the product fit their switches, and other profiles are refused with reasons.
 
 use crate::buffer::support::{Bench, changed, ports};
 use sluice_asic::tm::buffer::{BufferFile, Check, DECISIONS, PoolKind, PortInfo, Rules};
 use sluice_asic::units::BitRate;
 
-/// Front-panel ports with a CPU port and recirculation ports behind.
+/// Front-panel ports, followed by a CPU port and recirculation ports.
 fn device(n: usize, gbps: u64) -> Vec<PortInfo> {
     let mut list = ports(n, gbps);
     for name in ["cpu", "recirc:6", "recirc:134"] {
@@ -90,7 +90,7 @@ fn headroom_of_the_tofino_profile_is_one_pool() {
 #[test]
 fn seventeen_decisions() {
     assert!(DECISIONS.iter().enumerate().all(|(i, d)| d.id == format!("D{}", i + 1)));
-    // Where a switch is named it is a key of the files.
+    // A switch is named only by a key of the files.
     let keys = include_str!("../../../src/tm/buffer/file.rs");
     for d in DECISIONS.iter().filter(|d| !d.switch.starts_with("none")) {
         let field = d.switch.rsplit('.').next().unwrap();

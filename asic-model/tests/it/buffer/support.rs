@@ -39,7 +39,7 @@ pub(crate) fn ports(n: usize, gbps: u64) -> Vec<PortInfo> {
     (0..n).map(port).collect()
 }
 
-/// A profile's text with changes, on ports.
+/// Returns a profile's text with changes, resolved for ports.
 pub(crate) fn resolve(text: &str, changes: &[(&str, &str)], ports: &[PortInfo]) -> BufferConfig {
     let file = BufferFile::parse("test", &changed(text, changes)).unwrap();
     file.resolve(ports).unwrap_or_else(|problems| panic!("{problems}"))
@@ -57,7 +57,7 @@ pub(crate) fn config_a(changes: &[(&str, &str)]) -> Bench {
     Bench::new(&resolve(CONFIG_A, changes, &ports(4, 100)))
 }
 
-/// A buffer with all that it holds, in order.
+/// A buffer with all packets that it holds, in order.
 pub(crate) struct Bench {
     pub(crate) buffer: Buffer,
     pub(crate) held: std::collections::VecDeque<Charge>,
@@ -95,7 +95,8 @@ impl Bench {
         }
     }
 
-    /// Sends lossless packets of class 3 until one is dropped; the numbers, from 1, of the first pause and the drop.
+    /// Sends lossless packets of class 3 until one is dropped; returns the numbers, from 1, of the first pause and
+    /// the drop.
     pub(crate) fn flood(&mut self, in_port: u16, out_port: u16, bytes: u64) -> (Option<u32>, u32) {
         let mut xoff = None;
         for n in 1..10_000_000 {
@@ -111,7 +112,7 @@ impl Bench {
         panic!("never dropped");
     }
 
-    /// Sends lossy packets of class 0 until one is dropped; how many were admitted.
+    /// Sends lossy packets of class 0 until one is dropped; returns the number of admitted packets.
     pub(crate) fn flood_lossy(&mut self, in_port: u16, out_port: u16, queue: u8) -> u32 {
         (0..).find(|_| self.send(in_port, out_port, 0, queue, 64).is_err()).unwrap()
     }

@@ -17,7 +17,7 @@ fn loaded(parse: Parse, text: &str) -> ControlState {
     control
 }
 
-/// All messages of a file that does not parse or does not apply.
+/// Returns all messages of a file that does not parse or does not apply.
 fn wrong(parse: Parse, text: &str) -> String {
     let program = router();
     let mut control = ControlState::new(&program);
@@ -386,7 +386,8 @@ nodes = [{ rid = 1 }]
         .assert_eq(&wrong(lines::parse, "mirroring_add 3\nmirroring_add 3 900\nmirroring_add x 4"));
 }
 
-/// Names that do not exist and values that do not fit come together; what only follows from the first does not.
+/// Names that do not exist and values that do not fit are reported together; mistakes that only follow from others
+/// are not.
 #[test]
 fn all_that_is_wrong_with_a_file_comes_at_once() {
     let program = router();

@@ -28,7 +28,7 @@ struct Model {
 }
 
 impl Model {
-    /// Whether the operation is allowed; carries it out if so.
+    /// Applies the operation and returns true, or returns false if it is not allowed.
     fn apply(&mut self, op: &ControlOp, size: usize) -> bool {
         let fits = |then: &Then| matches!(then, Then::Call(c) if c.args[0] < 4096);
         match op {

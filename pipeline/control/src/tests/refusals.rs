@@ -50,7 +50,7 @@ impl Bench {
         ControlOp::SetGroup { profile: self.profile("nexthops"), group, members }
     }
 
-    /// The message; the state must be as before.
+    /// Returns the message, after checking that the state is unchanged.
     fn refused(&mut self, op: ControlOp) -> String {
         let before = self.control.clone();
         let error = self.control.apply(&self.program, op).unwrap_err();

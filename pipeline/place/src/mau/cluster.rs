@@ -7,7 +7,7 @@ use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Counter, Profile, Program};
 
-/// Something that only one stage can hold.
+/// Resource that only one stage can hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shared {
     Counter(Counter),
@@ -15,11 +15,12 @@ enum Shared {
     Profile(Profile),
 }
 
-/// Groups of demand indices, in order of their first members; most groups have one member.
+/// Returns groups of demand indices that must share a stage, in order of their first members; most groups have one
+/// member.
 ///
 /// # Errors
-/// Nodes that share a resource and run for one packet both, or that depend on each other so that they need
-/// different stages; tables that are applied twice.
+/// If nodes that share a resource both run for one packet, or depend on each other so that they need different
+/// stages; if a table is applied twice.
 pub(crate) fn clusters(
     program: &Program,
     cfgs: &[Cfg; 2],

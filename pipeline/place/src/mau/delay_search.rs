@@ -1,5 +1,5 @@
-//! Local search that delays nodes, if outcomes have no carrier: a node that decides comes nearer to the nodes that run on
-//! its outcome.
+//! Local search that delays nodes, if outcomes have no carrier: a node that decides comes nearer to the nodes that
+//! run on its outcome.
 //!
 //! Each step delays one more node, schedules everything again for each candidate, and keeps the schedule with the least
 //! cost. At most `SCHEDULES` schedules are tried; the best one is returned. Module `outcome_carriers` assigns carriers
@@ -20,7 +20,8 @@ const SCHEDULES: u32 = 48;
 /// Number of branches on tags whose starts are delayed to make room for one without a carrier: the longest ones.
 const OTHERS: usize = 4;
 
-/// Delays nodes until every outcome has a carrier or no step is left; returns the best schedule found, at worst `start`.
+/// Delays nodes until every outcome has a carrier or no step is left; returns the best schedule found, at worst
+/// `start`.
 pub(super) fn search(
     start: PlacedTables,
     key: impl Fn(&Cost) -> (usize, u64, u64, usize),
@@ -29,7 +30,7 @@ pub(super) fn search(
     let (mut best, mut delayed) = (start, EarliestStages::new());
     let mut left = SCHEDULES;
     let mut seen: BTreeSet<EarliestStages> = BTreeSet::from([delayed.clone()]);
-    // The search goes on from a step that is no better than the one before, so that it can leave a plateau.
+    // The search continues from a step that is no better than the previous one, so that it can leave a plateau.
     let mut at = best.clone();
     while best.cost.uncarried > 0 {
         let mut next: Option<(PlacedTables, EarliestStages)> = None;

@@ -1,13 +1,14 @@
-//! What a condition needs of a gateway, or why no gateway can decide it.
+//! Maps a condition onto a gateway: compare rows, crossbar bytes and hash bits (model: chip §1.3, §3.6).
 //!
-//! The mapping of a condition onto compare rows, crossbar bytes and hash bits (model: chip §1.3, §3.6).
+//! A gateway sees the first four bytes of one exact crossbar group and twelve hash bits.
 //!
-//! A gateway sees the first four bytes of one exact crossbar group and twelve hash bits. Tests against
-//! constants and validity bits go to the bytes, in any bit pattern; what finds no byte goes to hash bits.
-//! Equality of two fields uses the four bytes above, which the hardware XORs into the first four, or hash
-//! bits (a hash is linear, so a hash bit can be the XOR of two field bits). Magnitudes go to hash bits, in codes
-//! of four bits; one that is wider than they are goes to the bytes, as values under masks of which each takes
-//! a row, and if those are too many its low bits to the codes.
+//! - Tests against constants and of validity bits use these bytes, in any bit pattern. Bytes that find no place there
+//!   go to hash bits.
+//! - Equality of two fields uses the next four bytes, which the hardware XORs into the first four, or hash bits: a
+//!   hash is linear, so a hash bit can be the XOR of two field bits.
+//! - Magnitudes use hash bits, in codes of four bits. A magnitude that is wider than the hash bits uses the bytes, as
+//!   values under masks, each of which takes a row; if these rows are more than `MASKED_ROWS`, its low bits use the
+//!   codes.
 
 use super::super::bits::{ByteRef, PhvView};
 use sluice_asic::chip::MauSpec;
@@ -16,20 +17,20 @@ use sluice_ir::verify::Diag;
 use sluice_ir::{CmpOp, Cond, Expr, Field, Loc, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a condition needs.
+/// Needs of a condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GatewayDemand {
     /// Bytes with a fixed place in the crossbar group.
     pub(crate) fixed: Vec<(u16, ByteRef)>,
-    /// Bytes that hash bits are computed from; anywhere in the same group.
+    /// Bytes from which hash bits are computed; anywhere in the same group.
     pub(crate) hashed: BTreeSet<ByteRef>,
     /// Hash bits used, counted from the first select bit.
     pub(crate) hash_bits: BTreeSet<u16>,
-    /// Compare rows.
+    /// Number of compare rows.
     pub(crate) rows: u32,
 }
 
-/// Bits of a variable that a test looks at.
+/// Bits of a variable that a test reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Operand {
     var: Var,
@@ -40,7 +41,7 @@ struct Operand {
 /// One test of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Test {
-    /// Always the same.
+    /// Always true or always false.
     Constant,
     /// All bits equal a constant.
     Equals(Operand),
@@ -54,13 +55,13 @@ enum Test {
     Split(Operand, u128, u16),
 }
 
-/// Rows up to which a magnitude is tested by values under masks alone, which leaves hash bits to others.
+/// Most rows for which a magnitude is tested by values under masks alone, so that hash bits stay free for other tests.
 const MASKED_ROWS: u32 = 2;
 
 /// Maps a condition onto a gateway.
 ///
 /// # Errors
-/// When it needs more than one gateway has.
+/// If the condition needs more than one gateway has.
 pub(crate) fn demand(
     program: &Program,
     mau: &MauSpec,
@@ -99,8 +100,8 @@ pub(crate) fn demand(
     Ok(layout.demand)
 }
 
-/// Rows that the condition and its negation need when each is written as alternatives of joint tests;
-/// collects the tests.
+/// Returns the rows that the condition and its negation need if each is written as a disjunction of conjunctions of
+/// tests, and appends the tests to `tests`.
 fn rows(program: &Program, codes: u16, cond: &Cond, tests: &mut Vec<Test>) -> Result<(u32, u32), String> {
     Ok(match cond {
         Cond::Valid(h) => {
@@ -134,7 +135,7 @@ fn rows(program: &Program, codes: u16, cond: &Cond, tests: &mut Vec<Test>) -> Re
     })
 }
 
-/// A comparison as a test, and whether the test must fail for it to hold.
+/// Returns the test for a comparison, and true if the comparison holds when the test fails.
 fn comparison(program: &Program, codes: u16, op: CmpOp, a: &Expr, b: &Expr) -> Result<(Test, bool), String> {
     let (a, b) = (operand(program, a)?, operand(program, b)?);
     let (x, c, op) = match (a, b) {
@@ -169,7 +170,7 @@ const fn mirrored(op: CmpOp) -> CmpOp {
     }
 }
 
-/// `x < c`; below a power of two is a test of the upper bits.
+/// Returns the test for `x < c`. If `c` is a power of two, it is an equality of the upper bits with zero.
 fn below(codes: u16, x: Operand, c: u128) -> Test {
     if c == 0 || (x.width < 128 && c >= 1 << x.width) {
         Test::Constant
@@ -184,7 +185,7 @@ fn below(codes: u16, x: Operand, c: u128) -> Test {
     }
 }
 
-/// Rows for `x < c` and for its negation, with the 4-bit codes.
+/// Returns the rows for `x < c` and for its negation, with the 4-bit codes.
 fn below_rows(width: u16, c: u128) -> (u32, u32) {
     let nibble = |i: u16| (c >> (4 * i)) & 0xf;
     let digits = width.div_ceil(4);
@@ -195,15 +196,16 @@ fn below_rows(width: u16, c: u128) -> (u32, u32) {
     (yes, no)
 }
 
-/// Rows for `x < c` and for its negation, with a value and a mask each: one for every 1 in `c`, where `x` has its
-/// first difference, and one for every 0 above the last 1 and for `c` itself with any bits behind.
+/// Returns the rows for `x < c` and for its negation, a row being a value and a mask. `x < c` needs a row for every 1
+/// in `c`, the bit in which `x` first differs. The negation needs a row for every 0 above the last 1, and a row for
+/// values that equal `c` down to its last 1.
 fn under_rows(width: u16, c: u128) -> (u32, u32) {
     let ones = c.count_ones();
     (ones, u32::from(width).saturating_sub(c.trailing_zeros()) - ones + 1)
 }
 
-/// Rows for `x < c` and for its negation, with `codes` low bits in codes: where the upper bits differ first, and one
-/// value of the upper bits together with every row of the codes.
+/// Returns the rows for `x < c` and for its negation, with the `codes` low bits in codes: a row for every upper bit
+/// in which `x` can first differ, and every row of the codes together with the equal upper bits.
 fn split_rows(width: u16, c: u128, codes: u16) -> (u32, u32) {
     let (upper, lower) = (c >> codes, c & ((1 << codes) - 1));
     let ones = upper.count_ones();
@@ -243,7 +245,7 @@ fn width_of(program: &Program, field: Field) -> u16 {
     program.fields.get(field).map_or(0, |d| d.width)
 }
 
-/// The gateway being filled.
+/// Gateway that is being filled.
 struct Layout<'a> {
     mau: &'a MauSpec,
     phv: &'a PhvView<'a>,
@@ -253,7 +255,7 @@ struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Gives every test its bytes and bits; the error says what is needed.
+    /// Gives every test its bytes and hash bits; the error says what the tests need.
     fn place(&mut self, tests: &[Test]) -> Result<(), String> {
         for test in tests {
             match test {
@@ -279,7 +281,7 @@ impl Layout<'_> {
             }
         }
         self.equal(&loose);
-        // A magnitude begins at a whole code, so bits between two of them may be lost.
+        // Each magnitude begins at a whole code, so bits between two magnitudes may be unusable: the last bit counts.
         let used = self.demand.hash_bits.last().map_or(0, |last| u32::from(*last) + 1);
         if used > self.mau.gateway_hash_bits {
             return Err(format!("{} crossbar bytes and {used} hash bits", self.demand.fixed.len()));
@@ -292,7 +294,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// A magnitude takes whole 4-bit codes of the hash bits.
+    /// Gives a magnitude hash bits that begin at a whole 4-bit code.
     fn range(&mut self, x: Operand) {
         if self.ranges.contains_key(&x) {
             return;
@@ -303,7 +305,7 @@ impl Layout<'_> {
         self.demand.hashed.extend(self.phv.bytes_of_bits(x.var, x.lo, x.width).into_keys());
     }
 
-    /// Equality of two operands: byte pairs where the bits are aligned and lanes are free, else hash bits.
+    /// Gives the equality of two operands byte pairs if their bits are aligned and lanes are free, else hash bits.
     fn same(&mut self, x: Operand, y: Operand) {
         let Some(pairs) = aligned_pairs(self.phv, x, y) else { return self.same_by_hash(x, y) };
         let before = self.demand.fixed.len();
@@ -329,8 +331,8 @@ impl Layout<'_> {
         }
     }
 
-    /// Equality with constants: bytes in the first four places while they last, then hash bits. Bytes that
-    /// can go to fewer places come first, then those with more bits.
+    /// Gives tests of equality with constants places in the first four bytes while they last, then hash bits. Bytes
+    /// of larger containers, which have fewer possible places, come first, then bytes with more tested bits.
     fn equal(&mut self, bytes: &BTreeMap<ByteRef, u8>) {
         let mut order: Vec<(ByteRef, u8)> = bytes.iter().map(|(b, m)| (*b, *m)).collect();
         order.sort_by_key(|(b, m)| (std::cmp::Reverse((b.of, m.count_ones())), *b));
@@ -355,7 +357,7 @@ impl Layout<'_> {
     }
 }
 
-/// Byte pairs of two operands whose bits stand at equal places in their bytes; `None` if some do not.
+/// Returns the byte pairs of two operands whose bits have equal positions in their bytes; `None` if some have not.
 fn aligned_pairs(phv: &PhvView<'_>, x: Operand, y: Operand) -> Option<BTreeSet<(ByteRef, ByteRef)>> {
     let mut pairs = BTreeSet::new();
     for i in 0..x.width.min(y.width) {
@@ -366,7 +368,7 @@ fn aligned_pairs(phv: &PhvView<'_>, x: Operand, y: Operand) -> Option<BTreeSet<(
         }
         pairs.insert((a, b));
     }
-    // A byte that pairs with two others cannot stand opposite both.
+    // A byte that pairs with two others cannot be opposite both.
     let firsts: BTreeSet<_> = pairs.iter().map(|(a, _)| a).collect();
     let seconds: BTreeSet<_> = pairs.iter().map(|(_, b)| b).collect();
     (firsts.len() == pairs.len() && seconds.len() == pairs.len()).then_some(pairs)
@@ -376,7 +378,7 @@ fn aligned_pairs(phv: &PhvView<'_>, x: Operand, y: Operand) -> Option<BTreeSet<(
 mod tests {
     use super::*;
 
-    /// Rows found by trying: values under masks that hold exactly the numbers asked for, none of them joined.
+    /// Counts the values under masks, none of them joined, that hold exactly the numbers for which `holds` is true.
     fn by_trying(width: u16, holds: impl Fn(u128) -> bool) -> u32 {
         // The fewest aligned blocks that cover a run from one end are those of a binary tree.
         fn blocks(lo: u128, bits: u16, holds: &impl Fn(u128) -> bool) -> u32 {

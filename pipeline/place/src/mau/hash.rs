@@ -8,7 +8,7 @@ use super::pool::{Content, Pool};
 use sluice_asic::chip::{Column, MauSpec};
 use std::collections::BTreeSet;
 
-/// Where the address of a cuckoo way comes from.
+/// Source of the address of a cuckoo way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WayHash {
     /// Hash group.
@@ -19,8 +19,9 @@ pub(crate) struct WayHash {
     select: Vec<u16>,
 }
 
-/// Index slices and select bits for ways of these sizes (in RAMs, powers of two). Ways beyond the slices of
-/// a group reuse them with select bits of their own; when a group has no more, the next is begun.
+/// Takes index slices and select bits for ways of these sizes (in RAMs, powers of two). Ways beyond the slices of a
+/// group reuse the slices with other select bits; ways for which a group has no bits left use the next group. `None`
+/// if the groups do not suffice.
 pub(crate) fn ways(pool: &mut Pool, mau: &MauSpec, owner: Owner, sizes: &[u32]) -> Option<Vec<WayHash>> {
     let mut placed: Vec<WayHash> = Vec::new();
     while placed.len() < sizes.len() {
@@ -50,7 +51,7 @@ pub(crate) fn ways(pool: &mut Pool, mau: &MauSpec, owner: Owner, sizes: &[u32]) 
     Some(placed)
 }
 
-/// As many of the ways as one group has bits for.
+/// Returns as many of the first ways as one group has bits for; takes nothing.
 fn ways_in_group(pool: &Pool, mau: &MauSpec, group: u16, sizes: &[u32]) -> Vec<WayHash> {
     let width = mau.hash_index_bits as u16;
     let free = |bit: u16| free(pool, group, bit);
@@ -60,7 +61,7 @@ fn ways_in_group(pool: &Pool, mau: &MauSpec, group: u16, sizes: &[u32]) -> Vec<W
     let mut select = (first..first + mau.hash_select_bits as u16).filter(|&b| free(b));
     let mut found = Vec::new();
     for (i, size) in sizes.iter().enumerate() {
-        // Ways on one slice are not independent, so slices are only reused when all of them are had.
+        // Ways on one slice are not independent, so slices are reused only if all slices of the group are free.
         let reuse = slices.len() as u32 == mau.hash_index_slices;
         let turn = if reuse { i.checked_rem(slices.len()).unwrap_or(i) } else { i };
         let Some(&slice) = slices.get(turn) else { break };
@@ -78,7 +79,8 @@ pub(crate) fn first_select(mau: &MauSpec) -> u16 {
     (mau.hash_index_slices * mau.hash_index_bits) as u16
 }
 
-/// Select bits of one group at these offsets, for a gateway; returns the group.
+/// Takes the select bits at these offsets in one group, for a gateway. Returns the group; `None` if no group has all
+/// of them.
 pub(crate) fn gateway(
     pool: &mut Pool,
     mau: &MauSpec,
@@ -93,7 +95,8 @@ pub(crate) fn gateway(
     Some(group)
 }
 
-/// Whether nobody uses the bit, nor an ALU another one of its byte: what comes to a meter ALU is masked by bytes.
+/// Returns true if the bit is free and no bit of its byte goes to a meter ALU, whose hash input is masked by whole
+/// bytes.
 fn free(pool: &Pool, group: u16, bit: u16) -> bool {
     let byte = bit / 8 * 8;
     pool.is_free(Column::HashBit, group, bit)
@@ -101,7 +104,8 @@ fn free(pool: &Pool, group: u16, bit: u16) -> bool {
             .any(|b| matches!(pool.content(Column::HashBit, group, b), Some(Content::Shared(_))))
 }
 
-/// These bits of one group, with their bytes to themselves, for a meter ALU; false if no group has them.
+/// Takes these bits of one group for a meter ALU; their bytes must have no other users. Returns false if no group has
+/// them.
 pub(crate) fn alu(
     pool: &mut Pool,
     mau: &MauSpec,
@@ -123,18 +127,19 @@ pub(crate) fn alu(
     true
 }
 
-/// Bits on their way to hash distribution.
+/// Bits that go through hash distribution.
 pub(crate) struct Distributed<'a> {
-    /// How many.
+    /// Number of bits.
     pub(crate) bits: u32,
-    /// The computation's number, if nodes may share it.
+    /// Number of the computation; `None` if nodes do not share it.
     pub(crate) what: Option<u32>,
-    /// What they are for.
+    /// Purpose in reports.
     pub(crate) purpose: &'a str,
 }
 
-/// Hash distribution slices, `dist_bits` each, or those of a node that computes the same. A unit is fed by one hash
-/// group, its slice `s` by the group's bits from `s` times `dist_bits`. The error is the column that has nothing left.
+/// Takes hash distribution slices of `dist_bits` bits each, or joins the slices of a node with the same computation.
+/// One hash group feeds a unit; slice `s` gets the group's bits from `s * dist_bits` on. The error is the column that
+/// ran out.
 pub(crate) fn distribute(
     pool: &mut Pool,
     mau: &MauSpec,
@@ -169,7 +174,7 @@ fn slices(mau: &MauSpec) -> impl Iterator<Item = (u16, u16)> {
     (0..mau.hash_dist_units as u16).flat_map(move |u| (0..per_unit).map(move |s| (u, s)))
 }
 
-/// The hash group that feeds a unit, once one of its slices is in use.
+/// Returns the hash group that feeds a unit; `None` while no slice of the unit is in use.
 fn fed_by(pool: &Pool, mau: &MauSpec, unit: u16) -> Option<u16> {
     (0..mau.hash_dist_slices as u16).find_map(|s| match pool.content(Column::HashDist, unit, s) {
         Some(Content::Dist { group, .. }) => Some(group),

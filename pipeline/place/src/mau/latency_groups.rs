@@ -67,7 +67,7 @@ impl LatencyGroups {
         relations: &Relations,
     ) -> Option<&'static str> {
         let refused = self.reserved[gress.index()] && self.matches(gress, i, stage, parts, relations);
-        refused.then_some("it would make the stage wait for a match, and later ones do so anyway")
+        refused.then_some("it would make the stage match-dependent, and later stages are so anyway")
     }
 
     /// Ends `stage`: in each gress that has a match dependency in it, the stage becomes the head of the open group.

@@ -108,8 +108,8 @@ impl From<Vec<Diag>> for TablesFailed {
 
 /// Places all nodes of both gresses and returns the best of several schedules, by the objective.
 ///
-/// Tables are split sparingly first; if that fails, wherever there is room. With `last_resort`, nodes are delayed until every
-/// outcome has a carrier ([`delay_search`]).
+/// Tables are split sparingly first; if that fails, wherever there is room. With `last_resort`, nodes are delayed
+/// until every outcome has a carrier ([`delay_search`]).
 ///
 /// # Errors
 /// If a node has no place, or an outcome no carrier.
@@ -208,13 +208,13 @@ fn uncarried(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], tables: &Place
     let diag = |b: &&LongBranch| {
         let (from, to, tags) = (b.from_stage, b.to_stage, chip.mau.long_branch_tags);
         let text = format!(
-            "what decides `{}` in stage {to} is known in stage {from}, and nothing carries it there: the {tags} long-branch \
-             tags and the next-table pointer are taken, no gateway can test it again, and a stage between has no logical \
-             table left for a relay",
+            "the outcome that decides `{}` in stage {to} is known in stage {from}, and no carrier takes it there: the \
+             {tags} long-branch tags and the next-table pointer are taken, no gateway can test it again, and a stage \
+             between has no logical table left for a relay",
             name(b)
         );
-        let help = "test the condition again right before what it decides, keep its outcome in a metadata field, or apply \
-                    closer together what runs on it";
+        let help = "test the condition again right before the tables that it decides, keep its outcome in a metadata \
+                    field, or apply these tables closer to the condition";
         Diag::error(cfgs[b.gress.index()].nodes[b.to].loc, text).help(help)
     };
     let first = left.first().map(|b| Exhausted {
@@ -225,8 +225,8 @@ fn uncarried(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], tables: &Place
     TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first }
 }
 
-/// Returns lists of schedule options. A list is tried only if no earlier list led to a placement in which every outcome has a
-/// carrier. Within a list, the first of equally good options wins.
+/// Returns lists of schedule options. A list is tried only if no earlier list led to a placement in which every
+/// outcome has a carrier. Within a list, the first of equally good options wins.
 fn attempts(chip: &ChipSpec, options: &Options) -> Vec<Vec<ScheduleOptions>> {
     let splitting = match options.may(Optimisation::SplitTables) {
         true => vec![Some(Splitting::Sparing), Some(Splitting::Greedy)],
@@ -302,7 +302,7 @@ fn demands(
     if diags.is_empty() { Ok(found) } else { Err(diags) }
 }
 
-/// Pins that the dependencies or the chip's length forbid.
+/// Reports pins to a stage that the chip does not have, or that is earlier than the dependencies allow.
 fn check_pins(chip: &ChipSpec, graph: &DependencyGraph, demands: &[Demand]) -> Result<(), Vec<Diag>> {
     let mut diags = Vec::new();
     for d in demands {
@@ -350,13 +350,16 @@ fn nodes(
     })
 }
 
-/// Names the shortage behind the failure: the first one of the most urgent node without a place, else the
-/// first one of any node (which then came late and pushed others out of the pipe).
+/// Reports all nodes without a place, and the resource that ran out first.
+///
+/// If the longest dependency chain has more stages than the chip, the resource is stages. Else it is the first
+/// shortage of the most urgent node without a place or, if none of them was short of anything, the first shortage of
+/// any node, which then came late and pushed others out of the pipe.
 fn failure(schedule: &Schedule<'_>, graph: &DependencyGraph, pending: &[Vec<usize>]) -> TablesFailed {
     let stages = schedule.pools.len();
     let of = |i: usize| schedule.missed.iter().find(|m| m.demand == i);
     let mut order: Vec<usize> = pending.iter().flatten().copied().collect();
-    // Those that something ran out for before those that only wait for them.
+    // Nodes that were short of a resource come before nodes that only wait for them.
     order.sort_by_key(|&i| (of(i).is_none(), graph.min_stage(schedule.demands[i].owner), i));
     let longest = Gress::ALL.into_iter().find(|&g| graph.critical_length(g) as usize > stages);
     let first = order.iter().find_map(|&i| of(i)).or_else(|| schedule.missed.first());
@@ -411,7 +414,7 @@ fn no_place(schedule: &Schedule<'_>, i: usize, stages: usize) -> Diag {
             m.shortage.wanted,
             m.stage
         ),
-        None => "what it waits for comes too late".to_owned(),
+        None => "a node that it depends on comes too late".to_owned(),
     };
     let text = if held > 0 {
         format!(

@@ -119,8 +119,8 @@ impl Pool {
         }
     }
 
-    /// Gives the unit to `owner`, as a further owner if it has the same content. Returns false, and changes nothing, if it
-    /// has other content.
+    /// Gives the unit to `owner`, as a further owner if it has the same content. Returns false, and changes nothing,
+    /// if it has other content.
     pub(crate) fn take(
         &mut self,
         (column, row, col): (Column, u16, u16),
@@ -157,7 +157,8 @@ impl Pool {
         self.join_all(|c| c == content, owner)
     }
 
-    /// Makes `owner` a further owner of all bits of a computation with at least this many; returns false if there is none.
+    /// Makes `owner` a further owner of all bits of a computation with at least this many; returns false if there is
+    /// none.
     pub(crate) fn join_computation(&mut self, what: u32, bits: u32, owner: Owner) -> bool {
         let known = self.held.values().filter_map(|h| h.content.computation());
         let Some(found) = known.filter(|(w, b)| *w == what && *b >= bits).min() else { return false };
@@ -167,7 +168,7 @@ impl Pool {
     fn join_all(&mut self, same: impl Fn(Content) -> bool, owner: Owner) -> bool {
         let held = self.held.iter().filter(|(_, h)| same(h.content));
         let mut theirs: Vec<((Column, u16, u16), Content)> = held.map(|(at, h)| (*at, h.content)).collect();
-        // The map's order is nobody's business.
+        // Sorted, because the log must not depend on the order of a hash map.
         theirs.sort_unstable_by_key(|(at, _)| *at);
         for &(at, content) in &theirs {
             let purpose = self.log.iter().find(|u| (u.unit.column, u.unit.row, u.unit.col) == at);

@@ -8,23 +8,23 @@ use super::hash::WayHash;
 use super::pool::{Content, Pool};
 use sluice_asic::chip::{ChipSpec, Column, MauSpec};
 
-/// An array of counters or of selector words to place behind one ALU.
+/// Array of counters, selector words, register elements or meters to place at one or more ALUs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Synthetic<'a> {
     /// [`Column::StatsAlu`] or [`Column::MeterAlu`].
     pub(crate) alu: Column,
     /// RAMs with data; one spare bank per ALU comes on top.
     pub(crate) data_rams: u32,
-    /// Most ALUs that it may be spread over.
+    /// Most ALUs over which it may be spread.
     pub(crate) most_alus: u32,
-    /// Who may share it.
+    /// Content of its units, which decides whether nodes may share them.
     pub(crate) content: Content,
-    /// `counter`, `selector`.
+    /// Purpose in reports, such as `selector`.
     pub(crate) purpose: &'a str,
 }
 
-/// Places the RAMs of exact-match ways: `width` per way RAM, each on a row that has a search bus with the
-/// word's crossbar group and the way's hash group. The error is the column that has nothing left.
+/// Places the RAMs of exact-match ways; way `i` has `sizes[i] * width` RAMs. Each is on a row that has a search bus
+/// with the word's crossbar group and the way's hash group. The error is the column that ran out.
 pub(crate) fn ways(
     pool: &mut Pool,
     mau: &MauSpec,
@@ -59,7 +59,7 @@ pub(crate) fn ways(
     Ok(())
 }
 
-/// A free RAM on a row where `owner` has this search bus, or can have it; takes the bus.
+/// Returns a free RAM on a row that has this search bus, or has a free one; takes the bus for `owner`.
 fn match_ram(pool: &mut Pool, mau: &MauSpec, owner: Owner, bus: Content) -> Result<(u16, u16), Column> {
     let buses = mau.search_buses_per_row as u16;
     let rows = || 0..mau.sram_rows as u16;
@@ -86,7 +86,7 @@ fn match_ram(pool: &mut Pool, mau: &MauSpec, owner: Owner, bus: Content) -> Resu
     }
 }
 
-/// How the purpose of a search bus reads.
+/// Returns the purpose text of a search bus.
 pub(crate) fn bus_name(bus: Content) -> String {
     match bus {
         Content::Bus { xbar, hash: Some(hash) } => format!("xbar {xbar} hash {hash}"),
@@ -95,7 +95,7 @@ pub(crate) fn bus_name(bus: Content) -> String {
     }
 }
 
-/// The leftmost free column of a row; of the right-hand ones the last, so that counters find room.
+/// Returns a free column of a row: the leftmost on the left side, else the rightmost, which leaves room for counters.
 fn free_ram(pool: &Pool, mau: &MauSpec, row: u16) -> Option<u16> {
     let left = mau.sram_left_columns as u16;
     let all = mau.sram_columns() as u16;
@@ -106,7 +106,7 @@ fn free_bus(pool: &Pool, column: Column, rows: impl Iterator<Item = u16>, buses:
     rows.flat_map(|r| (0..buses).map(move |b| (r, b))).find(|&(r, b)| pool.is_free(column, r, b))
 }
 
-/// Places ternary-indirection RAMs; every row that has some needs a result bus.
+/// Places ternary-indirection RAMs; every row with such RAMs needs a result bus.
 pub(crate) fn indirection(pool: &mut Pool, mau: &MauSpec, owner: Owner, count: u32) -> Result<(), Column> {
     let buses = mau.tind_buses_per_row as u16;
     let mut bus_of: Option<u16> = None;
@@ -152,10 +152,10 @@ pub(crate) fn action_data(
     Ok(())
 }
 
-/// Places the map RAMs of ages: any that are free, for no SRAM goes with them.
+/// Places the map RAMs of ages in any free places, because ages need no SRAM.
 pub(crate) fn idle(pool: &mut Pool, mau: &MauSpec, owner: Owner, count: u32) -> Result<(), Column> {
     let all = (0..mau.map_ram_rows as u16).flat_map(|r| (0..mau.map_ram_columns as u16).map(move |c| (r, c)));
-    // Those first whose SRAM is taken: the others can still be counters.
+    // Map RAMs whose SRAM is taken come first, because counters cannot use them.
     let mut free: Vec<(u16, u16)> = all.filter(|&(r, c)| pool.is_free(Column::MapRam, r, c)).collect();
     free.sort_by_key(|&(r, c)| pool.is_free(Column::Sram, r, mau.sram_left_columns as u16 + c));
     if free.len() < count as usize {
@@ -197,7 +197,7 @@ pub(crate) fn synthetic(
     Err(why)
 }
 
-/// Places the map RAMs that hold a meter's colours: no SRAM beside them is needed.
+/// Places the map RAMs that hold a meter's colours; they need no SRAM. Returns false if too few are free.
 pub(crate) fn colours(
     pool: &mut Pool,
     mau: &MauSpec,
@@ -215,7 +215,7 @@ pub(crate) fn colours(
     true
 }
 
-/// One ALU with `rams` RAMs, one of them spare, on rows around its own.
+/// Takes one ALU with `rams` RAMs, one of them the spare bank, on rows around the ALU's row.
 fn one_alu(
     pool: &mut Pool,
     chip: &ChipSpec,
@@ -257,7 +257,7 @@ fn home_maps_free(pool: &Pool, mau: &MauSpec) -> u32 {
     maps.filter(|&(r, c)| pool.is_free(Column::MapRam, r, c)).count() as u32
 }
 
-/// Rows that an ALU at physical row `home` can use, smallest windows first (model: chip §1.3, §4.5).
+/// Returns the windows of rows that an ALU at physical row `home` can use, the smallest first (model: chip §1.3, §4.5).
 fn windows(chip: &ChipSpec, alu: Column, home: u32) -> Vec<Vec<u16>> {
     let mau = &chip.mau;
     let most = row_limit(chip, alu);
@@ -280,7 +280,7 @@ fn windows(chip: &ChipSpec, alu: Column, home: u32) -> Vec<Vec<u16>> {
     list
 }
 
-/// Most rows that the memory behind one ALU may span.
+/// Returns the most rows that the memory of one ALU may span.
 pub(crate) fn row_limit(chip: &ChipSpec, alu: Column) -> u32 {
     match (chip.features.memory_core_split, alu) {
         (false, _) => chip.mau.overflow_rows,
@@ -289,7 +289,7 @@ pub(crate) fn row_limit(chip: &ChipSpec, alu: Column) -> u32 {
     }
 }
 
-/// Map RAM columns of a row that are free together with their SRAM.
+/// Returns the row and map RAM column of each place in a row whose map RAM and SRAM are both free.
 fn spots(pool: &Pool, mau: &MauSpec, row: u16) -> Vec<(u16, u16)> {
     (0..mau.map_ram_columns as u16)
         .filter(|&c| pool.is_free(Column::MapRam, row, c))
@@ -302,7 +302,8 @@ fn room(pool: &Pool, mau: &MauSpec, rows: &[u16]) -> u32 {
     rows.iter().map(|&r| spots(pool, mau, r).len() as u32).sum()
 }
 
-/// Places `groups` chains of `width` TCAM blocks, a chain in consecutive rows of one column.
+/// Places `groups` chains of `width` TCAM blocks, each in consecutive rows of one column. Returns false if one has no
+/// room.
 pub(crate) fn tcam(pool: &mut Pool, mau: &MauSpec, owner: Owner, groups: u32, width: u32) -> bool {
     let width = width as u16;
     for _ in 0..groups {

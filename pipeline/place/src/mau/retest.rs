@@ -1,8 +1,9 @@
 //! Gateways that test conditions again in a later stage, so that the outcome needs no carrier.
 //!
-//! The gateway is in the stage of the first node that runs on the outcome, attached to that node, or in the stage before
-//! with its own logical id. It tests the last conditions of the node's path together. The outcomes before them on the path
-//! must be known there, and no node may have written the containers of the conditions since they were first tested.
+//! The gateway is in the stage of the first node that runs on the outcome, attached to that node, or in the stage
+//! before with its own logical id. It tests the last conditions of the node's path together. The outcomes before them
+//! on the path must be known there, and no node may have written the containers of the conditions since they were
+//! first tested.
 
 use super::super::bits::PhvView;
 use super::super::data::{Owner, Part, PlacedNode};
@@ -23,8 +24,8 @@ pub(super) struct Retester<'a> {
     view: &'a PhvView<'a>,
     cfgs: &'a [Cfg; 2],
     nodes: &'a [EntityMap<Node, PlacedNode>; 2],
-    /// For each branch, the candidate gateways, attached or in the stage before. They are computed on first use and kept,
-    /// because they are needed often while branches make room for each other.
+    /// For each branch, the candidate gateways, attached or in the stage before. They are computed on first use and
+    /// kept, because they are needed often while branches make room for each other.
     tests: Vec<[OnceCell<Vec<Again>>; 2]>,
 }
 
@@ -59,7 +60,7 @@ impl<'a> Retester<'a> {
         let branch = &branches[which];
         let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         let first = nodes[branch.to].parts.first()?;
-        // A table's way to its own next part is no condition, and a queue's depth is no packet.
+        // The branch from a table to its own next part has no condition, and ghost nodes run without a packet.
         if first.stage != branch.to_stage || cfg.is_ghost(branch.to) {
             return None;
         }
@@ -67,7 +68,7 @@ impl<'a> Retester<'a> {
         for (stage, attached) in [(branch.to_stage, true), (own_stage, false)] {
             let pool = pools.get_mut(usize::from(stage))?;
             let id = if attached {
-                // Attached to what sets the next-table pointer it would set it, too.
+                // A gateway attached to a table that sets the next-table pointer would set the pointer, too.
                 let names = |b: &LongBranch| {
                     b.by == Carrier::Pointer && (b.gress, b.from) == (branch.gress, branch.to)
                 };
@@ -115,8 +116,8 @@ impl<'a> Retester<'a> {
         list
     }
 
-    /// Returns true if no packet that reaches `before` can have written a value of the conditions since they were tested,
-    /// and none of the values is in a container whose match delays the stage.
+    /// Returns true if no packet that reaches `before` can have written a value of the conditions since they were
+    /// tested, and none of the values is in a container whose match delays the stage.
     fn unchanged(&self, branch: &LongBranch, before: Pred, tested: &[(Node, Outcome)], stage: u8) -> bool {
         let (cfg, nodes) = (&self.cfgs[branch.gress.index()], &self.nodes[branch.gress.index()]);
         tested.iter().all(|(decider, _)| {
@@ -166,9 +167,9 @@ fn joint(cfg: &Cfg, outcomes: &[(Node, Outcome)]) -> Option<Cond> {
     all
 }
 
-/// Returns the first logical id in a stage that the deciders of `pred`, or nodes that run on it, can enable: 0 if `pred`
-/// always holds or one of these nodes is in the stage before, else the id after the first of them in the stage; `None` if
-/// there is none.
+/// Returns the first logical id in a stage that the deciders of `pred`, or nodes that run on it, can enable: 0 if
+/// `pred` always holds or one of these nodes is in the stage before, else the id after the first of them in the
+/// stage; `None` if there is none.
 fn first_id(cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>, pred: Pred, stage: u8) -> Option<u8> {
     let Some((_, decider, outcome)) = cfg.preds[pred].of else { return Some(0) };
     let parts = &nodes[decider].parts;

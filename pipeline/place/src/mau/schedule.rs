@@ -1,7 +1,7 @@
 //! List scheduling: assigns the parts of nodes to stages, stage by stage.
 //!
-//! In each stage the ready clusters are placed by priority: tables with a part in an earlier stage first, then by earliest
-//! stage, length of the dependency chain that follows, size and program order.
+//! In each stage the ready clusters are placed by priority: tables with a part in an earlier stage first, then by
+//! earliest stage, length of the dependency chain that follows, size and program order.
 
 use super::super::data::Part;
 use super::super::deps::DependencyGraph;
@@ -23,7 +23,8 @@ use std::cmp::Reverse;
 /// Rule by which tables are split over stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Splitting {
-    /// Splits only tables that fit no stage alone, into parts of at least half of the entries that an empty stage takes.
+    /// Splits only tables that fit no stage alone, into parts of at least half of the entries that an empty stage
+    /// takes.
     Sparing,
     /// Splits any table, wherever a memory block is free.
     Greedy,
@@ -145,8 +146,8 @@ impl<'a> Schedule<'a> {
         pending
     }
 
-    /// Reserves this stage in each gress in which some ready clusters have a match dependency on the open latency group and
-    /// some have none.
+    /// Reserves this stage in each gress in which some ready clusters have a match dependency on the open latency
+    /// group and some have none.
     fn begin(&mut self, pending: &[Vec<usize>], stage: u8, var_name: &dyn Fn(Var) -> String) {
         for gress in Gress::ALL {
             if !self.groups.may_reserve(gress, stage) {
@@ -190,7 +191,7 @@ impl<'a> Schedule<'a> {
     fn ready(&mut self, cluster: &[usize], stage: u8, var_name: &dyn Fn(Var) -> String) -> bool {
         for &i in cluster {
             if self.parts[i].is_empty() && self.earliest[i] > stage {
-                let text = "held back, so that an outcome reaches what runs on it".to_owned();
+                let text = "delayed, so that an outcome reaches the nodes that run on it".to_owned();
                 self.blocked[i] = Some((stage, text));
                 return false;
             }
@@ -210,8 +211,10 @@ impl<'a> Schedule<'a> {
                 return false;
             }
             if let Some(open) = self.chained(i) {
-                self.blocked[i] =
-                    Some((stage, format!("next tables are a chain, and that of `{open}` is not at its end")));
+                self.blocked[i] = Some((
+                    stage,
+                    format!("next tables are a chain, and the branches of `{open}` are not complete"),
+                ));
                 return false;
             }
             let clash = self.relations.conflicts[i].iter().find(|(other, _)| {
@@ -251,8 +254,9 @@ impl<'a> Schedule<'a> {
             || self.relations.children[node].iter().any(|&c| self.soon(c, node, stage)))
     }
 
-    /// Where next tables are a chain, the node whose branches must be done before this one has its turn: a result
-    /// names one next table, and nothing else remembers an outcome.
+    /// Returns the name of a node whose branches must be complete before node `i` is placed; `None` if there is none.
+    /// Only on a chip whose next tables form a chain: a result names one next table, and no other unit remembers an
+    /// outcome.
     fn chained(&self, i: usize) -> Option<&str> {
         let r = self.relations;
         if self.fit.chip.features.parallel_next_tables {
@@ -317,7 +321,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Room for the node in the order of predication.
+    /// Adds the node to the order of the stage's logical tables, and checks that a logical id is left for it.
     fn logical_id(&self, i: usize, order: &mut StageOrder) -> Result<(), Shortage> {
         order.add(i, self.demands, self.cfgs, &self.relations.waits);
         if order.len() as u32 <= self.fit.chip.mau.logical_tables {
@@ -326,11 +330,12 @@ impl<'a> Schedule<'a> {
         Err(Shortage { column: Column::LogicalTable, wanted: "a logical table".to_owned() })
     }
 
-    /// Takes what all entries that are left need, or, for a table that may be split, as many as fit.
+    /// Takes the units of all entries that are not placed or, if the table may be split, of as many as fit. Returns
+    /// the number of entries that then have a place.
     fn entries(&mut self, i: usize, stage: u8, alone: bool) -> Result<u32, Shortage> {
         let demand = &self.demands[i];
         if let Some(entries) = demand.classifier.filter(|_| self.parts[i].is_empty()) {
-            // The partitions follow in later stages.
+            // The stage holds only the classifier; the partitions follow in later stages.
             return self.fit.classifier(&mut self.pools[usize::from(stage)], demand, entries).map(|()| 0);
         }
         let want = self.left[i];
@@ -361,7 +366,7 @@ impl<'a> Schedule<'a> {
         Ok(entries)
     }
 
-    /// Why a node is not earlier than the stage where it begins.
+    /// Returns the reason why a node does not start before `stage`.
     fn reason(&self, i: usize, stage: u8, var_name: &dyn Fn(Var) -> String) -> String {
         if self.demands[i].pin == Some(stage) {
             return format!("pinned to stage {stage}");
@@ -404,8 +409,8 @@ impl<'a> Schedule<'a> {
     }
 }
 
-/// The most entries of the node, in whole steps up to `want`, that fit, and what one step more lacks; takes
-/// them.
+/// Takes units for the most entries of the node that fit, in whole steps up to `want`. Returns these entries, and
+/// what one step more lacks; `None` if all of `want` fit.
 fn largest(
     fit: &mut Fit<'_>,
     pool: &mut Pool,

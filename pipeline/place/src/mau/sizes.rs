@@ -1,12 +1,12 @@
-//! How many memories a part of a node takes: the chip's sizing rules applied to a demand.
+//! Number of memory blocks that a part of a node takes: the chip's sizing rules applied to a demand.
 
 use super::demand::{CounterDemand, Demand, Lookup};
 use sluice_asic::chip::MauSpec;
 use sluice_asic::geometry::{self, ExactLayout, ExactTable, GeometryError};
 
-/// The exact-match layout for `entries` entries of a table.
+/// Returns the exact-match layout for `entries` entries of a table.
 pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<ExactLayout, GeometryError> {
-    // A key that the RAM index can hold whole needs no independent ways, unless a miss counts too
+    // A key that fits into the RAM index needs no independent ways, unless a direct counter also counts misses
     // (model: chip §3.1).
     let identity_hash =
         demand.key_bits <= mau.hash_index_bits && demand.counters.iter().all(|c| c.size.is_some());
@@ -18,8 +18,8 @@ pub(crate) fn exact(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<Exac
         identity_hash,
     };
     let mut layout = geometry::exact_layout(mau, &table)?;
-    // No more entries per word than the ways need: what is addressed by the matched place (action data,
-    // direct counters) would grow with them.
+    // No more entries per word than the ways need, because memories that are addressed by the position of the match
+    // (action data, direct counters) grow with them.
     let words = u64::from(layout.ways.depth()) * u64::from(mau.sram_depth);
     layout.pack = layout.pack.min(narrow(u64::from(entries).div_ceil(words.max(1))).max(1));
     layout.capacity = words * u64::from(layout.pack);
@@ -42,7 +42,7 @@ impl AtcamPart {
     }
 }
 
-/// The layout with the fewest RAMs for `entries` entries, in one chain of cascaded RAMs (model: chip §3.3).
+/// Returns the layout with the fewest RAMs for `entries` entries, in one chain of cascaded RAMs (model: chip §3.3).
 pub(crate) fn atcam(
     mau: &MauSpec,
     demand: &Demand,
@@ -70,8 +70,8 @@ pub(crate) fn atcam(
     best.map(|(_, part)| part).ok_or(too_many)
 }
 
-/// TCAM blocks side by side for the table's key: the estimate, or one more where the sixth byte of a single
-/// block has bits in both nibbles (a block has five bytes and a nibble; model: chip §3.2).
+/// Returns the number of TCAM blocks side by side for the table's key: the estimate, or one more if the sixth byte of a
+/// single block has bits in both nibbles (a block has five bytes and a nibble; model: chip §3.2).
 pub(crate) fn ternary_width(demand: &Demand) -> u32 {
     const PAIR_BYTES: u32 = 11;
     let key = demand.ternary_bytes();
@@ -82,24 +82,24 @@ pub(crate) fn ternary_width(demand: &Demand) -> u32 {
     if width % 2 == 1 && single > 5 && !nibbles { width + 1 } else { width }
 }
 
-/// RAMs with data of a counter whose table part holds `entries` entries.
+/// Returns the data RAMs of a counter whose table part holds `entries` entries, without the spare bank.
 pub(crate) fn counter_rams(mau: &MauSpec, counter: &CounterDemand, entries: u32) -> u32 {
     let cells = counter.size.unwrap_or(entries.max(1));
     narrow(geometry::counter(mau, u64::from(cells), counter.format).data_rams)
 }
 
-/// RAMs of ternary indirection for `entries` entries.
+/// Returns the RAMs of ternary indirection for `entries` entries.
 pub(crate) fn indirection_rams(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<u32, GeometryError> {
     geometry::tind_rams(mau, u64::from(entries), demand.overhead_bits).map(narrow)
 }
 
-/// RAMs of action data for `entries` entries or members.
+/// Returns the RAMs of action data for `entries` entries; with an action profile, for its members.
 pub(crate) fn action_rams(mau: &MauSpec, demand: &Demand, entries: u32) -> Result<u32, GeometryError> {
     let entries = demand.profile.as_ref().map_or(entries.max(1), |p| p.members);
     geometry::action_data(mau, u64::from(entries), demand.data_bytes * 8).map(|layout| narrow(layout.rams))
 }
 
-/// Entries that the finest step of a part holds: what a split is rounded to.
+/// Returns the number of entries to whose multiples the parts of a split table are rounded.
 pub(crate) fn step(mau: &MauSpec, demand: &Demand) -> u32 {
     match demand.lookup {
         Lookup::None => 1,
@@ -109,7 +109,7 @@ pub(crate) fn step(mau: &MauSpec, demand: &Demand) -> u32 {
     }
 }
 
-/// Why a table fits no stage however few entries it has; `None` if it may.
+/// Returns the reason why a table fits no stage, even with one entry; `None` if it may fit.
 pub(crate) fn impossible(mau: &MauSpec, demand: &Demand) -> Option<GeometryError> {
     let match_words = match demand.lookup {
         Lookup::None => None,

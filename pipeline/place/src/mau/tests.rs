@@ -33,7 +33,7 @@ fn refused(program: &Program, chip: &ChipSpec) -> NoFit {
     place(program, chip).expect_err("it should not fit")
 }
 
-/// Distinct units of a column with a purpose that begins like this.
+/// Counts the distinct units of a column whose purpose starts with `purpose`.
 fn used(placement: &Placement, column: Column, purpose: &str) -> usize {
     let of = placement.units.iter().filter(|u| u.unit.column == column && u.purpose.starts_with(purpose));
     of.map(|u| u.unit).collect::<BTreeSet<_>>().len()
@@ -62,7 +62,7 @@ fn l3_fits_both_chips() {
         assert_eq!((stage, entries), (0, 12_288), "24 blocks of 512");
         assert_eq!(parts_of(&placement, &program, "ecmp_group")[0].0, 1);
         assert_eq!(parts_of(&placement, &program, "nexthops")[0].0, 2);
-        // The condition shares the id of the first table behind it.
+        // The condition shares the id of the first table after it.
         let ingress = placement.gress(Gress::Ingress);
         let gateway = node(&placement, Gress::Ingress, |k| matches!(k, NodeKind::Gateway(_)));
         assert_eq!(ingress.nodes[gateway].parts[0].logical_id, id);
@@ -155,7 +155,7 @@ fn what_runs_out_first_is_named() {
 
 #[test]
 fn sixteen_logical_tables_per_stage() {
-    // Independent actions that write a field each.
+    // Independent actions, each of which writes one field.
     let mut s = Sketch::new("many");
     let outs: Vec<Field> = (0..20).map(|i| s.meta(&format!("o{i}"), 8)).collect();
     let block = outs
@@ -431,13 +431,13 @@ fn conditions_are_tested_again_where_tags_are_too_few_and_the_verifier_sees_what
         verify(&program, &broken).iter().map(|d| d.text.clone()).collect::<Vec<_>>().join("\n")
     };
     let no_gateway = |p: &mut Placement| p.units.retain(|u| u.purpose != "retest");
-    assert!(findings(&no_gateway).contains("0 gateways do so"), "{}", findings(&no_gateway));
+    assert!(findings(&no_gateway).contains("0 gateways test it"), "{}", findings(&no_gateway));
     let at = |stage: u8, id, outcomes| {
         move |p: &mut Placement| p.long_branches[0].by = Carrier::Retest(Retest { stage, id, outcomes })
     };
     assert!(findings(&at(retest.stage, retest.id, 0)).contains("it tests nothing"));
     assert!(findings(&at(3, Some(0), 1)).contains("that is not the stage before"));
-    assert!(findings(&at(3, None, 1)).contains("nothing there can have it attached"));
+    assert!(findings(&at(3, None, 1)).contains("no part there to which the gateway could be attached"));
 }
 
 #[test]
@@ -453,7 +453,7 @@ fn a_program_does_not_fit_where_nothing_carries_an_outcome() {
     let options = Options { without, ..Options::default() };
     let refused = place_with(&samples::l3(100_000), &chip, &options, &mut |_, _| {}).unwrap_err();
     assert_eq!(refused.first_exhausted.as_ref().unwrap().resource, Resource::LongBranches, "{refused}");
-    assert!(refused.reason().contains("nothing carries it there"), "{refused}");
+    assert!(refused.reason().contains("no carrier takes it there"), "{refused}");
 }
 
 #[test]

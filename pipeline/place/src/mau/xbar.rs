@@ -1,10 +1,7 @@
-//! Bytes on the input crossbars of a stage.
+//! Assigns container bytes to places on the input crossbars of a stage, under the lane rule (model: chip §1.2, §1.3).
 //!
-//! The choice of crossbar bytes under the lane rule (model: chip §1.2, §1.3). Bytes that the stage already has on the
-//! crossbar are shared.
-//!
-//! Lanes count over the whole crossbar: the exact one has groups of 16 bytes, the ternary one pairs of
-//! groups of 11 bytes (five, a mid byte for both, five).
+//! Bytes that are already on the crossbar are shared. Lanes count over the whole crossbar: the exact crossbar has
+//! groups of 16 bytes, the ternary one pairs of groups; a pair has 11 bytes (five, a mid byte for both groups, five).
 
 use super::super::bits::{ByteRef, PhvView};
 use super::super::data::Owner;
@@ -12,23 +9,23 @@ use super::pool::{Content, Pool};
 use sluice_asic::chip::{Column, MauSpec};
 use std::collections::BTreeSet;
 
-/// A place on a crossbar.
+/// Byte of a crossbar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     column: Column,
     group: u16,
     byte: u16,
-    /// Position over the whole crossbar.
+    /// Position, counted over the whole crossbar.
     at: u16,
-    /// Only four bits of the byte reach the TCAM.
+    /// True if only four bits of the byte reach the TCAM.
     nibble: bool,
 }
 
 /// Bytes with their places.
 type Assigned = Vec<(Place, ByteRef)>;
 
-/// Brings bytes to exact crossbar groups, as few as possible and at most `most`; `fixed` bytes stand at
-/// their position in the (then only) group. Returns the groups.
+/// Assigns bytes to exact crossbar groups, as few as possible and at most `most`. `fixed` bytes have a given position
+/// in their group; with them there is only one group. Returns the groups; `None` if the bytes do not fit.
 pub(crate) fn exact(
     pool: &mut Pool,
     (mau, view): (&MauSpec, &PhvView<'_>),
@@ -44,7 +41,7 @@ pub(crate) fn exact(
     let most = if fixed.is_empty() { most } else { 1 };
     let groups = mau.exact_xbar_groups.min(16);
     let least = (bytes.len() as u32).div_ceil(mau.exact_xbar_group_bytes.max(1)).max(1);
-    // Nothing needs fewer new bytes than are nowhere yet, so the first choice that needs no more is taken.
+    // No choice needs fewer new bytes than the crossbar lacks, so the search ends at a choice that needs no more.
     let fewest = pool.missing(Column::ExactXbar, bytes.iter().chain(fixed.iter().map(|(_, b)| b)));
     for count in least..=most.min(groups) {
         let mut best: Option<(usize, Vec<u16>, Assigned)> = None;
@@ -71,8 +68,9 @@ pub(crate) fn exact(
     None
 }
 
-/// Brings bytes to places of one group that hardware fixes, the first of `ways` that fits, in the group that needs the
-/// fewest new bytes; where `first` has them by one of the ways, to the same places. False if none fits.
+/// Assigns bytes to positions in one group that the hardware fixes: the first of `ways` that fits, in the group that
+/// needs the fewest new bytes. If `first` is given, the bytes share the places at which `first` has them by one of
+/// the ways. Returns false if no way fits.
 pub(crate) fn at_places(
     pool: &mut Pool,
     (mau, view): (&MauSpec, &PhvView<'_>),
@@ -97,8 +95,8 @@ pub(crate) fn at_places(
     true
 }
 
-/// Brings the bytes of a key to the groups of `width` TCAM blocks, those that stand in the list twice to two
-/// places; returns false if they do not fit.
+/// Assigns the bytes of a key to the groups of `width` TCAM blocks; a byte that is listed twice gets two places.
+/// Returns false if the bytes do not fit.
 pub(crate) fn ternary(
     pool: &mut Pool,
     (mau, view): (&MauSpec, &PhvView<'_>),
@@ -150,7 +148,7 @@ fn exact_group(mau: &MauSpec, group: u16) -> Vec<Place> {
         .collect()
 }
 
-/// The bytes of a pair of ternary groups; the mid byte counts to the even one, after its own bytes.
+/// Returns the bytes of a pair of ternary groups; the mid byte is the last byte of the even group.
 fn ternary_pair(mau: &MauSpec, pair: u16) -> Vec<Place> {
     let bytes = mau.ternary_xbar_group_bytes as u16;
     let first = pair * (2 * bytes + 1);
@@ -160,7 +158,8 @@ fn ternary_pair(mau: &MauSpec, pair: u16) -> Vec<Place> {
     even.chain(odd).collect()
 }
 
-/// Gives every byte a place: the one where it already is, or a free one in its lane (bipartite matching).
+/// Gives every byte a place: the one where it already is, or a free one in its lane (bipartite matching). `None` if
+/// some byte has no place.
 fn assign(
     pool: &Pool,
     places: Vec<Place>,
@@ -207,7 +206,8 @@ fn assign(
     Some(put)
 }
 
-/// One step of bipartite matching: a place for `byte`, moving others if that helps.
+/// Finds an augmenting path of the bipartite matching: gives `byte` a place, and moves other bytes if necessary.
+/// Returns false if there is no path.
 fn augment(
     byte: usize,
     fits: &impl Fn(usize, usize) -> bool,

@@ -1,4 +1,4 @@
-//! What one state of the program costs: hardware states (a cycle each) and TCAM rows.
+//! Cost of one state of the program: hardware states (one cycle each) and TCAM rows.
 
 use crate::data::PhvAllocation;
 use sluice_asic::chip::ParserSpec;
@@ -11,7 +11,7 @@ use sluice_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where costs come from.
+/// Inputs of the cost.
 pub(super) struct Hardware<'a> {
     pub(super) program: &'a Program,
     pub(super) spec: &'a ParserSpec,
@@ -29,7 +29,7 @@ pub(super) struct StateCost {
     pub(super) match_bytes: u32,
 }
 
-/// A container to fill from packet bytes `from..to`, counted from the state's first byte.
+/// Copy of packet bytes `from..to`, counted from the state's first byte, into a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Copy {
     bits: u32,
@@ -37,24 +37,24 @@ struct Copy {
     to: u32,
 }
 
-/// What a state moves into containers.
+/// Containers that a state fills, and bytes that it uses.
 #[derive(Debug, Default)]
 struct Work {
     copies: Vec<Copy>,
     /// Constants, by container.
     constants: BTreeMap<Container, u32>,
-    /// Containers filled from metadata beside the packet, by size.
+    /// Sizes of containers that are filled from metadata outside the packet, in bits.
     elsewhere: Vec<u32>,
     /// First byte of each field that the state extracts.
     at: BTreeMap<Field, u32>,
-    /// Bytes that the state moves past.
+    /// Bytes that the state extracts or skips.
     bytes: u32,
-    /// Bytes that it must see, from its first one.
+    /// Bytes that it must see, counted from its first one.
     reach: u32,
 }
 
 impl Hardware<'_> {
-    /// The cost of a state, entered after these stack elements were extracted.
+    /// Returns the cost of a state that is entered after these stack elements were extracted.
     pub(super) fn state(&self, state: ParserState, elements: &StackCounts) -> StateCost {
         let data = &self.program.states[state];
         let (counter, pushed, elements) = (CounterRange::default(), Vec::new(), elements.clone());
@@ -62,15 +62,15 @@ impl Hardware<'_> {
         let effect = place.effect(self.program);
         let work = self.work(state, &effect);
         let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.elements, &work);
-        // A row per arm in every matching cycle, and one per cycle for what matches nothing else.
+        // A row per arm in every matching cycle, and a row per cycle for packets that match no arm.
         let extraction = self.extract(&work);
         let cycles = extraction.cycles + late + matches - 1 + self.counter_wait(state);
         let rows = data.arms.len() as u32 * matches + cycles;
         StateCost { cycles, rows, extractors: extraction.used, match_bytes: bytes }
     }
 
-    /// Cycles for what the hardware puts in front of the packet: its bytes and the fields that the program
-    /// takes from it.
+    /// Returns the cycles for the metadata that the hardware puts in front of the packet: for its bytes, and for the
+    /// fields that the program uses.
     pub(super) fn intrinsic(&self, gress: Gress) -> u32 {
         let bytes = match gress {
             Gress::Ingress => {
@@ -93,7 +93,7 @@ impl Hardware<'_> {
         bytes.div_ceil(self.spec.max_shift.max(1)).max(self.extract(&work).cycles)
     }
 
-    /// A cycle until the counter that the state loads from a field can be tested.
+    /// Returns 1 if the state tests a counter that it loads from a field, because the test has to wait a cycle; else 0.
     fn counter_wait(&self, state: ParserState) -> u32 {
         let data = &self.program.states[state];
         let tests = |k: &SelectKey| matches!(k, SelectKey::CounterIsZero | SelectKey::CounterIsNegative);
@@ -136,7 +136,7 @@ impl Hardware<'_> {
                     }
                 }
                 ParserOpKind::Set(dst, value) => self.copy(*dst, value, &mut work),
-                // The checksum unit writes its bit or its sum itself.
+                // The checksum unit writes its bit or its sum without extractors.
                 ParserOpKind::VerifyChecksum(..) | ParserOpKind::SubtractChecksum(..) => {}
             }
         }
@@ -158,7 +158,7 @@ impl Hardware<'_> {
         work.bytes += self.program.header_bits(h).div_ceil(8);
     }
 
-    /// A field copied from packet bytes, or from what stands beside the packet.
+    /// Adds a field that is copied from packet bytes, or from metadata outside the packet.
     fn copy(&self, dst: Field, value: &Expr, work: &mut Work) {
         let mut source = None;
         value.fields(&mut |f| source = Some(f));
@@ -166,7 +166,7 @@ impl Hardware<'_> {
         self.copy_from(dst, start, work);
     }
 
-    /// A field copied from packet bytes from this one on, or from beside the packet.
+    /// Adds a field that is copied from packet bytes, from byte `start` on; `None`: from metadata outside the packet.
     fn copy_from(&self, dst: Field, start: Option<u32>, work: &mut Work) {
         for s in self.allocation.slices(dst) {
             let bits = self.bits(s.container);
@@ -181,7 +181,7 @@ impl Hardware<'_> {
         }
     }
 
-    /// Cycles to fill the containers and to move past the state's bytes.
+    /// Returns the cycles to fill the containers and to move past the state's bytes.
     ///
     /// Each cycle sees a window of bytes from the first one that is still needed, fills what it can, and shifts.
     fn extract(&self, work: &Work) -> Extraction {
@@ -205,18 +205,18 @@ impl Hardware<'_> {
                 *sum += n;
             }
             let left = copies.len() + loose.len();
-            // A parser without any extractor of a size would never finish.
+            // Without extractors of a needed size the loop would not end.
             if left == 0 || left == before {
                 break;
             }
         }
-        // The last cycle moves past the rest; what is looked at beyond its window takes shifts before.
+        // The last cycle moves past the rest; bytes that are read beyond its window take shifts before.
         let shifts = work.bytes.saturating_sub(start).div_ceil(self.spec.max_shift.max(1)).max(1) - 1;
         let beyond = work.reach.saturating_sub(start + self.spec.window_bytes);
         Extraction { cycles: cycles + shifts.max(beyond.div_ceil(self.spec.max_shift.max(1))), used }
     }
 
-    /// Extractors that a constant takes: each writes a few neighbouring bits (model: chip §6.1).
+    /// Returns the number of extractors that a constant takes: each writes a few neighbouring bits (model: chip §6.1).
     fn constant_uses(&self, bits: u32, value: u32) -> u32 {
         let reach = match bits {
             16 => self.spec.constant_bits_16,
@@ -233,8 +233,9 @@ impl Hardware<'_> {
         uses.max(1)
     }
 
-    /// Cycles that match the selected bytes (at least one), and cycles more for bytes of earlier states that the
-    /// scratch registers do not hold. Bytes of the state itself go to the match registers as they pass.
+    /// Returns the cycles that match the selected bytes (at least one), and further cycles for bytes of earlier
+    /// states that the scratch registers do not hold. Bytes of the state itself go to the match registers as they
+    /// pass.
     fn select(&self, select: &[SelectKey], elements: &StackCounts, work: &Work) -> Matches {
         let mut seen: BTreeSet<u32> = BTreeSet::new();
         let mut late = 0;
@@ -261,8 +262,8 @@ impl Hardware<'_> {
         Matches { cycles: self.match_cycles(seen, late), late: unsaved.div_ceil(per_cycle), bytes }
     }
 
-    /// Cycles for these bytes of the state and as many others: a 16-bit register takes two neighbours or one
-    /// byte, an 8-bit one a byte.
+    /// Returns the cycles to match these bytes of the state and `others` further bytes. A 16-bit register takes two
+    /// neighbours or one byte of the state, or two further bytes; an 8-bit register takes one byte.
     fn match_cycles(&self, mut bytes: BTreeSet<u32>, mut others: u32) -> u32 {
         let mut cycles = 0;
         loop {
@@ -294,17 +295,17 @@ fn take_one(bytes: &mut BTreeSet<u32>, others: &mut u32) {
     }
 }
 
-/// Cycles to fill containers, and extractors used in them.
+/// Cycles to fill containers, and extractors of 8, 16 and 32 bits used in them.
 struct Extraction {
     cycles: u32,
     used: [u32; 3],
 }
 
-/// What a select costs.
+/// Cost of a select.
 struct Matches {
     /// Cycles that match, at least one.
     cycles: u32,
-    /// Cycles more for bytes that have passed.
+    /// Further cycles for bytes of earlier states.
     late: u32,
     bytes: u32,
 }
@@ -312,7 +313,7 @@ struct Matches {
 /// Extractors left in a cycle.
 struct Extractors {
     left: [u32; 3],
-    /// Everything is 16 bits wide: a 32-bit container takes two, an 8-bit one half of a pair.
+    /// True if all extractors have 16 bits: a 32-bit container takes two, an 8-bit one half of a pair.
     uniform: bool,
 }
 
@@ -321,13 +322,13 @@ impl Extractors {
         Extractors { left: [spec.extract_8, spec.extract_16, spec.extract_32], uniform: spec.extract_32 == 0 }
     }
 
-    /// What was used of them.
+    /// Returns the number of used extractors, by size.
     fn used(&self, spec: &ParserSpec) -> [u32; 3] {
         let full = Extractors::of(spec).left;
         std::array::from_fn(|i| full[i] - self.left[i])
     }
 
-    /// Uses what a container of this size takes; false if that is not left.
+    /// Takes the extractors for a container of this size; returns false if too few are left.
     fn take(&mut self, bits: u32) -> bool {
         let (class, need) = match bits {
             32 if self.uniform => (1, 2),

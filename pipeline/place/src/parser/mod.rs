@@ -1,27 +1,27 @@
-//! Hardware parser states: what each state of the program costs, and the paths through them.
+//! Hardware parser states: the cost of each state of the program, and the paths through them.
 //!
 //! Rules (model: chip §6.1–§6.3):
-//! 1. One matched TCAM row is one cycle. A state of the program takes as many as its containers and its select
-//!    ask for.
-//! 2. A cycle sees 32 bytes from the first that is still needed and fills containers from them: four of each
-//!    size (T1), or twenty 16-bit ones, of which a 32-bit container takes two (T2).
-//! 3. Validity bits and constants take extractors too; on T1 a constant for a 16- or 32-bit container sets few
+//! 1. One matched TCAM row is one cycle. A state of the program takes as many cycles as its containers and its select
+//!    need.
+//! 2. A cycle sees 32 bytes from the first that is still needed and fills containers from them: four of each size
+//!    (T1), or twenty 16-bit ones, of which a 32-bit container takes two (T2).
+//! 3. Validity bits and constants take extractors, too. On T1 a constant for a 16- or 32-bit container sets few
 //!    neighbouring bits, and more bits take more extractors.
-//! 4. A cycle matches 32 bits (T1: one 16-bit half and two bytes). Wider selects take more cycles, and each of
-//!    these a row per arm; so do bytes of earlier states beyond those that scratch registers (T2) hold.
-//! 5. A state takes a row per arm and a row per cycle for everything else; 256 rows in all. States that no path
-//!    reaches take none.
-//! 6. The first state also pays for the intrinsic metadata in front of the packet: 32 bytes a cycle, and the
-//!    extractors of the intrinsic fields that the program uses. A program without states does not pay.
-//! 7. Lookahead is matched and copied from the window of the state that looks, and takes what bytes of the state
-//!    itself take. Skipped bytes take shifts and no extractors.
-//! 8. A select on the counter matches no bytes; in the state that loads the counter from a field it waits a cycle
-//!    (model: chip §6.2). Loads differ in at most as many ways as the initialisation RAM has rows.
+//! 4. A cycle matches 32 bits (T1: one 16-bit half and two bytes). A wider select takes more cycles, each with a row
+//!    per arm. Bytes of earlier states beyond those that scratch registers (T2) hold take more cycles as well.
+//! 5. A state takes a row per arm, and a row per cycle for packets that match no arm; 256 rows in all. States that no
+//!    path reaches take none.
+//! 6. The first state also takes the cycles of the intrinsic metadata in front of the packet: 32 bytes per cycle, and
+//!    the extractors of the intrinsic fields that the program uses. A program without states takes none.
+//! 7. Lookahead is matched and copied from the window of the state that reads it, at the cost of bytes of the state
+//!    itself. Skipped bytes take shifts and no extractors.
+//! 8. A select on the counter matches no bytes; in the state that loads the counter from a field, it waits one cycle
+//!    (model: chip §6.2). There are at most as many different loads as the initialisation RAM has rows.
 //! 9. A state that extracts stack elements, or comes after one that does, has rows once for each combination of
-//!    elements that may have been extracted before it: extractors name containers, and each element has its own.
-//!    Its cycles are those of the most costly copy. Laps that only the counter bounds share their rows.
-//! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than
-//!     65 bytes are not counted.
+//!    elements that may have been extracted before it: extractors name containers, and each element has separate
+//!    ones. Its cycles are those of the most costly copy. Repetitions that only the counter bounds share their rows.
+//! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than 65
+//!     bytes are not counted.
 
 mod cost;
 mod paths;
@@ -41,11 +41,11 @@ use sluice_ir::verify::Diag;
 use sluice_ir::{CounterLoad, Field, Next, ParserOpKind, ParserState, Program};
 use std::collections::BTreeSet;
 
-/// Cycles and rows of every state of `gress`.
+/// Returns the cycles and rows of every state of `gress`.
 ///
 /// # Errors
-/// When there are more rows, counter loads or checksum units needed than the parser has, a path goes deeper than
-/// the parser can, or states follow each other without end.
+/// If more rows, counter loads or checksum units are needed than the parser has, a path is deeper than the parser
+/// reads, or states follow each other without end.
 pub fn place(
     program: &Program,
     chip: &ChipSpec,
@@ -88,8 +88,8 @@ pub fn place(
     if diags.is_empty() { Ok(PlacedParser { cycles, rows, states }) } else { Err(diags) }
 }
 
-/// The hardware's copies of states: one per combination of elements extracted before (model: chip §6.2), however
-/// often the counter leads through it.
+/// Returns the hardware's copies of states: one per combination of elements extracted before (model: chip §6.2).
+/// States that differ only in the counter share a copy.
 fn copies(unrolled: &UnrolledParser) -> Vec<(ParserState, &StackCounts)> {
     let mut list: Vec<(ParserState, &StackCounts)> =
         unrolled.nodes.iter().map(|s| (s.config.state, &s.config.elements)).collect();
@@ -141,7 +141,7 @@ fn check(
     diags
 }
 
-/// The different loads of the counter from fields fit the initialisation RAM (model: chip §6.1).
+/// Checks that the different loads of the counter from fields fit into the initialisation RAM (model: chip §6.1).
 fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[ParserState]) -> Option<Diag> {
     let mut loads: Vec<(u8, u8, u8, u8)> = Vec::new();
     let mut at = None;
@@ -165,7 +165,7 @@ fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[Pars
     })
 }
 
-/// Bytes that the parser of `gress` reaches.
+/// Returns the number of bytes that the parser of `gress` reaches.
 #[must_use]
 pub fn reach(chip: &ChipSpec, gress: Gress) -> u32 {
     match gress {
@@ -174,7 +174,7 @@ pub fn reach(chip: &ChipSpec, gress: Gress) -> u32 {
     }
 }
 
-/// The deepest byte that a path of `gress` reads, lookahead included; 0 if its paths have no end.
+/// Returns the depth in bytes of the deepest path of `gress`, lookahead included; 0 if its paths have no end.
 #[must_use]
 pub fn deepest(program: &Program, gress: Gress) -> u32 {
     let Ok(unrolled) = UnrolledParser::of(program, gress) else { return 0 };
@@ -182,7 +182,7 @@ pub fn deepest(program: &Program, gress: Gress) -> u32 {
     unrolled.nodes.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0)
 }
 
-/// The deepest path is within the parser's reach.
+/// Checks that the deepest path is within the parser's reach.
 fn depth(program: &Program, chip: &ChipSpec, gress: Gress, unrolled: &UnrolledParser) -> Option<Diag> {
     let limit = reach(chip, gress);
     let before = unrolled.max_before(|node| node.effect.bytes);
@@ -198,11 +198,11 @@ fn depth(program: &Program, chip: &ChipSpec, gress: Gress, unrolled: &UnrolledPa
     Some(Diag::error(data.loc, text).help("parse fewer headers on this path"))
 }
 
-/// A state verifies no more checksums than there are units for it.
+/// Checks that a state needs no more checksum units than the parser has.
 fn checksums(program: &Program, chip: &ChipSpec, state: ParserState) -> Option<Diag> {
     let data = &program.states[state];
     let verified = data.ops.iter().filter(|op| matches!(op.kind, ParserOpKind::VerifyChecksum(..))).count();
-    // A sum that fields are taken out of stays in its unit from state to state.
+    // A sum from which fields are subtracted stays in its unit from state to state.
     let kept: BTreeSet<Field> = program
         .states
         .values()

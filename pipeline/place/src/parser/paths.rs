@@ -1,4 +1,4 @@
-//! The ways through a parser, with their cost.
+//! Paths through a parser, with their cost.
 
 use crate::PlacedParser;
 use sluice_asic::gress::Gress;
@@ -8,27 +8,27 @@ use sluice_ir::{ParserState, Program};
 /// Most paths that are listed.
 const MAX_PATHS: usize = 256;
 
-/// One way through a parser.
+/// One path through a parser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PathCost {
     /// States in order.
     pub states: Vec<ParserState>,
     /// Bytes extracted or skipped.
     pub bytes: u32,
-    /// Cycles of its states, those for intrinsic metadata included; without the parser's fixed part.
+    /// Cycles of its states, including those for intrinsic metadata, without the parser's fixed part.
     pub cycles: u32,
 }
 
-/// The ways through a parser.
+/// Paths through a parser.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Paths {
-    /// In the order of the arms; each different list of states once.
+    /// Paths in the order of the arms.
     pub list: Vec<PathCost>,
-    /// There are more than are listed.
+    /// True if there are more paths than are listed.
     pub cut: bool,
 }
 
-/// Every path from the start to acceptance or rejection, at most 256. Laps of a loop are paths of their own.
+/// Returns every path from the start to acceptance or rejection, at most 256. Repetitions of a loop are separate paths.
 #[must_use]
 pub fn paths(program: &Program, gress: Gress, placed: &PlacedParser) -> Paths {
     let mut found = Paths::default();
@@ -48,7 +48,7 @@ fn walk(
     found: &mut Paths,
 ) {
     before.push(at);
-    // All ways to end here are one path.
+    // All ends after the same states are one path.
     let mut ended = false;
     for successor in &unrolled.nodes[at].successors {
         match successor {

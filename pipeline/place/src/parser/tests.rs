@@ -26,8 +26,8 @@ fn arm(values: &[u128], next: Next) -> SelectArm {
     SelectArm { values: values.iter().map(|v| (*v, *v)).collect(), next }
 }
 
-/// A start state of one byte, then a header of these fields, each matched by a table so that none is joined
-/// with its neighbour; the second state selects on some of them.
+/// Returns a program with a start state of one byte, then a header of these fields. A table matches each field, so
+/// that none is joined with its neighbour. The second state selects on some of the fields.
 fn second(widths: &[u16], select: &[usize], arms: usize) -> Program {
     let mut s = Sketch::new("second");
     let (first, f) = s.header("first", &[("x", 8)]);
@@ -48,7 +48,7 @@ fn second(widths: &[u16], select: &[usize], arms: usize) -> Program {
 
 #[test]
 fn extractors_per_size_decide() {
-    // Four of a size on Tofino; one byte more for the validity bit, in an 8-bit container.
+    // Four extractors of a size on Tofino. The validity bit takes one more byte, in an 8-bit container.
     for (widths, on_tofino, on_tofino2) in [
         (&[8, 8, 8][..], 1, 1),
         (&[8, 8, 8, 8], 2, 1),
@@ -56,7 +56,7 @@ fn extractors_per_size_decide() {
         (&[16, 16, 16, 16, 16], 2, 1),
         (&[32, 32, 32, 32], 1, 1),
         (&[32, 32, 32, 32, 32], 2, 1),
-        // Twenty halves on Tofino 2, one of which the validity bit takes; 32 bytes to see.
+        // Twenty 16-bit extractors on Tofino 2, one of which the validity bit takes; a window of 32 bytes.
         (&[8; 19], 5, 1),
         (&[8; 20], 6, 2),
         // 33 bytes: the last is beyond the first window.
@@ -73,7 +73,7 @@ fn selects_take_32_bits_a_cycle() {
     for (widths, select, on_tofino, on_tofino2) in [
         (&[32][..], &[0][..], 1, 1),
         (&[16, 8, 8], &[0, 1, 2], 1, 1),
-        // Four bytes apart: Tofino's half takes only one of them.
+        // The four bytes are apart, so the 16-bit half of Tofino takes only one of them.
         (&[8, 16, 8, 16, 8, 16, 8], &[0, 2, 4, 6], 3, 1),
         (&[32, 8], &[0, 1], 2, 2),
         (&[48, 16], &[0, 1], 2, 2),
@@ -116,7 +116,7 @@ fn constants_of_distant_bits_take_extractors_on_tofino() {
         let kind = ParserOpKind::Set(x, Expr::Const(0x8000_8001, 32));
         program.states.values_mut().next().unwrap().ops.push(ParserOp { kind, loc: Loc::default() });
     }
-    // Three patterns each, four 32-bit extractors a cycle; and one cycle for the intrinsic metadata.
+    // Three patterns each, four 32-bit extractors per cycle, and one cycle for the intrinsic metadata.
     assert_eq!(cycles(&program, &ChipSpec::tofino()), [3]);
     assert_eq!(cycles(&program, &ChipSpec::tofino2()), [2]);
 }
@@ -175,7 +175,7 @@ fn a_loop_is_refused() {
     assert_eq!(found[0].text, "parser state `start` can be reached from itself without end");
 }
 
-/// `count` states of 20 bytes in a row, in egress.
+/// Returns a program with a chain of `count` states of 20 bytes each, in egress.
 fn deep(count: usize) -> Program {
     let mut s = Sketch::new("deep");
     s.gress = Gress::Egress;
@@ -231,7 +231,7 @@ fn paths_are_listed_once_with_their_sums() {
 
 #[test]
 fn many_paths_are_cut_and_arms_to_one_place_do_not_multiply() {
-    // Twenty states, each of which goes on by two arms to the same next one: one path to the end.
+    // Twenty states, each with two arms to the same next state: one path to the end.
     let mut program = deep(20);
     let key = program.headers.values().next().unwrap().fields[0];
     for data in program.states.values_mut() {
@@ -242,7 +242,7 @@ fn many_paths_are_cut_and_arms_to_one_place_do_not_multiply() {
     let parser = PlacedParser { cycles, ..PlacedParser::default() };
     let found = paths(&program, Gress::Egress, &parser);
     assert_eq!((found.list.len(), found.cut), (1, false));
-    // Each may also skip one.
+    // Each state may also skip one.
     for (i, data) in program.states.values_mut().enumerate().take(18) {
         data.arms = vec![arm(&[1], state(i + 2))];
     }

@@ -1,8 +1,8 @@
-//! Where headers and wide fields are cut, so that what an instruction combines lies in containers of one size.
+//! Cuts of headers and wide fields, so that the operands of an instruction are in containers of one size.
 //!
 //! An instruction reads only containers of its destination's MAU group, and a group has one size: fields that are
 //! copied to each other must be cut alike. The search starts from the largest containers and refines until nothing
-//! changes; each step makes a demand stricter, so it ends.
+//! changes. Each step makes a demand stricter, so the search ends.
 
 use super::demand::Demands;
 use super::layout::{Layout, PieceHome, Seg};
@@ -33,7 +33,7 @@ pub(super) struct Pair {
 }
 
 impl Cuts {
-    /// Largest bytes of a container that holds this header byte.
+    /// Returns the most bytes of a container that holds this header byte.
     pub(super) fn header_cap(&self, header: Header, byte: u32) -> u32 {
         self.header_caps.get(&(header, byte)).map_or(4, |c| u32::from(*c))
     }
@@ -50,10 +50,10 @@ impl Cuts {
         self.raised.get(&(field, lo)).copied().unwrap_or(0)
     }
 
-    /// The cuts that suit every copy of the program, as far as there are any.
+    /// Returns the cuts that suit every copy of the program, as far as such cuts exist.
     pub(super) fn settle(program: &Program, demands: &Demands) -> Cuts {
         let mut cuts = Cuts::default();
-        // Two containers with a carry between them: what is copied to or from them is cut there too.
+        // A number in two containers is cut at bit 32, and so are the fields that are copied to or from it.
         let metadata = |f: &Field| program.fields[*f].home == Home::Metadata;
         for field in program.fields.keys().filter(|f| metadata(f) && demands.carries(program, *f)) {
             cuts.field_cuts.insert((field, 32));
@@ -77,7 +77,7 @@ impl Cuts {
         }
     }
 
-    /// Carries cuts of wide fields over to the fields that they are copied to or from.
+    /// Copies the cuts of wide fields to the fields that are copied to or from them; returns true if a cut is new.
     fn mirror(&mut self, program: &Program, demands: &Demands) -> bool {
         let mut changed = false;
         for w in &demands.writes {
@@ -101,7 +101,7 @@ impl Cuts {
         changed
     }
 
-    /// Bits at which a field is cut on demand.
+    /// Returns the bits at which a field is cut on demand.
     fn cut_bits(&self, program: &Program, field: Field) -> Vec<u16> {
         let data = &program.fields[field];
         let Home::Header(header) = data.home else { return self.field_cuts(field).collect() };
@@ -109,7 +109,7 @@ impl Cuts {
         self.header_cuts(header).filter(|c| c * 8 < end).map(|c| (end - c * 8).min(255) as u16).collect()
     }
 
-    /// Demands a cut below bit `bit` of a field; true if that is new and possible.
+    /// Demands a cut below bit `bit` of a field; returns true if the cut is new and possible.
     fn cut(&mut self, program: &Program, demands: &Demands, field: Field, bit: u16) -> bool {
         let data = &program.fields[field];
         if bit == 0 || bit >= data.width || demands.fields[field].number {
@@ -121,14 +121,14 @@ impl Cuts {
         wire.is_multiple_of(8) && self.header_cuts.insert((header, wire / 8))
     }
 
-    /// One round over all copies; true if a demand changed.
+    /// Refines the first copy between sizes that can be refined; returns true if a demand changed.
     fn refine(&mut self, program: &Program, demands: &Demands) -> bool {
         let layout = Layout::of(program, demands, self);
         let differ = |p: &Pair| layout.pieces[p.a.1.piece].bits != layout.pieces[p.b.1.piece].bits;
         pairs(demands, &layout).filter(differ).any(|p| self.mend(program, demands, &layout, p))
     }
 
-    /// Makes two containers of different size more alike; false if that cannot be.
+    /// Makes the sizes of two containers more alike; returns false if that is impossible.
     fn mend(&mut self, program: &Program, demands: &Demands, layout: &Layout, pair: Pair) -> bool {
         let size = |s: (Field, Seg)| layout.pieces[s.1.piece].bits;
         let ((small, big), range) = if size(pair.a) < size(pair.b) {
@@ -142,7 +142,7 @@ impl Cuts {
             || self.cut_both(program, demands, big.0, range)
     }
 
-    /// Cuts a field outside headers at both ends of a range; true if either is new.
+    /// Cuts a field outside headers at both ends of a range; returns true if either cut is new.
     fn cut_both(&mut self, program: &Program, demands: &Demands, field: Field, (lo, hi): (u16, u16)) -> bool {
         if matches!(program.fields[field].home, Home::Header(_)) {
             return false;
@@ -151,7 +151,7 @@ impl Cuts {
         self.cut(program, demands, field, hi) || below
     }
 
-    /// Puts a metadata field into a larger container than it needs.
+    /// Puts a metadata field into a larger container than it needs; returns false if it may not.
     fn raise(&mut self, program: &Program, demands: &Demands, small: (Field, Seg), bits: u8) -> bool {
         let key = (small.0, small.1.lo);
         let may = program.fields[small.0].home == Home::Metadata
@@ -164,7 +164,7 @@ impl Cuts {
         may
     }
 
-    /// Takes a raise back, for good, when another partner cannot follow.
+    /// Takes back a raise, for good, if another partner cannot follow; returns true if there was one.
     fn lower(&mut self, big: (Field, Seg), bits: u8) -> bool {
         let key = (big.0, big.1.lo);
         let was_raised = self.raised.remove(&key).is_some();
@@ -187,7 +187,7 @@ impl Cuts {
     }
 }
 
-/// Every pair of segments that one instruction combines.
+/// Returns every pair of segments that one instruction combines.
 pub(super) fn pairs<'a>(demands: &'a Demands, layout: &'a Layout) -> impl Iterator<Item = Pair> + 'a {
     let reads = demands.writes.iter().filter(|w| w.shape != Shape::Merge).flat_map(|w| {
         let dst = w.dst;

@@ -1,4 +1,4 @@
-//! What a program asks of the PHV, field by field.
+//! Demands of a program on the PHV, field by field.
 
 use super::moves::{Shape, Source, Write, writes};
 use sluice_asic::alu::AluOp;
@@ -9,37 +9,37 @@ use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
 use sluice_ir::{Action, Expr, Field, FieldData, Header, Home, Loc, Operand, ParserOpKind, Program};
 
-/// What a program does with a field.
+/// Use of a field by the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Demand {
-    /// Needs containers at all.
+    /// True if it needs containers.
     pub(super) used: bool,
-    /// Read through the input crossbar.
+    /// True if the input crossbar reads it.
     pub(super) matched: bool,
-    /// Read by an action ALU.
+    /// True if an action ALU reads it.
     pub(super) alu_read: bool,
-    /// Source or destination of a copy between fields.
+    /// True if it is source or destination of an instruction that reads fields.
     pub(super) moved: bool,
-    /// Its containers hold nothing else.
+    /// True if its containers hold nothing else.
     pub(super) own: bool,
-    /// It is one number in one container, or in two with a carry between them.
+    /// True if it is one number, in one container or in two with a carry between them.
     pub(super) number: bool,
-    /// Something that knows no carry works on it: any number but a sum or a difference.
+    /// True if an operation without carry works on it: any operation on numbers except sums and differences.
     pub(super) uncarried: bool,
-    /// A stateful ALU takes it as bytes, because its operands have more bits than a hash can bring.
+    /// True if a stateful ALU takes it as bytes, because its operands have more bits than a hash can bring.
     pub(super) operand: bool,
-    /// The parser copies packet bytes into it besides its header's extraction.
+    /// True if the parser writes it other than by extracting its header or setting a constant.
     pub(super) copied: bool,
     /// Nodes of its gress that write it, sorted.
     pub(super) writers: Vec<Node>,
-    /// Actions that write it, and whether from a hash result.
+    /// Actions that write it, each true if it writes a result of a hash, a meter ALU or a random number generator.
     pub(super) written_in: Vec<(Action, bool)>,
-    /// Checksum updates that sum it, by their place in the deparser.
+    /// Checksum updates that sum it, by their index in the deparser.
     pub(super) sums: Vec<usize>,
 }
 
 impl Demand {
-    /// Only parser and deparser see it.
+    /// Returns true if only parser and deparser use it.
     pub(super) fn passes_through(&self) -> bool {
         !self.matched && !self.alu_read && self.writers.is_empty()
     }
@@ -115,7 +115,7 @@ impl Demands {
             self.fields[update.field].number = true;
             for &f in &update.inputs {
                 self.fields[f].sums.push(i);
-                // Whole containers are summed: metadata stands in its own, from bit 0.
+                // The deparser sums whole containers, so metadata has separate ones and begins at bit 0.
                 let alone = !matches!(program.fields[f].home, Home::Header(_));
                 self.fields[f].own |= alone;
                 self.fields[f].number |= alone;
@@ -135,7 +135,8 @@ impl Demands {
         }
     }
 
-    /// Operands come to an ALU one width of it apart, in the lowest bits of a hash group or as bytes (model: chip §1.3).
+    /// Marks operands that must come as bytes. As hash bits, operands of an ALU are one ALU width apart in the lowest
+    /// bits of a hash group (model: chip §1.3), so they may be too wide for that.
     fn registers(&mut self, program: &Program, chip: &ChipSpec) {
         for (register, data) in program.registers.iter() {
             let mut operands: Vec<Operand> = Vec::new();
@@ -149,7 +150,7 @@ impl Demands {
                 Operand::Phv(e) => u32::from(e.width(program)).min(half),
                 Operand::Hash(hash) => u32::from(program.hashes[*hash].width).min(half),
             };
-            // The narrowest stands last.
+            // The narrowest operand is the last one.
             let last = operands.iter().map(width).min().unwrap_or(0);
             let bits = last + half * (operands.len() as u32).saturating_sub(1);
             if bits > chip.mau.alu_hash_bits {
@@ -158,7 +159,7 @@ impl Demands {
         }
     }
 
-    /// Whether a field is a number in two containers with a carry between them (`add` and `addc`).
+    /// Returns true if a field is a number in two containers with a carry between them (`add` and `addc`).
     pub(super) fn carries(&self, program: &Program, field: Field) -> bool {
         let (data, d) = (&program.fields[field], &self.fields[field]);
         let home = match data.home {
@@ -169,7 +170,7 @@ impl Demands {
         d.number && !d.uncarried && (33..=64).contains(&data.width) && home
     }
 
-    /// What no allocation can mend.
+    /// Returns the findings that no allocation can avoid.
     pub(super) fn check(&self, program: &Program) -> Vec<Diag> {
         let mut found = Vec::new();
         for (f, d) in self.fields.iter().filter(|(_, d)| d.used && d.own) {
@@ -191,7 +192,7 @@ impl Demands {
     }
 }
 
-/// Whether the parser copies packet bytes to a field, so that it fills its containers.
+/// Returns true if the parser copies packet bytes to a field, which then has to fill its containers.
 fn from_bytes(program: &Program, field: Field) -> bool {
     program.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
         ParserOpKind::Lookahead(dst, _) => *dst == field,
@@ -202,8 +203,8 @@ fn from_bytes(program: &Program, field: Field) -> bool {
     })
 }
 
-/// A number needs one container that holds nothing else, or two with a carry between them; an operand of a bitwise
-/// function one or more.
+/// Checks that a number can have one container that holds nothing else, or two with a carry between them, and that an
+/// operand of a bitwise function can have one or more such containers.
 fn whole(program: &Program, field: Field, demand: &Demand, carries: bool) -> Option<Diag> {
     let (data, number) = (&program.fields[field], demand.number);
     if number && data.width > 32 && !carries {
@@ -229,12 +230,13 @@ fn whole(program: &Program, field: Field, demand: &Demand, carries: bool) -> Opt
     Some(Diag::error(data.loc, text).also(program.headers[header].loc, "the header").help(help))
 }
 
-/// Why a number of more than 32 bits is none: only sums and differences carry, over two containers of 32 bits.
+/// Returns why a number of more than 32 bits has no containers, and help: only sums and differences carry, over two
+/// containers of 32 bits.
 fn too_wide(data: &FieldData, demand: &Demand) -> (String, &'static str) {
     let (name, width) = (&data.name, data.width);
     let what = format!("`{name}` of {width} bits is an operand of whole-container arithmetic, which");
     if demand.uncarried {
-        let help = "compute on a 32-bit part kept in a metadata field of its own";
+        let help = "compute on a 32-bit part kept in a separate metadata field";
         return (
             format!("{what} has at most 32 bits; only sums and differences carry over two containers"),
             help,
@@ -245,7 +247,9 @@ fn too_wide(data: &FieldData, demand: &Demand) -> (String, &'static str) {
     }
     match data.home {
         Home::Intrinsic(_) | Home::PortMetadata => (
-            format!("{what} cannot carry there: the hardware lays out what it fills itself"),
+            format!(
+                "{what} cannot carry there, because the hardware fixes the layout of fields that it fills"
+            ),
             "let the parser copy it to a metadata field, and compute there",
         ),
         _ => (
@@ -255,7 +259,7 @@ fn too_wide(data: &FieldData, demand: &Demand) -> (String, &'static str) {
     }
 }
 
-/// Operations whose result depends on the upper end of their container.
+/// Returns true for operations whose result depends on the upper end of their container.
 const fn sees_top(op: AluOp) -> bool {
     matches!(
         op,
@@ -272,7 +276,8 @@ const fn sees_top(op: AluOp) -> bool {
     )
 }
 
-/// An operation whose result depends on the container's upper end needs a field that fills the container.
+/// Checks the destination of an operation whose result depends on the container's upper end: the field must fill the
+/// container.
 fn padded(program: &Program, w: &Write, op: &str) -> Option<Diag> {
     let data = &program.fields[w.dst];
     if matches!(data.width, 8 | 16 | 32) || data.width > 32 {
@@ -285,7 +290,7 @@ fn padded(program: &Program, w: &Write, op: &str) -> Option<Diag> {
     Some(Diag::error(w.loc, text).also(data.loc, "the field").help("declare the field 8, 16 or 32 bits wide"))
 }
 
-/// Extractors copy whole bytes.
+/// Checks that a parser copy from a header copies whole bytes, as extractors do.
 fn unaligned_copy(program: &Program, at: Loc, dst: Field, src: Field) -> Option<Diag> {
     let data = &program.fields[src];
     let Home::Header(header) = data.home else { return None };

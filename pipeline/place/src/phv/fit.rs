@@ -1,8 +1,9 @@
-//! Pieces into containers: first fit.
+//! Assigns pieces to containers: first fit.
 //!
-//! Order: pieces that must share a MAU group first, then those that need normal containers, then those that can do with
-//! mocha, then header bytes that only pass through; larger before smaller, then in order of declaration. A container of
-//! a gress group that the gress has already is preferred to a new one.
+//! Order: pieces that must share a MAU group first, then pieces that need normal containers, then pieces that prefer
+//! them, then pieces for which other kinds are better, such as header bytes that only pass through; larger before
+//! smaller, then in order of declaration. A container of a gress group that the gress already owns is preferred to
+//! one of a free group.
 
 use super::layout::{Layout, Piece};
 use sluice_asic::gress::Gress;
@@ -10,14 +11,14 @@ use sluice_asic::phv::{Container, ContainerInfo, ContainerKind, PhvInventory};
 use sluice_ir::Program;
 use std::cmp::Reverse;
 
-/// What a piece may be put into.
+/// Constraints on the containers of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Want {
     /// Kinds, best first.
     pub(super) kinds: Vec<ContainerKind>,
     /// Pieces with the same number must be in one MAU group.
     pub(super) cluster: usize,
-    /// What to try when nothing is left.
+    /// Fallback if no container is left.
     pub(super) spare: Spare,
     /// Its part in a number that takes two containers.
     pub(super) carry: Carry,
@@ -27,18 +28,18 @@ pub(super) struct Want {
 /// in the next, from which it takes the carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Carry {
-    /// None.
+    /// No part.
     None,
-    /// The low piece of a number, with the high one.
+    /// The low piece of a number; holds the index of the high piece.
     Out(usize),
     /// The high piece of a number.
     In,
 }
 
-/// The second choice of a piece.
+/// Fallback of a piece that finds no container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spare {
-    /// None.
+    /// No fallback.
     Nothing,
     /// A larger container with padding.
     Larger,
@@ -46,11 +47,11 @@ pub(super) enum Spare {
     Halves,
 }
 
-/// The containers of a pipe as they fill.
+/// Containers of a pipe while they fill.
 #[derive(Clone, Debug)]
 pub(super) struct Bins {
     slots: Vec<(Container, ContainerInfo)>,
-    /// Containers that the parser sees as one with this one.
+    /// For each container the other half of its parser container; `None` if it has none.
     partners: Vec<Option<Container>>,
     taken: Vec<Option<Gress>>,
     owner: Vec<Option<Gress>>,
@@ -68,7 +69,8 @@ impl Bins {
         Bins { taken: vec![None; slots.len()], slots, partners, owner }
     }
 
-    /// Takes the first container that suits.
+    /// Takes the first free container that suits the piece: by kind in order, then in groups that the gress owns
+    /// before free ones.
     pub(super) fn take(
         &mut self,
         piece: &Piece,
@@ -115,13 +117,13 @@ impl Bins {
         Some([self.give(low, gress), self.give(low + 1, gress)])
     }
 
-    /// The container's other half for the parser, if it has one, is free or of the same gress.
+    /// Returns true if the other half of the parser container, if there is one, is free or of the same gress.
     fn partner_allows(&self, slot: usize, gress: Gress) -> bool {
         let partner = self.partners[slot].and_then(|p| self.taken.get(p.index()).copied().flatten());
         partner.is_none_or(|owner| owner == gress)
     }
 
-    /// Puts all these pieces into one MAU group: the first that has room.
+    /// Puts all these pieces into one MAU group, the first that has room for them.
     fn take_together(
         &mut self,
         pieces: &[Piece],
@@ -142,7 +144,7 @@ impl Bins {
         })
     }
 
-    /// Puts all these pieces into this MAU group, neighbours first.
+    /// Puts all these pieces into this MAU group, pairs with a carry first.
     fn take_in(
         &mut self,
         group: u16,
@@ -162,7 +164,7 @@ impl Bins {
         members.iter().map(place).collect()
     }
 
-    /// Containers of a size and kind that a gress has or could still have.
+    /// Returns the number of containers of a size and kind that a gress owns or could still get.
     pub(super) fn reachable(&self, gress: Gress, bits: u8, kind: ContainerKind) -> usize {
         let reach = |s: &ContainerInfo| {
             let owner = self.owner[usize::from(s.gress_group)];
@@ -212,7 +214,7 @@ pub(super) fn fit(
     places
 }
 
-/// Clusters in the order in which they are placed.
+/// Returns the clusters in the order in which they are placed.
 fn order(pieces: &[Piece], wants: &[Want]) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = vec![Vec::new(); pieces.len()];
     for (p, want) in wants.iter().enumerate() {

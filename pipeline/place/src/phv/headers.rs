@@ -1,12 +1,13 @@
-//! Headers of which no packet has two: they may share containers.
+//! Headers that may share containers, because no packet has both.
 //!
-//! The rule: parser and program must prove that whoever sees a field of the one header has a packet without the other.
-//! 1. No way through the parser extracts both. Elements of stacks, and headers that nothing extracts, share nothing.
-//! 2. No action makes either valid, and no request carries it: valid means extracted.
-//! 3. Every table, condition and action that reads or writes a field of either runs where its header is known to be valid.
+//! Parser and program must prove that a reader of a field of one header has a packet without the other header:
+//! 1. No path through the parser extracts both. Elements of stacks, and headers that no state extracts, share nothing.
+//! 2. No action makes either valid, and no request carries either: valid means extracted.
+//! 3. Every table, condition and action that reads or writes a field of either runs where the field's header is known
+//!    to be valid.
 //!
-//! Such nodes exclude each other in effect, but the flow need not show it: dependencies count shared bits as one
-//! variable, which can cost stages. So headers share only when containers run out.
+//! Such nodes exclude each other in effect, but the control flow need not show that: dependencies count shared bits
+//! as one variable, which can cost stages. Headers therefore share containers only if containers run out.
 
 use super::demand::Demands;
 use super::layout::{Layout, PieceHome};
@@ -15,9 +16,9 @@ use sluice_ir::entity::EntityMap;
 use sluice_ir::{Cond, Expr, Field, Header, Home, Next, ParserOpKind, ParserState, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
-/// Which headers may share containers with which.
+/// Headers that may share containers with each other.
 pub(super) struct Apart {
-    /// States that extract each header that may share at all.
+    /// States that extract each header; empty if the header may share with no other.
     extracted_in: EntityMap<Header, Vec<ParserState>>,
     /// States reached from each state, itself included.
     reach: EntityMap<ParserState, BTreeSet<ParserState>>,
@@ -39,12 +40,12 @@ impl Apart {
         Apart { extracted_in: program.headers.keys().map(states).collect(), reach }
     }
 
-    /// Whether a header may share with any.
+    /// Returns true if a header may share containers at all.
     fn may(&self, h: Header) -> bool {
         !self.extracted_in[h].is_empty()
     }
 
-    /// Whether two headers may share.
+    /// Returns true if two headers may share containers.
     pub(super) fn exclude(&self, a: Header, b: Header) -> bool {
         let meets =
             |x: &ParserState, y: &ParserState| self.reach[*x].contains(y) || self.reach[*y].contains(x);
@@ -69,7 +70,7 @@ fn reached(program: &Program, from: ParserState) -> BTreeSet<ParserState> {
     seen
 }
 
-/// Part 2 of the rule.
+/// Returns true if only the parser makes a header valid (part 2 of the rule).
 fn stays_as_parsed(program: &Program, h: Header) -> bool {
     let made = program.actions.values().flat_map(|a| &a.body).any(|p| match p.kind {
         PrimitiveKind::SetValid(to, valid) => to == h && valid,
@@ -80,7 +81,7 @@ fn stays_as_parsed(program: &Program, h: Header) -> bool {
     !made && !asked && program.stack_of(h).is_none()
 }
 
-/// Part 3 of the rule.
+/// Returns true if every use of a header's fields runs where the header is known to be valid (part 3 of the rule).
 fn always_guarded(program: &Program, cfgs: &[Cfg; 2], h: Header) -> bool {
     let cfg = &cfgs[program.headers[h].gress.index()];
     let touches = |vars: &[Var]| {
@@ -100,7 +101,7 @@ fn always_guarded(program: &Program, cfgs: &[Cfg; 2], h: Header) -> bool {
     })
 }
 
-/// Whether a condition that came out so shows that the header is valid.
+/// Returns true if a condition with the result `holds` proves that the header is valid.
 fn proves(cond: &Cond, holds: bool, h: Header) -> bool {
     match (cond, holds) {
         (Cond::Valid(x), holds) => holds && *x == h,
@@ -111,7 +112,7 @@ fn proves(cond: &Cond, holds: bool, h: Header) -> bool {
     }
 }
 
-/// Whether what a condition reads of an invalid header makes no difference to it.
+/// Returns true if the fields of an invalid header make no difference to a condition.
 fn guarded(program: &Program, cond: &Cond, h: Header) -> bool {
     match cond {
         Cond::Valid(_) => true,
@@ -131,7 +132,7 @@ fn reads(program: &Program, expr: &Expr, h: Header) -> bool {
 }
 
 impl Layout {
-    /// Puts pieces of headers that exclude each other together; returns whether any two are.
+    /// Puts pieces of headers that exclude each other together; returns true if any pieces are.
     pub(super) fn overlay_headers(&mut self, program: &Program, demands: &Demands, apart: &Apart) -> bool {
         let mut hosts: Vec<Host> = Vec::new();
         let mut host_of: Vec<usize> = (0..self.pieces.len()).collect();
@@ -164,7 +165,8 @@ impl Layout {
         host_of.iter().enumerate().any(|(p, host)| p != *host)
     }
 
-    /// Whether only parser and deparser see a piece, and whether copies bind it to a MAU group.
+    /// Returns two flags of a piece: true if only parser and deparser use it, and true if copies bind it to a MAU
+    /// group.
     fn passes(&self, program: &Program, demands: &Demands, p: usize) -> (bool, bool) {
         let inside = |f: &Field| self.segs[*f].iter().any(|s| s.piece == p);
         let held: Vec<Field> = program.fields.keys().filter(inside).collect();
@@ -173,12 +175,12 @@ impl Layout {
     }
 }
 
-/// A piece in which others may stand too.
+/// Piece that other headers may share.
 struct Host {
     piece: usize,
-    /// Only parser and deparser see it.
+    /// True if only parser and deparser use it.
     plain: bool,
-    /// Copies bind it to a MAU group.
+    /// True if copies bind it to a MAU group.
     tied: bool,
     headers: Vec<Header>,
 }

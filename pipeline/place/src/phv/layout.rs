@@ -1,4 +1,4 @@
-//! Pieces: what will fill one container each, before it is known which.
+//! Pieces: the content of one container each, before containers are assigned.
 
 use super::cuts::Cuts;
 use super::demand::Demands;
@@ -7,10 +7,10 @@ use sluice_asic::gress::Gress;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{Field, Header, Home, Program};
 
-/// What a piece is part of.
+/// Origin of a piece's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PieceHome {
-    /// Bytes of a header from this one on.
+    /// Bytes of a header, from this byte on.
     Header(Header, u32),
     /// One metadata or intrinsic field, or a part of it.
     Alone(Field),
@@ -20,7 +20,7 @@ pub(super) enum PieceHome {
     Pov,
 }
 
-/// The future content of one container.
+/// Content of one container that is not assigned yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) gress: Gress,
@@ -49,8 +49,8 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Headers and the fields that stand alone, cut as `cuts` says. Small metadata and validity bits are added
-    /// later, by [`super::pack`].
+    /// Lays out headers and the fields with separate containers, cut as `cuts` says. Small metadata fields and
+    /// validity bits are added later, by [`super::pack`].
     pub(super) fn of(program: &Program, demands: &Demands, cuts: &Cuts) -> Layout {
         let mut layout = Layout {
             pieces: Vec::new(),
@@ -118,7 +118,7 @@ impl Layout {
 
     fn alone(&mut self, program: &Program, demands: &Demands, cuts: &Cuts, field: Field) {
         let data = &program.fields[field];
-        // Extractors fill whole containers, so what the parser copies is not padded.
+        // Extractors fill whole containers, so a field that the parser copies is not padded.
         let padded = if demands.fields[field].copied { 0 } else { 32 };
         let carries = demands.carries(program, field);
         let list = if carries {
@@ -142,7 +142,7 @@ impl Layout {
         self.drop_empty();
     }
 
-    /// Drops the pieces that hold nothing.
+    /// Drops the pieces that hold no segment, and renumbers the others.
     pub(super) fn drop_empty(&mut self) {
         let mut kept = vec![false; self.pieces.len()];
         self.segs.values().flatten().for_each(|s| kept[s.piece] = true);
@@ -168,7 +168,7 @@ impl Layout {
     }
 }
 
-/// Size of the smallest container that holds this many bits (at most 32).
+/// Returns the size of the smallest container that holds this many bits (at most 32).
 pub(super) fn container_bits(width: u16) -> u8 {
     match width {
         0..=8 => 8,
@@ -177,7 +177,7 @@ pub(super) fn container_bits(width: u16) -> u8 {
     }
 }
 
-/// Whether a field outside headers shares its containers with no other.
+/// Returns true if a field outside headers shares its containers with no other field.
 pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -> bool {
     let (data, d) = (&program.fields[field], &demands.fields[field]);
     d.used
@@ -188,8 +188,8 @@ pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -
         }
 }
 
-/// Cuts a field outside headers at the given bits, and the parts of more than `padded` bits as wire bytes would
-/// be: 4, 2, then 1 bytes from the most significant end. Lowest part first.
+/// Cuts a field outside headers at the given bits, and parts of more than `padded` bits like wire bytes: 4, 2, then 1
+/// bytes from the most significant end. Returns lowest bit and width of each part, the lowest part first.
 fn parts(width: u16, padded: u16, cuts: impl Iterator<Item = u16>) -> Vec<(u16, u16)> {
     let mut list = Vec::new();
     let mut lo = 0;
@@ -214,10 +214,10 @@ fn parts(width: u16, padded: u16, cuts: impl Iterator<Item = u16>) -> Vec<(u16, 
     list
 }
 
-/// Byte ranges of a header that are cut into containers one by one: a container never crosses a boundary.
+/// Returns the byte ranges of a header that are divided into containers separately: no container crosses a boundary.
 ///
-/// Boundaries are the ends of fields on byte boundaries and the demanded cuts; neighbours that the MAU never
-/// touches and that the same checksums sum are joined, to save containers.
+/// Boundaries are the ends of fields on byte boundaries and the demanded cuts. Neighbours that the MAU never uses and
+/// that the same checksums sum are joined, to save containers.
 fn runs(program: &Program, demands: &Demands, cuts: &Cuts, header: Header) -> Vec<(u32, u32)> {
     let mut joined: Vec<(u32, u32, Option<&[usize]>)> = Vec::new();
     let (mut from, mut bit) = (0, 0);

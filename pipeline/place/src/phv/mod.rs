@@ -1,47 +1,44 @@
-//! PHV allocation: a container for every field and validity bit that a program uses.
+//! PHV allocation: containers for every field and validity bit that a program uses.
 //!
 //! The allocator, queries on its result, an independent verifier of it, and its summary for reports.
 //!
-//! The rules (model: chip §2.1, §2.2, §6.1):
-//! 1. A container belongs to one gress; so do all containers of its gress group (T1: the first group of each
-//!    size is wired to ingress, the second to egress; a tagalong collection is a group).
-//! 2. The bytes of a header are covered in wire order, without gaps, by whole containers that hold nothing
-//!    else in a packet that has it (see rule 14); fields that do not end on a byte boundary share a container.
-//! 3. The operands of arithmetic, shifts and comparisons (which work on whole containers) own theirs, at bit
-//!    0: a header field must then have 8, 16 or 32 bits on a byte boundary, a metadata field at most 32 and is
-//!    padded. Sums and differences of 33 to 64 bits carry from a 32-bit container of even number to the next one of
-//!    its group (model: chip §2.3; the compiler's rule): a header field must then have 64 bits. Operands of bitwise
-//!    functions own theirs as well, unless one is a constant and the other the destination, and so do fields that the
-//!    deparser writes a checksum to.
-//! 4. An instruction reads only containers of its destination's MAU group, and so of its size: fields copied
-//!    to each other are cut alike. Constants, parameters and hash results come over the action data bus and
-//!    bind nothing.
-//! 5. One action has one instruction per container, with two sources at most, of which one may be the action
-//!    data bus; a partial write from a PHV source takes the destination as its second source. One PHV source
-//!    may be rotated by bits, two only by bytes.
-//! 6. What tables, gateways and hashes read is in normal or mocha containers; what any ALU reads or writes is
-//!    not in tagalong. Mocha (T2) can only be set as a whole from one source.
-//! 7. Bytes that only pass from parser to deparser go to tagalong (T1) or mocha (T2) if there is room.
-//! 8. Metadata fields share a container only if no packet has them written by different nodes. Headers cannot
-//!    avoid such conflicts; the table placer separates the nodes.
-//! 9. An intrinsic field has containers of its own, as the parser and the traffic manager see it.
-//! 10. Validity bits have containers of their own, at most `pov_bits` per gress. Two nodes may write bits of
-//!     one: an instruction sets or clears its bits under a mask, and the table placer keeps such nodes in
+//! Rules (model: chip §2.1, §2.2, §6.1):
+//! 1. A container belongs to one gress; so do all containers of its gress group (T1: the first group of each size is
+//!    wired to ingress, the second to egress; a tagalong collection is a group).
+//! 2. The bytes of a header are covered in wire order, without gaps, by whole containers. In a packet that has the
+//!    header, these hold nothing else (see rule 14). Fields that do not end on a byte boundary share a container.
+//! 3. Operands of arithmetic, shifts and comparisons, which work on whole containers, have separate containers and
+//!    begin at bit 0. A header field must then have 8, 16 or 32 bits on a byte boundary; a metadata field has at most
+//!    32 bits and is padded. Sums and differences of 33 to 64 bits carry from a 32-bit container of even number to
+//!    the next one of its group (model: chip §2.3; the compiler's rule); a header field must then have 64 bits.
+//!    Operands of bitwise functions have separate containers as well, unless one is a constant and the other the
+//!    destination. So do fields to which the deparser writes a checksum.
+//! 4. An instruction reads only containers of its destination's MAU group, which have one size: fields that are
+//!    copied to each other are cut alike. Constants, parameters and hash results come over the action data bus and
+//!    bind no group.
+//! 5. An action has one instruction per container, with at most two sources, of which one may be the action data bus.
+//!    A partial write from a PHV source takes the destination as its second source. One PHV source may be rotated by
+//!    bits, two only by bytes.
+//! 6. Variables that tables, gateways and hashes read are in normal or mocha containers; variables that an ALU reads
+//!    or writes are not in tagalong containers. Mocha containers (T2) can only be set as a whole from one source.
+//! 7. Bytes that only pass from parser to deparser go to tagalong (T1) or mocha containers (T2) if there is room.
+//! 8. Metadata fields share a container only if no packet runs two nodes that write them. Headers cannot avoid such
+//!    conflicts; the table placer separates the nodes.
+//! 9. An intrinsic field has separate containers, in the layout of the parser and the traffic manager.
+//! 10. Validity bits have separate containers, with at most `pov_bits` bits per gress. Two nodes may write bits of
+//!     one container: an instruction sets or clears its bits under a mask, and the table placer keeps such nodes in
 //!     different stages (container conflict).
-//! 11. When containers run out, metadata fields take turns in one (`overlay`): bits are shared only if each read
-//!     sees what the same field wrote last. It costs freedom of order, so an allocation without turns is preferred.
-//! 12. What the parser copies from packet bytes, beside a header's extraction, has a container of its own and
-//!     starts and ends on a byte boundary.
+//! 11. If containers run out, metadata fields take turns in one (`overlay`): bits are shared only if each read sees
+//!     the last value of the same field. Shared bits add dependencies, so an allocation without turns is preferred.
+//! 12. A field to which the parser copies packet bytes, other than by extracting its header, has a separate container
+//!     and starts and ends on a byte boundary.
+//! 13. Dark containers (T2) hold metadata that only actions copy, in and out as a whole, and that is written before
+//!     every read: they do not have the value zero with which other metadata starts.
+//! 14. If containers run out, headers of which no packet has two share them (`headers`): no path through the parser
+//!     extracts both, no action makes them valid, and every reader of a field knows that its header is valid.
 //!
-//! 13. Dark containers (T2) hold metadata that actions alone copy in and out as a whole, and that is written before every
-//!     read: nothing gives them the value zero that other metadata starts with.
-//!
-//!     Metadata that a stateful ALU must take as bytes stands alone as well.
-//!
-//! 14. When containers run out, headers of which no packet has two share them (`headers`): no way through the parser
-//!     extracts both, no action makes them valid, and whoever looks at a field knows that its header is valid.
-//!
-//! Gateways that compare two fields want them at equal bits of a byte; that is not considered here.
+//! Metadata that a stateful ALU must take as bytes has separate containers, too. Not considered: a gateway that
+//! compares two fields could use byte pairs if both fields were at equal bits of a byte.
 
 mod cuts;
 mod demand;
@@ -105,7 +102,7 @@ pub fn allocate(
     let fits = |layout: &Layout, turns: bool| {
         contain(program, chip, options, cfgs, &demands, layout.clone(), (&lives, turns))
     };
-    // What shares least is preferred.
+    // The layout that shares the fewest bits is preferred.
     let mut found = match fits(&layout, false) {
         Ok(allocation) => return checked(program, chip, cfgs, allocation),
         Err(short) => short,
@@ -132,8 +129,8 @@ pub fn allocate(
     Err(found)
 }
 
-/// Containers for a layout of headers and of fields that stand alone, and for what is packed; with `turns`, fields with a
-/// life are packed to take turns.
+/// Packs small fields, and assigns containers to all pieces. With `turns`, packed fields whose live ranges are
+/// disjoint share bits.
 fn contain(
     program: &Program,
     chip: &ChipSpec,
@@ -163,7 +160,7 @@ fn checked(
     if found.is_empty() { Ok(allocation) } else { Err(found) }
 }
 
-/// The layout with containers for pieces.
+/// Returns the allocation of a layout whose pieces have these containers.
 fn fill(layout: &Layout, places: &[Option<Container>]) -> PhvAllocation {
     let slices = |segs: &Vec<layout::Seg>| {
         let slice = |s: &layout::Seg| {

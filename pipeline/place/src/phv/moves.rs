@@ -1,18 +1,18 @@
-//! What actions do to the PHV, bit by bit: every write of a field with the source of each bit.
+//! Writes of PHV fields by actions, with the source of every bit.
 
 use sluice_asic::alu::{AluClass, AluOp};
 use sluice_ir::cfg::Cfg;
 use sluice_ir::{Action, Expr, Field, Loc, MeterAccess, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
-/// Where a bit comes from.
+/// Source of a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
     /// This field, from this bit on.
     Field(Field, u16),
     /// The action data bus: a constant or an action parameter.
     Data,
-    /// The action data bus: a result of a hash or of a stateful ALU.
+    /// The action data bus: a result of a hash, a meter ALU or a random number generator.
     Hash,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Move {
     pub(super) source: Source,
 }
 
-/// Which part of its containers a write touches.
+/// Effect of a write on the containers of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// Bits are copied; other bits of the container can stay.
@@ -50,7 +50,8 @@ pub(super) struct Write {
 }
 
 impl Write {
-    /// The fields that it reads, with the bits of source and destination that correspond.
+    /// Returns the fields that it reads, each with its first bit that is read and the corresponding bits of the
+    /// destination.
     pub(super) fn sources(&self) -> impl Iterator<Item = (Field, u16, Move)> {
         self.moves.iter().filter_map(|m| match m.source {
             Source::Field(f, lo) => Some((f, lo, *m)),
@@ -59,8 +60,8 @@ impl Write {
     }
 }
 
-/// Every write of the actions that a gress can run, by action, then in program order. A write that a later
-/// one of the same action replaces is left out.
+/// Returns every write of the actions that a gress can run, by action, then in program order. A write that a later
+/// write of the same action replaces is left out.
 pub(super) fn writes(program: &Program, cfg: &Cfg) -> Vec<Write> {
     let actions: BTreeSet<Action> = cfg.nodes.keys().flat_map(|n| cfg.actions(program, n)).collect();
     let mut list: Vec<Write> = Vec::new();
@@ -106,7 +107,7 @@ pub(super) fn writes(program: &Program, cfg: &Cfg) -> Vec<Write> {
     list
 }
 
-/// The bits of a value and where they come from; the operands of an operation follow each other.
+/// Returns the bits of a value with their sources; the moves of several operands follow each other.
 fn trace(program: &Program, value: &Expr) -> Vec<Move> {
     let all = |source| vec![Move { lo: 0, width: value.width(program), source }];
     match value {
@@ -151,7 +152,7 @@ fn shape(dst: Field, value: &Expr) -> Shape {
     match value {
         Expr::Const(..) | Expr::Param(..) | Expr::Field(_) => Shape::Copy,
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => match shape(dst, inner) {
-            // The operation's result is cut or widened: the destination takes part with whole containers.
+            // The result is cut or widened, so the instruction works on whole containers.
             Shape::Merge => Shape::Lanes,
             other => other,
         },
@@ -165,7 +166,7 @@ fn shape(dst: Field, value: &Expr) -> Shape {
     }
 }
 
-/// Whether a constant operand can be chosen so that the bits beside `dst` stay as they are.
+/// Returns true if a constant operand can be chosen so that the other bits of the container stay as they are.
 fn keeps_neighbours(op: AluOp, dst: Field, a: &Expr, b: &Expr) -> bool {
     let own = |e: &Expr| *e == Expr::Field(dst);
     let data = |e: &Expr| matches!(e, Expr::Const(..) | Expr::Param(..));

@@ -1,4 +1,4 @@
-//! What to say when containers run out.
+//! Findings for containers that run out.
 
 use super::fit::{Bins, Want};
 use super::layout::{Layout, PieceHome};
@@ -8,7 +8,7 @@ use sluice_ir::verify::Diag;
 use sluice_ir::{Loc, Program};
 use std::collections::BTreeMap;
 
-/// One finding per gress and container size that is short.
+/// Returns one finding for each gress and container size with too few containers.
 pub(super) fn check(
     program: &Program,
     bins: &Bins,
@@ -49,7 +49,7 @@ fn report(
         let (have, could) =
             (bins.reachable(gress, bits, kind), needed.iter().filter(|&&p| wants[p].kinds.contains(&kind)));
         let could = could.count();
-        // Hardly anything can be in a dark one: the others are what is short.
+        // Dark containers suit few pieces, so they are named only if some piece could use them.
         if have > 0 && (kind != ContainerKind::Dark || could > 0) {
             available.push(format!("{have} {word} ({could} could use them)"));
         }
@@ -82,7 +82,7 @@ fn report(
     Diag::error(at, text).help(help)
 }
 
-/// Who takes a piece, in a report.
+/// Returns the consumer of a piece for a report, and its source location.
 fn consumer(program: &Program, home: PieceHome) -> (String, Loc) {
     match home {
         PieceHome::Header(h, _) => (format!("header `{}`", program.headers[h].name), program.headers[h].loc),

@@ -1,8 +1,8 @@
 //! Assigns metadata fields with disjoint live ranges to the same containers.
 //!
-//! Live ranges follow program order, and the dependencies from the shared bits keep the table placer to that order. A field
-//! in the container of an earlier field cannot rely on the zero with which metadata starts, so it must be written as a
-//! whole before every read.
+//! Live ranges follow program order, and the dependencies from the shared bits keep the table placer to that order. A
+//! field in the container of an earlier field cannot rely on the zero with which metadata starts, so it must be
+//! written as a whole before every read.
 
 use super::demand::Demands;
 use super::layout::{Layout, Seg, stands_alone};
@@ -63,7 +63,8 @@ pub(super) fn lives(program: &Program, cfgs: &[Cfg; 2]) -> Lives {
 /// Assigns metadata fields to the containers of earlier fields whose use has ended (linear scan by first write). Only
 /// fields that share no container take part. If several hosts are free, the one used last is chosen.
 pub(super) fn turns(program: &Program, demands: &Demands, layout: &Layout, lives: &Lives) -> Vec<Turn> {
-    // Two containers with a carry between them are neighbours, which those of another field need not be.
+    // A number with a carry has two neighbouring containers, and the containers of another field need not be
+    // neighbours.
     let alone = |l: &&Life| {
         stands_alone(program, demands, l.field)
             && !demands.fields[l.field].copied
@@ -102,8 +103,8 @@ fn leaves(program: &Program, field: Field) -> bool {
     })
 }
 
-/// Returns true if two fields have the same parts in containers of the same size; numbers must fill theirs, otherwise the
-/// padding would not be zero.
+/// Returns true if two fields have the same parts in containers of the same size; numbers must fill theirs, otherwise
+/// the padding would not be zero.
 fn alike(demands: &Demands, layout: &Layout, a: Field, b: Field) -> bool {
     let shape = |f: Field| {
         layout.segs[f].iter().map(|s| (s.lo, s.width, s.at, layout.pieces[s.piece].bits)).collect::<Vec<_>>()

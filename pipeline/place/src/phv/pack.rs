@@ -64,7 +64,8 @@ fn fields(
         |f: Field, m: &Member| packed && compatible(cfg, &demands.fields[m.field], &demands.fields[f]);
     for f in list {
         let width = program.fields[f].width as u8;
-        // Behind one that has ended, if the others in the container do not mind.
+        // The bits of a field whose use has ended are free for this one, if it may share the container with the other
+        // fields.
         let ended = |m: &Member| {
             m.last
                 && u16::from(width) == program.fields[m.field].width
@@ -101,8 +102,8 @@ impl Pack {
     }
 }
 
-/// Returns true if two fields may share a container: no packet runs two nodes that write it, and no action writes one of
-/// them from a hash result and the other too, which would take two words of the action data bus.
+/// Returns true if two fields may share a container: no packet runs two nodes that write it, and no action writes one
+/// of them from a hash result and the other too, which would take two words of the action data bus.
 fn compatible(cfg: &Cfg, a: &Demand, b: &Demand) -> bool {
     let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || cfg.exclusive(*n, *m)));
     let by_actions =
@@ -110,12 +111,12 @@ fn compatible(cfg: &Cfg, a: &Demand, b: &Demand) -> bool {
     by_nodes && by_actions
 }
 
-/// Packs validity bits in order of declaration, into containers in which the parser can set any bit by a constant: 16-bit
-/// ones if 16-bit extractors take any constant, else 8-bit ones (model: chip §6.1).
+/// Packs validity bits in order of declaration, into containers in which the parser can set any bit by a constant:
+/// 16-bit ones if 16-bit extractors take any constant, else 8-bit ones (model: chip §6.1).
 fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress, layout: &mut Layout) {
     let bits = if chip.parser.constant_bits_16 >= 16 { 16 } else { 8 };
-    // The validity bits of a stack that is moved are a run in a container of their own: one instruction rotates
-    // them all and fills the end with zeros.
+    // The validity bits of a stack that is moved are neighbours in a separate container, so that one instruction
+    // rotates them all and fills the end with zeros.
     let moved = moved_stacks(program, gress);
     for stack in &moved {
         let used = program.stacks[*stack].headers.iter().filter(|h| demands.valid[**h]).copied();

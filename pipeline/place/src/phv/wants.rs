@@ -143,13 +143,14 @@ fn kinds(
     };
     match held[p].as_slice() {
         _ if !moved_whole => vec![Normal],
-        // Where nothing else can go, so that the others are left for those who need them.
+        // Dark containers suit few fields, so they come first: the other kinds stay free for fields that need them.
         [(f, _)] if !header && unseen(*f) => vec![Dark, Normal, Mocha],
         _ => vec![Normal, Mocha],
     }
 }
 
-/// Returns true if bits `lo..lo + width` of the destination's field fill `seg` from one whole source of the same layout.
+/// Returns true if bits `lo..lo + width` of the destination's field fill `seg` from one whole source of the same
+/// layout.
 fn whole_source(
     layout: &Layout,
     held: &[Vec<(Field, Seg)>],

@@ -81,7 +81,7 @@ const METERS: [(&str, &str, &str, &str); 2] = [
     ),
     (
         "meter.time",
-        "Meters see the entry stamp in whole ns as cycles; packets are charged when they enter.",
+        "Meters read the entry timestamp, in whole ns, as cycles; packets are charged when they enter.",
         "ns of entry",
         "the chip charges at the packet's end, whose cycle is not in the sources (model: chip §5, §12)",
     ),

@@ -1,7 +1,7 @@
-//! Data of a resource report: what a placed program uses, what limits it, and its latency.
+//! Data of a resource report: the units that a placed program uses, the resources that limit it, and its latency.
 //!
-//! All numbers come from the units of a placement alone, so a report shows what was placed and not what was requested. The
-//! crate `sluice-report` formats the data as text, JSON and HTML.
+//! All numbers come from the units of a placement alone, so a report shows what was placed and not what was
+//! requested. The crate `sluice-report` formats the data as text, JSON and HTML.
 
 mod arrays;
 mod assumptions;

@@ -56,7 +56,7 @@ fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// Colours of one row: one gress, different containers.
+/// Checks that the words of one row are of one gress and write different containers.
 fn rows(check: &mut Check<'_>) {
     let mut rows: BTreeMap<(u8, u16), Vec<(Owner, Action)>> = BTreeMap::new();
     for used in check.placement.units.iter().filter(|u| u.unit.column == Column::Vliw) {
@@ -95,7 +95,7 @@ fn outputs(check: &mut Check<'_>, owner: Owner, part: Part) {
             }
         }
         let actions = check.cfg(owner.gress).actions(check.program, owner.node);
-        // A set under a mask takes value and mask.
+        // A set under a mask takes an output for the value and one for the mask.
         let fed = |a: &Action| {
             let (fed, pairs) = (fed(check, *a), pairs(check, *a));
             fed.iter().chain(&pairs).filter(|&&c| check.view.width(c) == size * 8).count()
@@ -105,12 +105,12 @@ fn outputs(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// The fields that take a register's output words.
+/// Returns the fields that take a register's output words.
 fn taken(access: &RegisterAccess) -> Vec<Var> {
     access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect()
 }
 
-/// Containers that take a parameter, or a result of a hash or of a stateful ALU.
+/// Returns the containers that take a parameter, or a result of a hash, a meter ALU or a random number generator.
 fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     let body = &check.program.actions[action].body;
     let vars: Vec<Var> = body
@@ -129,7 +129,7 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     check.view.containers(&vars)
 }
 
-/// Containers that are set under a mask.
+/// Returns the containers that are set under a mask.
 fn pairs(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     let masked = |kind: &PrimitiveKind| match kind {
         PrimitiveKind::SetMasked(f, ..) => Some(Var::Field(*f)),

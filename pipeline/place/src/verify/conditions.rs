@@ -1,7 +1,8 @@
-//! Rule 1, conditions: every table and action runs when the program says so, whatever gateways decide it.
+//! Rule 1, conditions: every table and action runs if and only if the program says so, whichever gateways decide it.
 //!
-//! A path is taken apart into the conditions that must hold and those that must not; both flows must come to the same,
-//! and nothing may have changed what a condition reads between where the program looks and where the gateway does.
+//! The path to a node is split into conditions that must hold and conditions that must not. The control flow of the
+//! program and the placed one must give the same conditions, and no node may write a variable of a condition between
+//! the place where the program tests it and the place where the gateway does.
 
 use super::Check;
 use sluice_asic::gress::Gress;
@@ -9,21 +10,21 @@ use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome, Var};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Cond, Loc};
 
-/// What must hold for a node to run.
+/// Requirement for a node to run.
 #[derive(Clone, Debug, PartialEq)]
 enum Fact {
-    /// A condition, or its contrary.
+    /// A condition, and the result that it must have.
     Cond(Cond, bool),
-    /// A table, by its place among tables and actions, came out so.
+    /// A table, by its index among tables and actions, and the outcome that it must have.
     Table(usize, Outcome),
 }
 
-/// The tables and actions of a flow.
+/// Returns the tables and actions of a control-flow graph.
 fn leaves(cfg: &Cfg) -> Vec<Node> {
     cfg.nodes.keys().filter(|n| !matches!(cfg.nodes[*n].kind, NodeKind::Gateway(_))).collect()
 }
 
-/// Facts for a node, each with the number of tables and actions before the place where it is decided.
+/// Returns the facts for a node, each with the number of tables and actions before the place where it is decided.
 fn facts(cfg: &Cfg, leaves: &[Node], node: Node) -> Vec<(Fact, usize)> {
     let mut list = Vec::new();
     for (decider, outcome) in cfg.outcomes(cfg.nodes[node].pred) {
@@ -47,7 +48,7 @@ fn apart(cond: &Cond, holds: bool, before: usize, list: &mut Vec<(Fact, usize)>)
     }
 }
 
-/// Whether the placed flow of a gress does what the program's does.
+/// Checks that the placed control flow of a gress runs the same nodes under the same conditions as the program's.
 pub(super) fn check(check: &mut Check<'_>, gress: Gress) {
     let (program, placed) = (Cfg::of(check.program, gress), &check.placement.gress(gress).cfg);
     if let Some(what) = difference(check, &program, placed) {
@@ -77,12 +78,12 @@ fn difference(check: &Check<'_>, program: &Cfg, placed: &Cfg) -> Option<String> 
                 .iter()
                 .any(|(x, from)| x == fact && unchanged(check, program, &wanted, w, (*from, *at), fact))
         };
-        (!given.iter().all(kept)).then(|| format!("a condition of `{}` is looked at too late", name()))
+        (!given.iter().all(kept)).then(|| format!("a condition of `{}` is tested too late", name()))
     })
 }
 
-/// Whether no table or action from `from` on and before `to`, that a packet which runs `node` can run, writes what
-/// the fact is about.
+/// Returns true if no table or action from `from` on and before `to` that a packet can run together with `node`
+/// writes a variable of the fact.
 fn unchanged(
     check: &Check<'_>,
     cfg: &Cfg,

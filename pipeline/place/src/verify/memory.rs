@@ -35,13 +35,13 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
 }
 
-/// Bits of parameters of the widest action: what an entry holds at least.
+/// Returns the parameter bits of the widest action, the least that an entry holds.
 fn widest_params(check: &Check<'_>, owner: Owner) -> u32 {
     let actions = check.cfg(owner.gress).actions(check.program, owner.node);
     actions.iter().map(|&a| param_bits(check.program, a)).max().unwrap_or(0)
 }
 
-/// Overhead that an entry has at least: its action, and its parameters where no action-data RAM has them.
+/// Returns the least overhead bits of an entry: its action, and its parameters unless they are in action-data RAM.
 fn least_overhead(check: &Check<'_>, owner: Owner, stage: u8, table: Table) -> u32 {
     let data = &check.program.tables[table];
     let actions = data.actions.len().max(1) as u32;
@@ -57,14 +57,14 @@ fn key_bits(check: &Check<'_>, table: Table) -> u32 {
     fields.iter().map(|&f| u32::from(program.fields[f].width)).sum()
 }
 
-/// Bits that ranges take beyond their fields' own: as many again.
+/// Returns the TCAM bits that ranges take in addition to the bits of their fields: the same number again.
 fn range_bits(check: &Check<'_>, table: Table) -> u64 {
     let program = check.program;
     let ranges = program.tables[table].keys.iter().filter(|k| k.kind == MatchKind::Range);
     ranges.map(|k| u64::from(program.fields[k.field].width)).sum()
 }
 
-/// Ways: RAMs per way and word, from their purposes.
+/// Checks the ways of an exact match; the purposes of the RAMs give way and word.
 fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
     for used in check.units_for(owner, part.stage, Column::Sram, "match way") {
@@ -107,7 +107,7 @@ fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     hash_bits(check, owner, part, &sizes);
 }
 
-/// An index slice for each of the first four ways of a group, and select bits for every way.
+/// Checks that there is an index slice for each of the first four ways of a group, and select bits for every way.
 fn hash_bits(check: &mut Check<'_>, owner: Owner, part: Part, sizes: &[u32]) {
     let slices = check.mau.hash_index_slices * check.mau.hash_index_bits;
     let (mut index, mut select) = (0, 0);
@@ -120,7 +120,8 @@ fn hash_bits(check: &mut Check<'_>, owner: Owner, part: Part, sizes: &[u32]) {
     check.at_least(owner, part.stage, "select hash bits", select, u64::from(needed));
 }
 
-/// The TCAM of an algorithmic table: a row per subtree, its indirection, and the way of the partition's number.
+/// Checks the TCAM of an algorithmic table: a row per subtree, its indirection, and an output for the partition's
+/// number.
 fn classifier(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let Some(Algorithmic::Alpm { partitions, subtrees }) = check.program.tables[table].algorithmic else {
         return;
@@ -142,7 +143,7 @@ fn classifier(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     check.at_least(owner, part.stage, "outputs for the partition", found, 1);
 }
 
-/// The partitions of an algorithmic table: columns of equal RAMs, no more than one row cascades.
+/// Checks the partitions of an algorithmic table: columns of equal RAMs, at most as many as one row cascades.
 fn partitions(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let data = &check.program.tables[table];
     let (Some(Algorithmic::Alpm { partitions, .. }) | Some(Algorithmic::Atcam { partitions, .. })) =
@@ -191,9 +192,9 @@ fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
         at.len() == first.len() && first.iter().all(|&(row, col)| at.contains(&(row + word, col)))
     });
     if !chained {
-        check.report(owner, format!("TCAM words in stage {} do not stand in consecutive rows", part.stage));
+        check.report(owner, format!("TCAM words in stage {} are not in consecutive rows", part.stage));
     }
-    // A nibble compared by range stands as the set of its values, in a byte.
+    // A nibble that is compared by range is stored in a byte, as the set of its values.
     let bits = u64::from(key_bits(check, table)) + range_bits(check, table);
     let copies = range_bits(check, table).div_ceil(4);
     let bytes = check.units(owner, part.stage, Column::TernaryXbar).count() as u64;
@@ -266,17 +267,17 @@ fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
     synthetic(check, owner, part.stage, (Column::StatsAlu, "counter"), needed);
 }
 
-/// An array behind meter ALUs as rules see it.
+/// Array at meter ALUs, as the rules see it.
 struct Array {
     purpose: String,
     cells: u64,
     element_bits: u32,
-    /// It is a register: one ALU, whatever its size.
+    /// True for registers, which have one ALU at any size.
     one_alu: bool,
     coloured: bool,
 }
 
-/// ALUs of registers, meters, filters and WRED, and the RAMs behind them.
+/// Checks ALUs and RAMs of registers, meters, filters and WRED.
 fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
     let cells = |home: CounterHome| match home {
@@ -325,7 +326,7 @@ fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// Data RAMs, spare banks and map RAMs behind the ALUs of one kind.
+/// Checks data RAMs, spare banks and map RAMs of the ALUs of one kind.
 fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Column, &str), needed: u64) {
     let homes: Vec<u16> = check.units_for(owner, stage, alu, purpose).map(|u| u.unit.row).collect();
     let legal = if alu == Column::MeterAlu { &check.mau.meter_alu_rows } else { &check.mau.stats_alu_rows };
@@ -366,7 +367,7 @@ fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Co
     }
 }
 
-/// Rows that the memory behind one ALU may span (model: chip §1.3, §4.5).
+/// Returns the number of rows that the memory of one ALU may span (model: chip §1.3, §4.5).
 fn reach(check: &Check<'_>, alu: Column) -> u16 {
     let mau = check.mau;
     let rows = match (check.placement.chip.features.memory_core_split, alu) {

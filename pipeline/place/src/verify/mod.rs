@@ -1,35 +1,35 @@
-//! The check of a finished placement, from its coordinates and the program's effects alone.
-//!
-//! Rules.
+//! Check of a finished placement, from its coordinates and the program's effects alone.
 //!
 //! Rules:
-//! 1. Shape: tables and actions are those of the program's flow and run under its conditions; each node has parts, in stages of the chip, in rising order;
-//!    parts together hold the table's size; a pin is kept.
-//! 2. Units: coordinates exist; the list is sorted and names a unit once per owner; an owner has a part in
-//!    the unit's stage.
-//! 3. Sharing: a unit has one owner, except crossbar bytes (same container byte), search buses (same crossbar
-//!    and hash group), the logical id of a gateway and its table, what belongs to a profile, counter, register or meter
-//!    that all owners use, and bits of one computation on their way to hash distribution.
-//! 4. Memories: match words, ternary indirection, action data, counters and selectors have the RAMs that
-//!    their entries need; way sizes are powers of two; TCAM words stand in consecutive rows; counters and
-//!    selectors have a map RAM beside every SRAM, a spare bank per ALU, and reach no further than its rows.
-//! 5. Paths: every byte that a node reads is on a crossbar, in its lane; a condition's bytes are in one group
-//!    and its search bus carries that group; every match row has a search bus, every indirection row a
-//!    result bus; hashes have their bits and distribution slices.
+//! 1. Shape: tables and actions are those of the program's control flow and run under its conditions; each node has
+//!    parts, in stages of the chip, in rising order; parts together hold the table's size; a pin is kept.
+//! 2. Units: coordinates exist; the list is sorted and names a unit once per owner; an owner has a part in the unit's
+//!    stage.
+//! 3. Sharing: a unit has one owner, except crossbar bytes (same container byte), search buses (same crossbar and
+//!    hash group), the logical id of a gateway and its table, units of a profile, counter, register or meter that all
+//!    owners use, and hash and hash distribution bits of a computation that all owners make.
+//! 4. Memories: match words, ternary indirection, action data, counters and selectors have the RAMs that their
+//!    entries need; way sizes are powers of two; TCAM words are in consecutive rows; counters and selectors have a
+//!    map RAM for every SRAM, a spare bank per ALU, and are within the rows that the ALU reaches.
+//! 5. Paths: every byte that a node reads is on a crossbar, in its lane; a condition's bytes are in one group and its
+//!    search bus carries that group; every match row has a search bus, every indirection row a result bus; hashes
+//!    have their bits and distribution slices.
 //! 6. Actions: every action that writes has an instruction word; words of one row are of one gress and write
-//!    different containers; outputs of the action bus own their bytes and are enough.
-//! 7. Order: match, action and output dependencies are stages apart; anti and control dependencies are in
-//!    the same stage with rising logical ids, or apart; nodes with container conflicts never share a stage.
-//! 8. Limits that no coordinate shows: ternary tables per stage.
-//! 9. Timing: a stage depends on the stages before it at least as its nodes do; cycles follow from that.
+//!    different containers; outputs of the action bus own their bytes, and there are enough of them.
+//! 7. Order: match, action and output dependencies are stages apart; anti and control dependencies are in the same
+//!    stage with rising logical ids, or apart; nodes with container conflicts never share a stage.
+//! 8. Limits that no coordinate shows: ternary tables and random bits per stage.
+//! 9. Timing: the dependency of a stage on the stages before it is at least as strong as its nodes require; cycles
+//!    follow from that.
 //! 10. PHV: see [`super::phv::verify`].
 //! 11. Parser: TCAM rows exist and have one owner; every state that can be reached has rows for each count of stack
-//!     elements before it; cycles are enough for the bytes moved past and matched and for the containers filled.
-//! 12. Deparser: dictionary entries are enough for the bytes emitted; entries, validity bits and checksum units are
-//!     not more than there are.
+//!     elements before it; there are enough cycles for the bytes moved past and matched and for the containers
+//!     filled.
+//! 12. Deparser: there are enough dictionary entries for the bytes emitted; entries, validity bits and checksum units
+//!     do not exceed those of the chip.
 //! 13. Next tables: see [`next_table`], and [`retest`] for conditions that are tested again.
-//! 14. Packet values come to meter ALUs as the crossbar bytes that they take, or by bits of one hash group that share no
-//!     byte with others: see [`operands`].
+//! 14. Packet values reach meter ALUs as crossbar bytes at the positions that the ALU takes, or as bits of one hash
+//!     group that share no byte with other bits: see [`operands`].
 
 mod actions;
 mod conditions;
@@ -57,7 +57,7 @@ use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Loc, Program, Table};
 
-/// Everything wrong with a placement; nothing if it obeys all rules.
+/// Returns everything that is wrong with a placement; empty if it obeys all rules.
 #[must_use]
 pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
     let mut check = Check {
@@ -67,7 +67,7 @@ pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
         view: PhvView::new(&placement.chip, &placement.phv),
         diags: Vec::new(),
     };
-    // The other rules index by what these establish.
+    // The other rules use parts as indices, which this rule checks.
     shape::check(&mut check);
     if !check.diags.is_empty() {
         return check.diags;
@@ -90,7 +90,7 @@ pub fn verify(program: &Program, placement: &Placement) -> Vec<Diag> {
     check.diags
 }
 
-/// Rule 12.
+/// Checks rule 12.
 fn deparser(check: &mut Check<'_>) {
     let spec = &check.placement.chip.deparser;
     for gress in Gress::ALL {
@@ -111,7 +111,7 @@ fn deparser(check: &mut Check<'_>) {
     }
 }
 
-/// What rules read, and where findings go.
+/// Inputs and findings of the rules.
 struct Check<'a> {
     program: &'a Program,
     placement: &'a Placement,
@@ -157,9 +157,9 @@ impl<'a> Check<'a> {
         self.cfg(owner.gress).nodes[owner.node].loc
     }
 
-    /// Units of a column that a part owns.
+    /// Returns the units of a column that a part owns.
     fn units(&self, owner: Owner, stage: u8, column: Column) -> impl Iterator<Item = &'a UnitUse> + use<'a> {
-        // Rule 2 has seen that units are sorted.
+        // Rule 2 checks that units are sorted.
         let units = &self.placement.units;
         let first = units.partition_point(|u| (u.unit.stage, u.unit.column) < (stage, column));
         let of_column =
@@ -167,7 +167,7 @@ impl<'a> Check<'a> {
         of_column.filter(move |u| u.owner == owner)
     }
 
-    /// Units of a column that a part owns for this purpose (its first words).
+    /// Returns the units of a column that a part owns and whose purpose starts with `purpose`.
     fn units_for<'p>(
         &self,
         owner: Owner,

@@ -1,9 +1,10 @@
 //! Rule 13: the outcome of a node reaches the nodes that run on it.
 //!
-//! Where tables have several successors, whatever crosses stages without a node that runs on it has a tag of its own, or
-//! the next-table pointer, or relays, or is found again by a gateway (see [`super::retest`]).
-//! Where they are a chain, the pointer to the next table is all that remembers an outcome: between a node and what runs
-//! on its outcome stand only nodes that run on that outcome as well, or never with it.
+//! If next tables are parallel, an outcome that crosses stages without a node that runs on it has a tag, the
+//! next-table pointer, relays, or a gateway that tests the condition again (see [`super::retest`]).
+//!
+//! If next tables are a chain, only the pointer to the next table remembers an outcome: between a node and the nodes
+//! that run on its outcome there are only nodes that run on that outcome as well, or never with it.
 
 use super::Check;
 use crate::data::Owner;
@@ -26,7 +27,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
 }
 
-/// Every stage and logical id has a code of its own beside the one that ends the pipe.
+/// Checks that every stage and logical id has a separate next-table code, different from the code that ends the pipe.
 fn codes(check: &mut Check<'_>) {
     let (mau, stages) = (check.mau, check.mau.stages);
     let id_bits = mau.logical_tables.max(1).next_power_of_two().trailing_zeros();
@@ -54,7 +55,7 @@ fn tags(check: &mut Check<'_>) {
                 if branches[..i].iter().any(|o| o.by == b.by && overlap(o, b)) {
                     check.report(
                         owner,
-                        format!("long branch on tag {tag}, which another one is on at that time"),
+                        format!("long branch on tag {tag}, which another branch uses at the same time"),
                     );
                 }
             }
@@ -84,27 +85,29 @@ fn tags(check: &mut Check<'_>) {
     }
 }
 
-/// The pointer is set by a node that knows the outcome when it is done, whatever part of it a packet meets, and by none
-/// that a packet with this outcome can run before the named table is reached.
+/// Returns a finding about a branch on the next-table pointer. The node that sets the pointer must know the outcome
+/// when it is done, whichever of its parts a packet meets. No other node that a packet with this outcome can run may
+/// set the pointer before the named table is reached.
 fn pointer(check: &Check<'_>, b: &LongBranch) -> Option<String> {
     let cfg = check.cfg(b.gress);
     let path = cfg.outcomes(cfg.nodes[b.to].pred);
     let parts = |node| &check.placed(Owner { gress: b.gress, node }).parts;
     let decided = path.last().filter(|(node, _)| *node == b.from);
-    // Who runs on all of the path knows it too.
+    // A node that runs on the whole path knows the outcome, too.
     let knows = decided.is_some() || cfg.outcomes(cfg.nodes[b.from].pred) == path;
     let whole = parts(b.from).len() == 1 || decided.is_some_and(|(_, o)| *o == Outcome::Miss);
     let source = parts(b.from).last().filter(|p| knows && whole && p.stage == b.from_stage);
     let target = parts(b.to).first().filter(|p| p.stage == b.to_stage);
     let (Some(source), Some(target)) = (source, target) else {
-        return Some("which nothing sets for it".to_owned());
+        return Some("which no node sets for it".to_owned());
     };
     if cfg.is_ghost(b.to) {
         return Some("which updates of queue depths do not have".to_owned());
     }
     let name = |node| check.name(Owner { gress: b.gress, node });
     let branches = &check.placement.long_branches;
-    // A gateway that tests again is part of the table to which it is attached, but runs for packets that do not run that.
+    // A gateway that tests again is part of the table to which it is attached, but runs for packets that do not run
+    // the table.
     let attached = |o: &&LongBranch| matches!(o.by, Carrier::Retest(r) if r.id.is_none()) && o.to == b.from;
     if branches.iter().filter(|o| o.gress == b.gress).any(|o| attached(&o)) {
         return Some(format!("which a gateway attached to `{}` sets as well", name(b.from)));
@@ -122,7 +125,7 @@ fn pointer(check: &Check<'_>, b: &LongBranch) -> Option<String> {
     others.next().map(|o| format!("which `{}` sets anew before", name(o.from)))
 }
 
-/// Every stage between has a table of the node's that hands the outcome on.
+/// Checks that the node has a relay in every stage between.
 fn relays(check: &mut Check<'_>, owner: Owner, branch: &LongBranch, ids: &[u8]) {
     let stages = branch.from_stage + 1..branch.to_stage;
     if stages.len() != ids.len() {
@@ -137,14 +140,16 @@ fn relays(check: &mut Check<'_>, owner: Owner, branch: &LongBranch, ids: &[u8]) 
     }
 }
 
-/// In one gress a tag may be used anew in the stage in which it ends; another gress must wait for the next.
+/// Returns true if two branches may not be on one tag. In one gress a tag is free in the stage in which a branch
+/// ends; the other gress must wait for the next stage.
 fn overlap(a: &LongBranch, b: &LongBranch) -> bool {
     let (first, second) = if a.from_stage <= b.from_stage { (a, b) } else { (b, a) };
     let free = first.to_stage + u8::from(a.gress != b.gress);
     second.from_stage < free
 }
 
-/// Stages left and reached by outcomes with a gap between them, and the node reached first there.
+/// Returns the gaps that outcomes have to cross: the first node after the gap, the stage before it and the stage
+/// after it.
 fn crossings(check: &Check<'_>, gress: Gress) -> Vec<(Node, u8, u8)> {
     let cfg = check.cfg(gress);
     let parts = |node| &check.placed(Owner { gress, node }).parts;
@@ -156,7 +161,7 @@ fn crossings(check: &Check<'_>, gress: Gress) -> Vec<(Node, u8, u8)> {
     for (pred, data) in cfg.preds.iter() {
         let Some((_, decider, outcome)) = data.of else { continue };
         let ends: Vec<u8> = parts(decider).iter().map(|p| p.stage).collect();
-        // A miss is known behind the last part, everything else behind any.
+        // A miss is known after the last part, any other outcome at the earliest after the first.
         let start = if outcome == Outcome::Miss { ends.last() } else { ends.first() };
         let Some(&start) = start else { continue };
         let inside: Vec<Node> = cfg.nodes.keys().filter(|n| cfg.nodes[*n].pred == pred).collect();
@@ -183,7 +188,7 @@ fn chain(check: &mut Check<'_>, gress: Gress) {
         for n in cfg.nodes.keys().filter(|n| *n != c && !cfg.exclusive(*n, c)) {
             let (Some((first, last)), Some((begin, end))) = (at(check, c), at(check, n)) else { continue };
             let theirs: Vec<Node> = cfg.outcomes(cfg.nodes[n].pred).into_iter().map(|(d, _)| d).collect();
-            // A table in parts must be passed as a whole by everything that runs with it.
+            // Only nodes that run on a table's outcome may be between its parts.
             let inside = first < begin && begin < last && !theirs.contains(&c);
             let between = deciders
                 .iter()
@@ -193,7 +198,7 @@ fn chain(check: &mut Check<'_>, gress: Gress) {
                 let name = check.name(Owner { gress, node: c });
                 check.report(
                     Owner { gress, node: n },
-                    format!("stands between `{name}` and the node on whose outcome that runs; next tables are a chain"),
+                    format!("is between `{name}` and a node on whose outcome `{name}` runs; next tables are a chain"),
                 );
             }
         }

@@ -1,6 +1,6 @@
-//! Rule 14: what comes to meter ALUs from the packet, as bytes of one crossbar group or as bits of one hash group.
+//! Rule 14: packet values reach meter ALUs as bytes of one crossbar group or as bits of one hash group.
 //!
-//! Looks for an order of the values that agrees with the coordinates; does not ask how the placer chose.
+//! The rule searches for an order of the values that agrees with the coordinates, independently of the placer's choice.
 
 use super::Check;
 use crate::bits::ByteRef;
@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A value that an ALU takes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Taken {
-    /// Bits of a field: the lowest, and how many.
+    /// Bits of a field: the lowest bit and the width.
     Bits(Field, u16, u16),
     Hash(Hash),
 }
 
-/// An array with such values.
+/// Array whose ALU takes packet values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Array {
     purpose: String,
@@ -28,7 +28,7 @@ struct Array {
     slots: usize,
 }
 
-/// A way in which values may have come: the crossbar or hash group, and the slot of each value.
+/// Possible way of the values to the ALU: kind of unit, crossbar or hash group, and the slot of each value.
 type Way = (Column, u16, Vec<u16>);
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -36,7 +36,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     for (owner, part) in check.parts() {
         for array in arrays(check, owner) {
             let found = found(check, owner, part, &array);
-            // Who shares an ALU shares the way.
+            // Nodes that share an ALU share the way.
             let common = match ways.remove(&(part.stage, array.clone())) {
                 None => found,
                 Some(before) => before.intersection(&found).cloned().collect(),
@@ -55,14 +55,14 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
 }
 
-/// Fields of which ALUs of a node take bits.
+/// Returns the fields of which ALUs of a node take bits.
 pub(super) fn fields_taken(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
     let arrays = arrays(check, owner);
     let field = |v: &Taken| if let Taken::Bits(f, ..) = v { Some(Var::Field(*f)) } else { None };
     arrays.iter().flat_map(|a| &a.values).filter_map(field).collect()
 }
 
-/// The arrays behind a node's ALUs that take values.
+/// Returns the arrays of a node whose ALUs take packet values.
 fn arrays(check: &Check<'_>, owner: Owner) -> BTreeSet<Array> {
     let program = check.program;
     let actions = check.cfg(owner.gress).actions(program, owner.node);
@@ -126,7 +126,7 @@ fn bits(check: &Check<'_>, e: &Expr) -> Option<Taken> {
     }
 }
 
-/// Every way that agrees with what the part owns.
+/// Returns every way that agrees with the units of the part.
 fn found(check: &Check<'_>, owner: Owner, part: Part, array: &Array) -> BTreeSet<Way> {
     let orders: Vec<Vec<u16>> = match (array.values.len(), array.slots) {
         (1, 1) => vec![vec![0]],
@@ -168,7 +168,8 @@ fn width(check: &Check<'_>, value: &Taken, most: u16) -> u16 {
     }
 }
 
-/// The group and the hash bits of an array's values, if they come by hash bits and by those of one group.
+/// Returns the group and the hash bits of an array's values; `None` if they do not come by hash bits. The bits are
+/// empty if they are in several groups.
 fn by_hash(check: &Check<'_>, owner: Owner, part: Part, array: &Array) -> Option<(u16, BTreeSet<u16>)> {
     let purpose = format!("{} operand", array.purpose);
     let units = check.units_for(owner, part.stage, Column::HashBit, &purpose);
@@ -178,13 +179,13 @@ fn by_hash(check: &Check<'_>, owner: Owner, part: Part, array: &Array) -> Option
     Some((group, if one { at.into_iter().map(|(_, bit)| bit).collect() } else { BTreeSet::new() }))
 }
 
-/// Whether every byte that hash bits of a value are computed from is on the exact crossbar, in its lane.
+/// Returns true if every byte from which hash bits of a value are computed is on the exact crossbar, in its lane.
 fn computed(check: &Check<'_>, owner: Owner, part: Part, value: &Taken) -> bool {
     let bytes: Vec<ByteRef> = match value {
         Taken::Bits(f, lo, width) => {
             check.view.bytes_of_bits(Var::Field(*f), *lo, *width).into_keys().collect()
         }
-        // The inputs of hashes are among what the node reads as a whole.
+        // Rule 5 checks the inputs of hashes.
         Taken::Hash(_) => Vec::new(),
     };
     let group_bytes = check.mau.exact_xbar_group_bytes as u16;
@@ -196,7 +197,7 @@ fn computed(check: &Check<'_>, owner: Owner, part: Part, value: &Taken) -> bool 
     })
 }
 
-/// Whether the bytes of these hash bits carry nothing else.
+/// Returns true if the bytes of these hash bits have no other bits in use.
 fn alone(check: &Check<'_>, stage: u8, group: u16, bits: &BTreeSet<u16>) -> bool {
     let bytes: BTreeSet<u16> = bits.iter().map(|b| b / 8).collect();
     check.placement.units.iter().all(|u| {
@@ -208,7 +209,7 @@ fn alone(check: &Check<'_>, stage: u8, group: u16, bits: &BTreeSet<u16>) -> bool
     })
 }
 
-/// The crossbar groups in which every byte of every value stands where the ALU takes it.
+/// Returns the crossbar groups in which every byte of every value is at the position at which the ALU takes it.
 fn by_bytes(check: &Check<'_>, owner: Owner, part: Part, array: &Array, order: &[u16]) -> Vec<u16> {
     let own: BTreeSet<(u16, u16, &str)> = check
         .units(owner, part.stage, Column::ExactXbar)
@@ -232,7 +233,8 @@ fn by_bytes(check: &Check<'_>, owner: Owner, part: Part, array: &Array, order: &
         .collect()
 }
 
-/// Where the bytes of a value must be in their group; nothing if a byte holds anything else or does not begin with it.
+/// Returns the positions of a value's bytes in their group; `None` if a byte holds anything else, or if the value
+/// does not begin at bit 0 of its first byte.
 fn bytes(check: &Check<'_>, value: &Taken, step: u16, slot: u16) -> Option<Vec<(u16, ByteRef)>> {
     let Taken::Bits(field, lo, _) = value else { return None };
     let first = check.mau.alu_operand_byte as u16 + slot * (step / 8).max(1);
@@ -249,7 +251,7 @@ fn bytes(check: &Check<'_>, value: &Taken, step: u16, slot: u16) -> Option<Vec<(
         .collect()
 }
 
-/// Whether anything is ever in this bit of a byte.
+/// Returns true if any variable is ever in this bit of a byte.
 fn holds(check: &Check<'_>, byte: ByteRef, bit: u16) -> bool {
     let at = u16::from(byte.lane) * 8 + bit;
     let alloc = &check.placement.phv;
@@ -261,7 +263,7 @@ fn holds(check: &Check<'_>, byte: ByteRef, bit: u16) -> bool {
     field || validity.into_iter().any(|p| p.container == byte.container && u16::from(p.bit) == at)
 }
 
-/// The input of a selector: the lowest bits of one hash group, their bytes to themselves.
+/// Checks the input of a selector: the lowest bits of one hash group, with no other bits in their bytes.
 fn selector(check: &mut Check<'_>, owner: Owner, part: Part) {
     let units = check.units_for(owner, part.stage, Column::HashBit, "selector");
     let at: BTreeSet<(u16, u16)> =

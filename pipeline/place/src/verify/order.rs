@@ -1,4 +1,4 @@
-//! Rule 7: dependencies, from stages, logical ids and effects; fields at the same bits count as one variable.
+//! Rule 7: dependencies, from stages, logical ids and effects. Fields at the same bits count as one variable.
 
 use super::Check;
 use crate::data::Owner;
@@ -21,7 +21,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
 }
 
-/// A node's effects; a field that has bits where another is written is written too.
+/// Returns a node's effects. A field that shares bits with a written field counts as written.
 fn with_aliases(check: &Check<'_>, gress: Gress, node: Node) -> Effects {
     let mut effects = check.cfg(gress).effects(check.program, node);
     let bytes = check.view.bytes(effects.writes.iter().copied());
@@ -61,7 +61,7 @@ fn pair(check: &mut Check<'_>, gress: Gress, (a, ea): (Node, &Effects), (b, eb):
     let anti = meets(&ea.match_reads, &eb.writes).or_else(|| meets(&ea.action_reads, &eb.writes)).is_some();
     if controls || anti {
         let (at_a, at_b) = ((last.stage, last.logical_id), (first.stage, first.logical_id));
-        // Rule 3 has seen that only a gateway and its own table share an id; the gateway comes first.
+        // Rule 3 ensures that only a gateway and its own table share an id; the gateway comes first.
         let attached = at_a == at_b && matches!(check.kind(oa), NodeKind::Gateway(_));
         if at_b <= at_a && !attached {
             let why = if controls { "runs on its outcome" } else { "overwrites what it reads" };

@@ -1,4 +1,4 @@
-//! Rule 11: parser rows, and what the states' cycles must at least be.
+//! Rule 11: parser rows, and lower bounds of the states' cycles.
 
 use super::Check;
 use crate::data::PlacedState;
@@ -25,7 +25,7 @@ fn diag(check: &Check<'_>, state: ParserState, text: impl std::fmt::Display) -> 
     Diag::error(loc, format!("placement of parser state `{name}`: {text}"))
 }
 
-/// Rows exist and have one owner.
+/// Checks that rows exist and have one owner.
 fn rows(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
     let parser = &check.placement.gress(gress).parser;
     let limit = check.placement.chip.parser.tcam_rows;
@@ -45,8 +45,8 @@ fn rows(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
     found
 }
 
-/// Every state has a copy for each count of stack elements that it may find. Arms that test the counter are not
-/// followed: whether they can be taken depends on how often.
+/// Checks that every state has a copy for each count of stack elements that it may find. Arms that test the counter
+/// are not followed, because whether they are taken depends on the number of repetitions.
 fn copies(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
     let program = check.program;
     let held: BTreeSet<(ParserState, Vec<u8>)> =
@@ -65,7 +65,7 @@ fn copies(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
         let data = &program.states[state];
         let Some(after) = after(check, state, &before) else { continue };
         let tests: Vec<bool> = data.select.iter().map(|k| is_test(*k)).collect();
-        // Behind an arm that takes everything nothing is reached.
+        // Arms after one that matches everything are never taken.
         let takes_all = data.arms.iter().position(|a| a.values.iter().all(|(_, mask)| *mask == 0));
         for arm in data.arms.iter().take(takes_all.map_or(data.arms.len(), |n| n + 1)) {
             let free = arm.values.iter().zip(&tests).all(|((_, mask), test)| !test || *mask == 0);
@@ -84,12 +84,12 @@ fn is_test(key: SelectKey) -> bool {
     matches!(key, SelectKey::CounterIsZero | SelectKey::CounterIsNegative)
 }
 
-/// Stack elements extracted behind a state; `None` if it has no room for one.
+/// Returns the counts of stack elements after a state; `None` if a stack has no room for one.
 fn after(check: &Check<'_>, state: ParserState, before: &[u8]) -> Option<Vec<u8>> {
     extracted(check, state, before).map(|(_, counts)| counts)
 }
 
-/// The headers that a state extracts, and the counts of stack elements after it.
+/// Returns the headers that a state extracts, and the counts of stack elements after it; `None` if a stack is full.
 fn extracted(check: &Check<'_>, state: ParserState, before: &[u8]) -> Option<(Vec<Header>, Vec<u8>)> {
     let program = check.program;
     let (mut headers, mut counts) = (Vec::new(), before.to_vec());
@@ -110,7 +110,7 @@ fn extracted(check: &Check<'_>, state: ParserState, before: &[u8]) -> Option<(Ve
     Some((headers, counts))
 }
 
-/// The least that a state can take.
+/// Checks a copy of a state against lower bounds of its cycles and rows.
 fn state(check: &Check<'_>, gress: Gress, placed: &PlacedState) -> Vec<Diag> {
     let (program, spec) = (check.program, &check.placement.chip.parser);
     let mut found = Vec::new();
@@ -122,7 +122,7 @@ fn state(check: &Check<'_>, gress: Gress, placed: &PlacedState) -> Vec<Diag> {
             found.push(diag(check, placed.state, text));
         }
     };
-    // A copy without room for what it extracts ends there.
+    // A copy whose stack has no room for an element ends at that point.
     let headers = extracted(check, placed.state, &placed.extracted).map(|(headers, _)| headers);
     for (i, what) in ["8-bit extractors", "16-bit extractors", "32-bit extractors"].into_iter().enumerate() {
         let (needed, have) = (
@@ -153,7 +153,8 @@ fn state(check: &Check<'_>, gress: Gress, placed: &PlacedState) -> Vec<Diag> {
     found
 }
 
-/// Extractors that the headers' containers take, by size; an odd number of 8-bit ones shares nothing.
+/// Returns the number of extractors that the headers' containers take, by size. If all extractors have 16 bits, an
+/// 8-bit container takes one.
 fn extractors(check: &Check<'_>, headers: &[Header]) -> [u32; 3] {
     let program = check.program;
     let fields = headers.iter().flat_map(|h| &program.headers[*h].fields).map(|f| Var::Field(*f));
@@ -173,7 +174,8 @@ fn extractors(check: &Check<'_>, headers: &[Header]) -> [u32; 3] {
     need
 }
 
-/// Bytes that a select needs at least: those of lookahead and of fields that lie in the state itself.
+/// Returns the least number of bytes that a select needs: those of lookahead, and of fields that the state itself
+/// extracts.
 fn matched(check: &Check<'_>, gress: Gress, placed: &PlacedState, headers: Option<&[Header]>) -> u32 {
     let program = check.program;
     let Some(headers) = headers else { return 0 };

@@ -20,8 +20,8 @@ pub(super) fn check(check: &mut Check<'_>) {
             let bytes: BTreeSet<ByteRef> = check.view.bytes(keys).into_keys().collect();
             if key_is_ternary { ternary = bytes } else { exact = bytes }
         }
-        // What is matched beside the key goes through hashes, and those only see the exact crossbar.
-        // Of packet values of ALUs only the bits taken must be there, which is a rule of its own.
+        // Other reads of the crossbar go through hashes, which only see the exact crossbar. Of packet values for ALUs
+        // only the bits that are taken must be there; rule 14 checks these.
         let values = super::operands::fields_taken(check, owner);
         let others = read_beside_alus(check, owner);
         let whole = |v: &&Var| others.contains(v) || !values.contains(v);
@@ -39,7 +39,8 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
 }
 
-/// What a node reads over the crossbar for its key, hashes and indices: all but the fields that only ALUs take.
+/// Returns the variables that a node reads over the crossbar for its key, hashes and indices: all but the fields that
+/// only ALUs take.
 fn read_beside_alus(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
     let program = check.program;
     let mut vars = BTreeSet::new();
@@ -74,13 +75,14 @@ fn read_beside_alus(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
     vars
 }
 
-/// Whether the part is the TCAM in front of an algorithmic table's partitions.
+/// Returns true if the part is the TCAM that selects the partition of an algorithmic table.
 pub(super) fn is_classifier(check: &Check<'_>, owner: Owner, part: Part, table: Table) -> bool {
     let alpm = matches!(check.program.tables[table].algorithmic, Some(Algorithmic::Alpm { .. }));
     alpm && check.placed(owner).parts.first() == Some(&part)
 }
 
-/// Whether the part looks the key up in TCAM: of an algorithmic table only the classifier does, its first part.
+/// Returns true if the part looks the key up in TCAM. Of an algorithmic table, only the classifier does, its first
+/// part.
 pub(super) fn in_tcam(check: &Check<'_>, owner: Owner, part: Part, table: Table) -> bool {
     let data = &check.program.tables[table];
     match data.algorithmic {
@@ -90,12 +92,12 @@ pub(super) fn in_tcam(check: &Check<'_>, owner: Owner, part: Part, table: Table)
     }
 }
 
-/// The bytes of one crossbar that the part owns: name, group, and whether the lane is legal for its name.
+/// Returns the bytes of one crossbar that the part owns: name to group and byte.
 fn bytes_of(check: &Check<'_>, owner: Owner, stage: u8, column: Column) -> BTreeMap<String, (u16, u16)> {
     check.units(owner, stage, column).map(|u| (u.purpose.clone(), (u.unit.row, u.unit.col))).collect()
 }
 
-/// Position over the whole crossbar, which decides the lane.
+/// Returns the position over the whole crossbar, which decides the lane.
 fn position(check: &Check<'_>, column: Column, (group, byte): (u16, u16)) -> u16 {
     if column == Column::ExactXbar {
         return group * check.mau.exact_xbar_group_bytes as u16 + byte;
@@ -163,7 +165,7 @@ fn gateway(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// Bytes of the bits that a condition looks at; all of a field's, unless the condition slices it.
+/// Returns the bytes that a gateway certainly needs for a condition.
 fn condition_bytes(check: &Check<'_>, owner: Owner) -> BTreeSet<ByteRef> {
     let NodeKind::Gateway(cond) = check.kind(owner) else { return BTreeSet::new() };
     let mut bytes = BTreeSet::new();
@@ -171,7 +173,7 @@ fn condition_bytes(check: &Check<'_>, owner: Owner) -> BTreeSet<ByteRef> {
     bytes
 }
 
-/// Adds the bytes that decide a condition.
+/// Adds the bytes of validity bits, and of fields that the condition compares as a whole for equality.
 pub(super) fn visit(check: &Check<'_>, cond: &sluice_ir::Cond, bytes: &mut BTreeSet<ByteRef>) {
     use sluice_ir::Cond;
     match cond {
@@ -181,7 +183,8 @@ pub(super) fn visit(check: &Check<'_>, cond: &sluice_ir::Cond, bytes: &mut BTree
             visit(check, a, bytes);
             visit(check, b, bytes);
         }
-        // Tests of magnitude may leave out bits that do not decide; equality never does.
+        // For a test of magnitude, a gateway may leave out bits that do not decide; for a test of equality, it needs
+        // all bits.
         Cond::Cmp(sluice_ir::CmpOp::Eq | sluice_ir::CmpOp::Ne, a, b) => {
             for side in [a, b] {
                 if let Expr::Field(f) = side {
@@ -193,7 +196,7 @@ pub(super) fn visit(check: &Check<'_>, cond: &sluice_ir::Cond, bytes: &mut BTree
     }
 }
 
-/// Search buses under match RAMs, result buses of lookups.
+/// Checks the search buses of match RAMs and the result buses of lookups.
 fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
     let stage = part.stage;
     let rows = |column, purpose| -> BTreeSet<u16> {
@@ -213,8 +216,8 @@ fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// Values from the packet that address registers and meters, by the name under which their bits go, with the bits of
-/// an address.
+/// Returns the packet values that address registers and meters: the purpose text of their hash bits, and the number
+/// of address bits.
 fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
     let program = check.program;
     let mut list = Vec::new();
@@ -253,12 +256,12 @@ fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
     list
 }
 
-/// Bits that tell so many cells apart, as far as the index has them.
+/// Returns the number of bits that tell `cells` cells apart, at most the width of the index.
 fn address_bits(cells: u32, width: u16) -> u32 {
     (u32::BITS - cells.saturating_sub(1).leading_zeros()).clamp(1, u32::from(width).max(1))
 }
 
-/// Names of everything that a node computes by hash bits for its actions.
+/// Returns the purpose texts of all values that a node computes by hash bits for its actions.
 pub(super) fn computations(check: &Check<'_>, owner: Owner) -> BTreeSet<String> {
     let program = check.program;
     let mut names: BTreeSet<String> =
@@ -279,7 +282,7 @@ pub(super) fn computations(check: &Check<'_>, owner: Owner) -> BTreeSet<String> 
     names
 }
 
-/// Hashes whose results actions use.
+/// Returns the hashes whose results actions use.
 fn hash_results(check: &Check<'_>, owner: Owner) -> BTreeSet<Hash> {
     let program = check.program;
     let mut used: BTreeSet<Hash> = BTreeSet::new();
@@ -293,7 +296,7 @@ fn hash_results(check: &Check<'_>, owner: Owner) -> BTreeSet<Hash> {
     used
 }
 
-/// Hash results of actions and counter indices: bits and 16-bit slices fed by one group per unit.
+/// Checks the hash bits of addresses, and the hash bits and distribution slices of hash results.
 fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
     let used = hash_results(check, owner);

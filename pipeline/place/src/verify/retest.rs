@@ -1,8 +1,9 @@
-//! Rule 13, conditions tested again: a gateway in the stage of the node that runs on them, attached to it, or in the stage
-//! before finds what the first ones found.
+//! Rule 13, conditions tested again: a gateway in the stage of the node that runs on the conditions, attached to it,
+//! or in the stage before gets the same results as the gateways that tested them first.
 //!
-//! It tests outcomes of gateways only; it is enabled by what decides the path before them; nothing that such a packet
-//! runs has written a container that they read; and it sees their bytes in one crossbar group by its search bus.
+//! It tests only outcomes of gateways. A node that knows the outcomes before them on the path enables it. No node
+//! that such a packet runs has written a container that the conditions read. The gateway sees the bytes of the
+//! conditions in one crossbar group over its search bus.
 
 use super::{Check, paths};
 use crate::bits::ByteRef;
@@ -26,10 +27,12 @@ fn first_part(check: &Check<'_>, owner: Owner) -> Option<Part> {
     check.placed(owner).parts.first().copied()
 }
 
-/// Where a gateway for this node may stand.
+/// Returns a finding if the gateway is not at a legal place for this node.
 fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -> Option<String> {
     let first = first_part(check, owner).filter(|p| p.stage == branch.to_stage);
-    let Some(first) = first else { return Some("it does not begin where its outcome arrives".to_owned()) };
+    let Some(first) = first else {
+        return Some("the node does not begin in the stage where its outcome arrives".to_owned());
+    };
     let ids = |stage, id: u8| {
         let units = check.placement.units.iter();
         units.filter(move |u| {
@@ -41,9 +44,11 @@ fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -
         Some(id) => {
             let own = ids(retest.stage, id).all(|u| u.owner == owner && u.purpose == "retest");
             let there = ids(retest.stage, id).count() == 1;
-            (!own || !there).then(|| format!("logical id {id} is not its own"))
+            (!own || !there).then(|| format!("logical id {id} is not the gateway's alone"))
         }
-        None if retest.stage != branch.to_stage => Some("nothing there can have it attached".to_owned()),
+        None if retest.stage != branch.to_stage => {
+            Some("the node has no part there to which the gateway could be attached".to_owned())
+        }
         None => {
             let gateway = matches!(check.kind(owner), NodeKind::Gateway(_));
             let alone = ids(first.stage, first.logical_id).count() == 1;
@@ -52,10 +57,10 @@ fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -
     }
 }
 
-/// Nodes with the outcome by which a way leaves each.
+/// Nodes of a path, each with its outcome on the path.
 type Steps = Vec<(Node, Outcome)>;
 
-/// The outcomes before those that are tested again, and those.
+/// Returns the outcomes of the node's path that are not tested again, and those that are.
 fn path(check: &Check<'_>, owner: Owner, retest: Retest) -> (Steps, Steps) {
     let cfg = check.cfg(owner.gress);
     let mut before = cfg.outcomes(cfg.nodes[owner.node].pred);
@@ -63,7 +68,7 @@ fn path(check: &Check<'_>, owner: Owner, retest: Retest) -> (Steps, Steps) {
     (before, tested)
 }
 
-/// Whatever decides the path before runs right before the gateway.
+/// Returns a finding unless a node that knows the outcomes before is in the stage before or earlier in the stage.
 fn enabled(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let cfg = check.cfg(owner.gress);
     if cfg.is_ghost(owner.node) {
@@ -87,7 +92,8 @@ fn name(check: &Check<'_>, owner: Owner, node: Node) -> String {
     check.name(Owner { gress: owner.gress, node })
 }
 
-/// A condition that is not one of a gateway, or of which something has been written since.
+/// Returns a finding if a condition is not one of a gateway, or if its values may have been written since the first
+/// test.
 fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let cfg = check.cfg(owner.gress);
     let (before, tested) = path(check, owner, retest);
@@ -96,7 +102,7 @@ fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     }
     for (decider, _) in tested {
         let NodeKind::Gateway(cond) = &cfg.nodes[decider].kind else {
-            return Some(format!("only `{}` itself knows what came of it", name(check, owner, decider)));
+            return Some(format!("only `{}` itself knows its outcome", name(check, owner, decider)));
         };
         let parts = |node| &check.placed(Owner { gress: owner.gress, node }).parts;
         let from = parts(decider).first().map_or(0, |p| p.stage);
@@ -106,7 +112,7 @@ fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
         }
         let mut since = cfg.nodes.keys().filter(|n| {
             let inside = parts(*n).iter().any(|p| p.stage >= from && p.stage < retest.stage);
-            // A node that runs on another outcome of the path before never runs with it.
+            // A node that runs on another outcome of the path never runs for such a packet.
             let apart = cfg.is_ghost(*n)
                 || before.iter().any(|(d, o)| {
                     cfg.outcomes(cfg.nodes[*n].pred).iter().any(|(m, p)| d == m && contrary(*o, *p))
@@ -122,7 +128,7 @@ fn stale(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     None
 }
 
-/// Whether a node never has both outcomes for one packet.
+/// Returns true if a node never has both outcomes for one packet.
 pub(super) fn contrary(a: Outcome, b: Outcome) -> bool {
     use Outcome::{Else, Hit, Miss, Ran, Then};
     match (a, b) {
@@ -132,12 +138,12 @@ pub(super) fn contrary(a: Outcome, b: Outcome) -> bool {
     }
 }
 
-/// The gateway, its search bus and the bytes on the crossbar.
+/// Returns a finding unless there is one gateway, with a search bus that brings it the conditions' bytes.
 fn blind(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let stage = retest.stage;
     let rows: Vec<u16> =
         check.units_for(owner, stage, Column::Gateway, "retest").map(|u| u.unit.row).collect();
-    let [row] = rows[..] else { return Some(format!("{} gateways do so", rows.len())) };
+    let [row] = rows[..] else { return Some(format!("{} gateways test it", rows.len())) };
     let (_, tested) = path(check, owner, retest);
     let mut bytes: BTreeSet<ByteRef> = BTreeSet::new();
     for (decider, _) in tested {

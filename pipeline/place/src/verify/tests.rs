@@ -1,4 +1,4 @@
-//! A legal placement, broken in one way at a time: each must be found.
+//! A legal placement, broken in one way at a time: the verifier must find each.
 
 use crate::{Placement, UnitUse, place, verify};
 use sluice_asic::chip::{ChipSpec, Column};
@@ -72,7 +72,7 @@ fn a_table_beside_its_predecessor_part() {
 #[test]
 fn logical_ids_swapped() {
     found("runs on its outcome", |program, p| {
-        // The condition and its first table get ids of their own, in the wrong order.
+        // The condition and its first table get separate ids, in the wrong order.
         let table = node_of(program, p, "ipv4_lpm");
         let gateway =
             p.gresses[0].cfg.nodes.iter().find(|(_, d)| matches!(d.kind, NodeKind::Gateway(_))).unwrap().0;

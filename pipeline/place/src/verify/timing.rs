@@ -1,4 +1,4 @@
-//! Rule 9: stage dependencies from containers, cycles from stage dependencies.
+//! Rule 9: stage dependencies, derived from containers, and cycles, derived from stage dependencies.
 
 use super::Check;
 use crate::data::Owner;
@@ -34,7 +34,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
 }
 
-/// A stage whose nodes need a stronger dependency than it has.
+/// Returns a finding if the nodes of a stage need a stronger dependency than the stage has.
 fn weak_stage(check: &Check<'_>, gress: Gress) -> Option<String> {
     let placed = check.placement.gress(gress);
     let cfg = &placed.cfg;
@@ -77,7 +77,7 @@ fn weak_stage(check: &Check<'_>, gress: Gress) -> Option<String> {
     None
 }
 
-/// Whether the node's partitions begin in this stage: their address is found in an earlier one.
+/// Returns true if the node's partitions begin in this stage; an earlier stage computes their address.
 fn addressed(check: &Check<'_>, gress: Gress, node: Node, stage: usize) -> bool {
     let table = check.table(Owner { gress, node });
     let alpm =

@@ -94,7 +94,7 @@ fn exists(check: &mut Check<'_>, used: &UnitUse) {
     }
 }
 
-/// Rows and columns of each kind of unit (model: chip §1.2).
+/// Returns the rows and columns of each kind of unit (model: chip §1.2).
 fn extent(mau: &MauSpec, column: Column) -> (u32, u32) {
     match column {
         Column::ExactXbar => (mau.exact_xbar_groups, mau.exact_xbar_group_bytes),
@@ -133,12 +133,12 @@ fn shareable(check: &Check<'_>, group: &[UnitUse]) -> bool {
     }
 }
 
-/// Hash bits that come to a meter ALU, and hash distribution beside a selector.
+/// Returns true for the purpose of hash bits that go to a meter ALU: input of a selector, or operands.
 fn to_alu(purpose: &str) -> bool {
     purpose == "selector" || purpose.ends_with("` operand")
 }
 
-/// A stage's generator gives 64 random bits, however many tables take them (model: chip §1.2).
+/// Checks that the random numbers of a stage have at most 64 bits together; tables may share them (model: chip §1.2).
 fn random_bits(check: &mut Check<'_>, stage: u8) {
     let mut drawn: BTreeSet<Random> = BTreeSet::new();
     let mut last = None;
@@ -158,7 +158,7 @@ fn random_bits(check: &mut Check<'_>, stage: u8) {
     }
 }
 
-/// A gateway, and a table or action in its branch.
+/// Returns true for a gateway and a table or action in its branch.
 fn attached(check: &Check<'_>, group: &[UnitUse]) -> bool {
     let [a, b] = group else { return false };
     let decides = |gateway: Owner, table: Owner| {
@@ -172,14 +172,14 @@ fn attached(check: &Check<'_>, group: &[UnitUse]) -> bool {
     decides(a.owner, b.owner) || decides(b.owner, a.owner)
 }
 
-/// All owners use one profile, one indirect counter or one register.
+/// Returns true if all owners, of one gress, use one profile, indirect counter, register or meter.
 fn common_memory(check: &Check<'_>, group: &[UnitUse]) -> bool {
     let all: Vec<BTreeSet<Memory>> = group.iter().map(|u| memories(check, u.owner)).collect();
     let one_gress = group.windows(2).all(|w| w[0].owner.gress == w[1].owner.gress);
     one_gress && all[0].iter().any(|m| all.iter().all(|set| set.contains(m)))
 }
 
-/// All owners, of one gress, compute what the bits are named after.
+/// Returns true if all owners, of one gress, compute the value that the purpose names.
 fn common_hash(check: &Check<'_>, group: &[UnitUse]) -> bool {
     let one_gress = group.windows(2).all(|w| w[0].owner.gress == w[1].owner.gress);
     one_gress && group.iter().all(|u| paths::computations(check, u.owner).contains(&u.purpose))

@@ -73,7 +73,7 @@ fn bars(report: &Report, gress: Gress) -> Vec<Bar> {
     list
 }
 
-/// Both gresses, cycle by cycle.
+/// Draws the cycles of both gresses.
 pub(super) fn view(report: &Report) -> Markup {
     let colours = [
         (colour(StageDependency::Match), "match-dependent stage: full length"),

@@ -1,7 +1,8 @@
 //! Placement report as one HTML file without external files, network access or scripts.
 //!
-//! The page has the matrix first, then the resources that limit the program, then the details. Frame, style and drawings are
-//! those of `sluice-charts`; the modules `graph`, `cycles` and `matrix` fill them from the report's lists.
+//! The page has the matrix first, then the resources that limit the program, then the details. Frame, style and
+//! drawings are those of `sluice-charts`; the modules `graph`, `cycles` and `matrix` fill them from the report's
+//! lists.
 
 mod cycles;
 mod graph;
@@ -23,7 +24,7 @@ section#tables td:nth-last-child(2) { min-width:16rem; } section#tables td:last-
 .phv b { font-family:ui-monospace,monospace; }
 ";
 
-/// The page of a program that fits.
+/// Returns the page of a program that fits.
 #[must_use]
 pub fn html(report: &Report) -> String {
     Page::new(&format!("{} on {}", report.program, report.chip))

@@ -62,7 +62,7 @@ pub(super) fn next_tables(report: &Report) -> Markup {
     }
 }
 
-/// The stages from one end of an outcome's way to the other, on a line of all stages.
+/// Draws the stages that an outcome crosses, on a line of all stages.
 fn span(b: &BranchReport, stages: usize) -> Markup {
     let colour = match b.gress {
         Gress::Ingress => Colour::BLUE,

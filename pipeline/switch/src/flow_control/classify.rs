@@ -92,7 +92,7 @@ mod tests {
     use super::*;
     use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload};
 
-    /// An IPv4 header with its checksum, behind an Ethernet header and these tags.
+    /// Returns an IPv4 header with its checksum, after an Ethernet header and these tags.
     fn ipv4(tos: u8, tags: &[u16]) -> Vec<u8> {
         let mut frame = Vec::new();
         let builder = FrameBuilder::new(MacAddr::from_u64(1), MacAddr::from_u64(2)).ethertype(0x0800);

@@ -113,7 +113,7 @@ impl<E: Executor> Switch<E> {
         self.set_aside(now, port, queue, storm, storm && action == WatchdogAction::Drop, sink);
     }
 
-    /// Makes a queue ignore pauses and, if asked for, drop waiting and arriving packets; or reverts both.
+    /// Makes a queue ignore pauses and, if requested, drop waiting and arriving packets; or reverts both.
     pub(super) fn set_aside(
         &mut self,
         now: Time,

@@ -20,7 +20,7 @@ fn changed(at: usize, to: u8) -> Vec<u8> {
     bytes
 }
 
-/// A frame whose IPv4 packet ends in front of the last byte of a UDP header; what stands there is padding.
+/// Returns a frame whose IPv4 packet ends before the last byte of a UDP header; the byte there is padding.
 fn without_ports(protocol: u8) -> Vec<u8> {
     let mut bytes = datagram(9);
     (bytes[16], bytes[17], bytes[23]) = (0, 27, protocol);
@@ -33,7 +33,7 @@ fn without_ports(protocol: u8) -> Vec<u8> {
 #[test]
 fn lengths_and_checksums_of_a_frame_are_checked() {
     assert_eq!(well_formed(&datagram(9)), Ok(()));
-    // Padding behind the datagram is well formed, and so is what is no IP packet.
+    // Padding after the datagram is well formed, and so are frames that are not IP.
     assert_eq!(well_formed(&[datagram(9), vec![0; 6]].concat()), Ok(()));
     assert_eq!(well_formed(&changed(12, 0x99)), Ok(()));
     for (bytes, text) in [
@@ -131,7 +131,7 @@ fn order_within_a_flow_and_queue() {
         tags.iter().for_each(|t| assert_eq!(order.left(&departed(*t, 5)), Ok(())));
         assert_eq!(order.settled(&settled).is_ok(), holds);
     }
-    // By another port they are not compared, and a lap excuses.
+    // Packets on different ports are not compared, and a recirculation excuses any order.
     let mut order = FlowOrder::default();
     let _ = (order.left(&departed(1, 5)), order.left(&departed(0, 6)));
     assert_eq!(order.settled(&settled), Ok(()));
@@ -175,7 +175,7 @@ fn headroom_is_for_lossless_groups_and_ends_are_ends() {
     assert_eq!(Settles::default().settled(&at(false, true)), Ok(()));
     let stay = Err("3 packets stay inside the device".to_owned());
     assert_eq!(Settles::default().settled(&at(true, true)), stay);
-    // Entries that changed may send packets round, but only those.
+    // Only changed entries may send packets into an endless loop.
     let mut changed = Settles::default();
     changed.changed();
     assert_eq!(changed.settled(&at(true, true)), stay);

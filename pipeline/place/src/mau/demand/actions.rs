@@ -1,4 +1,4 @@
-//! Actions as the stage sees them: what they write, which operands come over the action data bus.
+//! Needs of actions: containers that they write, and operands that come over the action data bus.
 
 use super::{ActionDemand, Context, Demand, HashDemand};
 use sluice_asic::alu::AluClass;
@@ -92,8 +92,8 @@ impl Context<'_> {
         Ok(need)
     }
 
-    /// Containers of `dst` whose instruction takes an operand that the instruction word cannot hold, with
-    /// the bits of the operand (model: chip §2.2 rules 4 and 5).
+    /// Returns the containers of `dst` whose instruction takes an operand that the instruction word cannot hold, each
+    /// with the bits of the operand (model: chip §2.2 rules 4 and 5).
     fn data_operands(&self, dst: Var, value: &Expr) -> Vec<(Container, u32)> {
         let slices = self.phv.slices(dst);
         slices
@@ -110,7 +110,7 @@ impl Context<'_> {
             .collect()
     }
 
-    /// Whether an instruction can hold this constant for `width` bits of a container.
+    /// Returns true if an instruction can hold this constant for `width` bits of a container.
     fn in_instruction(&self, value: u128, width: u16, container: u16) -> bool {
         let alu = &self.chip.alu;
         let small = value <= u128::from(alu.constant_max.unsigned_abs());
@@ -122,7 +122,7 @@ impl Context<'_> {
     }
 }
 
-/// What an instruction's first source is beside PHV.
+/// Operand of an instruction that is not in PHV.
 enum Leaf {
     None,
     Param,
@@ -135,7 +135,7 @@ fn leaf(value: &Expr) -> Leaf {
         Expr::Param(..) => Leaf::Param,
         Expr::Field(_) => Leaf::None,
         Expr::Slice(e, ..) | Expr::Cast(e, _) => leaf(e),
-        // A shift's amount stands in the instruction.
+        // The instruction holds the amount of a shift.
         Expr::Alu(op, a, _) if op.class() == AluClass::Shift => leaf(a),
         Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => match (leaf(a), leaf(b)) {
             (Leaf::Param, _) | (_, Leaf::Param) => Leaf::Param,

@@ -18,7 +18,8 @@ const OPERANDS: u16 = 2;
 const SAMPLE_BITS: u16 = 32;
 
 impl Context<'_> {
-    /// An indirect counter stands once per node; every other index from the packet goes through hash distribution.
+    /// Adds an indirect counter, once per node, and the hash distribution bits of its index, if that comes from the
+    /// packet.
     pub(super) fn count(&self, counter: Counter, index: &Expr, demand: &mut Demand) {
         let data = &self.program.counters[counter];
         let CounterHome::Indirect(size) = data.home else { return };
@@ -61,7 +62,7 @@ impl Context<'_> {
         operands::bits_of(value, &|e| e.width(self.program))
     }
 
-    /// How values come to an ALU.
+    /// Returns the ways in which values can reach an ALU, or an error if there is none.
     fn operands(
         &self,
         (values, width, slots): (&[Value], u16, u16),
@@ -85,8 +86,8 @@ impl Context<'_> {
         Err(Diag::error(at, text).help(help))
     }
 
-    /// A packet's own colour goes through hash distribution, samples to the ALU as operands of a register do
-    /// (model: chip §5).
+    /// Adds a meter, filter or WRED. The packet's own colour goes through hash distribution; samples reach the ALU in
+    /// the same ways as the operands of a register (model: chip §5).
     pub(super) fn question(&self, access: &MeterAccess, demand: &mut Demand) -> Result<(), Diag> {
         let data = &self.program.meters[access.meter];
         let array = AluArray::Meter(access.meter, data.kind);
@@ -104,7 +105,7 @@ impl Context<'_> {
         Ok(())
     }
 
-    /// The different values that a filter or WRED samples: its ALU has one input.
+    /// Returns the different values that a filter or WRED samples in all actions; its ALU has one input.
     fn samples(&self, meter: Meter) -> Vec<Value> {
         let mut samples: Vec<Value> = Vec::new();
         for primitive in self.program.actions.values().flat_map(|a| &a.body) {
@@ -119,7 +120,7 @@ impl Context<'_> {
         samples
     }
 
-    /// An array stands once per node; every other index from the packet goes through hash distribution.
+    /// Adds an array, once per node, and the hash distribution bits of each index that comes from the packet.
     pub(super) fn array(
         &self,
         (array, purpose): (AluArray, String),

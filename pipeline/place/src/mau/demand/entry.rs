@@ -1,4 +1,4 @@
-//! What an entry carries beside its key: next table, action, immediate data and pointers.
+//! Bits of an entry in addition to its key: next table, action, immediate data and pointers.
 
 use super::super::super::bits::bits_for;
 use super::{Context, Demand};
@@ -7,7 +7,7 @@ use sluice_ir::{Action, Counter, Expr, Meter, PrimitiveKind, Register, Table};
 use std::collections::BTreeMap;
 
 impl Context<'_> {
-    /// Next table, action, immediate data and pointers (model: chip §3.1).
+    /// Returns the bits for next table, action, immediate data and pointers of an entry (model: chip §3.1).
     pub(super) fn overhead(&self, table: Table, demand: &Demand) -> u32 {
         let data = &self.program.tables[table];
         let actions = data.actions.len() as u32;
@@ -32,14 +32,14 @@ impl Context<'_> {
         bits + self.counter_pointers(data.actions.as_slice())
     }
 
-    /// Distinct continuations of a hit.
+    /// Returns the number of distinct next tables after a hit.
     fn successors(&self, node: Node, actions: usize) -> u32 {
         let ran = self.cfg.decided_by(node).filter(|(_, o)| matches!(o, Outcome::Ran(_))).count();
         (ran + usize::from(ran < actions)) as u32
     }
 
-    /// Indices of counters, registers and meters kept in the entry, and one enable bit for each that not every action
-    /// uses.
+    /// Returns the bits for indices of counters, registers and meters that the entry holds, and one enable bit for
+    /// each array that not every action uses.
     fn counter_pointers(&self, actions: &[Action]) -> u32 {
         let mut pointers: BTreeMap<Pointed, (u32, usize)> = BTreeMap::new();
         for &action in actions {
@@ -66,7 +66,7 @@ impl Context<'_> {
     }
 }
 
-/// What an entry may point to.
+/// Array to which an entry may point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Pointed {
     Counter(Counter),

@@ -1,6 +1,5 @@
-//! What one node needs of a stage, before any place is chosen.
-//!
-//! Key bytes, overhead, actions, hashes and counters of a node as numbers of bits and bytes (model: chip §3).
+//! Needs of one node, before any place is chosen: key bytes, overhead, actions, hashes and arrays, as numbers of bits
+//! and bytes (model: chip §3).
 
 mod actions;
 mod arrays;
@@ -28,10 +27,10 @@ use sluice_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a node finds its entry.
+/// Kind of lookup by which a node finds its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lookup {
-    /// It has no key.
+    /// The node has no key.
     None,
     /// Cuckoo ways in SRAM.
     Exact,
@@ -39,23 +38,23 @@ pub(crate) enum Lookup {
     Ternary,
     /// Algorithmic TCAM: partitions of SRAM.
     Atcam {
-        /// Their number.
+        /// Number of partitions.
         partitions: u32,
     },
 }
 
-/// An action as the stage sees it.
+/// Needs of an action.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActionDemand {
     /// Its name.
     pub(crate) name: String,
-    /// Containers that it writes: the ALUs with an instruction.
+    /// Containers that it writes, each with an instruction of its ALU.
     pub(crate) writes: BTreeSet<Container>,
-    /// Containers that take an operand from the entry, with the operand's bits.
+    /// Containers that take an operand from action data, with the operand's bits.
     pub(crate) data: BTreeMap<Container, u32>,
-    /// Containers that take a result of a hash or of a stateful ALU.
+    /// Containers that take a result of a hash, a meter ALU or a random number generator.
     pub(crate) hashed: BTreeSet<Container>,
-    /// Containers that take a mask beside their operand.
+    /// Containers that take a mask in addition to their operand.
     pub(crate) masked: BTreeSet<Container>,
 }
 
@@ -67,24 +66,24 @@ pub(crate) struct HashDemand {
     pub(crate) bytes: BTreeSet<ByteRef>,
     /// Output bits.
     pub(crate) bits: u32,
-    /// What is computed: the name of a hash, or `value` and the value.
+    /// Name of the computation: of a hash, or `value` and the value.
     pub(crate) name: String,
 }
 
-/// A counter that the node counts in.
+/// Counter that the node updates.
 #[derive(Clone, Debug)]
 pub(crate) struct CounterDemand {
     /// Its name.
     pub(crate) name: String,
     /// The counter.
     pub(crate) counter: Counter,
-    /// Its words.
+    /// Format of its words.
     pub(crate) format: CounterFormat,
     /// Cells; `None` if there is one per entry.
     pub(crate) size: Option<u32>,
 }
 
-/// What stands behind a meter ALU beside selectors.
+/// Array at a meter ALU, other than a selector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AluArray {
     /// A register with elements of this format.
@@ -93,18 +92,18 @@ pub(crate) enum AluArray {
     Meter(Meter, MeterKind),
 }
 
-/// An array behind a meter ALU that the node accesses.
+/// Array at a meter ALU that the node accesses.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrayDemand {
     /// The array.
     pub(crate) array: AluArray,
-    /// What its units are for: `register `seen``.
+    /// Purpose of its units in reports, as in ``register `seen` ``.
     pub(crate) purpose: String,
     /// Cells; `None` if there is one per entry.
     pub(crate) size: Option<u32>,
-    /// How the packet values that its ALU reads come to it.
+    /// Ways in which packet values reach its ALU.
     pub(crate) operands: OperandDemand,
-    /// Indices accessed by.
+    /// Indices by which the node accesses it.
     indices: Vec<Index>,
 }
 
@@ -128,36 +127,36 @@ pub(crate) struct ProfileDemand {
     pub(crate) profile: Profile,
     /// Members that it must hold.
     pub(crate) members: u32,
-    /// How groups choose.
+    /// Selector of its groups; `None` if it has no groups.
     pub(crate) selector: Option<SelectorDemand>,
 }
 
-/// What a node needs.
+/// Needs of a node.
 #[derive(Clone, Debug)]
 pub(crate) struct Demand {
     /// The node.
     pub(crate) owner: Owner,
     /// Its name in reports.
     pub(crate) name: String,
-    /// Where the author wrote it.
+    /// Source location.
     pub(crate) at: Loc,
-    /// How it finds its entry.
+    /// Kind of lookup.
     pub(crate) lookup: Lookup,
-    /// Key bytes with the bits compared; for gateways empty.
+    /// Key bytes, each with a mask of the compared bits; empty for gateways.
     pub(crate) key: BTreeMap<ByteRef, u8>,
-    /// Those of the key bytes that are compared by range.
+    /// Key bytes that are compared by range, each with a mask of these bits.
     pub(crate) ranged: BTreeMap<ByteRef, u8>,
     /// Key bits.
     pub(crate) key_bits: u32,
     /// Entries that it must hold; with range keys, TCAM rows.
     pub(crate) size: u32,
-    /// Bits beside the key in a match or ternary-indirection word, immediate data included.
+    /// Bits in a match or ternary-indirection word in addition to the key, immediate data included.
     pub(crate) overhead_bits: u32,
     /// Action-data RAM bytes per entry or member; 0 if the data is immediate or there is none.
     pub(crate) data_bytes: u32,
     /// Action-data bits per entry.
     pub(crate) data_bits: u32,
-    /// Set for conditions.
+    /// Needs of a condition; `None` for tables and actions.
     pub(crate) gateway: Option<GatewayDemand>,
     /// Actions in the order in which they are named.
     pub(crate) actions: Vec<ActionDemand>,
@@ -167,20 +166,21 @@ pub(crate) struct Demand {
     pub(crate) counters: Vec<CounterDemand>,
     /// Registers, meters, filters, WRED.
     pub(crate) arrays: Vec<ArrayDemand>,
-    /// Bits of every generator of random numbers that it draws from.
+    /// Random number generators from which it draws, with their bits.
     pub(crate) randoms: BTreeMap<Random, u32>,
     /// Action profile.
     pub(crate) profile: Option<ProfileDemand>,
     /// Entries of the TCAM that finds the partition, in a stage before the partitions.
     pub(crate) classifier: Option<u32>,
-    /// Bits per entry in map RAM for its age.
+    /// Bits of map RAM per entry for the entry's age; `None` if entries have no age.
     pub(crate) idle_bits: Option<u32>,
-    /// Stage that the author asks for.
+    /// Stage to which the author pinned it.
     pub(crate) pin: Option<u8>,
 }
 
 impl Demand {
-    /// Whether parts of it may go to several stages: nothing of it is shared by all entries.
+    /// Returns true if a table may be split over stages: it has a key, and no action profile, register or array that
+    /// all entries share.
     pub(crate) fn splittable(&self) -> bool {
         self.lookup != Lookup::None
             && self.profile.is_none()
@@ -188,14 +188,14 @@ impl Demand {
             && self.counters.iter().all(|c| c.size.is_none())
     }
 
-    /// Bytes that the key takes in TCAM, with their bits: each nibble that is compared by range takes a byte of
-    /// its own (model: chip §3.2).
+    /// Returns the bytes that the key takes in TCAM, each with a mask of its bits. Each nibble that is compared by
+    /// range takes a separate byte (model: chip §3.2).
     pub(crate) fn ternary_bytes(&self) -> Vec<(ByteRef, u8)> {
         let mut bytes: Vec<(ByteRef, u8)> = Vec::new();
         for (&byte, &mask) in &self.key {
             match self.ranged.get(&byte) {
                 None => bytes.push((byte, mask)),
-                // A set of values fills a whole TCAM byte.
+                // The set of allowed values of a nibble fills a whole TCAM byte.
                 Some(_) => {
                     bytes.extend([0x0f, 0xf0].into_iter().filter(|n| mask & n != 0).map(|_| (byte, 0xff)))
                 }
@@ -204,7 +204,7 @@ impl Demand {
         bytes
     }
 
-    /// Adds a computation, or widens the one of the same name.
+    /// Adds a computation, or widens the computation of the same name.
     fn compute(&mut self, hash: HashDemand) {
         if hash.bytes.is_empty() {
             return;
@@ -218,10 +218,10 @@ impl Demand {
         }
     }
 
-    /// What `node` needs.
+    /// Computes the needs of a node.
     ///
     /// # Errors
-    /// When no stage of the chip can do it.
+    /// If no stage of the chip can fulfil them.
     pub(crate) fn of(
         program: &Program,
         chip: &ChipSpec,
@@ -265,7 +265,7 @@ impl Demand {
     }
 }
 
-/// What a node's demand is computed from.
+/// Inputs for the needs of a node.
 struct Context<'a> {
     program: &'a Program,
     chip: &'a ChipSpec,
@@ -319,7 +319,7 @@ impl Context<'_> {
         let data = &self.program.profiles[profile];
         let selector = data.selector.as_ref().map(|s| {
             let words = GroupShape::words_for(s.max_group_size.max(1));
-            // Plain modulo is on no chip; it costs what the chip's nearest mode costs, and the report says so.
+            // No chip has plain modulo. It is counted as the chip's nearest mode, and the report says so.
             let bits = s.mode.hash_bits(false).or(SelectorMode::Fair.hash_bits(false)).unwrap_or(0);
             if words > self.chip.hash.selector_max_words {
                 let max = self.chip.hash.selector_max_words * self.chip.hash.selector_members_per_word;

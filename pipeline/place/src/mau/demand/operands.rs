@@ -1,10 +1,12 @@
-//! Packet values on their way into a meter ALU: registers' operands, and the samples of filters and WRED.
+//! Packet values that reach a meter ALU: operands of registers, and samples of filters and WRED (model: chip §1.3;
+//! the open compiler's rule).
 //!
-//! By which bytes or hash bits they can come. An ALU takes bytes of one exact crossbar group, from `alu_operand_byte`
-//! on, under a mask of bytes: its second value stands one width of the ALU behind the first, and a value can only come
-//! this way if its bytes hold nothing else, from their first bit on, and may stand at these places. What cannot, or is
-//! a hash, comes as bits of one hash group; the values of one ALU all come the same way (model: chip §1.3; the open
-//! compiler's rule).
+//! They come as crossbar bytes or as hash bits; all values of one ALU come the same way.
+//!
+//! - Bytes: the ALU takes bytes of one exact crossbar group, from `alu_operand_byte` on, under a mask of bytes. Its
+//!   second value begins one ALU width after the first. The bytes of a value must hold nothing else, from their first
+//!   bit on, and the crossbar must be able to bring them to these positions.
+//! - Hash bits: bits of one hash group, for values that cannot come as bytes and for hashes.
 
 use super::super::super::bits::{ByteRef, PhvView};
 use sluice_asic::chip::MauSpec;
@@ -13,7 +15,7 @@ use sluice_ir::cfg::Var;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// A packet value of an ALU.
+/// Packet value for an ALU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
     /// Bits of a field.
@@ -22,30 +24,31 @@ pub(super) enum Value {
         var: Var,
         /// The lowest bit.
         lo: u16,
-        /// How many.
+        /// Number of bits.
         width: u16,
     },
-    /// A hash over these bytes.
+    /// A hash.
     Hash {
-        /// Bytes read.
+        /// Bytes from which it is computed.
         bytes: BTreeSet<ByteRef>,
-        /// Bits.
+        /// Number of bits.
         width: u16,
     },
 }
 
-/// By what the packet values of one ALU can come.
+/// Ways in which the packet values of one ALU can reach it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OperandDemand {
-    /// Bytes with their places in an exact crossbar group; any of these ways will do.
+    /// Alternatives as crossbar bytes, each with the byte's position in an exact crossbar group; empty if there is
+    /// none.
     pub(crate) buses: Vec<Vec<(u16, ByteRef)>>,
-    /// Bytes from which hash bits compute them.
+    /// Bytes from which hash bits compute the values.
     pub(crate) bytes: BTreeSet<ByteRef>,
-    /// Those hash bits, by their numbers in a group; empty if they are too many.
+    /// Hash bits of the values, by their numbers in a group; empty if the values are too wide or too many.
     pub(crate) hash_bits: BTreeSet<u16>,
 }
 
-/// A field, or slices and casts of one, as bits of it; nothing if it is something else.
+/// Returns a field, or slices and casts of a field, as bits of it; `None` for any other expression.
 pub(super) fn bits_of(expr: &Expr, width_of: &impl Fn(&Expr) -> u16) -> Option<Value> {
     match expr {
         Expr::Field(f) => Some(Value::Bits { var: Var::Field(*f), lo: 0, width: width_of(expr) }),
@@ -64,7 +67,7 @@ pub(super) fn bits_of(expr: &Expr, width_of: &impl Fn(&Expr) -> u16) -> Option<V
     }
 }
 
-/// By what `values` can come to an ALU of `width` bits with places for `slots` of them.
+/// Returns the ways in which `values` can reach an ALU of `width` bits that takes at most `slots` values.
 pub(super) fn demand(
     (mau, view): (&MauSpec, &PhvView<'_>),
     values: &[Value],
@@ -91,7 +94,7 @@ pub(super) fn demand(
     demand
 }
 
-/// The slots that `values` values can stand in, in order of preference.
+/// Returns the assignments of `values` values to slots, in order of preference.
 fn orders(values: u16, slots: u16) -> Vec<Vec<u16>> {
     match (values, slots) {
         (1, _) => (0..slots).map(|s| vec![s]).collect(),
@@ -100,7 +103,8 @@ fn orders(values: u16, slots: u16) -> Vec<Vec<u16>> {
     }
 }
 
-/// The bytes of each value from the place of its slot on.
+/// Returns the bytes of each value with their positions, from the position of its slot on; `None` if they cannot be
+/// there.
 fn bus(
     (mau, view): (&MauSpec, &PhvView<'_>),
     values: &[Value],
@@ -126,8 +130,9 @@ fn bus(
     Some(places)
 }
 
-/// Bits of a hash group: those of fields one width apart, the widest first, then those of hashes. The first hash goes to
-/// the upper place where it has room there.
+/// Returns the hash bits of a group that the values take, each value from a multiple of `width` on: fields first, the
+/// widest first, then hashes. If all values are hashes, the first one takes the upper slot if that has room. Empty if
+/// the values do not fit below `limit`.
 fn hash_bits(values: &[Value], width: u16, limit: u16) -> BTreeSet<u16> {
     let mut fields: Vec<u16> = Vec::new();
     let mut hashes: Vec<u16> = Vec::new();

@@ -57,7 +57,8 @@ pub(crate) struct Fit<'a> {
 }
 
 impl Fit<'_> {
-    /// Takes all units that `entries` entries of the node need, or none. Returns the entries for which the part has room.
+    /// Takes all units that `entries` entries of the node need, or none. Returns the entries for which the part has
+    /// room.
     pub(crate) fn part(&mut self, pool: &mut Pool, demand: &Demand, entries: u32) -> Result<u32, Shortage> {
         let mark = pool.mark();
         let done = self.everything(pool, demand, entries);
@@ -160,7 +161,7 @@ impl Fit<'_> {
             (0..mau.gateway_rows as u16).flat_map(|r| (0..mau.gateways_per_row as u16).map(move |u| (r, u)));
         let free: Vec<(u16, u16)> = units.filter(|&(r, u)| pool.is_free(Column::Gateway, r, u)).collect();
         let buses = mau.search_buses_per_row as u16;
-        // A bus that carries the same already comes before a new one.
+        // A bus with the same content is preferred to a free one.
         let same = |r| (0..buses).find(|&b| pool.content(Column::ExactSearchBus, r, b) == Some(bus));
         let open = |r| (0..buses).find(|&b| pool.is_free(Column::ExactSearchBus, r, b));
         let found = free
@@ -202,8 +203,8 @@ impl Fit<'_> {
             .map_err(|column| short(column, format!("{} RAMs of match ways", layout.srams)))
     }
 
-    /// Takes the TCAM that selects the partition of an algorithmic table, in a stage before its partitions. The partition's
-    /// number is in the TCAM's indirection and passes to the next stage as action data.
+    /// Takes the TCAM that selects the partition of an algorithmic table, in a stage before its partitions. The
+    /// partition's number is in the TCAM's indirection and passes to the next stage as action data.
     pub(crate) fn classifier(&self, pool: &mut Pool, demand: &Demand, entries: u32) -> Result<(), Shortage> {
         let mark = pool.mark();
         let depth = self.chip.mau.tcam_depth.max(1);
@@ -250,7 +251,8 @@ impl Fit<'_> {
             return Err(short(Column::Tcam, format!("more than {} ternary tables", mau.ternary_tables)));
         }
         let key = demand.ternary_bytes();
-        // Lanes can ask for more blocks than bytes do: a byte compared by range stands at two places of one lane.
+        // Lanes can require more blocks than the bytes do: a byte that is compared by range takes two places of one
+        // lane.
         let stands = |width: &u32| xbar::ternary(&mut Pool::default(), (mau, self.view), owner, &key, *width);
         let width = (sizes::ternary_width(demand)..=mau.ternary_xbar_groups).find(stands);
         let Some(width) = width.filter(|w| xbar::ternary(pool, (mau, self.view), owner, &key, *w)) else {
@@ -347,8 +349,8 @@ impl Fit<'_> {
         Ok(())
     }
 
-    /// Brings the packet values to a meter ALU: as crossbar bytes at the positions that the ALU reads, else as hash bits. With
-    /// `first`, the owner that shares the ALU, they come the same way.
+    /// Brings the packet values to a meter ALU: as crossbar bytes at the positions that the ALU reads, else as hash
+    /// bits. With `first`, the owner that shares the ALU, they come the same way.
     fn operands(
         &self,
         pool: &mut Pool,

@@ -1,11 +1,11 @@
-//! Corrupted allocations: the verifier must see each.
+//! Corrupted allocations: the verifier must find each.
 
 use super::router::router;
 use super::*;
 use crate::data::{FieldSlice, PovBit};
 use sluice_ir::{ChecksumUpdate, Loc};
 
-/// The router's allocation after `harm`, and what the verifier says.
+/// Returns the verifier's findings on the router's allocation after `harm`.
 fn harmed(chip: &ChipSpec, harm: impl Fn(&Program, &mut PhvAllocation)) -> Vec<String> {
     let program = router();
     let mut allocation = allocated(&program, chip);
@@ -20,7 +20,7 @@ fn slice<'a>(program: &Program, a: &'a mut PhvAllocation, name: &str) -> &'a mut
 fn move_to(chip: &ChipSpec, field: &str, container: &str) -> Vec<String> {
     let to = named(chip, container);
     harmed(chip, |p, a| {
-        // Swap with whoever lives there, so that only the rule under test is broken.
+        // The fields in the two containers are swapped, so that only the rule under test is broken.
         let from = slice(p, a, field).container;
         for s in a.fields.values_mut().flatten() {
             s.container = match s.container {
@@ -117,7 +117,7 @@ fn a_header_byte_in_a_larger_container() {
 
 #[test]
 fn another_gress_in_the_group() {
-    // On Tofino 2 containers of the other gress are beside those of egress in groups of four.
+    // A free container in the gress group of an egress container.
     let chip = ChipSpec::tofino2();
     let program = router();
     let allocation = allocated(&program, &chip);

@@ -1,9 +1,9 @@
-//! What one action can do to one container.
+//! Limits of what one action can do to one container.
 
 use super::*;
 use sluice_samples::sketch::param;
 
-/// Whether the action with this body can be allocated on both chips; the reason if not.
+/// Allocates the program on both chips, which must agree; the error is the reason why that is impossible.
 fn verdict(s: Small) -> Result<(), String> {
     let program = s.program();
     let [a, b] = chips().map(|chip| match allocate(&program, &chip, &Options::default(), &cfgs(&program)) {

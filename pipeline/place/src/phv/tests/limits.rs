@@ -1,4 +1,4 @@
-//! What cannot be allocated, and what is said about it.
+//! Programs that cannot be allocated, and the findings about them.
 
 use super::*;
 
@@ -84,7 +84,7 @@ fn a_parser_copy_of_bits_is_refused() {
     assert_says(&refusal(&program, &ChipSpec::tofino2()), "extractors copy whole bytes");
 }
 
-/// Headers of eight 32-bit fields that are all added to.
+/// Returns a program of headers with eight 32-bit fields each; an action adds to every field.
 fn hungry(headers: usize) -> Program {
     let mut s = Small::new();
     let names: Vec<String> = (0..8).map(|i| format!("f{i}")).collect();

@@ -35,12 +35,12 @@ pub(super) fn allocated(program: &Program, chip: &ChipSpec) -> PhvAllocation {
         .unwrap_or_else(|d| panic!("{}: {}", chip.name, texts(&d).join("\n")))
 }
 
-/// The findings on an allocation.
+/// Returns the findings on an allocation.
 pub(super) fn findings(program: &Program, chip: &ChipSpec, allocation: &PhvAllocation) -> Vec<String> {
     texts(&verify(program, chip, &cfgs(program), allocation))
 }
 
-/// Why a program cannot be allocated.
+/// Returns the reasons why a program cannot be allocated.
 pub(super) fn refusal(program: &Program, chip: &ChipSpec) -> Vec<String> {
     texts(&allocate(program, chip, &Options::default(), &cfgs(program)).unwrap_err())
 }
@@ -81,13 +81,13 @@ impl Small {
         Small { sketch: Sketch::new("small"), calls: Vec::new() }
     }
 
-    /// A header that a state of its own extracts.
+    /// Adds a header that a separate state extracts.
     pub(super) fn header(&mut self, name: &str, fields: &[(&str, u16)]) -> (Header, Vec<Field>) {
         let (h, f) = self.sketch.header(name, fields);
         self.sketch.state(&format!("parse_{name}"), h, &[], vec![]);
         let (states, gress) = (self.sketch.program.states.len(), self.sketch.gress);
         if states > 1 {
-            // States follow each other.
+            // Each state continues in the next one.
             let next = Next::State(sluice_ir::entity::Entity::new(states - 1));
             self.sketch.program.states.values_mut().rev().nth(1).unwrap().default = next;
         }
@@ -113,7 +113,7 @@ impl Small {
     }
 }
 
-/// The last declared state also does this.
+/// Adds an operation to the state that was declared last.
 pub(super) fn also(program: &mut Program, kind: ParserOpKind) {
     let state: &mut StateData = program.states.values_mut().last().unwrap();
     state.ops.push(ParserOp { kind, loc: state.loc });

@@ -1,9 +1,9 @@
-//! Headers that share containers, and what forbids it.
+//! Headers that share containers, and reasons that forbid it.
 
 use super::*;
 use sluice_ir::{Cond, MatchKind, SelectArm};
 
-/// Two headers of 24 bytes, each touched where it is valid, on a chip that has containers for one.
+/// Two headers of 24 bytes, each used where it is valid, on a chip that has containers for one.
 struct Two {
     s: Sketch,
     headers: [Header; 2],
@@ -26,7 +26,7 @@ fn two() -> Two {
 }
 
 impl Two {
-    /// Every field is written where its header is valid, beside what `more` adds to the control block.
+    /// Every field is written where its header is valid; `more` adds statements to the control block.
     fn program(mut self, more: impl FnOnce(&mut Two) -> Vec<sluice_ir::Stmt>) -> Program {
         let mut block = Vec::new();
         for i in 0..2 {
@@ -60,12 +60,13 @@ fn headers_that_exclude_each_other_share_and_the_verifier_agrees() {
     assert_eq!(findings(&program, &small(), &allocation), [""; 0]);
     let summary = crate::phv::summary(&program, &small(), &allocation);
     assert!(summary.rows.iter().any(|r| r.slices.len() == 2 && r.bits() == 8), "both are named");
-    // On a whole chip there is no need.
+    // A whole chip has containers for both.
     let apart = allocated(&program, &ChipSpec::tofino2());
     assert!(of(1).iter().all(|f| of(2).iter().all(|g| apart.slices(*f) != apart.slices(*g))));
 }
 
-/// The allocation of the plain program, with the same field numbers, for one that forbids sharing.
+/// Returns the findings on the allocation of the plain program for a program that forbids sharing; both have the same
+/// field numbers.
 fn forbidden(
     more: impl FnOnce(&mut Two) -> Vec<sluice_ir::Stmt>,
     harm: impl Fn(&mut Program),
@@ -86,7 +87,7 @@ fn a_parser_that_can_have_both() {
             state.default = Next::State(sluice_ir::entity::Entity::new(2));
         },
     );
-    assert_says(&found, "shares bits with `b`, but a way to parser state `parse_b` extracts both");
+    assert_says(&found, "shares bits with `b`, but a path to parser state `parse_b` extracts both");
 }
 
 #[test]
@@ -107,13 +108,13 @@ fn whoever_looks_without_knowing() {
         let action = t.s.action("writes", &[], vec![set(t.fields[0][0], Expr::Const(7, 8))]);
         vec![t.s.stmt(StmtKind::Call(action))]
     };
-    assert_says(&forbidden(writes, |_| {}), "`writes` looks at the one where a packet may have the other");
+    assert_says(&forbidden(writes, |_| {}), "`writes` uses it where a packet may have the other header");
     let matches = |t: &mut Two| {
         let action = t.s.action("nothing", &[], Vec::new());
         let table = t.s.table("matches", &[(t.fields[1][3], MatchKind::Exact)], &[action], 16);
         vec![t.s.apply(table)]
     };
-    assert_says(&forbidden(matches, |_| {}), "`matches` looks at the one");
+    assert_says(&forbidden(matches, |_| {}), "`matches` uses it where");
     let either = |t: &mut Two| {
         let cmp = sluice_samples::sketch::cmp(sluice_ir::CmpOp::Eq, t.fields[0][2], 3, 8);
         let cond = Cond::Or(Box::new(Cond::Valid(t.headers[0])), Box::new(cmp));
@@ -121,7 +122,7 @@ fn whoever_looks_without_knowing() {
         let call = t.s.stmt(StmtKind::Call(action));
         vec![t.s.stmt(StmtKind::If(cond, vec![call], Vec::new()))]
     };
-    assert_says(&forbidden(either, |_| {}), "looks at the one where a packet may have the other");
+    assert_says(&forbidden(either, |_| {}), "uses it where a packet may have the other header");
 }
 
 #[test]

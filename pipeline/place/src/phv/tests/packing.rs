@@ -1,4 +1,4 @@
-//! Which metadata fields share a container.
+//! Metadata fields that share a container.
 
 use super::*;
 use sluice_asic::phv::ContainerKind;
@@ -158,7 +158,7 @@ fn a_checksum_between_bytes_that_pass_through_stays_alone() {
     }
 }
 
-/// `x` waits in `kept` while `y` takes its place, then comes back as `y`: nobody matches on `kept`.
+/// `x` waits in `kept` while `y` takes its place, then comes back as `y`; no node matches on `kept`.
 #[test]
 fn what_only_waits_is_in_a_dark_container_if_it_is_written_first() {
     let program = |written_first: bool| {

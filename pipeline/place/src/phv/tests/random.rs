@@ -4,7 +4,7 @@ use super::*;
 use proptest::prelude::*;
 use sluice_samples::sketch::param;
 
-/// Field widths of a header: any, padded to whole bytes.
+/// Field widths of a random header, padded to whole bytes.
 fn widths() -> impl Strategy<Value = Vec<u16>> {
     let width = prop_oneof![1u16..=13, Just(8), Just(16), Just(24), Just(32), Just(48), Just(128)];
     proptest::collection::vec(width, 1..7).prop_map(|mut list| {
@@ -80,7 +80,7 @@ proptest! {
         }
     }
 
-    /// With copies and arithmetic a program may be refused, but never silently wrong, and with a reason.
+    /// With copies and arithmetic, a program may be rejected with a reason, but never allocated illegally.
     #[test]
     fn any_program_is_clean_or_refused(
         headers in proptest::collection::vec(widths(), 1..4),
@@ -96,7 +96,7 @@ proptest! {
         }
     }
 
-    /// Fields of a whole number of bytes that are only copied whole are cut alike: nothing is refused.
+    /// Fields of whole bytes that are only copied as a whole are cut alike, so no program is rejected.
     #[test]
     fn whole_byte_fields_can_be_copied_to_metadata(
         bytes in proptest::collection::vec(prop_oneof![Just(1u16), Just(2), Just(4), Just(6), Just(16)], 1..6),

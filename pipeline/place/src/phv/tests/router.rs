@@ -56,7 +56,7 @@ fn arms(width: u16, list: &[(u128, usize)]) -> Vec<SelectArm> {
     list.iter().map(arm).collect()
 }
 
-/// Parses, looks up, copies the router's address, decrements, and on the way out rewrites a source address.
+/// Parses, looks up, copies the router's address, decrements, and rewrites a source address in egress.
 pub(crate) fn router() -> Program {
     let mut s = Sketch::new("router");
     let port = s.intrinsic(Intrinsic::IngressPort);

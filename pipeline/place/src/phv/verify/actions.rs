@@ -8,7 +8,7 @@ use sluice_ir::verify::Diag;
 use sluice_ir::{Action, Field, Loc};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one action does to one container.
+/// Instruction that one action needs for one container.
 #[derive(Default)]
 struct Instruction {
     loc: Loc,
@@ -57,7 +57,7 @@ fn instructions(view: &View, results: &[Result]) -> BTreeMap<Container, Instruct
                 i.written |= 1 << to;
                 for source in r.bits.get(usize::from(s.lo + b)).into_iter().flatten() {
                     match *source {
-                        // A whole-container operation finds the zeros in its operand's padding.
+                        // An operation on whole containers finds these zeros in its operand's padding.
                         Bit::Zero if r.how != How::Copied => {}
                         Bit::Data | Bit::Zero => i.data |= 1 << to,
                         Bit::Hash => i.hash |= 1 << to,
@@ -79,7 +79,8 @@ fn locate(view: &View, field: Field, bit: u16) -> Option<(Container, u32)> {
     Some((s.container, u32::from(s.at) + u32::from(bit - s.lo)))
 }
 
-/// Operands of whole-container operations own their containers; numbers are in one, from bit 0.
+/// Checks that operands of whole-container operations have separate containers, and that numbers begin at bit 0 of
+/// one container.
 fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
     if matches!(r.how, How::Copied | How::Masked) {
         return Vec::new();
@@ -119,8 +120,9 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
     found
 }
 
-/// Why a carry cannot go through a number: its low 32 bits fill a container of even number, from which its high bits,
-/// from bit 0 on, in the next one take it. A number of at most 32 bits is an operand of the low part only.
+/// Returns the reason why a carry cannot go through a number; `None` if it can. The low 32 bits must fill a container
+/// of even number, and the high bits, from bit 0 on, must be in the next one. A number of at most 32 bits is an
+/// operand of the low part only.
 fn uncarried(view: &View, field: Field) -> Option<String> {
     let full = |c: Container| view.info(c).filter(|i| i.alu() == AluClass::Full && i.size.bits() == 32);
     let found = match view.allocation.slices(field) {
@@ -137,7 +139,7 @@ fn uncarried(view: &View, field: Field) -> Option<String> {
     (!found).then(|| "is not in two neighbouring 32-bit containers, the low one of even number".to_owned())
 }
 
-/// Sources are in the destination's MAU group.
+/// Checks that sources are in the destination's MAU group.
 fn groups(view: &View, action: Action, container: Container, i: &Instruction) -> Vec<Diag> {
     let group = |c: Container| view.info(c).and_then(|info| info.mau_group);
     let far: BTreeSet<Container> =
@@ -154,7 +156,7 @@ fn groups(view: &View, action: Action, container: Container, i: &Instruction) ->
     far.into_iter().map(diag).collect()
 }
 
-/// The container's ALU can do it in one instruction.
+/// Checks that the container's ALU can make the writes in one instruction.
 fn possible(view: &View, action: Action, container: Container, i: &Instruction) -> Option<Diag> {
     let problem = problem(view, container, i)?;
     let mut names: Vec<String> = i.fields.iter().map(|f| view.var(Var::Field(*f))).collect();
@@ -197,7 +199,7 @@ fn problem(view: &View, container: Container, i: &Instruction) -> Option<String>
     moved_whole(view, container, i, partial)
 }
 
-/// Whether `deposit-field` or `byte-rotate-merge` joins the two sources.
+/// Returns true if `deposit-field` or `byte-rotate-merge` can join the sources.
 fn mergeable(view: &View, container: Container, i: &Instruction) -> bool {
     if i.phv.is_empty() {
         return true;
@@ -226,7 +228,8 @@ fn mergeable(view: &View, container: Container, i: &Instruction) -> bool {
     deposit || merge
 }
 
-/// Mocha and dark are only set as a whole from one source, dark only from a container.
+/// Checks that mocha and dark containers are only set as a whole from one source, dark containers only from a
+/// container.
 fn moved_whole(view: &View, container: Container, i: &Instruction, partial: bool) -> Option<String> {
     let alu = view.info(container)?.alu();
     if alu == AluClass::Full {

@@ -1,4 +1,4 @@
-//! Rules about coordinates: every used bit is somewhere, once, in a container that exists.
+//! Rules about coordinates: every used bit has exactly one place, in a container that exists.
 
 use super::{Held, View};
 use sluice_asic::gress::Gress;
@@ -33,7 +33,7 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
     found
 }
 
-/// The container exists and is wide enough.
+/// Checks that the container exists and is wide enough.
 fn inside(view: &View, container: Container, held: &[Held]) -> Vec<Diag> {
     let size = view.info(container).map_or(0, |i| i.size.bits());
     let outside = held.iter().filter(|h| u32::from(h.at) + u32::from(h.width) > size || h.width == 0);
@@ -50,7 +50,7 @@ fn inside(view: &View, container: Container, held: &[Held]) -> Vec<Diag> {
     outside.map(diag).collect()
 }
 
-/// No bit is used twice, except by metadata fields that stand at the same bits, and by two headers (see `headers`).
+/// Checks that no bit is used twice, except by metadata fields at the same bits and by two headers (see `headers`).
 fn overlap(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
     let pairs = held.iter().enumerate().flat_map(|(i, a)| held[i + 1..].iter().map(move |b| (a, b)));
     let turns = |a: &Held, b: &Held| {
@@ -64,7 +64,7 @@ fn overlap(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
     Some(view.error(a.var, text).also(view.loc(b.var), "the other"))
 }
 
-/// The slices of a used field follow each other from the most significant bit down to bit 0.
+/// Checks that the slices of a used field follow each other from the most significant bit down to bit 0.
 fn covered(view: &View, field: Field, used: bool) -> Option<Diag> {
     let slices = view.allocation.slices(field);
     let mut next = if used { view.program.fields[field].width } else { 0 };
@@ -86,8 +86,8 @@ fn covered(view: &View, field: Field, used: bool) -> Option<Diag> {
     (next != 0).then(|| view.error(Var::Field(field), text))
 }
 
-/// A header's bytes are covered in wire order by whole containers. As no bit is used twice by
-/// one packet, these hold nothing else.
+/// Checks that whole containers cover a header's bytes in wire order. They hold nothing else, because one packet uses
+/// no bit twice.
 fn wire_order(view: &View, header: Header) -> Option<Diag> {
     let data = &view.program.headers[header];
     let mut wire: Vec<(Container, u32, Field)> = Vec::new();

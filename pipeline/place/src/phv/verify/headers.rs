@@ -1,6 +1,7 @@
-//! Headers at the same bits: no packet has both, and nobody looks at the one that a packet does not have.
+//! Headers at the same bits: no packet has both, and no node uses the header that a packet does not have.
 //!
-//! Derived from a walk of the parser that remembers both headers, and from conditions taken with the header invalid.
+//! Derived from a walk of the parser that tracks both headers, and from the results of conditions for an invalid
+//! header.
 
 use super::{Held, View};
 use sluice_ir::cfg::{NodeKind, Outcome, Var};
@@ -36,7 +37,7 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
     found
 }
 
-/// The two headers of fields at the same bits.
+/// Returns the headers of two fields; `None` if these are not in two different headers.
 pub(super) fn headers(view: &View, a: &Held, b: &Held) -> Option<(Header, Header)> {
     match (view.home(a.var)?, view.home(b.var)?) {
         (Home::Header(a), Home::Header(b)) if a != b => Some((a.min(b), a.max(b))),
@@ -50,7 +51,7 @@ fn report(view: &View, a: Header, b: Header, why: &str) -> Diag {
     Diag::error(view.program.headers[a].loc, text).also(view.program.headers[b].loc, "the other")
 }
 
-/// A way through the parser on which both are extracted.
+/// Returns a finding if some path through the parser extracts both headers.
 fn together(view: &View, a: Header, b: Header) -> Option<String> {
     let gress = view.program.headers[a].gress;
     let mut seen = BTreeSet::new();
@@ -68,14 +69,14 @@ fn together(view: &View, a: Header, b: Header) -> Option<String> {
             }
         }
         if has_a && has_b {
-            return Some(format!("a way to parser state `{}` extracts both", data.name));
+            return Some(format!("a path to parser state `{}` extracts both", data.name));
         }
         open.extend(data.arms.iter().map(|arm| arm.next).chain([data.default]).map(|n| (n, has_a, has_b)));
     }
     None
 }
 
-/// What gives a packet the header beside the parser.
+/// Returns a finding if the header can be valid or sent without having been extracted.
 fn made(view: &View, h: Header) -> Option<String> {
     let program = view.program;
     for action in program.actions.values() {
@@ -95,7 +96,7 @@ fn made(view: &View, h: Header) -> Option<String> {
     requests.any(|r| r.header == Some(h)).then(|| "a request carries it, valid or not".to_owned())
 }
 
-/// A node that looks at the header where a packet may lack it.
+/// Returns a finding if a node uses the header where a packet may lack it.
 fn unguarded(view: &View, h: Header) -> Option<String> {
     let cfg = &view.cfgs[view.program.headers[h].gress.index()];
     let of = |f: Field| view.program.fields[f].home == Home::Header(h);
@@ -114,13 +115,13 @@ fn unguarded(view: &View, h: Header) -> Option<String> {
         };
         if touched && lacking && looks {
             let name = crate::node_name(view.program, cfg, node);
-            return Some(format!("`{name}` looks at the one where a packet may have the other"));
+            return Some(format!("`{name}` uses it where a packet may have the other header"));
         }
     }
     None
 }
 
-/// What comes of a condition for a packet without the header, if that alone decides it.
+/// Returns the result of a condition for a packet without the header; `None` if it also depends on other values.
 fn without(cond: &Cond, h: Header) -> Option<bool> {
     match cond {
         Cond::Valid(x) => (*x == h).then_some(false),
@@ -139,7 +140,7 @@ fn without(cond: &Cond, h: Header) -> Option<bool> {
     }
 }
 
-/// Whether a field of the header can change what comes of a condition for a packet without it.
+/// Returns true if a field of the header can change the result of a condition for a packet without the header.
 fn matters(cond: &Cond, h: Header, of: &impl Fn(Field) -> bool) -> bool {
     if without(cond, h).is_some() {
         return false;

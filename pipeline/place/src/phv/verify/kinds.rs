@@ -1,4 +1,4 @@
-//! Rules about kinds of container: who may look into which.
+//! Rules about kinds of containers: the variables that each kind may hold.
 
 use super::View;
 use sluice_asic::gress::Gress;
@@ -8,7 +8,7 @@ use sluice_ir::cfg::{Cfg, Var};
 use sluice_ir::verify::Diag;
 use std::collections::BTreeMap;
 
-/// How a variable is used, first reason first.
+/// Use of a variable that its containers must allow.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Use {
     Matched,

@@ -1,7 +1,7 @@
-//! The independent check of an allocation: every rule of [`super`], derived again from the allocation alone.
+//! Independent check of an allocation: every rule of [`super`], derived again from the allocation alone.
 //!
-//! Nothing here is shared with the allocator but the IR, the flow and the chip's inventory. Findings are by rule, then
-//! by container or field.
+//! Only the IR, the control-flow graph and the chip's inventory are shared with the allocator. Findings are in order
+//! of rules, then by container or field.
 
 mod actions;
 mod bits;
@@ -31,13 +31,13 @@ struct Held {
 }
 
 impl Held {
-    /// Whether some bit is in both.
+    /// Returns true if both have some bit of the container.
     fn meets(&self, other: &Held) -> bool {
         ones(self.width, self.at) & ones(other.width, other.at) != 0
     }
 }
 
-/// The allocation seen from the containers.
+/// Allocation as seen from the containers.
 struct View<'a> {
     program: &'a Program,
     chip: &'a ChipSpec,
@@ -61,7 +61,7 @@ pub fn verify(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], allocation: &
         return vec![Diag::error(Loc::default(), text)];
     }
     let view = View::new(program, chip, cfgs, allocation);
-    // The other rules take coordinates for granted.
+    // The other rules assume that all coordinates are legal.
     let found = bits::check(&view);
     if !found.is_empty() {
         return found;
@@ -104,7 +104,7 @@ impl<'a> View<'a> {
         View { program, chip, cfgs, allocation, inventory: PhvInventory::new(&chip.phv), held }
     }
 
-    /// The container's description; only asked for containers that the chip has.
+    /// Returns the description of a container; `None` if the chip does not have it.
     fn info(&self, container: Container) -> Option<&ContainerInfo> {
         self.inventory.get(container)
     }
@@ -127,7 +127,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Where a field lives; `None` for validity bits.
+    /// Returns the home of a field; `None` for validity bits.
     fn home(&self, var: Var) -> Option<Home> {
         match var {
             Var::Field(f) => Some(self.program.fields[f].home),
@@ -143,12 +143,13 @@ impl<'a> View<'a> {
         format!("`{}`", var.name(self.program))
     }
 
-    /// Bits of a container that hold something.
+    /// Returns a mask of the bits of a container that are ever in use.
     fn occupied(&self, container: Container) -> u32 {
         self.held.get(&container).into_iter().flatten().fold(0, |m, h| m | ones(h.width, h.at))
     }
 
-    /// The containers of a field that hold something else too, beside those that take turns with it.
+    /// Returns a container of a variable that holds another variable at other bits, and that variable. Variables that
+    /// take turns at the same bits do not count.
     fn shared(&self, var: Var) -> Option<(Container, Var)> {
         self.allocation.containers_of(var).find_map(|c| {
             let held = self.held.get(&c)?;
@@ -159,7 +160,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// `width` ones from bit `at` on, cut off at 32 bits.
+/// Returns `width` ones from bit `at` on, cut off at 32 bits.
 fn ones(width: u16, at: u8) -> u32 {
     let low = if width >= 32 { u32::MAX } else { (1 << width) - 1 };
     low.checked_shl(at.into()).unwrap_or(0)

@@ -1,7 +1,7 @@
-//! Fields that take turns at the same bits: every read sees what the same field wrote last.
+//! Fields that take turns at the same bits: every read sees the last value of the same field.
 //!
-//! Checked read by read, in program order; that stages keep program order where bits are shared is a rule of the table
-//! placement.
+//! Each read is checked, in program order. That stages keep program order where bits are shared is a rule of the
+//! table placement.
 
 use super::headers::headers;
 use super::{Held, View};
@@ -26,7 +26,7 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
     found
 }
 
-/// A read of a dark container that nobody may have written.
+/// Reports a read of a dark container that may come before any write.
 fn undefined(view: &View, own: &Held) -> Option<Diag> {
     let Var::Field(field) = own.var else { return None };
     let cfg = &view.cfgs[view.gress(own.var).index()];
@@ -36,7 +36,7 @@ fn undefined(view: &View, own: &Held) -> Option<Diag> {
     Some(view.error(own.var, text).also(cfg.nodes[read].loc, "the read"))
 }
 
-/// A read of `own` that may find what `other` wrote.
+/// Reports a read of `own` that may see a value that `other` wrote.
 fn spoiled(view: &View, own: &Held, other: &Held) -> Option<Diag> {
     let (Var::Field(field), Var::Field(stranger)) = (own.var, other.var) else { return None };
     let gress = view.gress(own.var);
@@ -47,13 +47,14 @@ fn spoiled(view: &View, own: &Held, other: &Held) -> Option<Diag> {
         view.error(own.var, text).also(view.loc(other.var), "the other")
     };
     if kept(view.program, gress, field) {
-        return Some(text("leaves with the packet"));
+        return Some(text("the deparser or the traffic manager reads it"));
     }
     for (n, _) in nodes.iter().filter(|(_, e)| reads(e, own.var)) {
         let source = nodes.iter().rev().map(|(w, _)| *w).find(|w| w < n && decides(view, cfg, *w, *n, field));
         if source.is_none() && parsed(view.program, stranger) {
             return Some(
-                text("the parser writes that, and a read finds it").also(cfg.nodes[*n].loc, "the read"),
+                text("the parser writes the latter, and a read may see that value")
+                    .also(cfg.nodes[*n].loc, "the read"),
             );
         }
         let between = nodes.iter().find(|(q, e)| {
@@ -71,7 +72,7 @@ fn reads(e: &Effects, var: Var) -> bool {
     e.match_reads.contains(&var) || e.action_reads.contains(&var)
 }
 
-/// Whether a packet that runs `later` has had all bits of the field written by `node`.
+/// Returns true if `node` has written all bits of the field in every packet that runs `later`.
 fn decides(view: &View, cfg: &Cfg, node: Node, later: Node, field: Field) -> bool {
     let needed = cfg.outcomes(cfg.nodes[later].pred);
     let runs = cfg.outcomes(cfg.nodes[node].pred).iter().all(|o| needed.contains(o));
@@ -89,14 +90,14 @@ fn decides(view: &View, cfg: &Cfg, node: Node, later: Node, field: Field) -> boo
     runs && cfg.is_ghost(node) == cfg.is_ghost(later) && !actions.is_empty() && all
 }
 
-/// Whether the deparser or the traffic manager reads the field.
+/// Returns true if the deparser or the traffic manager reads the field.
 fn kept(program: &Program, gress: Gress, field: Field) -> bool {
     let deparser = &program.pipe(gress).deparser;
     let sent = deparser.requests.iter().any(|r| r.kind == RequestKind::Mirror(field));
     sent || deparser.checksums.iter().any(|c| c.inputs.contains(&field) || c.field == field)
 }
 
-/// Whether the parser writes the field.
+/// Returns true if the parser writes the field.
 fn parsed(program: &Program, field: Field) -> bool {
     program.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
         ParserOpKind::Set(to, _)

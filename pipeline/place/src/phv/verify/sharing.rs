@@ -1,4 +1,4 @@
-//! Rules about neighbours: what may share a container, and a gress group.
+//! Rules about variables that share a container or a gress group.
 
 use super::{Held, View};
 use sluice_asic::gress::Gress;
@@ -19,7 +19,7 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
             Home::PortMetadata => "port metadata",
             Home::Header(_) | Home::Metadata => continue,
         };
-        found.extend(alone(view, field, &format!("is {kind}, which has containers of its own")));
+        found.extend(alone(view, field, &format!("is {kind}, which needs separate containers")));
     }
     found.extend(validity(view));
     found.extend(checksums(view));
@@ -27,8 +27,8 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
     found
 }
 
-/// One gress per container and per gress group, the wired one where there is one, and the same gress for two
-/// 8-bit containers that the parser sees as one.
+/// Checks that a container and a gress group have one gress, the wired one if there is one, and that two 8-bit
+/// containers that the parser sees as one have the same gress.
 fn gresses(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
     let mut groups: BTreeMap<u16, (Gress, Container, Var)> = BTreeMap::new();
@@ -71,11 +71,11 @@ fn gresses(view: &View) -> Vec<Diag> {
     found
 }
 
-/// Metadata fields in one container are not written by two nodes that one packet can run.
+/// Checks that metadata fields in one container are not written by two nodes that one packet can run.
 fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
     let metadata: Vec<&Held> = held.iter().filter(|h| view.home(h.var) == Some(Home::Metadata)).collect();
     for (i, first) in metadata.iter().enumerate() {
-        // Those that take turns are kept apart in time (see `overlay`), the others in place.
+        // Fields at the same bits are separated in time (see `overlay`).
         for second in metadata[i + 1..].iter().filter(|h| !h.meets(first)) {
             let (a, b) = (first.var, second.var);
             let cfg = &view.cfgs[view.gress(a).index()];
@@ -107,7 +107,7 @@ fn alone(view: &View, field: Field, why: &str) -> Option<Diag> {
     Some(view.error(var, text).also(view.loc(other), "the other"))
 }
 
-/// Validity bits: their number, and normal containers that hold nothing else.
+/// Checks the number of validity bits, and that they are in normal containers that hold nothing else.
 fn validity(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
     let limit = view.chip.phv.pov_bits.min(view.chip.deparser.pov_bits);
@@ -138,7 +138,7 @@ fn validity(view: &View) -> Vec<Diag> {
     found
 }
 
-/// The deparser writes a checksum into a whole 16-bit container.
+/// Checks that each checksum that the deparser writes fills a 16-bit container.
 fn checksums(view: &View) -> Vec<Diag> {
     let updates = view.program.pipes.iter().flat_map(|p| &p.deparser.checksums);
     let bad = |field: Field| match view.allocation.slices(field) {
@@ -155,7 +155,8 @@ fn checksums(view: &View) -> Vec<Diag> {
         .collect()
 }
 
-/// What the parser copies besides extracting it fills containers of its own from bit 0.
+/// Checks that a field that the parser copies, other than by extraction, has separate containers, and fills them from
+/// bit 0 on if its source is packet bytes.
 fn copies(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
     for op in view.program.states.values().flat_map(|s| &s.ops) {

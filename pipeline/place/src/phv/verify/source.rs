@@ -1,33 +1,33 @@
-//! What an action writes, one bit at a time: the verifier's own reading of the IR.
+//! Results of actions, bit by bit: the verifier's separate reading of the IR.
 
 use sluice_asic::alu::{AluClass, AluOp};
 use sluice_ir::{Action, Expr, Field, Loc, MeterAccess, PrimitiveKind, Program};
 
-/// Where one bit of a result comes from.
+/// Source of one bit of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bit {
     /// This bit of a field.
     Phv(Field, u16),
     /// A constant or parameter.
     Data,
-    /// The zero that a cast to a larger width puts in front.
+    /// The zero above the operand of a cast to a larger width.
     Zero,
-    /// A result of a hash or of a stateful ALU.
+    /// A result of a hash, a meter ALU or a random number generator.
     Hash,
 }
 
-/// How a field is computed.
+/// Kind of computation that gives a field its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     /// Its bits are copied.
     Copied,
-    /// By a bitwise function that can leave other bits of the container as they are.
+    /// A bitwise function that can leave other bits of the container as they are.
     Masked,
-    /// By a bitwise function of whole containers.
+    /// A bitwise function of whole containers.
     Bitwise,
-    /// As a number in a whole container.
+    /// A number in a whole container.
     Number,
-    /// As a sum or difference of more than 32 bits, in two containers with a carry between them.
+    /// A sum or difference of more than 32 bits, in two containers with a carry between them.
     Carried,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Result {
     pub(super) bits: Vec<Vec<Bit>>,
 }
 
-/// What an action leaves in the fields that it sets.
+/// Returns the final values of the fields that an action sets.
 pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
     let mut list: Vec<Result> = Vec::new();
     for p in &program.actions[action].body {
@@ -112,7 +112,8 @@ fn how(program: &Program, field: Field, value: &Expr) -> How {
     }
 }
 
-/// One operand is the destination, the other data, and some data bit leaves the destination's bit as it is.
+/// Returns true if one operand is the destination, the other is data, and some data bit leaves the destination's bit
+/// as it is.
 fn masked(op: AluOp, field: Field, a: &Expr, b: &Expr) -> bool {
     let dst = Expr::Field(field);
     let is_data = |e: &Expr| matches!(e, Expr::Const(..) | Expr::Param(..));

@@ -1,4 +1,4 @@
-//! Validity bits that actions copy: one rotation per container, and nothing else beside a constant.
+//! Validity bits that actions copy: one rotation per container, with constants only if no other bits have to stay.
 
 use super::View;
 use sluice_asic::phv::Container;
@@ -7,7 +7,7 @@ use sluice_ir::verify::Diag;
 use sluice_ir::{Action, Loc, PrimitiveKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one action does to the validity bits of a container.
+/// Writes of one action to the validity bits of a container.
 #[derive(Default)]
 struct Bits {
     loc: Loc,
@@ -80,7 +80,7 @@ fn problem(view: &View, container: Container, bits: &Bits) -> Option<String> {
         let held = view.held.get(&container).into_iter().flatten();
         let other = held.filter(|h| kept >> h.at & 1 == 1).map(|h| h.var).next();
         let other = other.map_or_else(String::new, |v: Var| view.var(v));
-        return Some(format!("a constant and {other} beside them take a third source"));
+        return Some(format!("a constant and {other}, which has to stay, take a third source"));
     }
     None
 }

@@ -1,4 +1,4 @@
-//! The same constructs written with the builder: resubmit, mirror and digest in one program.
+//! Resubmit, mirror and digest in one program that is written with the builder.
 
 use crate::movement::device::{World, frame};
 use sluice_asic::chip::ChipSpec;

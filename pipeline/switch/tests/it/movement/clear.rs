@@ -1,4 +1,4 @@
-//! Registers that are cleared at once while packets come: what these find meanwhile and behind.
+//! Registers that are cleared at once while packets arrive: the values that packets find during and after the clear.
 
 use crate::movement::device::{Frame, World, frame};
 use sluice_asic::chip::ChipSpec;
@@ -7,7 +7,7 @@ use sluice_control::{ControlOp, lines};
 use sluice_exec::reference::{Options, Reference};
 use sluice_switch::{Switch, SwitchConfig};
 
-/// Counts packets; two actions share the array, so that the engine notes accesses and does them behind the stage.
+/// Counts packets; two actions share the array, so that the engine notes accesses and makes them after the stage.
 const PROGRAM: &str = "program counting;
     header h : ingress { bit<8> kind; bit<8> tag; bit<32> seen; bit<32> high; }
     intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }
@@ -41,7 +41,7 @@ fn packets_find_a_word_until_all_is_cleared() {
     let takes = chip.mau.clock.span(Cycles(u64::from(chip.salu.fast_clear_cycles)));
     assert!((600_000..800_000).contains(&takes.as_ps()), "{takes}");
     let mut w = World::new(&chip, PROGRAM);
-    // The second clear of `numbers` begins before the first has ended, and is of another pipe in the end.
+    // The second clear of `numbers` begins before the first has ended; the third is in pipe 1 alone.
     w.later = later(
         &w,
         "@2us register_fast_clear numbers 0xbeef

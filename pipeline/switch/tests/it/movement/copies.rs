@@ -9,9 +9,9 @@ use sluice_asic::units::{Cycles, Time};
 use sluice_control::ControlOp;
 use sluice_switch::SwitchError;
 
-/// Packets are bridged with source 1; copies of ingress have source 2, of egress source 3. Egress sends
-/// bridged packets without their bridge, and copies whole. What `h.kind` has in its bits: 1 mirrors at
-/// ingress, 2 drops there, 4 mirrors at egress, 8 drops there, 16 makes a digest.
+/// Packets are bridged with source 1; copies of ingress have source 2, of egress source 3. Egress sends bridged
+/// packets without their bridge, and copies whole. Bits of `h.kind`: 1 mirrors at ingress, 2 drops there, 4 mirrors
+/// at egress, 8 drops there, 16 makes a digest.
 const MIRRORS: &str = r#"program mirrors;
 header bridge : ingress { bit<8> source; bit<8> kind; }
 header im : ingress { bit<8> source; bit<8> value; bit<16> port; }
@@ -150,7 +150,7 @@ fn dropped_packets_are_copied_too() {
         let [_, copy, eg_copy] = ports(&chip);
         let w = set_up(&chip);
         let story = w.run(&[frame(8, 0, &bytes(3, 80)), frame(8, 1000, &bytes(4 + 8, 80))]);
-        // The second is copied as it would have left; `em` stands in front and is taken for a bridge.
+        // The second is copied as it would have been sent; `em` is in front and is taken for a bridge.
         let ingress = [&[0xab, 0xcd][..], &bytes(3, 80)].concat();
         let (ingress, egress) = ((copy, &*ingress), (eg_copy, &*edited(12, 80)));
         assert_eq!(story.out(), [ingress, egress]);
@@ -258,7 +258,7 @@ fn impossible_sessions_and_groups_are_refused() {
     }
 }
 
-/// Each packet is mirrored once; the copy goes around by a recirculation port for ever.
+/// Each packet is mirrored once; the copy recirculates forever.
 const TIMER: &str = r#"program timer;
 header h : ingress { bit<8> kind; bit<8> value; }
 header em : ingress { bit<8> kind; bit<8> value; }
@@ -280,9 +280,10 @@ fn a_run_does_not_wait_for_timers() {
     let story = w.run(&[frame(8, 0, &bytes(1, 100))]);
     assert!(!story.busy, "the timer still goes around, nothing else is inside");
     assert_eq!((story.totals.sent, story.totals.created, story.held), (1, 1, 1));
-    // It counts as a timer from its eighth lap on, its making included; the packet left long before.
+    // It counts as a timer from its eighth recirculation on, its making included; the packet was sent long before.
     assert_eq!(story.totals.recirculated, 7);
-    // Its making counts as a lap, too. It is a copy of what left: `value` behind the mirror header is edited.
+    // Its making counts as a recirculation, too. It is a copy of the sent packet: `value` after the mirror header is
+    // edited.
     let story = w.run_functional(&[frame(8, 0, &bytes(1, 100))]);
     assert_eq!(story.lost[0].1[..4], [7, 0x21 + 63, 1, 0x55]);
     assert_eq!(story.lost[0].1.len(), 64);

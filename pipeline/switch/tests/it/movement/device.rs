@@ -25,7 +25,7 @@ pub(crate) struct World {
     pub(crate) control: Vec<ControlOp>,
     /// Operations during the run.
     pub(crate) later: Vec<(Time, ControlOp)>,
-    /// Runs until then even if nothing is inside.
+    /// Time until which it runs even if no packet is inside.
     pub(crate) lasts: Time,
     pub(crate) config: SwitchConfig,
 }
@@ -79,17 +79,17 @@ impl Sink for Story {
 }
 
 impl Story {
-    /// What left, as dev_port and bytes.
+    /// Returns the sent packets, as dev_port and bytes.
     pub(crate) fn out(&self) -> Vec<(u16, &[u8])> {
         self.sent.iter().map(|(l, b)| (l.egress_port, b.as_slice())).collect()
     }
 
-    /// The passes of one gress.
+    /// Returns the passes of one gress.
     pub(crate) fn passes(&self, gress: Gress) -> Vec<&PassEvent> {
         self.passes.iter().filter(|p| p.gress == gress).collect()
     }
 
-    /// Calls of different ports and pipes are in no order: sorted, stories can be compared.
+    /// Sorts the calls, because calls of different ports and pipes are in no order; then stories can be compared.
     fn sorted(mut self) -> Story {
         self.sent.sort_by_key(|(l, b)| (l.first_bit, l.egress_port, l.tag, b.clone()));
         self.lost.sort_by_key(|(l, b)| (l.time, l.tag, l.reason, b.clone()));
@@ -128,7 +128,7 @@ impl World {
         self
     }
 
-    /// A timed switch with nothing set up.
+    /// Returns a timed switch with nothing set up.
     pub(crate) fn switch(&self) -> Switch<Reference> {
         let (reference, config) = (self.reference(), self.config.clone());
         Switch::new(&self.program, &self.placement, &self.ports, self.control(), reference, config).unwrap()
@@ -151,7 +151,7 @@ impl World {
         )
     }
 
-    /// Runs the frames, given a few at a time, until `end`.
+    /// Runs the frames, passed in a few at a time, until `end`.
     fn story<E: Executor>(&self, executor: E, config: SwitchConfig, frames: &[Frame], end: Time) -> Story {
         let mut switch =
             Switch::new(&self.program, &self.placement, &self.ports, self.control(), executor, config)
@@ -185,7 +185,7 @@ impl World {
         story.sorted()
     }
 
-    /// The story that both executors tell at every batch size.
+    /// Returns the story that both executors tell at every batch size.
     pub(crate) fn run_as(&self, mode: Mode, frames: &[Frame], end: Time) -> Story {
         let config = |max_batch| SwitchConfig { mode, max_batch, ..self.config.clone() };
         let told = self.story(self.reference(), config(1), frames, end);
@@ -201,8 +201,9 @@ impl World {
         told
     }
 
-    /// The same under the chip's shared buffer, whose classes choose queues: the same at any batch size, and as many
-    /// packets end in the same ways unless the control plane meddles with single queues and ports.
+    /// Runs the frames under the chip's shared buffer, whose classes choose queues. The story must be the same at any
+    /// batch size. Unless the control plane changes the device, as many packets must end in each way as without the
+    /// buffer.
     fn run_under_a_buffer(&self, frames: &[Frame], end: Time, told: &Story) {
         let file = BufferFile::shipped(&self.placement.chip.name).unwrap().unwrap();
         let setup = BufferSetup { file, seed: 1 };
@@ -228,7 +229,7 @@ impl World {
     }
 }
 
-/// Says where two stories part: whole ones are too long to print.
+/// Reports the place where two stories differ, because whole stories are too long to print.
 fn same(found: &Story, told: &Story, what: &str) {
     let first = |a: &[String], b: &[String]| {
         let at = a.iter().zip(b).position(|(a, b)| a != b).unwrap_or(a.len().min(b.len()));

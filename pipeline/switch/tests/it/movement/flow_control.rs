@@ -1,5 +1,5 @@
-//! Flow-control words of packets and requests to the packet generator: what deparsers of Tofino 2 can ask for
-//! beside packets.
+//! Flow-control words of packets and requests to the packet generator: requests that deparsers of Tofino 2 can make
+//! in addition to packets.
 
 use crate::movement::device::{World, frame};
 use sluice_asic::chip::ChipSpec;
@@ -40,7 +40,7 @@ fn world(mode: Option<AfcMode>) -> World {
     World::new(&ChipSpec::tofino2(), WORDS).with(mode)
 }
 
-/// A packet for `port`, with a word for queue 0 of dev_port 24.
+/// Returns a packet for `port`, with a word for queue 0 of dev_port 24.
 fn packet(kind: u8, port: u8, credit: u16) -> Vec<u8> {
     let chip = ChipSpec::tofino2();
     let word = AfcWord::for_queue(&chip, DevPort::new(24).unwrap(), 0, credit).unwrap().encode();
@@ -88,7 +88,7 @@ fn what_was_dequeued_before_a_pause_leaves() {
     let story = w.run_as(sluice_switch::Mode::Timed, &frames, Time::from_nanos(50_000));
     assert!(story.busy && story.sent.len() >= 4 && story.sent.len() < 60, "{}", story.sent.len());
     assert_eq!(story.held as usize, 60 - story.sent.len());
-    // None of the others was chosen after the word took effect.
+    // No other packet was dequeued after the word took effect.
     let chip = ChipSpec::tofino2();
     let (clock, passes) = (chip.mau.clock, story.passes(Gress::Egress));
     let pause =
@@ -133,7 +133,8 @@ fn tofino_has_no_words() {
     );
 }
 
-/// Kind 1 asks the generator for packets made of the buffer at the packet's own address; what was made leaves by 24.
+/// Kind 1 requests packets from the generator, made of the buffer at the packet's own address; they are sent on port
+/// 24.
 const ASKS: &str = r#"program asks;
 header h : ingress { bit<8> kind; bit<8> line; bit<16> value; }
 header made : ingress { bit<8> app; bit<24> batch; bit<16> packet; bit<8> key; bit<8> line; bit<16> value; }

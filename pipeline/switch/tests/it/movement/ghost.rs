@@ -105,7 +105,7 @@ fn probe(number: u8, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Number, queue, and the depths that the packet saw.
+/// Returns number, queue, and the depths that the packet saw.
 fn seen(story: &Story) -> Vec<(u8, u8, u32, u32)> {
     let word = |b: &[u8]| u32::from_be_bytes(b.try_into().unwrap());
     let mut list: Vec<_> =
@@ -136,8 +136,8 @@ fn ingress_takes_the_shorter_queue() {
         (8, 0, 0, 0),
     ];
     assert_eq!(seen(&story), expected);
-    // Four pipes are told: seven times of a packet that joined; of what left at 8 us and at 9 us once each, since it
-    // left at once; of each of the last two packets once, since they left as soon as they came.
+    // Four pipes are notified: seven times of a packet that joined; of the packets that left at 8 us and at 9 us once
+    // each, because they left together; of each of the last two packets once, because they left as soon as they came.
     assert_eq!(story.totals.ghost_updates, 4 * 11);
 }
 
@@ -164,7 +164,7 @@ fn a_packet_sees_the_updates_that_entered_before_it() {
 fn no_batch_reaches_over_an_update() {
     let mut w = world();
     w.config.port_speeds = vec![(16, "50G".parse().unwrap())];
-    // Four ports send faster than the port takes, in bursts, with laps of the queues between.
+    // Four ports send faster than the port takes, in bursts with gaps between them.
     let frames: Vec<Frame> = (0..300u64)
         .map(|i| {
             frame(

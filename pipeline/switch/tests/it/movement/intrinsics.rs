@@ -1,4 +1,4 @@
-//! Intrinsic metadata that the device fills and obeys: queue stamps with their wraps, the way past egress,
+//! Intrinsic metadata that the device fills and obeys: queue timestamps with their wraps, the bypass of egress,
 //! deflection, the choice among multicast members.
 
 use crate::movement::device::{World, frame};
@@ -10,7 +10,7 @@ use sluice_asic::units::{Bytes, Cells, Cycles, Duration, Time};
 use sluice_control::{ControlOp, DeviceOp, MulticastNode};
 use sluice_switch::QueueSetup;
 
-/// Egress writes what the queue did to the packet into it.
+/// Egress writes the packet's queue metadata into the packet.
 const STAMPS: &str = r#"program stamps;
 header h : ingress { bit<8> kind; }
 header out : egress { bit<8> kind; bit<32> enqueued; bit<32> waited; bit<24> entered; bit<24> depth; }
@@ -51,7 +51,8 @@ fn a_queue_paused_for_300_us_wraps_tofinos_stamps_and_not_tofino_2s() {
             let waited = left.queued.as_nanos();
             assert!((299_000..300_000).contains(&waited), "{waited}");
             let shown = word(&bytes[5..9]);
-            // Both stamps are cut before they are subtracted: a nanosecond more or less than the wait cut.
+            // Both timestamps are cut before they are subtracted: the result is the wait, cut, plus or minus a
+            // nanosecond.
             let kept = if chip.name == "tofino" { waited - 262_144 } else { waited };
             assert!(shown.abs_diff(kept) <= 1, "{}: {shown} for {waited}", chip.name);
             // 200 us of the clock's origin and what the packet took to the queue.
@@ -59,7 +60,7 @@ fn a_queue_paused_for_300_us_wraps_tofinos_stamps_and_not_tofino_2s() {
             assert!((200_000..201_000).contains(&enqueued), "{enqueued}");
             assert_eq!(word(&bytes[12..15]), u64::from(left.tag == 0), "cells left behind");
         }
-        // The scheduler's choice falls at the moment of the resume.
+        // The scheduler chooses at the time of the resume.
         let passes = story.passes(Gress::Egress);
         let way = chip.mau.clock.span(Cycles(chip.latency.tm_dequeue.into()));
         let edge = chip.mau.clock.first_edge_at_or_after(Time::from_nanos(300_000) + way);
@@ -71,7 +72,7 @@ fn a_queue_paused_for_300_us_wraps_tofinos_stamps_and_not_tofino_2s() {
 fn stamps_wrap_where_the_clock_does() {
     for (chip, bits) in [(ChipSpec::tofino2(), 32), (ChipSpec::tofino(), 18)] {
         let mut w = World::new(&chip, STAMPS);
-        // Just before the wrap of the short stamps: the packet is enqueued after it.
+        // Just before the wrap of the short timestamps: the packet is enqueued after it.
         w.config.clock_origin = Duration::from_nanos((1 << bits) - 1);
         let story = w.run(&[frame(8, 0, &[0; 64])]);
         let (_, bytes) = &story.sent[0];
@@ -84,7 +85,7 @@ fn stamps_wrap_where_the_clock_does() {
     }
 }
 
-/// The first byte says: bit 0 past egress, bit 1 deflect. Egress puts a header in front.
+/// Bits of the first byte: bit 0 bypasses egress, bit 1 deflects. Egress puts a header in front.
 const WAYS: &str = r#"program ways;
 header h : ingress { bit<6> rest; bit<1> deflect; bit<1> bypass; bit<8> port; bit<16> hash; }
 header mark : egress { bit<8> flag; bit<8> place; bit<24> depth; }
@@ -192,7 +193,7 @@ fn hashes_choose_among_multicast_members() {
     }
 }
 
-/// A copy of every packet for session 1, with a hash and deflection of the packet's own.
+/// Every packet is copied for session 1, with a hash and deflection that the packet selects.
 const COPIES: &str = r#"program copies;
 header h : ingress { bit<8> hash; bit<8> deflect; }
 metadata : ingress { bit<10> m.session; }

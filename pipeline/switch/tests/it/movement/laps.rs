@@ -6,7 +6,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::units::{BitRate, Bytes, Cycles, Duration, Time};
 use sluice_switch::{FUNCTIONAL_RECIRCULATIONS, Mode};
 
-/// Kind 1 is resubmitted, kind 2 goes around `laps` times by the port in `hop`; all leave by dev_port 16.
+/// Kind 1 is resubmitted, kind 2 recirculates `laps` times on the port in `hop`; all are sent on dev_port 16.
 const LAPS: &str = r#"program laps;
 header again : ingress { bit<8> mark; bit<8> turn; }
 header h : ingress { bit<8> kind; bit<8> value; bit<8> laps; bit<8> hop; }
@@ -81,7 +81,7 @@ fn chips() -> [ChipSpec; 2] {
 fn a_resubmitted_packet_keeps_its_bytes_and_brings_its_data() {
     for chip in chips() {
         let story = world(&chip).run(&[frame(8, 0, &bytes(1, 0x21, 3, 4, 100))]);
-        // `value` is as it came in; `laps` and `hop` come from the resubmit header; the header itself is gone.
+        // `value` is as it arrived; `laps` and `hop` come from the resubmit header; the header itself is gone.
         assert_eq!(story.out(), [(16, &*bytes(1, 0x21, 0x21, 0x77, 100))], "{}", chip.name);
         assert_eq!((story.totals.resubmitted, story.totals.created, story.totals.recirculated), (1, 0, 0));
         // The second pass sees the two bytes in front as well.
@@ -125,7 +125,7 @@ fn a_lap_takes_egress_the_line_and_the_way_back() {
 #[test]
 fn recirculation_ports_of_a_pipe_share_one_line() {
     let chip = ChipSpec::tofino2();
-    // Eight long packets at once by four front ports, half of them by either recirculation port.
+    // Eight long packets at once from four front ports, half of them on each recirculation port.
     let frames: Vec<Frame> = (0..8u16)
         .map(|i| frame(8 + 8 * (i % 4), u64::from(i / 4) * 40, &bytes(2, i as u8, 1, (i % 2) as u8, 1500)))
         .collect();
@@ -147,7 +147,7 @@ fn recirculation_ports_of_a_pipe_share_one_line() {
 
 #[test]
 fn a_packet_behind_a_lap_comes_after_it_however_late_it_is_given() {
-    // All five are given before the switch runs: the lap of the first lies between it and the others.
+    // All five are passed in before the switch runs: the recirculation of the first is between it and the others.
     let w = world(&ChipSpec::tofino2());
     let frames: Vec<Frame> = (0..5u8)
         .map(|i| frame(8, 50_000 * u64::from(i), &bytes(if i == 0 { 2 } else { 0 }, i, 1, 0, 60)))

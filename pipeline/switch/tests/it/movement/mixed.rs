@@ -1,6 +1,6 @@
-//! Everything that acts back on a pipe at once: generated packets, requests to the generator, laps, flow-control words
-//! of both gresses, ghost updates, deflection, ways past egress, and a control plane that changes ports and queues.
-//! Neither executors nor batches may matter.
+//! Everything that acts back on a pipe at once: generated packets, requests to the generator, recirculations,
+//! flow-control words of both gresses, ghost updates, deflection, bypasses of egress, and a control plane that
+//! changes ports and queues. Results depend neither on executors nor on batches.
 
 use crate::movement::device::{Frame, World, frame};
 use proptest::prelude::*;
@@ -187,7 +187,7 @@ fn everything_happens() {
     let story = w.run(&frames);
     let t = &story.totals;
     assert_eq!(t.recirculated, 2);
-    // Periodic packets, two requests, two laps of which none begins as wanted, a port that went down.
+    // Periodic packets, two requests, two recirculations that do not match, a port that went down.
     assert!(t.made.pktgen >= 3 * (8 + 2 + 1), "{t:?}");
     let deflected = story.sent.iter().filter(|(l, _)| (l.egress_port, l.qid) == (32, 2)).count();
     assert!(deflected > 2, "{deflected}");

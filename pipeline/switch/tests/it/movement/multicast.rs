@@ -66,7 +66,7 @@ fn packet(a: u16, b: u16, xid: u16, rid: u16, yid: u16, uni: u8) -> Vec<u8> {
     bytes
 }
 
-/// Who got a copy: dev_port, rid, first.
+/// Returns the copies: dev_port, rid, first.
 fn copies(story: &Story) -> Vec<(u16, u16, bool)> {
     let row = |(port, b): (u16, &[u8])| (port, u16::from_be_bytes([b[0], b[1]]), b[10] == 0xff);
     let mut list: Vec<(u16, u16, bool)> = story.out().into_iter().map(row).collect();
@@ -107,7 +107,7 @@ fn exclusion_ids_prune() {
     assert_eq!(copies(&story), [(16, 1, true), (16, 2, true), (32, 3, true)]);
     let story = w.run(&[frame(8, 0, &packet(5, 6, 0, 3, 7, 0))]);
     assert_eq!(copies(&story), [(16, 1, true), (16, 2, true), (24, 1, false)]);
-    // Nobody is left, or there is no such group.
+    // No member is left, or there is no such group.
     let story = w.run(&[frame(8, 0, &packet(7, 0, 9, 0, 0, 0)), frame(8, 900, &packet(99, 0, 0, 0, 0, 0))]);
     let reasons: Vec<&str> = story.lost.iter().map(|(l, _)| l.reason.name(&w.program)).collect();
     assert_eq!(reasons, ["no_multicast_member"; 2]);
@@ -182,7 +182,7 @@ fn copies_to_the_cpu_are_members_too() {
     let mut w = World::new(&ChipSpec::tofino2(), &text);
     w.control = world().control;
     let cpu = ChipSpec::tofino2().ports.cpu_dev_port as u16;
-    // Alone, beside a group, beside a unicast port; a program without a port loses nothing then.
+    // Alone, with a group, with a unicast port; then a program without a port loses nothing.
     for (uni, group, copies_of, made) in [
         (0, 0, vec![(cpu, 0, true)], 0),
         (0, 6, vec![(cpu, 0, true), (32, 3, true)], 1),

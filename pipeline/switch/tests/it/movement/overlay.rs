@@ -1,5 +1,5 @@
-//! Headers of which no packet has two, in the same containers: bytes come out as they went in, or as actions left them,
-//! through both engines.
+//! Headers of which no packet has two, in the same containers: bytes are sent as they arrived, or as actions left
+//! them, through both engines.
 
 use crate::movement::device::{World, frame};
 use sluice_asic::chip::ChipSpec;
@@ -7,7 +7,7 @@ use sluice_place::{Optimisation, Options, place_with};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The byte says which header follows: `a` (1) and `b` (2) exclude each other, and both go on to `end`.
+/// The byte says which header follows: `a` (1) and `b` (2) exclude each other, and `end` follows both.
 fn program(out: &str) -> String {
     let fields = |name: &str| {
         (0..18).fold(String::new(), |mut text, i| {
@@ -55,7 +55,7 @@ fn program(out: &str) -> String {
     )
 }
 
-/// A chip with so few containers that one of the headers has none left.
+/// Returns a chip with so few containers that one of the headers has none left.
 fn small(mut chip: ChipSpec) -> ChipSpec {
     chip.phv.groups_8 = 2;
     chip.phv.tagalong_collections = 0;

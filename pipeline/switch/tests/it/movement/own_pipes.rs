@@ -1,4 +1,4 @@
-//! Entries, members, defaults and cells of one pipe alone, beside what all pipes have.
+//! Entries, members, defaults and cells of a single pipe, in addition to those of all pipes.
 
 use crate::movement::device::{World, frame};
 use sluice_asic::chip::ChipSpec;
@@ -8,7 +8,7 @@ use sluice_exec::reference::{NoTrace, Options, Reference};
 use sluice_ir::Program;
 use sluice_switch::{Switch, SwitchConfig};
 
-/// Four bytes from four ways to look something up, and how often the pipe has seen a packet.
+/// Four bytes from four kinds of lookup, and the number of packets that the pipe has seen.
 const PROGRAM: &str = "program own;
     header h : ingress { bit<8> key; bit<8> a; bit<8> b; bit<8> c; bit<32> seen; }
     intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }
@@ -126,7 +126,7 @@ fn pipes_look_up_what_is_theirs() {
             [2, 0xff, 0x22, 0xff, 0, 0, 3, 0xea, 5],
             [1, 0x11, 0x20, 0x31, 0, 0, 0, 115, 6],
             [2, 0x12, 0x22, 0xff, 0, 0, 0, 120, 7],
-            // The first entry is gone in pipe 1 and does something else in pipe 0; what all pipes get, all have.
+            // The first entry is deleted in pipe 1 and changed in pipe 0; operations on all pipes reach both.
             [1, 0x13, 0x20, 0x33, 0, 0, 3, 0xeb, 8],
             [2, 0xff, 0x22, 0xff, 0, 0, 3, 0xec, 9],
             [1, 0xff, 0x20, 0x33, 0, 0, 0, 125, 10],
@@ -152,7 +152,7 @@ fn what_is_of_one_pipe_survives_its_file() {
     assert!(template::print(&schema).contains("`pipe = 1` in an entry"));
 }
 
-/// What a file of lines is refused for.
+/// Returns the errors of a file of lines.
 fn refused(program: &Program, text: &str) -> Vec<String> {
     let mut control = ControlState::new(program);
     let errors = lines::load(program, text, "own.txt", &mut control).unwrap_err();

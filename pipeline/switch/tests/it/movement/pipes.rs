@@ -98,7 +98,7 @@ fn port_maps_that_split_state_are_refused_with_the_reason() {
     assert_eq!(state_is_whole(&split, &fine), Ok(()));
     let missing = state_is_whole(&program(&[0, 77]), &whole).unwrap_err();
     assert!(missing.to_string().contains("there is no 77; pipe 0 has 0"), "{missing}");
-    // The device does not start; the report says what it wants.
+    // The device does not start; the report names the ports that must be together.
     let w = World::of(&chip, split);
     let report = sluice_place::report::Report::new(&w.program, &w.placement);
     let line = "\nPorts of one pipe\n  seen: ports 0, 8, 7, 31, packets of all of them get one sequence of numbers\n";

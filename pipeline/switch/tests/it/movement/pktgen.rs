@@ -30,8 +30,8 @@ struct Aged {
     before: Bits<8>,
 }
 
-/// Flows age: each packet of a flow makes it live for three more ticks; generated packets tick all sixteen slots
-/// one after the other, and the tick at which a flow ends leaves by port 16.
+/// Flows age: each packet of a flow makes the flow live for three more ticks. Generated packets tick all sixteen slots
+/// one after the other, and the tick at which a flow ends is sent on port 16.
 #[stage_program]
 fn ageing(ig: &GressBuilder<'_>, generator: u64) {
     let (flow, made) = (ig.header::<Flow>(), ig.header::<PktgenTimer>());
@@ -102,7 +102,7 @@ fn buffer(offset: u32, bytes: &[u8]) -> ControlOp {
     ControlOp::Device(DeviceOp::WritePktgenBuffer { pipe: 0, offset, bytes: bytes.to_vec() })
 }
 
-/// A world in which application 1 of pipe 0 is on from the start.
+/// Returns a world in which application 1 of pipe 0 is enabled from the start.
 fn world(chip: &ChipSpec, config: AppConfig) -> World {
     let world = World::of(chip, program(port(chip))).with(app(config)).with(enable(true));
     world.with(buffer(0, &[0x5a; 64]))
@@ -142,7 +142,7 @@ fn flows_that_say_nothing_end_by_generated_ticks() {
             .collect();
         assert_eq!(ends, [3, 5]);
         let t = &story.totals;
-        // Ten periods but for what is on its way at the end.
+        // Ten periods, except for packets that are on their way at the end.
         assert_eq!((t.received, t.sent, t.dropped), (3, 5, 0));
         assert!(t.made.pktgen >= 9 * 16 && t.made.pktgen == t.created, "{t:?}");
         assert_eq!(t.absorbed + 2 + story.held, t.made.pktgen);
@@ -192,7 +192,7 @@ fn recirculated_and_generated_packets_share_one_line() {
     assert_eq!(entered.iter().filter(|(_, made)| *made).count(), 300);
     assert_eq!(story.totals.recirculated, 2);
     let made: Vec<u64> = entered.iter().filter(|(_, made)| *made).map(|(t, _)| t.as_ps()).collect();
-    // Three hundred packets of 88 bytes of line and two of 1524: 300 * 1760 + 2 * 30480 ps, but for the last one's own time.
+    // 300 packets of 88 bytes of line and two of 1524: 300 * 1760 + 2 * 30480 ps, without the last one's own time.
     let span = made.last().unwrap() - made[0];
     assert!(span.abs_diff(299 * 1760 + 2 * 30_480) <= 700, "{span}");
 }
@@ -211,7 +211,7 @@ fn generated_packets_do_not_depend_on_batches_or_on_when_frames_are_given() {
         w.lasts = Time::from_nanos(9_000);
         w.later.push((Time::from_nanos(5_100), enable(false)));
         w.later.push((Time::from_nanos(6_000), enable(true)));
-        // Off, so that all has come to its end when the stories are compared.
+        // Disabled, so that all packets have ended when the stories are compared.
         w.later.push((Time::from_nanos(7_800), enable(false)));
         let front = if chip.name == "tofino" { [0u16, 4] } else { [8, 24] };
         let frames: Vec<Frame> = (0..90u64)
@@ -248,7 +248,7 @@ fn one_shot_port_down_and_recirculated_packets_trigger() {
         assert_eq!((story.totals.made.pktgen, story.totals.sent, story.totals.dropped), (2, 1, 1));
         assert_eq!(story.lost.iter().filter(|(l, _)| l.reason.name(&w.program) == "port_down").count(), 1);
 
-        // What comes around begins with kind 0, slot 7, whatever its value.
+        // A recirculated packet begins with kind 0, slot 7, whatever its value.
         let mut key = Match::default();
         key.value[1] = 7;
         key.mask[..2].fill(0xff);
@@ -307,7 +307,7 @@ fn what_cannot_be_is_refused_with_its_sums() {
     let request = AppConfig::new(Trigger::Request(Match::default()), 58, 68);
     let text = tofino.switch().apply(app(request)).unwrap_err().to_string();
     assert!(text.contains("deparser requests: this chip's packet generator has none"), "{text}");
-    // What was refused leaves no trace.
+    // A refused operation leaves no trace.
     let mut switch = w.switch();
     switch.apply(app(long)).unwrap_err();
     assert_eq!(switch.control_state().device, w.switch().control_state().device);

@@ -1,5 +1,5 @@
-//! Random packets at random times through programs that go around, copy and multicast at once: both executors,
-//! at every batch size, tell one story, and nothing is lost from the books.
+//! Random packets at random times through programs that recirculate, copy and multicast at once: both executors tell
+//! one story at every batch size, and every packet is accounted for.
 
 use crate::movement::device::{Frame, World, frame};
 use crate::movement::{copies, laps, multicast};
@@ -19,7 +19,7 @@ fn worlds() -> &'static [World; 4] {
     })
 }
 
-/// Bytes that mean something to the programs, at times that make batches of all sizes.
+/// Bytes that have a meaning to the programs, at times that make batches of all sizes.
 fn frames() -> impl Strategy<Value = Vec<Frame>> {
     let small = prop_oneof![4 => 0..8u8, 1 => any::<u8>()];
     let one = (0..3usize, 0..400u64, proptest::collection::vec(small, 12), 60..1600usize);

@@ -22,7 +22,7 @@ pub(crate) struct Inner {
     tag: Bits<16>,
 }
 
-/// IPv4 options: as many words as `ihl` says beyond five, here beyond none.
+/// IPv4 options: `ihl - 5` words follow the head, which has two bytes here.
 #[stage_program]
 pub(crate) fn options(ig: &GressBuilder<'_>) {
     let head = ig.header::<Head>();

@@ -1,4 +1,4 @@
-//! Parser errors that the program looks at.
+//! Parser errors that the program reads.
 
 use crate::parsers::counter::options;
 use crate::parsers::{frame, program, run};
@@ -52,7 +52,7 @@ fn seen(ig: &GressBuilder<'_>) {
     ig.deparser().emit(told).emit(sum).emit(words);
 }
 
-/// The same without asking for errors.
+/// A checksum as in `seen`; the program does not read the parser's errors.
 #[stage_program]
 fn unseen(ig: &GressBuilder<'_>) {
     let sum = ig.header::<Sum>();

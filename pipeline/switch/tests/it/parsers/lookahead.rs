@@ -27,7 +27,7 @@ struct Seen {
     half: Bits<16>,
 }
 
-/// As under a label of MPLS: the first four bits of what follows say what it is.
+/// Like a label of MPLS: the first four bits of the following bytes say which header they are.
 #[stage_program]
 fn peek(ig: &GressBuilder<'_>) {
     let front = ig.header::<Front>();
@@ -83,7 +83,7 @@ fn bits_ahead_choose_the_state_and_are_copied() {
     assert_eq!(out[1], seen(1, [0x6f, 0xff, 2, 3, 4, 5], [0x60, 1, 2, 3, 4, 5]));
     assert_eq!(out[2], seen(1, [0x50, 1, 2, 3, 4, 5], [0x50, 1, 2, 3, 4, 5]));
     assert_eq!(out[3], seen(2, [0x5f, 0xff, 0x2b, 0xc3, 4, 5], [0x50, 1, 0x2b, 0xc3, 4, 5]));
-    // Looking beyond the end is an error, as extracting there is.
+    // Lookahead beyond the end is an error, like extraction there.
     assert_eq!(out[4], Err(0x002));
     assert_eq!(out[5], Err(0x002));
 }
@@ -109,7 +109,7 @@ fn skipped_bytes_do_not_leave() {
     let out = run(&program, &frames);
     assert_eq!(out[0], Ok(packet(0, &[1, 2, 3, 0x64, 5, 6])));
     assert_eq!(out[1], Ok(packet(1, &[0x64, 5, 6])));
-    // All that is left behind the place is the end of the payload.
+    // Only the end of the payload is left after this place.
     assert_eq!(out[2], Ok(vec![2, 0, 0, 0, 0, 0, 0, 0, 0xe2, 0xe3, 0xe4, 0xe5, 0xe6, 0xe7]));
     let short = vec![2, 0, 0, 0, 0, 0, 0, 0, 1, 2];
     assert_eq!(run(&program, &[short]), [Err(0x002)]);

@@ -1,11 +1,11 @@
-//! Parsers with many ways through them.
+//! Parsers with many paths.
 
 use crate::registers::bench::{agree, placed};
 use sluice_asic::chip::ChipSpec;
 use sluice_ir::text;
 use std::fmt::Write;
 
-/// `n` headers of one byte, each there if the first bit of what follows is one.
+/// Returns a program with `n` headers of one byte, each present if the first bit of the following bytes is one.
 fn optional(n: usize) -> String {
     let mut text = String::from("program many;\nintrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }\n");
     let (mut states, mut emits) = (String::new(), String::new());
@@ -41,7 +41,7 @@ fn thousands_of_ways_agree() {
     }
 }
 
-/// Loops one after the other, each of as many laps as the counter can count, as deep as a parser may read.
+/// Loops one after the other, each with as many repetitions as the counter can count, as deep as a parser may read.
 #[test]
 fn the_longest_way_is_unrolled() {
     let mut text = String::from(

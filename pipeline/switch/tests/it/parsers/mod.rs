@@ -1,4 +1,4 @@
-//! Parsers through both engines: what programs of each construct extract, skip, refuse and emit.
+//! Parsers through both engines: headers that programs of each construct extract, skip, refuse and emit.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
@@ -47,7 +47,7 @@ pub(crate) fn program(body: impl FnOnce(&GressBuilder<'_>)) -> Program {
     b.finish(&NoParams {}).unwrap_or_else(|d| panic!("{d:#?}"))
 }
 
-/// What becomes of each frame on both chips: its bytes, or the parser error that lost it.
+/// Returns the result of each frame on both chips: its bytes, or the parser error that lost it.
 pub(crate) fn run(program: &Program, frames: &[Vec<u8>]) -> Vec<Result<Vec<u8>, u16>> {
     let ran = both_chips(program, frames);
     let of = |(out, bytes): (_, Vec<u8>)| match out {
@@ -58,7 +58,7 @@ pub(crate) fn run(program: &Program, frames: &[Vec<u8>]) -> Vec<Result<Vec<u8>, 
     ran.packets.into_iter().map(of).collect()
 }
 
-/// A frame that starts with these bytes and goes on with a payload that counts.
+/// Returns a frame that starts with these bytes and continues with a payload of ascending bytes.
 pub(crate) fn frame(head: &[u8]) -> Vec<u8> {
     head.iter().copied().chain((0..40).map(|i| 0xc0 + i)).collect()
 }

@@ -106,7 +106,7 @@ fn ports_choose_the_parser_and_fill_fields() {
         for batch in [1, 7, 64] {
             let mut engine = Engine::new(&program, &placement, &control).unwrap();
             assert_eq!(run(&mut engine, &packets, batch), expected);
-            // As nothing was written, and as it was written again while packets run.
+            // Rows that are not written have zeros, and rows may be written again while packets run.
             engine.port_metadata_changed(&ControlState::new(&program));
             let none = run(&mut engine, &packets[..1], batch);
             assert_eq!(none[0].1, plain(0, 0));

@@ -26,7 +26,7 @@ fn frames(most: usize) -> impl Strategy<Value = Vec<Vec<u8>>> {
     proptest::collection::vec(proptest::collection::vec(byte, 0..64), 1..most)
 }
 
-/// Choices that a parser is made of.
+/// Random draws from which a parser is made.
 struct Draw {
     data: Vec<u32>,
     at: usize,
@@ -40,10 +40,10 @@ impl Draw {
     }
 }
 
-/// States of the random parsers, each with a header of its own; they go on only to later ones or around a loop.
+/// States of the random parsers, each with a separate header; they continue only in later states or around a loop.
 const STATES: usize = 5;
 
-/// A parser whose states extract, skip, look ahead, count and take stack elements.
+/// Returns a parser whose states extract, skip, look ahead, count and take stack elements.
 fn random_program(d: &mut Draw) -> String {
     let sees = d.below(2) == 0;
     let mut text = String::from("program random;\n");
@@ -92,7 +92,7 @@ fn random_program(d: &mut Draw) -> String {
     text + " }\n"
 }
 
-/// Where a state may go on.
+/// Returns the next state of state `i`: a later one, or an end.
 fn next(d: &mut Draw, i: usize) -> String {
     let ends = ["accept", "accept", "reject"];
     match d.below(6) {
@@ -124,7 +124,7 @@ fn state(d: &mut Draw, i: usize, text: &mut String) {
         format!("h{i}.low"),
         format!("lookahead({}, {})", d.below(20), 1 + d.below(20)),
     ];
-    // What follows a state: a plain select, a loop that the counter bounds, or a loop over the stack.
+    // A state continues with a plain select, a loop that the counter bounds, or a loop over the stack.
     match d.below(4) {
         0 => {
             let (mask, add) = (d.below(3), 256 - d.below(2));
@@ -181,7 +181,7 @@ proptest! {
         prop_assert!(!has_errors(&diags), "{diags:#?}\n{source}");
         prop_assert_eq!(&text::parse(&text::print(&program)).unwrap(), &program);
         let chip = if tofino2 { ChipSpec::tofino2() } else { ChipSpec::tofino() };
-        // Tofino refuses what writes a field twice.
+        // Tofino refuses a program that writes a field twice.
         prop_assume!(!has_errors(&for_chip(&program, &chip)));
         let placement = place(&program, &chip).unwrap_or_else(|e| panic!("{e:?}\n{source}"));
         prop_assert_eq!(verify_placement(&program, &placement), []);

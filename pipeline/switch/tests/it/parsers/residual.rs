@@ -1,4 +1,4 @@
-//! Checksums over bytes that nobody parses: a parser takes the header out of the sum, the deparser puts the new one in.
+//! Checksums over unparsed bytes: a parser subtracts the header from the sum, the deparser adds the new header.
 
 use super::{Front, program, run};
 use proptest::prelude::*;
@@ -52,7 +52,7 @@ fn translate(ig: &GressBuilder<'_>) {
     ig.deparser().checksum_over(segment, segment.sum, inputs).emit(front).emit(pseudo).emit(segment);
 }
 
-/// Bytes in front of what the checksum covers.
+/// Number of bytes in front of those that the checksum covers.
 const FRONT: usize = 8;
 
 fn translating() -> Program {
@@ -105,7 +105,7 @@ proptest! {
     }
 }
 
-/// What the verifier says about a parser state with this operation.
+/// Returns the verifier's findings about a parser state with this operation.
 fn said(op: &str) -> Vec<String> {
     let source = format!(
         "program small;

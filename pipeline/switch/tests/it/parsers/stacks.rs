@@ -88,7 +88,7 @@ fn a_full_stack_loses_its_last_element_by_a_push() {
     let out = run(&program, &[packet(3, &four), packet(2, &[label(7, true, 1)]), packet(1, &[])]);
     let pushed = [&[label(0x12345, false, 64)], &four[..3]].concat();
     assert_eq!(out[0], Ok(packet(3, &pushed)));
-    // More is popped than there is. The front still says that labels follow: nobody told it.
+    // More is popped than there is. The front still says that labels follow, because no action has changed it.
     let none = frame(&[2, 1, 0, 0, 0, 0, 0, 0]);
     assert_eq!(out[1], Ok(none));
     assert_eq!(out[2], Ok(packet(1, &[])));

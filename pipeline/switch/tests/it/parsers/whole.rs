@@ -1,5 +1,5 @@
-//! Through the whole switch: port metadata written while packets run, resubmitted packets, an egress parser behind a
-//! bridged stack, and what is counted when parsing fails.
+//! The whole switch: port metadata written while packets run, resubmitted packets, an egress parser after a bridged
+//! stack, and the counters when parsing fails.
 
 use crate::movement::device::{World, frame};
 use sluice_asic::chip::ChipSpec;

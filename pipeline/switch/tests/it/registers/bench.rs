@@ -14,7 +14,7 @@ use sluice_ir::text;
 use sluice_ir::verify::{has_errors, verify};
 use sluice_place::{Placement, place};
 
-/// What came out, packet by packet, and what is remembered.
+/// Output of a run, packet by packet, and the arrays after it.
 pub(crate) struct Ran {
     pub(crate) packets: Vec<(PassOut, Vec<u8>)>,
     pub(crate) state: State,
@@ -75,13 +75,13 @@ pub(crate) fn agree(program: &Program, placement: &Placement, frames: &[Vec<u8>]
     expected
 }
 
-/// As [`agree`], on both chips.
+/// Like [`agree`], on both chips.
 pub(crate) fn both_chips(program: &Program, frames: &[Vec<u8>]) -> Ran {
     agree(program, &placed(program, &ChipSpec::tofino()), frames);
     agree(program, &placed(program, &ChipSpec::tofino2()), frames)
 }
 
-/// What an element of a register holds.
+/// Returns the value of an element of a register.
 pub(crate) fn element(program: &Program, ran: &Ran, register: &str, index: usize) -> Element {
     ran.state.registers[program.register_named(register).unwrap()][index]
 }

@@ -49,7 +49,7 @@ pub(crate) fn frame(kind: u8, slot: u16, a: u32, b: u32) -> Vec<u8> {
     bytes
 }
 
-/// The `out` field of each packet.
+/// Returns the `out` field of each packet.
 pub(crate) fn outs(program: &Program, frames: &[Vec<u8>]) -> (Vec<u32>, crate::registers::bench::Ran) {
     let ran = both_chips(program, frames);
     let outs = ran.packets.iter().map(|(_, b)| u32::from_be_bytes(b[11..15].try_into().unwrap())).collect();

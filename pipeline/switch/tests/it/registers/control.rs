@@ -51,7 +51,8 @@ impl Sink for Out {
     fn lost(&mut self, _: &Lost, _: &[u8], _: &[u8]) {}
 }
 
-/// A packet to slot 3 every 100 ns, with changes in between: what came out, what was read, what is remembered.
+/// Sends a packet to slot 3 every 100 ns, with changes in between; returns the sent packets, the readings and the
+/// state.
 fn run<E: Executor>(executor: E, chip: &ChipSpec, batch: usize) -> (Vec<Vec<u8>>, Vec<[u64; 3]>, State) {
     let program = source();
     let placement = placed(&program, chip);
@@ -101,7 +102,7 @@ fn changes_take_effect_at_their_time_whatever_the_batch() {
         let counts: Vec<u32> = sent.iter().map(|b| u32::from_be_bytes(b[5..9].try_into().unwrap())).collect();
         assert_eq!(counts[0], 101);
         assert!(counts.contains(&0x1001) && counts.contains(&6));
-        // Every count is one more than the last, but for the write and the clear.
+        // Every count is one more than the previous one, except at the write and the clear.
         let jumps = counts.windows(2).filter(|w| w[1] != w[0] + 1).count();
         assert_eq!(jumps, 2);
         // 200 bytes are two packets; the meter is open again after 2 us.
@@ -112,7 +113,7 @@ fn changes_take_effect_at_their_time_whatever_the_batch() {
             readings.iter().map(|r| (r[0], r[1])).collect::<Vec<_>>(),
             [(1000, 3), (2500, 1), (3000, 3)]
         );
-        // What is read is what packets left by then: the count of the last one that entered before.
+        // A reading has the effect of all packets before it: the count of the last one that entered.
         assert!(counts.contains(&(readings[0][2] as u32)) && counts.contains(&(readings[2][2] as u32)));
         let pairs = &state.registers[program.register_named("pairs").unwrap()];
         assert_eq!((pairs[3], pairs[2]), (Element::pair(9, 9), Element::pair(7, 9)));
@@ -146,13 +147,13 @@ shift = 3
     toml::parse(&program, &printed, "printed").unwrap().apply(&program, &mut again).unwrap();
     assert_eq!(again, control, "{printed}");
     assert_eq!(control.arrays.registers.len() + control.arrays.meters.len(), 4);
-    // The same by lines.
+    // The same operations as lines.
     let text = "register_write seen 2 16\nregister_write pairs * 1 2\n\
                 meter_set_rates police 1 8000000:1500 16Mbps:3000\nlpf_set smooth * sample 10us 20us 3";
     let mut lined = ControlState::new(&program);
     lines::parse(&program, text, "lines").unwrap().apply(&program, &mut lined).unwrap();
     assert_eq!(lined, control);
-    // What the template shows is accepted as it stands.
+    // The examples in the template are accepted unchanged.
     let template = template::print(&Schema::of(&program));
     let example: String = template
         .lines()
@@ -174,14 +175,14 @@ fn mistakes_name_the_array_the_limit_and_the_remedy() {
         ),
         ("register_write seen 1 2 3", "register `seen` has single elements; give one value"),
         ("register_write pairs 1 2", "register `pairs` has pairs; give two values"),
-        ("register_write seen x 2", "`x` is no index; expected a number or `*` for all"),
+        ("register_write seen x 2", "`x` is not an index; expected a number or `*` for all"),
         (
             "register_write seen",
             "too few or too many words; expected register_write REGISTER INDEX VALUE [HIGH]",
         ),
         ("register_read seen 3", "cells can be read only during the run"),
         ("counter_reset all 2", "counter `all` has no cell 2; it has 2 cells, from 0"),
-        ("meter_set_rates police 1 8Mbps 9Mbps:1", "`8Mbps` is no rate with a burst"),
+        ("meter_set_rates police 1 8Mbps 9Mbps:1", "`8Mbps` is not a rate with a burst"),
         (
             "meter_set_rates smooth 1 1:1 1:1",
             "meter `smooth`: lpf is configured as something else; give it a time constant",
@@ -226,7 +227,7 @@ fn what_needs_time_is_refused_where_there_is_none() {
         matches!(&refused, Some(SwitchError::NeedsTime { needs, .. }) if needs.contains("meters")),
         "{refused:?}"
     );
-    // A rate that the codes do not reach is refused before anything runs.
+    // A rate beyond the codes is refused before anything runs.
     let mut control = ControlState::new(&program);
     let script = lines::parse(&program, "meter_set_rates police * 1:1 1:1", "file").unwrap();
     script.apply(&program, &mut control).unwrap();

@@ -15,7 +15,7 @@ fn cells<'r>(program: &Program, ran: &'r Ran, name: &str) -> &'r [Count] {
     &ran.state.counters[counter]
 }
 
-/// Six counters on one path: every kind, plain and with cells of their own.
+/// Six counters on one path: every kind, with default and with other cell settings.
 #[stage_program]
 fn six(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
     let narrow = CounterCell { format: Some(CounterFormat::Both17And25), adjust: 8191, wraps: true };

@@ -89,7 +89,7 @@ fn errors(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// A program with these declarations whose control block is `control`.
+/// Returns a program with these declarations and this control block.
 fn with(declarations: &str, control: &str) -> String {
     format!(
         "program p;
@@ -177,7 +177,7 @@ table t : ingress { key = { h.slot : exact; } actions = { a; } default_action = 
     assert!(text.contains("which has `r` already"), "{text}");
 }
 
-/// Four registers that either branch of a condition accesses in the same row.
+/// Returns a program with four registers that either branch of a condition accesses in the same row.
 fn rows() -> String {
     let (mut declarations, mut control) = (String::new(), String::new());
     for n in 0..4 {

@@ -23,8 +23,8 @@ fn police(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
 #[test]
 fn a_meter_colours_by_two_rates_and_never_improves_a_colour() {
     let program = program(police);
-    // The bench sends a packet per microsecond. Slot 0 gets what it may, slot 1 the same beside it; the last
-    // question names no cell.
+    // The bench sends a packet per microsecond. Slot 0 admits its rate, and slot 1 does so independently; the last
+    // access names no cell.
     let slow: Vec<_> = (0..6).map(|_| frame(0, 0, 0, 0)).collect();
     assert_eq!(outs(&program, &slow).0, [0; 6]);
     let own: Vec<_> = [0, 1, 3, 2, 0].map(|colour| frame(1, 1, 0, colour)).to_vec();
@@ -43,7 +43,7 @@ fn bytes_policed(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
 fn a_byte_meter_goes_from_green_over_yellow_to_red() {
     let program = program(bytes_policed);
     let found = outs(&program, &vec![frame(0, 0, 0, 0); 9]).0;
-    // Committed: 100 - 64 = 36, -28 (+1 per packet); peak: 200 - 4 * 64 + 2 per packet falls below 0 behind the
+    // Committed: 100 - 64 = 36, -28 (+1 per packet); peak: 200 - 4 * 64 + 2 per packet falls below 0 after the
     // fourth packet.
     assert_eq!(found, [0, 0, 1, 1, 3, 3, 3, 3, 3]);
 }
@@ -152,7 +152,7 @@ fn a_generator_gives_its_stream_in_entry_order() {
     assert_ne!(State::new(&program, &Origin { seed: 2, ..origin }), State::new(&program, &origin));
 }
 
-/// Two tables and two actions ask one meter, so that a batch mixes them.
+/// Two tables and two actions access one meter, so that a batch mixes them.
 #[stage_program]
 fn shared_meter(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
     let link = ig.meter(MeterKind::Bytes, cells(4).rates(8_000_000, 100, 16_000_000, 200));
@@ -239,7 +239,7 @@ fn samples_of_open_filters_pass_both_engines() {
     assert_eq!((out(0), out(1)), (77, 0));
 }
 
-/// More entries than one stage holds: each part of the table has cells of its own.
+/// More entries than one stage holds: each part of the table has separate cells.
 #[test]
 fn a_table_with_a_direct_meter_may_be_split_over_stages() {
     let source = "program split;

@@ -1,4 +1,4 @@
-//! How packet values come to stateful ALUs: bytes of the crossbar at the places of the ALU, or bits of a hash group.
+//! Packet values that reach stateful ALUs: crossbar bytes at the positions of the ALU, or bits of a hash group.
 
 use crate::registers::bench::placed;
 use proptest::prelude::*;
@@ -9,7 +9,8 @@ use sluice_ir::verify::has_errors;
 use sluice_place::{Placement, place, verify};
 use std::collections::BTreeSet;
 
-/// A register of these elements whose action compares or stores these values of a header with these fields.
+/// Returns a program with a register of these elements whose action compares or stores values of a header with these
+/// fields.
 fn program(fields: &str, element: &str, body: &str) -> Program {
     let text = format!(
         "program operands;
@@ -26,13 +27,13 @@ fn program(fields: &str, element: &str, body: &str) -> Program {
     text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Hash bits of the operands, by their numbers in their group.
+/// Returns the hash bits of the operands, by their numbers in their group.
 fn hash_bits(placement: &Placement) -> BTreeSet<u16> {
     let units = placement.units.iter().filter(|u| u.unit.column == Column::HashBit);
     units.filter(|u| u.purpose == "register `cells` operand").map(|u| u.unit.col).collect()
 }
 
-/// Places on the exact crossbar in the group that an ALU reads, from its first byte on.
+/// Returns the positions on the exact crossbar in the group that an ALU reads, from its first byte on.
 fn bytes(placement: &Placement) -> BTreeSet<u16> {
     let first = placement.chip.mau.alu_operand_byte as u16;
     let units = placement.units.iter().filter(|u| u.unit.column == Column::ExactXbar && u.unit.row == 0);
@@ -54,7 +55,7 @@ fn fields_that_fill_their_bytes_come_by_the_crossbar() {
         assert_eq!(hash_bits(p), BTreeSet::new());
         assert!(bytes(p).is_superset(&(0..4).collect()), "{:?}", bytes(p));
     });
-    // The second value stands one width of the ALU behind the first.
+    // The second value begins one width of the ALU after the first.
     let two =
         program("bit<16> a; bit<8> b;", "32x2", "@lo = cast(h.a, 32); @hi = cast(h.b, 32); @out0 = @lo;");
     both(&two, |p| {
@@ -67,7 +68,7 @@ fn fields_that_fill_their_bytes_come_by_the_crossbar() {
 fn fields_that_share_a_byte_come_by_hash_bits() {
     let one = program("bit<3> a; bit<5> b;", "8", "@lo = cast(h.a, 8); @out0 = @lo;");
     both(&one, |p| assert_eq!(hash_bits(p), (0..3).collect()));
-    // The widest stands first; both come the same way, though one could come by the crossbar.
+    // The widest value comes first; both come the same way, although one could come by the crossbar.
     let two = program(
         "bit<3> a; bit<5> b; bit<16> c;",
         "32x2",
@@ -78,7 +79,7 @@ fn fields_that_share_a_byte_come_by_hash_bits() {
 
 #[test]
 fn bytes_out_of_their_lanes_come_by_hash_bits() {
-    // Three bytes are containers of two and one, so the second byte cannot stand behind the first.
+    // Three bytes take containers of two bytes and one byte, so the second byte cannot follow the first.
     let odd = program("bit<24> a;", "32", "@lo = cast(h.a, 32); @out0 = @lo;");
     both(&odd, |p| assert_eq!(hash_bits(p), (0..24).collect()));
 }
@@ -87,7 +88,7 @@ fn bytes_out_of_their_lanes_come_by_hash_bits() {
 fn a_hash_comes_straight_from_its_group() {
     let hashed = program("", "32", "@lo = hash(digest); @out0 = @lo;");
     both(&hashed, |p| {
-        // Where it has room it takes the upper place.
+        // If it has room there, it takes the upper place.
         assert_eq!(hash_bits(p), (32..48).collect());
         let distributed = p.units.iter().filter(|u| u.unit.column == Column::HashDist);
         assert_eq!(distributed.filter(|u| u.purpose == "digest").count(), 0);
@@ -119,7 +120,7 @@ fn found(program: &Program, corrupt: impl Fn(&mut Placement)) {
 #[test]
 fn the_verifier_finds_operands_that_do_not_arrive() {
     let bus = program("bit<32> a;", "32", "@lo = h.a; @out0 = @lo;");
-    // Four bytes further on no ALU of this width looks for its first value, nor for all of its second.
+    // Four bytes further on, no ALU of this width takes its first value, nor all of its second.
     found(&bus, |p| {
         for u in p.units.iter_mut().filter(|u| u.unit.column == Column::ExactXbar) {
             u.unit.row = 1;
@@ -132,7 +133,7 @@ fn the_verifier_finds_operands_that_do_not_arrive() {
         let one = p.units.iter_mut().find(|u| operand(u.unit.column, &u.purpose)).unwrap();
         one.unit.col = 7;
     });
-    // A bit of something else in a byte of the operand would come to the ALU with it.
+    // Another bit in a byte of the operand would reach the ALU with it.
     found(&hashed, |p| {
         let group = p.units.iter().find(|u| operand(u.unit.column, &u.purpose)).unwrap().unit.row;
         let other = |u: &&mut _| {
@@ -166,7 +167,7 @@ fn cells_of_two_sizes_at_one_index_take_two_slices() {
         );
         text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}"))
     };
-    // A slice shifts what it hands on once for all.
+    // A slice shifts its output once for all users.
     let slices = |p: &Placement| p.units.iter().filter(|u| u.unit.column == Column::HashDist).count();
     both(&one("32"), |p| assert_eq!(slices(p), 2));
 }

@@ -156,7 +156,7 @@ fn files_name_parameters() {
     assert!(found.contains("2147483648") || found.contains("does not fit"), "{found}");
 }
 
-/// What is found about a register with these settings and this body, on Tofino 2.
+/// Returns the findings about a register with these settings and this body, on Tofino 2.
 fn found(settings: &str, body: &str) -> String {
     let source = format!(
         "program wrong;
@@ -237,7 +237,7 @@ fn wide_halves_are_equal_in_all_bits_or_not() {
     let ordered = text::parse(&WIDE.replace("@lo == h.a", "@lo < h.a")).unwrap();
     let diags: Vec<String> = verify(&ordered).iter().map(|d| d.text.clone()).collect();
     assert_eq!(diags, ["register action `claim` compares 64 bits; only copies are that wide"]);
-    // Narrow halves go on to be compared by sums, on both chips.
+    // Narrow halves are still compared by sums, on both chips.
     let narrow = WIDE.replace("bit<64>", "bit<32>").replace("\"64\"", "\"32\"");
     let frames: Vec<_> = frames.iter().map(|f| [&f[4..8], &f[12..16], &f[16..]].concat()).collect();
     let narrow = text::parse(&narrow).unwrap_or_else(|e| panic!("{e}"));

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 
 const FORMATS: [(&str, u32); 5] = [("8", 8), ("16", 16), ("32", 32), ("16x2", 16), ("32x2", 32)];
 
-/// Four actions on one register: three behind a table, one behind a condition, so that a batch mixes them.
+/// Four actions on one register: three of a table, one under a condition, so that a batch mixes them.
 fn skeleton(element: &str, bits: u32) -> String {
     let mut text = format!(
         "program random;
@@ -61,7 +61,7 @@ fn worlds() -> &'static [World] {
     })
 }
 
-/// Choices that a body is made of.
+/// Random draws from which a body is made.
 struct Draw<'a> {
     program: &'a Program,
     data: &'a [u32],
@@ -155,7 +155,7 @@ impl Draw<'_> {
         }
     }
 
-    /// What only an output word shows.
+    /// Returns a value that only an output word can have.
     fn returned(&mut self) -> CellValue {
         match self.below(4) {
             0 => CellValue::Address,
@@ -186,7 +186,8 @@ impl Draw<'_> {
     }
 }
 
-/// The program with the first bodies that map put in place of its own; how many there were.
+/// Puts the first bodies that map into the program, in place of its own. Returns the program and the number of these
+/// bodies.
 fn with_bodies(world: &World, data: &[u32]) -> (Program, usize) {
     let (chip, program, _) = world;
     let mut program = program.clone();
@@ -242,7 +243,7 @@ proptest! {
     }
 }
 
-/// The strategy is worth something: most bodies that it puts in place are random ones, with conditions among them.
+/// Most bodies that the strategy puts in place are random ones, some with conditions; otherwise it would test little.
 #[test]
 fn enough_random_bodies_map() {
     let (mut random, mut compared, mut all) = (0, 0, 0);

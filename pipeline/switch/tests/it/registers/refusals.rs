@@ -1,10 +1,10 @@
-//! What does not map onto a stateful ALU, and how that is said.
+//! Register actions that do not map onto a stateful ALU, and the findings about them.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_ir::text::parse;
 use sluice_ir::verify::for_chip;
 
-/// The findings about register actions with these bodies, all on one register, on a chip.
+/// Returns the findings about register actions with these bodies, all on one register, on a chip.
 fn found(element: &str, chip: &str, bodies: &[&str]) -> Vec<String> {
     let mut text = format!(
         "program p;\nmetadata : ingress {{ bit<32> m.a; bit<32> m.b; bit<32> m.c; bit<8> m.d; }}\n\

@@ -1,5 +1,5 @@
-//! The forms of register actions beside comparisons and updates: predicates, math unit, saturation, wide elements,
-//! and what only Tofino 2 has.
+//! The forms of register actions other than comparisons and updates: predicates, math unit, saturation, wide elements,
+//! and forms that only Tofino 2 has.
 
 use crate::registers::bench::{agree, placed};
 use crate::registers::constructs::{Probe, frame, outs, program};
@@ -10,7 +10,7 @@ use sluice_ir::Program;
 use sluice_ir::text;
 use sluice_ir::verify;
 
-/// The `out` fields on Tofino 2, and what Tofino says.
+/// Returns the `out` fields on Tofino 2, and the findings on Tofino.
 fn tofino2(program: &Program, frames: &[Vec<u8>]) -> (Vec<u32>, crate::registers::bench::Ran, String) {
     let ran = agree(program, &placed(program, &ChipSpec::tofino2()), frames);
     let outs = ran.packets.iter().map(|(_, b)| u32::from_be_bytes(b[11..15].try_into().unwrap())).collect();
@@ -219,7 +219,7 @@ fn a_lane_search_spreads_load() {
     let program = program(lanes);
     let frames: Vec<_> = (0..5).map(|_| frame(0, 2, 0, 0)).collect();
     let (found, ran, refused) = tofino2(&program, &frames);
-    // Of equal lanes the highest.
+    // Of equal lanes, the highest wins.
     assert_eq!(found, [2, 1, 0, 2, 1]);
     let changed: Vec<u32> =
         ran.packets.iter().map(|(_, b)| u32::from_be_bytes(b[3..7].try_into().unwrap())).collect();

@@ -1,4 +1,4 @@
-//! What reports and traces say of arrays.
+//! Arrays in reports and traces.
 
 use crate::registers::bench::placed;
 use crate::registers::constructs::{Probe, frame, program};

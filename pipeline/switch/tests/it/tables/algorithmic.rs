@@ -85,7 +85,7 @@ fn an_alpm_is_a_classifier_and_partitions_behind_it() {
         assert!(parts[1..].iter().all(|(_, held)| *held <= 9 * 5 * 1024), "{parts:?}");
         assert!(parts.iter().map(|(_, held)| held).sum::<u32>() >= 60_000);
         assert!(report.assumptions.iter().any(|a| a.id == "place.atcam_bits"));
-        // What runs on a hit is behind the last partition, which waits for the classifier.
+        // The node that runs on a hit is after the last partition, which waits for the classifier.
         let after = stages(&p, &placement, "mark")[0].0;
         assert!(after >= parts.last().unwrap().0);
         let dependency = report.stages[usize::from(parts[1].0)].dependencies[0];
@@ -154,7 +154,7 @@ fn an_atcam_is_addressed_by_a_key() {
         assert!(sluice_place::verify(&p, &placement).is_empty());
         let report = Report::new(&p, &placement);
         let table = &report.tables[0];
-        // Four entries of a partition, 64 + 4 + 8 bits each, stand side by side in a word of three RAMs.
+        // Four entries of a partition, 64 + 4 + 8 bits each, are side by side in a word of three RAMs.
         assert_eq!((table.kind, table.tcams, table.srams), ("atcam", 0, 3));
     }
 }

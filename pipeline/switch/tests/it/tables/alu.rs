@@ -1,5 +1,5 @@
-//! Every ALU instruction in every size of container: the bytes that it writes, against what it means over the
-//! integers; and what a chip lacks.
+//! Every ALU instruction in every size of container: the bytes that it writes, compared with its meaning over the
+//! integers; and instructions that a chip lacks.
 
 use crate::tables::bench::{agree, parsed, placed};
 use sluice_asic::alu::{AluClass, AluOp};
@@ -34,7 +34,7 @@ fn program(ops: &[AluOp], width: u32) -> Program {
     parsed(&text)
 }
 
-/// What an instruction means over the integers, modulo 2^width.
+/// Returns the result of an instruction over the integers, modulo 2^width.
 fn meaning(op: AluOp, a: u64, b: u64, width: u32) -> u64 {
     let (mask, half) = ((1_i128 << width) - 1, 1_i128 << (width - 1));
     let signed = |v: u64| if i128::from(v) >= half { i128::from(v) - 2 * half } else { i128::from(v) };

@@ -12,7 +12,7 @@ use sluice_ir::verify::{has_errors, verify};
 use sluice_ir::{ActionCall, KeyValue, Program};
 use sluice_place::{Placement, place};
 
-/// What came out, packet by packet, and what is remembered.
+/// Output of a run, packet by packet, and the state after it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Ran {
     pub(crate) packets: Vec<(PassOut, Vec<u8>)>,
@@ -80,7 +80,7 @@ pub(crate) fn agree(
     expected
 }
 
-/// As [`agree`], on both chips, with entries that operations make.
+/// Like [`agree`], on both chips, with entries that `ops` add.
 pub(crate) fn both_chips(program: &Program, ops: &[ControlOp], frames: &[Vec<u8>]) -> Ran {
     let control = configured(program, ops);
     agree(program, &placed(program, &ChipSpec::tofino()), &control, frames);

@@ -1,4 +1,4 @@
-//! Outcomes over stages where next to nothing carries them: random programs on chips with few tags and logical tables.
+//! Outcomes that cross stages with few carriers: random programs on chips with few tags and logical tables.
 
 use crate::tables::bench::parsed;
 use sluice_asic::chip::ChipSpec;
@@ -19,7 +19,7 @@ impl Draw {
     }
 }
 
-/// Tables that wait for each other, under conditions on fields of which some are written on the way.
+/// Source text of tables that wait for each other, under conditions on fields some of which are written on the way.
 struct Source {
     draw: Draw,
     declared: String,
@@ -131,6 +131,6 @@ fn outcomes_arrive_where_little_carries_them_or_are_named() {
         "{tags} on tags, {pointed} on the pointer, {again} tested again, {relayed} relayed, {refused} refused"
     );
     assert!([tags, pointed, again, relayed, refused].iter().all(|n| *n > 0));
-    // Five, if branches never gave way and no node were held back.
+    // It would be five if branches never changed carriers and no node were delayed.
     assert!(refused <= 2, "{refused}");
 }

@@ -42,7 +42,7 @@ fn frames() -> Vec<Vec<u8>> {
     all.map(|abc| [&abc[..], &[0; 61]].concat()).collect()
 }
 
-/// What the header is for each of the eight combinations of `a`, `b`, `c`.
+/// Returns the header after the program, for each of the eight combinations of `a`, `b`, `c`.
 fn results(program: &Program) -> Vec<[u8; 4]> {
     let ran = both_chips(program, &[], &frames());
     ran.packets.iter().map(|(_, bytes)| [bytes[0], bytes[3], bytes[4], bytes[5]]).collect()
@@ -85,7 +85,7 @@ fn other_branches_and_tables_keep_their_gateway() {
     }
 }
 
-/// Of each condition of the program how often it held and did not, over the eight frames.
+/// Returns for each condition of the program how often it held and how often it did not, over the eight frames.
 fn held(program: &Program) -> Vec<[u64; 2]> {
     let chip = ChipSpec::tofino2();
     let (placement, points) = (placed(program, &chip), Points::of(program, &chip));
@@ -120,7 +120,7 @@ fn coverage_is_of_the_programs_conditions_and_not_of_the_joint_ones() {
     assert_eq!((cost(&p).0, held(&p)), (2, vec![[4, 4], [2, 2]]));
 }
 
-/// The verifier finds a gateway that decides something other than the program, and one that looks too late.
+/// The verifier finds a gateway that decides something other than the program, and a gateway that tests too late.
 #[test]
 fn wrong_gateways_are_found() {
     let chip = ChipSpec::tofino2();
@@ -149,8 +149,5 @@ fn wrong_gateways_are_found() {
         cfg.nodes[mine].loc = own.nodes[theirs].loc;
     }
     let found = verify(&late, &placement);
-    assert!(
-        found.iter().any(|d| d.text.contains("a condition of `set_z` is looked at too late")),
-        "{found:#?}"
-    );
+    assert!(found.iter().any(|d| d.text.contains("a condition of `set_z` is tested too late")), "{found:#?}");
 }

@@ -5,7 +5,7 @@ use sluice_asic::hash::{CrcParams, HashAlgorithm};
 use sluice_build::{params, stage_program, *};
 use sluice_ir::text;
 
-/// A program that hashes the nine bytes behind a result of `width` bits; `inputs` may name `h.d0` (64 bits) and
+/// Runs a program that hashes the nine bytes after a result of `width` bits; `inputs` may name `h.d0` (64 bits) and
 /// `h.d1` (8 bits).
 fn hashing(algorithm: &str, inputs: &str, width: u16, more: &str) -> Ran {
     let p = parsed(&format!(
@@ -73,7 +73,7 @@ const CHECKS: [(&str, u16, u64); 41] = [
     ("crc_64_jones", 64, 0xcaa7_17c4_7860_9d7d),
 ];
 
-/// Bit by bit, from the parameters alone: what catalogue values are checked against where the catalogue has none.
+/// Computes a CRC bit by bit from its parameters, for algorithms without a check value in the catalogue.
 fn serial(crc: CrcParams) -> u64 {
     let width = crc.width();
     let mask = u64::MAX >> (64 - width);
@@ -121,7 +121,7 @@ fn what_is_no_crc() {
 
 #[test]
 fn input_and_output_take_shape() {
-    // A polynomial of one's own, here Kermit's, and one that no list has.
+    // A custom polynomial, here Kermit's, and one that no list has.
     assert_eq!(value(&hashing("crc(16, 0x1021, 1, 0, 0)", ALL, 16, ""), 16), 0x2189);
     let own = CrcParams::new(24, 0x86_4cfb, false, 0xb7_04ce, 0).unwrap();
     assert_eq!(value(&hashing("crc(24, 0x864cfb, 0, 0xb704ce, 0)", ALL, 24, ""), 24), 0x21_cf02);
@@ -134,7 +134,7 @@ fn input_and_output_take_shape() {
         u64::from((0xcbf4_3926_u32 ^ 0xff).rotate_right(4))
     );
     assert_eq!(value(&hashing("crc_32", ALL, 16, ""), 16), 0x3926);
-    // More bits than the algorithm has repeat its own.
+    // If there are more bits than the algorithm has, its bits repeat.
     assert_eq!(value(&hashing("crc_16", ALL, 32, ""), 32), 0xbb3d_bb3d);
     // Slices, casts and constants: "1234" "56" "7" "8" "9" from pieces.
     let pieces = "h.d0[63:32], h.d0[31:16], 8w0x37, h.d0[7:0], cast(h.d1, 8)";
@@ -164,7 +164,7 @@ struct Pair {
 #[derive(params::Params, Default)]
 struct NoParams {}
 
-/// Both directions alike: the smaller address first.
+/// Equal hashes for both directions: the smaller address comes first.
 #[stage_program]
 fn sorted(ig: &GressBuilder<'_>) {
     let h = ig.header::<Flow>();
@@ -200,7 +200,7 @@ fn sorted_inputs_make_a_hash_symmetric() {
     assert_ne!(sums[0], sums[2]);
 }
 
-/// Both directions alike: the hash itself takes the addresses in whichever order.
+/// Equal hashes for both directions: the hash itself takes the addresses in either order.
 #[stage_program]
 fn symmetric(ig: &GressBuilder<'_>) {
     let h = ig.header::<Flow>();

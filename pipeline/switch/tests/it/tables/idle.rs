@@ -1,4 +1,4 @@
-//! Ageing: what a sweep finds, that batches never straddle one, what it costs, what is refused.
+//! Ageing: the entries that a sweep finds, batches that never span a sweep, costs, and refusals.
 
 use crate::tables::bench::{both_chips, call, configured, entry, parsed, placed};
 use sluice_asic::chip::{ChipSpec, Column};
@@ -147,7 +147,7 @@ fn a_sweep_parts_a_batch() {
         for story in &stories {
             assert_eq!(story.sent.len(), 80);
         }
-        // Without time a packet enters as it comes: it is behind the sweep of its own moment.
+        // In functional mode, a packet enters when it arrives, after the sweep of the same time.
         let seen = Some(5 - (one * 25 / 1000) as u8);
         assert_eq!((stories[1].ages[1], stories[3].ages[1]), (seen, seen), "packet {one}");
     }

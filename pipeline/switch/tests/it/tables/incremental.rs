@@ -1,4 +1,4 @@
-//! Entries changed one by one: a table that follows is the same as one built anew.
+//! Entries changed one by one: a table that is updated equals a table that is built anew.
 
 use crate::tables::bench::{call, parsed, placed, run};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ use sluice_ir::{KeyValue, Program};
 use sluice_place::Placement;
 use std::sync::OnceLock;
 
-/// One table of each kind, one after the other, each with a byte of its own to write.
+/// Returns a program with one table of each kind, one after the other, each with a separate byte to write.
 fn program() -> Program {
     parsed(
         "program churn;
@@ -152,7 +152,7 @@ fn frames(draws: &[[u64; 3]]) -> Vec<Vec<u8>> {
     draws.iter().map(frame).collect()
 }
 
-/// The entry that an operation changes, and what it did, told to an executor as the device does.
+/// Notifies an executor, as the device does, of a change and of the entry that it changed.
 fn tell(executor: &mut dyn Executor, change: Change, was: Option<&Entry>, control: &ControlState) {
     match change {
         Change::Inserted(t, e) | Change::Modified(t, e) | Change::Deleted(t, e) => {

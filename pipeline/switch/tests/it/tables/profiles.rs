@@ -1,4 +1,4 @@
-//! Action profiles and selectors, tables without key, direct counters, and what a report says of memories.
+//! Action profiles and selectors, tables without key, direct counters, and the memories in a report.
 
 use crate::tables::bench::{agree, both_chips, call, configured, entry, parsed, placed};
 use sluice_asic::chip::ChipSpec;
@@ -35,7 +35,7 @@ fn frame(key: u64) -> Vec<u8> {
     [&key.to_be_bytes()[..], &[0xff, 0xff], &[0; 60]].concat()
 }
 
-/// Members 0.. in one group; those of `down` are not active.
+/// Returns operations that set members 0.. in one group; the members in `down` are not active.
 fn group(p: &Program, size: u32, down: &[u32]) -> Vec<ControlOp> {
     let profile = p.profile_named("hops").unwrap();
     let member = |m: u32| ControlOp::SetMember { profile, member: m, call: call(p, "to", &[m.into()]) };

@@ -10,7 +10,7 @@ use sluice_ir::verify::verify;
 use sluice_ir::{KeyValue, Program};
 use sluice_place::report::Report;
 
-/// An access list over two ports and a protocol; `odd` lies across nibbles of its container.
+/// An access list over two ports and a protocol; `odd` crosses nibbles of its container.
 fn ports(size: u32) -> Program {
     parsed(&format!(
         "program ports;
@@ -258,7 +258,7 @@ proptest! {
             // Doubles and a full block are refused.
             let _ = full;
         }
-        // Bounds themselves and their neighbours are where lookups go wrong.
+        // Bounds and their neighbours are the critical values of a lookup.
         let frames: Vec<_> = picks
             .iter()
             .map(|(proto, v)| {

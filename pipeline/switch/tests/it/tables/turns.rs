@@ -1,4 +1,4 @@
-//! More metadata than there are containers: fields that take turns in one, and what that asks of stages.
+//! More metadata than containers: fields that take turns in one, and the order of stages that turns require.
 
 use crate::tables::bench::{both_chips, parsed, placed};
 use sluice_asic::chip::ChipSpec;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 const ROUNDS: usize = 4;
 
-/// Rounds one after the other; each fills `fields` words of its own from a table and hashes them into the header.
+/// Returns a program of rounds; each fills `fields` separate words from a table and hashes them into the header.
 fn rounds(fields: usize, read_again: bool) -> Program {
     let mut text = String::from(
         "program rounds;
@@ -25,7 +25,7 @@ fn rounds(fields: usize, read_again: bool) -> Program {
         let fill = |salt: usize| -> String {
             names.iter().enumerate().map(|(i, n)| format!("{n} = 32w{}; ", salt + round * 1000 + i)).collect()
         };
-        // The last round can look back at a word of the first.
+        // The last round may read a word of the first.
         let back = if read_again && round == ROUNDS - 1 { ", m.t0_0" } else { "" };
         let _ = write!(
             text,
@@ -71,7 +71,7 @@ fn what_takes_turns_computes_the_same() {
     let first = |i: usize| ran.packets[i].1[2..18].to_vec();
     assert_ne!(first(7), first(1));
     assert_eq!(first(16), first(7));
-    // Each round's hash is one of other words.
+    // Each round hashes other words.
     let words: Vec<&[u8]> = ran.packets[0].1[2..18].chunks(4).collect();
     assert!(words.iter().enumerate().all(|(i, w)| !words[..i].contains(w)), "{words:02x?}");
 }
@@ -88,14 +88,14 @@ fn a_field_that_is_read_later_keeps_its_container() {
     }
 }
 
-/// The order of stages that turns ask for is checked from coordinates alone.
+/// Turns require an order of stages, which is checked from coordinates alone.
 #[test]
 fn the_verifier_sees_turns_that_overlap_in_time() {
     let chip = ChipSpec::tofino2();
     let program = rounds(24, true);
     let mut placement = placed(&program, &chip);
     let named = |name: &str| program.fields.iter().find(|(_, f)| f.name == name).map(|(f, _)| f).unwrap();
-    // The word that is read in the last round moves in with one that is written between.
+    // The word that the last round reads gets the container of a word that is written between.
     let (kept, between) = (named("m.t0_0"), named("m.t2_0"));
     placement.phv.fields[kept] = placement.phv.fields[between].clone();
     let found = sluice_place::verify(&program, &placement);

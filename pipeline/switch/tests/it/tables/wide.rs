@@ -156,7 +156,7 @@ fn a_carry_goes_from_an_even_container_to_the_next() {
             assert_eq!((low.number % 2, low.number + 1, low.mau_group), (0, high.number, high.mau_group));
             assert_eq!((low.size.bits(), high.size.bits()), (32, 32), "{}", data.name);
         }
-        // Sixty-four bits of a parameter are two words of the bus.
+        // A parameter of 64 bits takes two words of the bus.
         let report = Report::new(&p, &placement);
         assert!(report.totals[Column::Slots32.index()] >= 2);
         let shown = |name: &str, containers: &[String; 2]| {
@@ -168,7 +168,7 @@ fn a_carry_goes_from_an_even_container_to_the_next() {
     }
 }
 
-/// An action body on a header of these fields, with a metadata field beside.
+/// Returns a program with an action body on a header of these fields, and with a metadata field.
 fn small(fields: &str, body: &str) -> Program {
     let source = format!(
         "program small;
@@ -183,7 +183,7 @@ fn small(fields: &str, body: &str) -> Program {
     text::parse(&source).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What placement says, on both chips alike.
+/// Returns the reason why placement refuses a program, which must be the same on both chips.
 fn refusal(p: &Program) -> String {
     let texts = [ChipSpec::tofino(), ChipSpec::tofino2()].map(|chip| match place(p, &chip) {
         Err(refused) => format!("{}: {}", refused.diags[0].text, refused.diags[0].help),
@@ -205,7 +205,7 @@ fn only_sums_and_differences_of_whole_words_carry() {
     assert_eq!(
         refusal(&small("bit<64> a;", "h.a = minu(h.a, 64w7);")),
         "`h.a` of 64 bits is an operand of whole-container arithmetic, which has at most 32 bits; only sums and \
-         differences carry over two containers: compute on a 32-bit part kept in a metadata field of its own"
+         differences carry over two containers: compute on a 32-bit part kept in a separate metadata field"
     );
     assert_eq!(
         refusal(&small("bit<96> a;", "h.a = add(h.a, 96w1);")),
@@ -216,8 +216,8 @@ fn only_sums_and_differences_of_whole_words_carry() {
     assert_eq!(
         refusal(&small("bit<64> a;", stamps)),
         "`ig.ingress_mac_tstamp` of 48 bits is an operand of whole-container arithmetic, which cannot carry \
-         there: the hardware lays out what it fills itself: let the parser copy it to a metadata field, and compute \
-         there"
+         there, because the hardware fixes the layout of fields that it fills: let the parser copy it to a metadata \
+         field, and compute there"
     );
 }
 
