@@ -91,6 +91,6 @@ fn time_is_everywhere_or_nowhere() {
     let error = Network::new(setup, &Catalogue::new()).err().unwrap().to_string();
     assert_eq!(
         error,
-        "switch `s1` is in functional mode and others are not; a network has time everywhere or nowhere"
+        "switch `s1` is in functional mode and others are not; set the same mode for all switches"
     );
 }

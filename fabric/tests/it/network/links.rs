@@ -122,7 +122,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     assert_eq!(refused(setup), "there is no switch 7; the network has 1");
     let mut setup = switches(2);
     setup.switches[1].name = "s0".to_owned();
-    assert_eq!(refused(setup), "two switches are called `s0`; give each a name of its own");
+    assert_eq!(refused(setup), "two switches are called `s0`; give every switch a different name");
 
     let mut network = Network::new(chain(2, DELAY), &Catalogue::new()).unwrap();
     let rx = RxFrame { bytes: &[0; 64], orig_len: 64, tag: 0 };
@@ -137,12 +137,12 @@ fn what_cannot_be_is_refused_with_its_place() {
     );
     network.inject(SwitchId(0), port(2), Time::from_nanos(9), rx).unwrap();
     let error = network.inject(SwitchId(0), port(2), Time::from_nanos(8), rx).unwrap_err();
-    assert!(error.to_string().contains("frames from outside come in order, and not before 9ns"), "{error}");
+    assert!(error.to_string().contains("because the port takes frames from 9ns on"), "{error}");
     network.advance(Time::from_nanos(50), &mut ()).unwrap();
     let event = LinkEvent { time: Time::from_nanos(49), way: None, change: LinkChange::Down };
     let error = network.script(LinkId(0), event).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "s0:1-s1:0: a change at 49ns: frames of that time are on the link already; give changes in advance"
+        "s0:1-s1:0: a change at 49ns is too late, because frames of that time are on the link; schedule changes in advance"
     );
 }

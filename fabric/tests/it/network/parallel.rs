@@ -80,5 +80,5 @@ fn one_observer_sees_what_many_do() {
 fn observers_are_as_many_as_switches() {
     let mut network = Network::new(switches(2), &Catalogue::new()).unwrap();
     let error = network.advance_parallel(Time::ORIGIN, 2, &mut [()]).unwrap_err();
-    assert_eq!(error.to_string(), "1 observers for 2 switches; give one for each");
+    assert_eq!(error.to_string(), "1 observers for 2 switches; pass one observer for each switch");
 }
