@@ -281,15 +281,15 @@ fn what_is_wrong_in_a_file_is_named() {
     );
     assert_eq!(
         error("cable = [\"spine0\", \"leaf0\"]", "cable = [\"spine0\", \"spine1\"]"),
-        "net.toml: event 1 at 20us: there is no cable 0 between `spine0` and `spine1`"
+        "net.toml: event 1 at 20us: there is no cable 0 between `spine0` and `spine1`; there are 0 cables between them"
     );
     assert_eq!(
         error("ports = [8, 0]", "ports = [32, 0]"),
-        "switch `leaf0`: port 32 is none of its 32 front-panel ports"
+        "switch `leaf0`: port 32 does not exist; the switch has 32 front-panel ports, counted from 0"
     );
     assert_eq!(
         error("name = \"leaf1\"", "name = \"leaf0\""),
-        "net.toml: switch `leaf0`: there are two of this name"
+        "net.toml: switch `leaf0`: two switches have this name; give every switch a different name"
     );
     let unknown = error("program = \"l3-ecmp\"", "program = \"l3ecmp\"");
     assert!(unknown.starts_with("switch `leaf0`: there is no program `l3ecmp`"), "{unknown}");
@@ -305,6 +305,7 @@ fn what_is_wrong_in_a_file_is_named() {
     let text = deploy(&many, &catalogue(), &defaults("l3-ecmp"), &NoFiles).unwrap_err().to_string();
     assert_eq!(
         text,
-        "switch `s0` needs 41 front-panel ports and has 32; make the network smaller, or its ports slower and more"
+        "switch `s0` needs 41 front-panel ports, but has 32; use fewer cables and hosts, or a lower port speed if \
+         that gives more ports"
     );
 }
