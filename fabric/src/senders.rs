@@ -371,7 +371,7 @@ mod tests {
         Senders::new(place.map(sender), Length::from_metres(5))
     }
 
-    /// A frame of the priority that a DSCP gives.
+    /// Returns a frame with a DSCP, at time `ns`.
     fn frame(tag: u64, due: Time, dscp: u8) -> Waiting {
         let mut bytes = vec![0; 60];
         bytes[12..16].copy_from_slice(&[8, 0, 0x45, dscp << 2]);
@@ -383,7 +383,7 @@ mod tests {
         Time::ORIGIN + Duration::from_micros(n)
     }
 
-    /// What is sent by `until`, each with when.
+    /// Returns the tags of the frames sent up to `until`, with their times.
     fn run(senders: &mut Senders, until: Time) -> Vec<(u64, Time)> {
         let mut now = Time::ORIGIN;
         while let Some(next) = senders.next_time(now).filter(|t| *t <= until) {
@@ -399,7 +399,7 @@ mod tests {
         senders.queue(0, frame(0, us(3), 0));
         senders.queue(0, frame(1, us(9), 0));
         assert_eq!(senders.next_time(us(1)), Some(us(3)));
-        // The preamble of 8 bytes goes before the first bit.
+        // The first bit is sent after the preamble of 8 bytes.
         let cable = Length::from_metres(5).delay() + Duration::from_ps(640);
         assert_eq!(run(&mut senders, us(20)), [(0, us(3) + cable), (1, us(9) + cable)]);
         assert_eq!((senders.waiting(), senders.next_time(us(20))), (0, None));
@@ -411,7 +411,7 @@ mod tests {
     fn a_paused_priority_waits_and_others_pass() {
         let mut senders = senders();
         let mut quanta = [0; 8];
-        // 1000 quanta of 512 bits at 100G are 5.12 us, from when the sender has reacted.
+        // 1000 quanta of 512 bits at 100G are 5.12 us, from the sender's reaction on.
         quanta[3] = 1000;
         let times = PfcTimes { enabled: 1 << 3, quanta };
         senders.heard.push(Heard { switch: 0, port: PORT, last_bit: us(0), times });

@@ -228,7 +228,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every packet is in one flowlet, and longer timeouts never make more flowlets.
+        /// Every packet is in exactly one flowlet, and longer timeouts never give more flowlets.
         #[test]
         fn packets_are_kept_and_flowlets_fall(steps in prop::collection::vec((0..4u8, 0..500u64, 60..1500u32), 1..200)) {
             let timeouts = [0, 10, 100, 200, 1_000];

@@ -83,7 +83,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition, packet by packet.
+        /// Compares with the definition, packet by packet.
         #[test]
         fn as_defined(numbers in Just((0..40u32).collect::<Vec<_>>()).prop_shuffle()) {
             let found = measure(arrive(&numbers));

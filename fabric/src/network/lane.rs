@@ -85,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is pushed and taken, frames come out in order with their bytes.
+        /// Frames come out in order with their bytes, for any order of pushes and pops.
         #[test]
         fn frames_keep_their_bytes(steps in prop::collection::vec((0..3u8, 0..9000usize), 1..200)) {
             let (mut lane, mut other) = (Lane::default(), Lane::default());

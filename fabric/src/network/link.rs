@@ -302,7 +302,7 @@ mod tests {
     #[test]
     fn a_link_that_is_down_at_any_time_of_the_journey_loses_the_frame() {
         let mut w = wire(&[(1000, LinkChange::Down), (2000, LinkChange::Up)]);
-        // Last bit in at 489 + 510 = 999 and 1000.
+        // The last bit arrives at 489 + 510 = 999 and at 1000.
         assert_eq!(send(&mut w, 489), Ok(989));
         assert_eq!(send(&mut w, 490 + 510), Err(LinkDrop::Down));
         assert_eq!(send(&mut w, 1999), Err(LinkDrop::Down));
