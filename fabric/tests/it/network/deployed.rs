@@ -17,7 +17,7 @@ use sluice_programs::catalogue;
 use sluice_switch::{RxFrame, SwitchConfig};
 use std::net::Ipv4Addr;
 
-/// There are no files.
+/// Reads no files.
 pub(crate) struct NoFiles;
 
 impl Files for NoFiles {
@@ -53,7 +53,7 @@ fn ready_with(catalogue: &Catalogue, plan: &Blueprint, program: &str) -> Deploym
     deploy(plan, catalogue, &defaults(program), &NoFiles).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Hosts with their ports, from the positions.
+/// Returns the hosts with their ports, from the positions.
 pub(crate) fn hosts(positions: &[Position]) -> Vec<(SwitchId, u16, Ipv4Addr)> {
     let of = |p: &Position| {
         let hosts = p.ports.iter().filter_map(|used| match used.neighbor {
@@ -73,7 +73,7 @@ fn packet(from: Ipv4Addr, to: Ipv4Addr, flow: u16) -> Vec<u8> {
     out
 }
 
-/// Sends `flows` packets between all pairs of hosts, one every 200 ns from each; what was seen.
+/// Sends `flows` packets between all pairs of hosts, one every 200 ns from each host, and returns all events.
 fn all_to_all(
     catalogue: &Catalogue,
     deployment: Deployment,
@@ -110,7 +110,7 @@ fn everyone_is_reached(plan: &Blueprint, program: &str) -> Network {
     everyone_is_reached_with(&catalogue(), plan, program)
 }
 
-/// The same with the programs of a catalogue.
+/// Checks with the programs of a catalogue that every host reaches every other one.
 pub(crate) fn everyone_is_reached_with(catalogue: &Catalogue, plan: &Blueprint, program: &str) -> Network {
     let (seen, network, to) = all_to_all(catalogue, ready_with(catalogue, plan, program), 2);
     let mut got = vec![None; to.len()];
@@ -187,7 +187,7 @@ fn an_ns3_network_carries_packets() {
     network.drain(Time::MAX, &mut seen).unwrap();
     let (at, left, _) = seen.delivered().next().unwrap();
     assert_eq!((at, left.egress_port), (to.0, to.1));
-    // Its port runs at the host's rate: 104 bytes at 80 ps.
+    // The port of the host runs at the host's rate: 104 bytes at 80 ps each.
     assert_eq!(left.last_bit.saturating_since(left.first_bit), Duration::from_ps(104 * 80));
     let (_, link) = seen.on_links().next().unwrap();
     assert_eq!(link.fate.unwrap(), link.left.first_bit + Duration::from_micros(2));
@@ -247,7 +247,7 @@ fn a_file_says_who_runs_what_over_which_cables_and_what_happens() {
     assert_eq!((routes(0), routes(1), routes(2)), ("64".into(), "128".into(), "64".into()));
     let ports = &deployment.positions[0].ports;
     assert_eq!(ports.iter().map(|p| p.port.0).collect::<Vec<_>>(), [0, 1, 8]);
-    // The cable is down from 20 us on: what goes over spine0 then is lost.
+    // The cable is down from 20 us on: later frames over spine0 are lost.
     let (seen, network, _) = all_to_all(&catalogue(), deployment, 400);
     let lost = network.totals().link_drops[LinkDrop::Down as usize];
     assert!(lost > 50, "{:?}", network.totals());

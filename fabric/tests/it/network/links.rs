@@ -1,4 +1,4 @@
-//! Frames over links: when they are where, with which bytes, and what is refused.
+//! Frames over links: their times and bytes, and rejected setups.
 
 use crate::network::support::{Into, Recorder, Seen, chain, dev, frame, inject, switches};
 use sluice_asic::port::DevPort;
@@ -35,7 +35,7 @@ fn a_frame_takes_the_delay_and_the_switches_time() {
     let out: Vec<_> = seen.delivered().collect();
     let [(at, left, bytes)] = out[..] else { panic!("{out:?}") };
     assert_eq!((at, left.egress_port, left.ingress_port), (SwitchId(2), dev(9), dev(0)));
-    // Each hop shifts the path by one; the last element stays.
+    // Each hop shifts the path by one, and leaves the last element as it is.
     assert_eq!(bytes[..2], [0xff, 0xff]);
     assert_eq!(bytes[14..], hops[14..]);
     let times = [(entered[0].2, links[0].1.left), (entered[1].2, links[1].1.left), (entered[2].2, *left)];
@@ -77,7 +77,7 @@ fn a_slow_link_is_as_slow_as_it_says() {
     assert_eq!(network.way(LinkId(0), Way::Back).unwrap().frames, 0);
 }
 
-/// However far the network is let run at a time, it does the same.
+/// The results do not depend on the steps in which the network runs.
 #[test]
 fn the_size_of_steps_does_not_matter() {
     let frames: Vec<Into> = (0..60)
@@ -89,7 +89,7 @@ fn the_size_of_steps_does_not_matter() {
         let mut seen = Recorder::default();
         (1..=10_000_000 / step).for_each(|n| network.advance(Time::from_ps(n * step), &mut seen).unwrap());
         assert!(!network.is_busy());
-        // Given to the switch a little earlier or later, before it can act.
+        // The time at which the switch gets a frame, before the frame can act, depends on the steps.
         seen.seen.retain(|(_, s)| !matches!(s, Seen::Entered(_)));
         network.ids().map(|id| seen.of(id)).collect::<Vec<_>>()
     };
