@@ -1,5 +1,5 @@
-//! What names and calls of expressions mean: what the file defines and saves, numbers of the profile, numbers of the
-//! device.
+//! Values of names and calls in expressions: definitions and saved numbers of the file, numbers of the profile, numbers
+//! of the device.
 
 use super::bench::Bench;
 use super::expr::{Expr, Scope};
@@ -12,7 +12,7 @@ use sluice_asic::units::{Bytes, Length};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// Names and calls beside those of [`metric::rows`]: what, and what it means.
+/// Names and calls in addition to those of [`metric::rows`], with their meanings.
 pub const TABLE: [(&str, &str); 25] = [
     ("cell", "bytes of a cell"),
     ("memory", "cells of the memory"),
@@ -47,13 +47,13 @@ pub const TABLE: [(&str, &str); 25] = [
     ("max(a, b)", "the larger number"),
 ];
 
-/// Definitions that use each other go no deeper than this.
+/// Most nested definitions.
 const DEPTH: u32 = 32;
 
-/// Where names are looked up.
+/// The scope in which names are looked up.
 pub(super) struct Names<'a> {
     pub(super) bench: Option<&'a Bench>,
-    /// Definitions, the case's before the scenario's.
+    /// Definitions of the case and of the scenario, in order of precedence.
     pub(super) defined: [&'a BTreeMap<String, Expr>; 2],
     pub(super) saved: &'a BTreeMap<String, i128>,
     pub(super) depth: Cell<u32>,
@@ -67,7 +67,7 @@ where
 }
 
 fn unsigned(n: i128) -> Result<u64, String> {
-    u64::try_from(n).map_err(|_| format!("{n} is no number from 0 to 2^64"))
+    u64::try_from(n).map_err(|_| format!("{n} is not a number from 0 to 2^64 - 1"))
 }
 
 impl Names<'_> {
@@ -76,10 +76,7 @@ impl Names<'_> {
         let all = own.chain(metric::rows().map(|row| row.name));
         let defined = self.defined.iter().flat_map(|names| names.keys().map(String::as_str));
         let near = nearest(name, all.chain(defined).chain(self.saved.keys().map(String::as_str)));
-        format!(
-            "nothing is called `{name}`{}",
-            near.map_or(String::new(), |n| format!("; did you mean `{n}`?"))
-        )
+        format!("unknown name `{name}`{}", near.map_or(String::new(), |n| format!("; did you mean `{n}`?")))
     }
 
     fn of_profile(&self, bench: &Bench, name: &str) -> Option<Result<i128, String>> {
@@ -139,7 +136,9 @@ impl Scope for Names<'_> {
         if let Some(expr) = self.defined.iter().find_map(|names| names.get(name)) {
             self.depth.set(self.depth.get() + 1);
             if self.depth.get() > DEPTH {
-                return Err(format!("`{name}` is defined by itself"));
+                return Err(format!(
+                    "`{name}`: more than {DEPTH} nested definitions; a definition must not use itself"
+                ));
             }
             let value = expr.value(self);
             self.depth.set(self.depth.get() - 1);

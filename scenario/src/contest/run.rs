@@ -96,7 +96,8 @@ struct Ready<'c> {
     nic: RnicConfig,
 }
 
-/// Runs all programs, one after the other. `progress` is called with the state of the run; if it returns false, the contest stops.
+/// Runs all programs, one after the other. `progress` is called with the state of the run; if it returns false, the
+/// contest stops.
 ///
 /// # Errors
 /// If a program cannot run in the network, a setting is out of range, or `progress` returns false.

@@ -1,8 +1,8 @@
-//! Numbers of hosts.
+//! Numbers of parts of hosts.
 
 use super::Row;
 
-/// A number of a host.
+/// Returns the row of a host's number.
 const fn row(name: &'static str, unit: &'static str, meaning: &'static str) -> Row {
     Row { name, arguments: "", unit, meaning }
 }

@@ -9,13 +9,13 @@ use sluice_switch::QueueFlowView;
 const PLACE: &str = "port, class";
 const READ: &str = "port, class, reader";
 
-/// A priority group with the bytes of a cell.
+/// A priority group, and the bytes of a cell.
 struct Group<'a> {
     pg: &'a PgState,
     cell: u64,
 }
 
-/// A queue's accounting beside its marks and its watchdog.
+/// A queue's accounting, and its marks and watchdog.
 struct Queue<'a> {
     state: &'a QueueState,
     flow: QueueFlowView,
@@ -110,7 +110,7 @@ static QUEUES: [Number<OfQueue>; 11] = [
     }),
 ];
 
-/// Numbers of a pool, by the last part of their name.
+/// Numbers of pools, by the last part of their names.
 static POOLS: [Number<OfPool>; 3] = [
     Number::new(
         "pool.NAME.used",
@@ -129,7 +129,7 @@ static POOLS: [Number<OfPool>; 3] = [
     Number::new("pool.NAME.size", "partition", "cells", "size of the pool", |p| cells(p.size)),
 ];
 
-/// The same of the headroom pool, which has a name of its own.
+/// Numbers of the headroom pool, which need no pool name.
 static HEADROOM_POOL: [Row; 3] = [
     headroom("headroom_pool.used", "cells of the headroom pool in use"),
     headroom("headroom_pool.watermark", "largest number of cells of the headroom pool in use"),

@@ -6,7 +6,7 @@ use sluice_switch::PortFlowView;
 
 const PLACE: &str = "port, class";
 
-/// Of a port and a priority.
+/// Getter for a port and a priority.
 type OfPriority = fn(&PortFlowView<'_>, usize) -> i128;
 
 static PFC: [Number<OfPriority>; 9] = [

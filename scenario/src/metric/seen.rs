@@ -1,4 +1,4 @@
-//! Numbers of what left ports and queues since counting began.
+//! Numbers of packets that were sent on ports and left queues since counting began.
 
 use super::{Number, Row, class, known};
 use crate::bench::Bench;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const FROM: &str = "port, class, from";
 
-/// What left a port, since when counting began, and the present.
+/// Packets sent on a port, the time at which counting began, and the present time.
 struct Train {
     out: Vec<Out>,
     since: Time,
@@ -22,7 +22,7 @@ impl Train {
 }
 
 type OfTrain = fn(&Train) -> i128;
-/// Of departures from a queue, in ps since counting began.
+/// Getter for departures from a queue, in ps since counting began.
 type OfTimes = fn(&[u64]) -> i128;
 
 static DELIVERED: [Number<OfTrain>; 9] = [
@@ -138,12 +138,12 @@ impl Bench {
     }
 }
 
-/// A place from 1; 0 for none.
+/// Returns a position counted from 1; 0 for none.
 fn place(at: Option<usize>) -> i128 {
     at.map_or(0, |at| at as i128 + 1)
 }
 
-/// Packets behind a later one of the same sender and queue.
+/// Returns the number of packets sent after a later one of the same sender and queue.
 fn reordered(out: &[Out]) -> i128 {
     let mut last = BTreeMap::new();
     let mut found = 0;
@@ -155,7 +155,7 @@ fn reordered(out: &[Out]) -> i128 {
     found
 }
 
-/// Most packets of other queues behind the last one of a queue.
+/// Returns the largest number of packets of other queues after the last packet of a queue.
 fn left_over(out: &[Out]) -> i128 {
     let mut queues: Vec<u8> = out.iter().map(|o| o.queue).collect();
     queues.sort_unstable();

@@ -1,4 +1,4 @@
-//! Numbers of the device as a whole.
+//! Numbers of the whole device.
 
 use super::{Number, Row, known};
 use crate::bench::Bench;
