@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! name = "two tiers"
-//! chip = "tofino2"            # chip, program and cable settings are ignored by flow-level experiments
+//! chip = "tofino2"            # flow-level experiments ignore chip, ports, programs, buffers, rates, delays and faults
 //! port_speed = "400G"
 //! program = "l3-ecmp"
 //! params = { ipv4_routes = 4096 }
