@@ -1,6 +1,6 @@
-//! From a blueprint to a network: programs placed, ports given, entries that follow from positions.
+//! Builds a network from a blueprint: places the programs, assigns ports, and derives entries from the positions.
 //!
-//! Switches of one program, chip and parameters share one placement.
+//! Switches with the same program and parameters share one placement.
 
 use crate::network::{
     End, LinkChange, LinkEvent, LinkSetup, NetworkSetup, Placed, Probability, SwitchId, SwitchSetup,
@@ -20,132 +20,132 @@ use std::fmt::Write;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// Reads what a blueprint names.
+/// Reads the files that a blueprint names.
 pub trait Files {
-    /// Why a file cannot be used.
+    /// Reason why a file cannot be used.
     type Error;
 
-    /// Adds the entries of a file.
+    /// Adds the entries of file `name` to `into`.
     ///
     /// # Errors
-    /// When the file cannot be read, or its entries do not fit the program.
+    /// If the file cannot be read, or its entries do not fit the program.
     fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), Self::Error>;
 
-    /// A buffer profile.
+    /// Returns the buffer profile `name`.
     ///
     /// # Errors
-    /// When there is none of this name.
+    /// If there is no such profile, or it does not fit the chip.
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Self::Error>;
 }
 
-/// What holds where a blueprint says nothing.
+/// Settings of switches for which the blueprint says nothing.
 #[derive(Clone, Debug)]
 pub struct Defaults {
-    /// The program.
+    /// Name of the program.
     pub program: String,
-    /// Its parameters, before those of the blueprint.
+    /// Parameters of `program`. Parameters of the blueprint override them.
     pub params: Vec<(String, String)>,
     /// The chip of all switches.
     pub chip: ChipSpec,
-    /// Speed of front-panel ports; none: the chip's.
+    /// Speed of front-panel ports; `None`: the chip's default.
     pub port_speed: Option<BitRate>,
-    /// Buffer profile.
+    /// Buffer profile; `None`: buffers are not shared.
     pub buffer: Option<String>,
-    /// File of entries for switches that run the program, in place of those of their positions.
+    /// File of entries for switches that run `program`; the entries derived from positions are not used then.
     pub entries: Option<String>,
-    /// How programs are placed.
+    /// Options of the placement.
     pub placing: Options,
-    /// Everything else of a switch; its seed is the network's as well.
+    /// All other settings of a switch. Its seed is also the network's seed.
     pub config: SwitchConfig,
 }
 
-/// A network ready to be run.
+/// A network that is ready to run.
 #[derive(Debug)]
 pub struct Deployment {
-    /// Switches and links, in the blueprint's order.
+    /// Switches and links, in the order of the blueprint.
     pub network: NetworkSetup,
-    /// Where every switch stands.
+    /// Position of each switch, in the order of the blueprint.
     pub positions: Vec<Position>,
-    /// Operations during the run.
+    /// Control-plane operations during the run: the blueprint's events for switches.
     pub changes: Vec<(SwitchId, Time, ControlOp)>,
 }
 
-/// Why a blueprint cannot be built.
+/// Reason why a network cannot be built.
 #[derive(Debug, Error)]
 pub enum DeployError<E> {
-    /// The topology makes no sense on this chip.
+    /// The topology is invalid, or does not fit the chip's ports.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// No such program.
+    /// The catalogue has no such program.
     #[error("switch `{switch}`: {source}")]
     Unknown {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// What there is.
+        /// The name, and the programs of the catalogue.
         source: UnknownProgram,
     },
-    /// A program refuses its parameters.
+    /// A program rejects its parameters.
     #[error("switch `{switch}`: {source}")]
     Program {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Why.
+        /// The reason.
         source: Box<ProgramError>,
     },
-    /// A program does not fit.
+    /// A program does not fit the chip.
     #[error("switch `{switch}`: program `{}` does not fit {}: {}", .source.program, .source.chip, .source.reason())]
     NoFit {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Why.
+        /// The reason.
         source: Box<NoFit>,
     },
-    /// The chip has no such ports.
+    /// The chip does not support the port speed.
     #[error(transparent)]
     Ports(#[from] PortError),
-    /// A program has no entries for its ports or place.
+    /// A program cannot derive entries from its ports or position.
     #[error("switch `{switch}`: {source}")]
     Setup {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Why.
+        /// The reason.
         source: SetupError,
     },
-    /// Entries that follow from a position do not fit.
+    /// Entries that a program derived from a position do not fit its tables.
     #[error(
         "switch `{switch}`: the entries of its position do not fit: {source}; raise the parameter that limits the table"
     )]
     Entries {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Why.
+        /// The reason.
         source: Box<ControlError>,
     },
-    /// A change during the run is refused.
+    /// The blueprint has an invalid control-plane operation.
     #[error("switch `{switch}`: {}", .errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     Change {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Everything wrong; lines count the switch's events.
+        /// All errors; the line numbers count the events of this switch, from 1.
         errors: Vec<EntryError>,
     },
-    /// A file that is named cannot be used.
+    /// A named file cannot be used.
     #[error("switch `{switch}`: {source}")]
     File {
-        /// The switch.
+        /// Name of the switch.
         switch: String,
-        /// Why.
+        /// The reason.
         source: E,
     },
 }
 
-/// Programs placed so far, by name and parameters.
+/// Placed programs by name and parameters.
 type Shared = Vec<(String, Vec<(String, String)>, Arc<Placed>)>;
 
-/// Builds a blueprint with programs of this catalogue.
+/// Builds the network of a blueprint with the programs of a catalogue.
 ///
 /// # Errors
-/// With the first switch or cable that cannot be built.
+/// If a switch or cable cannot be built; the first one is reported.
 pub fn deploy<F: Files>(
     plan: &Blueprint,
     catalogue: &Catalogue,
@@ -175,7 +175,7 @@ pub fn deploy<F: Files>(
     Ok(Deployment { network, positions, changes })
 }
 
-/// A program of the catalogue, and the same program with these parameters on the chip.
+/// A program of the catalogue, and its placement with this switch's parameters.
 type Found<'a> = (&'a Arc<dyn StageProgram>, Arc<Placed>);
 
 /// One switch being built.
@@ -232,7 +232,7 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         DeployError::File { switch: self.name(), source }
     }
 
-    /// The switch's program in its place; known ones are shared.
+    /// Places the program of this switch, or returns the shared placement of an earlier switch.
     fn placed(&self, position: &Position, shared: &mut Shared) -> Result<Found<'a>, DeployError<F::Error>> {
         let (plan, defaults) = (self.plan, self.defaults);
         let unknown = |source| DeployError::Unknown { switch: self.name(), source };
@@ -240,13 +240,13 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         let asked = self.switch.program.as_ref().unwrap_or(network);
         let mut stage = self.catalogue.get(asked).map_err(unknown)?;
         let role = stage.role_at(position);
-        // What a file names for this switch is what it runs, whatever its place.
+        // A program that the file names for this switch overrides the role of its position.
         if self.switch.program.is_none() {
             stage = self.catalogue.get(&role.program).map_err(unknown)?;
         }
         let name = stage.name();
         let mut params = if name == role.program { role.params } else { Vec::new() };
-        // Parameters of the network are those of its program, not of another one that a switch may run.
+        // The parameters of the network belong to its program; a switch that runs another program does not take them.
         if name == defaults.program {
             params.extend(defaults.params.iter().cloned());
         }
@@ -265,7 +265,7 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
     }
 }
 
-/// Ports of hosts that are slower than the others.
+/// Sets the speed of ports whose host has an explicit rate.
 fn host_speeds(plan: &Blueprint, wiring: &Wiring<'_>, network: &mut NetworkSetup, ports: &PortMap) {
     for (host, fronts) in plan.hosts.iter().zip(&wiring.hosts) {
         for (at, front) in host.at.iter().zip(fronts) {
@@ -302,7 +302,7 @@ fn links(plan: &Blueprint, wiring: &Wiring<'_>, network: &mut NetworkSetup) {
     }
 }
 
-/// The operations of a switch's events.
+/// Parses the blueprint's events for one switch.
 fn changes_of<E>(
     plan: &Blueprint,
     number: u32,

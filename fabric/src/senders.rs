@@ -1,7 +1,7 @@
-//! Senders that obey PFC: what stands between frames that are due and the ports of a switch, or of several.
+//! Senders that obey PFC, between scheduled frames and the ports of one or several switches.
 //!
-//! A frame that is due leaves its sender then, and is at the switch a cable's delay later. Frames of a paused priority
-//! wait at their sender, in order; those of other priorities pass them.
+//! A frame is sent when it is due, and its first bit is at the switch after the cable's delay. Frames of a paused
+//! priority wait at their sender in order; frames of other priorities overtake them.
 
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::{CodePoint, QosMaps};
@@ -12,63 +12,63 @@ use sluice_pcaps::wire::{ethernet, ipv4, ipv6, pause, vlan};
 use sluice_switch::{GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, Sink};
 use std::collections::VecDeque;
 
-/// A frame that has not been sent.
+/// A frame that is not yet sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// When it would like to leave.
+    /// Time at which the frame is due.
     pub due: Time,
-    /// Its name.
+    /// Tag that identifies the frame.
     pub tag: u64,
-    /// Its bytes, without FCS.
+    /// Bytes without FCS.
     pub bytes: Vec<u8>,
-    /// Its length, where not all of its bytes are known.
+    /// Length without FCS; more than `bytes` if the capture is truncated.
     pub orig_len: u32,
 }
 
-/// A frame on its way: when its first bit is at the switch.
+/// A frame that was sent and is on its way to a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Which sender, in the order in which they were given.
+    /// Index of the sender, in the order in which the senders were given.
     pub sender: usize,
-    /// First bit at the switch.
+    /// Time of the first bit at the switch.
     pub at: Time,
-    /// What it is.
+    /// The frame.
     pub frame: Waiting,
 }
 
-/// What senders send into: a switch or a network.
+/// The receiver of frames: a switch or a network.
 pub trait Receiver {
-    /// Why it does not go on.
+    /// Reason why a run fails.
     type Error;
 
-    /// How far it has run.
+    /// Returns the time up to which the receiver has run.
     fn time(&self) -> Time;
 
-    /// When something will happen in it by itself.
+    /// Returns the time of the next event without further frames, if there is one.
     fn next_time(&self) -> Option<Time>;
 
-    /// Runs up to a time; adds the PFC frames that are sent to senders.
+    /// Runs up to `until`, and adds the PFC frames that are sent to senders.
     ///
     /// # Errors
-    /// Its own.
+    /// Those of the receiver.
     fn run_until(&mut self, until: Time, heard: &mut Vec<Heard>) -> Result<(), Self::Error>;
 
-    /// A frame's first bit is there.
+    /// Takes a frame whose first bit arrives at `sent.at`.
     ///
     /// # Errors
-    /// Its own.
+    /// Those of the receiver.
     fn take(&mut self, sent: &Sent) -> Result<(), Self::Error>;
 
-    /// Whether nothing more is wanted of it.
+    /// Returns true if the run must stop early.
     fn stopped(&self) -> bool {
         false
     }
 }
 
-/// Where a sender is: number of the switch and port.
+/// Place of a sender: index of its switch, and port.
 pub type Place = (u32, DevPort);
 
-/// What stands at the far end of one port.
+/// The sender at the far end of one port's cable.
 #[derive(Debug)]
 struct Sender {
     at: Place,
@@ -81,23 +81,23 @@ struct Sender {
 }
 
 impl Sender {
-    /// Whether a priority is paused.
+    /// Returns true if a priority is paused.
     const fn paused(&self, priority: usize) -> bool {
         self.source.paused() >> priority & 1 != 0
     }
 
-    /// When a frame that waits may go, as far as is known; none if none waits.
+    /// Returns the time at which a waiting frame may be sent, as far as is known; `None` if no frame waits.
     fn next_time(&self, now: Time) -> Option<Time> {
         let open = (0..PRIORITIES).filter(|p| !self.paused(*p));
         let due = open.filter_map(|p| self.waiting[p].front()).map(|w| w.due).min();
         let held = (0..PRIORITIES).any(|p| self.paused(p) && !self.waiting[p].is_empty());
-        // A pause always ends.
+        // Every pause ends, at the latest when its time expires.
         let ends = if held { self.source.next_time() } else { None };
         let next = [due.map(|due| due.max(self.source.free_at())), ends].into_iter().flatten().min();
         next.map(|t| t.max(now))
     }
 
-    /// The priority whose frame has waited longest of those that may go.
+    /// Returns the priority whose first frame is due earliest, among the frames that may be sent now.
     fn choose(&self, now: Time) -> Option<usize> {
         let open = (0..PRIORITIES).filter(|p| self.source.may_send(now, *p as u8));
         let due = open.filter_map(|p| self.waiting[p].front().map(|w| (w.due, w.tag, p)));
@@ -105,24 +105,24 @@ impl Sender {
     }
 }
 
-/// What a sender has held back.
+/// Statistics of the frames that a sender held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// Switch that it sends to.
+    /// Index of the switch that it sends to.
     pub switch: u32,
-    /// Its dev_port.
+    /// dev_port of the switch.
     pub port: u16,
-    /// Frames that left later than they were due.
+    /// Frames sent later than they were due.
     pub frames: u64,
-    /// By how much, over all of them.
+    /// Sum of their delays.
     pub total: Duration,
-    /// By how much at most.
+    /// Largest delay.
     pub most: Duration,
-    /// Frames that wait now.
+    /// Frames that wait at present.
     pub unsent: u64,
-    /// Pauses of its priorities.
+    /// Number of pauses, over all priorities.
     pub pauses: u64,
-    /// How long they were paused, added up.
+    /// Sum of the pauses' lengths, over all priorities.
     pub paused: Duration,
 }
 
@@ -136,7 +136,7 @@ pub struct Senders {
 }
 
 impl Senders {
-    /// Senders by place, rate and what their switches say of PFC and priorities, over cables of one length.
+    /// Creates senders with cables of one length, from the place, rate, PFC settings and priority maps of each port.
     pub fn new(ports: impl Iterator<Item = (Place, BitRate, PfcConfig, QosMaps)>, cable: Length) -> Senders {
         let sender = |(at, rate, config, maps): (Place, BitRate, PfcConfig, QosMaps)| Sender {
             at,
@@ -150,16 +150,17 @@ impl Senders {
         Senders { senders: ports.map(sender).collect(), cable, heard: Vec::new(), sent: Vec::new() }
     }
 
-    /// Has senders send what may go up to `until`, by what they have been told by then.
+    /// Sends the frames that may be sent up to `until`, while running the receiver and obeying its PFC frames.
     ///
     /// # Errors
-    /// The receiver's.
+    /// Those of the receiver.
     pub fn send_until<R: Receiver>(&mut self, until: Time, to: &mut R) -> Result<(), R::Error> {
         let mut now = to.time();
         loop {
             let next = self.next_time(now).filter(|t| *t <= until);
             let target = next.unwrap_or(until).max(now);
-            // While frames wait, what the receiver sends may hold them back or let them go: one event after the other.
+            // While frames wait, every event of the receiver may pause or resume a priority, so the receiver runs event
+            // by event.
             let event = to.next_time().filter(|t| *t < target && self.waiting() > 0);
             now = event.unwrap_or(target);
             to.run_until(now, &mut self.heard)?;
@@ -174,27 +175,27 @@ impl Senders {
         }
     }
 
-    /// Has senders send what they still hold, up to `end`.
+    /// Sends the frames that still wait, up to `end`.
     ///
     /// # Errors
-    /// The receiver's.
+    /// Those of the receiver.
     pub fn send_rest<R: Receiver>(&mut self, end: Time, to: &mut R) -> Result<(), R::Error> {
         while self.waiting() > 0 && !to.stopped() {
             let now = to.time();
             let Some(next) = self.next_time(now).filter(|t| *t <= end) else { break };
-            // A moment later than a pause that ends now: nothing stands still.
+            // One picosecond later than a pause that ends now, so that time advances.
             self.send_until(next.max(now + Duration::from_ps(1)), to)?;
         }
         Ok(())
     }
 
-    /// Frames that wait.
+    /// Returns the number of waiting frames.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         self.senders.iter().flat_map(|s| &s.waiting).map(|q| q.len() as u64).sum()
     }
 
-    /// PFC frames were sent to senders.
+    /// Applies the PFC frames that were sent to senders.
     fn listen(&mut self) {
         for Heard { switch, port, last_bit, times } in self.heard.drain(..) {
             let at = |s: &&mut Sender| (s.at.0, s.at.1.number()) == (switch, port);
@@ -204,12 +205,12 @@ impl Senders {
         }
     }
 
-    /// When a frame that waits may go next.
+    /// Returns the time at which a waiting frame may be sent next.
     fn next_time(&self, now: Time) -> Option<Time> {
         self.senders.iter().filter_map(|s| s.next_time(now)).min()
     }
 
-    /// Lets pauses begin and end, and sends what may go now and has waited.
+    /// Begins and ends pauses, and sends the waiting frames that may be sent now.
     fn advance(&mut self, now: Time) {
         let sent = &mut self.sent;
         for (index, sender) in self.senders.iter_mut().enumerate() {
@@ -227,7 +228,7 @@ impl Senders {
         }
     }
 
-    /// A frame will be due, those of a sender in order of time; it is sent when it may.
+    /// Queues a frame at a sender. The frames of a sender must be queued in order of time.
     pub fn queue(&mut self, sender: usize, frame: Waiting) {
         if let Some(sender) = self.senders.get_mut(sender) {
             let priority = usize::from(sender.maps.class(code_point(&frame.bytes)).tc) % PRIORITIES;
@@ -235,13 +236,13 @@ impl Senders {
         }
     }
 
-    /// Length of their cables.
+    /// Returns the length of the cables.
     #[must_use]
     pub const fn cable(&self) -> Length {
         self.cable
     }
 
-    /// What each has held back so far.
+    /// Returns each sender's statistics so far.
     pub fn held_back(&self, now: Time) -> impl Iterator<Item = HeldBack> + '_ {
         self.senders.iter().map(move |s| {
             let stats = s.source.stats(now);
@@ -259,7 +260,7 @@ impl Senders {
     }
 }
 
-/// What decides a frame's priority, as a switch looks at it.
+/// Returns the field that determines a frame's priority, as a switch parses it: DSCP, else PCP.
 fn code_point(frame: &[u8]) -> CodePoint {
     let Ok(link) = ethernet::View::new(frame) else { return CodePoint::None };
     let (mut kind, mut rest, mut pcp) = (link.ethertype(), link.payload(), None);
@@ -276,19 +277,19 @@ fn code_point(frame: &[u8]) -> CodePoint {
     dscp.map(CodePoint::Dscp).or(pcp.map(CodePoint::Pcp)).unwrap_or(CodePoint::None)
 }
 
-/// A PFC frame that a switch sent.
+/// A PFC frame sent by a switch.
 #[derive(Clone, Copy, Debug)]
 pub struct Heard {
     /// The switch.
     switch: u32,
-    /// Its dev_port.
+    /// dev_port that the frame was sent on.
     port: u16,
     last_bit: Time,
     times: PfcTimes,
 }
 
 impl Heard {
-    /// The pause that a frame is, whoever made it; none of any other.
+    /// Returns the pause in a frame, whether a MAC or a program made it; `None` if the frame is not PFC.
     #[must_use]
     pub fn of(switch: u32, packet: &Left, frame: &[u8]) -> Option<Heard> {
         let link = ethernet::View::new(frame).ok().filter(|l| l.ethertype() == ethernet::TYPE_MAC_CONTROL)?;
@@ -304,18 +305,18 @@ impl Heard {
     }
 }
 
-/// A sink of switch 0 that also listens for PFC frames.
+/// A sink of switch 0 that also collects PFC frames.
 #[derive(Debug)]
 pub struct Ears<'s, S> {
-    /// Who is told everything.
+    /// The sink that gets all events.
     pub inner: &'s mut S,
-    /// What was heard.
+    /// The collected PFC frames.
     pub heard: &'s mut Vec<Heard>,
 }
 
 impl<S: Sink> Sink for Ears<'_, S> {
     fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
-        // A whole PFC frame is in the head: it is shorter than any that is split.
+        // A PFC frame is complete in the head, because only longer frames are split.
         self.heard.extend(Heard::of(0, packet, head));
         self.inner.sent(packet, head, tail);
     }
@@ -370,7 +371,7 @@ mod tests {
         Senders::new(place.map(sender), Length::from_metres(5))
     }
 
-    /// A frame of the priority that a DSCP gives.
+    /// Returns a frame with a DSCP, at time `ns`.
     fn frame(tag: u64, due: Time, dscp: u8) -> Waiting {
         let mut bytes = vec![0; 60];
         bytes[12..16].copy_from_slice(&[8, 0, 0x45, dscp << 2]);
@@ -382,7 +383,7 @@ mod tests {
         Time::ORIGIN + Duration::from_micros(n)
     }
 
-    /// What is sent by `until`, each with when.
+    /// Returns the tags of the frames sent up to `until`, with their times.
     fn run(senders: &mut Senders, until: Time) -> Vec<(u64, Time)> {
         let mut now = Time::ORIGIN;
         while let Some(next) = senders.next_time(now).filter(|t| *t <= until) {
@@ -398,7 +399,7 @@ mod tests {
         senders.queue(0, frame(0, us(3), 0));
         senders.queue(0, frame(1, us(9), 0));
         assert_eq!(senders.next_time(us(1)), Some(us(3)));
-        // The preamble of 8 bytes goes before the first bit.
+        // The first bit is sent after the preamble of 8 bytes.
         let cable = Length::from_metres(5).delay() + Duration::from_ps(640);
         assert_eq!(run(&mut senders, us(20)), [(0, us(3) + cable), (1, us(9) + cable)]);
         assert_eq!((senders.waiting(), senders.next_time(us(20))), (0, None));
@@ -410,7 +411,7 @@ mod tests {
     fn a_paused_priority_waits_and_others_pass() {
         let mut senders = senders();
         let mut quanta = [0; 8];
-        // 1000 quanta of 512 bits at 100G are 5.12 us, from when the sender has reacted.
+        // 1000 quanta of 512 bits at 100G are 5.12 us, from the sender's reaction on.
         quanta[3] = 1000;
         let times = PfcTimes { enabled: 1 << 3, quanta };
         senders.heard.push(Heard { switch: 0, port: PORT, last_bit: us(0), times });

@@ -12,15 +12,15 @@ use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-/// Bytes or packets with which a parcel is full. Some parcels fit the cache of one processor.
+/// A parcel is full at this number of bytes or packets. Several parcels fit the cache of one processor.
 const BYTES: usize = 64 << 10;
 const PACKETS: usize = 512;
 /// Parcels that may wait for the thread.
 const WAITING: usize = 4;
 
-/// Writes sent packets.
+/// The writer of sent packets.
 pub(crate) enum CaptureWriter {
-    /// On the thread of the run. With one processor, a writer thread would only cost.
+    /// On the thread of the run. With one processor, a writer thread would only add cost.
     Direct(Box<SentCapture>),
     /// On a writer thread.
     Threaded(Box<Threaded>),
@@ -41,7 +41,7 @@ pub(crate) struct Threaded {
 struct Parcel {
     packets: Vec<(u16, Waiting)>,
     bytes: Vec<u8>,
-    /// Numbers of packets, and times: before the packet of the number, everything up to the time is written.
+    /// Index of a packet, and a time: before this packet is added, every packet up to the time is written.
     marks: Vec<(usize, Time)>,
 }
 
@@ -60,7 +60,7 @@ impl CaptureWriter {
         let thread = std::thread::spawn(move || {
             for mut parcel in take {
                 parcel.unpack(&mut sent)?;
-                // Nobody takes it back once the run has ended.
+                // The run takes no parcel back after its end.
                 let _ = give_back.send(parcel);
             }
             Ok(sent)
@@ -107,7 +107,7 @@ impl CaptureWriter {
 }
 
 impl Threaded {
-    /// Hands the parcel over.
+    /// Sends the parcel to the writer thread.
     #[cold]
     fn send(&mut self) -> Result<(), WriteError> {
         let empty = self.spent.try_recv().unwrap_or_default();
@@ -124,14 +124,14 @@ impl Threaded {
         self.parcels = None;
         match self.thread.take().map(JoinHandle::join) {
             Some(Ok(result)) => result,
-            Some(Err(_)) => Err(io::Error::other("the writer's thread broke down").into()),
+            Some(Err(_)) => Err(io::Error::other("the writer's thread panicked").into()),
             None => Err(io::Error::other("the writer has ended").into()),
         }
     }
 }
 
 impl Drop for Threaded {
-    /// After a run that fails, the caller may remove its file: the thread must have let go of it by then.
+    /// Waits for the thread, so that the caller can remove the file after a failed run.
     fn drop(&mut self) {
         let _ = self.end();
     }
@@ -171,7 +171,7 @@ mod tests {
     use std::io::Write;
     use std::sync::{Arc, Mutex};
 
-    /// Takes so many bytes, then is full.
+    /// A writer that is full after `.1` bytes.
     #[derive(Clone)]
     struct Disk(Arc<Mutex<Vec<u8>>>, usize);
 
@@ -195,7 +195,7 @@ mod tests {
             Disk(Arc::default(), size)
         }
 
-        /// Handles on the disk.
+        /// Returns the number of handles on the disk.
         fn handles(&self) -> usize {
             Arc::strong_count(&self.0)
         }
@@ -206,8 +206,8 @@ mod tests {
         SentCapture::with_ports(ports, in_order, Box::new(disk.clone()), CaptureTime::EPOCH).unwrap()
     }
 
-    /// Packets of four ports, each port's in order of time, some with pieces and comments, and times up to which all
-    /// are written.
+    /// Writes packets of four ports, each port's in order of time, some with pieces and comments, and flushes from time
+    /// to time.
     fn write(writer: &mut CaptureWriter, count: u64) -> Result<(), WriteError> {
         for n in 0..count {
             let (port, len) = ((n * 7 % 4) as u16, (n * 131 % 700) as usize);

@@ -31,7 +31,7 @@ pub(crate) struct PortCounts {
     pub(crate) dropped: u64,
 }
 
-/// End of a packet inside.
+/// End of a packet inside a switch or on a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) time: Time,
@@ -44,10 +44,10 @@ pub(crate) struct End {
 /// Writers of captures in pcapng. A writer that is `None` is not used.
 #[derive(Default)]
 pub struct Captures {
-    /// Sent packets: one interface per port, in order of time, stamps in ns.
+    /// Sent packets: one interface per port, in order of time, timestamps in ns.
     pub sent: Option<Box<dyn Write + Send>>,
-    /// Packets that ended inside the switch, with reason and place as comment. Dropped and absorbed packets are on
-    /// interfaces of their own.
+    /// Packets that ended inside the switch, with reason and place as comment. There is one interface for dropped
+    /// packets and one for absorbed packets.
     pub lost: Option<Box<dyn Write + Send>>,
 }
 
@@ -62,7 +62,8 @@ pub(crate) struct CaptureOutputs {
     error: Option<WriteError>,
 }
 
-/// A capture of packets that ended inside. The switch does not report them in order of time, and there are few of them.
+/// A capture of packets that ended inside. Packets are sorted here, because the switch does not report their ends in
+/// order of time.
 struct LostCapture {
     writer: PcapngWriter,
     waiting: BTreeMap<(Time, u64), (u32, Waiting, Vec<u8>)>,
@@ -72,7 +73,7 @@ struct LostCapture {
 }
 
 impl CaptureOutputs {
-    /// Starts the captures. Time zero of the run is at `origin`.
+    /// Starts the captures. `origin` is the timestamp of the run's time zero.
     pub(crate) fn new(
         view: &SwitchView<'_>,
         origin: CaptureTime,
@@ -102,7 +103,7 @@ impl CaptureOutputs {
         self.lost.is_some()
     }
 
-    /// Takes a sent packet. It is written when no earlier one can come.
+    /// Takes a sent packet. The packet is written when no earlier packet can follow.
     pub(crate) fn sent(&mut self, p: &Left, comment: Option<String>, head: &[u8], tail: &[u8]) {
         let Some(out) = &mut self.sent else { return };
         let at_hand = head.len() + tail.len();
@@ -127,7 +128,7 @@ impl CaptureOutputs {
         lost.waiting.insert((p.time, lost.seq), (u32::from(p.absorbed), w, bytes));
     }
 
-    /// Writes every packet up to a time. No earlier packet may come after that.
+    /// Writes every packet up to `until`. No earlier packet may follow.
     pub(crate) fn flush(&mut self, until: Time) -> Result<(), Error> {
         if let Some(out) = &mut self.sent {
             let written = out.flush(until);
@@ -152,7 +153,7 @@ impl CaptureOutputs {
     }
 }
 
-/// Keeps the first error for the next flush: a sink cannot fail.
+/// Keeps the first error for the next flush, because methods of a sink return nothing.
 fn note(first: &mut Option<WriteError>, result: Result<(), WriteError>) {
     if let Err(e) = result {
         first.get_or_insert(e);

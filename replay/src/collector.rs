@@ -1,4 +1,5 @@
-//! Collects what a switch reports during a run: latencies, captures, the trace, properties, and what a control plane hears.
+//! Collects the events of a switch during a run: latencies, captures, the trace, properties, and messages to a control
+//! plane.
 
 use crate::captures::{CaptureOutputs, End};
 use crate::comment;
@@ -75,7 +76,7 @@ pub(crate) struct Origin {
     pub(crate) offset: u64,
 }
 
-/// Places of the packets sent last, in bounded memory. That is enough for packets that end at the parser.
+/// Places of the most recently injected packets, in bounded memory. That is enough for packets that end at the parser.
 #[derive(Debug)]
 pub(crate) struct Origins {
     ring: Vec<(u64, Origin)>,
@@ -106,7 +107,7 @@ impl Origins {
 pub struct Unparsed {
     /// The reason.
     pub reason: DeviceDrop,
-    /// Place of the first such packet in the inputs; `None` if it is not known any more.
+    /// Place of the first such packet in the inputs; `None` if it is no longer known.
     pub first: Option<PacketPlace>,
     /// Length of the first such packet in bytes.
     pub bytes: u32,
@@ -123,7 +124,7 @@ pub struct PacketPlace {
     pub offset: u64,
 }
 
-/// Collects what one switch reports.
+/// Collector of one switch's events.
 pub(crate) struct Collector<'a> {
     pub(crate) view: SwitchView<'a>,
     /// Names of the inputs.
@@ -132,7 +133,7 @@ pub(crate) struct Collector<'a> {
     pub(crate) trace: Option<Trace>,
     pub(crate) latency: Latency,
     pub(crate) origins: Origins,
-    /// In place of `origins`: the origins of all switches of a network.
+    /// The origins of all switches of a network, used in place of `origins`.
     shared: Option<Arc<Mutex<Origins>>>,
     /// The first packet of each kind that the parser could not read.
     pub(crate) unparsed: Vec<Unparsed>,
@@ -162,12 +163,12 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Looks origins up among those of all switches.
+    /// Uses the origins of all switches of a network.
     pub(crate) fn sharing(self, origins: Arc<Mutex<Origins>>) -> Self {
         Collector { shared: Some(origins), ..self }
     }
 
-    /// Keeps messages for a control plane if there is one.
+    /// Collects messages for a control plane, if there is one.
     pub(crate) fn for_control_plane(self, is_there: bool) -> Self {
         Collector { heard: is_there.then(Heard::default), ..self }
     }
@@ -216,7 +217,7 @@ impl Sink for Collector<'_> {
         }
     }
 
-    /// A frame that a MAC made has no latency: it was never in the switch.
+    /// A frame that a MAC generated has no latency, because it did not enter the switch.
     fn mac_sent(&mut self, p: &Left, frame: &[u8]) {
         if self.captures.wants_sent() {
             let comment = self.view.options.comments.then(|| "made by the port's MAC".to_owned());

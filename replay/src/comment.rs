@@ -8,7 +8,8 @@ use sluice_switch::{GENERATED, Left, Lost};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Returns the name of a packet: its number in the inputs, or `generated` if a packet generator made it.
+/// Returns the name of a packet: its tag, which is its number in the inputs, or `generated` if a packet generator made
+/// it.
 pub(crate) fn packet(tag: u64) -> Cow<'static, str> {
     if tag == GENERATED { "generated".into() } else { tag.to_string().into() }
 }

@@ -1,4 +1,4 @@
-//! Control planes in a run: they hear the switches, and the switches get their operations.
+//! Passes messages of switches to a control plane, and operations of the control plane to switches.
 
 use crate::error::Error;
 use crate::network::switch_observer::SwitchObserver;
@@ -10,7 +10,7 @@ use sluice_fabric::network::{Network, SwitchId};
 use sluice_ir::KeyValue;
 use sluice_switch::{Digest, IdleEntry, Switch};
 
-/// Messages of one switch since the control plane last heard it.
+/// Messages of one switch that the control plane has not yet received.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     digests: Vec<(Time, Vec<u8>)>,
@@ -27,7 +27,7 @@ impl Heard {
     }
 }
 
-/// Lets a control plane hear one switch, and gives the switch its operations.
+/// Passes the messages of one switch to the control plane, and the control plane's operations to the switch.
 pub(crate) fn listen_to_switch<E: Executor>(
     plane: &mut dyn ControlPlane,
     switch: &mut Switch<E>,
@@ -46,7 +46,8 @@ pub(crate) fn listen_to_switch<E: Executor>(
     Ok(())
 }
 
-/// Lets a control plane hear all switches of a network, digests in order of time, and gives them its operations.
+/// Passes the messages of all switches of a network to the control plane, digests in order of time, and its operations
+/// to the switches.
 pub(crate) fn listen_to_network<E: Executor>(
     plane: &mut dyn ControlPlane,
     network: &mut Network<E>,
@@ -73,7 +74,7 @@ pub(crate) fn listen_to_network<E: Executor>(
     Ok(())
 }
 
-/// Returns the key of an idle entry; an empty one if the entry is not there any more.
+/// Returns the key of an idle entry; an empty one if the entry no longer exists.
 fn key_of(control: &ControlState, idle: &IdleEntry) -> Vec<KeyValue> {
     let slot = control.tables.get(idle.table).and_then(|t| t.slots.get(idle.entry as usize));
     slot.and_then(|s| s.as_ref()).map(|e| e.key.clone()).unwrap_or_default()

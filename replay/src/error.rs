@@ -11,7 +11,7 @@ use thiserror::Error;
 /// An error of the caller's code, for example of a [`RowSink`](crate::RowSink).
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A replay that cannot start or cannot end.
+/// Reason why a replay cannot start or fails.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -88,7 +88,7 @@ impl fmt::Display for Passes {
 /// Fates of packets, by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fates {
-    /// Packets that came in.
+    /// Packets that entered the switch.
     pub received: u64,
     /// Packets that were sent.
     pub sent: u64,
@@ -101,7 +101,7 @@ pub struct Fates {
 }
 
 impl Fates {
-    /// Returns the fates that a switch counted; `None` if no packet came in.
+    /// Returns the fates that a switch counted; `None` if no packet entered.
     pub(crate) fn of(totals: &Totals, held: &Held) -> Option<Fates> {
         let Totals { received, sent, dropped, absorbed, .. } = *totals;
         (received > 0).then(|| Fates { received, sent, dropped, absorbed, held: held.total() })

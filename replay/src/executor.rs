@@ -1,4 +1,4 @@
-//! Executors of the passes, as values: a replay asks its caller for one per switch.
+//! Executors of packet passes: a replay requests one per switch from its caller.
 
 use crate::trace::StepTracer;
 use sluice_asic::gress::Gress;
@@ -15,13 +15,13 @@ use sluice_ir::{Profile, Table};
 pub struct ExecutorRequest<'a> {
     /// The switch.
     pub switch: &'a SwitchSetup,
-    /// Points whose coverage the executor must count; `None`: it need not count.
+    /// Points whose coverage the executor must count; `None`: it need not count coverage.
     pub points: Option<&'a Points>,
-    /// Tracer that the executor must tell each step; `None`: it need not tell any.
+    /// Tracer that the executor must call for each step; `None`: no steps are traced.
     pub tracer: Option<StepTracer>,
 }
 
-/// Makes the executor that is requested. A replay calls it once for each switch, a rate search once for each switch and
+/// Creates the requested executor. A replay calls it once for each switch, a rate search once for each switch and
 /// trial.
 pub type ExecutorFactory<'f, E> = dyn FnMut(ExecutorRequest<'_>) -> Result<E, LowerError> + 'f;
 
@@ -31,13 +31,13 @@ pub fn interpreter(switch: &SwitchSetup) -> Reference {
     Reference::new(&switch.placed.program, &switch.control, options(switch))
 }
 
-/// Returns a reference interpreter that tells `tracer` each step.
+/// Returns a reference interpreter that calls `tracer` for each step.
 #[must_use]
 pub fn traced_interpreter(switch: &SwitchSetup, tracer: StepTracer) -> Reference<StepTracer> {
     Reference::traced(&switch.placed.program, &switch.control, options(switch), tracer)
 }
 
-/// The interpreter counts a parser's cycles as the placement has them.
+/// Returns options with the parser's cycles of the placement.
 fn options(switch: &SwitchSetup) -> Options {
     let cycles = [0, 1].map(|g: usize| switch.placed.placement.gresses[g].parser.cycles.clone());
     Options { parser_cycles: cycles, ..Options::default() }

@@ -1,4 +1,4 @@
-//! Packets that senders held back because they obey PFC.
+//! Packets that senders held back because they obey PFC frames.
 
 use serde_json::{Value, json};
 use sluice_asic::units::{Duration, Length, Time};

@@ -1,4 +1,4 @@
-//! Captures and the ports that they go into.
+//! Captures, and the ports that they are injected into.
 
 use crate::error::{Error, Passes};
 use sluice_asic::port::DevPort;
@@ -9,10 +9,10 @@ use sluice_pcaps::replay::{Feed, Port, Schedule};
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Opens a capture from its beginning, on the thread that reads it.
+/// Opens a capture from its start, on the thread that reads it.
 type Open = Arc<dyn Fn() -> Result<CaptureReader<'static>, CaptureError> + Send + Sync>;
 
-/// One capture to send into a port.
+/// One capture to inject into a port.
 #[derive(Clone)]
 pub struct Input {
     switch: SwitchId,
@@ -25,8 +25,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// Returns an input that `open` opens, once for each turn and each trial of a rate search. `name` is the input's name
-    /// in summaries and comments.
+    /// Returns an input that `open` opens, once for each turn and each trial of a rate search. `name` identifies the
+    /// input in summaries and comments.
     pub fn new(
         port: DevPort,
         name: impl Into<String>,
@@ -45,7 +45,7 @@ impl Input {
         input.with_bytes(Some(bytes.len() as u64))
     }
 
-    /// Returns an input that can be read once only.
+    /// Returns an input that can be read only once.
     pub fn from_read(port: DevPort, name: impl Into<String>, source: impl Read + Send + 'static) -> Input {
         let (name, source) = (name.into(), Mutex::new(Some(source)));
         let called = name.clone();
@@ -62,7 +62,7 @@ impl Input {
         Input::new(port, name, open).read_once()
     }
 
-    /// Sends the input into a port of this switch of a network.
+    /// Injects the input into a port of this switch of a network.
     #[must_use]
     pub fn at(self, switch: SwitchId) -> Input {
         Input { switch, ..self }
@@ -74,14 +74,14 @@ impl Input {
         Input { port_name: name.into(), ..self }
     }
 
-    /// Sets the length of the input as stored, for [`Progress`](crate::Progress); `None`: it is not known.
+    /// Sets the stored length of the input, for [`Progress`](crate::Progress); `None`: unknown.
     #[must_use]
     pub fn with_bytes(self, bytes: Option<u64>) -> Input {
         Input { bytes, ..self }
     }
 
-    /// Marks an input that can be opened once only, such as standard input. Its bytes may still be in the making, so
-    /// the run does not read ahead.
+    /// Marks an input that can be opened only once, such as standard input. Its producer may still be writing, so the
+    /// run does not read ahead.
     #[must_use]
     pub fn read_once(self) -> Input {
         Input { once: true, ..self }
@@ -165,12 +165,12 @@ impl Inputs {
         Feed::new(self.places.iter().map(port).collect(), schedule, Box::new(open))
     }
 
-    /// Returns true if the bytes of an input may still be in the making.
+    /// Returns true if the producer of an input may still be writing.
     pub(crate) fn may_wait(&self) -> bool {
         self.all.iter().any(|input| input.once)
     }
 
-    /// Returns the length of all inputs as stored, if every length is known.
+    /// Returns the stored length of all inputs, if every length is known.
     pub(crate) fn bytes(&self) -> Option<u64> {
         self.all.iter().map(|input| input.bytes).sum()
     }

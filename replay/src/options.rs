@@ -1,4 +1,4 @@
-//! Settings of a replay that belong neither to a switch nor to an input.
+//! Settings of a replay, except for those of a switch or an input.
 
 use sluice_asic::units::{Duration, Length};
 use sluice_exec::cover::Points;
@@ -10,10 +10,10 @@ use sluice_switch::property::Property;
 pub struct Options {
     /// Pace of the inputs, number of turns, and limits of packets and time.
     pub schedule: Schedule,
-    /// IP addresses that change from turn to turn.
+    /// Change of IP addresses from turn to turn.
     pub rewrite: Option<Rewrite>,
-    /// Simulated time after the last packet in which switches empty themselves. Packets that are inside after that count
-    /// as held.
+    /// Simulated time after the last packet in which switches must become empty. Packets that are inside after that
+    /// count as held.
     pub drain: Duration,
     /// Length of the cables to senders that obey PFC frames; `None`: senders ignore PFC frames.
     pub pfc_cable: Option<Length>,
@@ -27,7 +27,7 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// The inputs once, as captured, with 10 ms to drain.
+    /// Plays the inputs once, as captured, with 10 ms to drain.
     fn default() -> Options {
         Options {
             schedule: Schedule::default(),
@@ -41,7 +41,7 @@ impl Default for Options {
     }
 }
 
-/// Makes properties without history.
+/// Creates new properties, without history.
 pub type PropertyFactory = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync>;
 
 /// Checks and counts that a replay makes at one switch.

@@ -21,7 +21,7 @@ use sluice_pcaps::wire::ethernet::wire_len;
 use sluice_switch::property::Violation;
 use sluice_switch::{Held, PipeOverload, RecirculationOverload, Stalled, Switch, Totals};
 
-/// Results of a replay through one switch. [`Outcome::summary`] returns them as a document.
+/// Results of a replay through one switch. [`Outcome::summary`] returns them as a JSON document.
 pub struct Outcome<'a> {
     pub(crate) view: SwitchView<'a>,
     pub(crate) schedule: Schedule,
@@ -35,7 +35,7 @@ pub struct Outcome<'a> {
     pub held: Held,
     /// True if packets in and packets out add up. If they do not, that is a defect of Sluice.
     pub is_conserved: bool,
-    /// Latencies of sent packets; empty without time.
+    /// Latencies of sent packets; empty in functional mode.
     pub latency: Latency,
     /// Counters of the program, summed over pipes.
     pub counters: State,
@@ -43,19 +43,19 @@ pub struct Outcome<'a> {
     pub pipes: Vec<State>,
     /// Cells that the control plane read, in order of time.
     pub readings: Vec<Reading>,
-    /// Queues that saw a packet.
+    /// Queues that a packet entered or was dropped at.
     pub queues: Vec<QueueOutcome>,
     /// Size of the packet buffer.
     pub buffer_size: Cells,
-    /// Most cells of the packet buffer in use at once.
+    /// Largest number of cells of the packet buffer in use at the same time.
     pub buffer_peak: Cells,
     /// The shared buffer; `None` if the switch has none.
     pub shared_buffer: Option<SharedBuffer>,
     /// Flow-control words that reached queues, for each pipe that had any.
     pub flow_control_words: Vec<PipeWords>,
-    /// Gresses that got more than a packet per cycle.
+    /// Gresses that got more than one packet per cycle.
     pub overtaxed: Vec<PipeOverload>,
-    /// Pipes whose recirculation ports got more than their line takes.
+    /// Pipes whose recirculation ports got more than their line rate.
     pub crowded: Vec<RecirculationOverload>,
     /// Queues that hold packets and may not send.
     pub stalled: Vec<Stalled>,
@@ -71,7 +71,7 @@ pub struct Outcome<'a> {
     pub control_plane: Option<Value>,
     /// The trace; `None` if the run was not traced.
     pub trace: Option<Trace>,
-    /// Time at which the last packet came in.
+    /// Time at which the last packet entered.
     pub last: Time,
     /// Packets taken from the inputs.
     pub sent: u64,
@@ -88,7 +88,7 @@ pub struct InputOutcome {
     pub port: DevPort,
     /// Name of the port.
     pub port_name: String,
-    /// Packets, cut, and peculiarities of the capture.
+    /// Counts of packets, place of a cut, and anomalies of the capture.
     pub report: InputReport,
 }
 
@@ -104,7 +104,7 @@ impl InputOutcome {
 pub struct PortLoad {
     /// The port.
     pub port: DevPort,
-    /// Packets that came in.
+    /// Packets that entered.
     pub packets: u64,
     /// Bytes on the wire, with padding, FCS, preamble and gap.
     pub wire_bytes: u64,
@@ -122,7 +122,7 @@ impl PortLoad {
         PortLoad { port, packets: 0, wire_bytes: 0, delayed: 0, longest_wait: wait, last_wait: wait }
     }
 
-    /// Counts a packet of so many bytes that waited for the wire.
+    /// Counts a packet of `orig_len` bytes that waited for the wire.
     #[inline]
     pub(crate) fn count(&mut self, orig_len: u32, waited: Duration) {
         self.packets += 1;
@@ -140,13 +140,13 @@ impl PortLoad {
 pub struct QueueOutcome {
     /// dev_port of the queue.
     pub dev_port: u16,
-    /// Number of the queue in its port.
+    /// Number of the queue at its port.
     pub queue: u8,
     /// The counters.
     pub stats: QueueStats,
 }
 
-/// Results of a run that do not come out of the switch.
+/// Results of a run in addition to those of the switch.
 pub(crate) struct RunParts<'a> {
     pub(crate) view: SwitchView<'a>,
     pub(crate) schedule: Schedule,
@@ -165,7 +165,7 @@ pub(crate) struct RunParts<'a> {
 }
 
 impl<'a> Outcome<'a> {
-    /// Takes the results out of a switch.
+    /// Collects the results of a switch.
     pub(crate) fn of<E: Executor>(switch: &Switch<E>, run: RunParts<'a>) -> Outcome<'a> {
         let queues = switch.queues().filter(|(_, _, s)| s.enqueued.packets + s.dropped().packets > 0);
         let queue = |(dev_port, queue, stats): (u16, u8, &QueueStats)| QueueOutcome {
@@ -214,7 +214,7 @@ impl<'a> Outcome<'a> {
             .filter_map(|input| Some(CutOff { input: input.name.clone(), tail: input.report.truncated? }))
     }
 
-    /// Refuses a damaged input, and with [`Options::strict`](crate::Options::strict) one that is cut.
+    /// Returns an error if an input is damaged, or, with [`Options::strict`](crate::Options::strict), cut.
     pub(crate) fn check_inputs(&self, damage: Option<CaptureError>) -> Result<(), Error> {
         if let Some(damage) = damage {
             return Err(Error::Damaged { damage, replayed: Fates::of(&self.totals, &self.held) });

@@ -1,4 +1,4 @@
-//! Paces as text: `original`, `line-rate`, `2.5x`, `1.5Mpps`, `40Gbps`.
+//! Parses paces: `original`, `line-rate`, `2.5x`, `1.5Mpps`, `40Gbps`.
 
 use sluice_asic::units::BitRate;
 use sluice_pcaps::replay::Pace;
@@ -27,7 +27,7 @@ pub fn parse_pace(text: &str) -> Result<Pace, ParsePaceError> {
 /// Parses a decimal number and multiplies it by `scale`.
 ///
 /// # Errors
-/// If the text is no decimal number, or if the product is 0 or not whole.
+/// If the text is not a decimal number, or if the product is 0 or not whole.
 pub fn parse_decimal(text: &str, scale: u64) -> Result<u64, ParsePaceError> {
     decimal(text, scale).filter(|n| *n > 0).ok_or_else(|| ParsePaceError { found: text.to_owned() })
 }

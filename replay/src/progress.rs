@@ -4,14 +4,14 @@ use crate::rate_search::Attempt;
 use sluice_asic::units::Time;
 use sluice_pcaps::replay::Schedule;
 
-/// Hears how far a run has come. A rate search consists of many runs. Every method does nothing by default.
+/// Receives the progress of runs. A rate search has several runs. Every method does nothing by default.
 pub trait Progress {
     /// A run begins.
     fn begin(&mut self, run: &Run) {
         let _ = run;
     }
 
-    /// A run has come this far. The calls come after every few packets, so they must be cheap.
+    /// A run has made progress. It is called after every few packets, so it must be cheap.
     fn tick(&mut self, status: &Status<'_>) {
         let _ = status;
     }
@@ -20,7 +20,7 @@ pub trait Progress {
     fn end(&mut self) {}
 }
 
-/// Shows nothing.
+/// Ignores all progress.
 impl Progress for () {}
 
 /// A run that begins.
@@ -41,15 +41,15 @@ pub struct Status<'s> {
     pub now: Time,
     /// Packets sent.
     pub sent: u64,
-    /// Returns how much of the inputs has been read. It looks at every input, so it is called on demand.
+    /// Returns the part of the inputs that has been read. The function visits every input, so it is called on demand.
     pub read: &'s dyn Fn() -> InputProgress,
 }
 
-/// How much of the inputs has been read.
+/// Part of the inputs that has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputProgress {
     /// Complete turns of the inputs.
     pub turns: u64,
-    /// Bytes of the present turn, as stored.
+    /// Bytes of the present turn, in stored form.
     pub bytes: u64,
 }

@@ -1,11 +1,11 @@
-//! Properties that are checked during a run: the monitor hears of packets that come in and of entries that change.
+//! Checks properties during a run: passes entering packets and changes of entries to the monitor.
 
 use crate::view::SwitchView;
 use sluice_asic::units::Time;
 use sluice_switch::property::Monitor;
 use std::iter::Peekable;
 
-/// A monitor that hears of changed entries before the packets that come in after the change.
+/// A monitor that is notified of a change of entries before the first packet after the change.
 pub(crate) struct PropertyCheck {
     pub(crate) monitor: Monitor,
     /// Times at which entries change.
@@ -21,7 +21,7 @@ impl PropertyCheck {
         Some(PropertyCheck { monitor, changes: changes.into_iter().peekable() })
     }
 
-    /// Tells the monitor of a packet that comes in.
+    /// Passes an entering packet to the monitor.
     pub(crate) fn entered(&mut self, tag: u64, port: u16, time: Time, bytes: &[u8]) {
         let mut changed = false;
         while self.changes.next_if(|at| *at <= time).is_some() {

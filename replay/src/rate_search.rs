@@ -16,7 +16,7 @@ use std::fmt;
 const CONGESTION: [DeviceDrop; 3] =
     [DeviceDrop::QueueTailDrop, DeviceDrop::BufferFull, DeviceDrop::IngressOverrun];
 
-/// The first trial runs at this part of the line rate.
+/// The first trial runs at the line rate divided by this number.
 const SLOWEST: u64 = 1_000;
 
 /// A trial that is to run.
@@ -35,7 +35,7 @@ pub struct Trial {
     pub rate: u64,
     /// Packets/s over all input ports.
     pub pps: u64,
-    /// Packets that came in.
+    /// Packets that entered.
     pub packets: u64,
     /// Packets dropped because of congestion, and packets still inside at the end.
     pub congestion: u64,
@@ -43,7 +43,7 @@ pub struct Trial {
     pub policy: u64,
     /// Packets that count as loss: congestion, and other drops beyond those of the first trial.
     pub lost: u64,
-    /// Most cells that a queue held.
+    /// Largest number of cells in a queue.
     pub fullest_cells: u64,
 }
 
@@ -52,11 +52,11 @@ pub struct Trial {
 pub struct RateSearch {
     /// Rate of the slowest input port's line in bit/s: the highest rate that is tried.
     pub line: u64,
-    /// Largest distance of the result from the lowest rate with loss, in bit/s.
+    /// Largest distance between the result and the lowest rate with loss, bit/s.
     pub resolution: u64,
     /// Number of input ports.
     pub ports: usize,
-    /// Drops that do not count as loss: those of the first trial that congestion did not cause.
+    /// Drops that do not count as loss: drops of the first trial without those caused by congestion.
     pub policy: u64,
     /// The trial at the highest rate without loss; `None` if every trial lost packets.
     pub best: Option<Trial>,
@@ -73,7 +73,7 @@ pub struct RateSearch {
 pub enum RateWarning {
     /// Even the slowest trial lost packets.
     AlwaysLoss {
-        /// Rate of the slowest trial.
+        /// Line rate of the slowest input port, bit/s: the highest rate that is tried.
         slowest: BitRate,
     },
     /// At the result, a queue was more than half full: it may still have been filling when the trial ended.
@@ -182,7 +182,8 @@ pub(crate) fn search(
 }
 
 impl Trial {
-    /// Returns the trial with these counts. Without `policy`, its own drops of that kind are no loss.
+    /// Returns the trial with these counts. If `policy` is `None`, the trial's drops without congestion do not count as
+    /// loss.
     fn of(ran: &TrialCounts, rate: u64, policy: Option<u64>) -> Trial {
         let congestion = ran.congestion + ran.held;
         Trial {
@@ -205,14 +206,15 @@ impl Trial {
     }
 }
 
-/// Returns packets per second of a port at `rate` bit/s on its wire, rounded down.
+/// Returns the packets per second of a port at `rate` bit/s on its wire, rounded down.
 fn packets_per_second(p: &PortLoad, rate: u64) -> u64 {
     let bits = u128::from(p.wire_bytes.max(1)) * 8;
     u64::try_from(u128::from(p.packets) * u128::from(rate) / bits).unwrap_or(u64::MAX)
 }
 
 impl RateSearch {
-    /// Returns the rate to replay at, in bit/s on the wire of each input port: the result, or else the slowest rate tried.
+    /// Returns the rate for the final replay, bit/s on the wire of each input port: the result, or else the slowest
+    /// rate tried.
     #[must_use]
     pub fn rate(&self) -> u64 {
         let slowest = self.trials.iter().map(|t| t.rate).min().unwrap_or(1);

@@ -1,5 +1,5 @@
-//! Reading ahead: a thread reads the inputs and paces their frames while the switch runs. The frames are the same without
-//! the thread.
+//! Reads ahead: a thread reads the inputs and paces their frames while the switch runs. The frames are the same as
+//! without the thread.
 
 use crate::progress::InputProgress;
 use sluice_pcaps::capture::{CaptureError, CaptureFault, CaptureTime, Frame};
@@ -7,17 +7,17 @@ use sluice_pcaps::replay::{Feed, InputReport, Sending};
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// Frames or bytes with which a chunk is full. Some chunks fit the cache of one processor.
+/// A chunk is full at this number of frames or bytes. Several chunks fit the cache of one processor.
 const FRAMES: usize = 256;
 const BYTES: usize = 64 << 10;
-/// Chunks that the thread may be ahead of the run.
+/// Number of chunks that the thread may be ahead of the run.
 const AHEAD: usize = 3;
 
 /// The frames of a run, one after another.
 pub(crate) enum Frames {
-    /// Read when they are asked for.
+    /// Frames are read on demand.
     Direct(Box<Feed<'static>>),
-    /// Read by a thread.
+    /// Frames are read by a thread.
     Ahead(Box<Ahead>),
 }
 
@@ -26,13 +26,13 @@ pub(crate) struct Ahead {
     full: Receiver<Chunk>,
     spent: Sender<Chunk>,
     chunk: Chunk,
-    /// Frames and bytes of the chunk that were given.
+    /// Number of frames of the chunk that were returned, and of their bytes.
     given: usize,
     at: usize,
     sent: u64,
 }
 
-/// Frames in the order in which they are sent, and how far the reader was after them.
+/// Frames in sending order, and the reader's progress and reports after them.
 #[derive(Default)]
 struct Chunk {
     frames: Vec<Kept>,
@@ -59,8 +59,9 @@ struct Kept {
 }
 
 impl Frames {
-    /// Returns the frames of a feed. A feed that `waits` for bytes in the making is not read ahead, because all frames that
-    /// have come must be in the run when the user ends it. With one processor, a thread would only cost.
+    /// Returns the frames of a feed. If `waits` is true, a producer may still be writing, and nothing is read ahead:
+    /// when the user ends the run, it must have all frames written so far. With one processor, a thread would only add
+    /// cost.
     pub(crate) fn new(feed: Feed<'static>, waits: bool) -> Frames {
         match std::thread::available_parallelism() {
             Ok(processors) if processors.get() > 1 && !waits => Frames::ahead(feed),
@@ -86,7 +87,7 @@ impl Frames {
         }
     }
 
-    /// Returns the number of frames given so far.
+    /// Returns the number of frames returned so far.
     #[inline]
     pub(crate) fn sent(&self) -> u64 {
         match self {
@@ -95,7 +96,7 @@ impl Frames {
         }
     }
 
-    /// Returns true if the run may end here, because the reports count exactly the frames given.
+    /// Returns true if the run may end here, because the reports count exactly the returned frames.
     #[inline]
     pub(crate) fn may_end(&self) -> bool {
         match self {
@@ -104,7 +105,7 @@ impl Frames {
         }
     }
 
-    /// Returns how much of the inputs has been read.
+    /// Returns the part of the inputs that has been read.
     pub(crate) fn read(&self) -> InputProgress {
         let (turns, bytes) = match self {
             Frames::Direct(feed) => feed.progress(),
@@ -157,7 +158,7 @@ impl Ahead {
             file: "inputs".into(),
             record: 0,
             offset: 0,
-            fault: CaptureFault::Io(io::Error::other("the reader's thread broke down")),
+            fault: CaptureFault::Io(io::Error::other("the reader's thread panicked")),
         };
         let chunk = self.full.recv().map_err(|_| broken())?;
         // The reader takes no chunk back after the last one.
@@ -218,7 +219,7 @@ mod tests {
     use sluice_pcaps::replay::{Pace, Port, Schedule};
     use sluice_pcaps::samples;
 
-    /// The sample of `l3-ecmp` without its last bytes, some turns of it into two ports.
+    /// Returns three turns of the sample of `l3-ecmp`, without its last `cut` bytes, into two ports.
     fn feed(cut: usize, pace: Pace) -> Feed<'static> {
         let (name, bytes) = samples::of("l3-ecmp");
         let ports = vec![Port { inputs: vec![0], line: 0 }, Port { inputs: vec![1], line: 40_000_000_000 }];
@@ -227,7 +228,7 @@ mod tests {
         Feed::new(ports, schedule, Box::new(open)).unwrap()
     }
 
-    /// All that there is to see of frames.
+    /// Returns every frame and the reports, as text.
     fn all(mut frames: Frames) -> Vec<String> {
         let mut seen = Vec::new();
         loop {
@@ -261,7 +262,7 @@ mod tests {
     fn damage_comes_behind_the_frames_before_it() {
         let (name, bytes) = samples::of("l3-ecmp");
         let mut damaged = bytes.to_vec();
-        // The length of the first record that begins behind the middle is far too large.
+        // Overwrites the length of the first record after the middle with a value that is far too large.
         let mut reader = CaptureReader::from_bytes(bytes, name).unwrap();
         let at = loop {
             let frame = reader.next_frame().unwrap().unwrap();

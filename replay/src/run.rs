@@ -1,4 +1,4 @@
-//! Replays through one switch: takes packets from the inputs, gives them to the switch in order of time, drains it.
+//! Replays through one switch: injects packets of the inputs in order of time, runs the switch, and drains it.
 
 use crate::captures::{CaptureOutputs, Captures};
 use crate::collector::{Collector, Origin};
@@ -30,7 +30,8 @@ use sluice_pcaps::replay::{Feed, Pace, Rewrite, Schedule, Sending};
 use sluice_switch::{Mode, RxFrame, Switch};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Packets between two times that the switch is let run. Without time, more packets make fuller batches of egress.
+/// Number of packets that are injected before the switch runs up to the last of them. In functional mode, more packets
+/// fill the egress batches better.
 const STRIDE: u64 = 64;
 const FUNCTIONAL_STRIDE: u64 = 256;
 
@@ -51,7 +52,7 @@ pub struct Replay<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What takes part in a run besides the switch. Everything may be left out.
+/// Outputs and participants of a run in addition to the switch. All are optional.
 #[derive(Default)]
 pub struct Attached<'a> {
     /// Writers of captures.
@@ -60,7 +61,7 @@ pub struct Attached<'a> {
     pub timeline: Option<TimelineRequest<'a>>,
     /// A control plane.
     pub control_plane: Option<&'a mut dyn ControlPlane>,
-    /// Hears how far the run is.
+    /// Receives reports of progress.
     pub progress: Option<&'a mut dyn Progress>,
 }
 
@@ -87,12 +88,13 @@ impl<'a> Replay<'a> {
         self.prepare_at(self.options.schedule, None, executors)
     }
 
-    /// Searches for the highest rate without loss, with a new switch for each trial. All input ports have the same rate on
-    /// the wire. `resolution` is the largest distance of the result from the lowest rate with loss; `None`: 1/1000 of the
-    /// line rate.
+    /// Searches for the highest rate without loss, with a new switch for each trial. All input ports have the same rate
+    /// on the wire. The result is at most `resolution` below the lowest rate with loss; `None`: 1/1000 of the line
+    /// rate.
     ///
     /// # Errors
-    /// As [`Replay::prepare`] and [`Prepared::run`]; also if the inputs have no packets, or if the search is stopped.
+    /// Those of [`Replay::prepare`] and [`Prepared::run`]; also if the inputs have no packets, or if the stop flag is
+    /// set.
     pub fn find_rate<E: Executor>(
         &self,
         resolution: Option<BitRate>,
@@ -134,7 +136,7 @@ impl<'a> Replay<'a> {
         let SwitchSetup { placed, ports, control, config, .. } = self.switch;
         let mut config = config.clone();
         if self.options.trace {
-            // A batch would report the steps of several packets as one pass.
+            // Batches are off, because a batch would report the steps of several packets as one pass.
             config.max_batch = 1;
         }
         let (program, placement) = (&placed.program, &placed.placement);
@@ -143,7 +145,7 @@ impl<'a> Replay<'a> {
             switch.control(Time::ORIGIN + *at, op.clone())?;
         }
         let view = self.view();
-        // Frames take time on the wire only if there is time, or if the pace is that of the line.
+        // Frames take time on the wire only in timed mode, or if the pace is the line rate.
         let takes_time = view.is_timed() || schedule.pace == Pace::LineRate;
         let line = |_, port: DevPort| {
             if takes_time { view.speed_of(port.number()) } else { BitRate::from_bps(0) }
@@ -154,7 +156,7 @@ impl<'a> Replay<'a> {
 }
 
 impl<'a, E: Executor> Prepared<'a, E> {
-    /// Returns the time zero of the run: the earliest first stamp of all inputs.
+    /// Returns the time zero of the run: the earliest first timestamp of all inputs.
     #[must_use]
     pub fn origin(&self) -> CaptureTime {
         self.feed.origin()
@@ -197,7 +199,8 @@ impl<'a, E: Executor> Prepared<'a, E> {
     }
 }
 
-/// Returns senders that obey PFC, with what the switch says of PFC and priorities; `None` if senders ignore PFC.
+/// Returns senders that obey PFC frames, with the PFC settings and priority maps of the switch; `None` if senders
+/// ignore PFC frames.
 fn senders<E: Executor>(view: &SwitchView<'_>, inputs: &Inputs, switch: &Switch<E>) -> Option<Senders> {
     let cable = view.options.pfc_cable?;
     let flow = switch.flow(Time::ORIGIN);
@@ -207,19 +210,19 @@ fn senders<E: Executor>(view: &SwitchView<'_>, inputs: &Inputs, switch: &Switch<
     Some(Senders::new(inputs.places().iter().map(sender), cable))
 }
 
-/// A run under way.
+/// A run in progress.
 struct Session<'a, 'r, E> {
     view: SwitchView<'a>,
     inputs: &'a Inputs,
     stop: &'a AtomicBool,
     switch: Switch<E>,
     collector: Collector<'a>,
-    /// Bytes of a packet whose addresses change.
+    /// Buffer for a packet whose addresses change.
     scratch: Vec<u8>,
     last: Time,
     loads: Vec<PortLoad>,
     progress: Option<&'r mut dyn Progress>,
-    /// Senders that obey PFC, if they do.
+    /// Senders that obey PFC frames; `None` if senders ignore them.
     senders: Option<Senders>,
     recorder: Option<Recorder<'r>>,
     control_plane: Option<&'r mut dyn ControlPlane>,
@@ -302,7 +305,7 @@ impl<'a, E: Executor> Session<'a, '_, E> {
         Ok(true)
     }
 
-    /// Lets senders that obey PFC send what they may up to `until`.
+    /// Sends the packets that senders may send up to `until`.
     fn send_until(&mut self, until: Time) -> Result<(), Error> {
         let Some(mut senders) = self.senders.take() else { return Ok(()) };
         let sent = senders.send_until(until, self);
@@ -311,7 +314,7 @@ impl<'a, E: Executor> Session<'a, '_, E> {
         self.collector.captures.flush(self.switch.time())
     }
 
-    /// Lets senders send what they still hold, for as long as the drain allows.
+    /// Sends the packets that senders still hold, until the end of the drain.
     fn send_rest(&mut self) -> Result<(), Error> {
         let Some(mut senders) = self.senders.take() else { return Ok(()) };
         let sent = senders.send_rest(self.last + self.view.options.drain, self);
@@ -320,16 +323,17 @@ impl<'a, E: Executor> Session<'a, '_, E> {
         self.collector.captures.flush(self.switch.time())
     }
 
-    /// Runs the switch up to a time, and writes what happened until then.
+    /// Runs the switch up to `until`, and writes the captures up to then.
     fn advance(&mut self, until: Time) -> Result<(), Error> {
         self.run_switch(until, None)?;
         self.collector.captures.flush(until)
     }
 
-    /// Runs the switch up to a time. PFC frames to senders go to `pauses`.
+    /// Runs the switch up to `until`. PFC frames to senders are added to `pauses`.
     fn run_switch(&mut self, until: Time, mut pauses: Option<&mut Vec<HeardPause>>) -> Result<(), Error> {
         loop {
-            // No operation of a control plane takes effect earlier than one latency after its cause.
+            // Steps are one latency of the control plane, because an operation takes effect at least one latency after
+            // its cause.
             let to = match &self.control_plane {
                 None => until,
                 Some(plane) => until.min(self.switch.time() + plane.latency().max(Duration::from_ps(1))),
@@ -351,7 +355,7 @@ impl<'a, E: Executor> Session<'a, '_, E> {
         }
     }
 
-    /// Lets the switch empty itself except for timers, for as long as the drain allows.
+    /// Runs until the switch is empty except for timers, or until the end of the drain.
     fn drain(&mut self) -> Result<(), Error> {
         let end = self.last + self.view.options.drain;
         while self.switch.is_busy()
@@ -444,7 +448,7 @@ impl<E: Executor> Receiver for Session<'_, '_, E> {
     }
 }
 
-/// Returns the bytes of a packet to send, with the addresses of its turn.
+/// Returns the bytes of a packet to send, with the addresses changed for its turn.
 #[inline]
 pub(crate) fn bytes_of<'f>(rewrite: Option<Rewrite>, s: &Sending<'f>, scratch: &'f mut Vec<u8>) -> &'f [u8] {
     match rewrite {
@@ -458,7 +462,7 @@ pub(crate) fn bytes_of<'f>(rewrite: Option<Rewrite>, s: &Sending<'f>, scratch: &
     }
 }
 
-/// Reasons why no next packet was sent.
+/// Reason why the next packet was not sent.
 enum Stop {
     Damage(CaptureError),
     Error(Error),

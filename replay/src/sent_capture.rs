@@ -10,7 +10,7 @@ use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{Direction, InterfaceSpec, InterfaceStatistics, Packet, WriteError};
 use std::io::Write;
 
-/// A capture of sent packets. It borrows nothing, so that another thread may have it.
+/// A capture of sent packets. It borrows nothing, so that a writer thread can own it.
 pub(crate) struct SentCapture {
     writer: PcapngWriter,
     origin: CaptureTime,
@@ -18,14 +18,14 @@ pub(crate) struct SentCapture {
     in_order: bool,
     /// Number, name and bit rate of each dev_port.
     ports: Vec<(u16, String, u64)>,
-    /// By dev_port: the interface and the number of packets written; `None` if the port has sent nothing.
+    /// For each dev_port, its interface and the number of packets written; `None` if the port has sent nothing.
     interfaces: Vec<Option<(u32, u64)>>,
     waiting: TimeOrder,
     last: Time,
 }
 
 impl SentCapture {
-    /// Starts a capture of what a switch sends. Time zero of the run is at `origin`.
+    /// Starts a capture of the packets that a switch sends. `origin` is the timestamp of the run's time zero.
     pub(crate) fn new(
         view: &SwitchView<'_>,
         out: Box<dyn Write + Send>,
@@ -33,7 +33,7 @@ impl SentCapture {
     ) -> Result<SentCapture, WriteError> {
         let ports = view.setup.ports.iter().map(|p| p.dev_port.number());
         let ports = ports.map(|p| (p, view.port_name(p), view.speed_of(p).as_bps())).collect();
-        // Without time, the switch reports packets in the order in which they are written.
+        // In functional mode, the switch reports packets in the order in which they are written.
         SentCapture::with_ports(ports, !view.is_timed(), out, origin)
     }
 
@@ -49,7 +49,8 @@ impl SentCapture {
         Ok(SentCapture { writer, origin, in_order, ports, interfaces, waiting, last })
     }
 
-    /// Takes a packet of a dev_port, whose bytes are the pieces. The packet is written when no earlier one can come.
+    /// Takes a packet of a dev_port, whose bytes are the concatenated pieces. The packet is written when no earlier
+    /// packet can follow.
     #[inline]
     pub(crate) fn add(&mut self, port: u16, packet: Waiting, pieces: [&[u8]; 3]) -> Result<(), WriteError> {
         match pieces {
@@ -61,7 +62,7 @@ impl SentCapture {
         }
     }
 
-    /// Writes every packet up to a time. No earlier packet may come after that.
+    /// Writes every packet up to `until`. No earlier packet may follow.
     pub(crate) fn flush(&mut self, until: Time) -> Result<(), WriteError> {
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut result = Ok(());

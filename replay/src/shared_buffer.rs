@@ -9,7 +9,7 @@ use sluice_asic::units::{Bytes, Cells};
 use sluice_exec::pass::Executor;
 use sluice_switch::{FlowView, PortFlowView, StormCounts, Switch};
 
-/// Returns present value and watermarks of a count of cells, in bytes.
+/// Returns the present value and the watermarks of a number of cells, in bytes.
 fn gauge(g: &Gauge, cell: Bytes) -> Value {
     let bytes = |cells: Cells| cells.bytes(cell).get();
     json!({
@@ -96,7 +96,7 @@ fn queues(view: &FlowView<'_>) -> Vec<Value> {
     list
 }
 
-/// Returns for each port the cells of packets that came in by it, and of packets that wait to be sent by it.
+/// Returns for each port the cells of packets received on it, and of packets queued at it.
 fn ports(view: &FlowView<'_>) -> Vec<Value> {
     let cell = view.config.cell;
     let row = |(index, port): (u16, &PortFlowView<'_>)| {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use sluice_control::ArrayRef;
 use sluice_ir::RegisterData;
 
-/// Elements of a register that a summary shows.
+/// Most elements of a register in a summary.
 const SHOWN: usize = 32;
 
 impl Outcome<'_> {
@@ -49,7 +49,7 @@ impl Outcome<'_> {
         list
     }
 
-    /// Returns cells that the control plane read, in order of time.
+    /// Returns the cells that the control plane read, in order of time.
     pub(crate) fn readings_json(&self) -> Vec<Value> {
         let program = self.view.program();
         let read = self.readings.iter().map(|r| {

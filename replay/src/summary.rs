@@ -100,7 +100,7 @@ impl Outcome<'_> {
         .collect()
     }
 
-    /// Returns counter cells that counted something; the index of an entry's cell is the entry's slot.
+    /// Returns counter cells that are not 0; the index of an entry's cell is the entry's slot.
     fn counters_json(&self) -> Vec<Value> {
         let program = self.view.program();
         let mut list = Vec::new();
@@ -120,7 +120,7 @@ impl Outcome<'_> {
         list
     }
 
-    /// Returns sentences about odd inputs, overload, and queues that stand still.
+    /// Returns warnings about anomalies of inputs, overload, and queues that are stopped at the end.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut list: Vec<String> = self.cut_inputs().map(|cut| cut.to_string()).collect();
@@ -135,7 +135,7 @@ impl Outcome<'_> {
         list
     }
 
-    /// Returns the peculiarities of the inputs.
+    /// Returns warnings about anomalies of the inputs.
     fn oddities(&self) -> impl Iterator<Item = String> + '_ {
         self.inputs.iter().flat_map(|i| {
             i.report.oddities.iter().map(|(oddity, t)| {
@@ -144,7 +144,7 @@ impl Outcome<'_> {
         })
     }
 
-    /// Warns of a gress that got packets faster than one per cycle.
+    /// Warns of a gress that got more than one packet per cycle.
     fn overtaxed_warning(&self, o: &PipeOverload) -> String {
         let clock = self.view.placement().chip.mau.clock;
         format!(
@@ -156,7 +156,7 @@ impl Outcome<'_> {
         )
     }
 
-    /// Warns of recirculation ports whose line got more than it takes.
+    /// Warns of recirculation ports that got more than their line rate.
     fn crowded_warning(&self, c: &RecirculationOverload) -> String {
         format!(
             "the recirculation ports of pipe {} were at their ceiling, {} together; packets waited up to {} for the line",
@@ -180,7 +180,7 @@ impl Outcome<'_> {
     fn delays(&self) -> Vec<String> {
         let mut list = Vec::new();
         for load in &self.loads {
-            // Stamps have a resolution of 1 ns: a shorter wait is rounding, not traffic.
+            // Timestamps have a resolution of 1 ns, so a shorter wait is rounding, not traffic.
             if load.longest_wait < Duration::from_nanos(1) {
                 continue;
             }

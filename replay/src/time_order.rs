@@ -1,4 +1,4 @@
-//! Packets of several ports put in order of time, in recycled memory.
+//! Sorts packets of several ports by time, in reused memory.
 
 use sluice_asic::units::Time;
 use std::cmp::Reverse;
@@ -9,14 +9,14 @@ use std::collections::{BinaryHeap, VecDeque};
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) time: Time,
-    /// Bytes at hand.
+    /// Bytes stored.
     pub(crate) captured: u32,
     /// Bytes on the wire.
     pub(crate) orig_len: u32,
     pub(crate) comment: Option<Box<str>>,
 }
 
-/// One port's packets, which come in order of time, and their bytes one after another.
+/// One port's packets in order of time; their bytes are stored one after another.
 #[derive(Debug, Default)]
 struct Lane {
     packets: VecDeque<Waiting>,
@@ -32,7 +32,7 @@ pub(crate) struct TimeOrder {
 }
 
 impl TimeOrder {
-    /// Adds a packet, not earlier than the last one of its port; its bytes are the pieces.
+    /// Adds a packet, not earlier than the last one of its port; its bytes are the concatenated pieces.
     pub(crate) fn push(&mut self, port: u16, packet: Waiting, pieces: [&[u8]; 3]) {
         let index = usize::from(port);
         if self.lanes.len() <= index {
@@ -48,8 +48,8 @@ impl TimeOrder {
         lane.packets.push_back(packet);
     }
 
-    /// Takes the earliest packet, if it is not later than `until`, and gives it to `write` with its port and
-    /// its bytes in two pieces.
+    /// Removes the earliest packet, if it is not later than `until`, and passes it to `write` with its port and its
+    /// bytes in two pieces.
     pub(crate) fn pop<R>(
         &mut self,
         until: Time,

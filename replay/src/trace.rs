@@ -1,6 +1,6 @@
 //! Traces: the interpreter's steps of each pass, with cycles, and the queues between passes.
 //!
-//! A [`StepTracer`] collects the steps of one pass inside the executor; the switch then reports the pass, and the steps
+//! A [`StepTracer`] collects the steps of one pass inside the executor. When the switch reports the pass, the steps
 //! become a piece of the trace. Pieces have times, so that traces of several switches can be joined.
 
 use crate::comment::packet;
@@ -41,12 +41,12 @@ pub struct Trace {
     text: String,
     /// For each piece: its time, its number, and where it begins in the text.
     pieces: Vec<(Time, u64, usize)>,
-    /// Numbers the pieces over all switches of a network without time.
+    /// Counter that numbers the pieces over all switches, in a network in functional mode.
     numbers: Option<Arc<AtomicU64>>,
 }
 
-/// Joins the traces of a network's switches in order of time; each piece begins with the name of its switch. In a network
-/// without time, pieces are in the order of their numbers.
+/// Joins the traces of a network's switches in order of time; each piece starts with the name of its switch. In
+/// functional mode, pieces are in the order of their numbers.
 pub(crate) fn joined(traces: &[(&str, &Trace)]) -> String {
     let mut pieces: Vec<((Time, u64, usize), &str, &str)> = Vec::new();
     for (switch, (name, trace)) in traces.iter().enumerate() {
@@ -88,12 +88,12 @@ impl Trace {
         self.steps.clone()
     }
 
-    /// Numbers the pieces over all switches.
+    /// Numbers the pieces with a counter that all switches share.
     pub(crate) fn numbered(self, numbers: Arc<AtomicU64>) -> Trace {
         Trace { numbers: Some(numbers), ..self }
     }
 
-    /// Begins a piece.
+    /// Starts a piece.
     fn piece(&mut self, time: Time) {
         let number = self.numbers.as_ref().map_or(0, |n| n.fetch_add(1, Ordering::Relaxed));
         self.pieces.push((time, number, self.text.len()));
@@ -129,7 +129,7 @@ impl Trace {
         ));
     }
 
-    /// Adds an update of the ghost control, whose steps are in the tracer.
+    /// Adds an update of the ghost thread, whose steps are in the tracer.
     pub(crate) fn ghost(&mut self, e: &GhostEvent) {
         let steps = self.steps.take();
         let (at, cycle) = (e.entered.since_origin(), e.cycle.get());

@@ -1,4 +1,4 @@
-//! One switch of a run as its outputs show it: names and speeds of its ports.
+//! Names and speeds of a switch's ports, for the outputs of a run.
 
 use crate::options::{Checks, Options};
 use sluice_asic::port::PortKind;
@@ -18,8 +18,8 @@ pub(crate) struct SwitchView<'a> {
     pub(crate) checks: &'a Checks,
     /// dev_ports that do not run at the speed of the port map. The first entry of a port counts.
     speeds: Arc<[(u16, BitRate)]>,
-    /// Times at which entries change. Operations on the device are left out, because they change when packets leave and
-    /// not where they go.
+    /// Times at which entries change. Operations on the device are left out, because they change only when packets are
+    /// sent, not where.
     pub(crate) entry_changes: Arc<[Time]>,
 }
 

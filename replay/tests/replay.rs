@@ -1,4 +1,4 @@
-//! Replays of captures in memory through a small program: results as values, captures into writers, hooks of the caller.
+//! Replays of captures in memory through a small program: results, captures, and calls of the caller's hooks.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use serde_json::Value;
@@ -77,7 +77,7 @@ fn engine(request: &ExecutorRequest<'_>) -> Engine {
     }
 }
 
-/// A capture of frames of 100 bytes: their times in ns, and the ports of their hops.
+/// Returns a capture of frames of 100 bytes: their times in ns, and the ports of their hops.
 fn capture(frames: &[(u64, [u32; 3])]) -> &'static [u8] {
     let mut bytes = Vec::new();
     let mut writer = TraceWriter::new(&mut bytes, TraceFormat::Pcapng, CaptureTime::EPOCH).unwrap();
@@ -92,7 +92,7 @@ fn capture(frames: &[(u64, [u32; 3])]) -> &'static [u8] {
     bytes.leak()
 }
 
-/// 300 frames, of which every tenth asks to be dropped.
+/// Returns 300 frames, of which every tenth asks to be dropped.
 fn frames(port: u32) -> &'static [u8] {
     let hops = |n: u64| if n % 10 == 9 { [0xffff, 0, 0] } else { [port, 0, 0] };
     capture(&(0..300).map(|n| (n * 50, hops(n))).collect::<Vec<_>>())
@@ -124,7 +124,7 @@ impl File {
     }
 }
 
-/// Everything that a replay needs besides the inputs.
+/// Everything that a replay needs in addition to the inputs.
 struct Bench {
     switch: SwitchSetup,
     checks: Checks,
@@ -151,7 +151,7 @@ impl Bench {
         self.switch.front(front).unwrap()
     }
 
-    /// An input of [`frames`] from front-panel port 0 to port 1.
+    /// Returns an input of [`frames`] from front-panel port 0 to port 1.
     fn inputs(&self) -> Inputs {
         let frames = frames(self.port(1).number().into());
         Inputs::from(vec![Input::from_bytes(self.port(0), "frames", frames).with_port_name("0")])
@@ -254,7 +254,7 @@ fn a_caller_sees_progress_and_may_stop_a_run() {
     let outcome = bench.run(&inputs, Attached { progress: Some(&mut counter), ..Attached::default() });
     let outcome = outcome.unwrap();
     assert!(outcome.interrupted && outcome.is_conserved);
-    // A run that reads ahead ends with the frames of a chunk, so that its reports are right.
+    // A run that reads ahead ends with the frames of a chunk, so that its reports are correct.
     assert_eq!(outcome.inputs[0].report.packets, outcome.totals.received);
     let search = bench.replay(&inputs).find_rate(None, &mut |r| Ok(engine(&r)), &mut ());
     assert!(matches!(search, Err(Error::Interrupted)));
@@ -263,14 +263,14 @@ fn a_caller_sees_progress_and_may_stop_a_run() {
 #[test]
 fn a_rate_search_finds_the_line_of_the_slower_port() {
     let mut bench = Bench::new();
-    // Half of the line's rate fits into the port that the packets leave by.
+    // Half of the line rate fits the port that the packets are sent on.
     let (from, to) = (bench.port(0).number(), bench.port(1).number());
     bench.switch.config.port_speeds = vec![(from, BitRate::from_gbps(100)), (to, BitRate::from_gbps(50))];
     let inputs = bench.inputs();
     bench.options.schedule = Schedule { turns: 40, ..Schedule::default() };
     bench.switch.config.queues.limit = sluice_asic::units::Cells(16);
     let found = bench.replay(&inputs).find_rate(None, &mut |r| Ok(engine(&r)), &mut ()).unwrap();
-    // A tenth of the packets is dropped by the program, which is no loss.
+    // The program drops a tenth of the packets, which is not loss.
     let gbps = found.rate() as f64 / 1e9;
     assert!((54.0..58.0).contains(&gbps) && found.policy == 30 * 40, "{gbps} {}", found.policy);
     assert_eq!((found.ports, found.line), (1, 100_000_000_000));
@@ -290,7 +290,7 @@ fn inputs_that_are_damaged_cut_or_read_once_are_errors() {
     assert!(matches!(&error, Error::CutOff(cut) if cut.tail.record == 300), "{error}");
 
     let mut damaged = whole.to_vec();
-    // The length of a block in the middle.
+    // Overwrites the length of a block in the middle.
     damaged[whole.len() / 2..].fill(0xee);
     let damaged = Inputs::from(vec![Input::from_bytes(port, "damaged", damaged.leak())]);
     let error = bench.run(&damaged, Attached::default()).err().unwrap();
@@ -312,7 +312,7 @@ fn inputs_that_are_damaged_cut_or_read_once_are_errors() {
     assert!(matches!(error, Error::NoPackets));
 }
 
-/// Keeps switch, time and cells of rows, up to a number of them.
+/// Records switch, time and cells of rows, up to a number of rows.
 struct Rows(Vec<(SwitchId, Time, u32)>, usize);
 
 impl RowSink for Rows {
@@ -343,7 +343,7 @@ fn a_timeline_comes_row_by_row_and_its_sink_may_fail() {
     assert!(rows.0.iter().all(|(_, time, _)| time.as_ps() % 10_000 == 0));
 }
 
-/// Counts frames that come in over links.
+/// Counts frames that arrive over links.
 #[derive(Default)]
 struct OverLinks(usize);
 

@@ -1,7 +1,8 @@
-//! A device under test: the emulated switch with senders at its ports and a collector behind it, in virtual time.
+//! The device under test: the emulated switch, senders at its ports, and a collector of sent packets, in simulated
+//! time.
 //!
-//! Trains of frames are merged by time; a sender that obeys PFC hears what its port sends over its cable. The device is
-//! never ahead of a sender by more than what its pauses take to act.
+//! Trains of frames are merged by time. A sender that obeys PFC receives the PFC frames of its port after the cable's
+//! delay. The device never runs further ahead of a sender than a pause needs to take effect.
 
 use super::forward::{Forwarder, NoSwitch};
 use super::frames::Target;
@@ -17,37 +18,37 @@ use sluice_exec::engine::Engine;
 use sluice_switch::{FlowView, RxFrame, Switch, SwitchConfig, Timeline};
 use std::collections::BTreeMap;
 
-/// By then a packet is in its queue or lost: longer than the way from the wire to the queue at any speed.
+/// Time after which a packet is in its queue or dropped: longer than the path from wire to queue at any speed.
 const SETTLE: Duration = Duration::from_micros(5);
 /// Time between packets that are sent singly.
 const SINGLE: Duration = Duration::from_micros(2);
-/// A train that is awaited is over by then.
+/// Longest time to wait for the end of a train.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// A paused sender at the end of no cable looks this often whether it may go on.
+/// Shortest time between two checks whether a paused sender without cable may resume.
 const LEAST_STEP: Duration = Duration::from_nanos(10);
-/// Most frames that are given to the device before it runs.
+/// Most frames that are passed to the device before it runs.
 const AHEAD: u32 = 64;
 
-/// A train under way.
+/// A train that is being sent.
 #[derive(Clone, Debug)]
 pub(super) struct Active {
     pub(super) port: u16,
     pub(super) frame: Vec<u8>,
-    /// Frames to go.
+    /// Frames that are left to send; `u64::MAX`: no limit.
     pub(super) left: u64,
-    /// When the next one would like to go.
+    /// Time at which the next frame is due.
     pub(super) next: Time,
     pub(super) gap: Option<Duration>,
-    /// None goes from here on.
+    /// No frame is sent from this time on.
     pub(super) end: Time,
     pub(super) priority: u8,
     pub(super) damaged: bool,
     pub(super) sent: u64,
-    /// Its number, in the order of begin.
+    /// Number of the train, in order of their starts.
     pub(super) number: u64,
 }
 
-/// What a flood found: packets of each group, from 1.
+/// Result of a flood: numbers of packets within each group, from 1; 0 if the event did not occur.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flooded {
     pub(super) first_xoff: u64,
@@ -55,17 +56,17 @@ pub(super) struct Flooded {
     pub(super) drop: u64,
 }
 
-/// A device with its surroundings.
+/// A device with its senders and collector.
 pub(super) struct Bench {
     pub(super) switch: Switch<Engine>,
     pub(super) config: BufferConfig,
     pub(super) ports: PortMap,
-    /// The cable of senders that name none and obey.
+    /// Cable of senders that obey PFC and name no cable.
     pub(super) cable: Length,
     pub(super) seen: Seen,
     pub(super) flooded: Flooded,
     pub(super) now: Time,
-    /// Since when leaving packets are counted.
+    /// Time from which on sent packets are counted.
     pub(super) mark: Time,
     lines: BTreeMap<u16, PfcSource>,
     trains: Vec<Active>,
@@ -73,7 +74,7 @@ pub(super) struct Bench {
     begun: u64,
     tags: u64,
     ahead: u32,
-    /// Whoever draws a timeline of it.
+    /// Recorder of the device's timeline, if there is one.
     watch: Option<(Timeline, Box<dyn Watch>)>,
 }
 
@@ -102,36 +103,37 @@ impl Bench {
         })
     }
 
-    /// Has everything that it holds from here on told, at multiples of an interval or on every change.
+    /// Starts recording fill levels, at multiples of `every` or, with `None`, at every change.
     pub(super) fn watch(&mut self, every: Option<Duration>, watch: Box<dyn Watch>) {
         self.watch = Some((Timeline::new(&mut self.switch, every), watch));
     }
 
-    /// Nothing more is told.
+    /// Ends the recording.
     pub(super) fn end_watch(&mut self) -> Result<(), String> {
         let Some((mut timeline, mut watch)) = self.watch.take() else { return Ok(()) };
         timeline.look(&mut self.switch, &mut |row| watch.row(row));
         watch.end()
     }
 
-    /// The dev_port of a front-panel port.
+    /// Returns the dev_port of a front-panel port.
     pub(super) fn dev(&self, front: i128) -> Result<DevPort, String> {
         let port = u16::try_from(front).ok().and_then(|n| self.ports.front(FrontPort(n)));
         let last = self.ports.front_ports().len().saturating_sub(1);
-        port.map(|p| p.dev_port).ok_or_else(|| format!("port {front}; ports are 0 to {last}"))
+        port.map(|p| p.dev_port).ok_or_else(|| format!("there is no port {front}; ports are 0 to {last}"))
     }
 
-    /// The shared buffer.
+    /// Returns the shared buffer.
     pub(super) fn buffer(&self) -> Result<&Buffer, String> {
         self.switch.buffer().ok_or_else(|| "the device has no shared buffer".to_owned())
     }
 
-    /// Flow control as it is now.
+    /// Returns the present state of flow control.
     pub(super) fn view(&self) -> Result<FlowView<'_>, String> {
         self.switch.flow(self.now).ok_or_else(|| "the device has no shared buffer".to_owned())
     }
 
-    /// Where packets to these ports go: one by itself, several by a multicast group of their own.
+    /// Returns the target of packets to these ports: a single port, or a multicast group, which is added at its first
+    /// use.
     pub(super) fn target(&mut self, to: &[u16]) -> Result<Target, String> {
         let ports: Vec<u16> =
             to.iter().map(|p| self.dev(i128::from(*p)).map(DevPort::number)).collect::<Result<_, _>>()?;
@@ -149,7 +151,7 @@ impl Bench {
         Ok(Target::Group(id))
     }
 
-    /// Puts a sender at the end of a cable at a port; the one that is there stays if none is asked for.
+    /// Attaches a sender with this cable and PFC reaction to a port. If `wanted` is `None`, an existing sender stays.
     pub(super) fn attach(
         &mut self,
         front: u16,
@@ -170,19 +172,19 @@ impl Bench {
         Ok(())
     }
 
-    /// Begins a train.
+    /// Starts a train.
     pub(super) fn begin(&mut self, train: Active) {
         self.trains.push(Active { number: self.begun, ..train });
         self.begun += 1;
     }
 
-    /// Whether trains are under way.
+    /// Returns true if a train is being sent.
     pub(super) fn is_sending(&self) -> bool {
         self.trains.iter().any(|t| t.left > 0 && t.next < t.end)
     }
 
-    /// Sends until the trains begun since there were `before` of them are over, then waits until all is in its queues;
-    /// earlier ones go on beside.
+    /// Sends until all trains with a number of at least `before` have ended, then waits until their packets are in
+    /// their queues. Earlier trains continue at the same time.
     pub(super) fn finish(&mut self, before: u64) -> Result<(), String> {
         let endless = |t: &Active| t.number >= before && t.left == u64::MAX && t.end == Time::MAX;
         if let Some(train) = self.trains.iter().find(|t| endless(t)) {
@@ -193,19 +195,19 @@ impl Bench {
         self.wait(delay + SETTLE)
     }
 
-    /// Trains begun so far.
+    /// Returns the number of trains started so far.
     pub(super) const fn begun(&self) -> u64 {
         self.begun
     }
 
-    /// Lets a time go by.
+    /// Runs for a time.
     pub(super) fn wait(&mut self, time: Duration) -> Result<(), String> {
         let until = self.now + time;
         self.send_until(until, None)?;
         self.run_until(until)
     }
 
-    /// Lets time go by until nothing is inside.
+    /// Runs until no packet is inside, for at most the time `most`.
     pub(super) fn drain(&mut self, most: Duration) -> Result<(), String> {
         let end = self.now + most;
         while self.is_sending() && self.now < end {
@@ -218,13 +220,13 @@ impl Bench {
         Ok(())
     }
 
-    /// The train that sends next, and when.
+    /// Returns the time of the next frame, and the index of its train.
     fn next_train(&self) -> Option<(Time, usize)> {
         let candidate = |(i, train): (usize, &Active)| {
             let line = self.lines.get(&train.port)?;
             let free = train.next.max(line.free_at()).max(self.now);
             let paused = line.paused() >> train.priority & 1 != 0;
-            // Nothing that the device sends from now on acts earlier than that: a resume is not overslept.
+            // A frame that the device sends from now on acts no earlier than this, so a resume is not missed.
             let unknown = self.now + line.lookahead().max(LEAST_STEP);
             let known = line.next_time().unwrap_or(Time::MAX);
             let at = if paused { free.max(known.min(unknown)) } else { free };
@@ -233,13 +235,13 @@ impl Bench {
         self.trains.iter().enumerate().filter_map(candidate).min().map(|(at, _, i)| (at, i))
     }
 
-    /// Sends up to a time, or until trains of this number or later are over.
+    /// Sends up to `until`, or until all trains with a number of at least `awaited` have ended.
     fn send_until(&mut self, until: Time, awaited: Option<u64>) -> Result<(), String> {
         let begin = self.now;
         while let Some((at, i)) = self.next_train() {
             if awaited.is_some() && at.saturating_since(begin) > PATIENCE {
                 return Err(format!(
-                    "a train is not over after {PATIENCE}: its sender is paused; give it `lasts`"
+                    "a train has not ended after {PATIENCE}, because its sender is paused; limit the train by `lasts`"
                 ));
             }
             let over =
@@ -262,7 +264,7 @@ impl Bench {
                 train.sent += 1;
                 train.next = train.gap.map_or(at, |gap| train.next + gap);
                 let port = self.ports.front(FrontPort(train.port)).map(|p| p.dev_port);
-                let port = port.ok_or_else(|| format!("port {} is gone", train.port))?;
+                let port = port.ok_or_else(|| format!("port {} does not exist", train.port))?;
                 let result = match train.damaged {
                     true => self.switch.rx_damaged(port, first_bit, len),
                     false => {
@@ -279,7 +281,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Runs the device; senders hear what it sends.
+    /// Runs the device up to `until`, and passes its PFC frames to the senders.
     pub(super) fn run_until(&mut self, until: Time) -> Result<(), String> {
         let advanced = match &mut self.watch {
             None => self.switch.advance(until, &mut self.seen),
@@ -299,7 +301,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Sends one packet, waits until it is in its queue; whether it was lost.
+    /// Sends one packet, waits until it is in its queue, and returns true if it was dropped.
     fn single(&mut self, port: u16, frame: &[u8]) -> Result<bool, String> {
         let before = self.seen.last_lost.take();
         let dev = self.dev(port.into())?;
@@ -314,8 +316,8 @@ impl Bench {
         Ok(lost)
     }
 
-    /// Sends single packets to groups (port, class, frame) in turn: until one is lost, or until all are paused, when a
-    /// group that is paused gets no more.
+    /// Sends single packets to groups (port, class, frame) in turn: until one is dropped, or until all groups are
+    /// paused. In the second case, a paused group gets no more packets.
     pub(super) fn flood(&mut self, groups: &[(u16, u8, Vec<u8>)], until_drop: bool) -> Result<(), String> {
         const MOST: u64 = 2_000_000;
         let is_xoff = |bench: &Bench, port, class| -> Result<bool, String> {
@@ -354,7 +356,7 @@ impl Bench {
         ))
     }
 
-    /// Lets a blocked port send `n` packets.
+    /// Unblocks a port until it has sent `n` packets.
     pub(super) fn depart(&mut self, front: i128, n: u64) -> Result<(), String> {
         let port = self.dev(front)?;
         let count = |seen: &Seen| seen.departures.get(&port.number()).copied().unwrap_or(0);
@@ -372,7 +374,7 @@ impl Bench {
         self.switch.block(port, true).map_err(|e| e.to_string())
     }
 
-    /// Starts counting what leaves anew.
+    /// Restarts the counts of sent packets.
     pub(super) fn collect(&mut self) {
         self.seen.clear();
         self.mark = self.now;

@@ -36,7 +36,7 @@ enum Op {
     Ge,
 }
 
-/// Operators by how loosely they bind; longer spellings first.
+/// Operators by precedence, lowest first; longer spellings come first.
 const LEVELS: [&[(&str, Op)]; 3] = [
     &[("==", Op::Eq), ("!=", Op::Ne), ("<=", Op::Le), (">=", Op::Ge), ("<", Op::Lt), (">", Op::Gt)],
     &[("+", Op::Add), ("-", Op::Sub)],
@@ -46,26 +46,26 @@ const LEVELS: [&[(&str, Op)]; 3] = [
 /// Most nested parentheses, calls and signs.
 const DEPTH: usize = 32;
 
-/// What names and calls mean.
+/// Values of names and calls.
 pub trait Scope {
-    /// The value of a name.
+    /// Returns the value of a name.
     ///
     /// # Errors
-    /// When there is none of this name, or it has no value now.
+    /// If there is no such name, or it has no value at present.
     fn name(&self, name: &str) -> Result<i128, String>;
 
-    /// The value of a call.
+    /// Returns the value of a call.
     ///
     /// # Errors
-    /// When there is no such function, or it does not take these arguments.
+    /// If there is no such function, or it does not take these arguments.
     fn call(&self, name: &str, args: &[i128]) -> Result<i128, String>;
 }
 
 impl Expr {
-    /// The expression of a text.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What was found and what was expected.
+    /// If the text is not an expression; the error says what was found and what was expected.
     pub fn parse(text: &str) -> Result<Expr, String> {
         let mut parser = Parser { rest: text, depth: 0 };
         let node = parser.level(0)?;
@@ -75,15 +75,15 @@ impl Expr {
         }
     }
 
-    /// Its value.
+    /// Evaluates the expression.
     ///
     /// # Errors
-    /// An unknown name or function, a division by zero, a number beyond 127 bits.
+    /// If a name or function is unknown, a divisor is 0, or a number needs more than 127 bits.
     pub fn value(&self, scope: &impl Scope) -> Result<i128, String> {
         eval(&self.node, scope).map_err(|e| format!("`{}`: {e}", self.text))
     }
 
-    /// The name or function that it is about; empty for anything but a name or a call.
+    /// Returns the expression's name if it is a single name or call; otherwise an empty text.
     #[must_use]
     pub fn head(&self) -> &str {
         match &self.node {
@@ -92,7 +92,7 @@ impl Expr {
         }
     }
 
-    /// The names in it, in order.
+    /// Returns the names in the expression, in order.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         fn walk<'a>(node: &'a Node, into: &mut Vec<&'a str>) {
@@ -147,7 +147,7 @@ fn eval(node: &Node, scope: &impl Scope) -> Result<i128, String> {
 }
 
 fn too_large() -> String {
-    "a number is beyond 127 bits".to_owned()
+    "a number needs more than 127 bits".to_owned()
 }
 
 struct Parser<'a> {
@@ -189,7 +189,7 @@ impl Parser<'_> {
             Some(c) if c.is_ascii_digit() => {
                 let digits = self.word(|c| c.is_ascii_digit() || c == '_');
                 let number = digits.replace('_', "").parse();
-                Node::Number(number.map_err(|_| format!("`{digits}` is no number"))?)
+                Node::Number(number.map_err(|_| format!("`{digits}` is not a number below 2^127"))?)
             }
             Some(c) if c.is_ascii_alphabetic() => {
                 let name = self.word(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');

@@ -1,4 +1,4 @@
-//! A file of scenarios: its form.
+//! The format of scenario files (TOML).
 
 use super::expr::Expr;
 use super::host::{HostSetting, Marked};
@@ -13,7 +13,7 @@ use toml::Spanned;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScenarioFile {
-    /// What its scenarios are about where they do not say otherwise.
+    /// Default device of its scenarios.
     #[serde(default)]
     pub device: Setting,
     /// The scenarios.
@@ -22,38 +22,38 @@ pub struct ScenarioFile {
     /// Rows of the source that are not run, with the reason.
     #[serde(default)]
     pub skip: Vec<Skip>,
-    /// The file, as the caller named it.
+    /// Name of the file as the caller passed it.
     #[serde(skip)]
     pub origin: String,
     #[serde(skip)]
     text: String,
 }
 
-/// A row that is not run.
+/// A row of the source that is not run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Skip {
-    /// Its id.
+    /// Id of the row.
     pub id: String,
-    /// Where it stands.
+    /// Place of the row in its source.
     pub source: String,
-    /// What it is about.
+    /// Subject of the row.
     pub title: String,
-    /// Why nothing here can show it.
+    /// Reason why the row cannot be run.
     pub reason: String,
 }
 
-/// The device that a scenario is about; what is absent is as in the table above it.
+/// The device of a scenario; absent keys have the values of the table above it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Setting {
-    /// Buffer profiles that it is run on, each by itself.
+    /// Buffer profiles; the scenario is run once for each.
     pub profiles: Option<Vec<String>>,
-    /// The chip; by default the one that the profile is named after, else `tofino2`.
+    /// Chip; by default the chip that the profile is named after, else `tofino2`.
     pub chip: Option<String>,
     /// Speed of all front-panel ports; 100G by default.
     pub speed: Option<BitRate>,
-    /// Front-panel ports, from 0; 32 by default.
+    /// Number of front-panel ports; 32 by default.
     pub ports: Option<u16>,
     /// Changes of the profile; see [`super::profile`].
     #[serde(rename = "override")]
@@ -64,48 +64,48 @@ pub struct Setting {
     pub weights: Option<Vec<u16>>,
 }
 
-/// One scenario: a device, steps, and what must be seen.
+/// A scenario: a device, steps, and expectations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// Its id.
+    /// Id, unique in the file.
     pub id: String,
-    /// Where it is from.
+    /// Source of the scenario, such as a section of a paper.
     pub source: String,
-    /// What it shows.
+    /// Title for readers.
     pub title: String,
     /// The device.
     #[serde(default)]
     pub device: Setting,
-    /// A part of a host, instead of a device.
+    /// A part of a host, in place of a device.
     pub host: Option<HostSetting>,
-    /// Names for expressions.
+    /// Definitions of names for expressions.
     #[serde(rename = "let", default)]
     pub names: BTreeMap<String, Expr>,
-    /// The steps are run for each of these on a device of its own; none: once.
+    /// Variants: the steps are run for each on a new device; none: once.
     #[serde(default)]
     pub case: Vec<Case>,
-    /// Cases by value instead of by name: every combination of these. `speed`, `cable` and `ports` are the device's,
-    /// anything else is a name for expressions. What steps save is drawn over the last key.
+    /// Cases by value: one for every combination. The keys `speed`, `cable` and `ports` set the device, other keys
+    /// define names. Saved numbers are drawn over the last key.
     #[serde(default)]
     pub sweep: Vec<Axis>,
-    /// What is done, in order.
+    /// Steps, in order.
     #[serde(default)]
     pub steps: Vec<Spanned<Step>>,
-    /// What must hold of what cases have saved, as `case.name`.
+    /// Expressions over saved numbers, `case.name`, that must not be 0.
     #[serde(default)]
     pub compare: Vec<Spanned<Expr>>,
-    /// The profile must be refused; then there are no steps.
+    /// The profile must be rejected; then there are no steps.
     pub refused: Option<Refused>,
 }
 
-/// A key and the values that it takes.
+/// A key of a sweep and its values.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axis {
     /// The key.
     pub key: String,
-    /// Its values: texts of `speed` and `cable`, else whole numbers.
+    /// Values: texts for `speed` and `cable`, otherwise whole numbers.
     pub values: Vec<toml::Value>,
 }
 
@@ -113,27 +113,27 @@ pub struct Axis {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// Its name; values that it saves are known by it.
+    /// Name; saved numbers are prefixed by it.
     pub name: String,
-    /// What is different about the device.
+    /// Differences of the device.
     #[serde(default)]
     pub device: Setting,
-    /// The part of a host of this case.
+    /// Part of a host for this case.
     pub host: Option<HostSetting>,
-    /// Names for expressions, over those of the scenario.
+    /// Definitions of names, which override those of the scenario.
     #[serde(rename = "let", default)]
     pub names: BTreeMap<String, Expr>,
-    /// How this variant must be refused instead of running the steps.
+    /// Expected rejection of the profile, in place of running the steps.
     pub refused: Option<Refused>,
 }
 
-/// How a profile must be refused.
+/// Expected rejection of a profile.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refused {
-    /// The checks that fail, each at least once, and no other; empty for a file that cannot even be read.
+    /// Exactly the checks that must fail; empty if the file cannot be parsed.
     pub checks: Vec<String>,
-    /// Words of the diagnostic.
+    /// Words that the diagnostic must contain.
     #[serde(default)]
     pub mentions: Vec<String>,
 }
@@ -142,49 +142,49 @@ pub struct Refused {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
-    /// Stops all queues of ports.
+    /// Blocks all queues of ports.
     Block(Ports),
-    /// Lets them go on.
+    /// Unblocks all queues of ports.
     Unblock(Ports),
-    /// Sends a train, and waits until it is in its queues.
+    /// Sends a train, and waits until its packets are in their queues.
     Send(Box<Train>),
-    /// Sends several trains beside each other, and waits until they are in their queues.
+    /// Sends several trains at the same time, and waits until their packets are in their queues.
     Together(Vec<Train>),
-    /// Begins a train that goes on during the following steps.
+    /// Starts a train that continues during the following steps.
     Start(Box<Train>),
-    /// Sends single packets until one is dropped or groups are paused; what was found is `flood.xoff`, `flood.drop`.
+    /// Sends single packets until one is dropped or groups are paused; results are `flood.xoff`, `flood.drop`.
     Flood(Flood),
-    /// Lets time go by.
+    /// Waits for a time.
     Wait(Span),
-    /// Lets time go by until nothing is inside any more, at most this long.
+    /// Waits until no packet is inside, at most for this time.
     Drain(Span),
-    /// Lets a blocked port send this many packets.
+    /// Unblocks a port until it has sent this number of packets.
     Depart(Depart),
-    /// Says what must be seen.
+    /// States the expected value of a number.
     Expect(Expect),
-    /// Says what a MAC control frame must be.
+    /// States the expected bytes of a MAC control frame.
     Frame(FrameCheck),
-    /// Keeps a number under a name; in comparisons of cases it is `case.name`.
+    /// Saves a number under a name; comparisons of cases call it `case.name`.
     Save(Save),
-    /// Starts counting what leaves ports anew; times are from here.
+    /// Restarts the counts of sent packets; times are relative to this step.
     Collect,
-    /// Starts a reader's watermarks anew.
+    /// Resets a reader's watermarks.
     ClearWatermarks(ReaderName),
-    /// Changes the first ingress pool's cells in each partition.
+    /// Sets the size of the first ingress pool in each partition, cells.
     ResizePool(Expr),
-    /// Changes a group's alpha to `2^n`.
+    /// Sets a group's alpha to `2^n`.
     SetAlpha(SetAlpha),
-    /// SONiC's BIG_RED_SWITCH.
+    /// Turns SONiC's BIG_RED_SWITCH on or off.
     BigRedSwitch(bool),
-    /// The watchdogs' poller starts anew.
+    /// Restarts the watchdogs' poller.
     RestartWatchdogs,
-    /// Limits what a port sends.
+    /// Limits the rate of a port.
     Shape(Shape),
-    /// Does steps several times.
+    /// Repeats steps.
     Repeat(Repeat),
-    /// So many notifications reach a reaction point.
+    /// Sends this number of CNPs to a reaction point.
     Notify(Expr),
-    /// Marked packets reach a notification point.
+    /// Sends marked packets to a notification point.
     Marked(Marked),
 }
 
@@ -201,52 +201,52 @@ pub enum Span {
     Ps(Expr),
 }
 
-/// A train of equal frames.
+/// A train of identical frames.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Train {
-    /// Ports that it comes in by: a train each.
+    /// Ingress ports: one train for each.
     pub from: Ports,
-    /// The port that it goes to, or several: then it is multicast. Not for frames that are given in hex.
+    /// Egress port, or several for multicast. Not for frames given in hex.
     pub to: Option<Ports>,
-    /// Frames; without it, as many as go in `lasts`.
+    /// Number of frames; without it and with `lasts`, as many as fit, otherwise 1.
     pub count: Option<Expr>,
     /// Bytes of a frame, without FCS; 64 by default.
     pub size: Option<Expr>,
     /// SONiC's traffic class, 0 to 6, by its DSCP; 3 by default.
     pub class: Option<u8>,
-    /// DSCP, instead of a class.
+    /// DSCP, in place of a class.
     pub dscp: Option<Expr>,
-    /// PCP of a tagged frame that is no IP packet, instead of a class.
+    /// PCP of a tagged frame without IP, in place of a class.
     pub pcp: Option<u8>,
-    /// DSCP of an IPv4 packet inside the packet.
+    /// DSCP of the inner packet of an IPv4-in-IPv4 tunnel.
     pub inner_dscp: Option<u8>,
     /// ECN field: 0 not ECT, 1 and 2 ECT, 3 CE.
     #[serde(default)]
     pub ecn: u8,
-    /// A frame in hex, instead of all that.
+    /// A frame in hex, in place of the keys above.
     pub hex: Option<String>,
-    /// A PFC frame, instead of all that.
+    /// A PFC frame, in place of the keys above.
     pub pfc: Option<Pfc>,
-    /// Bits on the wire a second, preamble and gap included; without it and `gap`, back to back.
+    /// Rate on the wire, including preamble and gap; without it and `gap`, frames are sent back to back.
     pub rate: Option<BitRate>,
-    /// From a frame's begin to the next one's.
+    /// Time from the start of a frame to the start of the next one.
     pub gap: Option<Span>,
-    /// From now to the begin of the first frame's preamble.
+    /// Delay before the start of the first frame's preamble.
     pub after: Option<Span>,
-    /// No frame begins later than this after the first.
+    /// Duration of the train: no frame starts later than this after the first one.
     pub lasts: Option<Span>,
-    /// The sender obeys PFC.
+    /// True if the sender obeys PFC.
     #[serde(default)]
     pub obeys: bool,
-    /// The cable between the sender and the port; of a sender that obeys the profile's, of another none.
+    /// Cable to the port; by default the profile's if the sender obeys PFC, otherwise none.
     pub cable: Option<Length>,
-    /// From the last bit of a PFC frame to its effect at the sender; the standard's bound if absent.
+    /// Time from the last bit of a PFC frame to its effect at the sender; by default the standard's bound.
     pub reaction: Option<Span>,
-    /// The MAC cannot use the frames.
+    /// True if the frames are damaged, so that the MAC drops them.
     #[serde(default)]
     pub damaged: bool,
-    /// A congestion notification packet, instead of a class: the captured one of (model: buffer §7), to this queue pair.
+    /// Queue pair of a CNP, the published capture of (model: buffer §7), in place of a class.
     pub cnp: Option<u32>,
 }
 
@@ -256,26 +256,26 @@ pub struct Train {
 pub struct Pfc {
     /// Priorities whose enable bit is set.
     pub priorities: Vec<u8>,
-    /// Their time.
+    /// Pause time, quanta.
     pub quanta: u16,
 }
 
-/// Single packets until something happens.
+/// Settings of a flood: single packets until an event.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flood {
-    /// Ports that they come in by, in turn.
+    /// Ingress ports, in turn.
     pub from: Ports,
-    /// The port that they go to.
+    /// Egress port.
     pub to: Expr,
-    /// Classes, in turn at each port.
+    /// Classes, in turn at each port; 3 by default.
     #[serde(default = "class_three")]
     pub classes: Vec<u8>,
-    /// Only the first of all ports and classes.
+    /// Limits the flood to the first groups of all ports and classes.
     pub groups: Option<Expr>,
     /// Bytes of a frame; 64 by default.
     pub size: Option<Expr>,
-    /// What ends it.
+    /// Event that ends the flood.
     pub until: Until,
 }
 
@@ -283,59 +283,59 @@ fn class_three() -> Vec<u8> {
     vec![3]
 }
 
-/// What ends a flood.
+/// Event that ends a flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Until {
     /// A packet is dropped.
     Drop,
-    /// All groups are paused; one that is paused gets no more.
+    /// All groups are paused; a paused group gets no more packets.
     Xoff,
 }
 
-/// Departures of a blocked port.
+/// A number of departures from a blocked port.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Depart {
     /// The port.
     pub port: Expr,
-    /// How many packets.
+    /// Number of packets.
     pub packets: Expr,
 }
 
-/// A number and what it must be. Without any bound it must not be 0.
+/// An expectation of a number. Without a bound, the number must not be 0.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// The number, such as `pg.shared(0)`; see [`super::metric`].
     pub what: Expr,
-    /// Exactly this, or within `within` of it.
+    /// Exact value, or the centre of `within`.
     pub is: Option<Expr>,
-    /// A deviation that is allowed: `3`, or `"2%"`.
+    /// Allowed deviation from `is`: `3`, or `"2%"`.
     pub within: Option<Tolerance>,
-    /// At least this.
+    /// Lower bound.
     pub at_least: Option<Expr>,
-    /// At most this.
+    /// Upper bound.
     pub at_most: Option<Expr>,
 }
 
-/// A frame that left a port and what it must be.
+/// An expectation of a frame that a port sent.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FrameCheck {
     /// The port.
     pub port: Expr,
-    /// Which MAC control frame: 0 is the first, -1 the last one since counting began.
+    /// Index of the MAC control frame since counting began: 0 is the first, -1 the last.
     #[serde(default)]
     pub nth: i64,
-    /// The last data frame instead.
+    /// True for the last data frame in place of a control frame.
     #[serde(default)]
     pub data: bool,
-    /// Its bytes in hex, without FCS; `..` stands for a byte that does not matter.
+    /// Expected bytes in hex, without FCS; `..` matches any byte, `00*34` is 34 times the byte 00.
     pub is: String,
 }
 
-/// A number to keep.
+/// A number to save.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Save {
@@ -345,62 +345,62 @@ pub struct Save {
     pub value: Expr,
 }
 
-/// A new alpha.
+/// A new alpha of a priority group.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SetAlpha {
     /// The port.
     pub port: Expr,
-    /// The group.
+    /// The priority group.
     pub class: u8,
     /// Alpha is `2^n`.
     pub n: i8,
 }
 
-/// A limit on what a port sends.
+/// A rate limit of a port.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
     /// The port.
     pub port: Expr,
-    /// Its limit.
+    /// Largest rate.
     pub rate: BitRate,
 }
 
-/// Steps done several times.
+/// Steps to repeat.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Repeat {
-    /// How often.
+    /// Number of repetitions.
     pub times: Expr,
-    /// `round` counts from 0.
+    /// The steps; the name `round` counts the repetitions from 0.
     pub steps: Vec<Spanned<Step>>,
 }
 
-/// Whose watermark.
+/// Reader of a watermark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ReaderName {
     /// The operator's.
     #[default]
     User,
-    /// The long-term one.
+    /// The long-term reader.
     Persistent,
-    /// Telemetry's.
+    /// The telemetry.
     Periodic,
 }
 
-/// A deviation that is allowed.
+/// An allowed deviation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tolerance {
-    /// This much either way.
+    /// Absolute, in either direction.
     Absolute(Expr),
-    /// This many per cent of what is expected, either way.
+    /// Percent of the expected value, in either direction.
     Percent(u32),
 }
 
 impl Setting {
-    /// This over another one; what changes in the profile is for the caller to add up.
+    /// Returns these settings, with absent ones from `base` and without `change`, which the caller merges.
     #[must_use]
     pub fn over(&self, base: &Setting) -> Setting {
         Setting {
@@ -444,7 +444,7 @@ fn span(text: &str) -> Result<Span, String> {
     }
 }
 
-/// Reads a number, or a text by a function.
+/// Implements `Deserialize` for a type that is a number, or a text that a function parses.
 macro_rules! number_or_text {
     ($type:ident, $expecting:literal, $number:expr, $text:expr) => {
         impl<'de> Deserialize<'de> for $type {
@@ -472,29 +472,28 @@ number_or_text!(Ports, "a port or ports such as \"0, 4 to 7\"", |expr| Ports(vec
 number_or_text!(Span, "a duration such as \"10us\", or an expression in ps", Span::Ps, span);
 number_or_text!(Tolerance, "a number or per cent such as \"2%\"", Tolerance::Absolute, tolerance);
 
-/// A file that is not of this form.
+/// Error in a scenario file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}:{line}: {message}")]
 pub struct ScenarioError {
-    /// The file, as the caller named it.
+    /// Name of the file as the caller passed it.
     pub origin: String,
     /// The line, from 1.
     pub line: usize,
-    /// What was found and what was expected.
+    /// Found and expected values.
     pub message: String,
 }
 
-/// The line of a place in a text, from 1.
+/// Returns the line of a byte in a text, from 1.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     1 + text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count()
 }
 
 impl ScenarioFile {
-    /// Parses a file's text; `origin` names it in errors.
+    /// Parses the text of a scenario file; `origin` is its name, for errors.
     ///
     /// # Errors
-    /// Text that is not TOML, an unknown or missing key, a value of the wrong kind, ids that are there twice, a
-    /// scenario without an assertion.
+    /// If the text is not TOML, a key or value is invalid, an id is used twice, or a scenario has no assertion.
     pub fn parse(origin: &str, text: &str) -> Result<ScenarioFile, ScenarioError> {
         let error = |at: usize, message: String| ScenarioError {
             origin: origin.to_owned(),
@@ -509,18 +508,22 @@ impl ScenarioFile {
             let id = &scenario.id;
             let twice = file.scenario.iter().take(i).any(|s| s.get_ref().id == *id);
             if twice || file.skip.iter().any(|s| s.id == *id) {
-                return Err(error(at, format!("scenario `{id}` is there twice; give each an id of its own")));
+                return Err(error(
+                    at,
+                    format!("scenario `{id}` is there twice; give every scenario a different id"),
+                ));
             }
             if !scenario.asserts() {
-                let message =
-                    format!("scenario `{id}` asserts nothing; expected a step `expect` or `refused`");
+                let message = format!(
+                    "scenario `{id}` asserts nothing; add a step `expect` or `frame`, or `compare`, or `refused`"
+                );
                 return Err(error(at, message));
             }
         }
         Ok(file)
     }
 
-    /// The line of something in the file, from 1.
+    /// Returns the line of an item of the file, from 1.
     #[must_use]
     pub fn line<T>(&self, of: &Spanned<T>) -> usize {
         line_of(&self.text, of.span().start)
@@ -528,7 +531,7 @@ impl ScenarioFile {
 }
 
 impl Scenario {
-    /// Whether anything must hold.
+    /// Returns true if the scenario has an assertion.
     fn asserts(&self) -> bool {
         fn any(steps: &[Spanned<Step>]) -> bool {
             steps.iter().any(|step| match step.get_ref() {

@@ -14,9 +14,9 @@ use sluice_ir::Program;
 use sluice_place::{Placement, place};
 use sluice_switch::{Switch, SwitchConfig};
 
-/// Front-panel ports of a device that names no number.
+/// Number of front-panel ports by default.
 const PORTS: u16 = 32;
-/// A dev_port that no port has.
+/// A dev_port that does not exist.
 pub(super) const NOWHERE: u16 = 0x1ff;
 
 #[stage_program]
@@ -33,7 +33,7 @@ fn ingress(ig: &GressBuilder<'_>) {
     ig.deparser().emit(eth);
 }
 
-/// The program on a chip.
+/// The program, placed on a chip.
 pub(super) struct Forwarder {
     program: Program,
     placement: Placement,
@@ -50,13 +50,13 @@ impl Forwarder {
         Ok(Forwarder { program, placement })
     }
 
-    /// The first front-panel ports of the chip at a speed; without a number, 32 or all.
+    /// Returns the first `n` front-panel ports of the chip at a speed; `None`: 32, or all if there are fewer.
     pub(super) fn ports(&self, speed: BitRate, n: Option<u16>) -> Result<PortMap, String> {
         let ports = PortMap::new(&self.placement.chip, speed).map_err(|e| e.to_string())?;
         let found = ports.front_ports().len();
         if let Some(n) = n.filter(|n| usize::from(*n) > found) {
             let chip = &self.placement.chip.name;
-            return Err(format!("{n} ports of {speed}; {chip} has {found}"));
+            return Err(format!("found {n} ports at {speed}; {chip} has at most {found}"));
         }
         Ok(ports.keep_front(n.unwrap_or(PORTS)))
     }
@@ -72,10 +72,10 @@ impl Forwarder {
     }
 }
 
-/// Why there is no switch.
+/// Reason why a switch cannot be built.
 pub(super) enum NoSwitch {
-    /// The profile is refused.
+    /// The buffer profile is rejected.
     Profile(Box<sluice_asic::tm::buffer::Problems>),
-    /// Something else.
+    /// Any other error.
     Other(String),
 }

@@ -1,4 +1,4 @@
-//! Frames of trains.
+//! Builds the frames of trains.
 
 use super::forward::NOWHERE;
 use sluice_pcaps::wire::roce::{self, Headers};
@@ -10,7 +10,7 @@ const DSCP_OF_CLASS: [u8; 7] = [8, 0, 5, 3, 4, 46, 48];
 /// IPv4's protocol number of IPv4.
 const IP_IN_IP: u8 = 4;
 
-/// Where a frame goes.
+/// Target of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Target {
     /// A dev_port.
@@ -19,7 +19,7 @@ pub(super) enum Target {
     Group(u16),
 }
 
-/// How a frame says its class.
+/// Field that carries a frame's class.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Mark {
     /// IPv4 with this DSCP and ECN field.
@@ -29,26 +29,25 @@ pub(super) enum Mark {
         /// ECN.
         ecn: u8,
     },
-    /// IPv4 with this DSCP in IPv4 with that.
+    /// An IPv4-in-IPv4 tunnel with these DSCPs.
     Tunnel {
-        /// DSCP of the header that is seen.
+        /// DSCP of the outer header.
         outer: u8,
-        /// DSCP of the one inside.
+        /// DSCP of the inner header.
         inner: u8,
     },
-    /// A VLAN tag with this PCP, and no IP.
+    /// A VLAN tag with this PCP, without IP.
     Pcp(u8),
 }
 
-/// The DSCP of a traffic class.
+/// Returns the DSCP of a traffic class.
 pub(super) fn dscp_of(class: u8) -> Result<u8, String> {
-    DSCP_OF_CLASS
-        .get(usize::from(class))
-        .copied()
-        .ok_or_else(|| format!("class {class} has no DSCP; classes are 0 to 6, or give `dscp` itself"))
+    DSCP_OF_CLASS.get(usize::from(class)).copied().ok_or_else(|| {
+        format!("class {class} has no DSCP; expected a class from 0 to 6, or `dscp` in its place")
+    })
 }
 
-/// A frame's begin: addresses that lead where it goes.
+/// Starts a frame with MAC addresses that send it to the target.
 fn towards(target: Target) -> FrameBuilder {
     let (port, group) = match target {
         Target::Port(port) => (port, 0),
@@ -58,7 +57,7 @@ fn towards(target: Target) -> FrameBuilder {
     FrameBuilder::new(destination, MacAddr::from_u64(0x02_01_00_00_00_00 | u64::from(port)))
 }
 
-/// The congestion notification packet that is published as a capture (model: buffer §7), to a queue pair.
+/// Builds a CNP to a queue pair: the one that is published as a capture (model: buffer §7).
 pub(super) fn cnp(target: Target, qp: u32) -> Result<Vec<u8>, String> {
     let header = ipv4::Header::new([10, 0, 17, 1].into(), [10, 0, 18, 1].into());
     let header = ipv4::Header { dscp: 48, ecn: 2, identification: 0x718c, ..header };
@@ -71,7 +70,7 @@ pub(super) fn cnp(target: Target, qp: u32) -> Result<Vec<u8>, String> {
     Ok(frame)
 }
 
-/// A frame of `size` bytes without FCS.
+/// Builds a frame of `size` bytes without FCS.
 pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, String> {
     let builder = towards(target);
     let mut frame = Vec::new();
@@ -90,7 +89,7 @@ pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, S
         Mark::Ip { dscp, ecn } => {
             builder.ipv4(ipv4::Header { dscp, ecn, protocol: ipv4::PROTOCOL_UDP, ..header })
         }
-        // An EtherType for local experiments (IEEE 802).
+        // The EtherType for local experiments (IEEE 802).
         Mark::Pcp(pcp) => {
             let tag = vlan::Tag { pcp, dei: false, vid: 2, ethertype: 0 };
             builder.vlan(tag).ethertype(0x88b5)
@@ -100,13 +99,13 @@ pub(super) fn data(target: Target, mark: Mark, size: usize) -> Result<Vec<u8>, S
     Ok(frame)
 }
 
-/// A PFC frame.
+/// Builds a PFC frame.
 pub(super) fn pfc(priorities: &[u8], quanta: u16) -> Result<Vec<u8>, String> {
     let mut times = [0; pause::CLASSES];
     let mut enabled = 0;
     for &priority in priorities {
         let time = times.get_mut(usize::from(priority));
-        *time.ok_or_else(|| format!("priority {priority}; priorities are 0 to 7"))? = quanta;
+        *time.ok_or_else(|| format!("there is no priority {priority}; priorities are 0 to 7"))? = quanta;
         enabled |= 1 << priority;
     }
     let mut frame = Vec::new();
@@ -117,7 +116,7 @@ pub(super) fn pfc(priorities: &[u8], quanta: u16) -> Result<Vec<u8>, String> {
     Ok(frame)
 }
 
-/// Bytes of a hex text; blanks do not count.
+/// Parses a hex text; blanks are ignored.
 pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
     let digits: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
     let byte = |pair: &[char]| {
@@ -128,7 +127,7 @@ pub(super) fn hex(text: &str) -> Result<Vec<u8>, String> {
     bytes.filter(|b| !b.is_empty()).ok_or_else(|| format!("`{text}` is not hex; expected pairs of digits"))
 }
 
-/// Whether bytes are those of a hex text in which `..` stands for any byte and `00*34` for one that comes so often.
+/// Returns true if bytes match a hex pattern, in which `..` matches any byte and `00*34` is 34 times the byte 00.
 pub(super) fn matches(bytes: &[u8], pattern: &str) -> bool {
     let mut pairs = Vec::new();
     for word in pattern.split_whitespace() {

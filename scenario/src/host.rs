@@ -1,4 +1,4 @@
-//! Scenarios about a part of a host, without a device: which part, what reaches it, its numbers.
+//! Scenarios about a part of a host in place of a device: settings, steps and numbers.
 
 use super::expr::Expr;
 use super::file::{Repeat, Save, ScenarioFile, Span, Step};
@@ -17,26 +17,26 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// Bytes of a packet that names no size.
+/// Packet size by default.
 const SIZE: Bytes = Bytes(1000);
 
-/// The part of a host that a scenario is about.
+/// The part of a host that a scenario tests.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostSetting {
-    /// A sender's rate.
+    /// A DCQCN reaction point.
     ReactionPoint(ReactionSetting),
-    /// A receiver that answers marks.
+    /// A DCQCN notification point.
     NotificationPoint(NotificationSetting),
-    /// A transfer over a pipe that loses packets; it runs before the steps.
+    /// A transfer over a lossy pipe; it runs before the steps.
     Transfer(TransferSetting),
-    /// A flow through a bottleneck that marks; it runs before the steps.
+    /// A flow through a marking bottleneck; it runs before the steps.
     Bottleneck(Box<BottleneckSetting>),
-    /// A receiver whose contexts are cached; it runs before the steps.
+    /// A receiver that caches contexts; it runs before the steps.
     ReceiveCache(ReceiveSetting),
 }
 
-/// A flow through a bottleneck.
+/// Settings of a flow through a bottleneck.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BottleneckSetting {
@@ -47,59 +47,59 @@ pub struct BottleneckSetting {
     pub receiver: NotificationSetting,
     /// Rate of the bottleneck.
     pub rate: BitRate,
-    /// A packet that finds more than this waiting is marked.
+    /// Marking threshold: a packet is marked if it finds more bytes in the queue.
     pub mark: Bytes,
-    /// Bytes of a packet; 1000 by default.
+    /// Packet size, bytes; 1000 by default.
     pub size: Option<Bytes>,
-    /// From the queue to the receiver and back to the sender.
+    /// Time from the queue to the receiver and back to the sender.
     pub delay: Duration,
-    /// How long it sends.
+    /// Length of the run.
     pub time: Duration,
 }
 
-/// A receiver whose contexts are cached, and queue pairs that send to it at line rate.
+/// Settings of a receiver that caches contexts, with queue pairs that send to it at line rate.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReceiveSetting {
-    /// Queue pairs.
+    /// Number of queue pairs.
     pub queue_pairs: u32,
-    /// Packets that each sends before the next; 1 by default.
+    /// Packets that a queue pair sends in its turn; 1 by default.
     pub burst: Option<u32>,
-    /// Packets in all.
+    /// Total number of packets.
     pub packets: u64,
-    /// Bytes of a packet; 1000 by default.
+    /// Packet size, bytes; 1000 by default.
     pub size: Option<Bytes>,
-    /// The line.
+    /// Link rate.
     pub rate: BitRate,
-    /// Contexts that are cached.
+    /// Capacity of the cache, contexts.
     pub entries: usize,
-    /// Time that a packet takes.
+    /// Processing time of a packet whose context is cached.
     pub hit: Duration,
-    /// Time more without its context.
+    /// Additional time to fetch a context.
     pub miss: Duration,
-    /// Packets that wait when the host asks for a pause.
+    /// Number of waiting packets at which the host sends XOFF.
     pub xoff: u64,
 }
 
-/// A reaction point; what is absent is as the HPCC simulator has it.
+/// Settings of a reaction point; absent ones have the HPCC simulator's values.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReactionSetting {
-    /// Which form.
+    /// Form.
     pub form: Form,
-    /// The port's rate.
+    /// Link rate.
     pub line: BitRate,
-    /// Least rate.
+    /// Lower limit of the rate.
     pub min: Option<BitRate>,
-    /// One by this is the weight of a notification in alpha.
+    /// 1 / g, where g is the weight of a notification in alpha; at least 1.
     pub one_by_g: Option<f64>,
-    /// Alpha before the first notification.
+    /// Alpha before the first notification, 0 to 1.
     pub alpha: Option<f64>,
-    /// Time after which alpha decays.
+    /// Period without a notification after which alpha decays.
     pub alpha_timer: Option<Duration>,
-    /// Time after which the rate is raised.
+    /// Period without a cut after which the rate is raised.
     pub rate_timer: Option<Duration>,
-    /// Bytes after which it is raised.
+    /// Bytes after which the rate is raised.
     pub byte_counter: Option<Bytes>,
     /// Stages of fast recovery.
     pub stages: Option<u32>,
@@ -107,11 +107,11 @@ pub struct ReactionSetting {
     pub additive: Option<BitRate>,
     /// Step of hyper increase.
     pub hyper: Option<BitRate>,
-    /// When the target follows the rate.
+    /// Condition under which a cut sets the target to the rate.
     pub clamp: Option<ClampName>,
-    /// Cuts with the alpha that was before the notification.
+    /// True if a cut uses alpha from before the notification.
     pub cut_first: Option<bool>,
-    /// At most one cut in each such time, of Mellanox' form.
+    /// Period of the monitor (form `mellanox`): at most one cut per period.
     pub monitor: Option<Duration>,
 }
 
@@ -119,76 +119,76 @@ pub struct ReactionSetting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// As published.
+    /// As published, with byte counter and timer.
     Published,
-    /// With a monitor.
+    /// With a rate decrease monitor.
     Mellanox,
 }
 
-/// When the target follows the rate.
+/// Condition under which a cut sets the target to the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClampName {
     /// At every cut.
     Always,
-    /// If it was raised since the last.
+    /// If the rate was raised since the last cut.
     AfterRaise,
-    /// If bytes have raised it.
+    /// If the byte counter raised the rate since the last cut.
     AfterBytes,
 }
 
-/// A notification point.
+/// Settings of a notification point. Without `interval` and `window`, every marked packet is answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct NotificationSetting {
-    /// No sooner than such a time after the last notification; without it and `window` one for every marked packet.
+    /// Least time between two CNPs.
     pub interval: Option<Duration>,
-    /// At most one notification in each window of such a time, counted from the start.
+    /// Length of windows, counted from time 0, with at most one CNP each.
     pub window: Option<Duration>,
 }
 
-/// A transfer.
+/// Settings of a transfer.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TransferSetting {
-    /// What hosts do about losses.
+    /// Loss recovery.
     pub recovery: RecoveryName,
-    /// Packets.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of each; 1000 by default.
+    /// Packet size, bytes; 1000 by default.
     pub size: Option<Bytes>,
-    /// Rate.
+    /// Sending rate.
     pub rate: BitRate,
-    /// Time of the pipe, one way.
+    /// One-way delay of the pipe.
     pub one_way: Duration,
-    /// Transmissions that are lost, from 0.
+    /// Numbers of lost transmissions, from 0.
     #[serde(default)]
     pub lose: Vec<u64>,
-    /// Go-back-N: time between two requests for one packet; 500us by default.
+    /// Go-back-N: least time between two NACKs for the same packet; 500us by default.
     pub nack_interval: Option<Duration>,
-    /// Go-back-N: time without an answer after which the sender goes back; never by default.
+    /// Go-back-N: time without an acknowledgement after which the sender goes back; never by default.
     pub timeout: Option<Duration>,
-    /// Selective: bytes that may be on their way; 104000 by default.
+    /// Selective: most unacknowledged bytes; 104000 by default.
     pub in_flight: Option<Bytes>,
 }
 
-/// What hosts do about losses.
+/// Loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RecoveryName {
     /// Go-back-N.
     GoBackN,
-    /// The holes alone, as IRN does.
+    /// Selective retransmission, as in IRN.
     Selective,
 }
 
-/// Marked packets.
+/// Marked packets to send to a notification point.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Marked {
-    /// How many.
+    /// Number of packets.
     pub count: Expr,
-    /// From one to the next.
+    /// Time between two packets.
     pub gap: Span,
 }
 
@@ -312,15 +312,15 @@ impl ReceiveSetting {
     }
 }
 
-/// Refuses settings that are 0 and must not be.
+/// Returns an error if a setting is 0.
 pub(crate) fn above_zero(settings: &[(&str, u64)]) -> Result<(), String> {
     match settings.iter().find(|(_, n)| *n == 0) {
-        Some((name, _)) => Err(format!("`{name}` of the host is 0; expected more")),
+        Some((name, _)) => Err(format!("`{name}` of the host is 0; expected a value above 0")),
         None => Ok(()),
     }
 }
 
-/// A part under way.
+/// A part of a host in a run.
 enum Part {
     Bottleneck(BottleneckReport),
     Receive(ReceiveReport),
@@ -329,7 +329,7 @@ enum Part {
     Transfer(TransferReport),
 }
 
-/// A case about a host under way.
+/// The run of a case about a host.
 pub(super) struct HostRun<'a> {
     file: &'a ScenarioFile,
     part: Part,
@@ -358,7 +358,7 @@ impl<'a> HostRun<'a> {
         Ok(HostRun { file, part, now: Time::ORIGIN, defined, saved, case, checks })
     }
 
-    /// Does steps in order; the error names its line.
+    /// Runs steps in order; an error names the step's line.
     pub(super) fn steps(&mut self, steps: &[Spanned<Step>]) -> Result<(), String> {
         for step in steps {
             let line = self.file.line(step);
@@ -416,7 +416,9 @@ impl<'a> HostRun<'a> {
             Span::Fixed(time) => Ok(*time),
             Span::Ps(expr) => {
                 let ps = self.value(expr)?;
-                u64::try_from(ps).map(Duration::from_ps).map_err(|_| format!("{ps} is no time in ps"))
+                u64::try_from(ps)
+                    .map(Duration::from_ps)
+                    .map_err(|_| format!("{ps} is not a valid time in ps"))
             }
         }
     }
@@ -428,7 +430,7 @@ impl<'a> HostRun<'a> {
         expr.value(&names)
     }
 
-    /// Every number of the part, by the names of [`super::metric`].
+    /// Returns every number of the part, by the names of [`super::metric`].
     fn numbers(&self) -> Vec<(String, i128)> {
         let own: Vec<(&str, i128)> = match &self.part {
             Part::Reaction(point) => {

@@ -1,12 +1,12 @@
-//! What must hold of a shared buffer at any time (model: buffer §8, I1 to I7).
+//! Invariants of a shared buffer at any time (model: buffer §8, I1 to I7).
 
 use super::bench::Bench;
 use sluice_asic::tm::buffer::{Buffer, BufferConfig, PoolKind, PoolView, Reader};
 
-/// Invariants that do not hold now, each with its numbers.
+/// Returns the violated invariants, each with its numbers.
 ///
 /// # Errors
-/// When the device has no shared buffer.
+/// If the device has no shared buffer.
 pub(super) fn violations(bench: &Bench) -> Result<Vec<String>, String> {
     let (buffer, config) = (bench.buffer()?, &bench.config);
     let mut found = Vec::new();
@@ -15,13 +15,13 @@ pub(super) fn violations(bench: &Bench) -> Result<Vec<String>, String> {
     lossless_egress(bench, &mut found)?;
     if !bench.switch.is_conserved() {
         found.push(
-            "I4: packets that came in and were made are not those that left, died and are inside".to_owned(),
+            "I4: packets received and created are not as many as packets sent, dropped and held".to_owned(),
         );
     }
     Ok(found)
 }
 
-/// I1 and I2: pools are the sums of what is in them, ingress and egress hold the same.
+/// I1 and I2: a pool's use is the sum over its users, and ingress and egress hold the same cells.
 fn sums(buffer: &Buffer, config: &BufferConfig, found: &mut Vec<String>) {
     let partition = |port: u16| config.ports.get(usize::from(port)).map_or(0, |p| p.partition);
     for pool in buffer.pools(config) {
@@ -67,20 +67,20 @@ fn is_in(config: &BufferConfig, pool: &PoolView<'_>, pg: &sluice_asic::tm::buffe
     own.is_some_and(|own| own.name == pool.name)
 }
 
-/// I6: egress never refuses lossless packets. What the watchdog and WRED drop they drop on purpose.
+/// I6: egress never drops lossless packets, except by the watchdog or WRED, which drop on purpose.
 fn lossless_egress(bench: &Bench, found: &mut Vec<String>) -> Result<(), String> {
     let view = bench.view()?;
     for (port, queue, state) in view.buffer.all_queues().filter(|(_, _, q)| q.config().lossless) {
         let own = view.ports.get(usize::from(port)).and_then(|p| p.queues.get(usize::from(queue)));
         let meant = own.map_or(0, |q| q.wred_dropped.packets + q.watchdog_dropped);
         if state.dropped().packets > meant {
-            found.push(format!("I6: lossless queue {queue} of port {port} has dropped"));
+            found.push(format!("I6: lossless queue {queue} of port {port} has dropped packets"));
         }
     }
     Ok(())
 }
 
-/// I3, I5, I6, I7: limits, what headroom in use implies, pauses of lossy groups, watermarks.
+/// I3, I5, I6, I7: limits, XOFF while headroom is in use, no pauses of lossy groups, watermarks.
 fn limits(buffer: &Buffer, config: &BufferConfig, found: &mut Vec<String>) {
     if buffer.total().current() > config.size {
         found.push(format!("I3: {} in use of a memory of {}", buffer.total().current(), config.size));
@@ -90,13 +90,15 @@ fn limits(buffer: &Buffer, config: &BufferConfig, found: &mut Vec<String>) {
         let cap = own.lossless.map_or(0, |l| l.cap.get());
         let headroom = state.headroom().current().get();
         if state.reserved() > own.reserved || headroom > cap {
-            found.push(format!("I3: group {pg} of port {port} has more than is its own"));
+            found.push(format!(
+                "I3: group {pg} of port {port} uses more reserved or headroom cells than it has"
+            ));
         }
         if headroom > 0 && !state.is_xoff() {
-            found.push(format!("I5: group {pg} of port {port} is in headroom and not paused"));
+            found.push(format!("I5: group {pg} of port {port} uses headroom without XOFF"));
         }
         if own.lossless.is_none() && state.pauses() > 0 {
-            found.push(format!("I6: lossy group {pg} of port {port} has paused"));
+            found.push(format!("I6: lossy group {pg} of port {port} has paused its senders"));
         }
         let marks = [state.shared(), state.headroom()];
         if marks.iter().any(|gauge| gauge.watermark(Reader::Persistent) < gauge.current()) {

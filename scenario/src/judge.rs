@@ -1,16 +1,16 @@
-//! Whether a number is what it must be, and where in a file something is wrong.
+//! Checks of expectations, and places of errors.
 
 use super::expr::Expr;
 use super::file::{Expect, Tolerance};
 use super::metric;
 use super::outcome::Check;
 
-/// What is wrong with the step of a line; of steps inside steps the inner one's line.
+/// Prefixes an error with its line; an error of a nested step keeps the inner line.
 pub(super) fn at_line(line: usize, error: String) -> String {
     if error.starts_with("line ") { error } else { format!("line {line}: {error}") }
 }
 
-/// The check of an expectation in a line of a case, with a way to find numbers.
+/// Checks an expectation in a line of a case; `value` evaluates expressions.
 pub(super) fn judge(
     expect: &Expect,
     line: usize,

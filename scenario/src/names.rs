@@ -1,5 +1,5 @@
-//! What names and calls of expressions mean: what the file defines and saves, numbers of the profile, numbers of the
-//! device.
+//! Values of names and calls in expressions: definitions and saved numbers of the file, numbers of the profile, numbers
+//! of the device.
 
 use super::bench::Bench;
 use super::expr::{Expr, Scope};
@@ -12,48 +12,48 @@ use sluice_asic::units::{Bytes, Length};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-/// Names and calls beside those of [`metric::rows`]: what, and what it means.
+/// Names and calls in addition to those of [`metric::rows`], with their meanings.
 pub const TABLE: [(&str, &str); 25] = [
     ("cell", "bytes of a cell"),
     ("memory", "cells of the memory"),
-    ("partitions", "partitions of the memory"),
-    ("ports", "front-panel ports"),
-    ("pool", "cells of the pool that lossless groups share, one partition"),
+    ("partitions", "number of partitions of the memory"),
+    ("ports", "number of front-panel ports"),
+    ("pool", "cells of the pool that lossless groups share, in one partition"),
     ("reserved", "reserved cells of a lossless group"),
-    ("headroom", "headroom that one lossless group can use"),
-    ("headroom_pool", "cells of the headroom pool; without one, of a group's own headroom"),
-    ("xon", "cells at which a group resumes however low its threshold is"),
-    ("xon_offset", "cells below its threshold at which it resumes"),
+    ("headroom", "largest headroom that one lossless group can use, cells"),
+    ("headroom_pool", "cells of the headroom pool; without a pool, of a group's headroom"),
+    ("xon", "cells in use at which a group resumes, however low its threshold is"),
+    ("xon_offset", "distance below its threshold at which a group resumes, cells"),
     ("queue_reserved", "reserved cells of a lossy queue"),
-    ("quantum_ps", "a quantum of pause time at the ports' speed"),
-    ("reaction_ps", "from the last bit of a PFC frame to its effect"),
+    ("quantum_ps", "length of a quantum of pause time at the ports' speed"),
+    ("reaction_ps", "time from the last bit of a PFC frame to its effect"),
     ("cells(bytes)", "cells of a packet"),
     (
         "xoff_at(cells, other)",
-        "the packet of so many cells that pauses a group, other groups holding so many shared cells",
+        "number of the packet of `cells` cells that pauses a group while other groups hold `other` shared cells",
     ),
-    ("drop_at(cells, other)", "the first packet that is dropped then"),
-    ("xon_after(cells)", "departures after which a group that was filled until a drop resumes"),
+    ("drop_at(cells, other)", "number of the first packet that is dropped then"),
+    ("xon_after(cells)", "departures after which a group resumes that was filled until a drop"),
     (
         "xoff_each(cells, n)",
-        "the packet of its group that pauses the last of n groups that get packets in turn",
+        "number of the packet, within its group, that pauses the last of n groups that get packets in turn",
     ),
-    ("dismiss(cells)", "departures after which a group that was just paused resumes"),
-    ("lossy_drop_at(cells)", "the first packet of a lossy class that is dropped"),
+    ("dismiss(cells)", "departures after which a group resumes that has just been paused"),
+    ("lossy_drop_at(cells)", "number of the first packet of a lossy class that is dropped"),
     ("wire_ps(bytes)", "line time of a frame, preamble and gap included"),
-    ("cable_bytes(metres)", "bytes on a cable and back at the ports' speed"),
-    ("cable_ps(metres)", "time that a signal takes along a cable"),
-    ("min(a, b)", "the smaller one"),
-    ("max(a, b)", "the larger one"),
+    ("cable_bytes(metres)", "bytes on a cable, there and back, at the ports' speed"),
+    ("cable_ps(metres)", "propagation delay of a cable"),
+    ("min(a, b)", "the smaller number"),
+    ("max(a, b)", "the larger number"),
 ];
 
-/// Definitions that use each other go no deeper than this.
+/// Most nested definitions.
 const DEPTH: u32 = 32;
 
-/// Where names are looked up.
+/// The scope in which names are looked up.
 pub(super) struct Names<'a> {
     pub(super) bench: Option<&'a Bench>,
-    /// Definitions, the case's before the scenario's.
+    /// Definitions of the case and of the scenario, in order of precedence.
     pub(super) defined: [&'a BTreeMap<String, Expr>; 2],
     pub(super) saved: &'a BTreeMap<String, i128>,
     pub(super) depth: Cell<u32>,
@@ -67,7 +67,7 @@ where
 }
 
 fn unsigned(n: i128) -> Result<u64, String> {
-    u64::try_from(n).map_err(|_| format!("{n} is no number from 0 to 2^64"))
+    u64::try_from(n).map_err(|_| format!("{n} is not a number from 0 to 2^64 - 1"))
 }
 
 impl Names<'_> {
@@ -76,10 +76,7 @@ impl Names<'_> {
         let all = own.chain(metric::rows().map(|row| row.name));
         let defined = self.defined.iter().flat_map(|names| names.keys().map(String::as_str));
         let near = nearest(name, all.chain(defined).chain(self.saved.keys().map(String::as_str)));
-        format!(
-            "nothing is called `{name}`{}",
-            near.map_or(String::new(), |n| format!("; did you mean `{n}`?"))
-        )
+        format!("unknown name `{name}`{}", near.map_or(String::new(), |n| format!("; did you mean `{n}`?")))
     }
 
     fn of_profile(&self, bench: &Bench, name: &str) -> Option<Result<i128, String>> {
@@ -139,7 +136,9 @@ impl Scope for Names<'_> {
         if let Some(expr) = self.defined.iter().find_map(|names| names.get(name)) {
             self.depth.set(self.depth.get() + 1);
             if self.depth.get() > DEPTH {
-                return Err(format!("`{name}` is defined by itself"));
+                return Err(format!(
+                    "`{name}`: more than {DEPTH} nested definitions; a definition must not use itself"
+                ));
             }
             let value = expr.value(self);
             self.depth.set(self.depth.get() - 1);

@@ -1,19 +1,21 @@
-//! What a profile's numbers say must happen, worked out in closed form and not by the accounting: the packet that pauses
-//! a group, the one that is dropped, the one with whose departure it resumes.
+//! Expected breakpoints of a buffer profile: the packets at which a group sends XOFF, drops, and sends XON, counted
+//! from 1.
 //!
-//! All count packets of one blocked group or queue in an empty buffer, from 1 (model: buffer §1.4, §1.5).
+//! The formulas assume one blocked group or queue in an empty buffer (model: buffer §1.4, §1.5). They do not use the
+//! cell accounting, but they do use the resolved profile and `Threshold::at`: an error in those would not be found
+//! here.
 
 use sluice_asic::tm::buffer::{BufferConfig, Lossless, PRIORITY_GROUPS, PgConfig, QueueBuffer, XoffTest};
 
-/// Groups and queues of a profile at port 0.
+/// Expected breakpoints of the groups and queues at port 0.
 pub(super) struct ExpectedBreakpoints<'a> {
     config: &'a BufferConfig,
 }
 
-/// No profile lets more packets than this wait.
+/// More packets than any profile admits.
 const MOST: u64 = 1 << 32;
 
-/// The least number from 1 of which something holds that goes on holding; `None` if it never does.
+/// Returns the least number from 1 for which a monotonic condition holds; `None` if it holds for none.
 fn first(holds: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut high) = (1, MOST);
     if !holds(high) {
@@ -29,7 +31,7 @@ fn first(holds: impl Fn(u64) -> bool) -> Option<u64> {
     Some(low)
 }
 
-/// Shared cells after `n` packets of `cells` with `reserved` of their own.
+/// Returns the shared cells in use after `n` packets of `cells` cells, of which `reserved` cells are reserved.
 fn shared(n: u64, cells: u64, reserved: u64) -> u64 {
     (n * cells).saturating_sub(reserved)
 }
@@ -58,52 +60,52 @@ impl<'a> ExpectedBreakpoints<'a> {
         Some((group, group.lossless?))
     }
 
-    /// Cells of the pool that lossless groups share.
+    /// Returns the cells of the pool that lossless groups share.
     pub(super) fn pool(&self) -> Option<u64> {
         let (group, _) = self.lossless()?;
         Some(self.config.ingress_pools.get(usize::from(group.pool))?.size.get().into())
     }
 
-    /// Headroom that one group can use: its cap, or less if the pool is smaller.
+    /// Returns the headroom that one group can use: its cap, or the pool's size if that is smaller.
     pub(super) fn headroom(&self) -> Option<u64> {
         let (_, lossless) = self.lossless()?;
         let pool = lossless.headroom_pool.and_then(|p| self.config.headroom_pools.get(usize::from(p)));
         Some(lossless.cap.get().min(pool.map_or(u32::MAX, |p| p.size.get())).into())
     }
 
-    /// Cells of the headroom pool; without one, of the group's own headroom.
+    /// Returns the cells of the headroom pool; without a pool, of the group's headroom.
     pub(super) fn headroom_pool(&self) -> Option<u64> {
         let (_, lossless) = self.lossless()?;
         let pool = lossless.headroom_pool.and_then(|p| self.config.headroom_pools.get(usize::from(p)));
         Some(pool.map_or(lossless.cap, |p| p.size).get().into())
     }
 
-    /// Reserved cells of a lossless group.
+    /// Returns the reserved cells of a lossless group.
     pub(super) fn reserved(&self) -> Option<u64> {
         self.lossless().map(|(group, _)| group.reserved.get().into())
     }
 
-    /// Cells below the threshold at which a group resumes.
+    /// Returns the distance below its threshold at which a group resumes, cells.
     pub(super) fn xon_offset(&self) -> Option<u64> {
         self.lossless().map(|(_, l)| l.xon_offset.get().into())
     }
 
-    /// Cells at which it resumes however low the threshold is.
+    /// Returns the cells in use at which a group resumes, however low its threshold is.
     pub(super) fn xon(&self) -> Option<u64> {
         self.lossless().map(|(_, l)| l.xon.get().into())
     }
 
-    /// Reserved cells of a lossy queue.
+    /// Returns the reserved cells of a lossy queue.
     pub(super) fn queue_reserved(&self) -> Option<u64> {
         self.queue(0).map(|queue| queue.reserved.get().into())
     }
 
-    /// Cells of a packet.
+    /// Returns the cells of a packet.
     pub(super) fn cells(&self, bytes: u64) -> u64 {
         (bytes + self.config.descriptor.get()).div_ceil(self.config.cell.get().max(1)).max(1)
     }
 
-    /// The packet with which a group is paused, others of the pool holding `other` shared cells.
+    /// Returns the packet that pauses a group while other groups of the pool hold `other` shared cells.
     pub(super) fn xoff_at(&self, cells: u64, other: u64) -> Option<u64> {
         let (group, _) = self.lossless()?;
         let (pool, reserved) = (self.pool()?.saturating_sub(other), u64::from(group.reserved.get()));
@@ -120,27 +122,27 @@ impl<'a> ExpectedBreakpoints<'a> {
         }
     }
 
-    /// Packets that headroom takes.
+    /// Returns the number of packets that fit the headroom.
     fn in_headroom(&self, cells: u64) -> Option<u64> {
         self.headroom()?.checked_div(cells)
     }
 
-    /// The last packet that is charged to shared cells.
+    /// Returns the last packet that is charged to shared cells.
     fn last_shared(&self, cells: u64, other: u64) -> Option<u64> {
         let xoff = self.xoff_at(cells, other)?;
         match self.config.choices.xoff_test {
             XoffTest::PostAdmission => Some(xoff),
-            // It is in headroom itself.
+            // The packet that causes XOFF is in headroom itself.
             XoffTest::PreAdmission => Some(xoff - 1),
         }
     }
 
-    /// The first packet that is dropped.
+    /// Returns the first packet that is dropped.
     pub(super) fn drop_at(&self, cells: u64, other: u64) -> Option<u64> {
         Some(self.last_shared(cells, other)? + self.in_headroom(cells)? + 1)
     }
 
-    /// The packet of its group with which the last of `n` groups that get packets in turn is paused.
+    /// Returns the packet, within its group, that pauses the last of `n` groups that get packets in turn.
     pub(super) fn xoff_each(&self, cells: u64, n: u64) -> Option<u64> {
         let reserved = self.reserved()?;
         first(|packet| {
@@ -149,12 +151,12 @@ impl<'a> ExpectedBreakpoints<'a> {
         })
     }
 
-    /// Departures after which a group that was filled until a drop resumes.
+    /// Returns the departures after which a group resumes that was filled until a drop.
     pub(super) fn xon_after(&self, cells: u64) -> Option<u64> {
         self.departures(cells, self.in_headroom(cells)?)
     }
 
-    /// Departures after which a group that was just paused resumes.
+    /// Returns the departures after which a group resumes that has just been paused.
     pub(super) fn dismiss(&self, cells: u64) -> Option<u64> {
         match self.config.choices.xoff_test {
             XoffTest::PostAdmission => self.departures(cells, 0),
@@ -162,7 +164,7 @@ impl<'a> ExpectedBreakpoints<'a> {
         }
     }
 
-    /// Departures after which a paused group with so many packets in headroom resumes.
+    /// Returns the departures after which a paused group with `above` packets in headroom resumes.
     fn departures(&self, cells: u64, above: u64) -> Option<u64> {
         let (group, lossless) = self.lossless()?;
         let (pool, reserved) = (self.pool()?, u64::from(group.reserved.get()));
@@ -180,7 +182,7 @@ impl<'a> ExpectedBreakpoints<'a> {
         })
     }
 
-    /// The first packet of a lossy class that is dropped.
+    /// Returns the first packet of a lossy class that is dropped.
     pub(super) fn lossy_drop_at(&self, cells: u64) -> Option<u64> {
         let (group, queue) = (self.group(0)?, self.queue(0)?);
         let ingress = self.config.ingress_pools.get(usize::from(group.pool))?.size.get();

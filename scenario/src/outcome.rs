@@ -1,60 +1,60 @@
-//! What became of scenarios.
+//! Results of scenarios.
 
 use std::collections::BTreeMap;
 
-/// One assertion.
+/// Result of one assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
     /// The case; empty if there are none.
     pub case: String,
-    /// Its line in the file.
+    /// Line in the file.
     pub line: usize,
-    /// The number, as the file has it.
+    /// Expression of the number, as in the file.
     pub what: String,
-    /// What it must be.
+    /// Expected value.
     pub expected: String,
-    /// What it is.
+    /// Actual value.
     pub actual: String,
-    /// Its unit; empty for a plain number.
+    /// Unit; empty for a plain number.
     pub unit: &'static str,
-    /// Whether it holds.
+    /// True if the assertion holds.
     pub passed: bool,
 }
 
-/// What a case of a sweep has saved.
+/// Saved numbers of one case of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// The case: `key=value` with blanks between.
+    /// The case, as `key=value` words.
     pub case: String,
     /// Numbers by name.
     pub saved: BTreeMap<String, i128>,
 }
 
-/// A scenario on a profile.
+/// Result of a scenario on a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The scenario's id.
     pub id: String,
-    /// Where it is from.
+    /// Source of the scenario.
     pub source: String,
-    /// What it shows.
+    /// Title.
     pub title: String,
-    /// The file.
+    /// Name of the file.
     pub origin: String,
     /// The buffer profile, or `host`; empty for a row that is not run.
     pub profile: String,
-    /// Its assertions, in order.
+    /// Assertions, in order.
     pub checks: Vec<Check>,
-    /// Of a sweep, what each case has saved.
+    /// Saved numbers of each case of a sweep.
     pub points: Vec<Point>,
-    /// Why it could not be carried out.
+    /// Error that stopped the scenario.
     pub error: Option<String>,
-    /// Why it is not run.
+    /// Reason why the row is not run.
     pub not_applicable: Option<String>,
 }
 
 impl Outcome {
-    /// Whether all assertions hold, and there are some; `None` for a row that is not run.
+    /// Returns true if there are assertions and all hold; `None` for a row that is not run.
     #[must_use]
     pub fn passed(&self) -> Option<bool> {
         match self.not_applicable {
@@ -66,7 +66,7 @@ impl Outcome {
         }
     }
 
-    /// The assertion to show: the first that fails, else the last.
+    /// Returns the assertion to show: the first one that fails, otherwise the last one.
     #[must_use]
     pub fn main(&self) -> Option<&Check> {
         self.checks.iter().find(|c| !c.passed).or_else(|| self.checks.last())

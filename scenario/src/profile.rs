@@ -1,18 +1,18 @@
-//! A buffer profile with a scenario's changes.
+//! Applies a scenario's changes to a buffer profile.
 //!
-//! A change is a table like the profile's own. Tables are merged key by key; of a list of tables, those with the same
-//! `name` (of `pg` and `queue`: the same `pgs`, `queues`) take the changes, all of them if several have it, and the
-//! others are put in front. `without = ["key"]` takes keys away.
+//! A change is a table like the profile's. Tables are merged key by key. In a list of tables, the changes apply to all
+//! tables with the same `name` (for `pg` and `queue`: the same `pgs`, `queues`); tables without a match are inserted at
+//! the front. `without = ["key"]` removes keys.
 
 use toml::{Table, Value};
 
-/// The key that lists keys to take away.
+/// The key that lists keys to remove.
 const WITHOUT: &str = "without";
 
-/// The text of a profile with changes, the later over the earlier.
+/// Returns the text of a profile with changes; later changes override earlier ones.
 ///
 /// # Errors
-/// When the text is not TOML.
+/// If the text is not TOML.
 pub fn changed(text: &str, changes: &[&Table]) -> Result<String, String> {
     if changes.is_empty() {
         return Ok(text.to_owned());

@@ -1,4 +1,4 @@
-//! Runs scenarios: a device for each profile and case, the steps, the comparisons.
+//! Runs scenarios: builds a device for each profile and case, runs the steps, and evaluates the comparisons.
 
 use super::bench::Bench;
 use super::expr::Expr;
@@ -18,28 +18,28 @@ use sluice_switch::{BufferSetup, QueueSetup, SwitchConfig};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Finds a profile's text by the name that a scenario gives.
+/// Returns the text of a profile by name.
 pub type Profiles<'a> = dyn Fn(&str) -> Result<String, String> + 'a;
 
-/// What stands in place of a profile where there is no device.
+/// Name in place of a profile for scenarios about hosts.
 const HOST: &str = "host";
 
-/// What scenarios of any file need: the program, placed once for each chip.
+/// Runner of scenarios; it keeps the placed program of each chip.
 #[derive(Default)]
 pub struct Lab {
     worlds: BTreeMap<String, Forwarder>,
     onlooker: Option<Onlooker>,
 }
 
-/// Why a device was not built.
+/// Reason why a device was not built.
 enum NoBench {
-    /// The profile is refused.
+    /// The profile is rejected.
     Refused(Refusal),
-    /// It makes no sense otherwise.
+    /// Any other error.
     Other(String),
 }
 
-/// A refusal with the checks that failed.
+/// A rejection of a profile, with the failed checks.
 struct Refusal {
     checks: BTreeSet<&'static str>,
     text: String,
@@ -58,12 +58,12 @@ impl From<String> for NoBench {
 }
 
 impl Lab {
-    /// Has a timeline of every device taken, at multiples of an interval or on every change.
+    /// Starts recording a timeline of every device, at multiples of `every` or, with `None`, at every change.
     pub fn watch(&mut self, every: Option<Duration>, make: Watches) {
         self.onlooker = Some(Onlooker { every, make });
     }
 
-    /// Runs the scenarios of a file whose ids are wanted, each on each of its profiles; rows that are not run come last.
+    /// Runs the wanted scenarios of a file on each of their profiles, then reports the rows that are not run.
     pub fn run(
         &mut self,
         file: &ScenarioFile,
@@ -245,7 +245,7 @@ fn blank(file: &ScenarioFile, scenario: &Scenario, profile: &str) -> Outcome {
     }
 }
 
-/// Whether a profile is refused as it must be.
+/// Checks that a profile is rejected as expected.
 fn refusal(case: &str, wanted: &Refused, found: Option<NoBench>) -> Vec<Check> {
     let check = |what: &str, expected: String, actual: String, passed| Check {
         case: case.to_owned(),
@@ -277,7 +277,7 @@ fn refusal(case: &str, wanted: &Refused, found: Option<NoBench>) -> Vec<Check> {
     checks
 }
 
-/// Whether a comparison of saved numbers holds, and the numbers.
+/// Evaluates a comparison of saved numbers. Returns true if it holds, and the numbers.
 fn compare(
     expr: &Expr,
     defined: &BTreeMap<String, Expr>,

@@ -1,4 +1,4 @@
-//! What comes out of the device under test.
+//! Collects the packets that the device under test sends, drops and dequeues.
 
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_asic::units::Time;
@@ -6,13 +6,13 @@ use sluice_pcaps::wire::pause;
 use sluice_switch::{Left, Lost, QueueEvent, Reason, Sink};
 use std::collections::BTreeMap;
 
-/// Where a frame's EtherType and the second byte of an IPv4 header are.
+/// Offsets of the EtherType, and of the second byte of an IPv4 header.
 const TYPE_AT: usize = 12;
 const TOS_AT: usize = 15;
-/// Bytes of an Ethernet header.
+/// Length of an Ethernet header.
 const BEHIND_ETHERNET: usize = 14;
 
-/// A packet that left by a port.
+/// A packet that was sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
     pub(super) port: u16,
@@ -24,28 +24,28 @@ pub(super) struct Out {
     pub(super) first_bit: Time,
 }
 
-/// Collects what leaves, since it was last cleared.
+/// Events since the last `clear`.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     pub(super) out: Vec<Out>,
     /// Port, queue and time of departures from queues.
     pub(super) dequeued: Vec<(u16, u8, Time)>,
-    /// Ends inside, by reason.
+    /// Dropped and consumed packets, by reason.
     pub(super) lost: BTreeMap<Reason, u64>,
     /// Tag of the packet that was lost last.
     pub(super) last_lost: Option<u64>,
     /// MAC control frames by port.
     pub(super) control: Vec<(u16, Vec<u8>)>,
-    /// PFC frames that nobody has heard yet: port, last bit, times.
+    /// PFC frames that have not yet been passed to senders: port, last bit, times.
     pub(super) fresh: Vec<(u16, Time, PfcTimes)>,
-    /// Packets that left queues, by dev_port; never cleared.
+    /// Packets that left queues, by dev_port; not reset by `clear`.
     pub(super) departures: BTreeMap<u16, u64>,
-    /// The last data frame of each port, as it left.
+    /// Last data frame sent on each port.
     pub(super) last_data: BTreeMap<u16, Vec<u8>>,
 }
 
 impl Seen {
-    /// Starts counting anew.
+    /// Restarts the counts.
     pub(super) fn clear(&mut self) {
         self.out.clear();
         self.dequeued.clear();

@@ -1,6 +1,6 @@
-//! Scenarios that come with the product, and the profiles that they need beside the shipped ones. Each is a file.
+//! Scenario files that are part of the product, and the profiles that they need in addition to the shipped ones.
 
-/// Name and text of each file of scenarios.
+/// Name and text of each scenario file.
 pub const FILES: [(&str, &str); 11] = [
     ("buffer/thresholds.toml", include_str!("../buffer/thresholds.toml")),
     ("buffer/golden.toml", include_str!("../buffer/golden.toml")),
@@ -15,10 +15,10 @@ pub const FILES: [(&str, &str); 11] = [
     ("buffer/lessons.toml", include_str!("../buffer/lessons.toml")),
 ];
 
-/// Profiles beside those that come with the chips.
+/// Profiles in addition to those of the chips.
 const PROFILES: [(&str, &str); 1] = [("a", include_str!("../profiles/a.toml"))];
 
-/// The text of a profile by name: one of scenarios, or one that comes with the chips.
+/// Returns the text of a profile: one of the scenarios' or one of the chips'.
 #[must_use]
 pub fn profile(name: &str) -> Option<&'static str> {
     let own = PROFILES.iter().find(|(n, _)| *n == name).map(|(_, text)| *text);

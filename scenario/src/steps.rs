@@ -1,4 +1,4 @@
-//! What steps do to a device.
+//! Runs the steps of a scenario on a device.
 
 use super::bench::{Active, Bench};
 use super::expr::Expr;
@@ -18,12 +18,12 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use toml::Spanned;
 
-/// Bytes of a frame that names no size.
+/// Frame length by default.
 const SIZE: i128 = 64;
 /// Burst of a shaped port.
 const BURST: Bytes = Bytes(2048);
 
-/// A case under way.
+/// The run of a case.
 pub(super) struct Run<'a> {
     pub(super) file: &'a ScenarioFile,
     pub(super) bench: Bench,
@@ -34,7 +34,7 @@ pub(super) struct Run<'a> {
 }
 
 fn narrow<T: TryFrom<i128>>(n: i128, what: &str) -> Result<T, String> {
-    T::try_from(n).map_err(|_| format!("{n} is no {what}"))
+    T::try_from(n).map_err(|_| format!("{n} is not a valid {what}"))
 }
 
 impl Run<'_> {
@@ -74,7 +74,7 @@ impl Run<'_> {
         Ok(list)
     }
 
-    /// Does steps in order; the error names its line.
+    /// Runs steps in order; an error names the step's line.
     pub(super) fn steps(&mut self, steps: &[Spanned<Step>]) -> Result<(), String> {
         for step in steps {
             let line = self.file.line(step);
@@ -164,7 +164,9 @@ impl Run<'_> {
                 }
                 Ok(())
             }
-            Step::Notify(_) | Step::Marked(_) => Err("this step is for a host: `host = { .. }`".to_owned()),
+            Step::Notify(_) | Step::Marked(_) => {
+                Err("this step needs a host; add `host = { .. }` to the scenario".to_owned())
+            }
         }
     }
 
@@ -219,9 +221,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// A train's frame and the priority that pauses it.
+    /// Returns a train's frame, and the priority that pauses it.
     fn frame_of(&mut self, train: &Train) -> Result<(Vec<u8>, u8), String> {
-        // MAC control frames are never paused: no sender is asked to obey for one.
+        // MAC control frames are never paused, so the priority does not matter.
         if let Some(pfc) = &train.pfc {
             return Ok((frames::pfc(&pfc.priorities, pfc.quanta)?, 0));
         }
@@ -243,7 +245,9 @@ impl Run<'_> {
             (Some(pcp), None) => (Mark::Pcp(pcp), pcp),
             (None, None) => (Mark::Ip { dscp, ecn: train.ecn }, class),
             (None, Some(inner)) => (Mark::Tunnel { outer: dscp, inner }, class),
-            (Some(_), Some(_)) => return Err("a frame has either `pcp` or `inner_dscp`".to_owned()),
+            (Some(_), Some(_)) => {
+                return Err("found `pcp` and `inner_dscp`; write only one of them".to_owned());
+            }
         };
         let size = self.size(train.size.as_ref())?;
         let target = self.bench.target(&to)?;
@@ -253,7 +257,7 @@ impl Run<'_> {
     fn size(&self, size: Option<&Expr>) -> Result<usize, String> {
         let size = size.map_or(Ok(SIZE), |size| self.value(size))?;
         let valid = usize::try_from(size).ok().filter(|size| (60..=65_000).contains(size));
-        valid.ok_or_else(|| format!("size {size}; a frame has 60 to 65000 bytes without FCS"))
+        valid.ok_or_else(|| format!("size is {size}; expected 60 to 65000 bytes without FCS"))
     }
 
     fn flood(&mut self, flood: &Flood) -> Result<(), String> {

@@ -1,20 +1,20 @@
-//! Cases by value: every combination of a sweep's keys.
+//! Cases of a sweep: every combination of its keys' values.
 
 use super::expr::Expr;
 use super::file::{Axis, Case, Scenario, Setting};
 use toml::Value;
 
-/// The cases of a scenario: those that it names, or every combination of its sweep, or one without a name.
+/// Returns the cases of a scenario: the named ones, every combination of its sweep, or a single case without a name.
 ///
 /// # Errors
-/// A value that its key cannot take.
+/// If a key cannot take a value, or the scenario has both `case` and `sweep`.
 pub(super) fn cases(scenario: &Scenario) -> Result<Vec<Case>, String> {
     if scenario.sweep.is_empty() {
         let named = scenario.case.clone();
         return Ok(if named.is_empty() { vec![Case::default()] } else { named });
     }
     if !scenario.case.is_empty() {
-        return Err("`sweep` and `case`; expected one of them".to_owned());
+        return Err("found `sweep` and `case`; write only one of them".to_owned());
     }
     let mut cases = vec![Case::default()];
     for axis in &scenario.sweep {

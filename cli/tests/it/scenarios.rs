@@ -134,10 +134,10 @@ fn what_fails_says_what_differs() {
         file(dir.path(), "steps = [{ send = { from = 9, to = 1 } }, { expect = { what = \"total\" } }]\n");
     let found = sluice(&["run", &path]);
     let printed = String::from_utf8(found.stdout).unwrap();
-    assert!(printed.contains("line 6: port 9; ports are 0 to 3"), "{printed}");
+    assert!(printed.contains("line 6: there is no port 9; ports are 0 to 3"), "{printed}");
     let path = file(dir.path(), "steps = [{ expect = { what = \"pg.shard(0)\", is = 0 } }]\n");
     let printed = String::from_utf8(sluice(&["run", &path]).stdout).unwrap();
-    assert!(printed.contains("nothing is called `pg.shard`; did you mean `pg.shared`?"), "{printed}");
+    assert!(printed.contains("unknown name `pg.shard`; did you mean `pg.shared`?"), "{printed}");
 }
 
 #[test]

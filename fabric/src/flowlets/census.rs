@@ -1,12 +1,12 @@
-//! Flowlets of a capture as a function of the timeout.
+//! Statistics of a capture's flowlets, for each of several timeouts.
 
 use super::FlowKey;
 use std::collections::BTreeMap;
 
-/// Counts flowlets for many timeouts in one reading.
+/// Counts flowlets for several timeouts in one pass over the capture.
 #[derive(Clone, Debug)]
 pub struct Census {
-    /// In ps, as given.
+    /// Timeouts in ps, in the order given.
     timeouts: Vec<u64>,
     flows: BTreeMap<FlowKey, Flow>,
     closed: Vec<Closed>,
@@ -17,7 +17,7 @@ pub struct Census {
     last: u64,
 }
 
-/// A flow and its open flowlet for each timeout.
+/// A flow and its open flowlet for each timeout. `last` is the time of the flow's last packet, ps.
 #[derive(Clone, Debug)]
 struct Flow {
     last: u64,
@@ -31,7 +31,7 @@ struct Open {
     bytes: u64,
 }
 
-/// Flowlets of one timeout that are over: how many had so many packets or bytes.
+/// Ended flowlets of one timeout: number of flowlets by packets and by bytes, and the sum of their durations, ps.
 #[derive(Clone, Debug, Default)]
 struct Closed {
     packets: BTreeMap<u64, u64>,
@@ -42,53 +42,53 @@ struct Closed {
 /// Mean and order statistics of whole numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// Sum over count; 0 of nothing.
+    /// Mean; 0 if there are no values.
     pub mean: f64,
-    /// The smallest value that at least half of all do not exceed.
+    /// The smallest value that at least half of all values do not exceed.
     pub median: u64,
-    /// The same of 99 in 100.
+    /// The smallest value that at least 99 % of all values do not exceed.
     pub p99: u64,
     /// Largest value.
     pub max: u64,
 }
 
-/// Flowlets at one timeout.
+/// Statistics of the flowlets for one timeout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// Gap beyond which a flowlet ends, ps.
+    /// Flowlet timeout, ps: a longer gap ends the flowlet.
     pub timeout_ps: u64,
-    /// Flowlets of all flows.
+    /// Number of flowlets of all flows.
     pub flowlets: u64,
-    /// Packets of a flowlet.
+    /// Packets per flowlet.
     pub packets: Spread,
-    /// Bytes of a flowlet, without FCS.
+    /// Bytes per flowlet, without FCS.
     pub bytes: Spread,
     /// Mean time from a flowlet's first packet to its last one, ps.
     pub duration_ps: f64,
-    /// Mean number of flowlets under way at any time, the timeout behind their last packet counted: entries that a
-    /// flowlet table holds alive.
+    /// Mean number of active flowlets at any time; a flowlet is active until the timeout after its last packet. This is
+    /// the mean number of live entries of a flowlet table.
     pub alive: f64,
 }
 
-/// What a capture's flowlets are.
+/// Flowlet statistics of a capture.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Flows.
+    /// Number of flows.
     pub flows: u64,
-    /// Frames that belong to one.
+    /// Frames that belong to a flow.
     pub frames: u64,
-    /// Their bytes, without FCS.
+    /// Bytes of these frames, without FCS.
     pub bytes: u64,
     /// Frames without IPv4 or IPv6.
     pub skipped: u64,
-    /// From the first frame of a flow to the last one, ps.
+    /// Time from the first frame of any flow to the last one, ps.
     pub span_ps: u64,
     /// One row per timeout.
     pub rows: Vec<Row>,
 }
 
 impl Census {
-    /// A census for these timeouts, in ps. A gap of exactly the timeout ends no flowlet.
+    /// Creates a census for these timeouts, in ps. A gap of exactly the timeout does not end a flowlet.
     #[must_use]
     pub fn new(timeouts: &[u64]) -> Census {
         Census {
@@ -103,12 +103,12 @@ impl Census {
         }
     }
 
-    /// A frame without flow.
+    /// Counts a frame that belongs to no flow.
     pub fn skip(&mut self) {
         self.skipped += 1;
     }
 
-    /// A frame of a flow at this time (ps since any origin, not before the flow's last one) with so many bytes.
+    /// Adds a frame of `bytes` bytes at time `ps`: ps since any origin, not before the flow's previous frame.
     pub fn add(&mut self, key: FlowKey, ps: u64, bytes: u32) {
         self.frames += 1;
         self.bytes += u64::from(bytes);
@@ -129,7 +129,7 @@ impl Census {
         flow.last = flow.last.max(ps);
     }
 
-    /// Ends all flowlets.
+    /// Ends all open flowlets and returns the statistics.
     #[must_use]
     pub fn finish(mut self) -> Report {
         for flow in self.flows.values() {
@@ -174,7 +174,7 @@ impl Closed {
 }
 
 impl Spread {
-    /// Of values with how often they occur.
+    /// Computes the statistics of values, given the number of times that each occurs.
     #[must_use]
     pub fn of(values: &BTreeMap<u64, u64>) -> Spread {
         let count: u64 = values.values().sum();
@@ -228,7 +228,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every packet is in one flowlet, and longer timeouts never make more flowlets.
+        /// Every packet is in exactly one flowlet, and longer timeouts never give more flowlets.
         #[test]
         fn packets_are_kept_and_flowlets_fall(steps in prop::collection::vec((0..4u8, 0..500u64, 60..1500u32), 1..200)) {
             let timeouts = [0, 10, 100, 200, 1_000];

@@ -1,9 +1,9 @@
-//! Flows on paths of different rate, which a program such as `letflow` moves at the heads of their flowlets.
+//! Flows on paths of different rates, moved between paths at flowlet boundaries by a program such as `letflow`.
 //!
-//! The hosts are the paper's model, not TCP (model: flowlets §3.2): the flows on a path share its rate equally at once,
-//! and a flow's packets are a Poisson process. Each path is a Poisson clock of its rate, each tick of which is a packet
-//! of a flow drawn among those on it; the packet goes through the placed program, which says where the flow is from
-//! then on.
+//! The hosts follow the paper's model, not TCP (model: flowlets §3.2): the flows on a path share its rate equally and
+//! at once, and a flow's packets form a Poisson process. Each path is a Poisson clock at its rate. Each tick sends a
+//! packet of a random flow on this path through the placed program, and the program's choice of an uplink is the flow's
+//! next path.
 
 use super::placed::Placed;
 use super::through::{Candidate, TrialError};
@@ -19,44 +19,44 @@ use sluice_pcaps::generate::{Draw, EXPONENTIAL_BITS};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
 use sluice_switch::SwitchConfig;
 
-/// First uplink of a leaf's default entries.
+/// First uplink port of a leaf's default entries.
 const FIRST_UPLINK: u16 = 8;
 
-/// Flows and paths.
+/// Setup of the model: flows and paths.
 #[derive(Clone, Debug)]
 pub struct Paths {
-    /// Rate of each path, 2 to 8.
+    /// Rate of each path, above 0; 2 to 8 paths.
     pub rates: Vec<BitRate>,
-    /// Chance of each path at a flowlet's head, as weights.
+    /// Weight of each path in the program's random choice at the start of a flowlet, above 0.
     pub coin: Vec<u32>,
-    /// Flows.
+    /// Number of flows, 1 to 10,000.
     pub flows: u32,
-    /// Bytes of a packet, as the rates count them.
+    /// Packet size that the rates refer to, above 0.
     pub packet: Bytes,
 }
 
-/// Where flows and traffic were, after the first quarter of the packets.
+/// Distribution of flows and traffic over the paths, without the first quarter of the packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settled {
     /// Mean number of flows on each path.
     pub flows: Vec<f64>,
-    /// Its standard deviation over time.
+    /// Standard deviation of the number of flows on each path, over time.
     pub deviation: Vec<f64>,
-    /// Share of packets sent over each path.
+    /// Share of packets sent on each path.
     pub traffic: Vec<f64>,
-    /// Share of flowlets.
+    /// Share of flowlets that start on each path.
     pub flowlets: Vec<f64>,
-    /// Packets of a flowlet.
+    /// Mean packets per flowlet on each path.
     pub sizes: Vec<f64>,
-    /// Flows by the fixed point, if there is one.
+    /// Flows on each path at the fixed point; `None` if there is no fixed point with flows on every path.
     pub expected: Option<Vec<f64>>,
 }
 
-/// Runs this number of packets through a program that moves flowlets: one with the parameters `timeout`, `tick` and `weights`,
-/// as `letflow` has them, whose default uplinks begin at port 8.
+/// Sends `packets` packets through a program that moves flowlets. The program has the parameters `timeout`, `tick` and
+/// `weights` of `letflow`, and its default uplinks start at port 8.
 ///
 /// # Errors
-/// When paths and coin do not go together, or the program does not run with these parameters.
+/// If `paths` has a value out of range, or the program does not run with these parameters.
 pub fn settle(
     paths: &Paths,
     candidate: &Candidate<'_>,
@@ -97,16 +97,16 @@ impl Paths {
         let refuse = |text: String| Err(TrialError::Question(text));
         if !(2..=8).contains(&self.rates.len()) || self.rates.len() != self.coin.len() {
             return refuse(format!(
-                "{} rates and {} weights: 2 to 8, as many of both",
+                "{} rates and {} weights; expected 2 to 8 rates and one weight for each",
                 self.rates.len(),
                 self.coin.len()
             ));
         }
         if self.coin.contains(&0) || self.rates.iter().any(|r| r.as_bps() == 0) {
-            return refuse("a path that is never taken, or has no rate, is none: leave it out".to_owned());
+            return refuse("a path has weight 0 or rate 0; leave the path out".to_owned());
         }
         if !(1..=10_000).contains(&self.flows) || self.packet.0 == 0 {
-            return refuse("there are 1 to 10000 flows, and packets have bytes".to_owned());
+            return refuse("expected 1 to 10000 flows, and packets of at least 1 byte".to_owned());
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ struct Leaf<'a> {
     store: PacketStore,
     frames: Vec<Vec<u8>>,
     from: u16,
-    /// The clock's value at the start, ns.
+    /// Value of the device's clock at the start, ns.
     origin: u64,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Leaf<'a> {
         Ok(Leaf { placed, engine, store: PacketStore::new(HeadLayout::default()), frames, from, origin })
     }
 
-    /// The path that a packet of a flow takes.
+    /// Sends a packet of a flow through the program and returns the path that the program chose.
     fn send(&mut self, flow: u32, ps: u64) -> Result<usize, TrialError> {
         let now = self.origin + ps / 1_000;
         let input = PassIn { port: self.from, mac_tstamp: now, global_tstamp: now, ..PassIn::default() };
@@ -149,11 +149,11 @@ impl<'a> Leaf<'a> {
         self.store.remove(pass.packet);
         let front = self.placed.front(pass.output.port).filter(|_| pass.output.verdict == Verdict::Forward);
         let path = front.and_then(|f| f.0.checked_sub(FIRST_UPLINK)).map(usize::from);
-        path.ok_or_else(|| self.placed.device("a packet took no uplink"))
+        path.ok_or_else(|| self.placed.device("a packet was not sent on an uplink; uplinks start at port 8"))
     }
 }
 
-/// A frame of the flow of this number.
+/// Builds a frame of flow number `flow`.
 fn frame(flow: u32) -> Result<Vec<u8>, sluice_pcaps::wire::WireError> {
     let [_, _, a, b] = flow.to_be_bytes();
     let ip = ipv4::Header::new([172, 16, a, b].into(), [10, 7, 0, 1].into());
@@ -163,10 +163,10 @@ fn frame(flow: u32) -> Result<Vec<u8>, sluice_pcaps::wire::WireError> {
     Ok(out)
 }
 
-/// Which flows are on which path, and when the paths send.
+/// Flows on each path, and the clocks of the paths.
 struct Network {
     on: Vec<Vec<u32>>,
-    /// Next tick of each path and its mean gap, ps.
+    /// For each path, the time of its next tick and the mean gap, ps.
     clocks: Vec<(u64, u64)>,
     draw: Draw,
 }
@@ -188,7 +188,7 @@ impl Network {
         *next = next.saturating_add(gap as u64);
     }
 
-    /// The next tick: when, which path, and a flow of it if it has any.
+    /// Takes the next tick: its time in ps, its path, and a random flow on the path, if there is one.
     fn next(&mut self) -> (u64, usize, Option<u32>) {
         let first = self.clocks.iter().enumerate().min_by_key(|(_, (next, _))| *next);
         let (path, now) = first.map_or((0, 0), |(path, (next, _))| (path, *next));
@@ -214,11 +214,11 @@ impl Network {
 /// Sums over time and packets.
 struct Tally {
     timeout_ns: u64,
-    /// When each flow sent last, ns.
+    /// Time of each flow's last packet, ns.
     last: Vec<u64>,
     since: Option<u64>,
     begun: u64,
-    /// Flows times ps, and flows squared times ps.
+    /// Integrals over time of the number of flows, and of its square, for each path; flows * ps.
     flows: Vec<u128>,
     squares: Vec<u128>,
     packets: Vec<u64>,
@@ -292,8 +292,8 @@ impl Tally {
     }
 }
 
-/// Flows on each path where arrivals and departures balance: rates of flows are r_j = r_0 + ln(C_j/p_j)/D with
-/// the sum of C_j/r_j the number of flows (model: flowlets §3.2, derived). `None` where a path would be empty.
+/// Returns the number of flows on each path at equilibrium. Rates of flows are r_j = r_0 + ln(C_j/p_j)/D, where the sum
+/// of C_j/r_j is the number of flows (model: flowlets §3.2, derived). `None` if a path would have no flows.
 #[must_use]
 pub fn fixed_point(paths: &Paths, timeout: Duration) -> Option<Vec<f64>> {
     let micros = timeout.as_ps() as f64 / 1e6;
@@ -304,7 +304,8 @@ pub fn fixed_point(paths: &Paths, timeout: Duration) -> Option<Vec<f64>> {
         rates.iter().zip(&paths.coin).map(|(c, w)| (c * coins / f64::from(*w)).ln() / micros).collect();
     let lowest = logs.iter().copied().fold(f64::INFINITY, f64::min);
     let flows = |base: f64| -> f64 { rates.iter().zip(&logs).map(|(c, log)| c / (base + log)).sum() };
-    // The number of flows falls from infinity to 0 as the base rises from where the slowest flow stands still.
+    // Bisection: the number of flows falls from infinity to 0 as the base rises from the point where the slowest flow's
+    // rate is 0.
     let (mut low, mut high) = (-lowest, -lowest + rates.iter().sum::<f64>());
     for _ in 0..200 {
         let middle = (low + high) / 2.0;

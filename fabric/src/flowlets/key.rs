@@ -1,16 +1,17 @@
-//! Which flow a frame belongs to.
+//! The key of a frame's flow.
 
-/// Family, protocol, ports, source and destination address.
+/// Address family, protocol, ports, source and destination address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey([u8; 38]);
 
 const IPV4: [u8; 2] = [0x08, 0x00];
 const IPV6: [u8; 2] = [0x86, 0xdd];
-/// 802.1Q and 802.1ad.
+/// EtherTypes of VLAN tags: 802.1Q and 802.1ad.
 const TAGS: [[u8; 2]; 2] = [[0x81, 0x00], [0x88, 0xa8]];
 
-/// The flow of a frame: five-tuple of IPv4 or IPv6, behind up to two VLAN tags. Fragments, packets with options and
-/// other protocols have no ports, as in the programs of a leaf. Captures may be cut behind the ports.
+/// Returns the five-tuple of an IPv4 or IPv6 frame, after up to two VLAN tags; `None` for other frames. The ports are 0
+/// in fragments, packets with IPv4 options, and protocols other than TCP and UDP, as in the programs of a leaf. Frames
+/// may be truncated after the ports.
 #[must_use]
 pub fn flow_key(frame: &[u8]) -> Option<FlowKey> {
     let mut at = 12;
@@ -26,7 +27,7 @@ pub fn flow_key(frame: &[u8]) -> Option<FlowKey> {
         key[..2].copy_from_slice(&[4, header[9]]);
         key[6..10].copy_from_slice(&header[12..16]);
         key[22..26].copy_from_slice(&header[16..20]);
-        // No options, no more fragments, the first one.
+        // Ports are read if there are no options, the offset is 0, and no more fragments follow.
         (header[0] == 0x45 && header[6] & 0x3f == 0 && header[7] == 0).then_some(20)
     } else if kind == IPV6 {
         let header = ip.get(..40)?;

@@ -1,9 +1,8 @@
-//! Flowlets of captures, and what load balancers make of them.
+//! Flowlets of captures, and load balancers that move them.
 //!
-//! [`census`] counts the flowlets of a capture for many timeouts at once, [`order`] measures how far out of order the
-//! packets of flows arrive, [`through`] sends a capture through a program for that, and [`elastic`] lets the program
-//! `letflow` settle flows on paths of different rate. Hosts that react do not exist yet; [`elastic::Paths`] is the
-//! place where they will stand in for its rates.
+//! [`census`] counts a capture's flowlets for several timeouts, [`through`] sends a capture through a program,
+//! [`order`] measures the reordering that results, and [`elastic`] runs a program such as `letflow` on a model of flows
+//! on paths of different rates. The model has no hosts that react to loss or marking.
 
 pub mod census;
 pub mod elastic;

@@ -1,13 +1,13 @@
-//! How far out of order packets of flows arrive (RFC 4737).
+//! Reordering metrics (RFC 4737).
 
-/// A packet as it arrived: its flow, its number within the flow, when.
+/// Arrival of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Arrival {
-    /// When it arrived, ps.
+    /// Time of arrival, ps.
     pub ps: u64,
-    /// Its flow, counted from 0.
+    /// Index of the flow, from 0.
     pub flow: u32,
-    /// Its number within the flow as sent, from 0.
+    /// Sequence number within the flow in sending order, from 0.
     pub number: u32,
 }
 
@@ -16,20 +16,21 @@ pub struct Arrival {
 pub struct Reordering {
     /// Packets that arrived.
     pub packets: u64,
-    /// Packets behind a later one of their flow (type-P-reordered).
+    /// Packets that arrived after a later packet of their flow (type-P-reordered).
     pub reordered: u64,
-    /// Packets that came behind at least three later ones: as many duplicate acknowledgements make a sender of TCP
-    /// send again (3-reordered).
+    /// Packets that arrived after at least three later packets in a row: enough duplicate acknowledgements for a TCP
+    /// fast retransmit (3-reordered).
     pub by_three: u64,
-    /// Flows with a reordered packet.
+    /// Flows with at least one reordered packet.
     pub flows: u64,
-    /// Most packets that a packet came too late by (reordering extent).
+    /// Largest reordering extent: number of arrivals from the first later packet of the flow to the reordered packet.
     pub extent: u64,
-    /// Longest time that a packet arrived behind the first later one of its flow, ps: what a buffer must bridge.
+    /// Longest time from the first later packet of the flow to the reordered packet, ps: the time that a reorder buffer
+    /// must bridge.
     pub late_ps: u64,
 }
 
-/// Measures; packets that arrive at one instant count as in order of their numbers.
+/// Measures reordering over all flows. Packets that arrive at the same time count as in order of their numbers.
 #[must_use]
 pub fn measure(mut arrivals: Vec<Arrival>) -> Reordering {
     arrivals.sort_unstable_by_key(|a| (a.flow, a.ps, a.number));
@@ -42,9 +43,9 @@ pub fn measure(mut arrivals: Vec<Arrival>) -> Reordering {
     found
 }
 
-/// One flow in order of arrival.
+/// Measures one flow, in order of arrival.
 fn one_flow(flow: &[Arrival], found: &mut Reordering) {
-    // Packets that are larger than all before them, in order: the only ones that an early arrival can be first of.
+    // Running maxima of the sequence number with their positions. The first later packet is always one of them.
     let mut records: Vec<(u32, usize)> = Vec::new();
     for (at, packet) in flow.iter().enumerate() {
         let first_later = records.partition_point(|(number, _)| *number < packet.number);
@@ -82,7 +83,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against the definition, packet by packet.
+        /// Compares with the definition, packet by packet.
         #[test]
         fn as_defined(numbers in Just((0..40u32).collect::<Vec<_>>()).prop_shuffle()) {
             let found = measure(arrive(&numbers));

@@ -1,4 +1,4 @@
-//! A program on a chip with its default entries.
+//! A program placed on a chip, with its default entries.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
@@ -9,34 +9,34 @@ use sluice_ir::Program;
 use sluice_place::{Placement, place};
 use thiserror::Error;
 
-/// Why a program cannot be tried.
+/// Reason why a program cannot be measured.
 #[derive(Debug, Error)]
 pub enum TrialError {
-    /// Parameters that it refuses.
+    /// The program rejects its parameters.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// It does not fit the chip.
+    /// The program does not fit the chip.
     #[error("`{program}` does not fit {chip}: {reason}")]
     NoFit {
-        /// The program.
+        /// Name of the program.
         program: String,
-        /// The chip.
+        /// Name of the chip.
         chip: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// Its default entries cannot be made.
+    /// The program cannot derive default entries.
     #[error(transparent)]
     Setup(#[from] SetupError),
-    /// The device refuses ports, entries, or a packet.
+    /// The device rejects the ports, the entries, or a packet.
     #[error("`{program}` cannot run: {why}")]
     Device {
-        /// The program.
+        /// Name of the program.
         program: String,
-        /// What the device says.
+        /// The device's error.
         why: String,
     },
-    /// The question itself makes no sense.
+    /// The setup of the measurement is out of range.
     #[error("{0}")]
     Question(String),
 }
@@ -44,17 +44,17 @@ pub enum TrialError {
 /// A program to measure, and the chip that it is placed on.
 #[derive(Clone, Copy)]
 pub struct Candidate<'a> {
-    /// Makes the executor.
+    /// Creates the executor.
     pub catalogue: &'a Catalogue,
     /// The program.
     pub stage: &'a dyn StageProgram,
     /// The chip.
     pub chip: &'a ChipSpec,
-    /// Seed of the device's draws, and of the draws of the traffic.
+    /// Seed of the device's and the traffic's random numbers.
     pub seed: u64,
 }
 
-/// A program that is ready to run.
+/// A program that is placed and has its default entries.
 pub(super) struct Placed<'a> {
     catalogue: &'a Catalogue,
     pub(super) program: Program,
@@ -89,7 +89,7 @@ impl<'a> Placed<'a> {
         self.catalogue.engine(&self.program, &self.placement, &self.control).map_err(|e| self.device(e))
     }
 
-    /// The front-panel port of a dev_port.
+    /// Returns the front-panel port of a dev_port.
     pub(super) fn front(&self, dev_port: u16) -> Option<FrontPort> {
         let at = self.ports.front_ports().iter().position(|p| p.dev_port.number() == dev_port)?;
         Some(FrontPort(at as u16))

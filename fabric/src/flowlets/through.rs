@@ -1,4 +1,4 @@
-//! A capture through a program and over its uplinks: in what order do the packets of flows arrive?
+//! Sends a capture through a program and its uplinks, and measures the reordering of its flows.
 
 use super::order::{Arrival, Reordering, measure};
 use super::placed::Placed;
@@ -9,12 +9,12 @@ use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 
-/// First uplink of a leaf's default entries; programs with a parameter `uplinks` say where theirs begin.
+/// First uplink port, for programs without a parameter `uplinks`.
 const FIRST_UPLINK: u16 = 8;
-/// Simulated time that the switch gets to empty itself.
+/// Simulated time after the last frame in which the switch must become empty.
 const DRAIN: Duration = Duration::from_nanos(100_000_000);
 
-/// Frames with the flows that they belong to, in order of time.
+/// Frames with their flows, in order of time.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     frames: Vec<Sent>,
@@ -24,14 +24,14 @@ pub struct Trace {
 #[derive(Clone, Debug)]
 struct Sent {
     ps: u64,
-    /// Flow and number within it; none without IP.
+    /// Flow and sequence number; none for frames without IP.
     of: Option<(u32, u32)>,
     bytes: Vec<u8>,
     orig_len: u32,
 }
 
 impl Trace {
-    /// A frame at this time, ps since the first one.
+    /// Adds a frame at time `ps`, ps since the first frame.
     pub fn push(&mut self, ps: u64, bytes: &[u8], orig_len: u32) {
         let next = self.flows.len() as u32;
         let of = flow_key(bytes).map(|key| {
@@ -42,43 +42,43 @@ impl Trace {
         self.frames.push(Sent { ps, of, bytes: bytes.to_vec(), orig_len });
     }
 
-    /// Frames.
+    /// Returns the number of frames.
     #[must_use]
     pub fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no frames.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 }
 
-/// What stands between the trace and its receivers.
+/// Properties of the uplinks.
 #[derive(Clone, Copy, Debug)]
 pub struct Uplinks {
-    /// What each uplink delays more than the one before it.
+    /// Delay of each uplink in addition to the delay of the one before it; the first uplink has delay 0.
     pub step: Duration,
-    /// Rate of the uplinks, if it is not that of the ports.
+    /// Rate of the uplinks; `None`: the default speed of the ports.
     pub rate: Option<BitRate>,
 }
 
-/// What arrived.
+/// Result of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Order of the packets of flows.
+    /// Reordering of the flows.
     pub reordering: Reordering,
-    /// Packets lost in the switch.
+    /// Packets dropped in the switch.
     pub lost: u64,
-    /// Packets by uplink, from the first on.
+    /// Packets sent on each uplink.
     pub uplinks: Vec<u64>,
 }
 
-/// Sends a trace into port 0.
+/// Sends a trace into front-panel port 0 and measures the packets that the switch sends.
 ///
 /// # Errors
-/// When the program does not run with these parameters on this chip.
+/// If the program does not run with these parameters on this chip.
 pub fn through(
     trace: &Trace,
     candidate: &Candidate<'_>,
@@ -110,14 +110,14 @@ pub fn through(
         last = Time::from_ps(frame.ps);
         let rx = RxFrame { bytes: &frame.bytes, orig_len: frame.orig_len, tag };
         switch.rx(from, last, rx).map_err(|e| placed.device(e))?;
-        // Nothing comes before the next frame, so the switch may run up to just before this one.
+        // No frame arrives before this one, so the switch may run up to just before it.
         switch.advance(Time::from_ps(frame.ps.saturating_sub(1)), &mut sink).map_err(|e| placed.device(e))?;
     }
     switch.advance(last + DRAIN, &mut sink).map_err(|e| placed.device(e))?;
     Ok(Outcome { reordering: measure(sink.arrivals), lost: sink.lost, uplinks: sink.uplinks })
 }
 
-/// The first port of the program's parameter `uplinks`, a range such as 4-7.
+/// Returns the first port of the program's parameter `uplinks`, a range such as 4-7.
 fn first_uplink(placed: &Placed<'_>) -> u16 {
     let range = placed.program.params.iter().find(|p| p.key == "uplinks");
     range.and_then(|p| p.value.split('-').next()?.trim().parse().ok()).unwrap_or(FIRST_UPLINK)
@@ -134,7 +134,7 @@ struct Arrivals<'a> {
 }
 
 impl Arrivals<'_> {
-    /// The frame that a tag names; packets that the switch made are of no flow.
+    /// Returns the frame of a tag; packets that the switch generated have none.
     fn frame(&self, tag: u64) -> Option<&Sent> {
         self.trace.frames.get(usize::try_from(tag).ok()?)
     }

@@ -1,4 +1,4 @@
-//! Flows out of a capture.
+//! Extracts flows from a capture.
 
 use super::{Flow, KEY_BYTES};
 use crate::topology::Network;
@@ -7,22 +7,23 @@ use sluice_pcaps::wire::{ethernet, ipv4, ipv6, vlan};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 
-/// Flows of a capture, and what was left out.
+/// Flows of a capture, and counts of its frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extracted {
-    /// Flows in order of their keys, with the bytes of all their frames.
+    /// Flows in order of their keys; each has the bytes of all its frames.
     pub flows: Vec<Flow>,
     /// Frames read.
     pub frames: u64,
-    /// Frames that are no IP: they have no key here.
+    /// Frames that are not IP, and so belong to no flow.
     pub skipped: u64,
 }
 
-/// Reads a capture's flows. A host stands behind the edge that its rank among all addresses says, so that
-/// neighbours share an edge; a flow whose two hosts share a block goes to the next edge of another.
+/// Reads a capture's flows. Hosts are assigned to edges by the rank of their addresses, so that hosts with adjacent
+/// addresses share an edge. If both hosts of a flow are in one block and the network connects only different blocks,
+/// the receiver moves to the next edge in another block.
 ///
 /// # Errors
-/// When the capture cannot be read.
+/// If the capture cannot be read.
 pub fn extract(reader: &mut CaptureReader<'_>, network: &Network) -> Result<Extracted, CaptureError> {
     let mut keys: BTreeMap<[u8; KEY_BYTES], u64> = BTreeMap::new();
     let mut found = Extracted::default();
@@ -53,7 +54,8 @@ pub fn extract(reader: &mut CaptureReader<'_>, network: &Network) -> Result<Extr
     Ok(found)
 }
 
-/// The key of a frame: IP, perhaps behind one VLAN tag; ports of unfragmented TCP and UDP.
+/// Returns the key of an IP frame, after at most one VLAN tag; `None` for other frames. Ports are those of unfragmented
+/// TCP and UDP.
 fn key_of(frame: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let link = ethernet::View::new(frame).ok()?;
     let (kind, payload) = match link.ethertype() {
@@ -73,13 +75,13 @@ fn key_of(frame: &[u8]) -> Option<[u8; KEY_BYTES]> {
 fn key_of_ipv4(packet: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let ip = ipv4::View::new(packet).ok()?;
     let header = ip.header();
-    // Flags and offset: more fragments, or not the first one.
+    // A fragment has the flag "more fragments" or an offset above 0.
     let fragment = packet.get(6).zip(packet.get(7)).is_some_and(|(high, low)| high & 0x3f | low != 0);
     let ports = ip.payload().get(..4).filter(|_| !fragment);
     Some(key(header.source.octets(), ip.destination().octets(), ip.protocol(), ports, header.ttl))
 }
 
-/// An IPv6 address counts as its four words XORed, as RTAG7 folds it (model: hashing §1.2).
+/// Folds each IPv6 address to the XOR of its four words, as RTAG7 does (model: hashing §1.2).
 fn key_of_ipv6(packet: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let ip = ipv6::View::new(packet).ok()?;
     let fold = |address: Ipv6Addr| {
@@ -90,7 +92,7 @@ fn key_of_ipv6(packet: &[u8]) -> Option<[u8; KEY_BYTES]> {
     Some(key(fold(ip.source()), fold(ip.destination()), ip.next_header(), ports, ip.hop_limit()))
 }
 
-/// A key; `ports` are the first four bytes behind the network header, which only TCP and UDP fill with ports.
+/// Builds a key. `ports` are the first four bytes after the IP header; they count only for TCP and UDP.
 fn key(from: [u8; 4], to: [u8; 4], protocol: u8, ports: Option<&[u8]>, ttl: u8) -> [u8; KEY_BYTES] {
     let mut key = [0; KEY_BYTES];
     key[..4].copy_from_slice(&from);

@@ -1,25 +1,25 @@
-//! Seeded flows.
+//! Generates random flows from a seed.
 
 use super::{Flow, KEY_BYTES};
 use crate::topology::Network;
 use sluice_asic::hash::splitmix64;
 
-/// Kinds of flows.
+/// Distribution of generated flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// Five-tuples drawn evenly from all there are; every flow carries 1000 bytes.
+    /// Five-tuples drawn uniformly; every flow carries 1000 bytes.
     Uniform,
-    /// Addresses by edge and host, ephemeral source ports, four services, and sizes from 1 kB (half of the flows)
-    /// to 10 MB (one in a hundred).
+    /// Addresses by edge and host, ephemeral source ports, four destination ports, and sizes from 1 kB (50 % of the
+    /// flows) to 10 MB (1 %).
     Datacenter,
-    /// As uniform; the n-th flow carries a gigabyte over n.
+    /// Uniform five-tuples; flow number n, from 1, carries 1 GB / n, at least 64 bytes.
     Zipf,
-    /// Flows of one pair of hosts and one service that differ in the low four bits of the source port only.
+    /// Flows of one pair of hosts and one destination port, which differ only in the low four bits of the source port.
     LowEntropy,
 }
 
 impl Workload {
-    /// All with their names.
+    /// All workloads with their names.
     pub const ALL: [(&'static str, Workload); 4] = [
         ("uniform", Workload::Uniform),
         ("datacenter", Workload::Datacenter),
@@ -28,21 +28,21 @@ impl Workload {
     ];
 }
 
-/// Makes flows; equal seeds make equal flows. Every flow is drawn from a stream of its own, so that the n-th one does
-/// not depend on how many were made before it, or by which thread.
+/// Generates flows; equal seeds give equal flows. Every flow has its own random stream, so that a flow does not depend
+/// on the flows generated before it, nor on threads.
 #[derive(Clone, Debug)]
 pub struct Generator {
     workload: Workload,
     seed: u64,
     count: u64,
-    /// Edges with the blocks that they are in.
+    /// Block of each edge.
     blocks: Vec<u32>,
-    /// Edges that flows come from.
+    /// Edges that flows start at.
     sources: Vec<u32>,
     between_blocks: bool,
 }
 
-/// The draws of one flow: splitmix64 from a state that seed and number fix.
+/// Random numbers of one flow: splitmix64, seeded with the seed and the flow's number.
 struct Draws(u64);
 
 impl Draws {
@@ -55,12 +55,12 @@ impl Draws {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Percent of flows and bytes of each, largest last (an assumption: no mix is published in model: hashing §5).
+/// Percent of flows, and bytes of each (an assumption: model hashing §5 has no published mix).
 const SIZES: [(u64, u64); 5] = [(50, 1_000), (30, 10_000), (15, 100_000), (4, 1_000_000), (1, 10_000_000)];
 const SERVICES: [u16; 4] = [80, 443, 3306, 9092];
 
 impl Generator {
-    /// `count` flows between the edges of a network.
+    /// Creates a generator of `count` flows between the edges of a network.
     #[must_use]
     pub fn new(workload: Workload, network: &Network, count: u64, seed: u64) -> Generator {
         let block = |e: &u32| network.switches.get(*e as usize).map_or(0, |s| s.block);
@@ -69,26 +69,26 @@ impl Generator {
         Generator { workload, seed, count, blocks, sources, between_blocks: network.between_blocks }
     }
 
-    /// All flows come from one block: colours that recombine over sources do not then. Without an edge in that block
-    /// there are no flows.
+    /// Restricts flows to sources in one block. With a single source block, colours do not recombine over sources.
+    /// Without an edge in the block there are no flows.
     #[must_use]
     pub fn from_block(mut self, block: u32) -> Generator {
         self.sources.retain(|edge| self.blocks.get(*edge as usize) == Some(&block));
         self
     }
 
-    /// How many flows there are.
+    /// Returns the number of flows; 0 with fewer than two edges or without sources.
     #[must_use]
     pub fn count(&self) -> u64 {
         if self.blocks.len() < 2 || self.sources.is_empty() { 0 } else { self.count }
     }
 
-    /// All flows in order.
+    /// Returns all flows in order.
     pub fn flows(&self) -> impl Iterator<Item = Flow> + '_ {
         (0..self.count()).map(|n| self.flow(n))
     }
 
-    /// The n-th flow.
+    /// Returns flow `number`, counted from 0.
     #[must_use]
     #[inline]
     pub fn flow(&self, number: u64) -> Flow {
@@ -107,11 +107,11 @@ impl Generator {
         Flow { key, from, to, bytes }
     }
 
-    /// Two edges that flows go between, drawn evenly.
+    /// Draws a pair of edges uniformly among the permitted pairs.
     #[inline]
     fn endpoints(&self, draws: &mut Draws) -> (u32, u32) {
         let below = |bits: u64, limit: usize| (((bits & 0xffff_ffff) * limit as u64) >> 32) as usize;
-        // Where hardly any pair will do, the first and the last edge are taken in the end.
+        // If almost no pair is permitted, the first and the last edge are the fallback.
         for _ in 0..4096 {
             let bits = draws.next();
             let Some(from) = self.sources.get(below(bits, self.sources.len())) else { break };
@@ -127,7 +127,7 @@ impl Generator {
 
 #[inline]
 fn uniform_key(draws: &mut Draws) -> [u8; KEY_BYTES] {
-    // The fields of model: hashing §7.5.
+    // Fields as in model: hashing §7.5.
     let (a, b) = (draws.next(), draws.next());
     let [s0, s1, s2, s3] = (a as u32).to_be_bytes();
     let [d0, d1, d2, d3] = ((a >> 32) as u32).to_be_bytes();

@@ -1,4 +1,4 @@
-//! Flows: a key, where from, where to, how much.
+//! Flows, each with a key, source, destination and size: generated, or from a capture.
 
 mod capture;
 mod generate;
@@ -11,30 +11,30 @@ use sluice_asic::hash::rank::rank;
 /// Bytes of a flow's key: IPv4 source and destination, protocol, source and destination port, TTL.
 pub const KEY_BYTES: usize = 14;
 
-/// One flow.
+/// A flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flow {
-    /// Its key, in network order; the TTL is that at the source.
+    /// Key in network order, as sent by the source.
     pub key: [u8; KEY_BYTES],
-    /// Edge that it starts at, as index.
+    /// Index of the edge where the flow starts.
     pub from: u32,
-    /// Edge that it ends at, as index.
+    /// Index of the edge where the flow ends.
     pub to: u32,
-    /// Bytes that it carries.
+    /// Bytes that the flow carries.
     pub bytes: u64,
 }
 
-/// Where an experiment's flows come from.
+/// Source of an experiment's flows.
 #[derive(Clone, Copy, Debug)]
 pub enum Flows<'a> {
-    /// They are made, each when it is needed.
+    /// A generator, which makes each flow when it is read.
     Made(&'a Generator),
-    /// They are there, such as those of a capture.
+    /// A list of flows, such as those of a capture.
     Given(&'a [Flow]),
 }
 
 impl Flows<'_> {
-    /// How many.
+    /// Returns the number of flows.
     #[must_use]
     pub fn count(&self) -> u64 {
         match self {
@@ -43,7 +43,7 @@ impl Flows<'_> {
         }
     }
 
-    /// Puts flow `first` and up to `most` of those after it into `into`, in place of what is there.
+    /// Replaces the content of `into` by flow `first` and the flows after it, at most `most`.
     pub fn read(&self, first: u64, most: usize, into: &mut Vec<Flow>) {
         into.clear();
         let end = self.count().min(first.saturating_add(most as u64));
@@ -56,8 +56,8 @@ impl Flows<'_> {
     }
 }
 
-/// How much flows differ: the rank of their keys' differences over GF(2), which bounds the hash bits that can be
-/// told apart by any linear function (model: hashing §1.3).
+/// Entropy of flow keys: the rank of their differences over GF(2). The rank bounds the number of hash bits that a
+/// linear function can distinguish (model: hashing §1.3).
 #[derive(Clone, Debug, Default)]
 pub struct Entropy {
     first: Option<u128>,
@@ -65,12 +65,12 @@ pub struct Entropy {
 }
 
 impl Entropy {
-    /// Looks at one more flow.
+    /// Adds a flow.
     pub fn add(&mut self, flow: &Flow) {
         let key = flow.key.iter().fold(0u128, |key, byte| key << 8 | u128::from(*byte));
         let first = *self.first.get_or_insert(key);
         let mut rest = key ^ first;
-        // The basis is kept reduced: each vector's top bit is in no other.
+        // The basis is reduced: the top bit of each vector is in no other vector.
         for vector in &self.basis {
             rest = rest.min(rest ^ vector);
         }
@@ -80,7 +80,7 @@ impl Entropy {
         }
     }
 
-    /// Bits: flows have at most two to the power of this many hashes.
+    /// Returns the rank `r`: a linear hash has at most 2^r values on these flows.
     #[must_use]
     pub fn bits(&self) -> u32 {
         rank(self.basis.iter().copied())

@@ -1,5 +1,4 @@
-//! One flow through one bottleneck that marks: a reaction point, a queue with a step mark, a notification point (model:
-//! buffer §4.1, §4.5).
+//! One DCQCN flow through one bottleneck queue with a marking threshold (model: buffer §4.1, §4.5).
 
 use super::dcqcn::{NotificationPoint, ReactionPoint};
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
@@ -8,21 +7,21 @@ use std::collections::VecDeque;
 /// A flow and its bottleneck.
 #[derive(Clone, Debug)]
 pub struct Bottleneck {
-    /// The sender.
+    /// The sender's reaction point.
     pub sender: ReactionPoint,
-    /// The receiver.
+    /// The receiver's notification point.
     pub receiver: NotificationPoint,
-    /// Rate behind the queue.
+    /// Rate at which the queue drains.
     pub rate: BitRate,
-    /// A packet that finds more than this in the queue is marked.
+    /// Marking threshold: a packet is marked if it finds more bytes in the queue.
     pub mark: Bytes,
-    /// Bytes of a packet.
+    /// Packet size.
     pub size: Bytes,
-    /// From the queue to the receiver and back to the sender.
+    /// Time from the queue to the receiver and back to the sender.
     pub delay: Duration,
 }
 
-/// What became of the flow.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BottleneckReport {
     /// Packets sent.
@@ -31,19 +30,19 @@ pub struct BottleneckReport {
     pub marked: u64,
     /// Notifications that reached the sender.
     pub notified: u64,
-    /// Mean rate at which it sent in the second half of the time, bits a second.
+    /// Mean sending rate in the second half of the run, bit/s.
     pub mean_rate: u64,
-    /// Most bytes in the queue.
+    /// Largest queue depth, bytes.
     pub most_queued: u64,
 }
 
 impl Bottleneck {
-    /// Lets the flow send for a time, packet by packet at the sender's rate.
+    /// Runs the flow for `time`, packet by packet at the sender's rate.
     #[must_use]
     pub fn run(mut self, time: Duration) -> BottleneckReport {
         let (end, half) = (Time::ORIGIN + time, Time::ORIGIN + Duration::from_ps(time.as_ps() / 2));
         let (mut now, mut report, mut late) = (Time::ORIGIN, BottleneckReport::default(), 0);
-        // When the queue will be empty, and notifications on their way back.
+        // The time at which the queue is empty, and arrival times of CNPs that are on their way to the sender.
         let (mut empty, mut back) = (Time::ORIGIN, VecDeque::new());
         while now < end {
             while let Some(at) = back.front().copied().filter(|at| *at <= now) {

@@ -1,8 +1,8 @@
-//! Parts of RDMA hosts, each a state machine that is told what came in and when, and says what goes out.
+//! RDMA hosts and their parts: state machines without I/O.
 //!
-//! [`dcqcn`] is how a sender's rate answers congestion notifications and when a receiver sends them; [`recovery`] how
-//! lost packets are sent again, [`bottleneck`] a flow that is marked and answers, [`receive_cache`] a receiver that
-//! forgets queue pairs; [`rnic`] is a whole host at a port of a network.
+//! [`dcqcn`] is congestion control: the sender's rate and the receiver's CNPs. [`recovery`] is retransmission of lost
+//! packets. [`bottleneck`] is one flow through a marking queue, [`receive_cache`] is a receiver with a limited cache of
+//! queue pair contexts, and [`rnic`] is a complete host at a port of a network.
 
 pub mod bottleneck;
 pub mod dcqcn;

@@ -1,50 +1,50 @@
-//! A receiver whose contexts of queue pairs are cached: packets of many queue pairs in turn miss, and a backlog makes
-//! the host pause its switch (model: buffer §4.5, problem A).
+//! A receiver that caches queue pair contexts. If packets of many queue pairs take turns, the cache misses, packets
+//! queue up, and the host pauses its switch (model: buffer §4.5, problem A).
 
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use std::collections::VecDeque;
 
-/// A receiver and what comes to it at line rate.
+/// A receiver, and the packets that arrive at line rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiveCache {
-    /// Queue pairs that send, in turn.
+    /// Number of queue pairs, which send in turn.
     pub queue_pairs: u32,
-    /// Packets that one sends before the next: 1 for pacing by packet.
+    /// Packets that a queue pair sends in its turn; 1 for packet-by-packet pacing.
     pub burst: u32,
-    /// Packets in all.
+    /// Total number of packets.
     pub packets: u64,
-    /// Bytes of a packet.
+    /// Packet size.
     pub size: Bytes,
-    /// The line.
+    /// Link rate.
     pub rate: BitRate,
-    /// Contexts that the cache holds; the one that was used longest ago goes first.
+    /// Capacity of the cache, contexts; the least recently used one is evicted.
     pub entries: usize,
-    /// Time that a packet takes whose context is there.
+    /// Processing time of a packet whose context is cached.
     pub hit: Duration,
-    /// Time more for one whose context is fetched.
+    /// Additional time to fetch a context.
     pub miss: Duration,
-    /// Packets that wait when the host asks for a pause.
+    /// Number of waiting packets at which the host sends XOFF.
     pub xoff: u64,
 }
 
-/// What became of it.
+/// Result of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveReport {
-    /// Packets whose context was fetched.
+    /// Packets whose context was not cached.
     pub misses: u64,
-    /// Times that the host asked for a pause; it lasts until nothing waits.
+    /// Number of times that the host sent XOFF. Each pause lasts until no packet waits.
     pub pauses: u64,
-    /// Most packets that waited.
+    /// Largest number of waiting packets.
     pub most_waiting: u64,
 }
 
 impl ReceiveCache {
-    /// Receives all packets.
+    /// Runs until all packets have arrived.
     #[must_use]
     pub fn run(&self) -> ReceiveReport {
         let mut report = ReceiveReport::default();
         let mut cache: VecDeque<u32> = VecDeque::new();
-        // Completions of packets that wait or are worked on.
+        // Completion times of packets that wait or are processed.
         let mut waiting: VecDeque<Time> = VecDeque::new();
         let (mut now, mut free) = (Time::ORIGIN, Time::ORIGIN);
         let line = self.rate.time_for(self.size);

@@ -1,4 +1,4 @@
-//! From a setup to a network: ports found, speeds agreed, switches and wires made. What may not live here: running.
+//! Builds a network from its setup: resolves ports, checks and sets speeds, and creates switches and wires.
 
 use super::link::Wire;
 use super::node::Node;
@@ -13,11 +13,11 @@ use sluice_switch::{Mode, Switch};
 use std::collections::BTreeSet;
 
 impl Network {
-    /// Builds a network at time zero without frames. The executors of its switches are engines of this catalogue, which
-    /// need not list the programs that the switches run.
+    /// Builds a network at time zero without frames. The switches run engines of this catalogue, which need not list
+    /// their programs.
     ///
     /// # Errors
-    /// When switches, ports, links or speeds are impossible together.
+    /// If switches, ports, links and speeds do not fit together.
     pub fn new(setup: NetworkSetup, catalogue: &Catalogue) -> Result<Network, NetworkError> {
         Network::with(setup, |switch| {
             catalogue.engine(&switch.placed.program, &switch.placed.placement, &switch.control)
@@ -26,10 +26,10 @@ impl Network {
 }
 
 impl<E: Executor> Network<E> {
-    /// Builds a network as [`Network::new`] does, with the executors that `make` returns.
+    /// Builds a network like [`Network::new`], with the executors that `make` returns.
     ///
     /// # Errors
-    /// As [`Network::new`].
+    /// Those of [`Network::new`].
     pub fn with(
         mut setup: NetworkSetup,
         mut make: impl FnMut(&SwitchSetup) -> Result<E, LowerError>,
@@ -99,7 +99,7 @@ fn build<E: Executor>(setup: &SwitchSetup, executor: E) -> Result<Switch<E>, Net
         .map_err(|source| NetworkError::Switch { name: setup.name.clone(), source })
 }
 
-/// Whether the switches have time: all of them, or none.
+/// Returns true if all switches have time, false if all are in functional mode.
 fn timed(setup: &NetworkSetup) -> Result<bool, NetworkError> {
     let functional = |s: &&SwitchSetup| s.config.mode == Mode::Functional;
     match setup.switches.iter().find(functional) {
@@ -109,7 +109,7 @@ fn timed(setup: &NetworkSetup) -> Result<bool, NetworkError> {
     }
 }
 
-/// The dev_ports of all links' ends; sets the speeds of their ports.
+/// Returns the dev_ports of all links' ends, and sets the speeds of their ports.
 fn resolve(setup: &mut NetworkSetup) -> Result<Vec<[DevPort; 2]>, NetworkError> {
     for (i, switch) in setup.switches.iter().enumerate() {
         if setup.switches[..i].iter().any(|other| other.name == switch.name) {
@@ -148,7 +148,7 @@ fn resolve(setup: &mut NetworkSetup) -> Result<Vec<[DevPort; 2]>, NetworkError> 
     Ok(all)
 }
 
-/// The dev_port of an end, and the speed that its switch gives it.
+/// Returns the dev_port of an end, and the speed that its switch gives the port.
 fn port_of(setup: &NetworkSetup, end: End) -> Result<(DevPort, BitRate), NetworkError> {
     let missing = NetworkError::NoSwitch { found: end.switch, count: setup.switches.len() };
     let switch = setup.switches.get(end.switch.0 as usize).ok_or(missing)?;

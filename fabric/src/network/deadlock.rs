@@ -1,26 +1,26 @@
-//! Switches that wait for each other in a circle: queues, each paused by a switch whose own queues are paused.
+//! PFC deadlocks: cycles of queues, each paused by a switch whose own queues are paused.
 //!
-//! A queue that its peer's PFC frames stop waits for the peer's queues that hold packets from it and are stopped
-//! themselves.
+//! A queue that the peer's PFC frames pause waits for those queues of the peer that hold packets from it and are paused
+//! too.
 
 use super::{Network, SwitchId};
 use sluice_exec::pass::Executor;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A queue of a switch.
+/// A queue of a switch that waits for another queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Waiting {
     /// The switch.
     pub switch: SwitchId,
-    /// dev_port.
+    /// dev_port of the queue.
     pub dev_port: u16,
-    /// Queue.
+    /// Number of the queue at its port.
     pub queue: u8,
 }
 
 impl<E: Executor> Network<E> {
-    /// Circles of queues that wait for each other now, each once, beginning with its least queue. While the network runs a
-    /// circle may still be let go; one that is there when nothing else happens stays.
+    /// Returns the cycles of queues that wait for each other at this time, each once, starting with its least queue.
+    /// While the network runs, a cycle may still dissolve; a cycle that exists when no event is left is permanent.
     #[must_use]
     pub fn deadlocks(&self) -> Vec<Vec<Waiting>> {
         let mut stalled = BTreeMap::new();
@@ -44,7 +44,7 @@ impl<E: Executor> Network<E> {
         circles(&waits)
     }
 
-    /// The other end of the link at a port: switch and dev_port.
+    /// Returns the other end of the link at a port: switch and dev_port.
     fn peer(&self, switch: SwitchId, dev_port: u16) -> Option<(SwitchId, u16)> {
         let dev = |end: &super::End| self.setup(end.switch)?.front(end.port.0).map(|port| port.number());
         self.links().filter_map(|id| self.link(id)).find_map(|link| {
@@ -56,12 +56,12 @@ impl<E: Executor> Network<E> {
     }
 }
 
-/// Circles of a graph: at least one of each set of nodes that lead to each other.
+/// Returns cycles of a graph: at least one of each strongly connected set of nodes.
 fn circles(edges: &BTreeMap<Waiting, Vec<Waiting>>) -> Vec<Vec<Waiting>> {
     let mut found = BTreeSet::new();
     let mut done = BTreeSet::new();
     for start in edges.keys() {
-        // The way from the start, with the next edge to take at each of its nodes.
+        // The path from the start, with the index of the next edge to follow at each node.
         let mut way: Vec<(Waiting, usize)> = vec![(*start, 0)];
         while let Some((node, next)) = way.last_mut() {
             let Some(to) = edges.get(node).and_then(|list| list.get(*next)).copied() else {

@@ -1,7 +1,7 @@
-//! A network without time: a packet goes all its way, over all switches, before the next one comes in.
+//! Functional mode: a packet makes all its hops before the next one enters, and nothing takes time.
 //!
-//! Links take no time; their scripts hold at the time at which a packet came in, extra delay means nothing. All packets
-//! of one time go a hop each, in order of switches, then the next.
+//! Links have no delay. Their outages, loss and corruption are those scheduled for the time at which the packet
+//! entered; extra delay is ignored. All packets of one time make one hop each, in order of switches, then the next hop.
 
 use super::observe::Observer;
 use super::run::Goal;
@@ -9,10 +9,10 @@ use super::{Network, NetworkError, failed};
 use sluice_asic::units::Time;
 use sluice_exec::pass::Executor;
 
-/// Hops that a packet, and what is made of it, may make: as many as its passes in a switch without time.
+/// Most hops of a packet and of its copies: the same number as passes in a switch in functional mode.
 const HOPS: u32 = 64;
 
-/// One observer of all switches, or one for each.
+/// One observer of all switches, or one for each switch.
 pub(super) enum Observers<'a, O> {
     One(&'a mut O),
     Each(&'a mut [O]),
@@ -28,7 +28,7 @@ impl<O> Observers<'_, O> {
 }
 
 impl<E: Executor> Network<E> {
-    /// Runs everything up to and including the goal's time, or until no packet is inside.
+    /// Runs all events up to and including the goal's time, or until no packet is inside.
     pub(super) fn advance_functional(
         &mut self,
         goal: Goal,
@@ -49,7 +49,7 @@ impl<E: Executor> Network<E> {
         Ok(())
     }
 
-    /// Everything that happens at a time.
+    /// Runs all events of one time.
     fn instant(
         &mut self,
         now: Time,

@@ -1,66 +1,65 @@
-//! Hosts at the edge of a network: what stands at the far end of the cable of a port without a link.
+//! Hosts at the edge of a network: each is at the far end of the cable of a port without a link.
 //!
-//! A host belongs to its switch: both are run by one thread, and what one does is known to the other a cable's delay
-//! later. So hosts change nothing about how far switches may run beside each other.
+//! A host and its switch are run by the same thread, and act on each other after the cable's delay. Therefore hosts do
+//! not limit how far switches may run ahead of each other.
 
 use super::lane::Lane;
 use sluice_asic::units::{Duration, Time};
 use std::any::Any;
 
-/// Number of a host in its network, in the order in which hosts were attached.
+/// Index of a host in its network, in the order of [`attach`](super::Network::attach).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostId(pub u32);
 
 /// A frame between a host and its switch.
 #[derive(Clone, Copy, Debug)]
 pub struct HostFrame<'a> {
-    /// Its bytes, without FCS; fewer than `orig_len` where a sender did not care for the rest.
+    /// Bytes without FCS; fewer than `orig_len` if the sender left out the payload.
     pub bytes: &'a [u8],
-    /// Bytes on the wire without FCS, 60 at least.
+    /// Length without FCS, at least 60 bytes.
     pub orig_len: u32,
-    /// The sender's name for it.
+    /// Tag that the sender chose to identify the frame.
     pub tag: u64,
 }
 
-/// Takes the frames that a host sends: when the first bit of each is on the cable, which is never earlier than that of
-/// the frame before.
+/// Receives the frames that a host sends: the time of the first bit on the cable, and the frame. Times never decrease.
 pub type ToSwitch<'a> = dyn FnMut(Time, HostFrame<'_>) + 'a;
 
-/// A host: sans-IO, told what arrives, asked what it does until when.
+/// A host without I/O: it is notified of arrivals, and runs up to a time that the network says.
 ///
-/// What it does may depend on what it was told alone, and on nothing that differs from run to run.
+/// Its behaviour may depend only on its configuration and on these calls, so that runs are reproducible.
 pub trait Host: Any + Send {
-    /// A frame's last bit is here. The host has done everything up to and including `at`.
+    /// Handles a frame whose last bit arrives at `at`. The host has run up to and including `at`.
     fn receive(&mut self, at: Time, frame: HostFrame<'_>);
 
-    /// When it does something next without being told anything.
+    /// Returns the time of the next event without further arrivals, if there is one.
     fn next_time(&self) -> Option<Time>;
 
-    /// Does everything that is due up to and including `until`.
+    /// Runs all events up to and including `until`.
     fn advance(&mut self, until: Time, send: &mut ToSwitch<'_>);
 
-    /// Whether a run must wait for it: something that it has to send is not sent, or not answered.
+    /// Returns true if a run must wait for this host: something is not yet sent, or not yet answered.
     fn is_busy(&self) -> bool;
 }
 
-/// A host at its port.
+/// A host, attached to its port.
 pub(super) struct Attached {
-    /// The inlet of its port.
+    /// Index of the port's inlet in the node.
     pub(super) inlet: usize,
     pub(super) cable: Duration,
-    /// Frames on their way to it, by when their last bit is there.
+    /// Frames on their way to the host, by arrival of their last bit.
     pub(super) coming: Lane,
     pub(super) host: Box<dyn Host>,
 }
 
 impl Attached {
-    /// When something happens here next, as far as is known.
+    /// Returns the time of the next known event: of the host, or the next arrival; `Time::MAX` if there is none.
     pub(super) fn next_time(&self) -> Time {
         let own = self.host.next_time().unwrap_or(Time::MAX);
         own.min(self.coming.next_time().unwrap_or(Time::MAX))
     }
 
-    /// Runs up to and including a time by which everything that arrives is known.
+    /// Runs the host up to and including `until`. All arrivals up to then must be in `coming`.
     pub(super) fn run(&mut self, until: Time, send: &mut ToSwitch<'_>) {
         while let Some(at) = self.coming.next_time().filter(|at| *at <= until) {
             self.host.advance(at, send);

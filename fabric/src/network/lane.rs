@@ -1,33 +1,33 @@
-//! Frames on their way to one port, in order of their first bits, in recycled memory.
+//! FIFO of frames on their way to one port, in order of their first bits, in reused memory.
 
 use sluice_asic::units::Time;
 use std::collections::VecDeque;
 
-/// Bytes used up at the front of a lane before the rest moves there.
+/// Number of free bytes at the front of a lane from which on the rest is moved to the front.
 const SLACK: usize = 1 << 16;
 
-/// A frame on its way.
+/// A frame in a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Waiting {
-    /// When its first bit reaches the port.
+    /// Time at which the first bit reaches the port.
     pub(super) time: Time,
     pub(super) tag: u64,
-    /// Bytes at hand, and those that it has on the wire.
+    /// Bytes stored, and the frame's length on the wire without FCS.
     captured: u32,
     pub(super) orig_len: u32,
 }
 
-/// Frames, oldest first, their bytes one after another.
+/// Frames, oldest first; their bytes are stored one after another.
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     frames: VecDeque<Waiting>,
     bytes: Vec<u8>,
-    /// Where the first frame's bytes begin.
+    /// Offset of the first frame's bytes.
     start: usize,
 }
 
 impl Lane {
-    /// Adds a frame that is not earlier than those here; its bytes are the pieces.
+    /// Adds a frame, not earlier than the last one here; its bytes are the concatenated pieces.
     pub(super) fn push(&mut self, time: Time, tag: u64, orig_len: u32, pieces: [&[u8]; 3]) {
         let before = self.bytes.len();
         for piece in pieces {
@@ -37,7 +37,7 @@ impl Lane {
         self.frames.push_back(Waiting { time, tag, captured, orig_len });
     }
 
-    /// The first frame's time.
+    /// Returns the time of the first frame, if there is one.
     pub(super) fn next_time(&self) -> Option<Time> {
         self.frames.front().map(|frame| frame.time)
     }
@@ -50,7 +50,7 @@ impl Lane {
         self.frames.is_empty()
     }
 
-    /// Takes the first frame and shows it with its bytes.
+    /// Removes the first frame and passes it to `each`.
     pub(super) fn pop<R>(&mut self, each: impl FnOnce(Waiting, &[u8]) -> R) -> Option<R> {
         let frame = self.frames.pop_front()?;
         let end = self.start + frame.captured as usize;
@@ -66,7 +66,7 @@ impl Lane {
         Some(result)
     }
 
-    /// Takes all frames of another lane, none of which is earlier than those here.
+    /// Moves all frames of another lane to the end of this one. None of them may be earlier than the frames here.
     pub(super) fn take(&mut self, other: &mut Lane) {
         if self.is_empty() {
             std::mem::swap(self, other);
@@ -85,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is pushed and taken, frames come out in order with their bytes.
+        /// Frames come out in order with their bytes, for any order of pushes and pops.
         #[test]
         fn frames_keep_their_bytes(steps in prop::collection::vec((0..3u8, 0..9000usize), 1..200)) {
             let (mut lane, mut other) = (Lane::default(), Lane::default());

@@ -1,9 +1,9 @@
-//! What a link does to frames: delay, outages, loss, corruption, all of it scripted.
+//! Effects of a link on frames: delay, outages, loss and corruption, all of them scripted.
 //!
-//! *Rules.* A frame is lost if its link is down at any time from its first bit out to its last bit in. Loss,
-//! corruption and extra delay are those in force at its first bit. Links keep order: where the delay shrinks, a frame
-//! waits for the one before it. A corrupted frame takes its time on the wire and ends at the far MAC, whose check of
-//! the FCS fails; so does a corrupted PFC frame.
+//! *Rules.* A frame is lost if its link is down at any time from its first bit out to its last bit in. Loss, corruption
+//! and extra delay are those in force at its first bit out. Links keep the order of frames: if the delay shrinks, a
+//! frame waits for the frame before it. A corrupted frame takes its time on the wire; the receiving MAC drops it
+//! because the FCS is wrong, also if it is a PFC frame.
 
 use super::{LinkId, Way};
 use sluice_asic::gress::Gress;
@@ -13,39 +13,39 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// How likely something is, in parts per billion.
+/// A probability in parts per billion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probability(u32);
 
-/// Parts of a whole.
+/// Parts per billion of probability 1.
 const WHOLE: u32 = 1_000_000_000;
 
-/// A text that is no probability.
+/// Error: a text is not a probability.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{found}` is no probability; expected 0 to 1 in parts per billion, for example `0.001` or `1e-6`")]
+#[error("`{found}` is not a probability; expected 0 to 1 in steps of 1e-9, for example `0.001` or `1e-6`")]
 pub struct ProbabilityError {
     found: String,
 }
 
 impl Probability {
-    /// Never.
+    /// Probability 0.
     pub const NEVER: Probability = Probability(0);
-    /// Always.
+    /// Probability 1.
     pub const ALWAYS: Probability = Probability(WHOLE);
 
-    /// So many parts per billion; more than a billion is always.
+    /// Returns `ppb` parts per billion, at most probability 1.
     #[must_use]
     pub const fn from_ppb(ppb: u32) -> Probability {
         Probability(if ppb > WHOLE { WHOLE } else { ppb })
     }
 
-    /// Parts per billion.
+    /// Returns the parts per billion.
     #[must_use]
     pub const fn ppb(self) -> u32 {
         self.0
     }
 
-    /// Whether it happens this time. What never happens takes no number from the stream.
+    /// Draws whether the event happens. Probability 0 takes no number from the stream.
     fn happens(self, stream: &mut RandomStream) -> bool {
         let drawn = |s: &mut RandomStream| (u128::from(s.draw(64)) * u128::from(WHOLE)) >> 64;
         self.0 > 0 && drawn(stream) < u128::from(self.0)
@@ -55,7 +55,7 @@ impl Probability {
 impl FromStr for Probability {
     type Err = ProbabilityError;
 
-    /// A decimal number, with or without exponent; what is finer than a billionth is refused.
+    /// Parses a decimal number, with or without exponent. Digits below 1e-9 are rejected.
     fn from_str(text: &str) -> Result<Probability, ProbabilityError> {
         let bad = || ProbabilityError { found: text.to_owned() };
         let (number, exponent) = text.trim().split_once(['e', 'E']).unwrap_or((text.trim(), "0"));
@@ -92,42 +92,42 @@ impl fmt::Display for Probability {
     }
 }
 
-/// What happens to one direction of a link at a time.
+/// A scripted change of one direction of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkChange {
-    /// It fails.
+    /// The link fails.
     Down,
-    /// It works again.
+    /// The link works again.
     Up,
-    /// Frames get lost.
+    /// Sets the probability that a frame is lost.
     Loss(Probability),
-    /// Frames get wrong bits.
+    /// Sets the probability that bits of a frame are changed.
     Corruption(Probability),
-    /// Frames take so much longer than the link's delay.
+    /// Sets the delay in addition to the link's propagation delay.
     ExtraDelay(Duration),
 }
 
-/// How a frame ends on a link.
+/// Reason why a frame is dropped on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LinkDrop {
     /// The link was down.
     Down,
-    /// It was lost at random.
+    /// The frame was lost at random.
     Loss,
-    /// Its bits were changed: the far MAC drops it.
+    /// Bits of the frame were changed: the receiving MAC drops it.
     Corrupted,
-    /// Without time it went from switch to switch without end.
+    /// Functional mode: the frame exceeded the number of hops, probably in a loop.
     TooManyHops,
 }
 
 impl LinkDrop {
-    /// Every reason with its name, what it means and what to try.
+    /// Every reason with its name, its meaning, and a remedy.
     pub const TABLE: [(LinkDrop, &'static str, &'static str, &'static str); 4] = [
         (
             LinkDrop::Down,
             "link_down",
             "the link was down between the frame's first bit out and its last bit in",
-            "restore the link with an event, or send other ways round",
+            "restore the link with an event, or route around it",
         ),
         (LinkDrop::Loss, "link_loss", "the link lost the frame at random", "lower the link's loss"),
         (
@@ -139,30 +139,30 @@ impl LinkDrop {
         (
             LinkDrop::TooManyHops,
             "too_many_hops",
-            "without time: the frame, or what was made of it, was on its 65th link",
+            "functional mode: the frame, or a frame made from it, was on its 65th link",
             "look for a loop in the routes with --trace",
         ),
     ];
 
-    /// Name as counted and printed.
+    /// Returns the name in counters and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         Self::TABLE[self as usize].1
     }
 }
 
-/// What a direction counts.
+/// Counters of one direction of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WayTotals {
-    /// Frames put on it, and their bytes without FCS before padding.
+    /// Frames sent on the link.
     pub frames: u64,
-    /// See `frames`.
+    /// Bytes of `frames`, without FCS, before padding.
     pub bytes: u64,
-    /// Frames that reach the far end, sooner or later.
+    /// Frames that arrive, including those still on their way.
     pub carried: u64,
-    /// Frames that do not, by [`LinkDrop`].
+    /// Frames that do not arrive, by [`LinkDrop`].
     pub dropped: [u64; LinkDrop::TABLE.len()],
-    /// Bytes of line time taken: padding, FCS, preamble and gap included.
+    /// Bytes of line time, including padding, FCS, preamble and gap.
     pub wire_bytes: u64,
 }
 
@@ -171,23 +171,24 @@ pub struct WayTotals {
 pub(super) struct Wire {
     pub(super) link: LinkId,
     pub(super) way: Way,
-    /// The receiving node.
+    /// Index of the receiving node.
     pub(super) to: usize,
     pub(super) delay: Duration,
-    /// How much further the receiver may run than the frames that it knows of.
+    /// The receiver's `reception_lead`: the least time from a frame's first bit at its port to the frame's first
+    /// effect.
     pub(super) lead: Duration,
     script: Vec<(Time, LinkChange)>,
-    /// Changes of the script in force, and what they come to.
+    /// Number of script changes in force, and the values that they set.
     next: usize,
     loss: Probability,
     corruption: Probability,
     extra: Duration,
-    /// When the link is down, from and up to, in order.
+    /// Outages in order, each from its start up to its end; `Time::MAX` if it does not end.
     outages: Vec<(Time, Time)>,
     streams: [RandomStream; 2],
-    /// The far end is busy with the frame before until then.
+    /// Time until which the far end receives the previous frame.
     last: Time,
-    /// Frames go no further: they have had their hops.
+    /// True if frames are dropped because they have made all their hops.
     pub(super) exhausted: bool,
     pub(super) totals: WayTotals,
 }
@@ -220,7 +221,7 @@ impl Wire {
         }
     }
 
-    /// Adds a change; false if frames of that time have been judged already.
+    /// Adds a change. Returns false if frames of that time have already been judged.
     pub(super) fn script(&mut self, time: Time, change: LinkChange) -> bool {
         if time < self.last {
             return false;
@@ -243,8 +244,8 @@ impl Wire {
         true
     }
 
-    /// What becomes of the next frame, on the sender's wire from `first` to `last` bit: when its first bit is at the
-    /// far end, or how it ends.
+    /// Decides the fate of the next frame, whose first and last bit are sent at `first` and `last`: the time of the
+    /// first bit at the far end, or the reason of its drop.
     pub(super) fn judge(&mut self, first: Time, last: Time) -> Result<Time, LinkDrop> {
         while let Some((_, change)) = self.script.get(self.next).filter(|(time, _)| *time <= first) {
             match change {
@@ -301,7 +302,7 @@ mod tests {
     #[test]
     fn a_link_that_is_down_at_any_time_of_the_journey_loses_the_frame() {
         let mut w = wire(&[(1000, LinkChange::Down), (2000, LinkChange::Up)]);
-        // Last bit in at 489 + 510 = 999 and 1000.
+        // The last bit arrives at 489 + 510 = 999 and at 1000.
         assert_eq!(send(&mut w, 489), Ok(989));
         assert_eq!(send(&mut w, 490 + 510), Err(LinkDrop::Down));
         assert_eq!(send(&mut w, 1999), Err(LinkDrop::Down));

@@ -1,9 +1,9 @@
-//! Networks of emulated switches: the real [`Switch`], joined by links.
+//! Networks of emulated switches: each is a [`Switch`], and links connect them.
 //!
-//! A [`Network`] is sans-IO as its switches are: frames are injected at ports without a link, control-plane operations
-//! are scheduled, [`Network::advance`] lets time pass, and whatever happens is shown to an [`Observer`]. Links have a
-//! rate, a delay, and a script of failures, restorations, loss, corruption and extra delay per direction. Frames that
-//! MACs make (PFC) travel on links as any other frame and act at the far MAC.
+//! A [`Network`] is without I/O, like its switches. The caller injects frames at ports without a link, schedules
+//! control-plane operations, and calls [`Network::advance`] to let time pass; an [`Observer`] is notified of every
+//! event. Links have a rate, a delay, and a script of outages, loss, corruption and extra delay for each direction.
+//! Frames that MACs generate (PFC) travel on links like all other frames and take effect at the receiving MAC.
 //!
 //! ```
 //! use sluice_asic::{chip::ChipSpec, units::{Duration, Time}};
@@ -12,7 +12,7 @@
 //! use sluice_switch::{Left, RxFrame};
 //! use sluice_programs::catalogue;
 //!
-//! /// When frames were where.
+//! /// Arrivals at the far ends of links, and frames that left the network.
 //! #[derive(Default)]
 //! struct Seen {
 //!     on_links: Vec<Time>,
@@ -39,7 +39,7 @@
 //!     let ops = stage.default_setup(&placed.program, &switch.ports)?.ops;
 //!     switch.apply(ops)?;
 //! }
-//! // What is bridged leaves by port 31: at `a` that is the link, at `b` the edge.
+//! // Bridged frames are sent on port 31, which has the link at `a`, and no link at `b`.
 //! setup.link(LinkSetup::new(End::new(a, 31), End::new(b, 0), Duration::from_micros(1)));
 //! let mut network = Network::new(setup, &catalogue)?;
 //! let mut seen = Seen::default();
@@ -55,8 +55,8 @@
 //! # }
 //! ```
 //!
-//! Registers, counters and tables of a switch: [`Network::switch`]. On several threads: [`Network::advance_parallel`]
-//! with an observer for each switch; the results are the same.
+//! [`Network::switch`] gives access to a switch's registers, counters and tables. [`Network::advance_parallel`] runs on
+//! several threads, with one observer for each switch; the results are the same.
 
 mod build;
 mod deadlock;
@@ -89,11 +89,11 @@ use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_switch::{RxFrame, Switch, SwitchError, TimelineRow};
 
-/// Number of a switch in its network.
+/// Index of a switch in its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SwitchId(pub u32);
 
-/// Number of a link in its network.
+/// Index of a link in its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkId(pub u32);
 
@@ -107,29 +107,30 @@ pub enum Way {
 }
 
 impl Way {
-    /// Both.
+    /// Both directions.
     pub const ALL: [Way; 2] = [Way::Forth, Way::Back];
 }
 
-/// Switches and links under way.
+/// A running network of switches and links.
 pub struct Network<E = Engine> {
     setup: NetworkSetup,
     nodes: Vec<Node<E>>,
     exchange: Exchange,
-    /// Where each host is: its node, and its number there.
+    /// For each host, the index of its node, and its index there.
     hosts: Vec<(usize, usize)>,
-    /// How far each switch has run, and the end of the last run.
+    /// Time up to which each switch has run; `now` is the end of the last run.
     clocks: Vec<Time>,
     now: Time,
-    /// Whether there is time: a network of functional switches has none.
+    /// False if all switches are in functional mode, so that nothing takes time.
     timed: bool,
 }
 
 impl<E: Executor> Network<E> {
-    /// Has a frame's first bit reach a port without a link at `time`. Frames of one port come in order of time.
+    /// Injects a frame whose first bit reaches a port without a link at `time`. Frames of one port must be injected in
+    /// order of time.
     ///
     /// # Errors
-    /// When there is no such port, it has a link, or the frame is too late.
+    /// If there is no such port, it has a link or a host, or the frame is too late.
     pub fn inject(
         &mut self,
         switch: SwitchId,
@@ -164,11 +165,12 @@ impl<E: Executor> Network<E> {
         Ok(())
     }
 
-    /// Puts a host at the far end of the cable of a port without a link. Frames that leave by the port reach it, and
-    /// count as delivered; frames that it sends come in as those that are injected.
+    /// Attaches a host to a port without a link, by a cable. Frames sent on this port reach the host and count as
+    /// delivered; frames of the host enter the network like injected frames.
     ///
     /// # Errors
-    /// When there is no such port, it has a link or a host already, nothing takes time, or the network has run.
+    /// If there is no such port, it has a link or a host already, the network is in functional mode or has run, or
+    /// there is no delay.
     pub fn attach(&mut self, end: End, cable: Duration, host: Box<dyn Host>) -> Result<HostId, NetworkError> {
         let count = self.nodes.len();
         let index = end.switch.0 as usize;
@@ -195,7 +197,7 @@ impl<E: Executor> Network<E> {
         Ok(id)
     }
 
-    /// A host, if it is of this kind.
+    /// Returns a host if its type is `H`.
     #[must_use]
     pub fn host<H: Host>(&self, id: HostId) -> Option<&H> {
         let (node, number) = self.hosts.get(id.0 as usize)?;
@@ -204,10 +206,10 @@ impl<E: Executor> Network<E> {
         any.downcast_ref()
     }
 
-    /// Has an operation take effect at a switch at `time`.
+    /// Schedules an operation of the control plane at a switch for `time`.
     ///
     /// # Errors
-    /// When there is no such switch, or the time has passed.
+    /// If there is no such switch, or the time has passed.
     pub fn control(&mut self, switch: SwitchId, time: Time, op: ControlOp) -> Result<(), NetworkError> {
         let index = switch.0 as usize;
         let count = self.nodes.len();
@@ -215,10 +217,10 @@ impl<E: Executor> Network<E> {
         node.switch.control(time, op).map_err(|source| failed(&self.setup, index, source))
     }
 
-    /// Has something happen to a link. Changes must be given before frames of that time are on it.
+    /// Schedules a change of a link, before frames of that time are on the link.
     ///
     /// # Errors
-    /// When there is no such link, or the change comes too late.
+    /// If there is no such link, or the change is too late.
     pub fn script(&mut self, link: LinkId, event: LinkEvent) -> Result<(), NetworkError> {
         let count = self.setup.links.len();
         if link.0 as usize >= count {
@@ -237,10 +239,10 @@ impl<E: Executor> Network<E> {
         Ok(())
     }
 
-    /// Runs everything that happens up to and including `until`, on this thread.
+    /// Runs all events up to and including `until`, on this thread.
     ///
     /// # Errors
-    /// When a switch refuses an operation that was scheduled.
+    /// If a switch rejects a scheduled operation.
     pub fn advance(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), NetworkError> {
         let goal = Goal { until, drain: false };
         if !self.timed {
@@ -255,13 +257,13 @@ impl<E: Executor> Network<E> {
         Ok(())
     }
 
-    /// The same on so many threads, with an observer for each switch.
+    /// Runs like [`Network::advance`] on `threads` threads, with one observer for each switch.
     ///
     /// # Errors
-    /// As [`Network::advance`], and when there are more or fewer observers than switches.
+    /// Those of [`Network::advance`], or if the number of observers is not the number of switches.
     ///
     /// # Panics
-    /// When an observer does.
+    /// If an observer panics.
     pub fn advance_parallel<O: Observer + Send>(
         &mut self,
         until: Time,
@@ -281,11 +283,11 @@ impl<E: Executor> Network<E> {
         Ok(())
     }
 
-    /// Runs until no packet from outside is inside, but not beyond `end`. What switches do by themselves (timers,
-    /// packet generators) is not waited for.
+    /// Runs until no packet from outside is inside, but not after `end`. Events of the switches' timers and packet
+    /// generators are not waited for.
     ///
     /// # Errors
-    /// As [`Network::advance`].
+    /// Those of [`Network::advance`].
     pub fn drain(&mut self, end: Time, observer: &mut impl Observer) -> Result<(), NetworkError> {
         let goal = Goal { until: end, drain: true };
         if !self.timed {
@@ -296,10 +298,10 @@ impl<E: Executor> Network<E> {
         self.settle(goal, rounds.into_clocks(), result)
     }
 
-    /// [`Network::drain`] on several threads.
+    /// Runs like [`Network::drain`] on `threads` threads, with one observer for each switch.
     ///
     /// # Errors
-    /// As [`Network::advance_parallel`].
+    /// Those of [`Network::advance_parallel`].
     pub fn drain_parallel<O: Observer + Send>(
         &mut self,
         end: Time,
@@ -337,7 +339,7 @@ impl<E: Executor> Network<E> {
         Rounds::new(&mut self.nodes, self.clocks.clone(), &self.exchange, goal)
     }
 
-    /// Brings everything to a state in which the network can be looked at.
+    /// Records how far the switches ran and delivers the frames between them, so that the network can be inspected.
     fn settle(
         &mut self,
         goal: Goal,
@@ -355,70 +357,71 @@ impl<E: Executor> Network<E> {
         result.map_err(|(index, source)| failed(&self.setup, index, source))
     }
 
-    /// When something will happen without further input.
+    /// Returns the time before which nothing happens without further input; `None` if nothing will happen.
     #[must_use]
     pub fn next_time(&self) -> Option<Time> {
         self.nodes.iter().map(Node::next_time).min().filter(|time| *time < Time::MAX)
     }
 
-    /// Whether packets are inside, or frames on links or not yet taken, for which a run must wait.
+    /// Returns true if a run must wait: packets are inside switches, frames are on links or waiting, or a host is busy.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         self.nodes.iter().any(Node::is_busy)
     }
 
-    /// The time up to which the network has run; after [`Network::drain`] some switches may not have come so far.
+    /// Returns the time up to which the network has run. After [`Network::drain`], some switches may not have run so
+    /// far.
     #[must_use]
     pub fn time(&self) -> Time {
         self.now
     }
 
-    /// How many switches there are.
+    /// Returns the number of switches.
     #[must_use]
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there is no switch.
+    /// Returns true if there is no switch.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 
-    /// All switches' numbers.
+    /// Returns the indices of all switches.
     pub fn ids(&self) -> impl Iterator<Item = SwitchId> + use<E> {
         (0..self.nodes.len() as u32).map(SwitchId)
     }
 
-    /// All links' numbers.
+    /// Returns the indices of all links.
     pub fn links(&self) -> impl Iterator<Item = LinkId> + use<E> {
         (0..self.setup.links.len() as u32).map(LinkId)
     }
 
-    /// The switch of this name.
+    /// Returns the switch of this name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<SwitchId> {
         self.ids().find(|id| self.setup(*id).is_some_and(|s| s.name == name))
     }
 
-    /// A switch: its counters, registers, tables, queues.
+    /// Returns a switch, with its counters, registers, tables and queues.
     #[must_use]
     pub fn switch(&self, id: SwitchId) -> Option<&Switch<E>> {
         self.nodes.get(id.0 as usize).map(|node| &node.switch)
     }
 
-    /// A switch's executor.
+    /// Returns a switch's executor.
     pub fn executor_mut(&mut self, id: SwitchId) -> Option<&mut E> {
         self.nodes.get_mut(id.0 as usize).map(|node| node.switch.executor_mut())
     }
 
-    /// Watches what traffic managers hold from here on, at multiples of an interval or on every change:
-    /// [`Observer::level`] is told.
+    /// Starts recording the occupancy of traffic managers, at multiples of `every` or, with `None`, at every change;
+    /// [`Observer::level`] gets the changes.
     pub fn watch(&mut self, every: Option<Duration>) {
         self.nodes.iter_mut().for_each(|node| node.watch(every));
     }
 
-    /// Tells what of watched traffic managers has changed since they were looked at last; at the end of a run.
+    /// Passes the changes since the last record to `tell`; for the end of a run.
     pub fn look(&mut self, mut tell: impl FnMut(SwitchId, &TimelineRow<'_>)) {
         for node in &mut self.nodes {
             let id = node.id;
@@ -426,25 +429,25 @@ impl<E: Executor> Network<E> {
         }
     }
 
-    /// How a switch was set up, with the speeds of its links.
+    /// Returns the setup of a switch, including the speeds that its links set.
     #[must_use]
     pub fn setup(&self, id: SwitchId) -> Option<&SwitchSetup> {
         self.setup.switches.get(id.0 as usize)
     }
 
-    /// How a link was set up.
+    /// Returns the setup of a link.
     #[must_use]
     pub fn link(&self, id: LinkId) -> Option<&LinkSetup> {
         self.setup.links.get(id.0 as usize)
     }
 
-    /// What a link is called: its ends, such as `leaf0:8-spine1:0`.
+    /// Returns a link's name, made of its ends, such as `leaf0:8-spine1:0`.
     #[must_use]
     pub fn link_name(&self, id: LinkId) -> String {
         name_of(&self.setup, id)
     }
 
-    /// What a direction of a link has counted.
+    /// Returns the counters of one direction of a link.
     #[must_use]
     pub fn way(&self, id: LinkId, way: Way) -> Option<WayTotals> {
         let end = self.link(id)?.ends[way as usize].switch;
@@ -452,13 +455,13 @@ impl<E: Executor> Network<E> {
         outlets.find(|out| out.wire.link == id && out.wire.way == way).map(|out| out.wire.totals)
     }
 
-    /// Everything counted so far, over all switches and links.
+    /// Returns the sums of all counters, over all switches and links.
     #[must_use]
     pub fn totals(&self) -> NetworkTotals {
         totals::sum(&self.nodes)
     }
 
-    /// The shortest time in which anything at one switch acts on another, over all links.
+    /// Returns the shortest time in which one switch can affect another, over all links: delay plus `reception_lead`.
     #[must_use]
     pub fn look_ahead(&self) -> Option<Duration> {
         let wires = self.nodes.iter().flat_map(|node| &node.outlets);

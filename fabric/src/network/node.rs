@@ -1,4 +1,4 @@
-//! One switch in its place: lanes of frames to its ports, wires away from them.
+//! One switch of a network, with the frames on their way to its ports, the wires that start there, and its hosts.
 
 use super::host::{Attached, Host};
 use super::lane::Lane;
@@ -16,55 +16,55 @@ use sluice_switch::{
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Frames given to a switch before it runs up to them.
+/// Number of frames passed to a switch before it runs up to the last of them.
 const STRIDE: u32 = 64;
 
-/// No wire leaves the port.
+/// Marks a port without a wire, inlet or host in the tables by dev_port.
 const EDGE: u16 = u16::MAX;
 
-/// A port that frames come to.
+/// A port that frames arrive on, from a link, a host, or by injection.
 #[derive(Debug)]
 pub(super) struct Inlet {
     pub(super) port: DevPort,
-    /// The link's direction, and its number among all wires.
+    /// The link, its direction, and the index of this wire among all wires; `None` without a link.
     pub(super) from: Option<(LinkId, Way, usize)>,
     pub(super) frames: Lane,
-    /// Frames that the switch has taken.
+    /// Number of frames passed to the switch.
     pub(super) taken: u64,
-    /// The last frame's first bit, of what has been injected.
+    /// First bit of the last frame that was injected or sent by a host.
     pub(super) last: Time,
 }
 
-/// A wire away from a port, and the frames that it has not handed over.
+/// A wire that starts at a port, and frames that are on it and not yet handed over.
 #[derive(Debug)]
 pub(super) struct Outlet {
-    /// Number among all wires.
+    /// Index among all wires of the network.
     pub(super) number: usize,
     pub(super) wire: Wire,
     pub(super) frames: Lane,
 }
 
-/// A switch with what leads to it and away from it.
+/// A switch with its inlets, outlets and hosts.
 pub(super) struct Node<E> {
     pub(super) id: SwitchId,
     pub(super) switch: Switch<E>,
     pub(super) lead: Duration,
     pub(super) inlets: Vec<Inlet>,
     pub(super) outlets: Vec<Outlet>,
-    /// By dev_port: numbers of inlets and outlets.
+    /// Index of the inlet of each dev_port, and of the outlet; `EDGE` if there is none.
     pub(super) inlet_of: Vec<u16>,
     outlet_of: Vec<u16>,
-    /// Hosts at ports without a wire, and by dev_port their numbers here.
+    /// Hosts at ports without a wire, and the index of the host of each dev_port.
     pub(super) hosts: Vec<Attached>,
     host_of: Vec<u16>,
-    /// First frames of the inlets that have some.
+    /// Times of the first frame of each inlet that has frames.
     heads: BinaryHeap<Reverse<(Time, u16)>>,
-    /// When the first frame sent in this round is at its far end, and may act there.
+    /// Earliest time at which a frame sent in this round may act at its far end.
     sent: Time,
-    /// Frames that left the network, and their bytes.
+    /// Frames sent on ports without a link, and their bytes.
     pub(super) delivered: u64,
     pub(super) delivered_bytes: u64,
-    /// Watches its traffic manager, if anybody wants to see that; and when there may be something new to see.
+    /// Records the traffic manager's occupancy, if requested; `look` is the time of the next record.
     timeline: Option<Box<Timeline>>,
     look: Time,
 }
@@ -91,19 +91,19 @@ impl<E: Executor> Node<E> {
         }
     }
 
-    /// Watches the traffic manager from here on, at multiples of an interval or on every change.
+    /// Starts recording the traffic manager's occupancy, at multiples of `every` or, with `None`, at every change.
     pub(super) fn watch(&mut self, every: Option<Duration>) {
         self.timeline = Some(Box::new(Timeline::new(&mut self.switch, every)));
     }
 
-    /// Tells what of the traffic manager has changed since it was looked at last.
+    /// Passes the changes of the traffic manager since the last record to `tell`.
     pub(super) fn look(&mut self, tell: &mut impl FnMut(&TimelineRow<'_>)) {
         if let Some(timeline) = &mut self.timeline {
             timeline.look(&mut self.switch, tell);
         }
     }
 
-    /// Adds a way to a port and returns its number.
+    /// Adds an inlet to a port and returns the inlet's index.
     pub(super) fn add_inlet(&mut self, port: DevPort, from: Option<(LinkId, Way, usize)>) -> usize {
         let number = self.inlets.len();
         self.inlets.push(Inlet { port, from, frames: Lane::default(), taken: 0, last: Time::ORIGIN });
@@ -120,7 +120,7 @@ impl<E: Executor> Node<E> {
         self.outlets.push(Outlet { number, wire, frames: Lane::default() });
     }
 
-    /// Puts a host at the far end of a port's cable.
+    /// Attaches a host to a port by a cable.
     pub(super) fn attach(&mut self, port: DevPort, cable: Duration, host: Box<dyn Host>) {
         let inlet = self.inlet(port).unwrap_or_else(|| self.add_inlet(port, None));
         if let Some(slot) = self.host_of.get_mut(usize::from(port.number())) {
@@ -129,12 +129,12 @@ impl<E: Executor> Node<E> {
         self.hosts.push(Attached { inlet, cable, coming: Lane::default(), host });
     }
 
-    /// Whether a host is at a port.
+    /// Returns true if a port has a host.
     pub(super) fn has_host(&self, port: DevPort) -> bool {
         self.host_of.get(usize::from(port.number())).is_some_and(|host| *host != EDGE)
     }
 
-    /// The inlet of a port, if there is one.
+    /// Returns the index of a port's inlet, if it has one.
     pub(super) fn inlet(&self, port: DevPort) -> Option<usize> {
         let number = self.inlet_of.get(usize::from(port.number())).copied().unwrap_or(EDGE);
         (number != EDGE).then_some(usize::from(number))
@@ -149,7 +149,7 @@ impl<E: Executor> Node<E> {
         at.frames.push(time, tag, orig_len, [bytes, &[], &[]]);
     }
 
-    /// Takes the frames that came by a wire.
+    /// Takes the frames that arrived by a wire.
     pub(super) fn pull(&mut self, inlet: usize, from: &mut Lane) {
         let Some(at) = self.inlets.get_mut(inlet) else { return };
         if at.frames.is_empty()
@@ -160,24 +160,25 @@ impl<E: Executor> Node<E> {
         at.frames.take(from);
     }
 
-    /// Before when nothing happens here.
+    /// Returns a time before which nothing happens at this node.
     pub(super) fn next_time(&self) -> Time {
         let frame = self.heads.peek().map_or(Time::MAX, |Reverse((time, _))| *time + self.lead);
         let hosts = self.hosts.iter().map(Attached::next_time).min().unwrap_or(Time::MAX);
         self.switch.next_time().unwrap_or(Time::MAX).min(frame).min(self.look).min(hosts)
     }
 
-    /// When the first of the frames sent since this was asked last may act at its far end.
+    /// Returns the earliest time at which a frame sent since the last call may act at its far end; `Time::MAX` if none
+    /// was sent.
     pub(super) fn take_sent(&mut self) -> Time {
         std::mem::replace(&mut self.sent, Time::MAX)
     }
 
-    /// Packets or frames are here for which a run must wait.
+    /// Returns true if packets, frames or a host are here for which a run must wait.
     pub(super) fn is_busy(&self) -> bool {
         self.switch.is_busy() || !self.heads.is_empty() || self.hosts.iter().any(Attached::is_busy)
     }
 
-    /// Frames waiting that came by links, and frames waiting that were injected.
+    /// Returns the number of waiting frames from links, and of other waiting frames.
     pub(super) fn waiting(&self) -> (u64, u64) {
         let of = |linked: bool| {
             let some = self.inlets.iter().filter(|inlet| inlet.from.is_some() == linked);
@@ -186,14 +187,14 @@ impl<E: Executor> Node<E> {
         (of(true), of(false))
     }
 
-    /// Runs up to and including `until`: no frame that is not here acts before that.
+    /// Runs switch and hosts up to and including `until`. Frames that are not here yet must not act before then.
     pub(super) fn run(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
         let Some(cable) = self.hosts.iter().map(|h| h.cable).min() else {
             return self.run_switch(until, observer);
         };
         let moment = Duration::from_ps(1);
         loop {
-            // What hosts do next acts a cable's delay and the MAC's latency later at the earliest.
+            // A frame that a host sends next acts at the switch at least the cable's delay and the MAC's latency later.
             let quiet = self.hosts.iter().map(Attached::next_time).min().unwrap_or(Time::MAX);
             let acts = quiet.checked_add(cable + self.lead).unwrap_or(Time::MAX);
             let limit = until.min(acts.saturating_sub(moment));
@@ -205,8 +206,8 @@ impl<E: Executor> Node<E> {
         }
     }
 
-    /// Runs the hosts as far as they know everything that arrives when the switch has run up to `limit`: what it sends
-    /// from then on has its last bit out later.
+    /// Runs the hosts up to `limit` plus the cable's delay. The switch has run up to `limit`, so all arrivals up to
+    /// then are known.
     fn run_hosts(&mut self, limit: Time) {
         let Node { hosts, inlets, heads, .. } = self;
         for host in hosts {
@@ -224,14 +225,15 @@ impl<E: Executor> Node<E> {
         }
     }
 
-    /// Runs the switch alone up to and including `until`.
+    /// Runs the switch without its hosts, up to and including `until`.
     fn run_switch(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
         let mut given = 0;
-        // Those that cannot act by then are for the next time: so it does not matter whether they are here already.
+        // Frames that cannot act by `until` are left for the next call, so that results do not depend on whether they
+        // are here yet.
         let acts = |head: &Reverse<(Time, u16)>, lead: Duration| head.0.0 + lead <= until;
         while let Some(Reverse((time, number))) = self.heads.peek().copied().filter(|h| acts(h, self.lead)) {
             if given == STRIDE {
-                // Frames that are not given yet come at this time or later.
+                // The remaining frames have their first bit at this time or later.
                 given = 0;
                 self.advance(time.saturating_sub(Duration::from_ps(1)), observer)?;
             }
@@ -241,7 +243,7 @@ impl<E: Executor> Node<E> {
         self.advance(until, observer)
     }
 
-    /// Gives the first frame of an inlet to the switch.
+    /// Passes the first frame of an inlet to the switch.
     fn receive(&mut self, time: Time, number: u16, observer: &mut impl Observer) -> Result<(), SwitchError> {
         self.heads.pop();
         let Some(inlet) = self.inlets.get_mut(usize::from(number)) else { return Ok(()) };
@@ -291,7 +293,7 @@ impl<E: Executor> Node<E> {
     }
 }
 
-/// Puts what leaves a switch on wires, or out of the network.
+/// Puts frames that the switch sends on wires, on cables of hosts, or out of the network.
 struct NodeSink<'a, O> {
     id: SwitchId,
     outlets: &'a mut [Outlet],
@@ -305,7 +307,7 @@ struct NodeSink<'a, O> {
 }
 
 impl<O: Observer> NodeSink<'_, O> {
-    /// Puts the frame on the cable of the port's host, if there is one.
+    /// Puts the frame on the cable of the port's host, if it has one.
     fn hand_over(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
         let number = self.host_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
         if let Some(host) = self.hosts.get_mut(usize::from(number)) {
@@ -313,7 +315,8 @@ impl<O: Observer> NodeSink<'_, O> {
         }
     }
 
-    /// Whether the frame left by a link; then it is on its way.
+    /// Puts the frame on the port's wire and returns true; without a wire, counts the frame as delivered and returns
+    /// false.
     fn on_wire(&mut self, left: &Left, mac: bool, head: &[u8], tail: &[u8]) -> bool {
         let number = self.outlet_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
         let Some(out) = self.outlets.get_mut(usize::from(number)) else {
@@ -337,11 +340,11 @@ impl<O: Observer> NodeSink<'_, O> {
     }
 }
 
-/// Adds a frame to a lane as it is on the wire: not shorter than a frame may be.
+/// Adds a frame to a lane, padded to the minimum frame length.
 fn put_padded(lane: &mut Lane, time: Time, left: &Left, [head, tail]: [&[u8]; 2]) {
     let captured = head.len() + tail.len();
     let shortest = MIN_FRAME.get() as usize;
-    // What was cut off a capture is not padding.
+    // A frame whose bytes are truncated is not padded.
     let pad = if captured == left.bytes as usize { shortest.saturating_sub(captured) } else { 0 };
     let padding = ZEROS.get(..pad).unwrap_or_default();
     lane.push(time, left.tag, left.bytes.max(shortest as u32), [head, tail, padding]);

@@ -1,4 +1,4 @@
-//! What a network shows to those who look.
+//! The interface through which a network reports its events.
 
 use super::{LinkDrop, LinkId, SwitchId, Way};
 use sluice_asic::units::{Duration, Time};
@@ -6,20 +6,20 @@ use sluice_switch::{
     Digest, FlowControlEvent, GhostEvent, IdleEntry, Left, Lost, PassEvent, QueueEvent, TimelineRow,
 };
 
-/// A frame's first bit reaches a switch, from a link or from outside.
+/// A frame whose first bit reaches a switch, from a link, a host or by injection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entered {
-    /// The caller's name for it.
+    /// Tag that the sender or caller chose.
     pub tag: u64,
     /// dev_port.
     pub port: u16,
-    /// When.
+    /// Time of the first bit, after `waited`.
     pub time: Time,
-    /// How long it waited for the frame before it on the same wire; from a link it never does.
+    /// Time that the frame waited for the previous frame on its wire; 0 for frames from links.
     pub waited: Duration,
     /// Bytes without FCS.
     pub bytes: u32,
-    /// The link that it came by; none if it was injected.
+    /// The link and direction that the frame arrived by; `None` for frames from outside.
     pub link: Option<(LinkId, Way)>,
 }
 
@@ -30,21 +30,21 @@ pub struct LinkFrame {
     pub link: LinkId,
     /// Its direction.
     pub way: Way,
-    /// What the sending switch says of the frame: ports, times of first and last bit out, time in the queue.
+    /// The sending switch's record of the frame: ports, times of first and last bit out, time in the queue.
     pub left: Left,
-    /// The sending MAC made it: a PFC frame.
+    /// True if the sending MAC generated the frame (PFC).
     pub mac: bool,
-    /// When its first bit is at the far end, or how it ends on the way.
+    /// Time of the first bit at the far end, or the reason why the frame was dropped on the link.
     pub fate: Result<Time, LinkDrop>,
 }
 
-/// Whoever looks at a network. Bytes of a frame are `head` then `tail`.
+/// Observer of a network's events. A frame's bytes are `head` followed by `tail`.
 ///
-/// Everything does nothing unless it is implemented, and costs nothing then. All events of one switch, and of the links
-/// that it sends on, come in an order that does not depend on threads, nor on how far
-/// [`advance`](super::Network::advance) goes at a time; but where among the others [`Observer::entered`] is told does
-/// depend on the latter: a switch is given a frame some time before it can act. Events of different switches come as
-/// the look-ahead has it.
+/// Every method does nothing by default, and then costs nothing. All events of one switch, and of the links that it
+/// sends on, come in an order that depends neither on threads nor on the steps of [`advance`](super::Network::advance).
+/// The exception is [`Observer::entered`]: its place among the other events depends on these steps, because a switch
+/// gets a frame some time before the frame can act. The order of events of different switches depends on the
+/// look-ahead.
 pub trait Observer {
     /// A frame's first bit reaches a switch.
     fn entered(&mut self, at: SwitchId, frame: &Entered, bytes: &[u8]) {
@@ -56,53 +56,53 @@ pub trait Observer {
         let _ = (from, frame, head, tail);
     }
 
-    /// A frame leaves the network by a port without a link.
+    /// A frame is sent on a port without a link.
     fn delivered(&mut self, from: SwitchId, frame: &Left, head: &[u8], tail: &[u8]) {
         let _ = (from, frame, head, tail);
     }
 
-    /// A MAC of a port without a link sends a frame of its own.
+    /// The MAC of a port without a link sends a frame that it generated.
     fn mac_sent(&mut self, from: SwitchId, frame: &Left, bytes: &[u8]) {
         self.delivered(from, frame, bytes, &[]);
     }
 
-    /// A packet ends inside a switch.
+    /// A packet is dropped or consumed inside a switch.
     fn lost(&mut self, at: SwitchId, packet: &Lost, head: &[u8], tail: &[u8]) {
         let _ = (at, packet, head, tail);
     }
 
-    /// A pass was run.
+    /// A switch ran a pass of a packet.
     fn pass(&mut self, at: SwitchId, event: &PassEvent) {
         let _ = (at, event);
     }
 
-    /// A program tells its control plane something.
+    /// A program sends a digest to its control plane.
     fn digest(&mut self, at: SwitchId, digest: &Digest, data: &[u8]) {
         let _ = (at, digest, data);
     }
 
-    /// An entry has reached its time to live.
+    /// An entry's time to live has expired.
     fn idle(&mut self, at: SwitchId, entry: &IdleEntry) {
         let _ = (at, entry);
     }
 
-    /// A ghost control saw an update.
+    /// The ghost thread received an update of a queue's depth.
     fn ghost(&mut self, at: SwitchId, event: &GhostEvent) {
         let _ = (at, event);
     }
 
-    /// A packet was enqueued.
+    /// A packet enters a queue.
     fn enqueued(&mut self, at: SwitchId, event: &QueueEvent) {
         let _ = (at, event);
     }
 
-    /// A packet was dequeued.
+    /// A packet leaves a queue.
     fn dequeued(&mut self, at: SwitchId, event: &QueueEvent) {
         let _ = (at, event);
     }
 
-    /// A place of the traffic manager holds something else; told of networks that are
-    /// [watched](super::Network::watch), in order of time for each switch.
+    /// A fill level of the traffic manager has changed. Only for networks that are [watched](super::Network::watch), in
+    /// order of time for each switch.
     fn level(&mut self, at: SwitchId, row: &TimelineRow<'_>) {
         let _ = (at, row);
     }
@@ -113,5 +113,5 @@ pub trait Observer {
     }
 }
 
-/// Nobody looks.
+/// An observer that ignores all events.
 impl Observer for () {}

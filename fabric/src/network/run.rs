@@ -1,14 +1,15 @@
-//! Which switches may run how far, in rounds, on one thread or several.
+//! Conservative parallel simulation: runs switches in rounds, on one thread or several, each as far as its neighbours
+//! allow.
 //!
-//! *Look-ahead.* Whatever a switch that has run up to `c` sends from then on has its first bit on the wire after `c`;
-//! it is at the far end the link's delay later, and acts there after the receiving MAC's latency at the earliest. So
-//! a switch may run up to the least of these over the links to it. Nothing at all happens anywhere before the first
-//! event of the network: where there is nothing to do, time jumps.
+//! *Look-ahead.* A switch has run up to time `c`, so every frame that it sends from then on has its first bit on the
+//! wire after `c`. The first bit is at the far end after the link's delay, and acts there at the earliest after the
+//! receiving MAC's latency. A switch may run up to the least of these times over its incoming links. No event at all
+//! happens before the first event of the network, so idle times are skipped.
 //!
-//! *Rounds.* Horizons are computed from the clocks at the beginning of a round; frames sent in a round are taken in
-//! the next one. What a switch sees therefore depends neither on the order in which the switches of a round run nor on
-//! threads, and frames of several links that act at one time are put in order by the switch: (time, device, class,
-//! port, sequence).
+//! *Rounds.* Limits are computed from the clocks at the start of a round; frames sent in a round are received in the
+//! next one. Therefore a switch's input depends neither on the order in which the switches of a round run nor on
+//! threads. The switch orders frames of several links that act at the same time by (time, device, class, port,
+//! sequence).
 
 use super::lane::Lane;
 use super::node::Node;
@@ -21,14 +22,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// What switches leave for each other and for whoever plans the next round.
+/// Data that switches hand to each other, and to the planner of the next round.
 #[derive(Debug, Default)]
 pub(super) struct Exchange {
-    /// Frames handed over, by wire.
+    /// Frames handed over, for each wire.
     lanes: Vec<Mutex<Lane>>,
-    /// By switch: frames have been handed over to it.
+    /// For each switch: true if frames have been handed over to it.
     mail: Vec<AtomicBool>,
-    /// By switch: before when nothing happens there by itself; when the first frame that it sent in this round acts.
+    /// For each switch: a time before which it has no event, ps; and the earliest time at which a frame that it sent in
+    /// this round acts.
     next: Vec<AtomicU64>,
     sent: Vec<AtomicU64>,
     busy: Vec<AtomicBool>,
@@ -47,14 +49,14 @@ impl Exchange {
         }
     }
 
-    /// Notes how things are at a switch.
+    /// Records a switch's next event, whether it is busy, and its first sent frame.
     fn note<E: Executor>(&self, index: usize, node: &mut Node<E>) {
         self.next[index].store(node.next_time().as_ps(), Ordering::Relaxed);
         self.busy[index].store(node.is_busy(), Ordering::Relaxed);
         self.sent[index].fetch_min(node.take_sent().as_ps(), Ordering::Relaxed);
     }
 
-    /// Hands a switch what was left for it.
+    /// Moves the frames handed over to a switch into its inlets.
     pub(super) fn deliver<E: Executor>(&self, index: usize, node: &mut Node<E>) {
         if !self.mail[index].swap(false, Ordering::Acquire) {
             return;
@@ -66,7 +68,7 @@ impl Exchange {
         }
     }
 
-    /// Leaves what a switch sent for its neighbours.
+    /// Hands over the frames that a switch sent.
     fn collect<E>(&self, node: &mut Node<E>) {
         for out in node.outlets.iter_mut().filter(|out| !out.frames.is_empty()) {
             lock(&self.lanes[out.number]).take(&mut out.frames);
@@ -89,30 +91,31 @@ impl Exchange {
     }
 }
 
-/// A panic elsewhere is that thread's to report.
+/// Locks a mutex even if it is poisoned: the thread that panicked reports the panic.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How far to go.
+/// End of a run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Goal {
-    /// Up to and including this time.
+    /// Run up to and including this time.
     pub(super) until: Time,
-    /// No further than until nothing but timers is left.
+    /// Stop earlier if only timers are left.
     pub(super) drain: bool,
 }
 
-/// The rounds of a run.
+/// Planner of the rounds of a run.
 pub(super) struct Rounds {
     goal: Goal,
-    /// How far each switch has run.
+    /// Time up to which each switch has run.
     clocks: Vec<Time>,
-    /// For each switch: neighbours that send to it, and how much further than they it may run.
+    /// Look-ahead of each switch: its upstream neighbours, and how far it may run past each neighbour's clock. The
+    /// limit is the link delay plus the receiver's `reception_lead`, the least over parallel links.
     leads: Vec<Vec<(usize, Duration)>>,
     linked: bool,
     horizons: Vec<Time>,
-    /// Switches with something to do in this round.
+    /// Switches with an event or new frames in this round.
     active: Vec<usize>,
     first: bool,
     done: bool,
@@ -141,7 +144,7 @@ impl Rounds {
         Rounds { goal, clocks, leads, linked, horizons, active: Vec::new(), first: true, done: false }
     }
 
-    /// Plans the next round; false if there is none.
+    /// Plans the next round. Returns false if the run is over.
     fn plan(&mut self, exchange: &Exchange) -> bool {
         let until = self.goal.until;
         loop {
@@ -150,7 +153,7 @@ impl Rounds {
             let busy = sent < u64::MAX || exchange.busy.iter().any(|b| b.load(Ordering::Relaxed));
             let begun = !std::mem::take(&mut self.first);
             let next = Time::from_ps(times(&exchange.next).unwrap_or(u64::MAX).min(sent));
-            // A run to its end stops with the last packet: what happens by itself after that is not waited for.
+            // A draining run stops with the last packet; later events of timers are not waited for.
             let over = self.goal.drain && (!busy || next > until);
             if over || begun && self.clocks.iter().all(|clock| *clock >= until) {
                 return false;
@@ -177,15 +180,15 @@ impl Rounds {
         }
     }
 
-    /// How far each switch has run.
+    /// Returns the time up to which each switch has run.
     pub(super) fn into_clocks(self) -> Vec<Time> {
         self.clocks
     }
 
-    /// Runs all rounds on this thread; one observer sees all.
+    /// Runs all rounds on this thread, with one observer for all switches.
     ///
     /// # Errors
-    /// With the first switch that fails.
+    /// The first switch that fails, with its error.
     pub(super) fn run<E: Executor>(
         &mut self,
         nodes: &mut [Node<E>],
@@ -201,10 +204,10 @@ impl Rounds {
         Ok(())
     }
 
-    /// The same on several threads, each switch with an observer of its own.
+    /// Runs all rounds on several threads, with one observer for each switch.
     ///
     /// # Errors
-    /// With the first switch of the round that fails.
+    /// The failing switch with the lowest index in its round, with its error.
     pub(super) fn run_parallel<E: Executor + Send, O: Observer + Send>(
         &mut self,
         nodes: &mut [Node<E>],
@@ -236,12 +239,12 @@ impl Rounds {
     }
 }
 
-/// Threads on the rounds of one run.
+/// Threads that share the rounds of one run.
 struct Team<'a, E, O> {
     exchange: &'a Exchange,
     slots: Vec<Mutex<(&'a mut Node<E>, &'a mut O)>>,
     rounds: RwLock<&'a mut Rounds>,
-    /// The next of the round's switches to be taken.
+    /// Index in `active` of the next switch to run.
     cursor: AtomicUsize,
     barrier: Barrier,
     failed: Mutex<Option<(usize, SwitchError)>>,
@@ -266,7 +269,7 @@ impl<E: Executor + Send, O: Observer + Send> Team<'_, E, O> {
         }
     }
 
-    /// Plans the next round with work for more than one thread; runs those before it.
+    /// Plans rounds until one has work for several threads. Rounds of one switch run at once on this thread.
     fn prepare(&self) {
         let mut rounds = self.rounds.write().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -280,7 +283,7 @@ impl<E: Executor + Send, O: Observer + Send> Team<'_, E, O> {
         self.cursor.store(0, Ordering::Relaxed);
     }
 
-    /// Runs a switch. A panic must not leave the other threads waiting: it goes on when all have stopped.
+    /// Runs a switch. A panic is kept and resumed after all threads have stopped, so that no thread waits forever.
     fn run(&self, index: usize, until: Time) {
         let run = || {
             let (node, observer) = &mut *lock(&self.slots[index]);

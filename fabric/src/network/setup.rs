@@ -1,4 +1,4 @@
-//! What a network is made of, and why one cannot be made.
+//! Setup of a network, and its errors.
 
 use super::link::{LinkChange, Probability};
 use super::{LinkId, SwitchId, Way};
@@ -13,12 +13,12 @@ use sluice_switch::{SwitchConfig, SwitchError};
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A program with its place on a chip; switches share it.
+/// A program and its placement on a chip; several switches can share it.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The program.
     pub program: Program,
-    /// Where everything of it is.
+    /// Placement of the program.
     pub placement: Placement,
 }
 
@@ -26,41 +26,41 @@ impl Placed {
     /// Places a program on a chip.
     ///
     /// # Errors
-    /// When it does not fit.
+    /// If the program does not fit.
     pub fn new(program: Program, chip: &ChipSpec) -> Result<Arc<Placed>, Box<NoFit>> {
         Placed::with(program, chip, &Options::default())
     }
 
-    /// The same, striving for something else, or doing without optimisations.
+    /// Places a program on a chip with these options: objective, and optimisations to leave out.
     ///
     /// # Errors
-    /// When it does not fit.
+    /// If the program does not fit.
     pub fn with(program: Program, chip: &ChipSpec, options: &Options) -> Result<Arc<Placed>, Box<NoFit>> {
         let placement = place_with(&program, chip, options, &mut |_, _| {}).map_err(Box::new)?;
         Ok(Arc::new(Placed { program, placement }))
     }
 }
 
-/// A switch before the run.
+/// Setup of a switch.
 #[derive(Clone, Debug)]
 pub struct SwitchSetup {
-    /// Name, unlike that of all others.
+    /// Name, unique in the network.
     pub name: String,
-    /// What it runs.
+    /// The placed program.
     pub placed: Arc<Placed>,
-    /// Its ports.
+    /// Port map.
     pub ports: PortMap,
-    /// Its entries at first.
+    /// Initial state of the control plane: entries, groups, settings.
     pub control: ControlState,
-    /// Everything else; the network sets `device`, and the speeds of ports with links.
+    /// All other settings. The network sets `device`, and the speeds of ports with links.
     pub config: SwitchConfig,
 }
 
 impl SwitchSetup {
-    /// A switch with the chip's default ports and the program's own entries.
+    /// Returns a switch with the chip's default ports and the program's constant entries.
     ///
     /// # Errors
-    /// When the chip has no such ports.
+    /// If the chip has no such ports.
     pub fn new(name: impl Into<String>, placed: &Arc<Placed>) -> Result<SwitchSetup, PortError> {
         let ports = PortMap::default_for(&placed.placement.chip)?;
         let control = ControlState::new(&placed.program);
@@ -68,10 +68,10 @@ impl SwitchSetup {
         Ok(SwitchSetup { name: name.into(), placed: Arc::clone(placed), ports, control, config })
     }
 
-    /// Changes the entries that it starts with.
+    /// Applies operations to the initial state of the control plane.
     ///
     /// # Errors
-    /// When the operation does not fit the program or what was set before.
+    /// If an operation does not fit the program or the present state.
     pub fn apply(&mut self, ops: impl IntoIterator<Item = ControlOp>) -> Result<(), Box<ControlError>> {
         let program = &self.placed.program;
         ops.into_iter().try_for_each(|op| match self.control.apply(program, op) {
@@ -80,7 +80,7 @@ impl SwitchSetup {
         })
     }
 
-    /// dev_port of a front-panel port.
+    /// Returns the dev_port of a front-panel port.
     #[must_use]
     pub fn front(&self, port: u16) -> Option<DevPort> {
         self.ports.front(FrontPort(port)).map(|p| p.dev_port)
@@ -92,247 +92,247 @@ impl SwitchSetup {
 pub struct End {
     /// The switch.
     pub switch: SwitchId,
-    /// Its front-panel port.
+    /// Front-panel port of the switch.
     pub port: FrontPort,
 }
 
 impl End {
-    /// A front-panel port of a switch.
+    /// Returns the end at a front-panel port.
     #[must_use]
     pub const fn new(switch: SwitchId, port: u16) -> End {
         End { switch, port: FrontPort(port) }
     }
 }
 
-/// A change of a link at a time.
+/// A scripted change of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkEvent {
-    /// When.
+    /// Time of the change.
     pub time: Time,
-    /// In which direction; both, if none is named.
+    /// Direction; `None`: both.
     pub way: Option<Way>,
-    /// What.
+    /// The change.
     pub change: LinkChange,
 }
 
-/// A link before the run.
+/// Setup of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkSetup {
     /// Both ends; [`Way::Forth`] is from the first to the second.
     pub ends: [End; 2],
-    /// Bit rate: both ports run at it. If it is not given they must run at the same rate.
+    /// Bit rate of both ports. `None`: the ports' own speed, which must be the same at both ends.
     pub rate: Option<BitRate>,
-    /// Propagation delay, the same both ways.
+    /// Propagation delay, the same in both directions.
     pub delay: Duration,
-    /// What happens to it.
+    /// Scripted changes.
     pub script: Vec<LinkEvent>,
 }
 
 impl LinkSetup {
-    /// A link without faults.
+    /// Returns a link without changes.
     #[must_use]
     pub const fn new(a: End, b: End, delay: Duration) -> LinkSetup {
         LinkSetup { ends: [a, b], rate: None, delay, script: Vec::new() }
     }
 
-    /// The same at this bit rate.
+    /// Sets the bit rate.
     #[must_use]
     pub fn rate(mut self, rate: BitRate) -> LinkSetup {
         self.rate = Some(rate);
         self
     }
 
-    /// The same with a change of both directions.
+    /// Adds a change of both directions.
     #[must_use]
     pub fn at(mut self, time: Time, change: LinkChange) -> LinkSetup {
         self.script.push(LinkEvent { time, way: None, change });
         self
     }
 
-    /// The same with a change of one direction.
+    /// Adds a change of one direction.
     #[must_use]
     pub fn one_way(mut self, way: Way, time: Time, change: LinkChange) -> LinkSetup {
         self.script.push(LinkEvent { time, way: Some(way), change });
         self
     }
 
-    /// The same losing frames from the beginning, both ways.
+    /// Sets the probability of loss from time 0 on, in both directions.
     #[must_use]
     pub fn loss(self, loss: Probability) -> LinkSetup {
         self.at(Time::ORIGIN, LinkChange::Loss(loss))
     }
 
-    /// The same corrupting frames from the beginning, both ways.
+    /// Sets the probability of corruption from time 0 on, in both directions.
     #[must_use]
     pub fn corruption(self, corruption: Probability) -> LinkSetup {
         self.at(Time::ORIGIN, LinkChange::Corruption(corruption))
     }
 }
 
-/// A network before the run.
+/// Setup of a network.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkSetup {
-    /// All switches; [`SwitchId`]s are places in this list.
+    /// Switches; [`SwitchId`]s are indices in this list.
     pub switches: Vec<SwitchSetup>,
-    /// All links; [`LinkId`]s are places in this list.
+    /// Links; [`LinkId`]s are indices in this list.
     pub links: Vec<LinkSetup>,
-    /// Seed of loss and corruption. Each direction of each link has streams of its own.
+    /// Seed of loss and corruption. Each direction of each link has separate random streams.
     pub seed: u64,
 }
 
 impl NetworkSetup {
-    /// Adds a switch.
+    /// Adds a switch and returns its index.
     pub fn switch(&mut self, switch: SwitchSetup) -> SwitchId {
         self.switches.push(switch);
         SwitchId(self.switches.len() as u32 - 1)
     }
 
-    /// Adds a link.
+    /// Adds a link and returns its index.
     pub fn link(&mut self, link: LinkSetup) -> LinkId {
         self.links.push(link);
         LinkId(self.links.len() as u32 - 1)
     }
 }
 
-/// Why a network refuses something.
+/// Reason why a network rejects its setup or a call.
 #[derive(Debug, Error)]
 pub enum NetworkError {
-    /// A number that no switch has.
+    /// No switch has this index.
     #[error("there is no switch {}; the network has {count}", .found.0)]
     NoSwitch {
-        /// The number.
+        /// The index.
         found: SwitchId,
-        /// Switches there are.
+        /// Number of switches.
         count: usize,
     },
-    /// A number that no link has.
+    /// No link has this index.
     #[error("there is no link {}; the network has {count}", .found.0)]
     NoLink {
-        /// The number.
+        /// The index.
         found: LinkId,
-        /// Links there are.
+        /// Number of links.
         count: usize,
     },
-    /// Two switches of one name.
-    #[error("two switches are called `{name}`; give each a name of its own")]
+    /// Two switches have the same name.
+    #[error("two switches are called `{name}`; give every switch a different name")]
     SameName {
         /// The name.
         name: String,
     },
-    /// A switch cannot be set up, or refuses an operation.
+    /// A switch rejects its setup or an operation.
     #[error("switch `{name}`: {source}")]
     Switch {
-        /// The switch.
+        /// Name of the switch.
         name: String,
-        /// Why.
+        /// The reason.
         source: SwitchError,
     },
-    /// The engine cannot run a program.
+    /// The executor cannot run a program.
     #[error("switch `{name}`: {source}")]
     Lower {
-        /// The switch.
+        /// Name of the switch.
         name: String,
-        /// Why.
+        /// The reason.
         source: LowerError,
     },
-    /// A switch without time among others.
-    #[error(
-        "switch `{name}` is in functional mode and others are not; a network has time everywhere or nowhere"
-    )]
+    /// Some switches are in functional mode and others are not.
+    #[error("switch `{name}` is in functional mode and others are not; set the same mode for all switches")]
     Functional {
-        /// The switch.
+        /// Name of the switch.
         name: String,
     },
-    /// A port that a switch does not have.
+    /// A switch does not have this port.
     #[error("switch `{name}` has no {what}; its front-panel ports are 0 to {last}")]
     NoPort {
-        /// The switch.
+        /// Name of the switch.
         name: String,
         /// The port.
         what: String,
-        /// Its last front-panel port.
+        /// Number of the last front-panel port.
         last: usize,
     },
-    /// Two links on one port.
+    /// A port has two links.
     #[error("{link}: port {port} of switch `{name}` has another link already; choose a free port")]
     Taken {
-        /// The link.
+        /// Name of the link.
         link: String,
-        /// The switch.
+        /// Name of the switch.
         name: String,
         /// The port.
         port: FrontPort,
     },
-    /// A link between ports of different speeds.
+    /// The ports of a link have different speeds.
     #[error(
         "{link}: one end runs at {first}, the other at {second}; give the link a rate, or the ports one speed"
     )]
     Rates {
-        /// The link.
+        /// Name of the link.
         link: String,
         /// Rate of the first end.
         first: BitRate,
         /// Rate of the second end.
         second: BitRate,
     },
-    /// A link without delay to a switch without latency.
-    #[error("{link}: no delay, and the receiving MAC has none; give the link a delay of 1 ns or more")]
+    /// A link has no delay, and its receiving MAC has no latency.
+    #[error("{link}: link and receiving MAC have no delay; give the link a delay of 1 ns or more")]
     NoDelay {
-        /// The link.
+        /// Name of the link.
         link: String,
     },
-    /// A frame from outside, or a host, on a port with a link.
+    /// A port for a frame from outside, or for a host, has a link or a host.
     #[error(
         "port {port} of switch `{name}` has a link or a host; frames from outside and hosts need a port without one"
     )]
     Linked {
-        /// The switch.
+        /// Name of the switch.
         name: String,
         /// The port.
         port: DevPort,
     },
-    /// A host where nothing takes time.
-    #[error("switch `{name}` is in functional mode; a host needs time: run the network with it")]
+    /// A host is attached to a network in functional mode.
+    #[error(
+        "switch `{name}` is in functional mode, but hosts need simulated time; run the network in timed mode"
+    )]
     HostWithoutTime {
-        /// The switch.
+        /// Name of the switch.
         name: String,
     },
-    /// A host without a cable, or that comes too late.
+    /// A host's cable has no delay, or the network has already run.
     #[error(
-        "port {port} of switch `{name}`: a host needs a cable with a delay, and is attached before the network runs"
+        "port {port} of switch `{name}`: a host needs a cable with a delay, and must be attached before the network runs"
     )]
     HostTooNear {
-        /// The switch.
+        /// Name of the switch.
         name: String,
         /// The port.
         port: DevPort,
     },
-    /// A frame that is too late.
-    #[error("a frame for {port} of switch `{name}` at {}: frames from outside come in order, and not before {}", .found.since_origin(), .earliest.since_origin())]
+    /// A frame is injected too late.
+    #[error("switch `{name}`, port {port}: a frame at {} is too late, because the port takes frames from {} on; inject frames in order of time", .found.since_origin(), .earliest.since_origin())]
     Late {
-        /// The switch.
+        /// Name of the switch.
         name: String,
         /// The port.
         port: DevPort,
-        /// Its time.
+        /// Time of the frame.
         found: Time,
         /// The earliest time possible.
         earliest: Time,
     },
-    /// A change of a link that is too late.
-    #[error("{link}: a change at {}: frames of that time are on the link already; give changes in advance", .found.since_origin())]
+    /// A change of a link is scheduled too late.
+    #[error("{link}: a change at {} is too late, because frames of that time are on the link; schedule changes in advance", .found.since_origin())]
     LateChange {
-        /// The link.
+        /// Name of the link.
         link: String,
-        /// Its time.
+        /// Time of the change.
         found: Time,
     },
-    /// Not one observer for each switch.
-    #[error("{found} observers for {expected} switches; give one for each")]
+    /// The number of observers is not the number of switches.
+    #[error("{found} observers for {expected} switches; pass one observer for each switch")]
     Observers {
-        /// Observers given.
+        /// Number of observers.
         found: usize,
-        /// Switches.
+        /// Number of switches.
         expected: usize,
     },
 }

@@ -1,44 +1,44 @@
-//! What a network counts, and that it adds up.
+//! Counters of a network, and their conservation law.
 
 use super::LinkDrop;
 use super::node::Node;
 use sluice_exec::pass::Executor;
 
-/// Counters over all switches and links.
+/// Sums over all switches and links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NetworkTotals {
-    /// Frames that came in from outside.
+    /// Frames that entered from outside: injected, or sent by hosts.
     pub entered: u64,
-    /// Packets made inside switches.
+    /// Packets created inside switches.
     pub created: u64,
-    /// Frames that left by ports without a link, and their bytes without FCS before padding.
+    /// Frames sent on ports without a link.
     pub delivered: u64,
-    /// See `delivered`.
+    /// Bytes of `delivered`, without FCS, before padding.
     pub delivered_bytes: u64,
-    /// Packets lost in switches.
+    /// Packets dropped in switches.
     pub dropped: u64,
-    /// Frames lost on links, by [`LinkDrop`].
+    /// Frames dropped on links, by [`LinkDrop`].
     pub link_drops: [u64; LinkDrop::TABLE.len()],
-    /// Packets consumed on purpose.
+    /// Packets that programs consumed on purpose.
     pub absorbed: u64,
     /// Packets inside switches.
     pub held: u64,
     /// Frames on links.
     pub on_links: u64,
-    /// Frames put on links: each is a hop from switch to switch.
+    /// Frames sent on links: each is a hop from switch to switch.
     pub hops: u64,
-    /// Frames injected that have not come in yet; they count nowhere else.
+    /// Frames from outside that have not entered yet; they are in no other counter.
     pub waiting: u64,
 }
 
 impl NetworkTotals {
-    /// All frames lost on links.
+    /// Returns the number of frames dropped on links.
     #[must_use]
     pub fn lost_on_links(&self) -> u64 {
         self.link_drops.iter().sum()
     }
 
-    /// `entered + created = delivered + dropped + lost on links + absorbed + held + on links`.
+    /// Returns true if `entered + created = delivered + dropped + lost on links + absorbed + held + on links`.
     #[must_use]
     pub fn is_conserved(&self) -> bool {
         let ended = self.delivered + self.dropped + self.lost_on_links() + self.absorbed;

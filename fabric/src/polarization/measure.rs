@@ -1,71 +1,72 @@
-//! How even the links are: variation by group and decision point, loads, idle links.
+//! Measures how evenly links are used: coefficients of variation by group and decision point, loads, idle links.
 
 use super::plan::{Picker, Plan};
 use super::walk::{Compiled, Counters, Load};
 use crate::topology::Network;
 use sluice_hashing::cv::Cv;
 
-/// One group.
+/// Statistics of one group. *Variation* is the coefficient of variation: standard deviation over mean.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupStats {
-    /// Its number in the network.
+    /// Index of the group in the network.
     pub group: u32,
-    /// Its decision point.
+    /// Index of its decision point.
     pub point: u32,
-    /// Links.
+    /// Number of links.
     pub links: u32,
-    /// Flows through it.
+    /// Number of flows through the group.
     pub flows: u64,
-    /// Variation of flows per link (and weight).
+    /// Variation of flows per link and weight.
     pub cv_flows: f64,
-    /// Variation of bytes.
+    /// Variation of bytes per link and weight.
     pub cv_bytes: f64,
-    /// Variation that even shares show by chance: sqrt((links − 1) / flows).
+    /// Expected variation of an even random spread (sampling noise): sqrt((links − 1) / flows).
     pub noise: f64,
-    /// Variation that the member table itself has.
+    /// Variation of the member table itself.
     pub precision: f64,
-    /// Links without a flow.
+    /// Number of links without a flow.
     pub idle: u32,
-    /// Whether it is uneven beyond precision and four times the noise, or has no traffic at all.
+    /// True if the variation of flows exceeds precision plus four times the noise, or if the group has no traffic.
     pub failed: bool,
 }
 
-/// All groups of a decision point that have a choice.
+/// Statistics of a decision point: all of its groups with more than one link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PointStats {
-    /// Its name.
+    /// Name of the decision point.
     pub name: String,
-    /// Groups.
+    /// Number of groups.
     pub groups: u32,
-    /// Groups without traffic: failures, never left out.
+    /// Number of groups without traffic; they count as failed.
     pub empty: u32,
-    /// Links without a flow in groups with traffic.
+    /// Number of links without a flow, in groups with traffic.
     pub idle_links: u32,
-    /// Groups that failed.
+    /// Number of failed groups.
     pub failed: u32,
-    /// Median, 99th percentile and largest variation of flows over groups with traffic.
+    /// Median, 99th percentile and maximum of the variation of flows, over groups with traffic.
     pub cv: [f64; 3],
     /// Largest variation of bytes.
     pub cv_bytes: f64,
-    /// Mean noise floor.
+    /// Mean sampling noise.
     pub noise: f64,
-    /// Largest over smallest load (flows) among links of one group, the worst group's; `None` with an idle link.
+    /// Ratio of the largest to the smallest load in flows among links of one group, for the worst group; `None` if a
+    /// link is idle.
     pub max_min: Option<f64>,
 }
 
-/// What a run says.
+/// Verdict of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every group is as even as its table and chance allow.
+    /// Every group is as even as its member table and sampling noise allow.
     Balanced,
-    /// Some group is not.
+    /// At least one group is less even.
     Polarised,
     /// The flows differ in too few bits for two independent choices.
     InsufficientEntropy,
 }
 
 impl Verdict {
-    /// As printed.
+    /// Returns the name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,27 +80,27 @@ impl Verdict {
 /// Results of one scheme.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// Flows walked.
+    /// Number of flows.
     pub flows: u64,
-    /// Entries of all member tables.
+    /// Number of entries of all member tables.
     pub entries: u64,
-    /// Bits in which the flows differ.
+    /// Entropy: number of independent bits in which the flows differ.
     pub entropy: u32,
-    /// Groups with more than one link that some flow may come to.
+    /// Groups with more than one link that a flow may reach.
     pub groups: Vec<GroupStats>,
-    /// Decision points with a choice.
+    /// Decision points of these groups.
     pub points: Vec<PointStats>,
     /// The verdict.
     pub verdict: Verdict,
-    /// What the planner said.
+    /// Notes of the planner.
     pub notes: Vec<String>,
     /// Flows on each link of the least even group with traffic.
     pub worst_links: Vec<u64>,
-    /// The counters behind it all.
+    /// The underlying counters.
     pub counters: Counters,
 }
 
-/// Measures what was counted.
+/// Computes the results from the counters.
 #[must_use]
 pub fn results(
     network: &Network,
@@ -175,7 +176,7 @@ pub fn results(
     }
 }
 
-/// Variation of counts per weight.
+/// Returns the variation of counts per weight.
 fn weighted(counts: &[u64], weights: &[u32]) -> f64 {
     if weights.iter().all(|w| Some(w) == weights.first()) {
         return Cv::of(counts).value();
@@ -211,29 +212,29 @@ fn point_stats(name: &str, here: &[&GroupStats], compiled: &Compiled, counters: 
 }
 
 impl Results {
-    /// What the links of one group carried, in the order of its links.
+    /// Returns the loads of one group's links, in the order of its links.
     #[must_use]
     pub fn loads(&self, network: &Network, group: u32) -> &[Load] {
-        // Counters stand group by group, link by link.
+        // Counters are stored group by group, link by link.
         let links = |n: usize| network.groups.get(n).map_or(0, |g| g.links.len());
         let first: usize = (0..group as usize).map(links).sum();
         self.counters.loads.get(first..first + links(group as usize)).unwrap_or(&[])
     }
 
-    /// Largest variation of flows over all groups with traffic.
+    /// Returns the largest variation of flows over all groups with traffic.
     #[must_use]
     pub fn worst(&self) -> f64 {
         self.points.iter().map(|p| p.cv[2]).fold(0.0, f64::max)
     }
 
-    /// The statistics of a decision point.
+    /// Returns the statistics of a decision point, if it has a choice.
     #[must_use]
     pub fn point(&self, name: &str) -> Option<&PointStats> {
         self.points.iter().find(|p| p.name == name)
     }
 
-    /// Variations of all groups in ascending order; a group without traffic counts as one that sends all flows to
-    /// one link.
+    /// Returns the variations of all groups in ascending order; a group without traffic counts as one that sends all
+    /// flows to one link.
     #[must_use]
     pub fn cdf(&self) -> Vec<f64> {
         let of = |g: &GroupStats| if g.flows == 0 { f64::from(g.links - 1).sqrt() } else { g.cv_flows };

@@ -1,7 +1,7 @@
-//! Flows through a network, and how even the links are.
+//! Flow-level experiments on hash polarization: sends flows through a network and measures how evenly links are used.
 //!
-//! Settings for every group from a scheme ([`mod@plan`]), the compiled network and its walk ([`mod@walk`]), threads
-//! ([`mod@run`]), and what is measured ([`measure`]).
+//! [`mod@plan`] chooses settings of every group by a scheme, [`mod@walk`] compiles the network and walks flows through
+//! it, [`mod@run`] does so on several threads, and [`measure`] computes the results.
 
 pub mod measure;
 pub mod plan;

@@ -1,4 +1,4 @@
-//! A hash setting and a member table for every group.
+//! Plans a hash setting and a member table for every group.
 
 use crate::topology::Network;
 use sluice_hashing::coprime::{NoSize, Request, admits, choose};
@@ -9,23 +9,23 @@ use sluice_hashing::wcmp::{Method, WcmpError, expand};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
-/// How a switch picks a member.
+/// Method by which a switch selects a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picker {
-    /// All 16 bits modulo the members: RTAG7.
+    /// All 16 bits of the hash modulo the number of members: RTAG7.
     Modulo16,
-    /// A Tofino's fair selector: 14 bits modulo the members, words of 120.
+    /// Tofino's fair selector: 14 bits modulo the number of members, in words of 120 members.
     Fair,
-    /// A Tofino's resilient selector.
+    /// Tofino's resilient selector.
     Resilient,
-    /// By ranges of the hash, as hash-threshold does (RFC 2992): replication does not decorrelate it.
+    /// Hash-threshold (RFC 2992): equal ranges of the hash. Replication does not decorrelate it.
     Threshold,
-    /// An ideal mixer: every switch draws independently. No switch does; it shows the sampling noise.
+    /// An ideal mixer: every switch draws independently. No real switch does; it shows the sampling noise.
     Ideal,
 }
 
 impl Picker {
-    /// All with their names.
+    /// All methods with their names.
     pub const ALL: [(&'static str, Picker); 5] = [
         ("modulo16", Picker::Modulo16),
         ("fair", Picker::Fair),
@@ -34,7 +34,7 @@ impl Picker {
         ("ideal", Picker::Ideal),
     ];
 
-    /// Bits that are divided, and the most members that one division reaches.
+    /// Returns the number of hash bits used, and the most members that one modulo operation selects from.
     #[must_use]
     pub const fn limits(self) -> (u32, u32) {
         match self {
@@ -44,54 +44,54 @@ impl Picker {
     }
 }
 
-/// What is tried out.
+/// Setup of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// The scheme.
     pub scheme: Scheme,
-    /// Functions, seed, limits.
+    /// Hash functions, seed, limits.
     pub terms: Terms,
     /// The selector.
     pub picker: Picker,
-    /// Members of every replicated group instead of the planner's choice; of groups of these many ports only.
+    /// Number of members of every replicated group with at most as many ports; `None`: the planner's choice.
     pub members: Option<u32>,
-    /// How weights become members.
+    /// Method to turn weights into members.
     pub method: Method,
 }
 
-/// A group's hash and members.
+/// Hash setting and members of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupPlan {
-    /// The hash.
+    /// The hash setting.
     pub setting: Setting,
-    /// The member table: entry to position among the group's links.
+    /// Member table: maps an entry to the index of one of the group's links.
     pub table: Vec<u32>,
 }
 
 /// Settings of all groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// By group.
+    /// One plan for each group.
     pub groups: Vec<GroupPlan>,
-    /// What users should know.
+    /// Notes for users.
     pub notes: Vec<String>,
 }
 
 impl Plan {
-    /// Entries of the member tables of all switches.
+    /// Returns the number of entries in the member tables of all switches.
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.groups.iter().map(|g| g.table.len() as u64).sum()
     }
 }
 
-/// Why there is no plan.
+/// Reason why there is no plan.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum NoPlan {
-    /// The scheme gives none.
+    /// The scheme has no assignment.
     #[error(transparent)]
     Scheme(#[from] NoScheme),
-    /// No coprime size.
+    /// There is no coprime size.
     #[error(transparent)]
     Size(#[from] NoSize),
     /// Weights cannot be expanded.
@@ -102,7 +102,7 @@ pub enum NoPlan {
 /// Plans every group of a network.
 ///
 /// # Errors
-/// When the scheme cannot be carried out.
+/// If the scheme cannot be applied.
 pub fn plan(network: &Network, question: &Question) -> Result<Plan, NoPlan> {
     let mut notes = Vec::new();
     let picked = match &network.graph {
@@ -126,7 +126,7 @@ pub fn plan(network: &Network, question: &Question) -> Result<Plan, NoPlan> {
         } else {
             expand(question.method, &weights, if coprime { members.max(sum) } else { sum })?
         };
-        // Ranges know weights, not replicas: those of a port lie side by side.
+        // With ranges, replicas of a port are adjacent, so that they act as its weight.
         let ranges = question.picker == Picker::Threshold;
         let order = if ranges { Order::Blocked } else { question.terms.order };
         groups.push(GroupPlan { setting, table: layout(&shares, order) });
@@ -134,11 +134,11 @@ pub fn plan(network: &Network, question: &Question) -> Result<Plan, NoPlan> {
     Ok(Plan { groups, notes })
 }
 
-/// Whether all replicated groups may have the same size: no two of them are pinned on each other under one
-/// function. Only known where all paths are alike.
+/// Returns true if all replicated groups may have the same size: under one function, none of them is pinned by another
+/// one. False if paths differ in structure.
 ///
 /// # Errors
-/// When the scheme cannot be carried out.
+/// If the scheme cannot be applied.
 pub fn one_size_will_do(network: &Network, question: &Question) -> Result<bool, NoPlan> {
     let Some(graph) = &network.graph else { return Ok(false) };
     let made = if network.function_by_stage {
@@ -156,13 +156,13 @@ pub fn one_size_will_do(network: &Network, question: &Question) -> Result<bool, 
     Ok(!pairs.any(|(k, list)| replicated(k) && list.iter().any(|p| replicated(*p) && same(k, *p))))
 }
 
-/// Members of a point or class: the planner's, or what the question fixes where it replicates at all.
+/// Returns the number of members of a point or class: the planner's, or the question's if the planner replicates.
 fn fixed(question: &Question, ports: u32, planned: u32) -> u32 {
     let replicated = planned.checked_rem(ports).is_some_and(|r| r != 0);
     question.members.filter(|q| replicated && *q >= ports).unwrap_or(planned)
 }
 
-/// Where all paths are alike: a setting and a size for each decision point.
+/// Plans a network whose paths have equal structure: a setting and a size for each decision point.
 fn by_point(
     network: &Network,
     graph: &DecisionGraph,
@@ -204,8 +204,8 @@ fn by_point(
     Ok(picked)
 }
 
-/// The size of a group that has lost links: coprime with those of all points that are pinned at its own, or that its
-/// own is pinned at.
+/// Returns the size of a group that has lost links: coprime with the sizes of all points that pin its point, or that it
+/// pins.
 fn size_after_loss(
     graph: &DecisionGraph,
     members: &[u32],
@@ -220,7 +220,8 @@ fn size_after_loss(
     choose(&request(&question.terms, ports, paths)).map(|choice| choice.members)
 }
 
-/// Each stage has its function, so sizes need to be coprime with pinned points of the same stage only.
+/// Plans sizes for schemes with one function per stage: a size must be coprime only with pinned points of the same
+/// stage.
 fn sizes_by_stage(graph: &DecisionGraph, terms: &Terms) -> Result<Assignment, NoPlan> {
     let mut members: Vec<u32> = Vec::new();
     for (point, pinned) in graph.points.iter().zip(graph.pinned()) {
@@ -245,8 +246,8 @@ fn request(terms: &Terms, ports: u32, paths: Vec<Vec<u32>>) -> Request {
     }
 }
 
-/// Elsewhere: classes of (block, stage). Blocks draw for themselves; coprime sizes differ between classes that
-/// follow each other on a path with the same function.
+/// Plans a network whose paths differ: settings are drawn per block, and sizes are per class of (block, stage). Sizes
+/// of classes that follow each other on a path with the same function are coprime.
 fn by_block(
     network: &Network,
     question: &Question,
@@ -259,7 +260,7 @@ fn by_block(
             name: "point",
             stage: *stage,
             fan_out: 2,
-            // Without knowledge of recombining, every earlier point may be pinned.
+            // Without a graph, every earlier point may pin this one.
             located_by: (0..k).collect(),
         })
         .collect();
@@ -289,8 +290,8 @@ fn by_block(
     Ok(out)
 }
 
-/// Sizes of classes: greedily the smallest that is coprime with those of neighbours and even enough for every
-/// group of the class.
+/// Chooses sizes of classes greedily: the smallest one that is coprime with the sizes of neighbours and even enough for
+/// every group of the class.
 fn class_sizes(
     network: &Network,
     question: &Question,
@@ -323,11 +324,11 @@ fn class_sizes(
     Ok(sizes)
 }
 
-/// Classes that one switch's choice may still pin: the next so many with the same function on a path.
+/// Number of later classes with the same function on a path that a switch's choice may still pin.
 const REACH: usize = 3;
 
-/// Pairs of classes that follow each other within [`REACH`] on some path with the same function, found by
-/// walking.
+/// Returns the pairs of classes that follow each other within [`REACH`] on some path with the same function, found by
+/// random walks.
 fn successions(network: &Network) -> BTreeSet<((u32, u32), (u32, u32))> {
     let mut pairs = BTreeSet::new();
     for (from, &start) in (0u64..).zip(&network.edges) {

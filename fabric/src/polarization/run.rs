@@ -1,6 +1,6 @@
-//! From a question to results: plan, walk on several threads, measure.
+//! Runs an experiment: plans, walks flows on several threads, and measures.
 //!
-//! Counts are sums, so results depend neither on the number of threads nor on which of them walks which flows.
+//! Counters are sums, so results depend neither on the number of threads nor on the distribution of flows over them.
 
 use super::measure::{Results, results};
 use super::plan::{NoPlan, Question, plan};
@@ -10,15 +10,15 @@ use crate::topology::Network;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Flows that a thread takes at a time.
+/// Number of flows that a thread takes at a time.
 const CHUNK: usize = 4_096;
-/// Flows that show how many bits vary.
+/// Number of flows from which the entropy is estimated.
 const SAMPLE: usize = 4_096;
 
-/// Plans, walks all flows on so many threads, measures.
+/// Plans, walks all flows on `threads` threads, and measures.
 ///
 /// # Errors
-/// When the scheme has no plan.
+/// If the scheme has no plan.
 pub fn run(
     network: &Network,
     question: &Question,
@@ -35,7 +35,7 @@ pub fn run(
     Ok(results(network, &planned, &compiled, counters, entropy.bits(), question.picker))
 }
 
-/// Walks all flows on so many threads, never more than there is work for.
+/// Walks all flows on at most `threads` threads; fewer if there are few flows.
 #[must_use]
 pub fn walk(compiled: &Compiled, flows: Flows<'_>, threads: NonZero<usize>) -> Counters {
     let next = AtomicU64::new(0);

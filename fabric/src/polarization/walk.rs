@@ -1,7 +1,7 @@
-//! The compiled network: one table load per key byte, one modulo per switch.
+//! The compiled network: walking a flow costs one table load per key byte, and one modulo operation per switch.
 //!
-//! Memory decides how fast flows walk, so everything that repeats is there once: groups with the same member table
-//! share it, a route names its group, a link the row of routes at its far end.
+//! Memory accesses limit the speed, so nothing is stored twice: groups with equal member tables share one, a route
+//! names its group, and a link names the row of routes at its far end.
 
 use super::plan::{Picker, Plan};
 use crate::flows::{Flow, KEY_BYTES};
@@ -11,10 +11,10 @@ use sluice_asic::select::{FastMod, GroupShape, Selector, SelectorMode, WORD_SLOT
 use sluice_hashing::scheme::FlowFunction;
 use std::collections::BTreeMap;
 
-/// A pick that is more than a remainder of the hash at the source.
+/// A selection that is not a plain remainder of the hash at the source.
 #[derive(Clone, Debug)]
 struct Other {
-    /// The key has the TTL in it, and that has changed since.
+    /// True if the hash covers the TTL, which changes at every hop.
     ttl: bool,
     pick: Pick,
 }
@@ -22,78 +22,78 @@ struct Other {
 #[derive(Clone, Debug)]
 enum Pick {
     Remainder,
-    /// The Tofino's selector over several words.
+    /// Tofino's selector over several words.
     Selector(Selector, Box<GroupShape>),
-    /// Ranges.
+    /// Equal ranges of the hash.
     Threshold,
-    /// Drawn anew by every group.
+    /// An independent random number for every group.
     Ideal,
 }
 
-/// No other pick: the remainder it is.
+/// Marks groups that select by the plain remainder.
 const PLAIN: u16 = u16::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct CompiledGroup {
     divisor: FastMod,
-    /// First of its member table, which it may share.
+    /// Index of the first entry of its member table, which groups may share.
     table: u32,
-    /// First of its links.
+    /// Index of its first link.
     links: u32,
     constant: u16,
-    /// Bits of the hash that are divided.
+    /// Mask of the hash bits that are used.
     mask: u16,
-    /// Which function: four to a word of hashes.
+    /// Index of its hash function; four functions share a word of hashes.
     function: u8,
     offset: u8,
-    /// Number of its other pick, or [`PLAIN`].
+    /// Index of its other selection, or [`PLAIN`].
     other: u16,
 }
 
-/// Groups are looked at once a hop: two of them share a line of cache.
+/// A hop reads one group, and two groups share a cache line.
 const _: () = assert!(size_of::<CompiledGroup>() == 32);
 
-/// A network with its plan, ready for flows.
+/// A network with its plan, compiled for walking flows.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     hashes: Vec<PackedHash<KEY_BYTES>>,
     groups: Vec<CompiledGroup>,
-    /// Picks that are no plain remainders.
+    /// Selections that are not plain remainders.
     others: Vec<Other>,
-    /// Member tables: entry to position among the group's links.
+    /// Member tables: map an entry to the index of one of the group's links.
     tables: Vec<u16>,
-    /// By link of a group: the row of routes at its far end, in the mode after the group.
+    /// For each link of a group, the row of routes at its far end, in the mode after the group.
     rows: Vec<u32>,
-    /// Group by row and destination.
+    /// Groups by row and destination.
     routes: Vec<u32>,
-    /// By edge: the row at which its flows start.
+    /// For each edge, the row at which its flows start.
     starts: Vec<u32>,
-    /// First link of each group, and one past the last.
+    /// Index of each group's first link, and the total number of links.
     first: Vec<u32>,
 }
 
-/// What a link carried.
+/// Load of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Flows.
+    /// Number of flows.
     pub flows: u64,
-    /// Their bytes.
+    /// Bytes of these flows.
     pub bytes: u64,
 }
 
-/// Flows and bytes by (group, link).
+/// Counters of a walk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Group by group, link by link.
+    /// Loads of all links, group by group, link by link.
     pub loads: Vec<Load>,
-    /// Flows walked.
+    /// Number of flows.
     pub walked: u64,
-    /// Which pairs of edges flows went between: from times the number of edges, plus to.
+    /// True for pairs of edges with flows; the index is source * number of edges + destination.
     pub pairs: Vec<bool>,
 }
 
 impl Counters {
-    /// Adds another run's counts; the order of additions does not matter.
+    /// Adds the counters of another walk; the order of additions does not matter.
     pub fn add(&mut self, other: &Counters) {
         for (mine, others) in self.loads.iter_mut().zip(&other.loads) {
             mine.flows += others.flows;
@@ -104,10 +104,10 @@ impl Counters {
     }
 }
 
-/// Flows that [`Compiled::walk_all`] moves beside each other.
+/// Number of flows that [`Compiled::walk_all`] advances together.
 pub const LOCKSTEP: usize = 16;
 
-/// Words of hashes: four functions each.
+/// Words of hashes per flow; each has the hashes of four functions.
 const WORDS: usize = 4;
 
 /// A flow on its way.
@@ -115,18 +115,18 @@ const WORDS: usize = 4;
 struct Walk {
     words: [u64; WORDS],
     bytes: u64,
-    /// Row of routes where it is.
+    /// Row of routes at its present switch.
     row: u32,
     to: u32,
-    /// Which of the flows it is.
+    /// Index of the flow in the list.
     flow: u32,
 }
 
-/// Most switches on a path; longer ones are loops.
+/// Most switches on a path; a longer path is a loop.
 const LONGEST: u8 = 64;
 
 impl Compiled {
-    /// Compiles a network for a plan and a selector. A plan may have up to sixteen functions.
+    /// Compiles a network for a plan and a selection method. A plan may have up to sixteen functions.
     #[must_use]
     pub fn new(network: &Network, plan: &Plan, picker: Picker) -> Compiled {
         let row = |mode: u8, switch: u32| network.row(mode, switch) as u32;
@@ -140,7 +140,7 @@ impl Compiled {
             starts: network.edges.iter().map(|e| row(0, *e)).collect(),
             first: vec![0],
         };
-        // A flow that is where it wanted has no group to leave by.
+        // A flow at its destination has no next group.
         for (index, edge) in network.edges.iter().enumerate() {
             for mode in 0..network.modes() {
                 if let Some(route) = out.routes.get_mut(network.row(mode, *edge) + index) {
@@ -199,7 +199,7 @@ impl Compiled {
         out
     }
 
-    /// Counters of the right size, all zero.
+    /// Returns counters for this network, all zero.
     #[must_use]
     pub fn counters(&self) -> Counters {
         let pairs = vec![false; self.starts.len() * self.starts.len()];
@@ -211,7 +211,7 @@ impl Compiled {
         self.walk_all(std::slice::from_ref(flow), counters);
     }
 
-    /// The groups that a flow passes, in order of its path, each with the position of the link that it takes.
+    /// Returns the groups that a flow passes, in order, each with the index of the chosen link within the group.
     #[must_use]
     pub fn path(&self, flow: &Flow) -> Vec<(u32, u32)> {
         let mut path = Vec::new();
@@ -224,15 +224,15 @@ impl Compiled {
         path
     }
 
-    /// What a group's links carry, out of some counters, by position.
+    /// Returns the loads of a group's links from `counters`, in their order.
     #[must_use]
     pub fn loads<'c>(&self, group: u32, counters: &'c Counters) -> &'c [Load] {
         let at = |n: u32| self.first.get(n as usize).map_or(0, |f| *f as usize);
         counters.loads.get(at(group)..at(group + 1)).unwrap_or(&[])
     }
 
-    /// Sends many flows, [`LOCKSTEP`] of them hop by hop beside each other: the loads of one do not wait for those
-    /// of another.
+    /// Sends many flows. [`LOCKSTEP`] of them advance hop by hop together, so that memory accesses of different flows
+    /// overlap.
     pub fn walk_all(&self, flows: &[Flow], counters: &mut Counters) {
         let mut walks = [Walk::default(); LOCKSTEP];
         for flows in flows.chunks(LOCKSTEP) {
@@ -257,8 +257,8 @@ impl Compiled {
         }
     }
 
-    /// One switch further for the first `under_way` walks, all of them `hop` switches behind their source; those that
-    /// go on are moved to the front and counted.
+    /// Advances the first `under_way` walks by one switch; all of them have made `hop` hops. Moves the unfinished ones
+    /// to the front and returns their number.
     #[inline]
     fn step(
         &self,
@@ -287,7 +287,7 @@ impl Compiled {
         left
     }
 
-    /// A flow at its source, hashed; `None` when its edges do not exist.
+    /// Starts a flow at its source and computes its hashes; `None` if one of its edges does not exist.
     #[inline]
     fn begin(&self, flow: &Flow, number: u32) -> Option<Walk> {
         if flow.to as usize >= self.starts.len() {
@@ -301,7 +301,7 @@ impl Compiled {
         Some(Walk { words, bytes: flow.bytes, row, to: flow.to, flow: number })
     }
 
-    /// The group and the link that a flow leaves by; `None` at the destination.
+    /// Returns the group and the link that a flow takes; `None` at its destination.
     #[inline(always)]
     fn pick(&self, walk: &Walk, flows: &[Flow], hop: u8) -> Option<(u32, u32)> {
         let number = self.routes[walk.row as usize + walk.to as usize];
@@ -316,7 +316,7 @@ impl Compiled {
         Some((number, link))
     }
 
-    /// The entry that a group picks by other means than the plain remainder.
+    /// Returns the entry that a group selects by a method other than the plain remainder.
     #[cold]
     #[inline(never)]
     fn other(&self, group: &CompiledGroup, walk: &Walk, flow: &Flow, hop: u8) -> u32 {
@@ -324,7 +324,7 @@ impl Compiled {
         let word = group.word();
         let mut lanes = walk.words[word];
         if other.ttl {
-            // The TTL's old part out, its new one in.
+            // The hash is linear: removes the part of the source's TTL and adds the part of the present one.
             let part = |ttl| self.hashes.get(word).map_or(0, |h| h.byte(KEY_BYTES - 1, ttl));
             let ttl = flow.key[KEY_BYTES - 1];
             lanes ^= part(ttl) ^ part(ttl.wrapping_sub(hop));
@@ -335,12 +335,12 @@ impl Compiled {
             Pick::Remainder => group.divisor.rem((hash & group.mask).into()),
             Pick::Threshold => ((u64::from(hash) * members) >> 16) as u32,
             Pick::Selector(selector, shape) => {
-                // As the programs do it: a 16-bit hash, repeated for the selector's further bits.
+                // Like the programs: a 16-bit hash, repeated for the selector's higher bits.
                 let hash = u128::from(hash);
                 let wide = hash | hash << 16 | hash << 32 | hash << 48 | hash << 64;
                 let words = shape.words().len() as u32;
                 let slot = selector.pick(wide, shape).unwrap_or(0);
-                // Members are dealt to the words one by one.
+                // Members are distributed over the words in turn.
                 slot % WORD_SLOTS * words + slot / WORD_SLOTS
             }
             Pick::Ideal => {
@@ -356,20 +356,20 @@ impl Compiled {
 }
 
 impl CompiledGroup {
-    /// The word with the group's function.
+    /// Returns the index of the word with the group's function.
     #[inline(always)]
     const fn word(&self) -> usize {
         (self.function / 4) as usize % WORDS
     }
 
-    /// The group's hash, out of that word.
+    /// Extracts the group's hash from this word.
     #[inline(always)]
     const fn hash(&self, lanes: u64) -> u16 {
         ((lanes >> (self.function % 4 * 16)) as u16 ^ self.constant).rotate_right(self.offset as u32)
     }
 }
 
-/// Bits that a group divides, and how it picks.
+/// Returns the mask of hash bits that a group uses, and its selection.
 fn pick(picker: Picker, members: u32) -> (u16, Pick) {
     let selector = |mode| match GroupShape::balanced(members) {
         Ok(shape) if shape.words().len() > 1 => {

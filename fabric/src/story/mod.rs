@@ -1,14 +1,14 @@
 //! The life of one flow in a network as a sequence diagram: packets and control packets from hop to hop, the queues that
 //! packets wait in, flow-control words, and timer packets that recirculate.
 //!
-//! A [`Watcher`] observes every switch. [`Story::tell`] joins their observations; [`Story::text`] and [`Story::svg`] draw
-//! them. The program's [`Narrator`] reads the frames: nothing here knows a program.
+//! A [`Watcher`] observes every switch. [`Story::tell`] joins their observations; [`Story::text`] and [`Story::svg`]
+//! draw them. The program's [`Narrator`] reads the frames; this module knows no program.
 //!
-//! | file | what it says |
+//! | file | content |
 //! |---|---|
-//! | `watch` | what one switch does with the flow |
-//! | `tell` | columns, hops, holds and laps |
-//! | `text` | the diagram in lines |
+//! | `watch` | events of the flow at one switch |
+//! | `tell` | columns, hops, paused queues and recirculations |
+//! | `text` | the diagram as text |
 //! | `svg` | the diagram drawn to scale |
 
 mod svg;

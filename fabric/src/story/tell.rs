@@ -1,4 +1,4 @@
-//! Joins what watchers saw: columns, hops between them, queues that hold packets, laps.
+//! Joins the observations of all watchers: columns, hops between them, queues that hold packets, recirculations.
 
 use super::watch::{Event, Watcher, What, Word};
 use super::{Flow, Message, Narrator, Network};
@@ -11,7 +11,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hop {
     pub(super) sent: Time,
-    /// When its first bit is there; none if it is lost on the way.
+    /// Time of the first bit at the far end; `None` if the packet is lost on the way.
     pub(super) arrives: Option<Time>,
     pub(super) from: usize,
     pub(super) to: usize,
@@ -35,12 +35,12 @@ pub(super) struct End {
     pub(super) tag: u64,
     pub(super) at: usize,
     pub(super) message: Message,
-    /// What the packet did, or why it was dropped.
+    /// Effect of the packet, or the reason of its drop.
     pub(super) outcome: String,
     pub(super) absorbed: bool,
 }
 
-/// A timer packet: when it was at the recirculation port.
+/// A timer packet, with the times at which it was at the recirculation port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Timer {
     pub(super) tag: u64,
@@ -53,24 +53,25 @@ pub struct Story {
     pub(super) flow: Flow,
     /// Sender, its ToR, spines, the receiver's ToR, receiver.
     pub(super) columns: Vec<String>,
-    /// In order of time, as all that follows.
+    /// Hops in order of time; the lists after it are in order of time too.
     pub(super) hops: Vec<Hop>,
     pub(super) waits: Vec<Wait>,
     pub(super) ends: Vec<End>,
-    /// Words for the queues that the flow waited in, from before the first packet until the last one was out.
+    /// Flow-control words for the queues that the flow waited in, from shortly before the first packet waits until the
+    /// timer has ended.
     pub(super) words: Vec<Word>,
     pub(super) timers: Vec<Timer>,
-    /// What a pause of a queue says in which no packet of the flow waits.
+    /// Text for a pause of a queue in which no packet of the flow waits.
     pub(super) empty_pause: &'static str,
 }
 
-/// There is no story of this flow.
+/// Error: no packet of the flow went from one ToR to another.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("no packet of flow {flow} went from a ToR to another one{}", named(.others))]
 pub struct NoStory {
     /// The flow.
     pub flow: Flow,
-    /// Some that did come.
+    /// Some flows that did enter the network.
     pub others: Vec<Flow>,
 }
 
@@ -80,10 +81,10 @@ fn named(others: &[Flow]) -> String {
 }
 
 impl Story {
-    /// Joins what the watchers saw, one for every switch of the network in its order.
+    /// Joins the observations of `watchers`: one for each switch of the network, in the network's order.
     ///
     /// # Errors
-    /// When no packet of the flow went from one ToR to another.
+    /// If no packet of the flow went from one ToR to another.
     pub fn tell<E: Executor>(
         flow: Flow,
         network: &Network<E>,
@@ -95,7 +96,7 @@ impl Story {
             || NoStory { flow, others: watchers.iter().flat_map(|w| w.others.iter().copied()).collect() };
         let source = did(|what| *what == What::In).ok_or_else(none)?;
         let out = |w: &Watcher| w.events.iter().any(|e| e.what == What::Out);
-        // Where nothing reached the receiver the last switch that had packets stands for its ToR.
+        // If no packet reached the receiver, the last switch with packets takes the place of its ToR.
         let last = || (0..watchers.len()).rev().find(|at| !watchers[*at].events.is_empty());
         let destination = watchers.iter().position(out).or_else(last).unwrap_or(source);
         if source == destination {
@@ -167,7 +168,8 @@ impl Story {
         }
     }
 
-    /// Copies that went round more than once are timers; others become answers on their first lap.
+    /// Takes packets that recirculated more than once as timers; other copies become answers in their first
+    /// recirculation.
     fn timers(&mut self, at: &Watcher) {
         let mut laps = BTreeMap::<u64, Vec<Time>>::new();
         for event in at.events.iter().filter(|e| e.what == What::Lap) {
@@ -178,7 +180,7 @@ impl Story {
         self.timers.sort_by_key(|t| t.laps.first().copied());
     }
 
-    /// Words belong to the flow from the pause in front of its first packet until its timer has ended.
+    /// Takes the flow-control words from just before the flow's first packet waits until its timer has ended.
     fn words(&mut self, at: &Watcher) {
         const BEFORE: Duration = Duration::from_micros(1);
         let after = self.timers.iter().filter_map(|t| t.laps.last()).max().copied();
@@ -193,12 +195,12 @@ impl Story {
         self.words.sort_by_key(|w| w.time);
     }
 
-    /// Column of the receiver's ToR.
+    /// Returns the column of the receiver's ToR.
     pub(super) fn destination(&self) -> usize {
         self.columns.len() - 2
     }
 
-    /// The first and the last time of all that happens.
+    /// Returns the first and the last time in the story.
     pub(super) fn span(&self) -> (Time, Time) {
         let hops = self.hops.iter().flat_map(|h| [Some(h.sent), h.arrives]).flatten();
         let ends = self.ends.iter().map(|e| e.time);
@@ -208,7 +210,7 @@ impl Story {
         if first <= last { (first, last) } else { (Time::ORIGIN, Time::ORIGIN) }
     }
 
-    /// How a packet ended in a switch, if it did; answers and packets that they answer have the same tag.
+    /// Returns how a packet ended in a switch, if it did. An answer and the packet that it answers have the same tag.
     pub(super) fn end_of(&self, tag: u64, control: bool) -> Option<&End> {
         self.ends.iter().find(|e| e.tag == tag && e.message.is_control() == control)
     }

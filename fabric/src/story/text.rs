@@ -1,5 +1,5 @@
-//! A story in lines: time, arrows between lifelines, what it is. Packets of one kind that follow each other on one way
-//! share a line, which stands where the first of them is.
+//! A story as text: one line per event, with its time, an arrow between lifelines, and a description. Packets of one
+//! kind that follow each other on the same path share the line of the first of them.
 
 use super::Message;
 use super::tell::{Hop, Story};
@@ -7,17 +7,17 @@ use sluice_asic::units::Time;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Width of a column.
+/// Width of a column, characters.
 const WIDTH: usize = 12;
 
-/// A line to be.
+/// A line of the diagram, before drawing.
 #[derive(Clone, Debug)]
 struct Line {
     time: Time,
     last: Time,
     from: usize,
     to: usize,
-    /// The first of the packets that share the line.
+    /// The first packet of those that share the line; `None` for a note.
     message: Option<Message>,
     /// Sequence numbers of the first and the last packet.
     psns: (u32, u32),
@@ -31,20 +31,20 @@ impl Line {
         Line { time, last: time, from, to, message: Some(message), psns, count: 1, note }
     }
 
-    /// Something that happens in one column.
+    /// Creates a line about one column, without a packet.
     fn note(time: Time, at: usize, note: String) -> Line {
         Line { time, last: time, from: at, to: at, message: None, psns: (0, 0), count: 1, note }
     }
 
-    /// Whether it may share a line with others of its kind.
+    /// Returns true if the line may be shared by packets of one kind.
     fn is_plain(&self) -> bool {
         self.message.is_some_and(|m| m.shares_lines())
     }
 
-    /// Whether no later packet may share the line that a group has.
+    /// Returns true if this line ends a group, so that no later packet may share the group's line.
     fn ends(&self, group: &Line) -> bool {
         match self.message {
-            // What a word changes is who waits.
+            // A flow-control word changes which packets wait at this column.
             None => group.to == self.to && group.from != self.to,
             Some(_) => (self.from, self.to) == (group.from, group.to),
         }
@@ -82,7 +82,7 @@ impl Line {
 }
 
 impl Story {
-    /// The sequence diagram as text. Times are microseconds since the flow's first packet. The lifeline of the
+    /// Returns the sequence diagram as text. Times are microseconds since the flow's first packet. The lifeline of the
     /// receiver's ToR is `#` while a queue holds packets of the flow.
     #[must_use]
     pub fn text(&self) -> String {
@@ -108,7 +108,7 @@ impl Story {
         out
     }
 
-    /// Lifelines with the line's arrow.
+    /// Draws the lifelines and the line's arrow.
     fn canvas(&self, line: &Line, held: bool) -> String {
         let mut row = vec![' '; self.columns.len() * WIDTH];
         for column in 0..self.columns.len() {
@@ -148,7 +148,7 @@ impl Story {
             lines.push(Line { message: Some(end.message), note: end.outcome.clone(), ..note });
         }
         self.queue_lines(&mut lines);
-        // A word acts before the packet that carried it is in its queue.
+        // A word acts before its packet enters the queue, so words come first.
         lines.sort_by_key(|l| (l.time, l.message.is_some(), l.from));
         lines
     }
@@ -209,7 +209,7 @@ impl Story {
         }
     }
 
-    /// When queues held packets of the flow: from the pause to the resume, if it came.
+    /// Returns the times during which queues held packets of the flow: from each pause to its resume, if it came.
     pub(super) fn holds(&self) -> Vec<(Time, Option<Time>)> {
         let pauses = self.words.iter().filter(|w| w.pauses);
         let hold = pauses.map(|p| {
@@ -224,17 +224,17 @@ impl Story {
     }
 }
 
-/// Where a column's lifeline is.
+/// Returns the position of a column's lifeline, characters.
 const fn centre(column: usize) -> usize {
     column * WIDTH + WIDTH / 2
 }
 
-/// Microseconds since the flow's first packet.
+/// Returns the microseconds since the flow's first packet.
 fn micros(time: Time, origin: Time) -> f64 {
     time.saturating_since(origin).as_ps() as f64 / 1e6
 }
 
-/// Joins lines of packets that follow each other.
+/// Joins lines of like packets that follow each other.
 fn group(lines: Vec<Line>) -> Vec<Line> {
     let (mut out, mut open) = (Vec::new(), Vec::<Line>::new());
     for line in lines {

@@ -1,4 +1,4 @@
-//! What one switch does with one flow.
+//! Records the events of one flow at one switch.
 
 use super::{Flow, Message, Narrator};
 use crate::network::{Entered, LinkDrop, LinkFrame, LinkId, Observer, SwitchId, Way};
@@ -9,42 +9,42 @@ use sluice_switch::{FlowControlEvent, Left, Lost, QueueEvent};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Other flows that are remembered, to be named when the flow is not there.
+/// Most other flows to remember, for the error if the flow is not found.
 const OTHERS: usize = 8;
 
-/// Something that a switch did.
+/// Kind of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// A packet came from its host.
+    /// A packet arrived from its host.
     In,
-    /// A packet went on a link; when its first bit is at the far end, or how it ends on the way.
+    /// A packet was sent on a link: the time of its first bit at the far end, or the reason of its drop.
     Hop(LinkId, Way, Result<Time, LinkDrop>),
-    /// A packet went to its host.
+    /// A packet was sent to its host.
     Out,
-    /// A packet waits in a reorder queue.
+    /// A packet enters a reorder queue.
     Waits(u8),
-    /// A packet is enqueued at the recirculation port.
+    /// A packet enters the queue of the recirculation port.
     Lap,
-    /// A packet ended here.
+    /// A packet was dropped or consumed.
     Ends {
-        /// Why.
+        /// Name of the reason.
         reason: String,
-        /// On purpose.
+        /// True if the program consumed the packet on purpose.
         absorbed: bool,
     },
 }
 
-/// What happened to a packet.
+/// An event of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Event {
     pub(super) time: Time,
     pub(super) tag: u64,
-    /// What it was when it came, or, on a link, when it left.
+    /// The packet's message as it arrived or, for a hop, as it was sent.
     pub(super) message: Option<Message>,
     pub(super) what: What,
 }
 
-/// A flow-control word that acted.
+/// A flow-control word that took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) time: Time,
@@ -53,20 +53,20 @@ pub(super) struct Word {
     pub(super) pauses: bool,
 }
 
-/// Watches one switch.
+/// Observer of one switch that records the events of one flow.
 #[derive(Clone, Debug)]
 pub struct Watcher {
     flow: Flow,
     pub(super) narrator: Arc<dyn Narrator>,
-    /// For the names of labels.
+    /// The switch's program, for the names of drop reasons.
     program: Program,
-    /// Packets of the flow by their names, as they came.
+    /// Messages of the flow's packets as they arrived, by tag.
     known: BTreeMap<u64, Message>,
     pub(super) events: Vec<Event>,
     pub(super) words: Vec<Word>,
-    /// Ports that the flow waits at.
+    /// Queues that the flow waits in: port and queue.
     pub(super) waits_at: BTreeSet<(u16, u8)>,
-    /// Other flows that came from hosts.
+    /// Other flows that entered from hosts.
     pub(super) others: BTreeSet<Flow>,
 }
 
@@ -79,7 +79,7 @@ impl Watcher {
         Watcher { flow, narrator, program: program.clone(), known, events, words, waits_at, others }
     }
 
-    /// The flow's message in a frame.
+    /// Returns the message in a frame, if the frame belongs to the flow.
     fn message(&self, head: &[u8], tail: &[u8]) -> Option<Message> {
         let reach = self.narrator.reach();
         let (of, message) = match head.len() < reach && !tail.is_empty() {

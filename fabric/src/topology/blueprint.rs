@@ -1,7 +1,8 @@
-//! A network to be built of switches: what stands where, which cable goes where, what happens to it when.
+//! Blueprint of a network of switches: switches, cables, hosts, and scheduled events.
 //!
-//! A blueprint knows no chips. [`Blueprint::wire`] gives cables and hosts their ports, [`Wiring::positions`] says for
-//! every switch where packets go: on all shortest paths, by cables' weights.
+//! A blueprint does not depend on a chip. [`Blueprint::wire`] assigns ports to cables and hosts, and
+//! [`Wiring::positions`] computes every switch's neighbours and routes: all shortest paths, weighted by the cables'
+//! weights.
 
 use super::TopologyError;
 use crate::network::{LinkChange, Probability, Way};
@@ -11,48 +12,48 @@ use sluice_catalogue::position::{Neighbor, PortUse, Position, Prefix, Route};
 use std::collections::{BTreeSet, VecDeque};
 use std::net::Ipv4Addr;
 
-/// A switch.
+/// Plan of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SwitchPlan {
-    /// Name, unlike that of all others.
+    /// Name, unique in the network.
     pub name: String,
     /// Stage, from 1 at the edge.
     pub stage: u32,
     /// Block or site.
     pub block: u32,
-    /// The program that it runs, if not the network's.
+    /// Program; `None`: the network's.
     pub program: Option<String>,
-    /// Parameters beside the network's; later ones of a key win.
+    /// Parameters in addition to the network's; the last value of a key counts.
     pub params: Vec<(String, String)>,
-    /// A file of entries in place of those that follow from its position.
+    /// File of entries, in place of the entries derived from the switch's position.
     pub entries: Option<String>,
-    /// A buffer profile, if not the network's.
+    /// Buffer profile; `None`: the network's.
     pub buffer: Option<String>,
-    /// The addresses of its hosts, if they have some in common.
+    /// Common prefix of its hosts' addresses, if there is one.
     pub subnet: Option<Prefix>,
 }
 
 /// A cable between two switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CablePlan {
-    /// Its ends: numbers of switches.
+    /// Indices of the switches at its ends.
     pub ends: [u32; 2],
-    /// Front-panel ports; where none is given the lowest free one.
+    /// Front-panel ports; `None`: the lowest free port.
     pub ports: [Option<u16>; 2],
-    /// Its share where paths are equally long, 1..=4096.
+    /// Weight among equally long paths, 1 to 4096.
     pub weight: u32,
-    /// Bit rate, if not that of the ports.
+    /// Bit rate; `None`: the ports' speed.
     pub rate: Option<BitRate>,
     /// Propagation delay.
     pub delay: Duration,
-    /// Loss, both ways.
+    /// Probability of loss, in both directions.
     pub loss: Probability,
-    /// Corruption, both ways.
+    /// Probability of corruption, in both directions.
     pub corruption: Probability,
 }
 
 impl CablePlan {
-    /// A cable without faults at the ports' speed.
+    /// Returns a cable without faults, at the ports' speed.
     #[must_use]
     pub const fn new(a: u32, b: u32, delay: Duration) -> CablePlan {
         CablePlan {
@@ -67,63 +68,63 @@ impl CablePlan {
     }
 }
 
-/// A port of a switch that a host is at.
+/// A port of a switch with a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// The switch.
+    /// Index of the switch.
     pub switch: u32,
-    /// Its front-panel port; where none is given the lowest free one.
+    /// Front-panel port; `None`: the lowest free port.
     pub port: Option<u16>,
-    /// Bit rate, if not that of the port.
+    /// Bit rate; `None`: the port's speed.
     pub rate: Option<BitRate>,
 }
 
-/// A host: for now an address that packets go to, at ports where captures are sent in.
+/// A host: an address that packets are routed to, at ports where frames can be injected or hosts attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostPlan {
     /// Name.
     pub name: String,
-    /// Its address.
+    /// IPv4 address.
     pub address: Ipv4Addr,
-    /// Where it is.
+    /// Ports of the host, one or several.
     pub at: Vec<Attachment>,
 }
 
-/// What happens at a time.
+/// A scheduled event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening {
     /// A cable changes, in one direction or both.
     Cable {
-        /// Its number.
+        /// Index of the cable.
         cable: u32,
-        /// The direction; [`Way::Forth`] is from its first end.
+        /// Direction, [`Way::Forth`] from its first end; `None`: both.
         way: Option<Way>,
-        /// What.
+        /// The change.
         change: LinkChange,
     },
-    /// A control-plane operation of a switch, written as in files of changes.
+    /// A control-plane operation at a switch, written as in files of changes.
     Control {
-        /// The switch.
+        /// Index of the switch.
         switch: u32,
-        /// Such as `table_delete ipv4_route 3`.
+        /// The operation without its time, such as `table_delete ipv4_route 3`.
         line: String,
     },
 }
 
-/// A network to be built.
+/// Plan of a network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blueprint {
-    /// What it is, for people.
+    /// Title for readers.
     pub name: String,
-    /// Chip of all switches, if the file says.
+    /// Chip of all switches; `None`: the caller's.
     pub chip: Option<String>,
-    /// Speed of front-panel ports, if the file says.
+    /// Speed of front-panel ports; `None`: the caller's.
     pub port_speed: Option<BitRate>,
-    /// Program and parameters of switches that name none.
+    /// Program of switches without one; `None`: the caller's.
     pub program: Option<String>,
-    /// See `program`.
+    /// Parameters of `program`.
     pub params: Vec<(String, String)>,
-    /// Buffer profile of switches that name none.
+    /// Buffer profile of switches without one.
     pub buffer: Option<String>,
     /// Switches.
     pub switches: Vec<SwitchPlan>,
@@ -131,29 +132,29 @@ pub struct Blueprint {
     pub cables: Vec<CablePlan>,
     /// Hosts.
     pub hosts: Vec<HostPlan>,
-    /// What happens, each with its time.
+    /// Scheduled events with their times.
     pub events: Vec<(Time, Happening)>,
 }
 
-/// Ports of all cables and hosts.
+/// Assigned ports of all cables and hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wiring<'b> {
     blueprint: &'b Blueprint,
-    /// By cable.
+    /// For each cable, the ports of its two ends.
     pub cables: Vec<[FrontPort; 2]>,
-    /// By host: one for each attachment.
+    /// For each host, the port of each attachment.
     pub hosts: Vec<Vec<FrontPort>>,
 }
 
-/// The subnet of the `n`-th switch with hosts: 10.0.0.0/24, 10.0.1.0/24 and so on.
+/// Returns the subnet of switch number `n` among those with hosts: 10.0.0.0/24, 10.0.1.0/24 and so on.
 #[must_use]
 pub const fn subnet(n: u32) -> Prefix {
     Prefix { address: Ipv4Addr::from_bits(0x0a00_0000 | (n & 0xffff) << 8), len: 24 }
 }
 
 impl Blueprint {
-    /// Adds a switch with hosts (at most 253) and returns its number. Switches with hosts have subnets in the order in
-    /// which they come, hosts their first addresses: 10.0.0.1, 10.0.0.2.
+    /// Adds a switch with `hosts` hosts, at most 253, and returns its index. Subnets go to switches with hosts in the
+    /// order in which they are added, and the first addresses of a subnet to its hosts: 10.0.0.1, 10.0.0.2.
     pub fn add(&mut self, name: String, stage: u32, block: u32, hosts: u32) -> u32 {
         let number = self.switches.len() as u32;
         self.switches.push(SwitchPlan { name, stage, block, ..SwitchPlan::default() });
@@ -161,7 +162,7 @@ impl Blueprint {
         number
     }
 
-    /// Gives a switch its hosts.
+    /// Adds hosts to a switch, and gives the switch a subnet.
     pub fn add_hosts(&mut self, switch: u32, hosts: u32) {
         let taken = self.switches.iter().filter(|s| s.subnet.is_some()).count() as u32;
         let Some(plan) = self.switches.get_mut(switch as usize).filter(|_| hosts > 0) else { return };
@@ -174,27 +175,27 @@ impl Blueprint {
         }
     }
 
-    /// The number of the switch of this name.
+    /// Returns the index of the switch of this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is no such switch.
     pub fn switch_named(&self, name: &str) -> Result<u32, TopologyError> {
         let found = self.switches.iter().position(|s| s.name == name);
         found.map(|n| n as u32).ok_or_else(|| TopologyError::NoSwitch { name: name.to_owned() })
     }
 
-    /// What a cable is called: its ends, such as `leaf0-spine1`.
+    /// Returns a cable's name, made of its ends, such as `leaf0-spine1`.
     #[must_use]
     pub fn cable_name(&self, cable: &CablePlan) -> String {
         let name = |end: u32| self.switches.get(end as usize).map_or("?", |s| s.name.as_str());
         format!("{}-{}", name(cable.ends[0]), name(cable.ends[1]))
     }
 
-    /// Gives cables and hosts their ports: those that they ask for, then hosts and cables in order the lowest free
-    /// one. `front` tells how many front-panel ports a switch has.
+    /// Assigns ports: first the requested ones, then the lowest free ones to hosts and to cables, in their order.
+    /// `front` returns the number of front-panel ports of a switch.
     ///
     /// # Errors
-    /// When a switch has too few ports, or a port is asked for twice.
+    /// If a switch has too few ports, or a port is requested twice.
     pub fn wire(&self, front: impl Fn(u32) -> u16) -> Result<Wiring<'_>, TopologyError> {
         let mut taken: Vec<BTreeSet<u16>> = vec![BTreeSet::new(); self.switches.len()];
         let hosts = || self.hosts.iter().flat_map(|h| h.at.iter().map(|a| (a.switch, a.port)));
@@ -238,17 +239,17 @@ impl Blueprint {
     }
 }
 
-/// Somewhere that packets go.
+/// A destination of routes.
 struct Destination {
     to: Prefix,
-    /// Switches that it is at, with the port if it is one host.
+    /// Switches where the destination is, with the port if it is a host.
     at: Vec<(u32, Option<FrontPort>)>,
-    /// Other switches have routes to it, not to something that contains it.
+    /// True if all switches have a route to it; false if other switches reach it through its subnet.
     everywhere: bool,
 }
 
 impl Wiring<'_> {
-    /// Where every switch stands. `ports` tells a switch's ports.
+    /// Returns the position of every switch. `ports` returns a switch's port map.
     #[must_use]
     pub fn positions<'p>(&self, ports: impl Fn(u32) -> &'p PortMap) -> Vec<Position> {
         let switches = (0..).zip(&self.blueprint.switches);
@@ -268,7 +269,7 @@ impl Wiring<'_> {
         for (number, plan) in (0..).zip(&self.blueprint.switches) {
             subnets.extend(plan.subnet.map(|subnet| (number, subnet)));
         }
-        // Neighbours by switch: port, neighbour, weight.
+        // For each switch: port, neighbour, weight.
         let mut ways: Vec<Vec<(FrontPort, u32, u32)>> = vec![Vec::new(); positions.len()];
         for (cable, ports) in self.blueprint.cables.iter().zip(&self.cables) {
             let [a, b] = cable.ends;
@@ -315,7 +316,8 @@ impl Wiring<'_> {
         list
     }
 
-    /// Subnets as seen from elsewhere; hosts as seen from their switch, or from everywhere if it has no subnet.
+    /// Returns all subnets, for all switches; and all hosts, for their own switch, or for all switches if theirs has no
+    /// subnet.
     fn destinations(&self) -> Vec<Destination> {
         let plan = self.blueprint;
         let mut list = Vec::new();
@@ -336,7 +338,7 @@ impl Wiring<'_> {
     }
 }
 
-/// Hops from every switch to the nearest one that a destination is at; `u32::MAX` where there is no path.
+/// Returns the hops from every switch to the nearest switch with the destination; `u32::MAX` if there is no path.
 fn distances(to: &Destination, ways: &[Vec<(FrontPort, u32, u32)>]) -> Vec<u32> {
     let mut hops = vec![u32::MAX; ways.len()];
     let mut open = VecDeque::new();
@@ -356,7 +358,7 @@ fn distances(to: &Destination, ways: &[Vec<(FrontPort, u32, u32)>]) -> Vec<u32> 
     hops
 }
 
-/// How packets for a destination leave a switch.
+/// Returns a switch's route to a destination, if it has one.
 fn route(to: &Destination, at: u32, ways: &[(FrontPort, u32, u32)], hops: &[u32]) -> Option<Route> {
     let here = hops.get(at as usize).copied().filter(|h| *h != u32::MAX)?;
     let ports: Vec<(FrontPort, u32)> = match here {

@@ -1,4 +1,4 @@
-//! Networks by name, for packets: `leaf-spine:leaves=8,spines=8`.
+//! Builders of networks by name, such as `leaf-spine:leaves=8,spines=8`.
 
 use super::blueprint::{Blueprint, CablePlan};
 use super::{Clos, DRing, Network, TopologyError, Wan};
@@ -7,30 +7,30 @@ use sluice_asic::units::{BitRate, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
-/// A number that a builder takes.
+/// A numeric parameter of a builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Its key.
+    /// Key.
     pub key: &'static str,
-    /// Its default.
+    /// Default value.
     pub default: u32,
-    /// Its range.
+    /// Least and greatest value.
     pub range: (u32, u32),
 }
 
-/// A builder.
+/// Description of a builder.
 #[derive(Clone, Copy, Debug)]
 pub struct BuilderInfo {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// What it builds.
+    /// One-line description of the network.
     pub doc: &'static str,
-    /// What it takes, beside `rate` and `delay` of the cables.
+    /// Parameters in addition to `rate` and `delay` of the cables.
     pub sizes: &'static [Size],
     build: fn(&Sizes) -> Result<Blueprint, TopologyError>,
 }
 
-/// Why a text names no network.
+/// Reason why a text does not name a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum BuilderError {
     /// No such builder.
@@ -38,7 +38,7 @@ pub enum BuilderError {
     Name {
         /// The name.
         found: String,
-        /// The name that was probably meant.
+        /// The most similar name, if there is one.
         nearest: Option<&'static str>,
         /// All names.
         known: String,
@@ -53,7 +53,7 @@ pub enum BuilderError {
         /// All keys.
         known: String,
     },
-    /// A value that is none.
+    /// The value of a key is invalid.
     #[error("{builder}: {key} is `{found}`; expected {expected}")]
     Value {
         /// The builder.
@@ -62,20 +62,20 @@ pub enum BuilderError {
         key: String,
         /// The text.
         found: String,
-        /// What is possible.
+        /// The allowed values.
         expected: String,
     },
-    /// The sizes do not go together.
+    /// The values contradict each other, or exceed a limit of the network.
     #[error("{builder}: {source}")]
     Topology {
         /// The builder.
         builder: &'static str,
-        /// Why.
+        /// The reason.
         source: TopologyError,
     },
 }
 
-/// Values by key, defaults included.
+/// Values of all keys, defaults included.
 struct Sizes {
     of: BTreeMap<&'static str, u32>,
     rate: Option<BitRate>,
@@ -98,7 +98,7 @@ const fn size(key: &'static str, default: u32, range: (u32, u32)) -> Size {
 
 const HOSTS: (u32, u32) = (0, 64);
 
-/// All builders.
+/// Returns all builders.
 #[must_use]
 pub const fn builders() -> &'static [BuilderInfo] {
     BUILDERS
@@ -179,10 +179,10 @@ const BUILDERS: &[BuilderInfo] = &[
     },
 ];
 
-/// The network of a text: `NAME` or `NAME:key=value,key=value`.
+/// Builds the network of a text: `NAME` or `NAME:key=value,key=value`.
 ///
 /// # Errors
-/// When there is no such builder, key or value, or the sizes do not go together.
+/// If there is no such builder or key, or a value is invalid.
 pub fn built(text: &str) -> Result<Blueprint, BuilderError> {
     let (name, given) = text.split_once(':').unwrap_or((text, ""));
     let names = || builders().iter().map(|b| b.name);
@@ -300,7 +300,8 @@ fn fat_tree(s: &Sizes) -> Result<Blueprint, TopologyError> {
     Ok(plan)
 }
 
-/// The switches of a flow-level network, and as many cables between two of them as it has links in either direction.
+/// Turns a network of directed links into a blueprint. Two switches get as many cables as they have links in the
+/// direction with more links.
 fn of_flow_level(network: &Network, s: &Sizes) -> Blueprint {
     let mut plan = named(network.name.clone());
     for switch in &network.switches {

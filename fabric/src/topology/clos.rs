@@ -1,10 +1,11 @@
-//! The five-stage Clos of model: hashing §3.4.
+//! Five-stage Clos of model: hashing §3.4.
 
 use super::{Network, TopologyError, in_range};
 use sluice_hashing::graph::DecisionGraph;
 
-/// Sizes of a five-stage Clos: server blocks of `width` S1, S2 and S3 chips, `width` spine blocks of `width` S4
-/// and S5 chips. S1–S2, S2–S3 and S4–S5 are joined in full; S3 j reaches S4 j of each spine block.
+/// Sizes of a five-stage Clos: server blocks of `width` S1, S2 and S3 chips each, and `width` spine blocks of `width`
+/// S4 and S5 chips each. Within a block, adjacent stages are fully meshed; S3 chip j of each server block is linked to
+/// S4 chip j of each spine block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clos {
     /// Server blocks, 2 to 64.
@@ -28,7 +29,7 @@ impl Clos {
     /// Builds the network.
     ///
     /// # Errors
-    /// When a size is out of range.
+    /// If a size is out of range.
     pub fn build(self) -> Result<Network, TopologyError> {
         in_range("blocks", self.blocks, 64, "2 to 64")?;
         if self.blocks < 2 {
@@ -57,7 +58,7 @@ impl Clos {
         ] {
             net.point(name, stage);
         }
-        // Stage by stage, block by block: chip c of stage s in block b is `chip(s, b, c)`.
+        // Switches are numbered by stage, then by block, then by chip: see `chip`.
         for stage in 1..=5 {
             for block in 0..self.in_stage(stage) {
                 for chip in 0..w {
@@ -76,7 +77,7 @@ impl Clos {
         if stage <= 3 { self.blocks } else { self.width }
     }
 
-    /// Spine blocks are numbered after server blocks.
+    /// Returns the number of a block; spine blocks are numbered after server blocks.
     const fn block_number(self, stage: u32, block: u32) -> u32 {
         if stage <= 3 { block } else { self.blocks + block }
     }
@@ -118,7 +119,7 @@ impl Clos {
                 let links = net.join(s2, edge, self.parallel);
                 let group = net.group(s2, 7, links, DOWN);
                 net.locate(group, &[n]);
-                // Traffic within the block turns round at S2.
+                // S2 sends traffic within the block back down.
                 net.set_route(UP, s2, edge, group);
                 net.set_route(DOWN, s2, edge, group);
             }

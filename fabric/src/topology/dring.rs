@@ -1,15 +1,15 @@
-//! Blocks in a double ring, without a spine.
+//! DRing: blocks in a double ring, without a spine.
 
 use super::{Network, TopologyError, in_range};
 use sluice_hashing::graph::{DecisionGraph, Point};
 
-/// A DRing of server blocks: each is joined to the next two on either side. A block has `width` S1, S2 and S3
-/// chips, joined in full; S3 n of neighbouring blocks are joined by as many links as the up ports of an S3 chip
-/// allow.
+/// A DRing of server blocks: each is linked to the next two blocks on either side. A block has `width` S1, S2 and S3
+/// chips, fully meshed between adjacent stages. Two neighbouring blocks are linked by `parallel` links between their S3
+/// chips of equal number.
 ///
-/// The source's S3 spreads over all its up ports, whatever the destination; transit blocks go down to S2 and up
-/// again, S3 S2 S3, and send on over the links to blocks nearest to the destination. Ring and transit path are
-/// model: hashing §5 (tags `[R]`, `[N]`); spreading over all up ports is an assumption that gives the paper's
+/// The source's S3 spreads packets over all its up ports, whatever the destination. A transit block sends packets down
+/// to S2 and up again (S3, S2, S3), and on to the neighbouring blocks nearest to the destination. Ring and transit path
+/// are from model: hashing §5 (tags `[R]`, `[N]`); spreading over all up ports is an assumption that gives the paper's
 /// groups of eight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DRing {
@@ -17,7 +17,7 @@ pub struct DRing {
     pub blocks: u32,
     /// Chips per stage and block, 1 to 16.
     pub width: u32,
-    /// Links between two S3 chips of neighbouring blocks, 1 to 16.
+    /// Parallel links between two S3 chips of neighbouring blocks, 1 to 16.
     pub parallel: u32,
 }
 
@@ -35,7 +35,7 @@ impl DRing {
     /// Builds the network.
     ///
     /// # Errors
-    /// When a size is out of range.
+    /// If a size is out of range.
     pub fn build(self) -> Result<Network, TopologyError> {
         if !(5..=64).contains(&self.blocks) {
             return Err(TopologyError::Range { what: "blocks", found: self.blocks, expected: "5 to 64" });
@@ -45,7 +45,7 @@ impl DRing {
         let (n, w) = (self.blocks, self.width);
         let mut net = Network::new(format!("DRing, {n} blocks of {w} S1, S2 and S3"), 3);
         net.function_by_stage = true;
-        // Of five blocks all are neighbours: at most one transit block, and all paths are alike.
+        // In a ring of five, all blocks are neighbours: paths have at most one transit block, and have equal structure.
         net.graph = (n == 5).then(|| self.graph());
         for stage in 1..=3 {
             for block in 0..n {
@@ -60,7 +60,7 @@ impl DRing {
         Ok(net)
     }
 
-    /// Paths with one transit block.
+    /// Returns the decision points of a path with one transit block.
     fn graph(self) -> DecisionGraph {
         let (w, up) = (self.width, 4 * self.parallel);
         let point = |name, stage, fan_out, located_by: &[usize]| Point {
@@ -81,7 +81,7 @@ impl DRing {
         DecisionGraph { points, missing: Vec::new() }
     }
 
-    /// Steps of the ring from one block to another, by ones and twos.
+    /// Returns the number of ring steps, of one or two blocks, between two blocks.
     fn distance(self, a: u32, b: u32) -> u32 {
         let clockwise = (b + self.blocks - a) % self.blocks;
         clockwise.min(self.blocks - clockwise).div_ceil(2)
@@ -141,7 +141,8 @@ impl DRing {
         }
     }
 
-    /// The group of a transit S3 to a block: links to the neighbours that are nearest to it.
+    /// Adds a transit S3's group for a destination block: the links to the neighbouring blocks nearest to it. Returns
+    /// the group's index.
     fn onward(
         self,
         net: &mut Network,

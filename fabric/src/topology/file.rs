@@ -1,13 +1,13 @@
-//! Networks from a TOML file.
+//! Reads networks from TOML files.
 //!
 //! ```toml
 //! name = "two tiers"
-//! chip = "tofino2"            # and what follows of chip, program and cables: for networks of switches only
+//! chip = "tofino2"            # flow-level experiments ignore chip, ports, programs, buffers, rates, delays and faults
 //! port_speed = "400G"
 //! program = "l3-ecmp"
 //! params = { ipv4_routes = 4096 }
 //! buffer = "tofino2"
-//! rate = "400G"               # of cables that say nothing else; so is delay
+//! rate = "400G"               # rate and delay: defaults for cables
 //! delay = "1us"
 //! [[switch]]
 //! name = "leaf0"
@@ -15,9 +15,9 @@
 //! block = 0
 //! edge = true
 //! hosts = 4
-//! program = "ecmp"            # if not the network's
+//! program = "ecmp"            # in place of the network's program
 //! params = { stage = 1 }
-//! entries = "leaf0.toml"      # instead of those that follow from its position
+//! entries = "leaf0.toml"      # in place of the entries derived from its position
 //! buffer = "th"
 //! [[cable]]
 //! between = ["leaf0", "spine0"]
@@ -31,7 +31,7 @@
 //! [[event]]
 //! at = "1ms"
 //! cable = ["leaf0", "spine0"]
-//! number = 0                  # of several cables between the two
+//! number = 0                  # which of several cables between the two, from 0
 //! from = "leaf0"              # in one direction only
 //! set = "extra_delay"         # or down, up, loss, corruption
 //! to = "3us"
@@ -51,33 +51,33 @@ use std::fmt::Display;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Why a file is no network.
+/// Reason why a file is rejected.
 #[derive(Debug, Error)]
 pub enum FileError {
-    /// No TOML, or other keys than these.
+    /// The text is not TOML, or has unknown or missing keys.
     #[error("{origin}: {source}")]
     Toml {
-        /// The file.
+        /// Name of the file.
         origin: String,
         /// Line, column and reason.
         source: Box<toml::de::Error>,
     },
-    /// The network makes no sense.
+    /// The network is invalid.
     #[error("{origin}: {source}")]
     Topology {
-        /// The file.
+        /// Name of the file.
         origin: String,
-        /// Why.
+        /// The reason.
         source: TopologyError,
     },
-    /// A value that means nothing there.
+    /// A value is invalid at its place.
     #[error("{origin}: {place}: {reason}")]
     Value {
-        /// The file.
+        /// Name of the file.
         origin: String,
-        /// Which cable or event.
+        /// The switch, cable or event with the value.
         place: String,
-        /// What was found, and what is possible.
+        /// The value, and the allowed values.
         reason: String,
     },
 }
@@ -151,7 +151,7 @@ const fn one() -> u32 {
     1
 }
 
-/// A value as its text, without the quotes of strings.
+/// Returns a value as text, strings without their quotes.
 fn text_of(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -160,7 +160,7 @@ fn params(of: &BTreeMap<String, toml::Value>) -> Vec<(String, String)> {
     of.iter().map(|(key, value)| (key.clone(), text_of(value))).collect()
 }
 
-/// Says where in which file something is wrong.
+/// Adds the file's name and the place to errors.
 struct Reader<'o> {
     origin: &'o str,
 }
@@ -197,10 +197,11 @@ impl Reader<'_> {
 }
 
 impl Network {
-    /// The network of a TOML text; `origin` names it in errors. Packets take all shortest paths.
+    /// Reads a flow-level network from a TOML text; `origin` is the file's name, for errors. Packets take all shortest
+    /// paths.
     ///
     /// # Errors
-    /// When the text is not of the form above, names switches that are not there, or edges do not reach each other.
+    /// If the text does not have the form above, names unknown switches, or edges cannot reach each other.
     pub fn from_toml(text: &str, origin: &str) -> Result<Network, FileError> {
         let plan = Blueprint::from_toml(text, origin)?;
         Network::from_blueprint(&plan).map_err(|source| Reader { origin }.topology(source))
@@ -213,11 +214,11 @@ fn check(cable: &FileCable) -> Result<(), TopologyError> {
 }
 
 impl Blueprint {
-    /// The network of a TOML text; `origin` names it in errors. A switch with `edge = true` that does not say how many
-    /// hosts it has, has one.
+    /// Reads a blueprint from a TOML text; `origin` is the file's name, for errors. A switch with `edge = true` and
+    /// without `hosts` has one host.
     ///
     /// # Errors
-    /// When the text is not of the form above, or names switches or cables that are not there.
+    /// If the text does not have the form above, or names unknown switches or cables.
     pub fn from_toml(text: &str, origin: &str) -> Result<Blueprint, FileError> {
         let reader = Reader { origin };
         let file = reader.file(text)?;
@@ -233,7 +234,9 @@ impl Blueprint {
         for s in file.switch {
             let place = format!("switch `{}`", s.name);
             if plan.switch_named(&s.name).is_ok() {
-                return Err(reader.value(&place, "there are two of this name"));
+                return Err(
+                    reader.value(&place, "two switches have this name; give every switch a different name")
+                );
             }
             let hosts = s.hosts.unwrap_or(u32::from(s.edge));
             if hosts > 253 {
@@ -279,7 +282,10 @@ impl Reader<'_> {
         let (a, b) = (a.map_err(|e| self.topology(e))?, b.map_err(|e| self.topology(e))?);
         check(c).map_err(|e| self.topology(e))?;
         if c.ports.is_some() && c.links > 1 {
-            return Err(self.value(&place, "ports name one cable; write a [[cable]] for each"));
+            return Err(self.value(
+                &place,
+                "`ports` is for a single cable, but `links` is above 1; write one [[cable]] for each cable",
+            ));
         }
         let probability = |value: &Option<toml::Value>| match value {
             Some(value) => self.parse(&place, &text_of(value)),
@@ -305,7 +311,7 @@ impl Reader<'_> {
                 Ok(Happening::Control { switch, line: line.clone() })
             }
             (Some(ends), None, None) => self.cable_event(plan, place, event, ends),
-            _ => Err(self.value(place, "write `cable` and `set`, or `switch` and `op`")),
+            _ => Err(self.value(place, "an event needs either `cable` and `set`, or `switch` and `op`")),
         }
     }
 
@@ -322,10 +328,12 @@ impl Reader<'_> {
         let mut cables = (0u32..).zip(&plan.cables).filter(|(_, c)| joins(c));
         let number = event.number.unwrap_or(0);
         let Some((cable, of)) = cables.nth(number as usize) else {
-            return Err(self.value(
-                place,
-                format!("there is no cable {number} between `{}` and `{}`", ends[0], ends[1]),
-            ));
+            let count = plan.cables.iter().filter(|c| joins(c)).count();
+            let [a, b] = ends;
+            let text = format!(
+                "there is no cable {number} between `{a}` and `{b}`; there are {count} cables between them"
+            );
+            return Err(self.value(place, text));
         };
         let way = match &event.from {
             None => None,
@@ -333,9 +341,11 @@ impl Reader<'_> {
                 Ok(from) if from == of.ends[0] => Some(Way::Forth),
                 Ok(from) if from == of.ends[1] => Some(Way::Back),
                 _ => {
-                    return Err(
-                        self.value(place, format!("`from` is `{from}`, which is no end of the cable"))
+                    let text = format!(
+                        "`from` is `{from}`; expected an end of the cable, `{}` or `{}`",
+                        ends[0], ends[1]
                     );
+                    return Err(self.value(place, text));
                 }
             },
         };

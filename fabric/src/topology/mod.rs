@@ -1,8 +1,7 @@
-//! Switches, links, groups and routes.
+//! Topologies for flow-level experiments, as data, with their checks; and blueprints of networks of emulated switches.
 //!
-//! The network as data, and its checks. A packet is at a switch in a *mode* (on its way up, down, in transit), as a
-//! routing instance would have it; switch, mode and destination name the group that it leaves by, and the group says
-//! the mode after it.
+//! A packet is at a switch in a *mode* (up, down, in transit), like in a routing instance. Switch, mode and destination
+//! select the group of links that spreads the packet, and the group sets the next mode.
 
 mod blueprint;
 mod builders;
@@ -44,26 +43,26 @@ pub struct Link {
     pub to: u32,
 }
 
-/// Links that a switch spreads some destinations over.
+/// Links that a switch spreads packets over, for some destinations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The switch.
+    /// Index of the switch.
     pub switch: u32,
-    /// The decision point that it belongs to.
+    /// Index of its decision point.
     pub point: u32,
-    /// Links with their weights, at least one.
+    /// Indices of links with their weights; at least one.
     pub links: Vec<(u32, u32)>,
-    /// Mode after the group.
+    /// Mode of packets after the group.
     pub mode_after: u8,
 }
 
-/// No group.
+/// Marks a missing route in the route table.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
 
 /// A network with its routes.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// What it is, for people.
+    /// Title for readers.
     pub name: String,
     /// All switches.
     pub switches: Vec<SwitchNode>,
@@ -73,27 +72,28 @@ pub struct Network {
     pub groups: Vec<Group>,
     /// Names and stages of the decision points.
     pub points: Vec<(String, u32)>,
-    /// Switches at which flows start and end.
+    /// Indices of the switches where flows start and end.
     pub edges: Vec<u32>,
-    /// Paths as the planners see them, where all paths are alike; else sizes are coloured by block.
+    /// The decision points that all paths share, for the planners; `None` if paths differ in structure, and sizes are
+    /// then coloured by block.
     pub graph: Option<DecisionGraph>,
-    /// Whether each stage has a function of its own even in schemes of one function.
+    /// True if each stage has a different hash function even in schemes with one function.
     pub function_by_stage: bool,
-    /// Whether flows stay between different blocks.
+    /// True if flows connect only different blocks.
     pub between_blocks: bool,
-    /// By group: outcomes of the points that locate its switch in [`Network::graph`], where that is known.
+    /// For each group, the outcomes of earlier points that lead to its switch in [`Network::graph`], if known.
     located: Vec<Option<Vec<u32>>>,
     modes: u8,
     routes: Vec<u32>,
 }
 
-/// Why a network is none.
+/// Reason why a network is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TopologyError {
     /// A number is out of range.
     #[error("{what} is {found}; expected {expected}")]
     Range {
-        /// What.
+        /// Name of the number.
         what: &'static str,
         /// The number.
         found: u32,
@@ -114,48 +114,51 @@ pub enum TopologyError {
         /// Receiving switch.
         to: String,
     },
-    /// A switch has not ports enough.
+    /// A switch has too few ports.
     #[error(
-        "switch `{name}` needs {wanted} front-panel ports and has {found}; make the network smaller, or its ports slower and more"
+        "switch `{name}` needs {wanted} front-panel ports, but has {found}; use fewer cables and hosts, or a lower port speed if \
+         that gives more ports"
     )]
     Ports {
-        /// The switch.
+        /// Name of the switch.
         name: String,
         /// Ports that cables and hosts need.
         wanted: usize,
-        /// Ports that it has.
+        /// Number of front-panel ports that it has.
         found: u16,
     },
-    /// A port that is not there, or not free.
-    #[error("switch `{name}`: port {port} {}", if *.taken { "is asked for twice".to_owned() } else { format!("is none of its {ports} front-panel ports") })]
+    /// A requested port does not exist or is used twice.
+    #[error("switch `{name}`: port {port} {}", if *.taken { "is used twice; give each cable and host a different port".to_owned() } else { format!("does not exist; the switch has {ports} front-panel ports, counted from 0") })]
     Port {
-        /// The switch.
+        /// Name of the switch.
         name: String,
         /// The port.
         port: u16,
-        /// It is another cable's or host's.
+        /// True if another cable or host has requested the port.
         taken: bool,
-        /// Ports that the switch has.
+        /// Number of front-panel ports of the switch.
         ports: u16,
     },
-    /// Too few edges.
-    #[error("{found} switch(es) with hosts (edge = true); flows need at least two")]
+    /// The network has too few edges.
+    #[error(
+        "{found} switch(es) with hosts; flows need at least two: set `hosts` or `edge = true` at more switches"
+    )]
     Edges {
-        /// Edges found.
+        /// Number of edges.
         found: usize,
     },
-    /// Nothing leads there.
+    /// A switch has no path to an edge.
     #[error("`{from}` has no path to `{to}`")]
     NoPath {
-        /// Where packets are.
+        /// Name of the switch.
         from: String,
-        /// Where they should go.
+        /// Name of the edge.
         to: String,
     },
 }
 
 impl Network {
-    /// A network without groups.
+    /// Returns a network without switches.
     fn new(name: String, modes: u8) -> Network {
         Network {
             name,
@@ -185,7 +188,7 @@ impl Network {
         (first..first + count).map(|link| (link, 1)).collect()
     }
 
-    /// The decision point of this name, made on first use.
+    /// Returns the index of the decision point of this name, which is added at its first use.
     fn point(&mut self, name: &str, stage: u32) -> u32 {
         let known = self.points.iter().position(|(n, _)| n == name);
         known.unwrap_or_else(|| {
@@ -200,14 +203,14 @@ impl Network {
         self.groups.len() as u32 - 1
     }
 
-    /// Says by which earlier outcomes packets are at a group.
+    /// Records the outcomes of earlier decision points that lead to a group.
     fn locate(&mut self, group: u32, outcomes: &[u32]) {
         if let Some(at) = self.located.get_mut(group as usize) {
             *at = Some(outcomes.to_vec());
         }
     }
 
-    /// Makes room for routes; all switches and edges must be there.
+    /// Allocates the route table; all switches and edges must have been added.
     fn begin_routes(&mut self) {
         self.routes = vec![NO_GROUP; usize::from(self.modes) * self.switches.len() * self.edges.len()];
     }
@@ -223,41 +226,41 @@ impl Network {
         self.row(mode, switch) + edge as usize
     }
 
-    /// Where the routes of a switch in a mode begin in the route table; one for each edge follows.
+    /// Returns the index of the first route of a switch in a mode in the route table; one route for each edge follows.
     pub(crate) fn row(&self, mode: u8, switch: u32) -> usize {
         (usize::from(mode) * self.switches.len() + switch as usize) * self.edges.len()
     }
 
-    /// Modes that there are.
+    /// Returns the number of modes.
     pub(crate) const fn modes(&self) -> u8 {
         self.modes
     }
 
-    /// The group by which packets for an edge (its index) leave a switch.
+    /// Returns the group that a switch uses for packets to edge number `edge`, if there is a route.
     #[must_use]
     pub fn route(&self, mode: u8, switch: u32, edge: u32) -> Option<u32> {
         self.routes.get(self.slot(mode, switch, edge)).copied().filter(|g| *g != NO_GROUP)
     }
 
-    /// Groups by mode, switch and edge.
+    /// Returns the route table: groups by mode, switch and edge.
     pub(crate) fn route_table(&self) -> &[u32] {
         &self.routes
     }
 
-    /// The switch of this name.
+    /// Returns the index of the switch of this name.
     ///
     /// # Errors
-    /// When there is none.
+    /// If there is no such switch.
     pub fn switch_named(&self, name: &str) -> Result<u32, TopologyError> {
         let found = self.switches.iter().position(|s| s.name == name);
         found.map(|n| n as u32).ok_or_else(|| TopologyError::NoSwitch { name: name.to_owned() })
     }
 
-    /// Takes the links from one switch to another out of all groups. Planners that go by [`Network::graph`] see them
-    /// missing; where the network does not say which of its outcomes these are, its paths count as not alike any more.
+    /// Removes the links from one switch to another from all groups. [`Network::graph`] then lists them as missing; if
+    /// it is not known which outcomes they are, `graph` becomes `None`.
     ///
     /// # Errors
-    /// When there is no such link, or a group has no other.
+    /// If there is no such link, or a group has no other link.
     pub fn fail(&mut self, from: &str, to: &str) -> Result<(), TopologyError> {
         let (a, b) = (self.switch_named(from)?, self.switch_named(to)?);
         let links = &self.links;
@@ -282,10 +285,10 @@ impl Network {
         Ok(())
     }
 
-    /// Checks that every edge reaches every other one that flows go to, whatever is chosen on the way.
+    /// Checks that every edge reaches every edge that it sends to, whatever links are chosen on the way.
     ///
     /// # Errors
-    /// With the first switch that is stuck.
+    /// If a switch has no path; the first one is reported.
     pub fn check(&self) -> Result<(), TopologyError> {
         for (dst, &target) in (0u32..).zip(&self.edges) {
             let starts = self.edges.iter().filter(|e| **e != target && self.goes(**e, target));
@@ -309,8 +312,8 @@ impl Network {
         Ok(())
     }
 
-    /// Which groups packets may come to when flows go between these pairs of edges (indices): `pairs[from * edges +
-    /// to]`.
+    /// Returns, for each group, true if a packet may reach it when flows connect these pairs of edges: `pairs[from *
+    /// edges + to]`, by indices of edges.
     #[must_use]
     pub fn reachable(&self, pairs: &[bool]) -> Vec<bool> {
         let edges = self.edges.len();
@@ -333,7 +336,7 @@ impl Network {
         reached
     }
 
-    /// Whether flows go from one edge switch to another.
+    /// Returns true if flows go from one edge switch to another.
     #[must_use]
     pub fn goes(&self, from: u32, to: u32) -> bool {
         let block = |n: u32| self.switches.get(n as usize).map(|s| s.block);
@@ -341,7 +344,7 @@ impl Network {
     }
 }
 
-/// Refuses a number outside 1..=`most`.
+/// Returns an error if a number is outside 1 to `most`.
 fn in_range(what: &'static str, found: u32, most: u32, expected: &'static str) -> Result<(), TopologyError> {
     if (1..=most).contains(&found) { Ok(()) } else { Err(TopologyError::Range { what, found, expected }) }
 }

@@ -1,8 +1,8 @@
-//! The topology text of the ns-3 simulators for HPCC and ConWeave (model: int §4.1; conweave §4.1).
+//! Reads the topology files of the ns-3 simulators of HPCC and ConWeave (model: int §4.1; conweave §4.1).
 //!
-//! A stream of words: nodes, switches, links; the switches' numbers; then for each link two nodes, rate, delay, and the
-//! probability of a packet's loss. What follows is ignored, as there. All other nodes are hosts, of one link or
-//! several; host `n` has the address 11.`n`/256.`n`%256.1.
+//! A file is a stream of words: the numbers of nodes, switches and links; the switches' node numbers; then for each
+//! link two nodes, rate, delay, and loss probability. Any text after that is ignored, as in the simulators. All other
+//! nodes are hosts with one link or several; host `n` has the address 11.`n`/256.`n`%256.1.
 
 use super::blueprint::{Attachment, Blueprint, CablePlan, HostPlan, SwitchPlan};
 use sluice_asic::units::{BitRate, Duration};
@@ -10,27 +10,27 @@ use std::net::Ipv4Addr;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Why a text is no topology.
+/// Reason why a text is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Ns3Error {
-    /// A word is missing or of another kind.
+    /// A word is missing or invalid.
     #[error("{origin}:{line}: {what}: found {}, expected {expected}", .found.as_ref().map_or("the end".to_owned(), |f| format!("`{f}`")))]
     Word {
-        /// The file.
+        /// Name of the file.
         origin: String,
         /// Line, from 1.
         line: usize,
-        /// What the word is for.
+        /// Meaning of the word.
         what: String,
-        /// The word.
+        /// The word; `None` at the end of the file.
         found: Option<String>,
-        /// What it should be.
+        /// The allowed words.
         expected: &'static str,
     },
-    /// A link between two hosts.
+    /// A link connects two hosts.
     #[error("{origin}:{line}: link {a} {b} joins two hosts; one end must be a switch")]
     Hosts {
-        /// The file.
+        /// Name of the file.
         origin: String,
         /// Line, from 1.
         line: usize,
@@ -75,27 +75,27 @@ impl<'t> Words<'t> {
             line: self.line,
             what: what.to_owned(),
             found: Some(node.to_string()),
-            expected: "a number below that of all nodes",
+            expected: "a node number below the number of nodes",
         })
     }
 }
 
-/// Most nodes of a network: more would not have addresses.
+/// Most nodes of a network: the scheme of addresses has no more.
 const MOST: u32 = 65_536;
 
 impl Blueprint {
-    /// Whether a text looks like ns-3's: its first three words are numbers.
+    /// Returns true if a text looks like an ns-3 topology: its first three words are numbers.
     #[must_use]
     pub fn is_ns3(text: &str) -> bool {
         let mut words = text.split_whitespace();
         (0..3).all(|_| words.next().is_some_and(|word| word.parse::<u32>().is_ok()))
     }
 
-    /// The network of an ns-3 topology text; `origin` names it in errors. Switches are called `s` and their number,
-    /// hosts `h` and theirs.
+    /// Reads a blueprint from an ns-3 topology text; `origin` is the file's name, for errors. A switch is called `s`
+    /// and a host `h`, followed by its node number.
     ///
     /// # Errors
-    /// When a word is missing or wrong, with its line.
+    /// If a word is missing or invalid; the error says in which line.
     pub fn from_ns3(text: &str, origin: &str) -> Result<Blueprint, Ns3Error> {
         let lines = (1..).zip(text.lines());
         let words: Vec<(usize, &str)> =
@@ -126,7 +126,7 @@ impl Blueprint {
     }
 }
 
-/// Switches with hosts are the edge, stage 1; the others are as many stages above it as hops away from it.
+/// Sets the stages: 1 for switches with hosts, and one more for each hop from the nearest of them.
 fn stages(plan: &mut Blueprint) {
     let mut next: Vec<u32> = plan.hosts.iter().flat_map(|h| h.at.iter().map(|a| a.switch)).collect();
     let mut seen = vec![false; plan.switches.len()];
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(error("2 1"), "t.txt:1: links: found the end, expected a number");
         assert_eq!(
             error("2 1 1\n5"),
-            "t.txt:2: switch: found `5`, expected a number below that of all nodes"
+            "t.txt:2: switch: found `5`, expected a node number below the number of nodes"
         );
         assert_eq!(
             error("2 1 1\n1\n0 1 fast 1us 0"),

@@ -1,10 +1,10 @@
-//! Routes of any graph: all next hops on shortest paths.
+//! Routes of arbitrary graphs: all next hops on shortest paths.
 
 use super::blueprint::{Blueprint, CablePlan};
 use super::{Group, Network, TopologyError};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A cable: `count` links each way, of this weight.
+/// `count` parallel cables between two switches: that number of links in each direction, each of this weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cable {
     pub(super) a: u32,
@@ -13,7 +13,7 @@ pub(super) struct Cable {
     pub(super) weight: u32,
 }
 
-/// Where a group's links lead.
+/// Direction of a group's links, by the stages of their far ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Heading {
     Up,
@@ -22,7 +22,7 @@ enum Heading {
 }
 
 impl Heading {
-    /// The name of the decision point of a stage's groups that lead this way.
+    /// Returns the name of the decision point of groups of a stage in this direction.
     fn point(self, stage: u32) -> String {
         let way = match self {
             Heading::Up => "up",
@@ -34,10 +34,11 @@ impl Heading {
 }
 
 impl Network {
-    /// The network of a blueprint: flows start and end at switches with hosts, packets take all shortest paths.
+    /// Builds the flow-level network of a blueprint: flows start and end at switches with hosts, and packets take all
+    /// shortest paths.
     ///
     /// # Errors
-    /// When fewer than two switches have hosts, or some do not reach each other.
+    /// If fewer than two switches have hosts, or some cannot reach each other.
     pub fn from_blueprint(plan: &Blueprint) -> Result<Network, TopologyError> {
         let mut net = Network::new(plan.name.clone(), 1);
         net.between_blocks = false;
@@ -55,9 +56,9 @@ impl Network {
         Ok(net)
     }
 
-    /// Adds the cables' links, and groups over all shortest paths between the edges. Groups of one switch to
-    /// several edges over the same links are one. The point of a group is its switch's stage and where it leads: to
-    /// higher stages, to lower ones, or across.
+    /// Adds the cables' links, and groups over all shortest paths between edges. A switch's groups with equal links are
+    /// merged. The decision point of a group is its switch's stage and its direction: to higher stages, to lower ones,
+    /// or across.
     pub(super) fn route_shortest(&mut self, cables: &[Cable]) -> Result<(), TopologyError> {
         let mut out: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.switches.len()];
         for cable in cables {
@@ -92,7 +93,7 @@ impl Network {
         self.check()
     }
 
-    /// Gives every group its point, in the order in which paths of stages come to them: up, across, down.
+    /// Assigns decision points to groups, numbered in the order in which paths reach them: up, across, down.
     fn points_by_stage(&mut self) {
         let of = |group: &Group| {
             let stage = self.switches.get(group.switch as usize).map_or(0, |s| s.stage);
@@ -109,7 +110,7 @@ impl Network {
         }
     }
 
-    /// Where a switch's links lead.
+    /// Returns the direction of a switch's links.
     fn heading(&self, at: u32, links: &[(u32, u32)]) -> Heading {
         let stage = |n: u32| self.switches.get(n as usize).map_or(0, |s| s.stage);
         let far = || links.iter().filter_map(|(l, _)| self.links.get(*l as usize)).map(|l| stage(l.to));
@@ -122,7 +123,8 @@ impl Network {
         }
     }
 
-    /// Hops to a switch; `u32::MAX` where there is no path. All links go both ways.
+    /// Returns the hops from every switch to `target`; `u32::MAX` if there is no path. All links exist in both
+    /// directions.
     fn distances(&self, target: u32, out: &[Vec<(u32, u32)>]) -> Vec<u32> {
         let mut distance = vec![u32::MAX; self.switches.len()];
         distance[target as usize] = 0;

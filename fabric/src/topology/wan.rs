@@ -1,13 +1,14 @@
-//! A WAN of sites with two supernodes each.
+//! WAN of sites with two supernodes each.
 
 use super::shortest::Cable;
 use super::{Network, TopologyError, in_range};
 
-/// A B4-like WAN: twelve sites in a partial mesh; a site has one gateway to its servers and two supernodes, each a
-/// two-stage Clos of `width` lower and `width` upper chips, joined in full. The gateway reaches every lower chip,
-/// an upper chip the upper chips of the same number in the supernodes of neighbouring sites.
+/// A B4-like WAN: twelve sites in a partial mesh. A site has one gateway to its servers and two supernodes; a supernode
+/// is a two-stage Clos of `width` lower and `width` upper chips, fully meshed, with an entry switch between the gateway
+/// and the lower chips. An upper chip is linked to the upper chips of equal number in the supernodes of neighbouring
+/// sites.
 ///
-/// The site graph is our own of the size that model: hashing §5 suggests, not Google's.
+/// The site graph is not Google's; it has the size that model: hashing §5 suggests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wan {
     /// Lower and upper chips of a supernode, 1 to 16.
@@ -22,10 +23,10 @@ impl Default for Wan {
     }
 }
 
-/// Sites and supernodes of a site.
+/// Number of sites, and of supernodes per site.
 const SITES: u32 = 12;
 const SUPERNODES: u32 = 2;
-/// Which sites are joined.
+/// Pairs of neighbouring sites.
 const SITE_GRAPH: [(u32, u32); 19] = [
     (0, 1),
     (0, 2),
@@ -52,7 +53,7 @@ impl Wan {
     /// Builds the network.
     ///
     /// # Errors
-    /// When a size is out of range.
+    /// If a size is out of range.
     pub fn build(self) -> Result<Network, TopologyError> {
         in_range("width", self.width, 16, "1 to 16")?;
         in_range("parallel", self.parallel, 16, "1 to 16")?;

@@ -1,5 +1,5 @@
-//! Flows on paths of different rate, moved by the program `letflow`: scenarios 16 to 18 of model: flowlets §9 with Poisson
-//! hosts, and the law of §3.2.
+//! Flows on paths of different rates, moved by the program `letflow`: scenarios 16 to 18 of model: flowlets §9 with
+//! Poisson hosts, and the law of §3.2.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration};
@@ -59,7 +59,7 @@ fn scenario_16_a_wrong_coin_moves_flowlets_and_not_traffic() {
     let wrong = run(&paths(&[40, 20], &[1, 9], 100), 20, 60_000);
     assert!((wrong.flowlets[0] - 0.1).abs() < 0.01, "{wrong:?}");
     assert!((wrong.traffic[0] - 2.0 / 3.0).abs() < 0.03, "{wrong:?}");
-    // Conservation of flowlets: sizes are to each other as rates over chances.
+    // Conservation of flowlets: their sizes have the ratio of rate / weight of the paths.
     let ratio = wrong.sizes[0] / wrong.sizes[1];
     assert!((ratio / (2.0 * 9.0) - 1.0).abs() < 0.1, "{ratio}");
 }

@@ -101,7 +101,7 @@ fn a_capture_gives_its_flows() {
     let network = Clos::default().build().unwrap();
     let mut reader = CaptureReader::from_bytes(L3_ECMP, "sample").unwrap();
     let found = extract(&mut reader, &network).unwrap();
-    // 803 frames: 64 over IPv6, three of ARP.
+    // 803 frames, of which 64 are IPv6 and three are ARP.
     assert_eq!((found.frames, found.skipped), (803, 3));
     let v4 = found.flows.iter().filter(|f| f.key[0] == 10 || f.key[0] == 192).count();
     assert!(v4 > 250 && found.flows.len() > v4, "{v4} of {}", found.flows.len());

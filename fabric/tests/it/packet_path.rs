@@ -1,4 +1,4 @@
-//! The flow-level walk and the packets of the stage program choose the same links.
+//! The flow-level walk and the packets of the stage program select the same links.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -35,7 +35,8 @@ fn frame(flow: &Flow) -> Vec<u8> {
     out
 }
 
-/// Ports that frames leave by, counted from the first one of their side; they come in by a port of the other side.
+/// Returns the ports that frames are sent on, counted from the first port of their side; the frames arrive on a port of
+/// the other side.
 fn ports_out(params: &[(String, String)], up: bool, frames: &[Vec<u8>]) -> Vec<u16> {
     let catalogue = catalogue();
     let shipped = catalogue.get("ecmp").unwrap();
@@ -72,7 +73,7 @@ fn ports_out(params: &[(String, String)], up: bool, frames: &[Vec<u8>]) -> Vec<u
     fast
 }
 
-/// One decision point of the Clos, and what the program at its switches is told.
+/// One decision point of the Clos, and the parameters of the program at its switches.
 struct Case {
     scheme: Scheme,
     picker: Picker,
@@ -147,7 +148,7 @@ fn walks_and_packets_choose_alike() {
 
         let mut flows: Vec<Flow> = Generator::new(Workload::Uniform, &network, 400, 5).flows().collect();
         if !up {
-            // What goes down in the program's entries.
+            // Destinations that the program's entries send down.
             flows.iter_mut().for_each(|f| f.key[4..6].copy_from_slice(&[10, 1]));
         }
         let hop = |flow: &Flow| {
@@ -156,7 +157,7 @@ fn walks_and_packets_choose_alike() {
             (at as u8, path[at].1 as u16)
         };
         let walked: Vec<u16> = flows.iter().map(|f| hop(f).1).collect();
-        // Packets come to the switch with as many hops behind them as flows.
+        // Packets have made the same number of hops before the switch as flows.
         let late = |f: &Flow| {
             let mut flow = *f;
             flow.key[13] -= hop(f).0;

@@ -1,4 +1,4 @@
-//! Packets of flows over paths of different length: scenario 33 of model: flowlets §9 with senders whose rates are given.
+//! Reordering of flows over paths of different lengths: scenario 33 of model: flowlets §9, with senders of fixed rates.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::Duration;
@@ -6,8 +6,8 @@ use sluice_fabric::flowlets::through::{Candidate, Outcome, Trace, Uplinks, throu
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, tcp};
 use sluice_programs::catalogue;
 
-/// Twenty TCP flows that each send a window of ten segments at 10G once in a round trip, for 40 of them: the pauses are
-/// longer than 100 us, and paths differ by 50 us.
+/// Twenty TCP flows; each sends a window of ten segments at 10G once per round trip, 40 times. The pauses between
+/// windows are longer than 100 us, and the delays of the paths differ by 50 us.
 fn windows() -> Trace {
     const SEGMENT: u64 = 1_230_000;
     const ROUND_TRIP: u64 = 200_000_000;
@@ -46,11 +46,11 @@ fn outcome(program: &str, params: &[(&str, &str)]) -> Outcome {
 fn scenario_33_spray_has_senders_send_again_and_letflow_does_not() {
     let spray = outcome("spray", &[("weights", "1,1")]);
     assert_eq!((spray.reordering.packets, spray.lost), (8_000, 0));
-    // Three duplicate acknowledgements, as a sender with that threshold counts them.
+    // Packets with three duplicate acknowledgements, the fast-retransmit threshold.
     assert!(spray.reordering.by_three > 500, "{spray:?}");
     let letflow = outcome("letflow", &[("weights", "1,1"), ("timeout", "100us")]);
     assert_eq!((letflow.reordering.reordered, letflow.reordering.by_three, letflow.lost), (0, 0, 0));
-    // Both paths were used, by all flows: a new one after every window.
+    // Both paths were used by all flows: a flow chooses a new path after every window.
     assert!(letflow.uplinks.iter().all(|packets| (3_500..4_500).contains(packets)), "{letflow:?}");
     // A timeout below the gaps within a window makes every packet a flowlet.
     let short = outcome("letflow", &[("weights", "1,1"), ("timeout", "1us")]);

@@ -1,4 +1,4 @@
-//! The scenarios of model: hashing §8 that need a network, by their numbers; the others stand beside the code that
+//! Scenarios of model: hashing §8 that need a network, by their numbers. The other scenarios are next to the code that
 //! they test, under the same numbers.
 
 use sluice_asic::hash::rtag7::Rtag7Function;
@@ -28,7 +28,7 @@ fn question(scheme: Scheme, seed: u32) -> Question {
     }
 }
 
-/// Flows walked on two threads: results do not depend on it (scenario 37).
+/// Flows are walked on two threads: the results do not depend on threads (scenario 37).
 const THREADS: NonZero<usize> = NonZero::new(2).unwrap();
 
 fn of_flows(network: &Network, question: &Question, flows: &Generator) -> Results {
@@ -39,7 +39,8 @@ fn measured(network: &Network, question: &Question, flows: u64) -> Results {
     of_flows(network, question, &Generator::new(Workload::Uniform, network, flows, 42))
 }
 
-/// How many of so many five-tuples of model: hashing §7.5 have which hash under CRC32_LO, seed 0.
+/// Returns, for each hash value of CRC32_LO with seed 0, how many of `count` five-tuples of model: hashing §7.5 have
+/// it.
 fn hashes(count: u64) -> Vec<u64> {
     let lo = |key: &[u8; 14]| LO.hash(key, false);
     let packed = PackedHash::new(&[&lo]);
@@ -58,8 +59,8 @@ fn hashes(count: u64) -> Vec<u64> {
     counts
 }
 
-/// Mean variation of the second switch's ports over the first one's, which divides by m1; the second has another
-/// seed constant and divides by m2.
+/// Returns the mean coefficient of variation of the second switch's ports, over the first switch's ports. The first
+/// switch divides by m1, the second one, with another seed constant, by m2.
 fn conditional(hashes: &[u64], m1: u16, m2: u16, constant: u16) -> f64 {
     let mut counts = vec![0u64; usize::from(m1) * usize::from(m2)];
     for (hash, flows) in (0..=u16::MAX).zip(hashes) {
@@ -85,7 +86,7 @@ fn scenario_05_06_07_two_switches_one_function() {
             assert!((cv - (g as f64 - 1.0).sqrt()).abs() < 0.03, "{m1} {m2}: {cv}");
         }
     }
-    // model: hashing §2, to within .003: the same seed, another one.
+    // model: hashing §2, within 0.003: with the same seed, and with another seed.
     for ((m1, m2), same, other) in [
         ((8, 8), 2.6458, 2.6458),
         ((8, 4), 1.7321, 1.7321),
@@ -114,7 +115,7 @@ fn scenario_10_low_entropy() {
     }
 }
 
-/// A plan of the Clos with given functions for its eight points.
+/// Runs a plan of the Clos with given functions at its eight points.
 fn with_colours(network: &Network, colours: [usize; 8], picker: Picker, flows: u64) -> Results {
     let question = Question { picker, ..question(Scheme::Plain, 0) };
     let mut planned = plan(network, &question).unwrap();
@@ -164,10 +165,10 @@ fn scenario_27_recombine_fragile() {
         let at = |g: &&GroupStats| network.groups[g.group as usize].switch == s3;
         results.groups.iter().filter(at).filter(|g| g.point == 2).map(|g| g.idle).sum::<u32>()
     };
-    // Three colours reuse S1's function at S3, and the lost link takes one of its outcomes away.
+    // Three colours reuse S1's function at S3, so the lost link removes one of its outcomes.
     assert_eq!(idle(&with_colours(&network, [0, 1, 0, 2, 1, 2, 0, 1], Picker::Modulo16, 40_000)), 1);
     assert_eq!(idle(&with_colours(&network, [0, 1, 2, 3, 4, 5, 0, 1], Picker::Modulo16, 40_000)), 0);
-    // A plan made after the loss knows: S1's function is not taken again at S3.
+    // A plan made after the loss does not use S1's function again at S3.
     let mut three = question(Scheme::Recombine, 0);
     three.terms.supply.truncate(4);
     let planned = plan(&network, &three).unwrap();
@@ -178,7 +179,7 @@ fn scenario_27_recombine_fragile() {
     };
     assert_ne!(of(0), of(2));
     assert_eq!(idle(&measured(&network, &three, 40_000)), 0);
-    // And coprime groups of what is left are even, and coprime with their neighbours.
+    // Coprime groups of the remaining links are even, and coprime with adjacent groups.
     let coprime = question(Scheme::Coprime, 0);
     let planned = plan(&network, &coprime).unwrap();
     let lost = network.groups.iter().position(|g| g.point == 1 && g.links.len() == 7).unwrap();
@@ -197,8 +198,8 @@ fn scenario_27_recombine_fragile() {
     assert_eq!(results.verdict, Verdict::Balanced, "{:?}", results.points);
 }
 
-/// Variations of all chips on the way up and at the top, in ascending order: what model: hashing §3.5 looks at. An S5
-/// chip sends to all blocks over the same links, so its groups count together there.
+/// Returns the variations of all chips on the way up and at the top, in ascending order, as in model: hashing §3.5. The
+/// groups of an S5 chip count together, because it sends to all blocks over the same links.
 fn up_and_top(network: &Network, results: &Results) -> Vec<f64> {
     let mut loads: BTreeMap<(u32, u32), Vec<u64>> = BTreeMap::new();
     for stats in &results.groups {
@@ -210,7 +211,7 @@ fn up_and_top(network: &Network, results: &Results) -> Vec<f64> {
             sums.iter_mut().zip(links).for_each(|(sum, load)| *sum += load.flows);
         }
     }
-    // A chip without traffic is one that sends all flows to one link.
+    // A chip without traffic has the variation of a chip that sends all flows to one link.
     let idle = |loads: &Vec<u64>| loads.iter().all(|n| *n == 0);
     let cv = |l: &Vec<u64>| if idle(l) { (l.len() as f64 - 1.0).sqrt() } else { Cv::of(l).value() };
     let mut all: Vec<f64> = loads.values().map(cv).collect();
@@ -220,8 +221,8 @@ fn up_and_top(network: &Network, results: &Results) -> Vec<f64> {
 
 #[test]
 fn scenario_28_clos_cdf() {
-    // 60 draws of the baseline: any of the nine functions for each stage, with replacement, each with its seed;
-    // 400,000 flows each, and as many for the three colours.
+    // 60 draws of the baseline: each stage gets any of the nine functions, with replacement, and a separate seed. Each
+    // draw has 400,000 flows, and so has the run with three colours.
     let network = Clos::default().build().unwrap();
     let all = Rtag7Function::ALL.map(FlowFunction::Rtag7).to_vec();
     let flows = 400_000;
@@ -243,7 +244,8 @@ fn scenario_28_clos_cdf() {
 
 #[test]
 fn scenario_28_on_two_blocks() {
-    // The worst group as it is, nothing taken together: half of the baseline's draws leave one far out of balance.
+    // The worst single group, without adding groups up: half of the baseline's draws leave one group far out of
+    // balance.
     let network = Clos { blocks: 2, width: 8, parallel: 4 }.build().unwrap();
     let all = Rtag7Function::ALL.map(FlowFunction::Rtag7).to_vec();
     let going_up = |r: &Results| {
@@ -276,7 +278,7 @@ fn scenario_29_dring_coprime() {
         let first = (0..network.groups.len()).find(here).unwrap();
         planned.groups[first].table.len() as u64
     };
-    // Every triple of source, transit and destination block: neighbours two and two.
+    // Every triple of source, transit and destination block: adjacent blocks have coprime sizes.
     let steps = [1, 2, 6, 7];
     let mut triples = 0;
     for stage in [2, 3] {
@@ -292,7 +294,7 @@ fn scenario_29_dring_coprime() {
         }
     }
     assert_eq!(triples, 2 * 8 * 4 * 3);
-    // From one block: a transit S3 sees two of eight source ports (model: hashing §5).
+    // Flows from one block: a transit S3 receives from two of eight source ports (model: hashing §5).
     let transit = |scheme| {
         let flows = Generator::new(Workload::Uniform, &network, 150_000, 42).from_block(0);
         let results = of_flows(&network, &question(scheme, 0), &flows);
@@ -307,13 +309,13 @@ fn scenario_29_dring_coprime() {
     assert!(coprime < 0.15 && plain > 0.8, "{coprime} {plain}");
 }
 
-/// The five-block DRing, whose transit groups have `members` members.
+/// Runs the five-block DRing with transit groups of `members` members.
 fn ring(members: u32, flows: u64) -> Results {
     let question = Question { members: Some(members), ..question(Scheme::Coprime, 0) };
     from_one_block(&question, flows)
 }
 
-/// Flows from one block of the five-block DRing.
+/// Runs flows from one block of the five-block DRing.
 fn from_one_block(question: &Question, flows: u64) -> Results {
     let network = DRing { blocks: 5, width: 8, parallel: 2 }.build().unwrap();
     of_flows(&network, question, &Generator::new(Workload::Uniform, &network, flows, 42).from_block(0))
@@ -334,11 +336,11 @@ fn scenario_30_fig16_shape() {
 
 #[test]
 fn scenario_31_fig20_shape() {
-    // Loads of the links between two neighbouring blocks: S3 of each sends over them in both roles.
+    // Loads of the links between two neighbouring blocks: each S3 sends over them as source and as transit.
     let coprime = ring(57, 300_000);
     let up = coprime.point("s3-up").unwrap();
     assert!(up.max_min.unwrap() < 1.25, "{up:?}");
-    // A repeated function: all stages of all blocks draw from one.
+    // A repeated function: all stages of all blocks use the same one.
     let repeated = Question {
         terms: Terms { supply: vec![LO], ..question(Scheme::PerStage, 0).terms },
         ..question(Scheme::PerStage, 0)
@@ -350,7 +352,7 @@ fn scenario_31_fig20_shape() {
 
 #[test]
 fn scenario_33_tofino_wide() {
-    // 121 members take two words: the share of entry j is not that of h % 121.
+    // 121 members take two words, so the share of entry j is not that of h % 121.
     let shape = GroupShape::balanced(121).unwrap();
     let selector = Selector::new(SelectorMode::Fair);
     let mut hits = vec![0u32; 240];

@@ -1,18 +1,18 @@
-//! Operations during the run of a network as text: lines as for one switch, with the switch after the time.
+//! Parses operations during the run of a network: lines as for one switch, with the switch after the time.
 
 use sluice_asic::units::Time;
 use sluice_control::lines;
 use sluice_control::{ControlOp, EntryError};
 use sluice_fabric::network::{NetworkSetup, SwitchId, SwitchSetup};
 
-/// Stands for all switches that run the program.
+/// Name for all switches that run the program.
 const ALL: &str = "*";
 
 /// Parses operations for switches of a network, such as `@1.5ms leaf0 table_delete ipv4_route 3`. In the place of a switch,
 /// `*` names all switches that run `program`. `origin` is the name of the text in errors.
 ///
 /// # Errors
-/// Everything wrong in the text, by line.
+/// All errors in the text, in order of lines.
 pub fn parse_changes(
     text: &str,
     origin: &str,
@@ -62,7 +62,7 @@ fn split(text: &str, origin: &str, network: &NetworkSetup, program: &str) -> (Ve
                 ALL => format!("no switch runs `{program}`"),
                 name => format!("there is no switch `{name}`"),
             };
-            let help = "the switch stands behind the time, as in `@1.5ms leaf0 table_delete ..`; `*` is all that run the \
+            let help = "write the switch after the time, as in `@1.5ms leaf0 table_delete ..`; `*` is all switches that run the \
                         program";
             errors.push(EntryError { origin: origin.to_owned(), line, text, help: help.to_owned() });
         }

@@ -20,7 +20,7 @@ pub struct ProgramCoverage {
     pub coverage: Coverage,
 }
 
-/// Takes the counts out of the executors of a network.
+/// Takes the coverage counts from the executors of a network.
 pub(super) fn take<E: Executor>(network: &mut Network<E>, views: &[SwitchView<'_>]) -> Vec<ProgramCoverage> {
     let mut all: Vec<(Arc<Placed>, ProgramCoverage)> = Vec::new();
     for (id, view) in network.ids().zip(views) {

@@ -60,7 +60,7 @@ pub struct NetworkReplay<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// What takes part in a run besides the network. Everything may be left out.
+/// Outputs and participants of a run in addition to the network. All are optional.
 #[derive(Default)]
 pub struct NetworkAttached<'r> {
     /// Writers of captures, by switch. Switches beyond the end of the list have none.
@@ -71,7 +71,7 @@ pub struct NetworkAttached<'r> {
     pub timeline: Option<TimelineRequest<'r>>,
     /// A control plane.
     pub control_plane: Option<&'r mut dyn ControlPlane>,
-    /// Hears how far the run is.
+    /// Receives reports of progress.
     pub progress: Option<&'r mut dyn Progress>,
 }
 
@@ -86,7 +86,7 @@ pub struct PreparedNetwork<'a, E: Executor> {
     feed: Feed<'static>,
 }
 
-/// Results of a replay through a network. [`NetworkOutcome::summary`] returns them as a document.
+/// Results of a replay through a network. [`NetworkOutcome::summary`] returns them as a JSON document.
 pub struct NetworkOutcome<'a, E: Executor> {
     /// The network at the end of the run.
     pub network: Network<E>,
@@ -148,13 +148,13 @@ impl<'a> NetworkReplay<'a> {
         self.prepare_at(self.options.schedule, None, executors)
     }
 
-    /// Searches for the highest rate without loss, with a new network for each trial. All input ports have the same rate on
-    /// the wire. `resolution` is the largest distance of the result from the lowest rate with loss; `None`: 1/1000 of the
-    /// line rate.
+    /// Searches for the highest rate without loss, with a new network for each trial. All input ports have the same
+    /// rate on the wire. The result is at most `resolution` below the lowest rate with loss; `None`: 1/1000 of the line
+    /// rate.
     ///
     /// # Errors
-    /// As [`NetworkReplay::prepare`] and [`PreparedNetwork::run`]; also if the inputs have no packets, or if the search is
-    /// stopped.
+    /// Those of [`NetworkReplay::prepare`] and [`PreparedNetwork::run`]; also if the inputs have no packets, or if the
+    /// stop flag is set.
     pub fn find_rate<E: Executor + Send>(
         &self,
         resolution: Option<BitRate>,
@@ -177,7 +177,7 @@ impl<'a> NetworkReplay<'a> {
         })
     }
 
-    /// Returns the switches with the speeds of their ports, those of links included.
+    /// Returns a view of each switch, with the speeds of its ports; links set speeds too.
     fn views(&self) -> Vec<SwitchView<'a>> {
         let speeds = speeds(self.network);
         let switches = (0..).map(SwitchId).zip(&self.network.switches).zip(&speeds);
@@ -204,7 +204,7 @@ impl<'a> NetworkReplay<'a> {
         let numbers = Arc::new(AtomicU64::new(0));
         let mut setup = self.network.clone();
         if self.options.trace {
-            // A batch would report the steps of several packets as one pass.
+            // Batches are off, because a batch would report the steps of several packets as one pass.
             setup.switches.iter_mut().for_each(|s| s.config.max_batch = 1);
         }
         let mut traces = Vec::with_capacity(views.len());
@@ -221,7 +221,7 @@ impl<'a> NetworkReplay<'a> {
         for (switch, time, op) in self.changes {
             network.control(*switch, *time, op.clone())?;
         }
-        // Frames take time on the wire only if there is time, or if the pace is that of the line.
+        // Frames take time on the wire only in timed mode, or if the pace is the line rate.
         let takes_time = timed || schedule.pace == Pace::LineRate;
         let rate = |switch, port| {
             if takes_time { line(&views, switch, port) } else { BitRate::from_bps(0) }
@@ -232,7 +232,7 @@ impl<'a> NetworkReplay<'a> {
 }
 
 impl<'a, E: Executor + Send> PreparedNetwork<'a, E> {
-    /// Returns the time zero of the run: the earliest first stamp of all inputs.
+    /// Returns the time zero of the run: the earliest first timestamp of all inputs.
     #[must_use]
     pub fn origin(&self) -> CaptureTime {
         self.feed.origin()
@@ -282,7 +282,8 @@ fn line(views: &[SwitchView<'_>], switch: SwitchId, port: DevPort) -> BitRate {
     view.map_or(BitRate::from_bps(0), |view| view.speed_of(port.number()))
 }
 
-/// Returns senders that obey PFC, with what their switches say of PFC and priorities; `None` if senders ignore PFC.
+/// Returns senders that obey PFC frames, with the PFC settings and priority maps of their switches; `None` if senders
+/// ignore PFC.
 fn senders<E: Executor>(views: &[SwitchView<'_>], network: &Network<E>, inputs: &Inputs) -> Option<Senders> {
     let cable = views.first()?.options.pfc_cable?;
     let sender = |(switch, port): &(SwitchId, DevPort)| {
@@ -294,8 +295,8 @@ fn senders<E: Executor>(views: &[SwitchView<'_>], network: &Network<E>, inputs: 
     Some(Senders::new(inputs.places().iter().map(sender), cable))
 }
 
-/// Returns by switch the ports that do not run at the speed of the port map, from the setups and from links. The first entry
-/// of a port counts.
+/// Returns for each switch the ports that do not run at the speed of the port map, from the setups and from links. The
+/// first entry of a port counts.
 fn speeds(network: &NetworkSetup) -> Vec<Vec<(u16, BitRate)>> {
     let mut speeds: Vec<Vec<(u16, BitRate)>> =
         network.switches.iter().map(|switch| switch.config.port_speeds.clone()).collect();

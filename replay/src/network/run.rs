@@ -1,4 +1,4 @@
-//! The loop of a network's run: takes packets from the inputs, injects them in order of time, lets the network run, drains it.
+//! The main loop of a network's run: injects packets of the inputs in order of time, runs the network, and drains it.
 
 use super::switch_observer::SwitchObserver;
 use super::{NetworkOutcome, NetworkReplay, coverage};
@@ -24,13 +24,13 @@ use sluice_switch::RxFrame;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Packets whose origin and time of entry are remembered.
+/// Number of packets whose origin and time of entry are remembered.
 pub(super) const REMEMBERED: usize = 1 << 17;
-/// Packets between two times that the network is let run.
+/// Number of packets that are injected before the network runs up to the last of them.
 const STRIDE: u64 = 16_384;
-/// The same number if senders obey PFC: captures are written no later than after so many packets.
+/// The same number if senders obey PFC frames: captures are written after at most this number of packets.
 const PATIENT_STRIDE: u64 = 64;
-/// Simulated time of one step of the drain, so that the stop flag is looked at often.
+/// Simulated time of one step of the drain; the stop flag is checked after each step.
 const DRAIN_STEP: Duration = Duration::from_micros(100);
 
 /// A packet on its way through the network.
@@ -45,7 +45,7 @@ struct Known {
     entered: Time,
 }
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Session<'a, 'r, E: Executor> {
     options: &'a Options,
     inputs: &'a Inputs,
@@ -56,14 +56,14 @@ pub(super) struct Session<'a, 'r, E: Executor> {
     observers: Vec<SwitchObserver<'r>>,
     origins: Arc<Mutex<Origins>>,
     progress: Option<&'r mut dyn Progress>,
-    /// The last packets by tag, for their latency.
+    /// The most recent packets by tag, for their latency.
     known: Vec<Known>,
     latency: Latency,
     loads: Vec<PortLoad>,
     last: Time,
     scratch: Vec<u8>,
     pub(super) control_plane: Option<&'r mut dyn ControlPlane>,
-    /// Senders that obey PFC, if they do.
+    /// Senders that obey PFC frames; `None` if senders ignore them.
     pub(super) senders: Option<Senders>,
     timeline: Option<Merge<'r>>,
 }
@@ -140,7 +140,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
 
     /// Injects the next packets; returns false if there are no more.
     fn inject(&mut self, feed: &mut Feed<'_>, damage: &mut Option<CaptureError>) -> Result<bool, Error> {
-        // Senders that wait for pauses must look at the switches between any two packets.
+        // With PFC, a pause may arrive between any two packets, so the network runs up to every packet.
         let stride = if self.senders.is_some() { PATIENT_STRIDE } else { STRIDE };
         for _ in 0..stride {
             let tag = feed.sent();
@@ -173,7 +173,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
         Ok(true)
     }
 
-    /// Lets senders that obey PFC send what they may up to `until`.
+    /// Sends the packets that senders may send up to `until`.
     fn send_until(&mut self, until: Time) -> Result<(), Error> {
         let Some(mut senders) = self.senders.take() else { return Ok(()) };
         let sent = senders.send_until(until, self);
@@ -181,7 +181,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
         sent
     }
 
-    /// Lets senders send what they still hold, for as long as the drain allows.
+    /// Sends the packets that senders still hold, until the end of the drain.
     fn send_rest(&mut self) -> Result<(), Error> {
         let Some(mut senders) = self.senders.take() else { return Ok(()) };
         let sent = senders.send_rest(self.last + self.options.drain, self);
@@ -194,7 +194,8 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
         self.control_plane.as_ref().map(|plane| plane.latency().max(Duration::from_ps(1)))
     }
 
-    /// Runs up to and including `until`. The control plane hears the switches as soon as it can act.
+    /// Runs up to and including `until`, in steps of the control plane's latency, so that its operations take effect in
+    /// time.
     fn advance(&mut self, until: Time) -> Result<(), Error> {
         loop {
             let to = self.latency().map_or(until, |latency| until.min(self.network.time() + latency));
@@ -207,7 +208,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
         }
     }
 
-    /// Lets the network empty itself except for timers, for as long as the drain allows.
+    /// Runs until the network is empty except for timers, or until the end of the drain.
     fn drain(&mut self) -> Result<(), Error> {
         let end = self.last + self.options.drain;
         while self.network.is_busy()
@@ -220,14 +221,14 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
             self.note();
             self.listen()?;
             if self.network.is_busy() {
-                // Everything up to there has happened: packets are left, and their events are later.
+                // Packets are left, so all events up to `until` have happened.
                 self.flush_rows(until)?;
             }
         }
         self.flush(Time::MAX)
     }
 
-    /// Lets the control plane hear the switches.
+    /// Passes messages between the switches and the control plane.
     fn listen(&mut self) -> Result<(), Error> {
         match &mut self.control_plane {
             Some(plane) => listen_to_network(&mut **plane, &mut self.network, &mut self.observers),
@@ -235,7 +236,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
         }
     }
 
-    /// Writes what happened up to a time.
+    /// Writes the captures and timeline rows up to `until`.
     fn flush(&mut self, until: Time) -> Result<(), Error> {
         self.observers.iter_mut().try_for_each(|o| o.collector.captures.flush(until))?;
         self.flush_rows(until)
@@ -246,11 +247,11 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
         for (switch, observer) in self.network.ids().zip(&mut self.observers) {
             timeline.add(switch, observer.rows.drain(..));
         }
-        // The last rows come at the end of the run.
+        // The last rows are added at the end of the run.
         if until == Time::MAX { Ok(()) } else { timeline.flush(until) }
     }
 
-    /// Notes packets that came in and packets that left: loads of the ports, latencies over the network.
+    /// Records packets that entered and packets that left: loads of the ports, latencies over the network.
     fn note(&mut self) {
         for observer in &mut self.observers {
             for frame in observer.entered.drain(..) {
@@ -258,7 +259,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
                 if known.tag == frame.tag {
                     known.entered = frame.time;
                     let waited = known.delay + frame.waited;
-                    // Senders that obey PFC count their own waits.
+                    // Senders that obey PFC frames count these waits themselves.
                     let waited = if self.senders.is_some() { Duration::ZERO } else { waited };
                     self.loads[known.place].count(known.orig_len, waited);
                 }
@@ -320,7 +321,7 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
             captures.push(written);
             switches.push(Outcome::of(switch, run));
         }
-        // Wherever the damaged input goes in, the run has ended with it.
+        // The run ended at the damage, so damage of any input is an error of the whole run.
         switches.iter().try_for_each(|outcome| outcome.check_inputs(damage.take()))?;
         for (captures, outcome) in captures.into_iter().zip(&switches) {
             captures.finish(&outcome.port_counts())?;

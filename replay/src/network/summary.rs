@@ -1,4 +1,4 @@
-//! Summaries of networks: the keys of a single switch summed over the network, then `switches` and `links`.
+//! Summaries of networks: the keys of a single switch's summary, summed over the network, then `switches` and `links`.
 
 use super::{NetworkOutcome, name_of};
 use serde_json::{Map, Value, json};
@@ -85,7 +85,7 @@ fn maps(switches: &[Value], key: &str) -> Map<String, Value> {
     all
 }
 
-/// Returns the same sum of `created`, with keys whose count is 0.
+/// Returns the sum of `created`, including keys with count 0.
 fn created(switches: &[Value]) -> Map<String, Value> {
     let mut all = maps(switches, "created");
     for name in switches.iter().filter_map(|s| s["created"].as_object()).flat_map(Map::keys) {
@@ -120,7 +120,7 @@ fn queues(switches: &[Value]) -> Vec<Value> {
         let here = switches.iter().filter(|s| s["name"] == queue["switch"]);
         let mut ports = here.flat_map(|s| s["ports"].as_array().into_iter().flatten());
         let port = ports.find(|p| p["dev_port"] == queue["dev_port"]).map(|p| p["port"].clone());
-        // A port that has sent nothing is not listed.
+        // The list has only ports that received or sent a packet.
         queue["port"] = port.unwrap_or_else(|| format!("dev:{}", queue["dev_port"]).into());
     }
     all
@@ -148,7 +148,7 @@ fn port<E: Executor>(network: &Network<E>, end: End) -> Option<(&str, u16)> {
     Some((setup.name.as_str(), setup.ports.front(end.port)?.dev_port.number()))
 }
 
-/// Returns packets that senders held back, at all switches.
+/// Returns the packets that senders of all switches held back.
 fn obeyed(switches: &[Value]) -> Value {
     let Some(cable) = switches.iter().find_map(|s| s["obey_pfc"]["cable_m"].as_f64()) else {
         return Value::Null;
@@ -174,7 +174,7 @@ fn warnings(switches: &[Value]) -> Vec<String> {
     all
 }
 
-/// Returns queues of switches that wait for each other in a circle when the run ends.
+/// Returns a warning for each cycle of queues that wait for each other at the end of the run.
 fn deadlocks<E: Executor>(network: &Network<E>) -> Vec<String> {
     let queue = |w: &Waiting| {
         let setup = network.setup(w.switch);

@@ -1,4 +1,4 @@
-//! Observer of one switch of a network: collects what the switch reports as if it were alone, and frames that enter and
+//! Observer of one switch of a network: collects the same events as for a single switch, and the frames that enter and
 //! leave the network.
 
 use crate::captures::End;
@@ -17,7 +17,7 @@ use sluice_switch::{
 };
 use std::collections::BTreeMap;
 
-/// A frame that came in from outside.
+/// A frame that entered from outside.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct In {
     pub(crate) tag: u64,
@@ -25,12 +25,13 @@ pub(crate) struct In {
     pub(crate) waited: Duration,
 }
 
-/// The property check of one switch. The check numbers packets by switch, the network numbers them over all switches.
+/// Property check of one switch. The check numbers the packets of its switch; the network numbers the packets of all
+/// switches.
 struct SwitchCheck {
     check: PropertyCheck,
-    /// From a network's number to the switch's last number for it.
+    /// Maps the network's number of a packet to the switch's most recent number for it.
     local: BTreeMap<u64, u64>,
-    /// From a switch's number to the network's.
+    /// Maps the switch's number of a packet to the network's.
     tags: Vec<u64>,
 }
 
@@ -64,7 +65,7 @@ pub(crate) struct SwitchObserver<'a> {
     pub(crate) entered: Vec<In>,
     /// Frames that left the network since the caller last took them: number, and time of the first bit out.
     pub(crate) left: Vec<(u64, Time)>,
-    /// The caller's own observer.
+    /// The caller's observer.
     own: Option<&'a mut (dyn Observer + Send)>,
     /// A control plane's test for frames from outside, and the number of frames that passed it.
     counts: Option<fn(&[u8]) -> bool>,
@@ -102,7 +103,7 @@ impl<'a> SwitchObserver<'a> {
         }
     }
 
-    /// Ends the observation. Returns the collector, and violated properties with the network's numbers of packets.
+    /// Ends the observation. Returns the collector, and the violated properties with the network's packet numbers.
     pub(crate) fn end<E: Executor>(mut self, switch: &Switch<E>) -> (Collector<'a>, Vec<Violation>) {
         let Some(mut check) = self.check.take() else { return (self.collector, Vec::new()) };
         check.check.monitor.settled(switch);
@@ -161,7 +162,7 @@ impl Observer for SwitchObserver<'_> {
             self.left.push((frame.tag, frame.first_bit));
         }
         if self.obeyed {
-            // A whole PFC frame is in the head.
+            // A PFC frame is complete in the head.
             self.pauses.extend(HeardPause::of(from.0, frame, head));
         }
         self.collector.sent(frame, head, tail);

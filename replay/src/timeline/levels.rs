@@ -1,11 +1,11 @@
-//! A drawing of a timeline in bounded memory: the busiest places, a line each. Peaks are kept.
+//! A drawing of a timeline in bounded memory: the places with the highest peaks, one line each. Peaks are kept exactly.
 
 use sluice_switch::{Subject, TimelineRow};
 use std::collections::BTreeMap;
 
 /// Most grains that a place keeps. A place with twice as many is thinned out to this number.
 const GRAINS: usize = 1024;
-/// Lines of a drawing: more cannot be told apart.
+/// Number of lines of a drawing; more lines could not be distinguished.
 const LINES: usize = 8;
 
 /// Levels of a place within a grain of time.
@@ -39,7 +39,7 @@ impl Steps {
         }
     }
 
-    /// Adds a grain, as a part of the last one if both are the same.
+    /// Adds a grain, or merges it into the last one if both have the same time.
     fn join(&mut self, new: Grain) {
         match self.grains.last_mut() {
             Some(old) if self.grain > 0 && new.time / self.grain == old.time / self.grain => {
@@ -86,7 +86,7 @@ pub struct Levels {
 pub struct Line {
     /// Kind and name of the place.
     pub name: String,
-    /// Corners of the level over time: microseconds and cells.
+    /// Corners of the level over time, in microseconds and cells.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -99,7 +99,7 @@ impl Levels {
         self.places.entry(place).or_default().add(time, row.level.cells);
     }
 
-    /// Returns true if no place ever held anything.
+    /// Returns true if every place was empty during the whole run.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.places.values().all(|steps| steps.peak == 0)

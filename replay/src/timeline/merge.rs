@@ -1,4 +1,4 @@
-//! Rows of several switches put in order of time.
+//! Sorts rows of several switches by time.
 
 use super::RowSink;
 use crate::error::Error;
@@ -33,7 +33,7 @@ impl Row {
 /// Rows of a network's switches on their way to a sink.
 pub(crate) struct Merge<'a> {
     rows: &'a mut dyn RowSink,
-    /// By switch: rows in order of time that the sink has not got.
+    /// For each switch, rows in order of time that the sink has not received.
     waiting: Vec<Vec<Row>>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Merge<'a> {
         }
     }
 
-    /// Gives the sink the rows up to a time, in order of time and switch. No earlier rows may come after that.
+    /// Passes the rows up to `until` to the sink, in order of time and switch. No earlier rows may follow.
     pub(crate) fn flush(&mut self, until: Time) -> Result<(), Error> {
         let mut due: Vec<(SwitchId, Row)> = Vec::new();
         for (switch, waiting) in (0..).map(SwitchId).zip(&mut self.waiting) {

@@ -1,7 +1,7 @@
-//! Timelines: how much pools, priority groups and queues hold over time.
+//! Timelines: fill levels of pools, priority groups and queues over time.
 //!
-//! Rows go to a [`RowSink`] as they come, so a long run keeps none of them. [`Levels`] is a drawing of a timeline in bounded
-//! memory.
+//! Rows go to a [`RowSink`] at once, so a long run stores none of them. [`Levels`] is a drawing of a timeline in
+//! bounded memory.
 
 mod levels;
 mod merge;
@@ -15,21 +15,21 @@ use sluice_exec::pass::Executor;
 use sluice_fabric::network::SwitchId;
 use sluice_switch::{Sink, Switch, TimelineRow};
 
-/// Takes rows of timelines.
+/// Receives rows of timelines.
 pub trait RowSink {
     /// Takes a row of a switch. Rows come in order of time; rows of one time come in the order of the switches. A single
     /// switch has number 0.
     ///
     /// # Errors
-    /// Its own. The run ends with [`Error::Rows`].
+    /// Those of the sink. The run ends with [`Error::Rows`].
     fn row(&mut self, switch: SwitchId, row: &TimelineRow<'_>) -> Result<(), BoxError>;
 }
 
 /// A timeline to record.
 pub struct TimelineRequest<'a> {
-    /// Time between two looks at the switches: rows have multiples of it as their times. `None`: a row for every change.
+    /// Sampling interval: rows have multiples of it as their times. `None`: a row for every change.
     pub every: Option<Duration>,
-    /// Takes the rows.
+    /// Receives the rows.
     pub rows: &'a mut dyn RowSink,
 }
 
@@ -56,7 +56,7 @@ impl<'a> Recorder<'a> {
         taker.result()
     }
 
-    /// Records what differs at the end of a run.
+    /// Records the changes at the end of a run.
     pub(crate) fn end<E: Executor>(&mut self, switch: &mut Switch<E>) -> Result<(), Error> {
         let mut taker = Taker { rows: &mut *self.rows, error: None };
         self.timeline.look(switch, &mut |row| taker.take(row));
@@ -64,7 +64,7 @@ impl<'a> Recorder<'a> {
     }
 }
 
-/// Hands rows to a sink, and keeps the first error: a timeline cannot fail.
+/// Passes rows to a sink, and keeps the first error, because a timeline's callback returns nothing.
 struct Taker<'s> {
     rows: &'s mut dyn RowSink,
     error: Option<BoxError>,
@@ -82,7 +82,7 @@ impl Taker<'_> {
     }
 }
 
-/// Runs a switch up to a time, with or without a timeline.
+/// Runs a switch up to a time, recording a timeline if there is a recorder.
 #[inline]
 pub(crate) fn advance<E: Executor>(
     recorder: &mut Option<Recorder<'_>>,

@@ -1,4 +1,4 @@
-//! The form of a contest's file.
+//! The format of contest files (TOML).
 
 use crate::expr::Expr;
 use crate::file::line_of;
@@ -14,136 +14,138 @@ use thiserror::Error;
 use toml::Spanned;
 use toml::de::DeTable;
 
-/// Programs that carry the same messages of the same hosts through the same network.
+/// A contest file: a network, hosts with a workload, and the programs that are compared on them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contest {
-    /// What it is, for people.
+    /// Title for readers.
     pub name: String,
-    /// Its id among scenarios.
+    /// Id in results, unique among scenarios and contests; empty by default.
     #[serde(default)]
     pub id: String,
-    /// Where it is from.
+    /// Source of the contest, such as a section of a paper; empty by default.
     #[serde(default)]
     pub source: String,
-    /// A builder with its numbers, or a file: what `--topology` takes.
+    /// A topology builder with its numbers, or a file name: the same values as `--topology`.
     pub topology: String,
-    /// The chip; `tofino2` by default.
+    /// Chip of all switches; `tofino2` by default.
     pub chip: Option<String>,
-    /// Speed of all front-panel ports, the hosts' lines included; the chip's by default.
+    /// Speed of all front-panel ports, the hosts' included; the chip's default speed by default.
     pub port_speed: Option<BitRate>,
-    /// Buffer profile of all switches; none by default.
+    /// Buffer profile of all switches; by default none, so that buffers are not shared.
     pub buffer: Option<String>,
-    /// Seed of the workload, of marking, and of what programs draw; 1 by default.
+    /// Seed of the workload, of marking, and of the programs' random numbers; 1 by default.
     pub seed: Option<u64>,
-    /// How long after the last message begins the run may go on; 50ms by default.
+    /// Time after `workload.time` at which the run ends even if messages are unfinished; 50ms by default.
     pub drain: Option<Duration>,
-    /// Which time alone messages are compared with; the fastest program's by default.
+    /// The ideal time that slowdowns are relative to; the fastest program's by default.
     #[serde(default)]
     pub alone: AloneName,
-    /// What hosts send.
+    /// The messages.
     pub workload: WorkloadSetting,
-    /// The hosts.
+    /// The hosts' NICs.
     pub hosts: HostsSetting,
-    /// The programs.
+    /// The programs, each with its place in the file for errors.
     pub program: Vec<Spanned<Contestant>>,
-    /// What must hold, as `conweave.p99 < ecmp.p99`.
+    /// Expressions that must not be 0, such as `conweave.p99 < ecmp.p99`.
     #[serde(default)]
     pub expect: Vec<Spanned<Expr>>,
-    /// The file, as the caller named it.
+    /// Name of the file as the caller passed it, for errors.
     #[serde(skip)]
     pub origin: String,
     #[serde(skip)]
     text: String,
 }
 
-/// Whose time without anything else on the way a message's time is compared with.
+/// The program whose time in an empty network is the ideal time of a message, the denominator of slowdowns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AloneName {
-    /// The fastest program's: what a program takes longer inside switches counts.
+    /// The fastest program of the contest, for each pair of switches: extra latency inside switches counts as slowdown.
     #[default]
     Fastest,
-    /// Each program's own, as if all switches were equally fast.
+    /// The program itself: latency inside switches does not count as slowdown.
     Own,
 }
 
-/// A program with its parameters.
+/// One program of a contest, with its parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contestant {
-    /// Its name.
+    /// Name in the catalogue.
     pub name: String,
-    /// What it is called here, if a program runs twice: letters, digits and `_`.
+    /// Name in results and expectations, needed if a program takes part twice: letters, digits and `_`. By default
+    /// `name` with `_` in place of `-`.
     pub label: Option<String>,
-    /// Parameters, as `--set` takes them.
+    /// Parameters, with the keys and values of `--set`.
     #[serde(default)]
     pub params: BTreeMap<String, toml::Value>,
-    /// Its own buffer profile.
+    /// Buffer profile for this program, in place of the contest's.
     pub buffer: Option<String>,
 }
 
 impl Contestant {
-    /// What results and expectations call it.
+    /// Returns the name of this program in results and expectations.
     #[must_use]
     pub fn label(&self) -> String {
         self.label.clone().unwrap_or_else(|| self.name.replace('-', "_"))
     }
 }
 
-/// What hosts send: messages to other hosts at random, at times of a Poisson process for each host (model: conweave §4.2;
-/// int §5.3).
+/// The messages of a contest: each host sends to random other hosts, at times of a Poisson process (model: conweave
+/// §4.2; int §5.3).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSetting {
-    /// Sizes of messages: `ali-storage`, `solar`, or a file of sizes and shares.
+    /// Distribution of message sizes: `ali-storage`, `solar`, or a file of sizes and cumulative percentages.
     pub sizes: String,
-    /// Payload that a host sends, in percent of its line.
+    /// Payload that each host offers, percent of its link rate, 1 to 100.
     pub load: u32,
-    /// Messages begin for so long.
+    /// Time during which messages start.
     pub time: Duration,
-    /// Messages that begin earlier are sent, but not judged.
+    /// Messages that start before this time are sent, but do not count in the results; shorter than `time`.
     #[serde(default)]
     pub warm_up: Duration,
-    /// UDP source ports, from 49152 on, that the messages of a pair of hosts have in turn; 4 by default.
+    /// Number of UDP source ports, from 49152 on, that the messages of a pair of hosts use in turn, 1 to 16384; 4 by
+    /// default.
     pub ports: Option<u16>,
-    /// Messages go to hosts of other switches alone.
+    /// Sends messages only to hosts of other switches.
     #[serde(default)]
     pub between_switches: bool,
 }
 
-/// The hosts: all alike.
+/// Settings of the hosts. All hosts are alike.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HostsSetting {
-    /// Delay of their cables.
+    /// Delay of the hosts' cables, above 0.
     pub cable: Duration,
-    /// Payload bytes of a full packet; 1000 by default.
+    /// Payload bytes of a full packet, 1 to 9000; 1000 by default.
     pub mtu: Option<u32>,
-    /// What they do about losses.
+    /// Loss recovery.
     pub recovery: RecoveryName,
-    /// Go-back-N: time between two requests for one packet; 4us by default.
+    /// Go-back-N: least time between two NACKs for the same packet; 4us by default.
     pub nack_interval: Option<Duration>,
-    /// Go-back-N: time without an answer after which the sender goes back; 4ms by default.
+    /// Go-back-N: time without an acknowledgement after which the sender goes back; 4ms by default.
     pub timeout: Option<Duration>,
-    /// Selective: bytes that may be on their way; 104000 by default.
+    /// Selective: most unacknowledged bytes; 104000 by default.
     pub in_flight: Option<Bytes>,
-    /// The rate's control; none: always the line's rate.
+    /// Congestion control of the senders; by default none: they send at the link rate.
     pub reaction: Option<ReactionSetting>,
-    /// Which marks are answered; each one by default.
+    /// Marked packets that the receiver answers with a CNP; all by default.
     #[serde(default)]
     pub notification: NotificationSetting,
-    /// A request for a missing packet notifies, too, as RNICs do; true by default.
+    /// Sends a CNP with a NACK too, as RNICs do; true by default.
     pub notify_missing: Option<bool>,
-    /// Class of data; DSCP 3 and priority 3 by default.
+    /// Traffic class of data; DSCP 3 and priority 3 by default.
     pub data: Option<ClassSetting>,
-    /// Class of what answers it; DSCP 48 and priority 6 by default.
+    /// Traffic class of acknowledgements and CNPs; DSCP 48 and priority 6 by default.
     pub control: Option<ClassSetting>,
-    /// Hosts obey PFC; true by default.
+    /// True if hosts obey PFC; true by default.
     pub pfc: Option<bool>,
 }
 
-/// How packets are marked, and which pauses stop them.
+/// Traffic class of a host's packets: the DSCP that they carry, and the PFC priority that stops them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassSetting {
@@ -153,32 +155,32 @@ pub struct ClassSetting {
     pub priority: u8,
 }
 
-/// Why a file is no contest.
+/// Reason why a contest file is rejected.
 #[derive(Debug, Error)]
 pub enum ContestError {
-    /// It has another form.
+    /// The text is not TOML, or has unknown or missing keys.
     #[error("{origin}: {source}")]
     Toml {
-        /// The file.
+        /// Name of the file.
         origin: String,
-        /// What is wrong, with the place.
+        /// The parser's error, with line and column.
         source: Box<toml::de::Error>,
     },
-    /// A value that makes no sense.
+    /// A value is outside its range, or values contradict each other.
     #[error("{origin}: {what}")]
     Value {
-        /// The file.
+        /// Name of the file.
         origin: String,
-        /// What was found, and what is expected.
+        /// The key, its value, and the allowed values.
         what: String,
     },
 }
 
 impl Contest {
-    /// Reads a file, whose name is for errors.
+    /// Parses the text of a contest file. `origin` is the file's name, for errors.
     ///
     /// # Errors
-    /// What is wrong, and where.
+    /// If the text is not TOML, a key is unknown, or a value is out of range; the error says where.
     pub fn parse(origin: &str, text: &str) -> Result<Contest, ContestError> {
         let name = || origin.to_owned();
         let mut file: Contest = toml::from_str(text)
@@ -188,10 +190,11 @@ impl Contest {
         Ok(file)
     }
 
-    /// Whether a text is a contest rather than a file of scenarios: it has a workload.
+    /// Returns true if the text is a contest, false if it is a file of scenarios: only a contest has the table
+    /// `workload`.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
-        // Numbers are not read here: what is too large for one is found where it stands.
+        // `DeTable` does not convert numbers: a number out of range is reported by `parse`, with its place.
         DeTable::parse(text).is_ok_and(|table| table.get_ref().keys().any(|key| key.get_ref() == "workload"))
     }
 
@@ -206,7 +209,7 @@ impl Contest {
             );
         }
         if workload.ports == Some(0) || workload.ports > Some(1 << 14) {
-            return Err("workload.ports: expected 1 to 16384".into());
+            return Err(format!("workload.ports is {}; expected 1 to 16384", workload.ports.unwrap_or(0)));
         }
         if !(1..=9_000).contains(&hosts.mtu()) {
             return Err(format!("hosts.mtu is {}; expected 1 to 9000 bytes", hosts.mtu()));
@@ -229,18 +232,18 @@ impl Contest {
         }
     }
 
-    /// The line of the file that a byte is on, from 1.
+    /// Returns the line of the file that contains byte `byte`, counted from 1.
     pub(super) fn line(&self, byte: usize) -> usize {
         line_of(&self.text, byte)
     }
 
-    /// The seed.
+    /// Returns the seed, 1 by default.
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed.unwrap_or(1)
     }
 
-    /// How long after the last message begins the run may go on.
+    /// Returns the time after `workload.time` at which the run ends at the latest.
     #[must_use]
     pub fn drain(&self) -> Duration {
         self.drain.unwrap_or(Duration::from_millis(50))
@@ -248,16 +251,16 @@ impl Contest {
 }
 
 impl HostsSetting {
-    /// Payload bytes of a full packet.
+    /// Returns the payload bytes of a full packet.
     #[must_use]
     pub fn mtu(&self) -> u32 {
         self.mtu.unwrap_or(1_000)
     }
 
-    /// A host's NIC with this line.
+    /// Returns the settings of a NIC with this link rate.
     ///
     /// # Errors
-    /// When a setting makes no sense.
+    /// If a setting is out of range; the error names its key.
     pub fn rnic(&self, rate: BitRate) -> Result<RnicConfig, String> {
         let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
         above_zero(&[("cable", self.cable.as_ps()), ("timeout", time(self.timeout))])?;

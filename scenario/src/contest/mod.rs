@@ -1,8 +1,8 @@
-//! Contests: programs that carry the same messages of RDMA hosts in closed loop through the same network, and how long
-//! messages take with each.
+//! Contests: several programs carry the same messages of closed-loop RDMA hosts through the same network, and the times
+//! that the messages take are compared.
 //!
-//! [`Contest`] is a file's form, [`run_contest`] runs it, [`Performance`] is what a program did, [`checks`] what the file
-//! expects of that.
+//! [`Contest`] is a contest file, [`run_contest`] runs it, [`Performance`] is the result of one program, and [`checks`]
+//! compares the results with the file's expectations.
 
 mod file;
 mod performance;
@@ -17,7 +17,7 @@ pub use workload::{Station, messages, sizes};
 use crate::{Check, Outcome};
 use performance::FigureTable;
 
-/// Whether what a contest expects has come.
+/// Evaluates the contest's expectations against the results of all programs.
 #[must_use]
 pub fn checks(contest: &Contest, all: &[Performance]) -> Outcome {
     let numbers = FigureTable::of(all);
@@ -50,7 +50,7 @@ pub fn checks(contest: &Contest, all: &[Performance]) -> Outcome {
     outcome
 }
 
-/// The value, and those of the names in the expression.
+/// Returns the value of the expression, followed by the value of each name in it.
 fn actual(expr: &crate::expr::Expr, value: i128, numbers: &FigureTable) -> String {
     use crate::expr::Scope;
     let names = expr.names();

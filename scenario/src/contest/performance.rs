@@ -1,4 +1,4 @@
-//! What a program did for its hosts: how long messages took, and what it cost.
+//! Results of one program of a contest: the slowdowns of its messages, and counts of the hosts and the network.
 
 use crate::expr::Scope;
 use sluice_asic::units::Duration;
@@ -7,19 +7,19 @@ use sluice_fabric::network::NetworkTotals;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// A message that was sent and acknowledged.
+/// A message that was completely acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// Its sender.
+    /// Address of the sender.
     pub from: Ipv4Addr,
-    /// The message, and when it was done.
+    /// The message, and the time of its last acknowledgement.
     pub completion: Completion,
-    /// How long it would have taken alone.
+    /// Ideal time: the time that the message takes in an empty network.
     pub alone: Duration,
 }
 
 impl Sent {
-    /// Thousandths of the time that it would have taken alone, 1000 at least.
+    /// Returns the slowdown in thousandths: 1000 * time taken / ideal time, at least 1000.
     #[must_use]
     pub fn slowdown(&self) -> u64 {
         let (took, alone) = (self.completion.time().as_ps(), self.alone.as_ps().max(1));
@@ -28,50 +28,51 @@ impl Sent {
     }
 }
 
-/// What a program did.
+/// Results of one program.
 #[derive(Clone, Debug)]
 pub struct Performance {
-    /// What it is called.
+    /// Name in expectations and reports.
     pub label: String,
-    /// The program.
+    /// Name of the program in the catalogue.
     pub program: String,
-    /// Messages that count, in the order in which they began.
+    /// Completed messages that started after the warm-up, in order of start.
     pub sent: Vec<Sent>,
-    /// Messages that were not done in the end.
+    /// Messages without a last acknowledgement at the end of the run, the warm-up's included.
     pub unfinished: u64,
-    /// What hosts counted, summed up.
+    /// Counters of all hosts, summed.
     pub hosts: RnicCounters,
-    /// What the network counted.
+    /// Counters of the network.
     pub totals: NetworkTotals,
     /// Packets lost in switches and on cables, by reason.
     pub drops: BTreeMap<String, u64>,
-    /// The program's small counters, in packets, summed over switches: by name, and by cell where there are several.
+    /// The program's counters of at most 16 cells, packets, summed over switches. A counter with several cells has one
+    /// key `name.cell` for each cell.
     pub counters: BTreeMap<String, u64>,
-    /// PFC frames that switches made.
+    /// PFC frames that switches generated.
     pub pauses: u64,
-    /// How long a full packet and its acknowledgement take with this program alone between hosts of different switches, on
-    /// average.
+    /// Mean time from a full packet to its acknowledgement, with this program in an empty network, over all pairs of
+    /// switches.
     pub alone: Duration,
-    /// How long the run was.
+    /// Simulated time of the run.
     pub simulated: Duration,
 }
 
-/// Which messages.
+/// Selection of messages by size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizes {
-    /// All.
+    /// All messages.
     All,
-    /// Those of fewer bytes than the line carries in a round trip of 8.3 us.
+    /// Messages below `ROUND_TRIP` = 104,000 bytes: one bandwidth-delay product of 100 Gb/s and 8.32 us.
     Small,
-    /// The others.
+    /// Messages of at least `ROUND_TRIP` bytes.
     Large,
 }
 
 impl Sizes {
-    /// All with what names of numbers begin with.
+    /// All selections, with the prefix of their numbers' names.
     pub const ALL: [(&'static str, Sizes); 3] =
         [("", Sizes::All), ("small_", Sizes::Small), ("large_", Sizes::Large)];
-    /// What ConWeave's evaluation takes for the line's bytes in a round trip (model: conweave §4.1).
+    /// Bandwidth-delay product of ConWeave's evaluation, bytes (model: conweave §4.1).
     pub const ROUND_TRIP: u64 = 104_000;
 
     const fn has(self, bytes: u64) -> bool {
@@ -83,25 +84,26 @@ impl Sizes {
     }
 }
 
-/// Slowdowns of some messages, in thousandths.
+/// Mean and percentiles of slowdowns, thousandths. The p-th percentile is the least value that at least p % of the
+/// messages do not exceed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slowdowns {
-    /// How many messages.
+    /// Number of messages.
     pub count: u64,
     /// Mean, rounded down.
     pub avg: u64,
-    /// The least that half of the messages do not exceed, and so on.
+    /// Median.
     pub p50: u64,
-    /// See `p50`.
+    /// 95th percentile.
     pub p95: u64,
-    /// See `p50`.
+    /// 99th percentile.
     pub p99: u64,
-    /// 99.9 of a hundred.
+    /// 99.9th percentile.
     pub p999: u64,
 }
 
 impl Slowdowns {
-    /// Of these thousandths, in any order.
+    /// Computes mean and percentiles of slowdowns in thousandths, in any order; all are 0 for an empty list.
     #[must_use]
     pub fn of(mut all: Vec<u64>) -> Slowdowns {
         all.sort_unstable();
@@ -125,20 +127,20 @@ impl Performance {
         }
     }
 
-    /// Slowdowns of the messages of some sizes.
+    /// Returns the slowdowns of the messages of these sizes.
     #[must_use]
     pub fn slowdowns(&self, sizes: Sizes) -> Slowdowns {
         let some = self.sent.iter().filter(|sent| sizes.has(sent.completion.message.bytes));
         Slowdowns::of(some.map(Sent::slowdown).collect())
     }
 
-    /// Packets that were lost.
+    /// Returns the number of packets lost in switches and on links.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.drops.values().sum()
     }
 
-    /// Its numbers by name, as expectations know them; slowdowns in thousandths.
+    /// Returns the numbers that expectations can use, by name; slowdowns are in thousandths.
     #[must_use]
     pub fn numbers(&self) -> BTreeMap<String, i128> {
         let mut numbers = BTreeMap::new();
@@ -180,7 +182,7 @@ impl Performance {
     }
 }
 
-/// Figures of all programs, as names `label.figure` in expressions.
+/// Numbers of all programs, which expressions name `label.number`.
 pub(super) struct FigureTable(BTreeMap<String, BTreeMap<String, i128>>);
 
 impl FigureTable {
@@ -196,7 +198,7 @@ impl Scope for FigureTable {
             let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
             format!("no program is called `{label}`; there are {}", known.join(", "))
         })?;
-        // What was never lost for a reason was lost 0 times.
+        // A drop reason without a drop has no key: its count is 0.
         let absent = number.starts_with("drop.").then_some(0);
         of.get(number).copied().or(absent).ok_or_else(|| {
             let known: Vec<&str> = of.keys().map(String::as_str).collect();

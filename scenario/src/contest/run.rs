@@ -1,9 +1,9 @@
-//! Runs a contest: for each program the same network, hosts and messages.
+//! Runs a contest: each program gets the same network, hosts and messages.
 //!
-//! *Slowdown* is the time from a message's start to its last acknowledgement over the time that it would take alone. That is
-//! measured: in a run of its own one packet goes from every switch with hosts to every other one, with nothing else on
-//! the way, and the fastest program's time counts for all, or each one's own; what a longer message has beyond that packet
-//! takes its time on the host's line. No slowdown is below 1 (model: conweave §4.5).
+//! A message's *slowdown* is the time from its start to its last acknowledgement, divided by its ideal time. Ideal
+//! times are measured: in a separate run, one packet goes from every switch with hosts to every other one, with nothing
+//! else in the network. Either the fastest program's time counts for all programs, or each program's own. The rest of a
+//! longer message adds its serialisation time at the host's link rate. No slowdown is below 1 (model: conweave §4.5).
 
 use super::file::{AloneName, Contest, Contestant};
 use super::performance::{Performance, Sent};
@@ -25,68 +25,68 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use thiserror::Error;
 
-/// Bytes of a packet beside its payload: Ethernet, IPv4, UDP, base transport header, invariant CRC.
+/// Bytes of a packet in addition to its payload: Ethernet, IPv4, UDP, BTH, invariant CRC.
 const OVERHEAD: u64 = 14 + 20 + 8 + 12 + 4;
-/// From one probe to the next: longer than any path takes.
+/// Time between two probes, longer than any path's round trip.
 const APART: Duration = Duration::from_micros(100);
-/// How far a network runs between two looks at how far it is.
+/// Simulated time between two reports of progress.
 const STRIDE: Duration = Duration::from_micros(100);
 
-/// Why a contest cannot be held.
+/// Reason why a contest cannot run.
 #[derive(Debug, Error)]
 pub enum RunError<E> {
-    /// A program cannot be put into the network.
+    /// The network cannot be built with a program.
     #[error("line {line}: {source}")]
     Deploy {
         /// The program's line in the file.
         line: usize,
-        /// Why.
+        /// The reason.
         source: Box<DeployError<E>>,
     },
-    /// The network refuses something.
+    /// The network rejects its setup, a host or a step.
     #[error("line {line}: {source}")]
     Network {
         /// The program's line in the file.
         line: usize,
-        /// Why.
+        /// The reason.
         source: Box<NetworkError>,
     },
-    /// A setting makes no sense.
+    /// A setting is out of range, or no message can be sent.
     #[error("{0}")]
     Setting(String),
-    /// It was given up.
+    /// The caller stopped the run.
     #[error("interrupted")]
     Stopped,
 }
 
-/// Where a contest is held.
+/// Everything that a contest needs in addition to its file.
 pub struct ContestSetup<'a, F> {
-    /// Switches and cables. Programs that it names are not asked for.
+    /// Switches and cables. The blueprint's program for the whole network is ignored; the contest names the programs.
     pub plan: &'a Blueprint,
-    /// Lists the programs that the contest names, and makes the executors of all switches.
+    /// Finds programs by name and creates the executors of all switches.
     pub catalogue: &'a Catalogue,
     /// The chip of all switches.
     pub chip: ChipSpec,
-    /// Sizes of messages.
+    /// Distribution of message sizes.
     pub sizes: &'a Cdf,
-    /// Reads what the contest names.
+    /// Reads the buffer profiles and entries that the contest names.
     pub files: &'a F,
-    /// Threads of a network.
+    /// Threads that run the network; 0 is taken as 1.
     pub threads: usize,
 }
 
-/// How far a contest is.
+/// Progress of a contest.
 #[derive(Clone, Copy, Debug)]
 pub struct ContestProgress<'a> {
-    /// The program that runs.
+    /// Label of the running program.
     pub label: &'a str,
-    /// Programs that are done, and all.
+    /// Number of finished programs, and of all.
     pub done: (usize, usize),
-    /// How far its network is, and until when messages begin.
+    /// Simulated time of the running network, and the end of the workload.
     pub time: (Time, Duration),
 }
 
-/// A program in its network, before it runs.
+/// A program in its network, ready to run.
 struct Ready<'c> {
     line: usize,
     contestant: &'c Contestant,
@@ -96,10 +96,11 @@ struct Ready<'c> {
     nic: RnicConfig,
 }
 
-/// Lets all programs run. `progress` is told how far they are, and says whether to go on.
+/// Runs all programs, one after the other. `progress` is called with the state of the run; if it returns false, the
+/// contest stops.
 ///
 /// # Errors
-/// When a program cannot run in the network, a setting makes no sense, or `progress` gives up.
+/// If a program cannot run in the network, a setting is out of range, or `progress` returns false.
 pub fn run_contest<F: Files>(
     contest: &Contest,
     setup: &ContestSetup<'_, F>,
@@ -134,7 +135,7 @@ pub fn run_contest<F: Files>(
     Ok(performances)
 }
 
-/// Puts a program into the network.
+/// Builds the contest's network with one program.
 fn ready<'c, F: Files>(
     contest: &'c Contest,
     setup: &ContestSetup<'c, F>,
@@ -170,7 +171,7 @@ fn stations_of(position: &Position) -> impl Iterator<Item = Station> + '_ {
     })
 }
 
-/// The rate of a host's port.
+/// Returns the rate of a host's port, `None` if the switch has no such port.
 fn speed(network: &NetworkSetup, station: Station) -> Option<BitRate> {
     let switch = network.switches.get(station.switch as usize)?;
     let port = switch.ports.front(sluice_asic::port::FrontPort(station.port))?;
@@ -179,13 +180,13 @@ fn speed(network: &NetworkSetup, station: Station) -> Option<BitRate> {
     Some(slower.map_or(port.speed, |(_, speed)| *speed))
 }
 
-/// A network that has run.
+/// A network after its run, with its hosts.
 struct Ran {
     network: Network,
     hosts: Vec<HostId>,
 }
 
-/// Runs a network until all messages are sent and acknowledged, but not beyond `end`.
+/// Runs a network until all messages are acknowledged, but not after `end`.
 fn run<E>(
     ready: &Ready<'_>,
     cable: Duration,
@@ -217,8 +218,8 @@ fn run<E>(
     Ok(Ran { network, hosts })
 }
 
-/// How long a full packet takes from a switch's host to one of another switch and its acknowledgement back, with nothing
-/// else on the way.
+/// Ideal times: for each pair of switches, the time from a full packet of one switch's host to the acknowledgement from
+/// the other switch's host, with nothing else in the network.
 #[derive(Clone, Debug, Default)]
 struct Alone {
     times: BTreeMap<(u32, u32), Duration>,
@@ -226,7 +227,7 @@ struct Alone {
 }
 
 impl Alone {
-    /// Measures with one program.
+    /// Measures the ideal times of one program.
     fn probe<F: Files>(
         contest: &Contest,
         setup: &ContestSetup<'_, F>,
@@ -261,8 +262,8 @@ impl Alone {
             Some((from, to)) => {
                 let name = |switch: &u32| &setup.plan.switches[*switch as usize].name;
                 Err(RunError::Setting(format!(
-                    "program {}: a packet from a host of `{}` to one of `{}` is never acknowledged, though nothing else is \
-                     on the way; does the program forward IPv4?",
+                    "program {}: a packet from a host of `{}` to one of `{}` is never acknowledged in an empty \
+                     network; the program must forward IPv4",
                     ready.contestant.name,
                     name(from),
                     name(to)
@@ -271,7 +272,7 @@ impl Alone {
         }
     }
 
-    /// The least times of all programs.
+    /// Returns the least time of all programs for each pair of switches.
     fn fastest(all: &[Alone]) -> Alone {
         let mut fastest = all.first().cloned().unwrap_or_default();
         for (way, least) in &mut fastest.times {
@@ -280,7 +281,7 @@ impl Alone {
         fastest
     }
 
-    /// The mean over ways between different switches, or over all if there are none.
+    /// Returns the mean over pairs of different switches; over all pairs if the network has one switch with hosts.
     fn mean(&self) -> Duration {
         let between: Vec<u64> =
             self.times.iter().filter(|((a, b), _)| a != b).map(|(_, time)| time.as_ps()).collect();
@@ -288,7 +289,7 @@ impl Alone {
         Duration::from_ps(all.iter().sum::<u64>() / (all.len() as u64).max(1))
     }
 
-    /// How long a message would take with nothing else on the way.
+    /// Returns the ideal time of a message, `None` if its sender or receiver is unknown.
     fn time(&self, from: Ipv4Addr, message: &Message, nic: &RnicConfig) -> Option<Duration> {
         let way = (*self.switch_of.get(&from)?, *self.switch_of.get(&message.to)?);
         let mtu = u64::from(nic.mtu);
@@ -301,7 +302,8 @@ impl Alone {
 }
 
 impl Ran {
-    /// What hosts and switches have counted, and how long the messages took; alone, with any program and with this one.
+    /// Collects the counters and the messages' times. `alone` has the ideal times for slowdowns, `own` is the mean
+    /// ideal time of this program.
     fn judged(self, contest: &Contest, ready: &Ready<'_>, alone: &Alone, own: Duration) -> Performance {
         let warm = Time::ORIGIN + contest.workload.warm_up;
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), 0, RnicCounters::default());
@@ -338,9 +340,9 @@ impl Ran {
         performance
     }
 
-    /// Adds what a switch has counted.
+    /// Adds the counters of one switch.
     fn count(&self, id: SwitchId, into: &mut Performance) {
-        /// Counters of more cells are about single flows, ports or entries.
+        /// Counters with more cells are per flow, port or entry, and are left out.
         const FEW: usize = 16;
         let Some(switch) = self.network.switch(id) else { return };
         let (program, totals) = (switch.program(), switch.totals());

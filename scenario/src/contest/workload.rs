@@ -1,4 +1,4 @@
-//! The messages of a contest.
+//! Draws the messages of a contest.
 
 use super::file::WorkloadSetting;
 use sluice_asic::units::{BitRate, Duration, Time};
@@ -7,12 +7,12 @@ use sluice_pcaps::generate::{Cdf, Draw, EXPONENTIAL_BITS};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// The first UDP source port.
+/// First UDP source port.
 const FIRST_PORT: u16 = 49_152;
-/// Numbers of queue pairs have 24 bits; 0 is none's.
+/// Most messages: each has its own queue pair, whose number has 24 bits and is not 0.
 const MOST: usize = (1 << 24) - 1;
 
-/// Distributions that need no file (model: conweave §4.2).
+/// Distributions known by name (model: conweave §4.2): lines of a size and its cumulative percentage.
 const SIZES: [(&str, &str); 2] = [
     (
         "ali-storage",
@@ -21,10 +21,10 @@ const SIZES: [(&str, &str); 2] = [
     ("solar", "0 0\n4095 0.001\n4096 30\n16383 35\n16384 50\n65535 60\n65536 95\n262144 100\n"),
 ];
 
-/// Reads sizes: those of a name, or a file's text.
+/// Returns the distribution of this name, or parses the file that `read` returns.
 ///
 /// # Errors
-/// When there is no such file, or it has another form.
+/// If `read` fails, or the text is not a distribution.
 pub fn sizes(name: &str, read: impl Fn(&str) -> Result<String, String>) -> Result<Cdf, String> {
     let known = SIZES.iter().find(|(known, _)| *known == name);
     let text = match known {
@@ -37,21 +37,22 @@ pub fn sizes(name: &str, read: impl Fn(&str) -> Result<String, String>) -> Resul
     Cdf::parse(name, &text).map_err(|e| e.to_string())
 }
 
-/// A host: its number among all, its switch's, its address.
+/// A host's place in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Station {
-    /// The switch.
+    /// Index of the host's switch.
     pub switch: u32,
-    /// Its front-panel port.
+    /// Front-panel port of the switch.
     pub port: u16,
     /// The host's address.
     pub address: Ipv4Addr,
 }
 
-/// The messages of each host, in order of time. Equal seeds make equal messages; each host draws from streams of its own.
+/// Draws the messages of each host, in order of time. Equal seeds give equal messages; each host has its own random
+/// stream.
 ///
 /// # Errors
-/// When there are more messages than queue pairs have numbers, or nobody to send to.
+/// If there are more messages than queue pair numbers, or a host has no possible receiver.
 pub fn messages(
     setting: &WorkloadSetting,
     sizes: &Cdf,
@@ -70,7 +71,9 @@ pub fn messages(
             .collect();
         if others.is_empty() {
             return Err(
-                "the workload has nobody to send to: there is one host, or one switch with hosts".into()
+                "a host has no receiver: the network needs at least two hosts, and hosts at two switches if \
+                 workload.between_switches is true"
+                    .into(),
             );
         }
         let mut draw = Draw::new(seed, number as u64);
@@ -97,10 +100,10 @@ pub fn messages(
     Ok(all)
 }
 
-/// Picoseconds to the next message: an exponential draw whose mean is the mean size over the rate that the load asks for.
+/// Draws the time to the next message, ps: exponential, with mean size / (link rate * load) as its mean.
 fn gap(draw: &mut Draw, mean: u64, rate: BitRate, load: u32) -> u128 {
     const PS: u128 = 1_000_000_000_000;
-    // Up to 2^46 * 2^31 * 8e14 * 100 would not fit: the mean gap is rounded to picoseconds first.
+    // The mean gap is rounded to picoseconds first, because the product of all factors can exceed 128 bits.
     let mean = u128::from(mean) * 8 * 100 * PS / (u128::from(rate.as_bps().max(1)) * u128::from(load.max(1)));
     (u128::from(draw.exponential()) * mean) >> EXPONENTIAL_BITS
 }
@@ -133,7 +136,7 @@ mod tests {
         let stations: Vec<Station> = (0..8).map(station).collect();
         let all = messages(&setting(50), &cdf, &stations, BitRate::from_gbps(100), 7).unwrap();
         let count: usize = all.iter().map(Vec::len).sum();
-        // A message in 6,539 ns from each of eight hosts, for 20 ms: 24,468, give or take three deviations.
+        // 20 ms / 6,539 ns * 8 hosts = 24,468 messages, plus or minus three standard deviations.
         assert!((23_998..24_938).contains(&count), "{count}");
         for (from, messages) in stations.iter().zip(&all) {
             assert!(messages.is_sorted_by_key(|m| m.start));
@@ -144,6 +147,6 @@ mod tests {
         assert_eq!(pairs, (1..=count as u32).collect::<Vec<_>>());
         assert_eq!(messages(&setting(50), &cdf, &stations, BitRate::from_gbps(100), 7).unwrap(), all);
         let one = messages(&setting(50), &cdf, &stations[..4], BitRate::from_gbps(100), 7);
-        assert!(one.unwrap_err().contains("nobody to send to"));
+        assert!(one.unwrap_err().contains("a host has no receiver"));
     }
 }

@@ -9,13 +9,13 @@ use sluice_switch::QueueFlowView;
 const PLACE: &str = "port, class";
 const READ: &str = "port, class, reader";
 
-/// A priority group with the bytes of a cell.
+/// A priority group, and the bytes of a cell.
 struct Group<'a> {
     pg: &'a PgState,
     cell: u64,
 }
 
-/// A queue's accounting beside its marks and its watchdog.
+/// A queue's accounting, and its marks and watchdog.
 struct Queue<'a> {
     state: &'a QueueState,
     flow: QueueFlowView,
@@ -34,65 +34,73 @@ fn mark(gauge: &Gauge, reader: Reader) -> i128 {
 }
 
 static GROUPS: [Number<OfGroup>; 10] = [
-    Number::new("pg.reserved", PLACE, "cells", "reserved cells that the group uses", |g, _| {
+    Number::new("pg.reserved", PLACE, "cells", "reserved cells in use by the group", |g, _| {
         cells(g.pg.reserved())
     }),
-    Number::new("pg.shared", PLACE, "cells", "shared cells that it uses", |g, _| {
+    Number::new("pg.shared", PLACE, "cells", "shared cells in use by the group", |g, _| {
         cells(g.pg.shared().current())
     }),
-    Number::new("pg.headroom", PLACE, "cells", "headroom cells that it uses", |g, _| {
+    Number::new("pg.headroom", PLACE, "cells", "headroom cells in use by the group", |g, _| {
         cells(g.pg.headroom().current())
     }),
-    Number::new("pg.total", PLACE, "cells", "all of them", |g, _| {
-        cells(g.pg.reserved() + g.pg.shared().current() + g.pg.headroom().current())
+    Number::new(
+        "pg.total",
+        PLACE,
+        "cells",
+        "reserved, shared and headroom cells in use by the group",
+        |g, _| cells(g.pg.reserved() + g.pg.shared().current() + g.pg.headroom().current()),
+    ),
+    Number::new("pg.xoff", PLACE, "", "1 while the group wants its senders paused (XOFF)", |g, _| {
+        g.pg.is_xoff().into()
     }),
-    Number::new("pg.xoff", PLACE, "", "1 while it wants its senders paused", |g, _| g.pg.is_xoff().into()),
-    Number::new("pg.pauses", PLACE, "times", "how often it began to", |g, _| g.pg.pauses().into()),
-    Number::new("pg.drops", PLACE, "packets", "packets that ingress rules refused", |g, _| {
+    Number::new("pg.pauses", PLACE, "times", "number of times that the group entered XOFF", |g, _| {
+        g.pg.pauses().into()
+    }),
+    Number::new("pg.drops", PLACE, "packets", "packets that ingress admission dropped", |g, _| {
         g.pg.dropped().packets.into()
     }),
     Number::new(
         "pg.shared_watermark",
         READ,
         "cells",
-        "most shared cells; reader 0 user, 1 persistent, 2 periodic",
+        "largest number of shared cells in use; reader 0 user, 1 persistent, 2 periodic",
         |g, r| mark(g.pg.shared(), r),
     ),
-    Number::new("pg.headroom_watermark", READ, "cells", "most headroom cells", |g, r| {
+    Number::new("pg.headroom_watermark", READ, "cells", "largest number of headroom cells in use", |g, r| {
         mark(g.pg.headroom(), r)
     }),
     Number::new(
         "pg.headroom_bytes",
         PLACE,
         "bytes",
-        "the user's headroom watermark in bytes of cells",
+        "the user's headroom watermark, cells times the bytes of a cell",
         |g, _| mark(g.pg.headroom(), Reader::User) * i128::from(g.cell),
     ),
 ];
 
 static QUEUES: [Number<OfQueue>; 11] = [
-    Number::new("queue.reserved", PLACE, "cells", "reserved cells that the queue uses", |q, _| {
+    Number::new("queue.reserved", PLACE, "cells", "reserved cells in use by the queue", |q, _| {
         cells(q.state.reserved())
     }),
-    Number::new("queue.shared", PLACE, "cells", "shared cells that it uses", |q, _| {
+    Number::new("queue.shared", PLACE, "cells", "shared cells in use by the queue", |q, _| {
         cells(q.state.shared().current())
     }),
-    Number::new("queue.depth", PLACE, "cells", "both", |q, _| {
+    Number::new("queue.depth", PLACE, "cells", "reserved and shared cells in use by the queue", |q, _| {
         cells(q.state.reserved() + q.state.shared().current())
     }),
-    Number::new("queue.drops", PLACE, "packets", "packets that egress rules refused", |q, _| {
+    Number::new("queue.drops", PLACE, "packets", "packets that egress admission dropped", |q, _| {
         q.state.dropped().packets.into()
     }),
-    Number::new("queue.shared_watermark", READ, "cells", "most shared cells", |q, r| {
+    Number::new("queue.shared_watermark", READ, "cells", "largest number of shared cells in use", |q, r| {
         mark(q.state.shared(), r)
     }),
-    Number::new("queue.marked", PLACE, "packets", "packets that it marked", |q, _| {
+    Number::new("queue.marked", PLACE, "packets", "packets that the queue marked CE", |q, _| {
         q.flow.marked.packets.into()
     }),
     Number::new("queue.wred_drops", PLACE, "packets", "packets that WRED dropped", |q, _| {
         q.flow.wred_dropped.packets.into()
     }),
-    Number::new("queue.detected", PLACE, "storms", "storms that the watchdog saw", |q, _| {
+    Number::new("queue.detected", PLACE, "storms", "storms that the watchdog detected", |q, _| {
         q.flow.detected.into()
     }),
     Number::new("queue.restored", PLACE, "storms", "storms that ended", |q, _| q.flow.restored.into()),
@@ -102,26 +110,30 @@ static QUEUES: [Number<OfQueue>; 11] = [
     }),
 ];
 
-/// Numbers of a pool, by the last part of their name.
+/// Numbers of pools, by the last part of their names.
 static POOLS: [Number<OfPool>; 3] = [
     Number::new(
         "pool.NAME.used",
         "partition",
         "cells",
-        "cells of a pool in use; blanks of its name are `_`",
+        "cells of the pool in use; NAME is the name of the pool with `_` in place of blanks",
         |p| cells(p.used.current()),
     ),
-    Number::new("pool.NAME.watermark", "partition", "cells", "most cells of it in use", |p| {
-        cells(p.used.watermark(Reader::User))
-    }),
-    Number::new("pool.NAME.size", "partition", "cells", "its size", |p| cells(p.size)),
+    Number::new(
+        "pool.NAME.watermark",
+        "partition",
+        "cells",
+        "largest number of cells of the pool in use",
+        |p| cells(p.used.watermark(Reader::User)),
+    ),
+    Number::new("pool.NAME.size", "partition", "cells", "size of the pool", |p| cells(p.size)),
 ];
 
-/// The same of the headroom pool, which has a name of its own.
+/// Numbers of the headroom pool, which need no pool name.
 static HEADROOM_POOL: [Row; 3] = [
     headroom("headroom_pool.used", "cells of the headroom pool in use"),
-    headroom("headroom_pool.watermark", "most cells of it in use"),
-    headroom("headroom_pool.size", "its size"),
+    headroom("headroom_pool.watermark", "largest number of cells of the headroom pool in use"),
+    headroom("headroom_pool.size", "size of the headroom pool"),
 ];
 
 const fn headroom(name: &'static str, meaning: &'static str) -> Row {

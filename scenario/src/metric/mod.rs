@@ -1,7 +1,7 @@
-//! The numbers that expectations are about, declared once: name, arguments, unit, meaning, and how it is found.
+//! The numbers that expectations can use, each declared once: name, arguments, unit, meaning, and getter.
 //!
-//! `port` is a front-panel port; `class` is a priority group, a queue and a PFC priority alike, 3 if absent. What
-//! leaves ports is counted since the last step `collect`, everything else since the start.
+//! `port` is a front-panel port. `class` is a priority group, a queue, or a PFC priority; 3 if absent. Packets sent on
+//! ports are counted since the last step `collect`, everything else since the start.
 
 mod host;
 mod memory;
@@ -14,10 +14,10 @@ use sluice_asic::names::nearest;
 use sluice_asic::port::DevPort;
 use sluice_switch::PortFlowView;
 
-/// What is said of a number.
+/// Documentation of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Name, as expectations write it; `NAME` and `REASON` stand for what users choose.
+    /// Name in expectations; `NAME` and `REASON` are placeholders for a pool and a drop reason.
     pub name: &'static str,
     /// Arguments, in order.
     pub arguments: &'static str,
@@ -27,7 +27,7 @@ pub struct Row {
     pub meaning: &'static str,
 }
 
-/// A number and how it is found.
+/// A number with its getter.
 struct Number<F> {
     row: Row,
     get: F,
@@ -45,25 +45,25 @@ impl<F> Number<F> {
     }
 }
 
-/// The number of this name in a list, or a list's own refusal.
+/// Returns the getter of this name in a list.
 fn known<'a, F>(list: &'a [Number<F>], name: &str) -> Result<&'a F, String> {
     let found = list.iter().find(|number| number.row.name == name);
     found.map(|number| &number.get).ok_or_else(|| format!("`{name}` has no value"))
 }
 
-/// Every number, by family.
+/// Returns all numbers, by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     memory::rows().chain(pfc::rows()).chain(totals::rows()).chain(seen::rows()).chain(host::rows())
 }
 
-/// The unit of a number.
+/// Returns the unit of a number; empty for a plain number.
 #[must_use]
 pub fn unit(name: &str) -> &'static str {
     let general = generic(name);
     rows().find(|row| row.name == name || row.name == general).map_or("", |row| row.unit)
 }
 
-/// The name with the part that users choose as the rows have it.
+/// Returns the name with the user's part replaced by the placeholder of the rows.
 fn generic(name: &str) -> String {
     if let Some(rest) = name.strip_prefix("pool.") {
         let last = rest.rsplit_once('.').map_or(rest, |(_, last)| last);
@@ -76,7 +76,7 @@ fn generic(name: &str) -> String {
 }
 
 impl Bench {
-    /// A number, if there is one of this name.
+    /// Returns the value of a number, `None` if there is no such number.
     pub(super) fn number(&self, name: &str, args: &[i128]) -> Option<Result<i128, String>> {
         let general = generic(name);
         if !rows().any(|row| row.name == general) {
@@ -100,7 +100,8 @@ impl Bench {
         self.dev(*front)
     }
 
-    /// The index of a port in the buffer's list, where front-panel ports come first, in order; and the class.
+    /// Returns the index of a port in the buffer's list, which starts with the front-panel ports in order, and the
+    /// class.
     fn place(&self, args: &[i128]) -> Result<(u16, u8), String> {
         self.port(args)?;
         let index = args.first().and_then(|n| u16::try_from(*n).ok()).ok_or("a port is missing")?;
@@ -132,7 +133,7 @@ impl Bench {
 fn class(args: &[i128]) -> Result<u8, String> {
     let class = args.get(1).copied().unwrap_or(3);
     let valid = u8::try_from(class).ok().filter(|c| *c < 8);
-    valid.ok_or_else(|| format!("class {class}; classes are 0 to 7"))
+    valid.ok_or_else(|| format!("there is no class {class}; classes are 0 to 7"))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use sluice_switch::PortFlowView;
 
 const PLACE: &str = "port, class";
 
-/// Of a port and a priority.
+/// Getter for a port and a priority.
 type OfPriority = fn(&PortFlowView<'_>, usize) -> i128;
 
 static PFC: [Number<OfPriority>; 9] = [
@@ -16,21 +16,25 @@ static PFC: [Number<OfPriority>; 9] = [
     Number::new("pfc.rx", PLACE, "frames", "PFC frames received with the class's enable bit", |p, class| {
         p.received[class].frames.into()
     }),
-    Number::new("pfc.pauses", PLACE, "times", "pauses of the port's own queue that began", |p, class| {
+    Number::new("pfc.pauses", PLACE, "times", "number of pauses of the port's queue", |p, class| {
         p.received[class].pauses.into()
     }),
-    Number::new("pfc.resumes", PLACE, "times", "pauses that ended", |p, class| {
+    Number::new("pfc.resumes", PLACE, "times", "number of ended pauses of the port's queue", |p, class| {
         p.received[class].resumes.into()
     }),
     Number::new("pfc.paused", PLACE, "", "1 while the queue is paused", |p, class| {
         (p.paused >> class & 1).into()
     }),
-    Number::new("pfc.paused_ps", PLACE, "ps", "time that it was", |p, class| {
+    Number::new("pfc.paused_ps", PLACE, "ps", "time during which the queue was paused", |p, class| {
         p.received[class].paused.as_ps().into()
     }),
-    Number::new("pfc.paused_quanta", PLACE, "quanta", "the same in quanta of the line", |p, class| {
-        p.paused_quanta[class].into()
-    }),
+    Number::new(
+        "pfc.paused_quanta",
+        PLACE,
+        "quanta",
+        "time during which the queue was paused, in quanta at the port's speed",
+        |p, class| p.paused_quanta[class].into(),
+    ),
     Number::new("pfc.pausing", PLACE, "", "1 while the port keeps its peer paused", |p, class| {
         (p.pausing >> class & 1).into()
     }),

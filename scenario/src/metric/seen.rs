@@ -1,4 +1,4 @@
-//! Numbers of what left ports and queues since counting began.
+//! Numbers of packets that were sent on ports and left queues since counting began.
 
 use super::{Number, Row, class, known};
 use crate::bench::Bench;
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 const FROM: &str = "port, class, from";
 
-/// What left a port, since when counting began, and the present.
+/// Packets sent on a port, the time at which counting began, and the present time.
 struct Train {
     out: Vec<Out>,
     since: Time,
@@ -22,7 +22,7 @@ impl Train {
 }
 
 type OfTrain = fn(&Train) -> i128;
-/// Of departures from a queue, in ps since counting began.
+/// Getter for departures from a queue, in ps since counting began.
 type OfTimes = fn(&[u64]) -> i128;
 
 static DELIVERED: [Number<OfTrain>; 9] = [
@@ -30,17 +30,17 @@ static DELIVERED: [Number<OfTrain>; 9] = [
         "delivered",
         FROM,
         "packets",
-        "packets that left a port; class and from -1 for any, any if absent",
+        "packets sent on a port; class or from -1: any; any if absent",
         |t| t.out.len() as i128,
     ),
-    Number::new("delivered.ce", FROM, "packets", "of those, how many with CE", |t| {
+    Number::new("delivered.ce", FROM, "packets", "packets sent on a port with CE", |t| {
         t.out.iter().filter(|o| o.ce).count() as i128
     }),
     Number::new(
         "delivered.mbps",
         FROM,
         "Mb/s",
-        "their bytes a second since counting began, without FCS",
+        "rate of the packets sent on a port since counting began, without FCS",
         |t| {
             let bits: i128 = t.out.iter().map(|o| i128::from(o.bytes) * 8).sum();
             let ps = i128::from(t.now.saturating_since(t.since).as_ps());
@@ -51,36 +51,42 @@ static DELIVERED: [Number<OfTrain>; 9] = [
         "delivered.first_ps",
         FROM,
         "ps",
-        "first bit of the first of them, since counting began; -1 if none",
+        "time of the first packet's first bit, since counting began; -1 if there is none",
         |t| t.ps(t.out.first()),
     ),
-    Number::new("delivered.last_ps", FROM, "ps", "first bit of the last of them", |t| t.ps(t.out.last())),
+    Number::new(
+        "delivered.last_ps",
+        FROM,
+        "ps",
+        "time of the last packet's first bit, since counting began; -1 if there is none",
+        |t| t.ps(t.out.last()),
+    ),
     Number::new(
         "delivered.first_not_ce",
         "port",
         "",
-        "place of the first packet without CE, from 1; 0 if all have it",
+        "number of the first packet without CE, from 1; 0 if all have it",
         |t| place(t.out.iter().position(|o| !o.ce)),
     ),
     Number::new(
         "delivered.last_ce",
         "port",
         "",
-        "place of the last packet with CE, from 1; 0 if none has it",
+        "number of the last packet with CE, from 1; 0 if none has it",
         |t| place(t.out.iter().rposition(|o| o.ce)),
     ),
     Number::new(
         "delivered.reordered",
         "port",
         "packets",
-        "packets behind a later one of the same sender and queue",
+        "packets sent after a later one of the same sender and queue",
         |t| reordered(&t.out),
     ),
     Number::new(
         "delivered.left_over",
         "port",
         "packets",
-        "most packets of other queues behind the last one of a queue",
+        "largest number of packets of other queues after the last packet of a queue",
         |t| left_over(&t.out),
     ),
 ];
@@ -90,7 +96,7 @@ static DEPARTED: [Number<OfTimes>; 2] = [
         "departed.first_ps",
         "port, class",
         "ps",
-        "when the first packet left the queue, since counting began; -1 if none",
+        "time at which the first packet left the queue, since counting began; -1 if there is none",
         |times| times.first().map_or(-1, |t| i128::from(*t)),
     ),
     Number::new(
@@ -132,12 +138,12 @@ impl Bench {
     }
 }
 
-/// A place from 1; 0 for none.
+/// Returns a position counted from 1; 0 for none.
 fn place(at: Option<usize>) -> i128 {
     at.map_or(0, |at| at as i128 + 1)
 }
 
-/// Packets behind a later one of the same sender and queue.
+/// Returns the number of packets sent after a later one of the same sender and queue.
 fn reordered(out: &[Out]) -> i128 {
     let mut last = BTreeMap::new();
     let mut found = 0;
@@ -149,7 +155,7 @@ fn reordered(out: &[Out]) -> i128 {
     found
 }
 
-/// Most packets of other queues behind the last one of a queue.
+/// Returns the largest number of packets of other queues after the last packet of a queue.
 fn left_over(out: &[Out]) -> i128 {
     let mut queues: Vec<u8> = out.iter().map(|o| o.queue).collect();
     queues.sort_unstable();

@@ -1,8 +1,8 @@
 //! The invariants of a shared buffer on the emulated switch, over random profiles and events (model: buffer §8, I1 to I10).
 //!
-//! The accounting alone, against a ledger written independently, has tests of its own; here are frames, pauses of both
-//! sides, blocked ports, watchdogs, copies and changes during the run. I1 to I7 are asked after each event by the scenario
-//! runner itself, I8 and I10 at the end; I9 is the second test.
+//! Other tests compare the accounting alone with an independent ledger. This test has frames, pauses in both
+//! directions, blocked ports, watchdogs, copies and changes during the run. The scenario runner checks I1 to I7 after
+//! each event, and I8 and I10 at the end; I9 is the second test.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -19,7 +19,7 @@ fn run(lab: &RefCell<Lab>, text: &str) -> Outcome {
     found.unwrap()
 }
 
-/// What failed, with the text that made it.
+/// Returns an error with the failed checks and the scenario's text.
 fn verdict(outcome: &Outcome, text: &str) -> Result<(), TestCaseError> {
     let failed: Vec<_> = outcome.checks.iter().filter(|c| !c.passed).collect();
     prop_assert!(outcome.error.is_none() && failed.is_empty(), "{:?}\n{failed:#?}\n{text}", outcome.error);
@@ -27,14 +27,14 @@ fn verdict(outcome: &Outcome, text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Ports of the device: 0 to 3.
+/// Number of ports of the device.
 const PORTS: u16 = 4;
 
 fn port() -> impl Strategy<Value = u16> {
     0..PORTS
 }
 
-/// Something that happens, as a step.
+/// A random event, as a step of a scenario.
 fn event() -> impl Strategy<Value = String> {
     let class = prop::sample::select(vec![0u8, 1, 3, 3, 4]);
     let size = prop::sample::select(vec![64u16, 257, 1500, 9000]);
@@ -71,7 +71,7 @@ fn event() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A device: a profile as it comes, or the small one with limits of all sizes.
+/// A random device: a shipped profile, or the small one with limits of all sizes.
 fn device() -> impl Strategy<Value = String> {
     let watchdog = prop::sample::select(vec![
         "",
@@ -106,7 +106,8 @@ fn device() -> impl Strategy<Value = String> {
     })
 }
 
-/// What must be so when everything was let go: nothing inside, nobody paused (I8), no packet before its predecessor (I10).
+/// Returns the checks at the end, after everything was resumed: no packet is inside, no queue is paused (I8), and no
+/// packet was reordered (I10).
 fn ends() -> String {
     let mut text =
         String::from("  { big-red-switch = false },\n  { unblock = \"0 to 3\" },\n  { drain = \"2s\" },\n");
@@ -148,11 +149,12 @@ fn random_events_break_no_invariant() {
         verdict(&outcome, &text)
     });
     result.unwrap_or_else(|e| panic!("{e}"));
-    // Generators that make nothing happen would prove nothing.
+    // Without drops and pauses, the test would prove nothing.
     assert!(dropped.get() >= 5 && paused.get() >= 5, "{} dropped, {} paused", dropped.get(), paused.get());
 }
 
-/// I9: senders that obey, headroom that fits what is on their cables, no watchdog: nothing is lost, whatever blocks.
+/// I9: if senders obey pauses, the headroom fits the data on their cables, and no watchdog acts, then no packet is
+/// lost.
 #[test]
 fn headroom_that_fits_loses_nothing() {
     let lab = RefCell::new(Lab::default());
@@ -194,8 +196,8 @@ fn headroom_that_fits_loses_nothing() {
         }
         steps.push_str("  { expect = { what = \"held + total + violations\", is = 0 } },\n");
         steps.push_str("  { expect = { what = \"pfc.tx_all\", at_least = 0 } },\n");
-        // What is on the cable and back, the peer's reaction, our own MAC's way (a microsecond and a half), a frame at
-        // either end and one more.
+        // Headroom for the data on the cable in both directions, the peer's reaction, the latency of this MAC (1.5 us),
+        // a frame at either end, and one more frame.
         let text = format!(
             "[[scenario]]\nid = \"random\"\nsource = \"random\"\ntitle = \"random\"\n\
              device = {{ profiles = [\"{profile}\"], speed = \"{gbps}G\", ports = 16, override = {{ cable = \"{length}m\", \

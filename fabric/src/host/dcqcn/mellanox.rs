@@ -1,18 +1,18 @@
-//! The reaction point with a monitor: notifications set flags, which alpha's timer and the monitor look at (model:
-//! buffer §4.3).
+//! DCQCN reaction point with a rate decrease monitor: CNPs set flags, which the alpha timer and the monitor poll
+//! (model: buffer §4.3).
 
 use super::{Clamp, Rates, ReactionConfig};
 use sluice_asic::units::{Duration, Time};
 
-/// A reaction point with a monitor.
+/// Reaction point that cuts its rate at most once per monitor period.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mellanox {
     config: ReactionConfig,
     pub(super) rates: Rates,
     time_stage: u32,
-    /// A notification came since alpha's timer looked.
+    /// A CNP arrived since the alpha timer last ran.
     for_alpha: bool,
-    /// A notification came since the monitor looked.
+    /// A CNP arrived since the monitor last ran.
     for_cut: bool,
     alpha_due: Option<Time>,
     monitor_due: Option<Time>,
@@ -20,7 +20,7 @@ pub struct Mellanox {
 }
 
 impl Mellanox {
-    /// A sender at line rate that no notification has reached.
+    /// Creates a sender at line rate that has received no CNP.
     #[must_use]
     pub fn new(config: ReactionConfig) -> Self {
         Mellanox {
@@ -49,7 +49,7 @@ impl Mellanox {
         }
         self.rates.alpha = 1.0;
         self.alpha_due = Some(now + self.config.alpha_timer);
-        // A nanosecond later, so that alpha's timer goes first.
+        // One nanosecond later, so that the alpha timer runs first.
         self.monitor_due = Some(now + self.config.monitor + Duration::from_nanos(1));
     }
 

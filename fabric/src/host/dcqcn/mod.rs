@@ -1,7 +1,7 @@
 //! DCQCN at hosts: reaction points (senders) and notification points (receivers), per queue pair (model: buffer §4).
 //!
-//! The reaction point comes in two forms: [`Published`], with byte counter and timer, and [`Mellanox`], with a monitor
-//! of its own, as the HPCC and ConWeave simulators have it.
+//! The reaction point has two forms: [`Published`], with byte counter and timer, and [`Mellanox`], with a rate decrease
+//! monitor, as in the HPCC and ConWeave simulators. A *notification* is a CNP.
 
 mod mellanox;
 mod notification;
@@ -13,34 +13,34 @@ pub use published::Published;
 
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 
-/// When the target rate follows the rate at a cut (model: buffer §4.2, §4.4).
+/// Condition under which a cut sets the target rate to the rate before the cut (model: buffer §4.2, §4.4).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clamp {
-    /// At every cut (`clamp_tgt_rate`).
+    /// Every cut does (`clamp_tgt_rate`).
     Always,
-    /// If the rate has been raised since the last cut (`clamp_tgt_rate_after_time_inc`).
+    /// If the rate was raised since the last cut (`clamp_tgt_rate_after_time_inc`).
     #[default]
     AfterRaise,
-    /// If the byte counter has raised it since the last cut. Without a byte counter: never.
+    /// If the byte counter raised the rate since the last cut. Never without a byte counter.
     AfterBytes,
 }
 
 /// Parameters of a reaction point (model: buffer §4.4).
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReactionConfig {
-    /// The port's rate, which no rate exceeds.
+    /// Link rate, the upper limit of the rate.
     pub line: BitRate,
-    /// Least rate, above 0.
+    /// Lower limit of the rate, above 0.
     pub min: BitRate,
-    /// Weight of a notification in alpha, above 0 and at most 1.
+    /// Weight `g` of a notification in alpha, above 0 and at most 1.
     pub g: f64,
     /// Alpha before the first notification, 0 to 1; [`Mellanox`] starts at 1.
     pub alpha: f64,
-    /// Alpha decays after each such time without a notification.
+    /// Period without a notification after which alpha decays.
     pub alpha_timer: Duration,
-    /// The rate is raised after each such time without a cut.
+    /// Period without a cut after which the rate is raised.
     pub rate_timer: Duration,
-    /// The rate is raised after so many bytes too ([`Published`] alone).
+    /// Bytes after which the rate is also raised; 0: never ([`Published`] only).
     pub byte_counter: Bytes,
     /// Stages of fast recovery.
     pub stages: u32,
@@ -48,16 +48,17 @@ pub struct ReactionConfig {
     pub additive: BitRate,
     /// Step of hyper increase.
     pub hyper: BitRate,
-    /// When the target follows the rate.
+    /// Condition under which the target follows the rate.
     pub clamp: Clamp,
-    /// Cuts with the alpha that was before the notification, as the paper does; else with the new one.
+    /// True if a cut uses alpha from before the notification, as in the paper; false if it uses the updated alpha
+    /// ([`Published`] only).
     pub cut_first: bool,
-    /// At most one cut in each such time ([`Mellanox`] alone).
+    /// Period of the monitor: at most one cut per period ([`Mellanox`] only).
     pub monitor: Duration,
 }
 
 impl ReactionConfig {
-    /// The HPCC simulator's defaults at a line rate (model: buffer §4.4, third column).
+    /// Returns the HPCC simulator's defaults for a link rate (model: buffer §4.4, third column).
     #[must_use]
     pub fn new(line: BitRate) -> Self {
         ReactionConfig {
@@ -77,33 +78,33 @@ impl ReactionConfig {
         }
     }
 
-    /// The next alpha, with or without a notification.
+    /// Returns the updated alpha, with or without a notification.
     fn next_alpha(&self, alpha: f64, notified: bool) -> f64 {
         (1.0 - self.g) * alpha + if notified { self.g } else { 0.0 }
     }
 
-    /// A rate after a cut.
+    /// Returns the rate after a cut.
     fn cut(&self, rate: f64, alpha: f64) -> f64 {
         (rate * (1.0 - alpha / 2.0)).max(self.min.as_bps() as f64)
     }
 
-    /// Halfway to the target.
+    /// Returns the mean of rate and target, at most the link rate.
     fn towards(&self, rate: f64, target: f64) -> f64 {
         f64::midpoint(rate, target).min(self.line.as_bps() as f64)
     }
 }
 
-/// A sender's rate.
+/// A reaction point of either form.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReactionPoint {
-    /// With byte counter and timer.
+    /// Reaction point with byte counter and timer.
     Published(Published),
-    /// With a monitor.
+    /// Reaction point with a monitor.
     Mellanox(Mellanox),
 }
 
 impl ReactionPoint {
-    /// Lets timers that are due by then do their work.
+    /// Runs all timers that are due up to and including `now`.
     pub fn advance(&mut self, now: Time) {
         match self {
             ReactionPoint::Published(point) => point.advance(now),
@@ -111,7 +112,7 @@ impl ReactionPoint {
         }
     }
 
-    /// A notification arrives.
+    /// Handles a notification.
     pub fn notified(&mut self, now: Time) {
         match self {
             ReactionPoint::Published(point) => point.notified(now),
@@ -119,14 +120,14 @@ impl ReactionPoint {
         }
     }
 
-    /// Bytes were sent.
+    /// Counts sent bytes.
     pub fn sent(&mut self, bytes: Bytes) {
         if let ReactionPoint::Published(point) = self {
             point.sent(bytes);
         }
     }
 
-    /// When the next timer is due.
+    /// Returns the time of the next timer, if one is running.
     #[must_use]
     pub fn next_timer(&self) -> Option<Time> {
         match self {
@@ -135,7 +136,7 @@ impl ReactionPoint {
         }
     }
 
-    /// Rates, alpha and counts.
+    /// Returns rates, alpha and counts.
     #[must_use]
     pub fn state(&self) -> &Rates {
         match self {
@@ -148,17 +149,17 @@ impl ReactionPoint {
 /// Rates, alpha and counts of a reaction point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rates {
-    /// Bits a second at which it sends.
+    /// Current sending rate, bit/s.
     pub rate: f64,
-    /// Bits a second to which the rate returns.
+    /// Target rate that fast recovery returns to, bit/s.
     pub target: f64,
     /// Estimate of congestion, 0 to 1.
     pub alpha: f64,
     /// Notifications that arrived.
     pub notified: u64,
-    /// Cuts.
+    /// Number of cuts.
     pub cuts: u64,
-    /// Times that alpha decayed or rose by the timer.
+    /// Number of alpha updates by the timer.
     pub alpha_updates: u64,
 }
 

@@ -1,19 +1,19 @@
-//! The notification point: which marked packets a receiver answers (model: buffer §4.1, §4.5).
+//! The notification point: decides which marked packets a receiver answers with a CNP (model: buffer §4.1, §4.5).
 
 use sluice_asic::units::{Duration, Time};
 
-/// How often a receiver notifies a sender.
+/// Limit on the CNPs of one queue pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coalescing {
-    /// For every marked packet.
+    /// One CNP for every marked packet.
     PerPacket,
-    /// No sooner than such a time after the last notification: a limiter, as later generations have it.
+    /// At most one CNP in any interval of this length: a rate limiter, as in later NIC generations.
     Interval(Duration),
-    /// At most once in each window of such a time, counted from the start: a timer of the first generation.
+    /// At most one CNP in each window of this length, counted from time 0: a timer, as in the first NIC generation.
     Window(Duration),
 }
 
-/// A receiver's side of a queue pair.
+/// The receiver's state of a queue pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotificationPoint {
     coalescing: Coalescing,
@@ -23,13 +23,13 @@ pub struct NotificationPoint {
 }
 
 impl NotificationPoint {
-    /// A receiver to which nothing has come.
+    /// Creates a receiver that has received no marked packet.
     #[must_use]
     pub const fn new(coalescing: Coalescing) -> Self {
         NotificationPoint { coalescing, last: None, marked: 0, notifications: 0 }
     }
 
-    /// A packet with CE arrives; whether a notification goes back.
+    /// Handles a packet marked CE at `now`. Returns true if a CNP must be sent.
     pub fn marked(&mut self, now: Time) -> bool {
         self.marked += 1;
         let due = match (self.coalescing, self.last) {
@@ -47,7 +47,7 @@ impl NotificationPoint {
         due
     }
 
-    /// Marked packets and notifications so far.
+    /// Returns the number of marked packets, and of CNPs.
     #[must_use]
     pub const fn counts(&self) -> (u64, u64) {
         (self.marked, self.notifications)

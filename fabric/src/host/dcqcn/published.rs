@@ -1,4 +1,4 @@
-//! The reaction point as published: cuts on every notification, raised by a byte counter and a timer (model: buffer
+//! DCQCN reaction point as published: every CNP cuts the rate, and a byte counter and a timer raise it (model: buffer
 //! §4.2).
 
 use super::{Clamp, Rates, ReactionConfig};
@@ -17,7 +17,7 @@ pub struct Published {
 }
 
 impl Published {
-    /// A sender at line rate that no notification has reached.
+    /// Creates a sender at line rate that has received no CNP.
     #[must_use]
     pub fn new(config: ReactionConfig) -> Self {
         let (rates, bytes_left) = (Rates::new(&config), config.byte_counter.0);
@@ -30,7 +30,7 @@ impl Published {
 
     pub(super) fn advance(&mut self, now: Time) {
         while let Some(due) = self.next_timer().filter(|due| *due <= now) {
-            // At the same time alpha goes first.
+            // If both are due at the same time, the alpha timer runs first.
             if self.alpha_due == Some(due) {
                 self.rates.alpha = self.config.next_alpha(self.rates.alpha, false);
                 self.rates.alpha_updates += 1;
@@ -68,7 +68,7 @@ impl Published {
     }
 
     pub(super) fn sent(&mut self, bytes: Bytes) {
-        // Who was never cut is at line rate: there is nothing to raise.
+        // Before the first cut the sender is at line rate and cannot be raised.
         if self.rate_due.is_none() || self.config.byte_counter.0 == 0 {
             return;
         }
@@ -87,7 +87,7 @@ impl Published {
         self.byte_stage.min(self.time_stage) >= self.config.stages
     }
 
-    /// A stage was entered: the target by the phase, then halfway to it.
+    /// Enters a stage: updates the target as the stage says, and moves the rate halfway to the target.
     fn raise(&mut self) {
         let (least, most) = (self.byte_stage.min(self.time_stage), self.byte_stage.max(self.time_stage));
         let line = self.config.line.as_bps() as f64;

@@ -1,7 +1,7 @@
-//! How a queue pair sends lost packets again: go-back-N, or selectively as IRN does (model: buffer §4.6).
+//! Retransmission of lost packets of a queue pair: go-back-N, or selective as in IRN (model: buffer §4.6).
 //!
-//! [`Sender`] and [`Receiver`] are told what arrives; [`Transfer`] joins a pair by a pipe of constant delay that loses
-//! chosen packets.
+//! [`Sender`] and [`Receiver`] are state machines without I/O. [`Transfer`] connects a pair by a pipe of constant delay
+//! that loses chosen packets.
 
 mod receiver;
 mod sender;
@@ -13,33 +13,36 @@ pub use transfer::{Transfer, TransferConfig, TransferReport};
 
 use sluice_asic::units::{Bytes, Duration};
 
-/// What a loss makes hosts do.
+/// Loss recovery of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// The receiver drops what comes out of order and asks for the packet that it expects; the sender goes back to it.
+    /// The receiver drops packets out of order and requests the expected packet with a NACK; the sender goes back to
+    /// this packet.
     GoBackN {
-        /// It asks for the same packet again no sooner than this.
+        /// Least time between two NACKs for the same packet.
         nack_interval: Duration,
-        /// A sender that hears nothing for so long goes back to the first packet that is not acknowledged.
+        /// Time without an acknowledgement after which the sender goes back to the first unacknowledged packet; `None`:
+        /// never.
         timeout: Option<Duration>,
     },
-    /// The receiver keeps what comes out of order; the sender sends the holes alone, and has no more than `in_flight`
-    /// packets on their way.
+    /// The receiver keeps packets out of order. The sender retransmits only missing packets, and has at most
+    /// `in_flight` unacknowledged packets.
     Selective {
-        /// Packets that may be on their way.
+        /// Most unacknowledged packets.
         in_flight: u64,
-        /// As `timeout`, for the first packet alone, with more than `few` packets on their way.
+        /// Time without an acknowledgement after which the first unacknowledged packet is retransmitted, if more than
+        /// `few` packets are unacknowledged.
         timeout_high: Duration,
-        /// With no more than `few`.
+        /// The timeout if at most `few` packets are unacknowledged.
         timeout_low: Duration,
-        /// See there.
+        /// Threshold between `timeout_low` and `timeout_high`, packets.
         few: u64,
     },
 }
 
 impl Recovery {
-    /// IRN as the simulators have it: so many bytes on their way, 104,000 if nothing is said, in packets of `size`
-    /// bytes, and their timeouts (model: buffer §4.6).
+    /// Returns IRN as in the simulators: at most `in_flight` unacknowledged bytes (104,000 if `None`) in packets of
+    /// `size` bytes, and the simulators' timeouts (model: buffer §4.6).
     #[must_use]
     pub fn irn(in_flight: Option<Bytes>, size: u64) -> Recovery {
         Recovery::Selective {

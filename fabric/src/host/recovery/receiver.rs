@@ -1,19 +1,19 @@
-//! The receiver of a queue pair.
+//! Receiver of a queue pair: acknowledges packets, or requests missing ones.
 
 use super::Recovery;
 use sluice_asic::units::Time;
 use std::collections::BTreeSet;
 
-/// What a receiver sends back.
+/// Answer to a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Everything before this packet is here.
+    /// All packets before this one have arrived.
     Ack(u64),
-    /// The first packet is missing, though the second is here.
+    /// Packet `expected` is missing, although packet `received` has arrived.
     Nack {
-        /// The packet that is expected.
+        /// The next packet in order.
         expected: u64,
-        /// The one that came.
+        /// The packet that arrived.
         received: u64,
     },
 }
@@ -23,26 +23,26 @@ pub enum Answer {
 pub struct Receiver {
     recovery: Recovery,
     expected: u64,
-    /// What came out of order and is kept.
+    /// Packets that arrived out of order and are kept.
     kept: BTreeSet<u64>,
-    /// The packet asked for last, and when.
+    /// The packet of the last NACK, and the NACK's time.
     asked: Option<(u64, Time)>,
 }
 
 impl Receiver {
-    /// A receiver that expects packet 0.
+    /// Creates a receiver that expects packet 0.
     #[must_use]
     pub const fn new(recovery: Recovery) -> Self {
         Receiver { recovery, expected: 0, kept: BTreeSet::new(), asked: None }
     }
 
-    /// The packet that it expects: everything before it has been delivered in order.
+    /// Returns the expected packet: all packets before it have been delivered in order.
     #[must_use]
     pub const fn expected(&self) -> u64 {
         self.expected
     }
 
-    /// A packet arrives; what goes back, if anything does.
+    /// Handles packet `psn` and returns the answer, if there is one.
     pub fn packet(&mut self, now: Time, psn: u64) -> Option<Answer> {
         if psn == self.expected {
             self.expected += 1;

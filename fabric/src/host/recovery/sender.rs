@@ -1,29 +1,31 @@
-//! The sender of a queue pair: which packet goes next.
+//! Sender of a queue pair: chooses the next packet.
 
 use super::{Answer, Recovery};
 use sluice_asic::units::{Duration, Time};
 use std::collections::BTreeSet;
 
-/// The sender of a queue pair with so many packets to send.
+/// The sender of a queue pair with a fixed number of packets.
 #[derive(Clone, Debug)]
 pub struct Sender {
     recovery: Recovery,
     packets: u64,
-    /// The first that is not acknowledged.
+    /// First unacknowledged packet.
     unacknowledged: u64,
     next: u64,
-    /// Selective: what the receiver has beyond the first hole.
+    /// Selective: packets after the first missing one that the receiver has.
     arrived: BTreeSet<u64>,
-    /// Selective: holes to send.
+    /// Selective: missing packets to retransmit.
     holes: BTreeSet<u64>,
-    /// Selective: holes before this one have been sent in this recovery; the recovery ends with the second packet.
+    /// Selective: the current recovery. Missing packets before the first number have been queued for retransmission;
+    /// the recovery ends when everything before the second number is acknowledged.
     recovering: Option<(u64, u64)>,
-    /// When something was last acknowledged, or a timeout ran.
+    /// Time of the last progress: an acknowledgement of new packets, a timeout, or the first packet after all were
+    /// acknowledged.
     quiet_since: Time,
 }
 
 impl Sender {
-    /// A sender that has sent nothing.
+    /// Creates a sender that has sent nothing.
     #[must_use]
     pub const fn new(recovery: Recovery, packets: u64) -> Self {
         Sender {
@@ -38,25 +40,25 @@ impl Sender {
         }
     }
 
-    /// Whether everything is acknowledged.
+    /// Returns true if all packets are acknowledged.
     #[must_use]
     pub const fn done(&self) -> bool {
         self.unacknowledged >= self.packets
     }
 
-    /// Packets sent and not acknowledged.
+    /// Returns the number of packets sent and not acknowledged.
     #[must_use]
     pub const fn in_flight(&self) -> u64 {
         self.next.saturating_sub(self.unacknowledged)
     }
 
-    /// Packets sent from this one on.
+    /// Returns the number of packets sent from `psn` on.
     #[must_use]
     pub const fn sent_since(&self, psn: u64) -> u64 {
         self.next.saturating_sub(psn)
     }
 
-    /// The packet that goes next, if one may.
+    /// Returns the next packet to send at `now`, if one may be sent, and counts it as sent.
     pub fn send(&mut self, now: Time) -> Option<u64> {
         if self.in_flight() == 0 {
             self.quiet_since = now;
@@ -74,7 +76,7 @@ impl Sender {
         })
     }
 
-    /// An answer arrives.
+    /// Handles an answer.
     pub fn answered(&mut self, now: Time, answer: Answer) {
         let (Answer::Ack(expected) | Answer::Nack { expected, .. }) = answer;
         if expected > self.unacknowledged {
@@ -102,7 +104,7 @@ impl Sender {
         }
     }
 
-    /// When silence will have lasted too long.
+    /// Returns the time of the retransmission timeout, if packets are unacknowledged.
     #[must_use]
     pub fn timeout(&self) -> Option<Time> {
         let most: Option<Duration> = match self.recovery {
@@ -114,7 +116,7 @@ impl Sender {
         most.filter(|_| self.in_flight() > 0).map(|most| self.quiet_since + most)
     }
 
-    /// Goes back, or sends the first hole again, if silence has lasted too long.
+    /// If the timeout has expired: goes back (go-back-N), or queues the first missing packet (selective).
     pub fn advance(&mut self, now: Time) {
         if self.timeout().is_some_and(|due| due <= now) {
             self.quiet_since = now;

@@ -1,4 +1,4 @@
-//! A sender and a receiver joined by a pipe that loses chosen packets.
+//! A sender and a receiver, connected by a pipe that loses chosen packets.
 
 use super::{Answer, Receiver, Recovery, Sender};
 use sluice_asic::event::{EventClass, EventQueue, EventSource};
@@ -8,36 +8,36 @@ use std::collections::BTreeSet;
 /// A transfer over a pipe.
 #[derive(Clone, Debug)]
 pub struct TransferConfig {
-    /// What hosts do about losses.
+    /// Loss recovery.
     pub recovery: Recovery,
-    /// Packets to send.
+    /// Number of packets.
     pub packets: u64,
-    /// Bytes of each.
+    /// Size of each packet.
     pub size: Bytes,
-    /// Rate at which they are sent.
+    /// Sending rate.
     pub rate: BitRate,
-    /// Time of the pipe, one way.
+    /// One-way delay of the pipe.
     pub one_way: Duration,
-    /// Transmissions that are lost, counted from 0 over all that are made.
+    /// Numbers of the transmissions that are lost; all transmissions are counted, from 0.
     pub lose: BTreeSet<u64>,
 }
 
-/// What became of a transfer.
+/// Result of a transfer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TransferReport {
-    /// Transmissions.
+    /// Number of transmissions.
     pub sent: u64,
-    /// Transmissions of packets that had been sent before.
+    /// Retransmissions.
     pub resent: u64,
-    /// Of the first negative acknowledgement: packets in flight from the hole on, when it reached the sender.
+    /// Packets sent from the missing packet on, when the first NACK reached the sender.
     pub from_hole: u64,
-    /// Negative acknowledgements.
+    /// Number of NACKs.
     pub nacks: u64,
     /// Packets delivered in order.
     pub delivered: u64,
-    /// Most bytes that were sent and not acknowledged.
+    /// Most unacknowledged bytes.
     pub most_in_flight: u64,
-    /// From the first transmission to the last acknowledgement, or to the standstill.
+    /// Time from the first transmission to the last acknowledgement, or to the last event if the transfer stalls.
     pub time: Duration,
 }
 
@@ -48,25 +48,26 @@ enum Event {
     Timeout,
 }
 
-/// A transfer under way.
+/// A running transfer.
 pub struct Transfer {
     config: TransferConfig,
     sender: Sender,
     receiver: Receiver,
     events: EventQueue<Event>,
     source: EventSource,
-    /// Whether a transmission is due.
+    /// True if an event to transmit is scheduled.
     sending: bool,
-    /// Whether a timer runs.
+    /// True if a timeout event is scheduled.
     armed: bool,
-    /// When the line is free again.
+    /// Time at which the line is free.
     free: Time,
     highest: Option<u64>,
     report: TransferReport,
 }
 
 impl Transfer {
-    /// Runs a transfer to its end, or until nothing happens any more: then less than all was delivered.
+    /// Runs a transfer until all packets are acknowledged, or until no event is left; then `delivered` is below
+    /// `packets`.
     #[must_use]
     pub fn run(config: TransferConfig) -> TransferReport {
         let mut transfer = Transfer {
@@ -100,7 +101,7 @@ impl Transfer {
         debug_assert!(pushed.is_ok(), "{pushed:?}");
     }
 
-    /// Has the sender asked for a packet as soon as its line is free.
+    /// Schedules a transmission for the time at which the line is free, unless one is scheduled.
     fn wake(&mut self, now: Time) {
         if !std::mem::replace(&mut self.sending, true) {
             self.at(now.max(self.free), EventClass::Timer, Event::Send);
@@ -132,7 +133,7 @@ impl Transfer {
         self.arm(now);
     }
 
-    /// Has one timer run as long as something is on its way.
+    /// Schedules the timeout, unless one is scheduled or no packet is unacknowledged.
     fn arm(&mut self, now: Time) {
         if let (false, Some(due)) = (self.armed, self.sender.timeout()) {
             self.armed = true;

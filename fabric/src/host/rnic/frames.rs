@@ -1,27 +1,27 @@
-//! The frames of RoCEv2 hosts: data, acknowledgements, notifications.
+//! Frames of RoCEv2 hosts: data, acknowledgements, CNPs.
 //!
-//! Data carries no payload: a frame has its headers, and its length on the wire. So a packet of 1000 bytes costs a network
-//! as much to copy as an acknowledgement. Acknowledgements and notifications are whole, invariant CRC included.
+//! The simulator stores only the headers of data frames, and their length on the wire, so that a packet of 1000 bytes
+//! costs as much to copy as an acknowledgement. Acknowledgements and CNPs are complete, including the invariant CRC.
 
 use super::super::recovery::Answer;
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ethernet, ipv4, pause, roce, udp};
 use std::net::Ipv4Addr;
 
-/// Bytes of Ethernet, IPv4, UDP and base transport header.
+/// Length of Ethernet, IPv4, UDP header and BTH.
 const HEADERS: usize = 14 + 20 + 8 + roce::BTH_LEN;
-/// Where headers begin.
+/// Offsets of headers.
 const IP: usize = 14;
 const UDP: usize = IP + 20;
 const BTH: usize = UDP + 8;
-/// Syndromes of acknowledgements: without credits, and "PSN sequence error" (InfiniBand, §9.7.5.2.8).
+/// AETH syndromes: acknowledgement without credits, and NAK "PSN sequence error" (InfiniBand, §9.7.5.2.8).
 const ACK: u8 = 0x1f;
 const SEQUENCE_ERROR: u8 = 0x60;
-/// Of an IPv4 header's ECN field: capable, and congestion experienced.
+/// Values of an IPv4 header's ECN field: ECT(0), and CE (congestion experienced).
 const ECT0: u8 = 2;
 const CE: u8 = 3;
 
-/// Where a queue pair's packets go and how they are marked.
+/// Addresses and marking of a queue pair's packets in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Address {
     pub(super) from: Ipv4Addr,
@@ -29,7 +29,7 @@ pub(super) struct Address {
     pub(super) port: u16,
     pub(super) pair: u32,
     pub(super) dscp: u8,
-    /// ECN-capable.
+    /// True if packets are ECN-capable.
     pub(super) capable: bool,
 }
 
@@ -40,17 +40,17 @@ impl Address {
         FrameBuilder::new(mac_of(self.to), mac_of(self.from)).ipv4(ip)
     }
 
-    /// A whole frame with these transport headers.
+    /// Builds a complete frame with these transport headers.
     fn frame(&self, headers: roce::Headers, payload: usize) -> Vec<u8> {
         let mut frame = Vec::with_capacity(HEADERS + 24 + payload);
         let udp = udp::Header::new(self.port, roce::PORT);
-        // An IPv4 packet of a few kilobytes at most is never too long.
+        // Building fails only above the longest IPv4 packet, and payloads are at most a few kilobytes.
         let built = self.builder().roce(udp, headers).build(Payload::Zeros(payload), &mut frame);
         debug_assert!(built.is_ok(), "{built:?}");
         frame
     }
 
-    /// What goes back for a packet that came.
+    /// Builds the frame of an answer: an acknowledgement or a NACK.
     pub(super) fn answer(&self, answer: Answer) -> Vec<u8> {
         let (psn, syndrome, msn) = match answer {
             Answer::Ack(expected) => (expected.wrapping_sub(1), ACK, expected),
@@ -61,18 +61,19 @@ impl Address {
         self.frame(roce::Headers { bth, extension }, 0)
     }
 
-    /// A congestion notification.
+    /// Builds a CNP.
     pub(super) fn notification(&self) -> Vec<u8> {
         self.frame(roce::Headers::cnp(self.pair), 0)
     }
 }
 
-/// Hosts have MAC addresses that say their IPv4 addresses.
+/// Returns a host's MAC address, which contains its IPv4 address.
 fn mac_of(address: Ipv4Addr) -> MacAddr {
     MacAddr::from_u64(0x0200_0000_0000 | u64::from(address.to_bits()))
 }
 
-/// The data packets of a message: two kinds of headers, of full packets and of the last one.
+/// Data packets of a message: one template for full packets and one for the last packet, each with its length on the
+/// wire.
 #[derive(Clone, Debug)]
 pub(super) struct Data {
     packets: u64,
@@ -81,7 +82,7 @@ pub(super) struct Data {
 }
 
 impl Data {
-    /// A message of at least a byte in packets of `mtu` bytes.
+    /// Creates the packets of a message of `bytes` bytes, at least 1, with `mtu` payload bytes each.
     pub(super) fn new(address: &Address, bytes: u64, mtu: u32) -> Data {
         let packets = bytes.div_ceil(u64::from(mtu)).max(1);
         let rest = bytes - (packets - 1) * u64::from(mtu);
@@ -96,12 +97,12 @@ impl Data {
         Data { packets, full: template(u64::from(mtu)), last: template(rest) }
     }
 
-    /// Packets of the message.
+    /// Returns the number of packets.
     pub(super) const fn packets(&self) -> u64 {
         self.packets
     }
 
-    /// A packet's bytes, and how many it has on the wire.
+    /// Returns the headers of packet `psn`, and its length on the wire without FCS.
     pub(super) fn packet(&self, psn: u64) -> ([u8; HEADERS], u32) {
         let (first, last) = (psn == 0, psn + 1 == self.packets);
         let (mut head, len) = if last { self.last } else { self.full };
@@ -111,25 +112,25 @@ impl Data {
             (false, true) => roce::opcode::RC_SEND_LAST,
             (false, false) => roce::opcode::RC_SEND_MIDDLE,
         };
-        // Every packet asks for an answer.
+        // Sets the AckReq bit in every packet.
         head[BTH + 8] = 0x80;
         head[BTH + 9..].copy_from_slice(&(psn as u32).to_be_bytes()[1..]);
         (head, len)
     }
 }
 
-/// What came.
+/// A received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrived {
     /// A data packet.
     Data { from: Ipv4Addr, port: u16, pair: u32, psn: u32, marked: bool },
-    /// An acknowledgement up to a packet that is expected.
+    /// An acknowledgement of all packets before `expected`.
     Ack { pair: u32, expected: u32 },
-    /// A packet is missing, another one came.
+    /// A NACK: packet `expected` is missing, although `received` has arrived.
     Nack { pair: u32, expected: u32, received: u32 },
-    /// A congestion notification.
+    /// A CNP.
     Notification { pair: u32 },
-    /// A pause.
+    /// A PFC frame.
     Pause(PfcTimes),
 }
 
@@ -138,7 +139,7 @@ fn u24(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes([0, a, b, c]))
 }
 
-/// What a frame to `own` is; none of what such a host does not know.
+/// Parses a frame to the address `own`; `None` for other frames and unknown kinds.
 pub(super) fn read(own: Ipv4Addr, frame: &[u8]) -> Option<Arrived> {
     let link = ethernet::View::new(frame).ok()?;
     if link.ethertype() == ethernet::TYPE_MAC_CONTROL {
@@ -148,7 +149,7 @@ pub(super) fn read(own: Ipv4Addr, frame: &[u8]) -> Option<Arrived> {
             _ => None,
         };
     }
-    // Bytes behind the headers may be missing: views that ask for them are of no use here.
+    // Bytes after the headers may be missing. The views of `wire` would need them, so headers are read by offset.
     const PLAIN: u8 = 0x45;
     const UDP_PROTOCOL: u8 = 17;
     let ip = frame.get(IP..UDP).filter(|ip| ip[0] == PLAIN && ip[9] == UDP_PROTOCOL)?;
@@ -178,7 +179,7 @@ pub(super) fn read(own: Ipv4Addr, frame: &[u8]) -> Option<Arrived> {
     }
 }
 
-/// The number with these lower 24 bits that is nearest to `near`.
+/// Returns the number that is nearest to `near` among those with these lower 24 bits.
 pub(super) fn unwrap(near: u64, bits: u32) -> u64 {
     const TURN: u64 = 1 << 24;
     let ahead = u64::from(bits).wrapping_sub(near) & (TURN - 1);
@@ -210,7 +211,7 @@ mod tests {
         let mut marked = head;
         marked[IP + 1] |= CE;
         assert!(matches!(read(to, &marked), Some(Arrived::Data { marked: true, .. })));
-        // The lengths in the headers are those of the whole packet, and its check sum is right.
+        // The lengths in the headers are those of the whole packet, and the IPv4 checksum is right.
         let whole = address.frame(
             roce::Headers {
                 bth: roce::Bth::new(roce::opcode::RC_SEND_MIDDLE, pair, 0),

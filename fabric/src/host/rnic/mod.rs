@@ -1,8 +1,9 @@
-//! A host with an RDMA NIC: RoCEv2 queue pairs that send messages at rates that notifications cut, and that answer what
-//! they receive (model: conweave §4.3; buffer §4).
+//! A host with an RDMA NIC: RoCEv2 queue pairs that send messages at DCQCN rates and answer received packets (model:
+//! conweave §4.3; buffer §4).
 //!
-//! Every message has a queue pair of its own. Pairs that may send take turns packet by packet; each keeps its rate by
-//! the time from one packet to the next. What answers go before data; PFC frames stop the priorities that they name.
+//! Every message has a separate queue pair. Pairs that may send take turns packet by packet, and each keeps its rate by
+//! the time between its packets. Acknowledgements and CNPs are sent before data. PFC frames pause the priorities that
+//! they name.
 
 mod frames;
 mod pair;
@@ -21,7 +22,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// How packets of a kind are marked, and which pauses stop them.
+/// Traffic class of packets: the DSCP that they carry, and the PFC priority that stops them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrafficClass {
     /// DSCP, 0 to 63.
@@ -30,72 +31,73 @@ pub struct TrafficClass {
     pub priority: u8,
 }
 
-/// A host's NIC.
+/// Settings of a NIC.
 #[derive(Clone, Debug)]
 pub struct RnicConfig {
-    /// Its line.
+    /// Link rate.
     pub rate: BitRate,
     /// Payload bytes of a full packet.
     pub mtu: u32,
-    /// What a loss makes it do.
+    /// Loss recovery.
     pub recovery: Recovery,
-    /// The rate of a queue pair that has just begun; none: always the line's, and packets are not ECN-capable.
+    /// Initial reaction point of every queue pair; `None`: pairs always send at the link rate, and packets are not
+    /// ECN-capable.
     pub reaction: Option<ReactionPoint>,
-    /// Which marked packets it answers with a notification.
+    /// Marked packets that the NIC answers with a CNP.
     pub coalescing: Coalescing,
-    /// Answers a request for a missing packet with a notification, too, as RNICs do (model: conweave §4.3).
+    /// True if a CNP is sent with a NACK too, as RNICs do (model: conweave §4.3).
     pub notify_missing: bool,
-    /// Data.
+    /// Traffic class of data.
     pub data: TrafficClass,
-    /// Acknowledgements and notifications.
+    /// Traffic class of acknowledgements and CNPs.
     pub control: TrafficClass,
-    /// How it obeys PFC; none: it does not.
+    /// Reaction to PFC frames; `None`: PFC is ignored.
     pub pfc: Option<PfcConfig>,
 }
 
-/// Something to be sent.
+/// A message to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Number of its queue pair, 24 bits, like no other in the network.
+    /// Number of its queue pair: 24 bits, not 0, unique in the network.
     pub pair: u32,
-    /// When it is ready to be sent.
+    /// Time at which the message is ready to be sent.
     pub start: Time,
     /// The receiver.
     pub to: Ipv4Addr,
     /// UDP source port.
     pub port: u16,
-    /// Bytes, 1 at least.
+    /// Bytes, at least 1.
     pub bytes: u64,
 }
 
-/// What a host has counted.
+/// Counters of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RnicCounters {
     /// Data packets sent.
     pub sent: u64,
-    /// Of those, packets that had been sent before.
+    /// Retransmitted data packets.
     pub resent: u64,
-    /// Data packets that came.
+    /// Data packets received.
     pub received: u64,
-    /// Data packets that came before one with a lower number.
+    /// Data packets that arrived before a packet with a lower number.
     pub early: u64,
-    /// Data packets that came marked.
+    /// Data packets received with CE.
     pub marked: u64,
     /// Acknowledgements sent.
     pub acks: u64,
-    /// Requests for missing packets sent.
+    /// NACKs sent.
     pub nacks: u64,
-    /// Notifications sent, and those that came.
+    /// CNPs sent.
     pub notifications: u64,
-    /// See `notifications`.
+    /// CNPs received.
     pub notified: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// Frames that came and are of no known kind, or for a pair that is no more.
+    /// Received frames of unknown kind, or for a queue pair that no longer exists.
     pub stray: u64,
-    /// Pauses of priorities.
+    /// Number of pauses, over all priorities.
     pub pauses: u64,
-    /// How long they lasted, added up.
+    /// Sum of the pauses' lengths, over all priorities.
     pub paused: Duration,
 }
 
@@ -123,20 +125,20 @@ impl std::ops::AddAssign for RnicCounters {
     }
 }
 
-/// An RDMA host.
+/// A host with an RDMA NIC.
 #[derive(Debug)]
 pub struct Rnic {
     config: RnicConfig,
     address: Ipv4Addr,
     source: PfcSource,
     now: Time,
-    /// Messages that have not begun, first ones first.
+    /// Messages that have not started, in order of start.
     messages: VecDeque<Message>,
     sending: BTreeMap<u32, Sending>,
     receiving: BTreeMap<u32, Receiving>,
-    /// Answers to be sent.
+    /// Frames to be sent before data: acknowledgements, NACKs, CNPs.
     answers: VecDeque<Vec<u8>>,
-    /// Pairs that may send, in turn; and those whose pace lets them send later.
+    /// Pairs that may send, in order of their turns; and pairs whose rate lets them send at a later time.
     ready: VecDeque<u32>,
     paced: BinaryHeap<Reverse<(Time, u32)>>,
     timers: BinaryHeap<Reverse<(Time, u32)>>,
@@ -145,7 +147,7 @@ pub struct Rnic {
 }
 
 impl Rnic {
-    /// A host with this address that will send these messages.
+    /// Creates a host with this address that sends these messages.
     #[must_use]
     pub fn new(config: RnicConfig, address: Ipv4Addr, mut messages: Vec<Message>) -> Rnic {
         messages.sort_by_key(|message| (message.start, message.pair));
@@ -168,19 +170,19 @@ impl Rnic {
         }
     }
 
-    /// Messages that are sent and acknowledged, in the order in which they were.
+    /// Returns the completely acknowledged messages, in order of completion.
     #[must_use]
     pub fn completions(&self) -> &[Completion] {
         &self.completions
     }
 
-    /// Messages that are not.
+    /// Returns the number of messages that are not completely acknowledged.
     #[must_use]
     pub fn unfinished(&self) -> usize {
         self.messages.len() + self.sending.len()
     }
 
-    /// What it has counted.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> RnicCounters {
         let stats = self.source.stats(self.now);
@@ -193,7 +195,7 @@ impl Rnic {
         self.source.paused() >> class.priority & 1 != 0
     }
 
-    /// Begins messages, ends pauses, runs timers, and lets pairs take their turn whose time has come.
+    /// Starts messages, ends pauses, runs timeouts, and makes pairs ready whose time has come.
     fn wake(&mut self) {
         let now = self.now;
         self.source.advance(now);
@@ -221,7 +223,7 @@ impl Rnic {
         }
     }
 
-    /// Gives a pair a turn, unless it has one.
+    /// Makes a pair ready, unless it is ready or paced.
     fn queue(&mut self, pair: u32) {
         if let Some(sending) = self.sending.get_mut(&pair)
             && !std::mem::replace(&mut sending.queued, true)
@@ -230,7 +232,7 @@ impl Rnic {
         }
     }
 
-    /// Has a timer run for a pair that waits for answers.
+    /// Starts the timer of a pair that waits for an acknowledgement, unless it runs.
     fn arm(&mut self, pair: u32) {
         if let Some(sending) = self.sending.get_mut(&pair)
             && let (false, Some(out)) = (sending.armed, sending.sender.timeout())
@@ -240,7 +242,7 @@ impl Rnic {
         }
     }
 
-    /// Puts the next frame on the line, which is free.
+    /// Sends the next frame; the line must be free.
     fn transmit(&mut self, send: &mut ToSwitch<'_>) {
         if !self.is_paused(self.config.control)
             && let Some(frame) = self.answers.pop_front()
@@ -257,11 +259,12 @@ impl Rnic {
         }
     }
 
-    /// Sends a pair's next packet, if its rate still lets it and there is one.
+    /// Sends a pair's next packet, if there is one and the pair's rate still allows it. Returns true if a packet was
+    /// sent.
     fn transmit_data(&mut self, pair: u32, send: &mut ToSwitch<'_>) -> bool {
         let now = self.now;
         let Some(sending) = self.sending.get_mut(&pair) else { return false };
-        // Its rate may have been cut since its time was worked out.
+        // The rate may have been cut since the pair became ready.
         let due = sending.due(now);
         if due > now {
             self.paced.push(Reverse((due, pair)));
@@ -287,7 +290,7 @@ impl Rnic {
         send(first_bit, HostFrame { bytes, orig_len, tag });
     }
 
-    /// A data packet came.
+    /// Handles a data packet; `back` is the address of answers.
     fn data(&mut self, at: Time, back: Address, psn: u32, marked: bool) {
         let config = &self.config;
         let pair = self.receiving.entry(back.pair).or_insert_with(|| Receiving {
@@ -314,7 +317,7 @@ impl Rnic {
         }
     }
 
-    /// An answer came, up to a packet and perhaps for a missing one.
+    /// Handles an acknowledgement of all packets before `expected`, or a NACK if `received` is a packet.
     fn answered(&mut self, at: Time, pair: u32, expected: u32, received: Option<u32>) {
         let Some(sending) = self.sending.get_mut(&pair) else {
             self.counters.stray += 1;

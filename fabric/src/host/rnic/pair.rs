@@ -1,4 +1,4 @@
-//! The two ends of a queue pair: what is sent and at which rate, and what came.
+//! The two ends of a queue pair: the sender with its rate, and the receiver.
 
 use super::frames::{Address, Data};
 use super::{Message, RnicConfig};
@@ -7,22 +7,22 @@ use crate::host::recovery::{Receiver, Sender};
 use sluice_asic::mac::wire_bytes;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 
-/// A queue pair that sends a message.
+/// The sending end of a queue pair.
 #[derive(Clone, Debug)]
 pub(super) struct Sending {
     pub(super) message: Message,
     pub(super) data: Data,
     pub(super) sender: Sender,
     pub(super) reaction: Option<ReactionPoint>,
-    /// When its last packet began, and how many bytes that had on the wire.
+    /// Start of the last packet's transmission, and its bytes on the wire.
     last: Option<(Time, Bytes)>,
-    /// Waits for its turn or for its time; else nothing may be sent before an answer comes.
+    /// True if the pair is ready or paced; false if it may not send before an answer arrives.
     pub(super) queued: bool,
-    /// A timer runs for it.
+    /// True if a timer runs for the pair.
     pub(super) armed: bool,
-    /// Packets up to here have been sent at least once.
+    /// Number of packets that have been sent at least once.
     highest: u64,
-    /// Everything before this packet is acknowledged.
+    /// All packets before this one are acknowledged.
     pub(super) acknowledged: u64,
 }
 
@@ -50,7 +50,8 @@ impl Sending {
         }
     }
 
-    /// When its pace lets it send next: the last packet's time at the rate of `now` after that one began.
+    /// Returns the time at which the pair's rate lets it send next: the start of the last packet, plus its bytes at the
+    /// present rate.
     pub(super) fn due(&mut self, now: Time) -> Time {
         let Some((began, bytes)) = self.last else { return now };
         let Some(reaction) = &mut self.reaction else { return now };
@@ -59,7 +60,7 @@ impl Sending {
         began + rate.time_for(bytes)
     }
 
-    /// The packet that goes now, if one may: its number, and whether it was sent before.
+    /// Returns the packet to send now, if there is one: its number, and true if it was sent before.
     pub(super) fn send(&mut self, now: Time) -> Option<(u64, bool)> {
         let psn = self.sender.send(now)?;
         let again = psn < self.highest;
@@ -67,7 +68,7 @@ impl Sending {
         Some((psn, again))
     }
 
-    /// A packet of so many bytes began.
+    /// Records that a packet of `len` bytes was started.
     pub(super) fn sent(&mut self, now: Time, len: u32) {
         let bytes = wire_bytes(Bytes(len.into()));
         self.last = Some((now, bytes));
@@ -77,28 +78,28 @@ impl Sending {
     }
 }
 
-/// A queue pair that receives.
+/// The receiving end of a queue pair.
 #[derive(Clone, Debug)]
 pub(super) struct Receiving {
     pub(super) receiver: Receiver,
     pub(super) notification: NotificationPoint,
-    /// Where answers go.
+    /// Address of the answers.
     pub(super) back: Address,
 }
 
-/// When a message was sent, and when all of it was acknowledged.
+/// A completed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The message.
     pub message: Message,
-    /// When its last acknowledgement came.
+    /// Time of the last acknowledgement.
     pub end: Time,
-    /// Cuts of its rate.
+    /// Number of rate cuts.
     pub cuts: u64,
 }
 
 impl Completion {
-    /// From its start to the last acknowledgement.
+    /// Returns the time from the message's start to its last acknowledgement.
     #[must_use]
     pub const fn time(&self) -> Duration {
         self.end.saturating_since(self.message.start)

@@ -1,5 +1,5 @@
-//! Load balancers where paths differ, rates given: what no reaction of senders could change, or has to. Scenarios 38
-//! and 40 of model: flowlets §9 as far as they need no reacting hosts.
+//! Load balancers on paths of different rates, with senders of fixed rates. Scenarios 38 and 40 of model: flowlets §9,
+//! as far as they need no hosts that react.
 
 use crate::network::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::units::{BitRate, Time};
@@ -11,18 +11,18 @@ use sluice_programs::catalogue;
 use sluice_switch::{Left, RxFrame};
 use std::collections::BTreeMap;
 
-/// Rate of cables and hosts: the chip's lanes run at 50G, where the papers' cables run at 40G. Shares are the same.
+/// Rate of cables and hosts: the chip's lanes run at 50G, while the papers' cables run at 40G. Shares are the same.
 const RATE: BitRate = BitRate::from_gbps(50);
-/// Bytes of a frame: 1500 on the wire, 240 ns at 50G.
+/// Frame length without FCS: 1500 bytes on the wire, 240 ns at 50G.
 const LENGTH: usize = 1_476;
 const ON_THE_LINE: u64 = 240;
-/// Flows of a host.
+/// Number of flows per host.
 const FLOWS: u64 = 200;
-/// What is counted: from the middle of a run to its end, in ns.
+/// Measured window, ns: the second half of a run.
 const WINDOW: std::ops::Range<u64> = 150_000..300_000;
 
-/// Figure 1b as CONGA's testbed has it (model: flowlets §5.1): two leaves and two spines with two cables between
-/// each leaf and spine, of which one from leaf 1 to the second spine is gone. 200G leave a leaf, 150G arrive at most.
+/// Figure 1b of CONGA's testbed (model: flowlets §5.1): two leaves and two spines with two cables between each leaf and
+/// spine, without one cable from leaf 1 to the second spine. A leaf sends 200G, and at most 150G arrive.
 fn figure_1b() -> Blueprint {
     let mut plan = built("leaf-spine:leaves=2,spines=2,hosts=4,parallel=2").unwrap();
     let gone = plan.cables.iter().position(|c| c.ends == [1, 3]).unwrap();
@@ -36,12 +36,13 @@ fn all_at(plan: &mut Blueprint, rate: BitRate) {
     plan.hosts.iter_mut().flat_map(|host| &mut host.at).for_each(|at| at.rate = Some(rate));
 }
 
-/// What was seen of frames to leaf 1: bytes that it delivered in the window, and bytes by cable, with 24 around each frame.
+/// Frames to leaf 1: bytes that it delivered in the window, and bytes on each cable, with 24 bytes of overhead per
+/// frame.
 #[derive(Default, Debug, PartialEq, Eq)]
 struct Seen {
     delivered: u64,
     cables: BTreeMap<u32, u64>,
-    /// Frames of each flow that were delivered, over all the run, and their bytes.
+    /// Delivered frames and bytes of each flow, over the whole run.
     flows: BTreeMap<(u32, u32), (u64, u64)>,
 }
 
@@ -67,8 +68,8 @@ impl Observer for Seen {
     }
 }
 
-/// A run: which share of what the hosts of leaf 0 sent to those of leaf 1 arrived, and the use of the cables between
-/// switch pairs, each of its own rate.
+/// Result of a run: the share of the offered traffic from leaf 0 to leaf 1 that arrived, and the utilisation of the
+/// cables between pairs of switches, each relative to its rate.
 struct Run {
     arrived: f64,
     used: BTreeMap<[u32; 2], f64>,
@@ -76,7 +77,8 @@ struct Run {
     sent: u64,
 }
 
-/// Every host of leaf 0 sends so many hundredths of its line to one of leaf 1, flow after flow.
+/// Runs traffic: every host of leaf 0 sends at `load` percent of its line rate to a host of leaf 1, one flow after the
+/// other.
 fn run(plan: &Blueprint, program: &str, params: &[(&str, &str)], load: u64) -> Run {
     let mut with = defaults(program);
     with.params = params.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
@@ -86,7 +88,7 @@ fn run(plan: &Blueprint, program: &str, params: &[(&str, &str)], load: u64) -> R
         Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{program}: {e}"));
     let of = |switch: u32| all.iter().filter(move |host| host.0 == SwitchId(switch));
     let (mut list, until) = (Vec::new(), WINDOW.end);
-    // Small packets go back, as acknowledgements would, and take with them what leaves tell each other.
+    // Small packets return, like acknowledgements, and carry the leaves' feedback.
     let kinds = [(0, 1, LENGTH, ON_THE_LINE * 100 / load), (1, 0, 100, 400)];
     for (source, sink, length, gap) in kinds {
         for (number, (from, to)) in (0u64..).zip(of(source).zip(of(sink))) {
@@ -124,7 +126,7 @@ fn run(plan: &Blueprint, program: &str, params: &[(&str, &str)], load: u64) -> R
     Run { arrived: seen.delivered as f64 / (offered * (LENGTH + 24) as f64), used, seen, sent }
 }
 
-/// Timeouts below the pauses of flows, and estimators as fast as the run is short.
+/// Timeouts shorter than the pauses of flows, and estimators that converge within the short run.
 const CONGA: &[(&str, &str)] = &[("timeout", "2us"), ("tau", "10us"), ("period", "5us"), ("leaves", "8")];
 
 fn settings(program: &str) -> &'static [(&'static str, &'static str)] {
@@ -137,7 +139,7 @@ fn settings(program: &str) -> &'static [(&'static str, &'static str)] {
 
 #[test]
 fn scenario_38_equal_shares_are_held_to_the_slow_cable() {
-    // 2 x 50G leave leaf 0; the first spine's cable carries a fifth of that. 40G are offered, 60G fit.
+    // Leaf 0 has 2 x 50G; the first spine's cable carries a fifth of that. 40G are offered, and 60G fit.
     let mut plan = built("leaf-spine:leaves=2,spines=2,hosts=2").unwrap();
     all_at(&mut plan, RATE);
     plan.cables.iter_mut().filter(|c| c.ends == [0, 2]).for_each(|c| c.rate = Some(BitRate::from_gbps(10)));
@@ -154,7 +156,7 @@ fn scenario_40_flows_and_bytes_are_conserved_and_the_same_seed_tells_the_same() 
     let plan = figure_1b();
     for program in ["letflow", "conga"] {
         let first = run(&plan, program, settings(program), 40);
-        // Every flow that began is there with all its frames, each of them whole.
+        // Every flow that started is complete, and every frame is whole.
         let frames: u64 = first.seen.flows.values().map(|(frames, _)| frames).sum();
         assert_eq!((first.seen.flows.len() as u64, frames), (4 * FLOWS, first.sent), "{program}");
         assert!(

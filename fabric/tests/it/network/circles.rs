@@ -1,4 +1,4 @@
-//! Pauses that go round in a circle: seen, and not where the circle is cut.
+//! PFC deadlocks are reported for a cycle of pauses, and not if the cycle is cut.
 
 use crate::network::support::{Into, Recorder, dev, frame, inject, switches};
 use sluice_asic::tm::buffer::BufferFile;
@@ -7,7 +7,7 @@ use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{End, LinkSetup, Network, NetworkSetup, SwitchId};
 use sluice_switch::BufferSetup;
 
-/// Three switches in a ring, port 1 of each joined with port 2 of the next; small shared pools.
+/// Three switches in a ring, port 1 of each linked to port 2 of the next; small shared pools.
 fn ring() -> NetworkSetup {
     let mut setup = switches(3);
     for n in 0..3 {
@@ -23,7 +23,7 @@ fn ring() -> NetworkSetup {
     setup
 }
 
-/// At every switch 2,000 packets of 2,000 bytes come in at line rate, for `hops` ring links on.
+/// Runs 2,000 packets of 2,000 bytes into every switch at line rate; they pass `hops` links of the ring.
 fn run(hops: usize, dscp: u8) -> Network {
     let path: Vec<u16> = std::iter::repeat_n(1, hops).chain([9]).collect();
     let mut bytes = frame(&path, 2000);

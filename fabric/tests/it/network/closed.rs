@@ -1,5 +1,5 @@
-//! Hosts in closed loop: what they send depends on what reaches them. They stand outside, at the far ends of cables of
-//! their own, so the delay of those is how far the network may be let run ahead of them.
+//! Hosts in closed loop, outside the network: they send in response to arrivals. They are at the far ends of cables,
+//! and the delay of the cables limits how far the network may run ahead of them.
 
 use crate::network::support::{chain, dev, frame};
 use sluice_asic::port::DevPort;
@@ -8,12 +8,12 @@ use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{Network, Observer, SwitchId};
 use sluice_switch::{Left, RxFrame};
 
-/// Of the hosts' cables.
+/// Delay of the hosts' cables.
 const CABLE: Duration = Duration::from_nanos(400);
 /// A host's port, at either end of the chain.
 const HOST: u16 = 9;
 
-/// What each switch sends to its host: tag and last bit out.
+/// Frames that a switch sends to its host: tag and last bit out.
 #[derive(Clone, Debug, Default)]
 struct Host {
     got: Vec<(u64, Time)>,
@@ -27,7 +27,8 @@ impl Observer for Host {
     }
 }
 
-/// Two hosts that send each frame back as soon as it has come in, with `window` frames under way; who got what when.
+/// Runs two hosts that return each frame when it arrives, with `window` frames in flight. Returns the frames that each
+/// got, with times.
 fn ping_pong(threads: usize, window: u64, returns: u64) -> Vec<Host> {
     let mut network = Network::new(chain(3, Duration::from_nanos(900)), &Catalogue::new()).unwrap();
     let ends = [(SwitchId(0), frame(&[1, 1, HOST], 200)), (SwitchId(2), frame(&[0, 0, HOST], 200))];
@@ -36,7 +37,7 @@ fn ping_pong(threads: usize, window: u64, returns: u64) -> Vec<Host> {
     let mut sent = 0;
     let mut free = [Time::ORIGIN; 2];
     let mut send = |network: &mut Network, end: usize, at: Time, tag: u64| {
-        // A host has a line too: 224 bytes at 400 Gb/s.
+        // The host's line takes time too: 224 bytes at 400 Gb/s.
         let at = at.max(free[end]);
         free[end] = at + Duration::from_ps(224 * 20);
         let bytes = &ends[end].1;
@@ -46,7 +47,7 @@ fn ping_pong(threads: usize, window: u64, returns: u64) -> Vec<Host> {
         send(&mut network, 0, Time::ORIGIN, tag);
     }
     while network.is_busy() {
-        // Nothing leaves before the next event, and no answer to it is back before twice the cable's delay.
+        // No frame is sent before the next event, and a reply to it arrives at least twice the cable's delay later.
         let next = network.next_time().unwrap();
         network.advance_parallel(next + CABLE + CABLE, threads, &mut hosts).unwrap();
         for (end, switch) in [(0, 0), (1, 2)] {
@@ -72,7 +73,7 @@ fn hosts_that_answer_go_on_for_as_long_as_they_like_on_any_number_of_threads() {
     }
     assert!(one[1].all.is_empty());
     assert_eq!(one[0].all.len() + one[2].all.len(), 408);
-    // A round trip of one frame: both ways take three switches, two links and a cable there and back.
+    // Round trips of one frame: each way passes three switches, two links and two cables.
     let alone = ping_pong(1, 1, 8);
     let times: Vec<u64> = alone[2].all.iter().map(|(_, t)| t.as_ps()).collect();
     let trips: Vec<u64> = times.windows(2).map(|w| w[1] - w[0]).collect();

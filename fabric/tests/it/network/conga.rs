@@ -1,4 +1,5 @@
-//! CONGA's leaves and spines in a network: flows leave the spine that others must use (model: flowlets §5.1, figure 1a).
+//! CONGA's leaves and spines in a network: flows avoid the spine that other flows have to use (model: flowlets §5.1,
+//! figure 1a).
 
 use crate::network::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::units::Time;
@@ -19,13 +20,13 @@ fn packet(from: Ipv4Addr, to: Ipv4Addr, flow: u16, length: usize) -> Vec<u8> {
     out
 }
 
-/// Packets of the second kind by the spine that they go to, after the time from which on they count.
+/// Packets from leaf 1 by the spine that they use, counted from a given time on.
 #[derive(Default)]
 struct Seen {
     spines: BTreeMap<u32, u32>,
     delivered: usize,
     from: Time,
-    /// Cables of leaf 1 by number, with the spine at the other end.
+    /// Maps cables of leaf 1 to the spine at the other end.
     cables: BTreeMap<u32, u32>,
 }
 
@@ -42,7 +43,7 @@ impl Observer for Seen {
     }
 }
 
-/// The share of leaf 1's packets to leaf 2 that go by the first spine, which leaf 0's must all use.
+/// Returns the share of leaf 1's packets to leaf 2 that use the first spine, which all of leaf 0's packets must use.
 fn share_of_the_busy_spine(program: &str) -> f64 {
     let mut plan = built("leaf-spine:leaves=3,spines=2,hosts=1").unwrap();
     let at = plan.cables.iter().position(|c| c.ends == [0, 4] || c.ends == [4, 0]).unwrap();
@@ -65,8 +66,8 @@ fn share_of_the_busy_spine(program: &str) -> f64 {
         ports.iter().find(|p| p.dev_port.number() == wanted).unwrap().dev_port
     };
     let address = |switch: u32| all.iter().find(|h| h.0 == SwitchId(switch)).unwrap().2;
-    // Nanoseconds between packets, their flows, bytes: 0.77 of a link from leaf 0, 0.2 of one from leaf 1, and a little
-    // from leaf 2 back to both.
+    // Source, destination, ns between packets, flows, bytes: 0.77 of a link from leaf 0, 0.2 of a link from leaf 1, and
+    // a little traffic from leaf 2 back to both.
     let kinds =
         [(0u32, 2u32, 40, 40, 1_500), (1, 2, 160, 40, 1_500), (2, 0, 400, 20, 100), (2, 1, 400, 20, 100)];
     let mut list: Vec<(u64, u32, Vec<u8>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Nothing is lost uncounted, on any network, with any faults, on one thread and on several.
+//! Every packet is accounted for, on any network, with any faults, on one thread and on several.
 
 use crate::network::support::{Into, Recorder, Seen, frame, inject, switches};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use sluice_fabric::network::{
     End, LinkChange, LinkEvent, LinkSetup, Network, NetworkSetup, Probability, SwitchId, Way,
 };
 
-/// Links between any free ports, also of one switch, with anything that can happen to them.
+/// Random links between free ports, also of the same switch, with random scripts.
 fn networks() -> impl Strategy<Value = NetworkSetup> {
     let change = prop_oneof![
         Just(LinkChange::Down),
@@ -75,7 +75,7 @@ proptest! {
         prop_assert!(totals.is_conserved() && !network.is_busy(), "{:?}", totals);
         prop_assert_eq!((totals.entered, totals.created), (frames.len() as u64, 0));
         prop_assert_eq!((totals.held, totals.on_links, totals.waiting), (0, 0, 0));
-        // What was seen is what was counted, and every frame ended once.
+        // The events add up to the counters, and every frame ended exactly once.
         let dead = seen.on_links().filter(|(_, f)| f.fate.is_err());
         let mut ends: Vec<u64> = seen.delivered().map(|(_, l, _)| l.tag).collect();
         ends.extend(seen.lost().map(|(_, l)| l.tag));
@@ -90,8 +90,8 @@ proptest! {
             }
         }
 
-        // On two threads the same, event by event at each switch. How early a switch is given a frame that cannot act
-        // yet depends on how far a network is let run at a time.
+        // Two threads give the same events at each switch, except for `entered`: the time at which a switch gets a
+        // frame that cannot act yet depends on the steps.
         let mut network = Network::new(setup, &Catalogue::new()).unwrap();
         inject(&mut network, &frames);
         let mut each = vec![Recorder::default(); network.len()];

@@ -1,4 +1,5 @@
-//! ConWeave's ToRs and spines in a network: a cable gets slow, flows move away from it, hosts see order.
+//! ConWeave's ToRs and spines in a network: a cable becomes slow, flows move to other cables, and hosts receive packets
+//! in order.
 
 use crate::network::deployed::{NoFiles, defaults, hosts, ready};
 use sluice_asic::units::{Duration, Time};
@@ -11,9 +12,9 @@ use sluice_switch::{Left, RxFrame};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
-/// Where the base transport header begins.
+/// Offset of the base transport header.
 const BTH: usize = 14 + 20 + 8;
-/// Source addresses with UDP ports: all flows of these tests go to one host.
+/// A flow by source address and UDP port: all flows of these tests have the same receiver.
 type Flow = (Ipv4Addr, u16);
 
 fn flow(frame: &[u8]) -> Flow {
@@ -25,7 +26,7 @@ fn psn(frame: &[u8]) -> u32 {
     u32::from_be_bytes([0, frame[BTH + 9], frame[BTH + 10], frame[BTH + 11]])
 }
 
-/// Bits of ConWeave's opcode, and of TAIL.
+/// Masks and values in ConWeave's header: the opcode, DATA, TAIL.
 const OPCODE: u8 = 0x60;
 const DATA: u8 = 0x20;
 const TAIL: u8 = 1;
@@ -45,7 +46,7 @@ fn data(from: Ipv4Addr, to: Ipv4Addr, port: u16, psn: u32) -> Vec<u8> {
     frame
 }
 
-/// DATA on its way to the destination's ToR, and what hosts got.
+/// DATA that arrived at the destination's ToR, and packets that hosts received.
 #[derive(Default)]
 struct Seen {
     /// Cables that lead to the ToR.
@@ -81,11 +82,11 @@ fn by_flow(frames: impl Iterator<Item = (Flow, u32)>) -> BTreeMap<Flow, Vec<u32>
     all
 }
 
-/// Packets of a flow, and the time between two of a host's four flows.
+/// Packets per flow, and time between two packets of a host's four flows.
 const PACKETS: u32 = 600;
 const GAP: Duration = Duration::from_nanos(125);
 
-/// Four flows of every host of the first ToR to the second one's first host.
+/// Runs four flows of every host of the first ToR to the first host of the second ToR.
 fn run(deployment: Deployment, plan: &Blueprint) -> Seen {
     let all = hosts(&deployment.positions);
     let to = *all.iter().find(|h| h.0 == SwitchId(1)).unwrap();
@@ -130,13 +131,13 @@ fn a_cable_gets_slow_flows_move_and_hosts_see_order() {
     let spine = "conweave-spine";
     assert_eq!(programs, ["conweave", "conweave", spine, spine, spine, spine]);
     let mut seen = run(deployment, &plan);
-    // In the network packets overtake each other.
+    // Packets overtake each other in the network.
     seen.arrived.sort_unstable();
     let arrived = by_flow(seen.arrived.iter().map(|(_, flow, psn)| (*flow, *psn)));
     let early = arrived.values().filter(|psns| !psns.is_sorted()).count();
     assert!(early >= 1 && seen.tails >= 1, "{early} flows out of order, {} TAILs", seen.tails);
     assert!(seen.paths.values().any(|paths| paths.len() > 1), "{:?}", seen.paths);
-    // At the host they do not, and ConWeave's bytes are gone.
+    // Hosts receive packets in order, without ConWeave's header.
     let got = by_flow(seen.delivered.iter().map(|(.., bytes)| (flow(bytes), psn(bytes))));
     assert_eq!(got.len(), 8);
     for (flow, psns) in got {

@@ -17,7 +17,7 @@ use sluice_programs::catalogue;
 use sluice_switch::{RxFrame, SwitchConfig};
 use std::net::Ipv4Addr;
 
-/// There are no files.
+/// Reads no files.
 pub(crate) struct NoFiles;
 
 impl Files for NoFiles {
@@ -53,7 +53,7 @@ fn ready_with(catalogue: &Catalogue, plan: &Blueprint, program: &str) -> Deploym
     deploy(plan, catalogue, &defaults(program), &NoFiles).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Hosts with their ports, from the positions.
+/// Returns the hosts with their ports, from the positions.
 pub(crate) fn hosts(positions: &[Position]) -> Vec<(SwitchId, u16, Ipv4Addr)> {
     let of = |p: &Position| {
         let hosts = p.ports.iter().filter_map(|used| match used.neighbor {
@@ -73,7 +73,7 @@ fn packet(from: Ipv4Addr, to: Ipv4Addr, flow: u16) -> Vec<u8> {
     out
 }
 
-/// Sends `flows` packets between all pairs of hosts, one every 200 ns from each; what was seen.
+/// Sends `flows` packets between all pairs of hosts, one every 200 ns from each host, and returns all events.
 fn all_to_all(
     catalogue: &Catalogue,
     deployment: Deployment,
@@ -110,7 +110,7 @@ fn everyone_is_reached(plan: &Blueprint, program: &str) -> Network {
     everyone_is_reached_with(&catalogue(), plan, program)
 }
 
-/// The same with the programs of a catalogue.
+/// Checks with the programs of a catalogue that every host reaches every other one.
 pub(crate) fn everyone_is_reached_with(catalogue: &Catalogue, plan: &Blueprint, program: &str) -> Network {
     let (seen, network, to) = all_to_all(catalogue, ready_with(catalogue, plan, program), 2);
     let mut got = vec![None; to.len()];
@@ -187,7 +187,7 @@ fn an_ns3_network_carries_packets() {
     network.drain(Time::MAX, &mut seen).unwrap();
     let (at, left, _) = seen.delivered().next().unwrap();
     assert_eq!((at, left.egress_port), (to.0, to.1));
-    // Its port runs at the host's rate: 104 bytes at 80 ps.
+    // The port of the host runs at the host's rate: 104 bytes at 80 ps each.
     assert_eq!(left.last_bit.saturating_since(left.first_bit), Duration::from_ps(104 * 80));
     let (_, link) = seen.on_links().next().unwrap();
     assert_eq!(link.fate.unwrap(), link.left.first_bit + Duration::from_micros(2));
@@ -247,7 +247,7 @@ fn a_file_says_who_runs_what_over_which_cables_and_what_happens() {
     assert_eq!((routes(0), routes(1), routes(2)), ("64".into(), "128".into(), "64".into()));
     let ports = &deployment.positions[0].ports;
     assert_eq!(ports.iter().map(|p| p.port.0).collect::<Vec<_>>(), [0, 1, 8]);
-    // The cable is down from 20 us on: what goes over spine0 then is lost.
+    // The cable is down from 20 us on: later frames over spine0 are lost.
     let (seen, network, _) = all_to_all(&catalogue(), deployment, 400);
     let lost = network.totals().link_drops[LinkDrop::Down as usize];
     assert!(lost > 50, "{:?}", network.totals());
@@ -281,15 +281,15 @@ fn what_is_wrong_in_a_file_is_named() {
     );
     assert_eq!(
         error("cable = [\"spine0\", \"leaf0\"]", "cable = [\"spine0\", \"spine1\"]"),
-        "net.toml: event 1 at 20us: there is no cable 0 between `spine0` and `spine1`"
+        "net.toml: event 1 at 20us: there is no cable 0 between `spine0` and `spine1`; there are 0 cables between them"
     );
     assert_eq!(
         error("ports = [8, 0]", "ports = [32, 0]"),
-        "switch `leaf0`: port 32 is none of its 32 front-panel ports"
+        "switch `leaf0`: port 32 does not exist; the switch has 32 front-panel ports, counted from 0"
     );
     assert_eq!(
         error("name = \"leaf1\"", "name = \"leaf0\""),
-        "net.toml: switch `leaf0`: there are two of this name"
+        "net.toml: switch `leaf0`: two switches have this name; give every switch a different name"
     );
     let unknown = error("program = \"l3-ecmp\"", "program = \"l3ecmp\"");
     assert!(unknown.starts_with("switch `leaf0`: there is no program `l3ecmp`"), "{unknown}");
@@ -305,6 +305,7 @@ fn what_is_wrong_in_a_file_is_named() {
     let text = deploy(&many, &catalogue(), &defaults("l3-ecmp"), &NoFiles).unwrap_err().to_string();
     assert_eq!(
         text,
-        "switch `s0` needs 41 front-panel ports and has 32; make the network smaller, or its ports slower and more"
+        "switch `s0` needs 41 front-panel ports, but has 32; use fewer cables and hosts, or a lower port speed if \
+         that gives more ports"
     );
 }

@@ -1,4 +1,4 @@
-//! Links that fail, come back, lose, corrupt and slow down.
+//! Outages, loss, corruption and extra delay of links.
 
 use crate::network::support::{Into, Recorder, chain, frame, inject};
 use sluice_asic::units::{Duration, Time};
@@ -11,10 +11,10 @@ fn at(us: u64) -> Time {
     Time::from_nanos(us * 1000)
 }
 
-/// A frame's first bit out, and what became of it.
+/// Time of a frame's first bit out, and its fate.
 type Judged = (Time, Result<Time, LinkDrop>);
 
-/// A packet every 100 ns for 100 us, over one link; the times of the frames on it and their fates.
+/// Sends a packet every 100 ns for 100 us over one link. Returns the times of the frames on the link, and their fates.
 fn run(setup: NetworkSetup) -> (Vec<Judged>, Network) {
     let mut network = Network::new(setup, &Catalogue::new()).unwrap();
     let frames: Vec<Into> = (0..1000)
@@ -33,7 +33,7 @@ fn a_link_that_fails_loses_frames_until_it_is_restored() {
     let mut setup = chain(2, DELAY);
     setup.links[0] = setup.links[0].clone().at(at(20), LinkChange::Down).at(at(50), LinkChange::Up);
     let (frames, network) = run(setup);
-    // 104 bytes at 20 ps each after the first bit the last one is there.
+    // The last bit follows the first one after 104 bytes at 20 ps each.
     let wire = Duration::from_ps(104 * 20);
     for (first, fate) in &frames {
         let dead = *first + DELAY + wire >= at(20) && *first < at(50);
@@ -88,7 +88,7 @@ fn extra_delay_holds_frames_up_and_keeps_their_order() {
         match first.as_ps() / 1_000_000 {
             0..20 => assert_eq!(extra, Duration::ZERO),
             20..50 => assert_eq!(extra, Duration::from_micros(5)),
-            // Those behind the last slow one catch up.
+            // Frames after the last slow one catch up.
             _ => assert!(extra < Duration::from_micros(5)),
         }
     }

@@ -1,4 +1,4 @@
-//! Networks without time: the same ways as with it, and no way without end.
+//! Functional mode: packets take the same paths as in timed mode, and loops end.
 
 use crate::network::support::{Into, Recorder, chain, frame, inject, switches};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn without_time(mut setup: NetworkSetup) -> NetworkSetup {
     setup
 }
 
-/// What leaves the network: switch, port, tag, bytes.
+/// A frame that left the network: switch, port, tag, bytes.
 type Out = (SwitchId, u16, u64, Vec<u8>);
 
 fn delivered(setup: NetworkSetup, frames: &[Into]) -> (Vec<Out>, Network) {
@@ -40,7 +40,7 @@ proptest! {
         }
         let (mut timed, with) = delivered(chain(3, Duration::from_nanos(300)), &frames);
         let (mut timeless, without) = delivered(without_time(chain(3, Duration::from_nanos(300))), &frames);
-        // A packet goes all its way before the next one comes in.
+        // A packet makes all its hops before the next one enters.
         prop_assert!(timeless.windows(2).all(|w| w[0].2 <= w[1].2));
         timed.sort();
         timeless.sort();
@@ -56,7 +56,7 @@ fn a_frame_that_goes_round_ends_on_its_65th_link() {
         let ends = [End::new(SwitchId(n), 1), End::new(SwitchId((n + 1) % 3), 2)];
         setup.link(LinkSetup::new(ends[0], ends[1], Duration::from_nanos(200)));
     }
-    // By port 1 for ever, and one that leaves after two links.
+    // One frame in an endless loop over port 1, and one that leaves after two links.
     let one = |ps, hops: &[u16]| Into { switch: 0, front: 4, ps, bytes: frame(hops, 100) };
     let frames = [one(0, &[1; 6]), one(10, &[1, 1, 9]), one(10, &[1; 6])];
     let (left, network) = delivered(without_time(setup), &frames);
@@ -91,6 +91,6 @@ fn time_is_everywhere_or_nowhere() {
     let error = Network::new(setup, &Catalogue::new()).err().unwrap().to_string();
     assert_eq!(
         error,
-        "switch `s1` is in functional mode and others are not; a network has time everywhere or nowhere"
+        "switch `s1` is in functional mode and others are not; set the same mode for all switches"
     );
 }

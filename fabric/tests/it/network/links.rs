@@ -1,4 +1,4 @@
-//! Frames over links: when they are where, with which bytes, and what is refused.
+//! Frames over links: their times and bytes, and rejected setups.
 
 use crate::network::support::{Into, Recorder, Seen, chain, dev, frame, inject, switches};
 use sluice_asic::port::DevPort;
@@ -35,7 +35,7 @@ fn a_frame_takes_the_delay_and_the_switches_time() {
     let out: Vec<_> = seen.delivered().collect();
     let [(at, left, bytes)] = out[..] else { panic!("{out:?}") };
     assert_eq!((at, left.egress_port, left.ingress_port), (SwitchId(2), dev(9), dev(0)));
-    // Each hop shifts the path by one; the last element stays.
+    // Each hop shifts the path by one, and leaves the last element as it is.
     assert_eq!(bytes[..2], [0xff, 0xff]);
     assert_eq!(bytes[14..], hops[14..]);
     let times = [(entered[0].2, links[0].1.left), (entered[1].2, links[1].1.left), (entered[2].2, *left)];
@@ -77,7 +77,7 @@ fn a_slow_link_is_as_slow_as_it_says() {
     assert_eq!(network.way(LinkId(0), Way::Back).unwrap().frames, 0);
 }
 
-/// However far the network is let run at a time, it does the same.
+/// The results do not depend on the steps in which the network runs.
 #[test]
 fn the_size_of_steps_does_not_matter() {
     let frames: Vec<Into> = (0..60)
@@ -89,7 +89,7 @@ fn the_size_of_steps_does_not_matter() {
         let mut seen = Recorder::default();
         (1..=10_000_000 / step).for_each(|n| network.advance(Time::from_ps(n * step), &mut seen).unwrap());
         assert!(!network.is_busy());
-        // Given to the switch a little earlier or later, before it can act.
+        // The time at which the switch gets a frame, before the frame can act, depends on the steps.
         seen.seen.retain(|(_, s)| !matches!(s, Seen::Entered(_)));
         network.ids().map(|id| seen.of(id)).collect::<Vec<_>>()
     };
@@ -122,7 +122,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     assert_eq!(refused(setup), "there is no switch 7; the network has 1");
     let mut setup = switches(2);
     setup.switches[1].name = "s0".to_owned();
-    assert_eq!(refused(setup), "two switches are called `s0`; give each a name of its own");
+    assert_eq!(refused(setup), "two switches are called `s0`; give every switch a different name");
 
     let mut network = Network::new(chain(2, DELAY), &Catalogue::new()).unwrap();
     let rx = RxFrame { bytes: &[0; 64], orig_len: 64, tag: 0 };
@@ -137,12 +137,12 @@ fn what_cannot_be_is_refused_with_its_place() {
     );
     network.inject(SwitchId(0), port(2), Time::from_nanos(9), rx).unwrap();
     let error = network.inject(SwitchId(0), port(2), Time::from_nanos(8), rx).unwrap_err();
-    assert!(error.to_string().contains("frames from outside come in order, and not before 9ns"), "{error}");
+    assert!(error.to_string().contains("because the port takes frames from 9ns on"), "{error}");
     network.advance(Time::from_nanos(50), &mut ()).unwrap();
     let event = LinkEvent { time: Time::from_nanos(49), way: None, change: LinkChange::Down };
     let error = network.script(LinkId(0), event).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "s0:1-s1:0: a change at 49ns: frames of that time are on the link already; give changes in advance"
+        "s0:1-s1:0: a change at 49ns is too late, because frames of that time are on the link; schedule changes in advance"
     );
 }

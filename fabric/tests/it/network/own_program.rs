@@ -1,4 +1,4 @@
-//! Networks of programs that are not shipped: they are defined here and put into a catalogue.
+//! Networks of programs that are defined here and added to a catalogue.
 
 use super::deployed::{NoFiles, defaults, everyone_is_reached_with};
 use sluice_asic::port::PortMap;
@@ -81,7 +81,7 @@ impl ProgramDef for FirstHop {
     }
 }
 
-/// As [`FirstHop`] at leaves; other switches run a program that may not be in the catalogue.
+/// Like [`FirstHop`] at leaves; other switches run a program that may be missing in the catalogue.
 struct LeafAlone;
 
 impl ProgramDef for LeafAlone {

@@ -1,16 +1,16 @@
-//! One thread and several: the same, byte for byte.
+//! Runs on one thread and on several give the same events, byte for byte.
 
 use crate::network::support::{Into, Recorder, frame, inject, switches};
 use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_fabric::network::{End, LinkSetup, Network, NetworkSetup, SwitchId};
 
-/// Eight leaves and eight spines: leaf `l`'s port `s` is joined with spine `s`'s port `l`.
+/// Eight leaves and eight spines: port `s` of leaf `l` is linked to port `l` of spine `s`.
 fn leaf_spine() -> NetworkSetup {
     let mut setup = switches(16);
     for leaf in 0..8u32 {
         for spine in 0..8u32 {
-            // Cables of different lengths.
+            // The cables have different lengths.
             let delay = Duration::from_nanos(400 + u64::from(leaf * 37 + spine * 11));
             let ends = [End::new(SwitchId(leaf), spine as u16), End::new(SwitchId(8 + spine), leaf as u16)];
             setup.link(LinkSetup::new(ends[0], ends[1], delay));
@@ -19,7 +19,7 @@ fn leaf_spine() -> NetworkSetup {
     setup
 }
 
-/// From every leaf's hosts to others' in bursts that meet in queues.
+/// Bursts from every leaf's hosts to other leaves' hosts, which meet in queues.
 fn traffic(frames: u64) -> Vec<Into> {
     let into = |n: u64| {
         let (from, to) = ((n % 8) as u32, (n * 5 / 8 % 8) as u16);
@@ -63,7 +63,7 @@ fn a_leaf_spine_of_sixteen_is_the_same_on_one_two_and_three_threads() {
     }
 }
 
-/// One observer for all sees of each switch what its own would.
+/// A single observer gets for each switch the same events as a separate observer.
 #[test]
 fn one_observer_sees_what_many_do() {
     let (each, _) = run(2, 0);
@@ -80,5 +80,5 @@ fn one_observer_sees_what_many_do() {
 fn observers_are_as_many_as_switches() {
     let mut network = Network::new(switches(2), &Catalogue::new()).unwrap();
     let error = network.advance_parallel(Time::ORIGIN, 2, &mut [()]).unwrap_err();
-    assert_eq!(error.to_string(), "1 observers for 2 switches; give one for each");
+    assert_eq!(error.to_string(), "1 observers for 2 switches; pass one observer for each switch");
 }

@@ -16,7 +16,8 @@ fn buffer(shared: &str) -> BufferSetup {
     BufferSetup { file: BufferFile::parse("test", &text).unwrap(), seed: 1 }
 }
 
-/// Three switches in a row; the last one's port 9 runs at a quarter. Only the first one has much room.
+/// Three switches in a row; port 9 of the last one runs at a quarter of the speed. Only the first switch has a large
+/// pool.
 fn row() -> NetworkSetup {
     let mut setup = chain(3, DELAY);
     for (switch, shared) in setup.switches.iter_mut().zip(["43067728B", "1760000B", "1760000B"]) {
@@ -26,7 +27,7 @@ fn row() -> NetworkSetup {
     setup
 }
 
-/// 3,000 packets of 2,000 bytes at line rate: IPv4 with this code point.
+/// Sends 3,000 packets of 2,000 bytes at line rate, IPv4 with this DSCP.
 fn run(setup: NetworkSetup, dscp: u8) -> (Recorder, Network) {
     let mut bytes = frame(&[1, 1, 9], 2000);
     bytes[12..16].copy_from_slice(&[0x08, 0x00, 0x45, dscp << 2]);
@@ -40,7 +41,7 @@ fn run(setup: NetworkSetup, dscp: u8) -> (Recorder, Network) {
     (seen, network)
 }
 
-/// PFC frames that a link carried from its second end to its first.
+/// Returns the times of PFC frames that a link carried from its second end to its first.
 fn pauses(seen: &Recorder, link: u32) -> Vec<Time> {
     let of = |f: &&sluice_fabric::network::LinkFrame| f.mac && f.link == LinkId(link) && f.way == Way::Back;
     seen.on_links().map(|(_, f)| f).filter(of).map(|f| f.left.first_bit).collect()
@@ -70,7 +71,7 @@ fn pauses_travel_back_over_two_hops_and_nothing_lossless_is_lost() {
     }
 }
 
-/// The same where the link eats the pauses: it is they that saved the packets.
+/// If the link loses the PFC frames, packets are lost: the pauses prevented the loss.
 #[test]
 fn without_the_pauses_packets_are_lost() {
     let mut setup = row();

@@ -1,5 +1,5 @@
-//! RDMA hosts at the edge: what is sent arrives whatever is lost, pauses stop it, marks slow it down, and neither threads
-//! nor steps of time change anything.
+//! RDMA hosts at the edge: all messages arrive despite loss, pauses stop the hosts, marks slow them down, and results
+//! depend neither on threads nor on steps of time.
 
 use crate::network::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::chip::ChipSpec;
@@ -21,7 +21,7 @@ use std::net::Ipv4Addr;
 const CABLE: Duration = Duration::from_nanos(500);
 const LINE: BitRate = BitRate::from_gbps(100);
 
-/// There is one buffer, however it is called: the one of ConWeave's evaluation.
+/// Returns the buffer profile of ConWeave's evaluation for every name.
 struct OneBuffer;
 
 impl Files for OneBuffer {
@@ -74,7 +74,7 @@ struct Run {
 }
 
 impl Run {
-    /// A network whose n-th host sends the n-th messages.
+    /// Creates a network whose n-th host sends the n-th list of messages.
     fn new(deployment: Deployment, config: &RnicConfig, mut sends: Vec<Vec<Message>>) -> Run {
         let all = hosts(&deployment.positions);
         sends.resize(all.len(), Vec::new());
@@ -119,7 +119,7 @@ impl Run {
     }
 }
 
-/// Every host sends `count` messages of these sizes to each of the others, at once.
+/// Returns messages: every host sends `count` messages of these sizes to each of the other hosts, at the same time.
 fn all_to_all(addresses: &[Ipv4Addr], sizes: &[u64]) -> Vec<Vec<Message>> {
     let mut pair = 0;
     let from = |from: &Ipv4Addr| {
@@ -164,7 +164,7 @@ fn a_packet_alone_takes_the_way_there_and_back() {
     let message = Message { pair: 1, start: Time::from_nanos(50), to: FOUR[1], port: 49_152, bytes: 1_000 };
     let run = Run::new(deployment(&plan, false), &nic(GO_BACK_N), vec![vec![message]]);
     let done = run.drain(1, Duration::from_micros(10)).completions();
-    // Four cables of 500 ns; each frame is stored once more by the host that it comes to, and by no switch.
+    // Four cables of 500 ns; the receiving host stores each frame once more, and no switch does.
     let lines = LINE.time_for(Bytes(1_058 + 4 + 62 + 4 + 2 * 8));
     let inside = done[0].time().checked_sub(CABLE * 4 + lines).unwrap();
     assert!((Duration::from_nanos(400)..Duration::from_nanos(2_000)).contains(&inside), "{inside}");
@@ -189,7 +189,7 @@ fn what_a_cable_loses_is_sent_again() {
     }
 }
 
-/// Fifteen hosts of a switch send a lot to the sixteenth.
+/// Runs an incast: fifteen hosts of a switch send to the sixteenth.
 fn incast(nic: &RnicConfig, buffer: bool) -> Run {
     let plan = built("chain:switches=1,hosts=16").unwrap();
     let to = FOUR[0];
@@ -199,7 +199,7 @@ fn incast(nic: &RnicConfig, buffer: bool) -> Run {
     Run::new(deployment(&plan, buffer), nic, sends).drain(1, Duration::from_millis(1))
 }
 
-/// Why packets were lost, by switch.
+/// Returns the reasons and numbers of dropped packets, by switch.
 fn lost(network: &Network) -> Vec<(SwitchId, String, u64)> {
     let of = |id: SwitchId| {
         let switch = network.switch(id).unwrap();
@@ -217,7 +217,7 @@ fn pauses_reach_hosts_and_nothing_is_lost() {
     assert_eq!(lost(&run.network), [], "nothing may be lost");
     assert_eq!((run.completions().len(), counters.resent), (15, 0));
     assert!(counters.pauses > 0 && counters.paused > Duration::from_micros(10), "{counters:?}");
-    // Hosts that obey nothing lose packets, and send them again.
+    // Hosts that ignore PFC lose packets and retransmit them.
     let deaf = RnicConfig { pfc: None, ..open };
     let run = incast(&deaf, true);
     assert!(run.network.totals().dropped > 0 && run.counters().resent > 0);

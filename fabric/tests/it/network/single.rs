@@ -1,4 +1,4 @@
-//! A network of one switch is that switch.
+//! A network of one switch gives the same events as the switch alone.
 
 use crate::network::support::{Into, Recorder, Seen, frame, inject, placed, switch, switches};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use sluice_exec::engine::Engine;
 use sluice_fabric::network::{Network, SwitchId};
 use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch};
 
-/// The same record from a switch alone.
+/// Records the events of a single switch in the same form.
 #[derive(Default)]
 struct Alone(Recorder);
 
@@ -68,7 +68,7 @@ proptest! {
         let mut now = 0;
         let frames: Vec<Into> = frames.into_iter().map(|(front, gap, to, len)| {
             now += gap;
-            // Ports 32 and up there are none of: dropped, with all bits set.
+            // Ports from 32 on do not exist: such packets have all path bits set and are dropped.
             let bytes = if to < 32 { frame(&[to], len) } else { frame(&[], len) };
             Into { switch: 0, front, ps: now, bytes }
         }).collect();

@@ -1,4 +1,4 @@
-//! A program whose packets name the port of every hop, networks that run it, a recorder of all that happens.
+//! A program whose packets name the port of every hop, networks that run it, and a recorder of all events.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{Duration, Time};
@@ -64,7 +64,7 @@ pub(crate) fn placed() -> &'static Arc<Placed> {
     })
 }
 
-/// dev_port of a front-panel port.
+/// Returns the dev_port of a front-panel port.
 pub(crate) fn dev(front: u16) -> u16 {
     switch("any").front(front).unwrap().number()
 }
@@ -73,7 +73,7 @@ pub(crate) fn switch(name: &str) -> SwitchSetup {
     SwitchSetup::new(name, placed()).unwrap()
 }
 
-/// So many switches without links.
+/// Returns `count` switches without links.
 pub(crate) fn switches(count: u32) -> NetworkSetup {
     let mut setup = NetworkSetup::default();
     for n in 0..count {
@@ -82,7 +82,7 @@ pub(crate) fn switches(count: u32) -> NetworkSetup {
     setup
 }
 
-/// Switches in a row; port 1 of one is joined with port 0 of the next.
+/// Returns switches in a row; port 1 of each is linked to port 0 of the next.
 pub(crate) fn chain(count: u32, delay: Duration) -> NetworkSetup {
     let mut setup = switches(count);
     for n in 1..count {
@@ -91,7 +91,7 @@ pub(crate) fn chain(count: u32, delay: Duration) -> NetworkSetup {
     setup
 }
 
-/// A frame that leaves the hops by these front-panel ports.
+/// Returns a frame that the hops send on these front-panel ports.
 pub(crate) fn frame(hops: &[u16], len: usize) -> Vec<u8> {
     let mut bytes = vec![0xee; len.max(14)];
     bytes[..12].fill(0xff);
@@ -102,7 +102,7 @@ pub(crate) fn frame(hops: &[u16], len: usize) -> Vec<u8> {
     bytes
 }
 
-/// A frame into a network.
+/// A frame to inject into a network.
 #[derive(Clone, Debug)]
 pub(crate) struct Into {
     pub(crate) switch: u32,
@@ -111,7 +111,7 @@ pub(crate) struct Into {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Injects frames, which are in order of time; tags count them.
+/// Injects frames, which must be in order of time; tags count them from 0.
 pub(crate) fn inject(network: &mut Network, frames: &[Into]) {
     for (tag, f) in (0..).zip(frames) {
         let id = SwitchId(f.switch);
@@ -121,7 +121,7 @@ pub(crate) fn inject(network: &mut Network, frames: &[Into]) {
     }
 }
 
-/// Something that an observer saw.
+/// An event that an observer got.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Entered(Entered),
@@ -133,7 +133,7 @@ pub(crate) enum Seen {
     Dequeued(QueueEvent),
 }
 
-/// Keeps everything, with the switch that it happened at.
+/// Records all events with their switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorder {
     pub(crate) seen: Vec<(SwitchId, Seen)>,
@@ -168,7 +168,7 @@ impl Recorder {
         })
     }
 
-    /// What happened at one switch.
+    /// Returns the events of one switch.
     pub(crate) fn of(&self, id: SwitchId) -> Recorder {
         Recorder { seen: self.seen.iter().filter(|(at, _)| *at == id).cloned().collect() }
     }

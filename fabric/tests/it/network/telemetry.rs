@@ -1,5 +1,5 @@
-//! INT over networks: what switches write into packets against what happened at them, and what hosts get with INT on
-//! against what they get with it off.
+//! INT over networks: compares the reports with the events at the switches, and the packets that hosts receive with INT
+//! on and off.
 
 use crate::network::deployed::{NoFiles, defaults, hosts};
 use crate::network::support::{Recorder, Seen};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::OnceLock;
 
-/// Data plane's clock at time zero, in ns: the device's default.
+/// Data-plane clock at time zero, ns: the device's default.
 const ORIGIN_NS: u64 = 1_000_000_000;
 
 fn ready(plan: &Blueprint, program: &str, params: &[(&str, &str)]) -> Deployment {
@@ -35,7 +35,7 @@ struct Sent {
     to: usize,
     kind: u8,
     len: usize,
-    /// After the one before from the same host, ns.
+    /// Time after the previous packet of the same host, ns.
     gap: u64,
 }
 
@@ -55,12 +55,12 @@ fn bytes(from: Ipv4Addr, to: Ipv4Addr, s: &Sent) -> Vec<u8> {
     if s.kind % 4 == 1 {
         out[40..42].fill(0);
     }
-    // Hosts' MACs pad short frames, and nobody takes that off again.
+    // Hosts' MACs pad short frames, and no switch removes the padding.
     out.resize(out.len().max(60), 0);
     out
 }
 
-/// Sends everything; tags count the packets.
+/// Sends all packets; tags count them from 0.
 fn run(setup: &NetworkSetup, positions: &[Position], packets: &[Vec<u8>], sent: &[Sent]) -> Recorder {
     let all = hosts(positions);
     let mut network = Network::new(setup.clone(), &catalogue()).unwrap_or_else(|e| panic!("{e}"));
@@ -85,12 +85,12 @@ fn run(setup: &NetworkSetup, positions: &[Position], packets: &[Vec<u8>], sent: 
     seen
 }
 
-/// All that happened to a packet at a switch.
+/// Events of a packet at one switch.
 #[derive(Clone, Debug, Default)]
 struct Visit {
     arrived: u32,
     left: Option<Left>,
-    /// As it left.
+    /// The packet as sent.
     bytes: Vec<u8>,
     egress: Option<PassEvent>,
     dequeued: Option<QueueEvent>,
@@ -98,7 +98,7 @@ struct Visit {
 
 type Visits = BTreeMap<(SwitchId, u64), Visit>;
 
-/// Visits of packets; where one is copied, those of the packet itself.
+/// Returns the visits of packets; for a copied packet, those of the original.
 fn visits(seen: &Recorder) -> Visits {
     let mut visits = Visits::new();
     for (at, event) in &seen.seen {
@@ -128,10 +128,10 @@ fn stamp(time: Time) -> u64 {
     ORIGIN_NS + time.as_ps() / 1_000
 }
 
-/// By switch and egress port: when egress saw a packet, in ps, its tag, and its bytes.
+/// For each switch and egress port: time of a packet in egress in ps, its tag, and its bytes.
 type Departures = BTreeMap<(SwitchId, u16), Vec<(u64, u64, u32)>>;
 
-/// Visits by switch and egress port, in the order in which egress saw the packets.
+/// Returns the visits by switch and egress port, in order of their time in egress.
 fn by_port(visits: &Visits) -> Departures {
     let mut ports = Departures::new();
     for ((at, tag), visit) in visits {
@@ -144,7 +144,8 @@ fn by_port(visits: &Visits) -> Departures {
     ports
 }
 
-/// What bit 7 has to say of each packet: bytes of the port's last window of 65536 ns with packets.
+/// Returns the expected value of instruction bit 7 for each packet: bytes of the port's last window of 65536 ns that
+/// had packets.
 fn utilisation(visits: &Visits) -> BTreeMap<(SwitchId, u64), u32> {
     let mut all = BTreeMap::new();
     for ((at, _), passes) in by_port(visits) {
@@ -169,7 +170,8 @@ fn int_of(frame: &[u8]) -> Option<IntPacket> {
     }
 }
 
-/// What a node must write for the default instructions; its complement is whatever keeps the checksum right.
+/// Returns the record that a node must write for the default instructions. `complement` is the value that keeps the
+/// checksum right.
 fn truth(at: SwitchId, visit: &Visit, utilisation: u32, complement: Option<u32>) -> Hop {
     let (left, pass, dequeued) = (visit.left.unwrap(), visit.egress.unwrap(), visit.dequeued.unwrap());
     let (came, leaves) = (stamp(left.received), stamp(pass.entered));
@@ -188,7 +190,7 @@ fn truth(at: SwitchId, visit: &Visit, utilisation: u32, complement: Option<u32>)
     }
 }
 
-/// A network with INT on and the same with INT off.
+/// The same network with INT on and with INT off.
 struct Pair {
     name: &'static str,
     on: NetworkSetup,
@@ -210,7 +212,7 @@ fn pairs() -> &'static [Pair] {
     })
 }
 
-/// Hops of the path that INT sees: all switches but the last.
+/// Checks the records of all hops that INT covers: all switches except the last.
 fn check(pair: &Pair, sent: &[Sent]) {
     let all = hosts(&pair.positions);
     let packets: Vec<Vec<u8>> = sent.iter().map(|s| bytes(all[s.from].2, all[s.to].2, s)).collect();
@@ -249,7 +251,7 @@ fn check(pair: &Pair, sent: &[Sent]) {
     let (with, without) = (delivered(&on), delivered(&off));
     assert_eq!(with.len(), sent.len());
     assert!(with == without, "{}: hosts get other packets with INT", pair.name);
-    // Every packet that had INT is reported by the last switch, and nothing else is.
+    // The last switch reports every packet that had INT, and no other packet.
     let reports: Vec<_> = on.delivered().filter(|(_, left, _)| left.made).collect();
     let crossing = sent.iter().filter(|s| all[s.from].0 != all[s.to].0).count();
     assert_eq!(reports.len(), crossing, "{}", pair.name);
@@ -268,7 +270,7 @@ fn check(pair: &Pair, sent: &[Sent]) {
 fn a_burst_over_every_network_is_told_as_it_was() {
     for pair in pairs() {
         let count = hosts(&pair.positions).len();
-        // All hosts to the last one at once, so that queues fill up on the way.
+        // All hosts send to the last one at the same time, so that queues fill on the way.
         let burst = (0..150).map(|n| Sent {
             from: n % (count - 1),
             to: count - 1,
@@ -389,7 +391,7 @@ fn hpcc_records_are_what_ports_and_queues_were() {
     assert!(deepest > 5 && codes.len() == 3, "{deepest} cells, codes {codes:?}");
 }
 
-/// What follows the records.
+/// Returns the bytes after the records.
 fn behind(packet: &[u8]) -> &[u8] {
     &packet[44 + 8 * usize::from(packet[42] >> 4)..]
 }
