@@ -1,8 +1,8 @@
 //! Writes shipped programs as Rust, as they are placed with their defaults on the chip that commands take first.
 //!
 //! The environment variable `SLUICE_GENERATED` says which programs: `all`, or names joined by commas. Without it a release
-//! build writes all programs. A debug build writes four small ones, because code for all of them costs more to compile than
-//! it saves in a debug run; the engine runs the others by its steps.
+//! build writes all programs and a debug build none, because the code costs more to compile than it saves in a debug run:
+//! there the engine runs programs by its steps.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_exec::cover::Points;
@@ -44,7 +44,7 @@ fn wanted() -> Result<Option<Vec<String>>, Box<dyn Error>> {
     let names = match std::env::var("SLUICE_GENERATED") {
         Ok(names) => names,
         Err(_) if std::env::var("PROFILE")? == "release" => "all".to_owned(),
-        Err(_) => "l3-ecmp,ecmp,letflow,ecn-mark".to_owned(),
+        Err(_) => String::new(),
     };
     let list =
         || names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect();

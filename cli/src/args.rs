@@ -93,7 +93,7 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|n| (1..=256).contains(n)).ok_or_else(|| "expected 1 to 256".to_owned())
 }
 
-fn key_value(text: &str) -> Result<(String, String), String> {
+pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example ipv4_routes=4096")?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
 }

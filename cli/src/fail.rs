@@ -5,13 +5,13 @@ use std::fmt::Display;
 use std::path::Path;
 
 /// Failure of a command.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     /// Wrong usage or input: exit code 2.
     #[error("{text}")]
     Input {
         text: String,
-        #[help]
+        /// How to correct the input.
         help: Option<String>,
     },
     /// The program does not fit, or a property or an expectation failed: exit code 1. It has been reported already.
@@ -19,7 +19,6 @@ pub(crate) enum Failure {
     Property,
     /// Internal contradiction: exit code 3.
     #[error("{0}")]
-    #[diagnostic(help("this is a defect of Sluice, not of your input"))]
     Inconsistent(String),
     /// Ctrl-C: exit code 130. Files are valid.
     #[error("interrupted; what was written is complete up to here")]
@@ -36,6 +35,15 @@ impl From<sluice_charts::DrawError> for Failure {
 }
 
 impl Failure {
+    /// Returns advice for the user.
+    pub(crate) fn help(&self) -> Option<&str> {
+        match self {
+            Failure::Input { help, .. } => help.as_deref(),
+            Failure::Inconsistent(_) => Some("this is a defect of Sluice, not of your input"),
+            Failure::Property | Failure::Interrupted | Failure::BrokenPipe => None,
+        }
+    }
+
     /// Returns a failure of the input, without advice.
     pub(crate) fn input(text: impl Display) -> Failure {
         Failure::Input { text: text.to_string(), help: None }

@@ -13,8 +13,10 @@ mod fuzz;
 mod r#gen;
 mod headroom;
 mod int;
+mod interrupt;
 mod polarization;
 mod programs;
+mod progress;
 mod replay;
 mod report;
 mod resolve;
@@ -27,7 +29,6 @@ use args::{Cli, Command, ReplayArgs};
 use clap::Parser;
 use fail::Failure;
 use sluice_catalogue::Catalogue;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 /// Runs the command line of this process with the programs of `catalogue` and returns its exit code.
@@ -53,21 +54,17 @@ pub fn main_with(catalogue: &Catalogue) -> ExitCode {
         Err(failure) => {
             let code = failure.code();
             if !matches!(failure, Failure::BrokenPipe | Failure::Property) {
-                complain(failure);
+                complain(&failure);
             }
             ExitCode::from(code)
         }
     }
 }
 
-/// Prints a diagnostic on stderr; plain text if stderr is not a terminal.
-fn complain(failure: Failure) {
-    if std::io::stderr().is_terminal() {
-        eprintln!("{:?}", miette::Report::new(failure));
-        return;
-    }
+/// Prints a failure and its advice on stderr.
+fn complain(failure: &Failure) {
     eprintln!("error: {failure}");
-    if let Some(help) = miette::Diagnostic::help(&failure) {
+    if let Some(help) = failure.help() {
         eprintln!("  = help: {help}");
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::hunt::words;
 use crate::{Draw, Limits, entries, frames, program};
-use proptest::prelude::*;
 use sluice_control::ControlOp;
 use sluice_ir::Program;
 use sluice_ir::text;
@@ -55,10 +54,4 @@ impl std::fmt::Debug for Case {
         }
         Ok(())
     }
-}
-
-/// Returns a strategy for cases within limits; they shrink to smaller programs and fewer packets.
-pub fn cases(limits: Limits) -> impl Strategy<Value = Case> {
-    let words = proptest::collection::vec(any::<u32>(), 0..=limits.choices);
-    words.prop_map(move |words| Case::drawn(&words, &limits))
 }

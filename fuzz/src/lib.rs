@@ -23,7 +23,7 @@ pub mod targets;
 mod world;
 
 pub use buffer::{buffer, port_infos};
-pub use case::{Case, cases, numbered};
+pub use case::{Case, numbered};
 pub use chip::chip;
 pub use differential::{Difference, Ran, compare, compare_by};
 pub use draw::Draw;

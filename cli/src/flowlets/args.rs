@@ -23,7 +23,7 @@ pub(crate) struct FlowletsArgs {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) uplinks: Option<BitRate>,
     /// Program parameter, repeatable; for --through
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::args::key_value)]
     pub(crate) sets: Vec<(String, String)>,
     /// Rates of paths over which letflow balances flows, such as 40G,20G
     #[arg(long, value_name = "RATES", value_delimiter = ',', value_parser = rate)]
@@ -58,11 +58,6 @@ fn duration(text: &str) -> Result<Duration, String> {
 
 fn rate(text: &str) -> Result<BitRate, String> {
     text.parse().map_err(|e| format!("{e}"))
-}
-
-fn key_value(text: &str) -> Result<(String, String), String> {
-    let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE, for example detect=split")?;
-    Ok((key.trim().to_owned(), value.trim().to_owned()))
 }
 
 fn timeouts(text: &str) -> Result<Timeouts, String> {

@@ -12,6 +12,7 @@ pub(crate) use args::FuzzArgs;
 use crate::args::Target;
 use crate::fail::Failure;
 use crate::files::pretty;
+use crate::interrupt::interrupt_flag;
 use crate::resolve;
 use progress::Progress;
 use sluice_asic::port::FrontPort;
@@ -25,8 +26,7 @@ use sluice_place::Options;
 use sluice_report as report;
 use sluice_switch::BufferSetup;
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// A finished campaign, and its inputs.
@@ -133,12 +133,4 @@ fn finish(done: &Done<'_>, as_json: bool) -> Result<(), Failure> {
         write!(out, "{}", text::summary(done))?;
     }
     Ok(())
-}
-
-/// Returns a flag that Ctrl-C sets.
-fn interrupt_flag() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-    stop
 }

@@ -2,12 +2,13 @@
 
 use super::FuzzArgs;
 use crate::fail::Failure;
+use crate::progress::{Bar, eta};
 use serde_json::{Map, Value, json};
 use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::{self, Change, Check, Checked, Fate, Survival, Verdict};
 use sluice_ir::Program;
 use std::collections::BTreeMap;
-use std::io::IsTerminal;
+use std::time::Instant;
 
 /// Inputs of the hunt before the check, as a multiple of those of the campaign.
 const FURTHER: u64 = 16;
@@ -35,11 +36,10 @@ pub(super) fn check(
     most: usize,
 ) -> Result<Checked, Failure> {
     let (list, refused) = mutants::some_mutants(&subject.program, most.max(1));
-    let bar = std::io::stderr().is_terminal().then(|| indicatif::ProgressBar::new(list.len() as u64));
+    let (bar, started, count) = (Bar::bounded(), Instant::now(), list.len());
     let tick = |n: usize| {
-        if let Some(bar) = &bar {
-            bar.set_position(n as u64);
-        }
+        let share = Some(n as f64 / count.max(1) as f64);
+        bar.show(share, format!("{n} of {count} mutants{}", eta(share, started.elapsed())));
     };
     let check = Check {
         seed: args.seed,
@@ -49,9 +49,7 @@ pub(super) fn check(
         coverage: &status.coverage,
     };
     let checked = mutants::check(subject, (list, refused), &check, tick);
-    if let Some(bar) = &bar {
-        bar.finish_and_clear();
-    }
+    bar.clear();
     checked.map_err(Failure::input)
 }
 

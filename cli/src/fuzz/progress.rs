@@ -1,46 +1,29 @@
-//! Progress of a campaign: one line that is redrawn on a terminal, otherwise a line every ten seconds.
+//! Progress of a campaign on a terminal.
 
 use super::args::Budget;
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::progress::{Bar, eta};
 use sluice_fuzz::hunt::{Status, Subject};
-use std::io::IsTerminal;
 use std::time::{Duration, Instant};
-
-/// Time between plain lines.
-const EVERY: Duration = Duration::from_secs(10);
 
 /// Progress of a campaign.
 pub(crate) struct Progress<'a> {
     subject: &'a Subject<'a>,
     budget: Budget,
     started: Instant,
-    bar: Option<ProgressBar>,
-    told: Instant,
+    bar: Bar,
 }
 
 impl<'a> Progress<'a> {
     pub(crate) fn new(subject: &'a Subject<'a>, budget: Budget) -> Progress<'a> {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(1000);
-            if let Ok(style) = ProgressStyle::with_template("{elapsed_precise} {bar:20} {percent:>3}% {msg}")
-            {
-                bar.set_style(style);
-            }
-            bar
-        });
-        let now = Instant::now();
-        Progress { subject, budget, started: now, bar, told: now }
+        Progress { subject, budget, started: Instant::now(), bar: Bar::bounded() }
     }
 
-    /// Shows the state of the campaign.
+    /// Shows where the campaign is.
     pub(crate) fn tick(&mut self, status: &Status) {
-        let elapsed = self.started.elapsed();
-        if let Some(bar) = &self.bar {
-            bar.set_position((self.share(status, elapsed) * 1000.0) as u64);
-            bar.set_message(self.line(status, elapsed));
-        } else if self.told.elapsed() >= EVERY {
-            self.told = Instant::now();
-            eprintln!("{:.0} s: {}", elapsed.as_secs_f64(), self.line(status, elapsed));
+        if self.bar.is_shown() {
+            let elapsed = self.started.elapsed();
+            let share = self.share(status, elapsed);
+            self.bar.show(Some(share), self.line(status, elapsed) + &eta(Some(share), elapsed));
         }
     }
 
@@ -65,10 +48,8 @@ impl<'a> Progress<'a> {
         )
     }
 
-    /// Removes the line.
+    /// Removes the line from the terminal.
     pub(crate) fn clear(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bar.clear();
     }
 }

@@ -4,16 +4,16 @@ use super::args::{Format, OutputArgs};
 use super::source::start;
 use crate::fail::Failure;
 use crate::files::Pending;
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::interrupt::interrupt_flag;
+use crate::progress::{Bar, eta};
 use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{TraceFormat, TraceWriter, WriteError};
 use sluice_pcaps::generate::{FrameSource, Line, Pace, parse_ps};
 use sluice_pcaps::wire::ethernet;
 use std::fs::File;
-use std::io::{IsTerminal, Stdout, Write};
+use std::io::{IsTerminal, Stdout};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// Frames between checks of the clock and of Ctrl-C.
@@ -147,10 +147,7 @@ fn failure(e: WriteError) -> Failure {
 
 /// Runs the generator to its end, a limit or Ctrl-C. The flag is true if it was interrupted.
 pub(super) fn run(plan: &Plan, mut source: Box<dyn FrameSource>) -> Result<(Tally, bool), Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    // A process can set one handler only. If that fails, Ctrl-C ends the process at once.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+    let stop = interrupt_flag();
     let mut target = if plan.to_stdout {
         Target::Stdout(TraceWriter::new(std::io::stdout(), plan.format, plan.start).map_err(failure)?)
     } else {
@@ -218,11 +215,12 @@ impl Tally {
     }
 }
 
-/// Progress bar on a terminal; it appears after one second.
+/// Progress on a terminal; it appears after one second.
 struct Progress {
     started: Instant,
+    /// Frames in all, if known.
     total: Option<u64>,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
 }
 
 impl Progress {
@@ -231,32 +229,20 @@ impl Progress {
     }
 
     fn tick(&mut self, packets: u64) {
-        if self.bar.is_none() {
-            if self.started.elapsed().as_millis() < 1000 || !std::io::stderr().is_terminal() {
-                return;
-            }
-            let (bar, template) = match self.total {
-                Some(total) => (
-                    ProgressBar::new(total),
-                    "{elapsed_precise} {wide_bar} {pos} of {len} frames {per_sec} ETA {eta}",
-                ),
-                None => (ProgressBar::new_spinner(), "{elapsed_precise} {pos} frames {per_sec}"),
-            };
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
-            }
-            self.bar = Some(bar);
+        let elapsed = self.started.elapsed();
+        if self.bar.is_none() && elapsed.as_millis() < 1000 {
+            return;
         }
-        if let Some(bar) = &self.bar {
-            bar.set_position(packets);
-        }
+        let start = || if self.total.is_some() { Bar::bounded() } else { Bar::unbounded() };
+        let bar = self.bar.get_or_insert_with(start);
+        let share = self.total.map(|total| packets as f64 / total.max(1) as f64);
+        let rate = packets as f64 / elapsed.as_secs_f64().max(1e-9) / 1e6;
+        bar.show(share, format!("{packets} frames, {rate:.2} M/s{}", eta(share, elapsed)));
     }
 
     fn clear(&self) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.clear();
         }
-        // An error of stderr cannot be reported.
-        let _ = std::io::stderr().flush();
     }
 }

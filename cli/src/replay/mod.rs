@@ -15,6 +15,7 @@ mod text;
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
 use crate::fail::Failure;
 use crate::files::{Folder, Pending, pretty};
+use crate::interrupt::interrupt_flag;
 use crate::resolve;
 use crate::timeline;
 use progress::ProgressLine;
@@ -40,7 +41,7 @@ use sluice_switch::{BufferSetup, Mode, QueueSetup, SwitchConfig};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// A resolved replay of one switch.
 struct Job<'a> {
@@ -149,15 +150,6 @@ fn check_turns(inputs: &Inputs, schedule: Schedule) -> Result<(), Failure> {
         1 => Ok(()),
         _ => Ok(inputs.check_repeatable(sluice_replay::Passes::Turns)?),
     }
-}
-
-/// Returns a flag that Ctrl-C sets.
-pub(crate) fn interrupt_flag() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&stop);
-    // A process can set one handler only. If that fails, Ctrl-C ends the process at once.
-    let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-    stop
 }
 
 /// Parses `20=100G` or `dev:137=100G`.

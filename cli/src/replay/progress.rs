@@ -1,6 +1,6 @@
 //! Progress line on a terminal; without a terminal nothing is shown. It also measures the wall time.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::progress::{Bar, eta};
 use serde_json::{Value, json};
 use sluice_asic::units::{BitRate, Time};
 use sluice_pcaps::replay::Schedule;
@@ -8,8 +8,6 @@ use sluice_replay::{Attempt, InputProgress, Progress, Run, Status};
 use std::io::IsTerminal;
 use std::time::Instant;
 
-/// Steps of the bar.
-const STEPS: u64 = 10_000;
 /// A run shorter than this shows nothing.
 const QUIET_MS: u128 = 500;
 
@@ -23,7 +21,7 @@ pub(super) struct ProgressLine {
     schedule: Schedule,
     /// Bytes of one turn, if known.
     bytes: Option<u64>,
-    bar: Option<ProgressBar>,
+    bar: Option<Bar>,
     terminal: bool,
 }
 
@@ -78,40 +76,25 @@ impl Progress for ProgressLine {
         }
         let Status { now, sent, .. } = *status;
         let share = self.share(now, sent, (status.read)());
-        let bar = self.bar.get_or_insert_with(|| new_bar(share.is_some()));
-        if let Some(share) = share {
-            bar.set_position((share * STEPS as f64) as u64);
-        }
+        let start = || if share.is_some() { Bar::bounded() } else { Bar::unbounded() };
+        let bar = self.bar.get_or_insert_with(start);
         let seconds = self.started.elapsed().as_secs_f64().max(1e-9);
         let ratio = now.as_ps() as f64 / 1e12 / seconds;
-        let eta = share
-            .filter(|s| *s > 0.0)
-            .map_or(String::new(), |s| format!(", ETA {:.0} s", seconds * (1.0 - s) / s));
-        bar.set_message(format!(
-            "{}{} packets, {:.2} M/s, simulated {}, {ratio:.2e} of real time{eta}",
+        let message = format!(
+            "{}{sent} packets, {:.2} M/s, simulated {}, {ratio:.2e} of real time{}",
             self.what,
-            sent,
             sent as f64 / seconds / 1e6,
-            now.since_origin()
-        ));
+            now.since_origin(),
+            eta(share, self.started.elapsed()),
+        );
+        bar.show(share, message);
     }
 
     /// Removes the line.
     fn end(&mut self) {
         if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+            bar.clear();
         }
         self.seconds = self.started.elapsed().as_secs_f64();
     }
-}
-
-fn new_bar(bounded: bool) -> ProgressBar {
-    let (bar, template) = match bounded {
-        true => (ProgressBar::new(STEPS), "{elapsed_precise} {bar:20} {percent:>3}% {msg}"),
-        false => (ProgressBar::new_spinner(), "{elapsed_precise} {msg}"),
-    };
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar
 }

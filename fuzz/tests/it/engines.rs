@@ -3,11 +3,18 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use sluice_asic::chip::ChipSpec;
-use sluice_fuzz::{Limits, cases, compare};
+use sluice_fuzz::{Case, Limits, compare};
 use sluice_ir::text;
 use sluice_ir::verify::{Severity, verify};
 use sluice_place::{self as place, place};
 use std::cell::Cell;
+
+/// Returns a strategy for cases; they shrink to smaller programs and fewer packets.
+pub(crate) fn cases() -> impl Strategy<Value = Case> {
+    let limits = Limits::default();
+    let words = proptest::collection::vec(any::<u32>(), 0..=limits.choices);
+    words.prop_map(move |words| Case::drawn(&words, &limits))
+}
 
 fn runner(cases: u32, seed: u8) -> TestRunner {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
@@ -17,7 +24,7 @@ fn runner(cases: u32, seed: u8) -> TestRunner {
 #[test]
 fn every_drawn_program_is_legal_and_survives_its_text_form() {
     runner(300, 1)
-        .run(&cases(Limits::default()), |case| {
+        .run(&cases(), |case| {
             let errors: Vec<_> =
                 verify(&case.program).into_iter().filter(|d| d.severity == Severity::Error).collect();
             prop_assert!(errors.is_empty(), "{:#?}", errors);
@@ -32,7 +39,7 @@ fn every_drawn_program_is_legal_and_survives_its_text_form() {
 fn agree(chip: &ChipSpec, seed: u8) {
     let (tried, fit, out) = (Cell::new(0), Cell::new(0), Cell::new(0));
     runner(250, seed)
-        .run(&cases(Limits::default()), |case| {
+        .run(&cases(), |case| {
             tried.set(tried.get() + 1);
             let Ok(placement) = place(&case.program, chip) else { return Ok(()) };
             fit.set(fit.get() + 1);
@@ -65,7 +72,7 @@ fn engines_agree_on_chips_that_nobody_made() {
     let words = || proptest::collection::vec(any::<u32>(), 32);
     let (tried, fit) = (Cell::new(0), Cell::new(0));
     runner(250, 4)
-        .run(&(cases(Limits::default()), words()), |(case, words)| {
+        .run(&(cases(), words()), |(case, words)| {
             let chip = sluice_fuzz::chip(&mut sluice_fuzz::Draw::new(&words));
             tried.set(tried.get() + 1);
             let Ok(placement) = place(&case.program, &chip) else { return Ok(()) };

@@ -264,7 +264,7 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
         proptest::test_runner::TestRng::from_seed(proptest::test_runner::RngAlgorithm::ChaCha, &[9; 32]);
     let mut runner = proptest::test_runner::TestRunner::new_with_rng(config, rng);
     let (reached, entries) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
-    let strategy = sluice_fuzz::cases(sluice_fuzz::Limits::default());
+    let strategy = crate::engines::cases();
     let result = runner.run(&strategy, |case| {
         let chip = ChipSpec::tofino2();
         let Ok(placement) = place(&case.program, &chip) else { return Ok(()) };

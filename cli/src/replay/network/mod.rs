@@ -6,12 +6,13 @@ mod text;
 
 use super::progress::ProgressLine;
 use super::{
-    SENT, add_rate, check_turns, config, coverage_files, executors, hot_flows, inputs, interrupt_flag,
-    options, rate_text, resolution, schedule, verdict, writer,
+    SENT, add_rate, check_turns, config, coverage_files, executors, hot_flows, inputs, options, rate_text,
+    resolution, schedule, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::Failure;
 use crate::files::{Folder, Pending, beside, pretty};
+use crate::interrupt::interrupt_flag;
 use crate::timeline;
 use resolve::Resolved;
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ mod text;
 use super::RunArgs;
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
-use crate::replay::interrupt_flag;
+use crate::interrupt::interrupt_flag;
 use crate::resolve;
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
@@ -92,21 +92,18 @@ pub(super) fn run(
         ));
     }
     let wanted = |s: &Source| args.filter.is_empty() || args.filter.contains(&s.contest.id);
+    let sources: Vec<Source> = sources.into_iter().filter(wanted).collect();
+    if args.list {
+        return list(&sources, as_json);
+    }
     let mut finished = Vec::new();
-    for source in sources.into_iter().filter(wanted) {
-        if args.list {
-            println!(
-                "{:<10} {}\n           {}",
-                source.contest.id, source.contest.name, source.contest.source
-            );
-            continue;
-        }
-        let performances = hold(&source, catalogue, args.threads)?;
+    for source in sources {
+        let performances = run_source(&source, catalogue, args.threads)?;
         let outcome = checks(&source.contest, &performances);
         finished.push(Finished { contest: source.contest, performances, outcome });
     }
     let mut out = std::io::stdout().lock();
-    if as_json && !args.list {
+    if as_json {
         writeln!(out, "{}", json::value(&finished))?;
     } else {
         for contest in &finished {
@@ -122,8 +119,24 @@ pub(super) fn run(
     }
 }
 
+/// Lists contests instead of running them.
+fn list(sources: &[Source], as_json: bool) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let contests = sources.iter().map(|source| &source.contest);
+    if as_json {
+        let row = |c: &Contest| serde_json::json!({ "id": c.id, "source": c.source, "title": c.name });
+        let list: Vec<_> = contests.map(row).collect();
+        writeln!(out, "{}", serde_json::json!({ "schema": "sluice.contests/1", "contests": list }))?;
+        return Ok(());
+    }
+    for contest in contests {
+        writeln!(out, "{:<10} {}\n           {}", contest.id, contest.name, contest.source)?;
+    }
+    Ok(())
+}
+
 /// Runs a contest.
-fn hold(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Vec<Performance>, Failure> {
+fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Vec<Performance>, Failure> {
     let contest = &source.contest;
     let topology = source.beside(&contest.topology);
     let plan = match topology.to_str().filter(|_| topology.exists()) {
@@ -139,13 +152,13 @@ fn hold(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Vec<Pe
     let cdf = sizes(&contest.workload.sizes, read).map_err(at)?;
     let ground = ContestSetup { plan: &plan, catalogue, chip, sizes: &cdf, files: source, threads };
     let (stop, progress) = (interrupt_flag(), Progress::new());
-    let mut tell = |stage: sluice_scenario::contest::ContestProgress<'_>| {
+    let mut tick = |stage: sluice_scenario::contest::ContestProgress<'_>| {
         progress.tick(&stage);
         !stop.load(Ordering::Relaxed)
     };
-    let held = run_contest(contest, &ground, &mut tell);
+    let outcome = run_contest(contest, &ground, &mut tick);
     progress.finish();
-    held.map_err(|e| match e {
+    outcome.map_err(|e| match e {
         RunError::Stopped => Failure::Interrupted,
         RunError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
             if let DeployError::NoFit { source, .. } = *source {
