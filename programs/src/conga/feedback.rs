@@ -229,7 +229,7 @@ pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Fee
     let (m, t, found, ethernet) = (leaf.m, tables.t, h.found, leaf.h.ethernet);
     let (ipv4, ipv6) = (leaf.h.ipv4, leaf.h.ipv6);
     let resubmit = ig.intrinsic::<tna::ForResubmit>();
-    // A 16-bit container gets into a 32-bit one through the hash unit only.
+    // Only the hash unit moves a 16-bit container into a 32-bit one.
     let ipv4_length =
         ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv4.total_len]).build();
     let ipv6_length =

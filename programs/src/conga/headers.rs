@@ -76,7 +76,7 @@ pub(super) struct Headers {
     pub(super) bad_outer: Bits<1>,
 }
 
-/// Declares the parser of a leaf: a packet from another leaf's address has the overlay, and every leaf's headers inside.
+/// Declares the parser of a leaf: a packet from another leaf's address has the overlay, then the headers of every leaf.
 #[stage_program]
 pub(super) fn declare<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers {
     let (outer_ethernet, outer, outer_udp) =

@@ -63,7 +63,7 @@ fn leaf_program(b: &Builder, p: &Params) {
     egress::wrap(&b.egress(), p);
     let hosts = p.hosts.iter().chain(p.uplinks.iter());
     let ports = hosts.map(|port| PortName::Front(FrontPort(port)));
-    b.together("packets of hosts read what packets of uplinks write", tables.shared(), ports);
+    b.together("packets from hosts read registers that packets from uplinks write", tables.shared(), ports);
 }
 
 /// Declares a spine: the shared leaf, which routes by the outer addresses; a hash picks one of several links to a leaf.

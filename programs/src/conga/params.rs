@@ -95,7 +95,7 @@ impl Params {
         }
         if self.hosts.iter().any(|host| self.uplinks.iter().any(|uplink| uplink == host)) {
             let expected =
-                format!("hosts={} has ports of them: a port is for a host or for a path", self.hosts);
+                format!("it overlaps with hosts={}: a port is for a host or for an uplink", self.hosts);
             return refuse("uplinks", self.uplinks.to_string(), expected);
         }
         if self.oldest() < 1 || self.oldest() >= 1 << 30 {

@@ -111,7 +111,7 @@ impl Spec {
     }
 }
 
-/// Adds the choice of `m.member`: the remembered member while the flowlet lasts, else the candidate, which it remembers.
+/// Adds the choice of `m.member`: the remembered member while the flowlet lasts, else the candidate, and remembers it.
 pub(crate) fn keep(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
     match spec.detect {
         Detect::Pair => stamp::pair(ig, leaf, spec),

@@ -128,7 +128,7 @@ fn hashes(ig: &GressBuilder<'_>, h: &Headers) -> [ActionRef; 2] {
 #[stage_program]
 fn generation(ig: &GressBuilder<'_>, m: Meta, groups: u32) -> TableRef {
     let set_generation = ig.action(|a, generation: Arg<32>| m.generation = generation);
-    let doc = "Uplink group to its generation * 65536; raised when a member goes down, so that no flow keeps it";
+    let doc = "Uplink group to its generation * 65536; raised when a member goes down, so that it expires";
     ig.named("generation", doc)
         .table([exact(m.group)])
         .actions([set_generation])
