@@ -8,7 +8,7 @@ use sluice_build::*;
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]
 pub(super) struct Meta {
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(super) bad_checksum: Bits<1>,
     /// 1 if the packet arrived on a port to the north
     pub(super) from_north: Bits<1>,

@@ -88,7 +88,7 @@ pub struct WcmpParams {
     /// Weights of the ports to the north, front-panel ports 8 and up; 0 leaves a port out
     #[param(expects = "a comma-separated list of 1 to 16 numbers")]
     pub weights: NumberList,
-    /// How members are distributed by weight: `split` is the paper's, `largest-remainder` is better for skewed weights
+    /// Method of distributing members by weight: `split` is the paper's, `largest-remainder` suits skewed weights
     #[param(expects = "naive, split or largest-remainder")]
     pub method: Method,
     /// Hash function: the first of the list is used

@@ -11,7 +11,7 @@ use sluice_build::*;
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]
 struct Meta {
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     bad_checksum: Bits<1>,
     /// Group of links to the ToR
     group: Bits<16>,

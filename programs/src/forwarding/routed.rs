@@ -25,7 +25,7 @@ pub(crate) mod refused {
 /// Routing of one packet
 #[derive(Header, Debug)]
 pub(crate) struct RouteMeta {
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(crate) bad_checksum: Bits<1>,
     /// Drop reason: 1 = no route, 2 = TTL or hop limit 0 or 1, 3 = wrong IPv4 header checksum; 0 = not dropped
     pub(crate) refused: Bits<16>,

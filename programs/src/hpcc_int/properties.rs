@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use sluice_switch::property::Origin;
 
-    /// A packet with so many records, right but for check sums that nobody looks at.
+    /// Returns a packet with this number of records, valid except for checksums that the property does not check.
     fn packet(hops: u16, path: u16) -> Vec<u8> {
         let mut frame = vec![0; COMMON + 2 + RECORD * usize::from(hops)];
         frame[12..16].copy_from_slice(&[8, 0, 0x45, 0]);

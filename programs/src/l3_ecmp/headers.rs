@@ -22,11 +22,11 @@ pub(super) struct Bridge {
 pub(super) struct Meta {
     /// 1 if the frame is ARP
     pub(super) arp: Bits<1>,
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(super) bad_checksum: Bits<1>,
-    /// 1 when the packet goes to the CPU
+    /// 1 if the packet goes to the CPU
     pub(super) punt: Bits<1>,
-    /// 1 when a route gave a group or a next hop
+    /// 1 if a route gave a group or a next hop
     pub(super) routed: Bits<1>,
     /// VLAN on which the packet arrived
     pub(super) vid: Bits<12>,

@@ -9,7 +9,7 @@ use sluice_build::*;
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]
 pub(crate) struct Meta {
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(crate) bad_checksum: Bits<1>,
     /// 1 if a route gave an uplink group or a port
     pub(crate) routed: Bits<1>,

@@ -9,8 +9,8 @@
 //! packet's ingress port sends a PFC frame, which is made from a mirror copy that consists of the tag
 //! only; below `xon` it sends a PFC frame that ends the pause.
 //!
-//! *The watchdog*. If a queue is paused for longer than `detection_time` without a break, the program resumes it. It then
-//! ignores pauses of that priority and drops the queue's packets, until no pause has arrived for `restoration_time`.
+//! *The watchdog*. If a queue is paused for longer than `detection_time` without a break, the program resumes it, then
+//! ignores pauses of that priority and drops the queue's packets until no pause has arrived for `restoration_time`.
 //!
 //! | file | contents |
 //! |---|---|
