@@ -61,14 +61,14 @@ fn mark(c: &mut Control<'_>, t: Marking, ipv4: Hdr<Ipv4>) {
 
 /// Kmin of 100 KB and Kmax of 400 KB in cells of 176 B (model: conweave §4.3).
 pub(crate) const DCQCN: (u32, u32) = (568, 2272);
-/// Marking probability at Kmax, in 256ths: a fifth. Above Kmax every packet is marked.
+/// Marking probability at Kmax, in 256ths: a fifth. Above Kmax the probability is 255/256.
 const MOST: u32 = 51;
 /// Cells per step of the marking curve; a depth in steps has `STEP_BITS` bits.
 const STEP: u32 = 64;
 const STEP_BITS: u32 = 13;
 
-/// Adds the entries of `mark_probability`. `depths` are Kmin, where marking begins, and Kmax, above which it is
-/// certain, both in cells; `None` adds no entry. The slope takes one entry per step, the range above it takes prefixes.
+/// Adds the entries of `mark_probability`. `depths` are Kmin, where marking begins, and Kmax, above which its
+/// probability is 255/256, both in cells; `None` adds no entry. The slope takes one entry per step, the rest prefixes.
 pub(crate) fn entries(ops: &mut Ops<'_>, depths: Option<(u32, u32)>) -> Result<(), SetupError> {
     let Some((low, high)) = depths else { return Ok(()) };
     let [low, high] = [low, high].map(|cells| cells / STEP);

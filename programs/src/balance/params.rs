@@ -92,7 +92,7 @@ pub struct WcmpParams {
     #[param(expects = "naive, split or largest-remainder")]
     pub method: Method,
     /// Hash function: the first of the list is used
-    #[param(expects = "as in ecmp")]
+    #[param(expects = "a comma-separated list of hash functions, named as in ecmp")]
     pub functions: FunctionList,
     /// Seed of the hash
     #[param(expects = "0 to 0xffffffff, decimal or hexadecimal")]

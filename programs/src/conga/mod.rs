@@ -85,7 +85,7 @@ pub struct Conga;
 impl ProgramDef for Conga {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
-        "Sends every flowlet over the least congested path, as leaves tell each other (leaf and spine)";
+        "Sends every flowlet over the least congested path, by feedback between leaves (leaf and spine)";
     const P4: Option<&'static str> =
         Some(concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4")));
     /// Parameters for `sluice fuzz`: estimators that a few packets move, timeouts that expire within one

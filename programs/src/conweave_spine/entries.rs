@@ -31,7 +31,7 @@ pub struct Route {
 pub struct SpineConfig {
     /// The ToRs.
     pub tors: Vec<Route>,
-    /// Queue depths in cells at which marking begins and above which it is certain; `None`: no marking.
+    /// Queue depths in cells at which marking begins, and above which its probability is 255/256; `None`: no marking.
     pub marking: Option<(u32, u32)>,
 }
 

@@ -111,7 +111,7 @@ struct Meta {
 /// Charge of one path, read by a generated packet
 #[derive(Header, Debug)]
 struct Visit {
-    /// Charge of the path, times 8, plus the path's number; in rounds replaced by the lesser of two
+    /// Charge of the path: bytes times 8, plus the path's number; each round replaces it by the lesser of two
     sent: Bits<32>,
 }
 

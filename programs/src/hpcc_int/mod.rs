@@ -52,7 +52,7 @@ fn ingress(ig: &GressBuilder<'_>, p: &Params) {
 impl ProgramDef for HpccInt {
     const NAME: &'static str = "hpcc-int";
     const SUMMARY: &'static str =
-        "Stamps every hop's port speed, time, bytes sent and queue length into packets, as HPCC wants";
+        "Adds every hop's port speed, time, bytes sent and queue length to packets, for HPCC senders";
     const P4: Option<&'static str> = Some(include_str!("hpcc_int.p4"));
     type Params = Params;
 

@@ -131,7 +131,7 @@ pub struct Hula;
 impl ProgramDef for Hula {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
-        "Sends every flowlet to the next hop of the least used path, as probes tell (ToR and spine)";
+        "Sends every flowlet to the next hop of the least used path, as probes report it (ToR and spine)";
     const P4: Option<&'static str> = Some(concat!(
         include_str!("../leaf/types.p4"),
         include_str!("choose.p4"),

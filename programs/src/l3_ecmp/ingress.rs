@@ -123,7 +123,7 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Ingre
     let Headers { bridge, ethernet, vlan: tag, ipv4, ipv6, m, port, .. } = h;
     let tm = ig.intrinsic::<tna::ForTm>();
     let acl_deny = ig.drop_label("A filter rule denies the packet");
-    let no_route = ig.drop_label("No matching route, or a route whose action is `no_route`");
+    let no_route = ig.drop_label("No matching route, or one with action `ipv4_no_route` or `ipv6_no_route`");
     let no_neighbor = ig.drop_label("The table `neighbor` has no entry for the next hop");
     let no_bridge_port = ig.drop_label("No port for this VLAN and destination MAC, and no default port");
 

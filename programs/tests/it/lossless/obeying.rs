@@ -56,7 +56,7 @@ fn gap(bench: &Bench, pauses: &[(u64, u8, u16)]) -> Option<Gap> {
 }
 
 /// Sheet rows 28 and 30, both ways side by side: a pause of 20,000 quanta, 25.6 us. The MAC waits for the standard's
-/// bound and keeps time to a picosecond; the program is as fast as its pipe, and ends a pause up to a recirculation late.
+/// bound and keeps time to a picosecond; the program is as fast as its pipe, and may end a pause a recirculation late.
 #[test]
 fn a_pause_holds_its_queue_by_program_and_by_mac() {
     let (program, mac) =
