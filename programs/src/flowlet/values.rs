@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-/// A text is not a value of the parameter; the message lists the values.
+/// Error of a text that is not a value of the parameter; the message lists the values.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("none of {0}")]
 pub struct NoSuchChoice(pub(crate) String);

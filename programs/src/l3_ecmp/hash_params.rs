@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// A text is not a value of the parameter; the message says why.
+/// Error of a text that is not a value of the parameter; the message says why.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ChoiceError(String);

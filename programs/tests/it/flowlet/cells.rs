@@ -1,4 +1,4 @@
-//! Programs that draw for every packet or cell: scenarios 13 to 16, 19, 21, 22, and 28 for its switches (model: flowlets §9).
+//! Programs that draw for every packet or cell: scenarios 13 to 16, 19, 21, 22, 28 (switches) of model: flowlets §9.
 
 use crate::flowlet::world::{Draws, Packet, World, by_port, flow, frame};
 use sluice_asic::chip::ChipSpec;
