@@ -1,4 +1,4 @@
-//! `conga`: every flowlet goes over the uplink whose path to the destination's leaf is least congested.
+//! `conga`: sends every flowlet over the uplink whose path to the destination's leaf is least congested.
 //!
 //! Leaves encapsulate packets to each other in VXLAN (Alizadeh et al., SIGCOMM 2014; model: flowlets §4.1). The header
 //! says which uplink the packet took, and spines raise its congestion field to the largest congestion on the rest of
@@ -15,7 +15,7 @@
 //! |---|---|
 //! | `params` | the parameters |
 //! | `headers` | the VXLAN overlay, and the parser |
-//! | `feedback` | tables of congestion from leaves and to leaves, and what the generator's packets do with them |
+//! | `feedback` | tables of congestion from and to other leaves, and the packets that read and write them |
 //! | `choose` | choice of the least congested uplink for each flowlet |
 //! | `egress` | a leaf encapsulates, a spine raises the congestion field |
 //! | `entries` | entries, by default and at a position in a network |

@@ -24,7 +24,7 @@ pub(super) struct Touched {
     group: Bits<16>,
 }
 
-/// A memory per group: lo is the depth of the queue, hi generation and number of the member.
+/// One memory per group: lo = depth of the remembered uplink's queue, hi = generation and number of the uplink.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bank {
     pub(super) memory: PairRef<32>,
@@ -43,7 +43,7 @@ pub(super) struct Depths {
 pub(super) fn declare(ig: &GressBuilder<'_>, p: &Params) -> Depths {
     let mut copies = Vec::new();
     for _ in 0..p.samples {
-        /// Cells in queue 0 of each dev_port
+        /// By dev_port: cells in queue 0
         let depth = ig.register::<32>(PORTS);
         copies.push(depth);
     }

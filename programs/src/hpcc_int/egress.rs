@@ -19,7 +19,7 @@ mod event {
     pub(super) const MTU: u64 = 3;
     /// A reply, which carries a copy of the records back.
     pub(super) const REPLY: u64 = 4;
-    /// nHop beyond the limit, or the packet ends within the header.
+    /// nHop is above 5, or the packet ends within the header.
     pub(super) const MALFORMED: u64 = 5;
 }
 

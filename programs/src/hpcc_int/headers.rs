@@ -37,7 +37,7 @@ pub(super) struct Meta {
     pub(super) event: Bits<8>,
     /// Speed code of the port, in the upper 4 bits; with layout=ns3 in the lower 3
     pub(super) code: Bits<32>,
-    /// Number of this switch
+    /// Number of this switch, 12 bits, which is combined with pathID
     pub(super) switch_id: Bits<16>,
     /// Bytes by which the IP packet is too long for a record; 0 = not too long
     pub(super) excess: Bits<16>,

@@ -31,20 +31,20 @@ struct Sequence {
     pg: Bits<16>,
 }
 
-/// The record of a hop: port speed code (3 bits), time (24), bytes sent (20), queue length (17) from the lowest bit on,
+/// Record of a hop: port speed code (3 bits), time (24), bytes sent (20), queue length (17), from the lowest bit on,
 /// lowest byte first
 #[derive(Header, Debug)]
 struct Slot {
-    /// The lower half
+    /// First four bytes of the record
     lo: Bits<32>,
-    /// The upper half
+    /// Last four bytes of the record
     hi: Bits<32>,
 }
 
 /// Count of hops, after the slots
 #[derive(Header, Debug)]
 struct Count {
-    /// nHop, lowest byte first
+    /// nHop: number of hops so far, lowest byte first
     hops: Bits<16>,
 }
 

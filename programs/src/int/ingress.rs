@@ -7,13 +7,13 @@ use crate::forwarding::routed::{Routed, Sizes, route};
 use sluice_build::net::protocol::UDP;
 use sluice_build::*;
 
-/// Flags of a report.
+/// Flags of a report: D, Q and F.
 pub(super) mod flag {
-    /// Dropped.
+    /// D: the packet was dropped.
     pub(crate) const DROP: u64 = 0x80;
-    /// Congested queue.
+    /// Q: the queue is congested.
     pub(crate) const QUEUE: u64 = 0x40;
-    /// Tracked flow.
+    /// F: the packet is of a tracked flow.
     pub(crate) const FLOW: u64 = 0x20;
 }
 

@@ -33,7 +33,7 @@ pub(super) struct Hashing {
     pub(super) members: ProfileRef,
 }
 
-/// Declares the flow hash in the width that the parameters ask for, and the selector.
+/// Declares the flow hash, in the width that the parameters request, and the selector.
 pub(super) fn hashing(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Hashing {
     // The width of a field is part of its handle's type, so each width needs separate code.
     macro_rules! by_width {

@@ -6,7 +6,7 @@
 //! | [`route`] | flow hash if the program needs it, checks of checksum and TTL, longest prefix to group or port |
 //! | *the program* | fills `m.draw` |
 //! | [`propose`] | `m.draw` picks a candidate among the group's members that are up: `m.member` and its port |
-//! | *the program* | may put a remembered member in `m.member` instead |
+//! | *the program* | may replace `m.member` by a remembered member |
 //! | [`send`] | group and `m.member` to port, TTL, deparser |
 //!
 //! A member is a number within its group and never a port. If flows of two groups collide in a flow table, the stored
