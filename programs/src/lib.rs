@@ -30,7 +30,7 @@ pub use leaf::TableSizes;
 
 use sluice_catalogue::Catalogue;
 
-/// Returns the catalogue of all programs of this crate, without generated code. The first program runs when users name none.
+/// Returns the catalogue of all programs of this crate, without generated code. The first program is the default.
 #[must_use]
 pub fn catalogue() -> Catalogue {
     Catalogue::new()

@@ -11,7 +11,7 @@ control Draw(inout headers_t hdr, inout meta_t m) {
 }
 
 struct memory_t { bit<32> lo; bit<32> hi; }
-// Cells in queue 0 of each dev_port, once for each sample.
+// By dev_port: cells in queue 0, once for each sample.
 Register<bit<32>, bit<9>>(PORTS) depth_0;
 Register<bit<32>, bit<9>>(PORTS) depth_1;
 // By group: lo = cells in the remembered uplink's queue; hi = generation and number of that uplink.
