@@ -1,9 +1,9 @@
 //! The stage programs that come with Sluice.
 //!
-//! One module per program, each with its parameters, its two gresses, its default entries and the P4 program
-//! that says the same. [`catalogue`] lists them all. A program may also have captures, a reader of its frames for stories
-//! and a control plane. The switches run none of these: the behaviour of a switch is the [`Program`](sluice_ir::Program)
-//! that is built.
+//! There is one module per program, with its parameters, its ingress and egress, its default entries
+//! and a P4 sketch of the same program. [`catalogue`] lists all programs. A program may also have
+//! captures, a narrator that reads its frames for stories, and a control plane. The switches run none
+//! of these: the behaviour of a switch is the [`Program`](sluice_ir::Program) that is built.
 
 pub mod balance;
 pub mod conga;
@@ -30,7 +30,7 @@ pub use leaf::TableSizes;
 
 use sluice_catalogue::Catalogue;
 
-/// Returns the catalogue of all programs of this crate, without generated code. The first program runs when users name none.
+/// Returns the catalogue of all programs of this crate, without generated code. The first program is the default.
 #[must_use]
 pub fn catalogue() -> Catalogue {
     Catalogue::new()

@@ -1,18 +1,18 @@
-//! ECN marking by queue depth, RED-like, as DCQCN wants it (model: conweave §4.3).
+//! ECN marking by queue depth, with the RED-like probability curve that DCQCN needs (model: conweave §4.3).
 
 use sluice_build::net::Ipv4;
 use sluice_build::*;
 use sluice_catalogue::setup::{Ops, SetupError};
 use sluice_ir::KeyValue;
 
-/// What marking keeps of a packet
+/// ECN marking of one packet
 #[derive(Header, Debug)]
 pub(crate) struct Mark {
-    /// Probability of a mark, in 256ths
+    /// Marking probability in 256ths; after the draw, the amount by which it exceeds the draw (0 = no mark)
     probability: Bits<8>,
-    /// A draw
+    /// Random number from 0 to 255; the packet is marked if the probability is above it
     draw: Bits<8>,
-    /// Depth of the queue that the packet left behind, in units of 64 cells
+    /// Depth of the packet's queue when the packet was dequeued, in units of 64 cells
     depth: Bits<13>,
 }
 
@@ -25,14 +25,14 @@ pub(crate) struct Marking {
     draw: RandomRef<8>,
 }
 
-/// Declares marking at egress by the depth given. The control plane fills `mark_probability` with depths in units of 64 cells.
+/// Declares egress marking by `depth`, in cells. The control plane fills `mark_probability`, in units of 64 cells.
 #[stage_program]
 pub(crate) fn marking(eg: &GressBuilder<'_>, depth: Ro<19>) -> Marking {
     let k = eg.metadata::<Mark>();
     let set_probability = eg.action(|a, p: Arg<8>| k.probability = p);
-    /// Depth of the queue in units of 64 cells to the probability of a mark, in 256ths
+    /// Queue depth in units of 64 cells to marking probability in 256ths; without an entry the probability is 0
     let mark_probability = eg.table([ternary(k.depth)]).actions([set_probability]).size(64).build();
-    /// One draw a packet
+    /// Random number of a packet, 0 to 255, that is compared with the marking probability
     let mark_draw = eg.random::<8>();
     Marking { k, depth, probability: mark_probability, draw: mark_draw }
 }
@@ -51,7 +51,7 @@ fn mark(c: &mut Control<'_>, t: Marking, ipv4: Hdr<Ipv4>) {
         k.depth = t.depth.slice::<18, 6, 13>();
         k.draw = t.draw.get();
         t.probability.apply();
-        // What is left is how far the probability is above the draw.
+        // A difference above 0 means that the probability exceeds the draw: the packet is marked.
         k.probability = k.probability.sat_sub(k.draw);
         if ipv4.is_valid() && ipv4.ecn != 0 && k.probability != 0 {
             ipv4.ecn = 3;
@@ -61,14 +61,14 @@ fn mark(c: &mut Control<'_>, t: Marking, ipv4: Hdr<Ipv4>) {
 
 /// Kmin of 100 KB and Kmax of 400 KB in cells of 176 B (model: conweave §4.3).
 pub(crate) const DCQCN: (u32, u32) = (568, 2272);
-/// Largest probability between them, in 256ths: a fifth.
+/// Marking probability at Kmax, in 256ths: a fifth. Above Kmax the probability is 255/256.
 const MOST: u32 = 51;
-/// Cells of a step of the marking curve, and bits of a depth in steps.
+/// Cells per step of the marking curve; a depth in steps has `STEP_BITS` bits.
 const STEP: u32 = 64;
 const STEP_BITS: u32 = 13;
 
-/// Entries of `mark_probability` for depths in cells between which marking begins and becomes certain: one entry a
-/// step on the slope, prefixes above it.
+/// Adds the entries of `mark_probability`. `depths` are Kmin, where marking begins, and Kmax, above which its
+/// probability is 255/256, both in cells; `None` adds no entry. The slope takes one entry per step, the rest prefixes.
 pub(crate) fn entries(ops: &mut Ops<'_>, depths: Option<(u32, u32)>) -> Result<(), SetupError> {
     let Some((low, high)) = depths else { return Ok(()) };
     let [low, high] = [low, high].map(|cells| cells / STEP);

@@ -60,7 +60,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     POLYNOMIAL poly_down;
     Hash<bit<16>>(HashAlgorithm_t.CUSTOM, poly_up) flow_hash_up;
     Hash<bit<16>>(HashAlgorithm_t.CUSTOM, poly_down) flow_hash_down;
-    // In place of FIELDS stand the single bits of protocol, ports and addresses, lowest first.
+    // FIELDS stands for the single bits of protocol, ports and addresses, lowest first.
 #define FIELDS { hdr.ipv4.protocol, m.dst_port, m.src_port, hdr.ipv4.dst, hdr.ipv4.src }
     action up() { m.flow_hash = flow_hash_up.get(FIELDS); }
     action down() { m.flow_hash = flow_hash_down.get(FIELDS); }

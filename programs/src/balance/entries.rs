@@ -1,12 +1,12 @@
-//! What `ecmp` and `wcmp` start with, on any port map.
+//! Default entries of `ecmp` and `wcmp`, on any port map.
 //!
 //! | destination | group |
 //! |---|---|
 //! | 10.1.0.0/16 | to the south: ports 0 to 3 |
 //! | anything else | to the north: ports 8 and up |
 //!
-//! Each entry of a planned member table is a member of its own, so two groups share the action profile as two prefixes
-//! share a switch's member table.
+//! Each entry of a planned member table is a separate member, so two groups share the action profile as two prefixes
+//! share the member table of a switch.
 
 use super::plan::Plan;
 use sluice_asic::port::PortMap;

@@ -1,4 +1,4 @@
-//! The flow hash as an extern: RTAG7's functions and the extern's own.
+//! The flow hash as a hash extern: RTAG7's functions, and the algorithms of the extern.
 
 use super::headers::Headers;
 use sluice_asic::hash::rtag7::Rtag7Function;
@@ -7,8 +7,8 @@ use sluice_build::{ActionRef, GressBuilder, HashRef};
 use sluice_hashing::scheme::{FlowFunction, Setting};
 use sluice_ir as ir;
 
-/// Whether a setting's hash is put together from two halves, each of which goes to a field of eight bits: an extern
-/// keeps the low bits of one algorithm's result, and an action writes whole fields.
+/// Returns true if a setting's hash is composed of two halves, each of which is written to a field of eight bits: an
+/// extern keeps the low bits of one algorithm's result, and an action writes whole fields.
 pub(super) const fn in_halves(setting: &Setting) -> bool {
     use Rtag7Function::{Crc32Hi, Xor1, Xor2, Xor4, Xor8};
     match setting.function {
@@ -18,12 +18,12 @@ pub(super) const fn in_halves(setting: &Setting) -> bool {
     }
 }
 
-/// Declares the 16-bit flow hash of a setting and the action of this name that computes it, whole or in `halves`. What
-/// is put together from halves rotates by halves: planners rotate by eight bits (`Setting::offset`).
+/// Declares the 16-bit flow hash of a setting and the action of this name that computes it, whole or in `halves`.
+/// Halves are rotated by swapping them, because planners rotate by eight bits only (`Setting::offset`).
 ///
 /// RTAG7 feeds a CRC with every word's lowest bit first and reverses the result: that is the plain CRC, not
-/// reflected, of the fields with their bits reversed. Zero bits in front change nothing, as the register starts
-/// at 0. The seed is the constant that it XORs onto every hash.
+/// reflected, of the fields with their bits reversed. Zero bits in front change nothing, as the CRC register starts
+/// at 0. The seed is the constant that RTAG7 XORs onto every hash.
 pub(super) fn flow_hash(
     ig: &GressBuilder<'_>,
     name: &str,
@@ -88,12 +88,12 @@ fn declare<const W: u16>(
     seed: u64,
     rotate: u16,
 ) -> HashRef<W> {
-    let hash = ig.named(name, "Hash of the flow: seeded, rotated").hash::<W>(algorithm);
+    let hash = ig.named(name, "Flow hash, or part of it, after seed and rotation").hash::<W>(algorithm);
     let hash = inputs.into_iter().fold(hash, |hash, input| hash.inputs([input]));
     hash.seed(seed).rotate(rotate).build()
 }
 
-/// Functions that are the low sixteen bits of one algorithm.
+/// Returns algorithm and inputs of a function that is the low 16 bits of one algorithm's result.
 fn whole(function: FlowFunction, ttl: bool, h: Headers) -> (HashAlgorithm, Vec<ir::Expr>) {
     match function {
         FlowFunction::Extern(algorithm) => (algorithm, five_tuple(h, ttl)),
@@ -134,8 +134,8 @@ fn five_tuple(h: Headers, ttl: bool) -> Vec<ir::Expr> {
     inputs
 }
 
-/// The message's words 2 to 6, bit by bit from the lowest: protocol, destination port, source port, VLAN (0),
-/// destination, source, seed (0).
+/// Returns words 2 to 6 of RTAG7's message, bit by bit from the lowest: protocol, destination port, source port, VLAN
+/// (0), destination, source, seed (0).
 fn message_bits(h: Headers) -> Vec<ir::Expr> {
     let reversed = |field: ir::Expr, width: u16| {
         (0..width).map(move |bit| ir::Expr::Slice(Box::new(field.clone()), bit, bit))
@@ -151,8 +151,8 @@ fn message_bits(h: Headers) -> Vec<ir::Expr> {
     bits
 }
 
-/// The fields in pieces of `width` bits (1, 2, 4 or 8), each filled up in front to a byte: their XOR by bytes is the
-/// message folded to that width, as every field begins at a multiple of eight bits.
+/// Returns the fields in pieces of `width` bits (1, 2, 4 or 8), each padded in front to a byte: their XOR
+/// by bytes is the message folded to that width, because every field begins at a multiple of eight bits.
 fn folded(h: Headers, width: u16) -> Vec<ir::Expr> {
     let mut pieces = Vec::new();
     for (field, bits) in five_tuple(h, false).into_iter().zip([32, 32, 8, 16, 16]) {

@@ -8,25 +8,25 @@ use sluice_build::*;
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]
 pub(super) struct Meta {
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(super) bad_checksum: Bits<1>,
-    /// 1 when the packet came in from the north
+    /// 1 if the packet arrived on a port to the north
     pub(super) from_north: Bits<1>,
-    /// Group that the route gives
+    /// Group of ports that the route selects
     pub(super) group: Bits<16>,
-    /// Flow hash: function, seed, rotation
+    /// Flow hash after seed and rotation, if computed whole
     pub(super) flow_hash: Bits<16>,
-    /// High byte of a flow hash that is put together from halves
+    /// High byte of a flow hash that is computed in halves
     pub(super) hash_high: Bits<8>,
-    /// Its low byte
+    /// Low byte of a flow hash that is computed in halves
     pub(super) hash_low: Bits<8>,
-    /// Ports of an unfragmented TCP or UDP packet, else 0
+    /// TCP or UDP source port; 0 for fragments and other protocols
     pub(super) src_port: Bits<16>,
-    /// As above
+    /// TCP or UDP destination port; 0 for fragments and other protocols
     pub(super) dst_port: Bits<16>,
 }
 
-/// What ingress parses and keeps.
+/// Headers and metadata of ingress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers {
     pub(super) ethernet: Hdr<Ethernet>,

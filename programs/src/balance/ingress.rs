@@ -26,13 +26,13 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
 
     let north = ig.action(|a| m.from_north = 1);
     let south = ig.action(|_a| {});
-    /// Side that a port is on: packets from the north go down and hash with the second function
+    /// Ingress port to its side; packets from the north use the flow hash for the way down; without an entry south
     let side = ig.table([exact(port.ingress_port)]).actions([north, south]).default(south).size(64).build();
 
-    let no_route = ig.drop_label("No route covers the destination");
+    let no_route = ig.drop_label("No matching route, or a route whose action is `unreachable`");
     let set_group = ig.action(|a, group: Arg<16>| m.group = group);
     let unreachable = ig.action(|a| drop(no_route));
-    /// Longest prefix to group
+    /// IPv4 longest prefix to group of ports
     let ipv4_route = ig
         .table([lpm(ipv4.dst)])
         .actions([set_group, unreachable])
@@ -41,9 +41,9 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
         .build();
 
     let mode = plan.selection.mode();
-    /// Ports by entry; a port stands in as many entries as it has replicas
+    /// Egress ports by entry of the member table; a port has as many entries as replicas
     let members = ig.profile(sizes.members);
-    let doc = "The flow hash; repeated for the second and third try of a resilient selector";
+    let doc = "The flow hash as the selector's input, repeated for the second and third try if resilient";
     let members = if mode == SelectorMode::Resilient {
         let hash = whole_hash(ig.named("member_hash", doc).hash::<51>(HashAlgorithm::Identity), m, halves);
         members.selector(mode, hash.build(), sizes.groups, 120).build()
@@ -55,12 +55,12 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
         tm.ucast_egress_port = port;
         ipv4.ttl -= 1;
     });
-    /// Group to the port that the flow hash picks
+    /// Group to the egress port that the flow hash picks
     let group = ig.table([exact(m.group)]).actions([to_port]).size(sizes.groups).profile(members).build();
 
-    let not_ipv4 = ig.drop_label("The packet is no IPv4 packet");
-    let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or covers options");
-    let ttl_expired = ig.drop_label("The time to live is used up");
+    let not_ipv4 = ig.drop_label("The packet is not IPv4");
+    let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or the header has options");
+    let ttl_expired = ig.drop_label("The TTL is 0 or 1");
     let refuse_other = ig.action(|a| drop(not_ipv4));
     let refuse_checksum = ig.action(|a| drop(ipv4_checksum));
     let refuse_ttl = ig.action(|a| drop(ttl_expired));
@@ -93,12 +93,12 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
     ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(l4);
 }
 
-/// The sixteen bits that a selector's hash repeats.
+/// Adds the 16 bits of the flow hash, whole or in halves, as input of the selector's hash.
 fn whole_hash<const W: u16>(hash: HashBuilder<'_, W>, m: Meta, halves: bool) -> HashBuilder<'_, W> {
     if halves { hash.inputs(list![m.hash_high, m.hash_low]) } else { hash.inputs(list![m.flow_hash]) }
 }
 
-/// Declares all of egress: packets pass.
+/// Declares egress, which counts packets and changes nothing.
 #[stage_program]
 pub(super) fn egress(eg: &GressBuilder<'_>) {
     let ethernet = eg.header::<Ethernet>();

@@ -1,18 +1,18 @@
-//! `ecmp` and `wcmp`: one data plane, groups and hashes as the planners make them.
+//! `ecmp` and `wcmp`: one data plane, with the groups and hashes that the planners make.
 //!
-//! A packet is routed to the group of ports to the north or to the south; a 16-bit flow hash, chosen by the side that
-//! the packet came in by, drives the selector. Schemes differ in functions, seeds, rotations and member tables only, so
-//! all of them run in the same pipeline.
+//! A packet is routed to the group of ports to the north or to the south; a 16-bit flow hash, chosen by
+//! the side on which the packet arrived, drives the selector. Schemes differ in functions, seeds,
+//! rotations and member tables only, so all of them run in the same pipeline.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params`, `values` | what users can set, and how values are spelled |
-//! | `plan` | from parameters to hashes and member tables |
+//! | `params` | the parameters |
+//! | `plan` | hashes and member tables from parameters |
 //! | `headers`, `hashing`, `ingress` | the data plane |
-//! | `entries` | what the programs start with |
-//! | `routes` | what they start with in a network |
-//! | `properties` | what must hold of packets and member tables |
-//! | `balance.p4` | the same data plane in P4_16 for TNA |
+//! | `entries` | default entries |
+//! | `routes` | entries at a position in a network |
+//! | `properties` | properties of packets and member tables |
+//! | `balance.p4` | the data plane in P4_16 for TNA |
 
 mod entries;
 mod hashing;
@@ -35,21 +35,21 @@ use sluice_catalogue::{ProgramDef, ProgramError, Setup, SetupError};
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
-/// What the two programs differ in.
+/// The differences between the two programs.
 pub(crate) trait Scheme: Send + Sync {
     const NAME: &'static str;
     const SUMMARY: &'static str;
     type Params: Params + Default;
 
-    /// Hashes and member tables of the default entries.
+    /// Returns hashes and member tables of the default entries.
     fn plan(p: &Self::Params) -> Result<Plan, ProgramError>;
 
     fn sizes(p: &Self::Params) -> ingress::Sizes;
 
-    /// What must hold under these parameters and this plan of them.
+    /// Returns the properties under these parameters and their plan.
     fn properties(p: &Self::Params, plan: Option<&Plan>) -> Vec<Box<dyn Property>>;
 
-    /// The member table of a group over links of these weights, or why there is none.
+    /// Returns the member table of a group over links of these weights, or says why there is none.
     fn group(p: &Self::Params, weights: &[u32]) -> Result<Vec<u32>, String>;
 }
 
@@ -106,7 +106,7 @@ impl Scheme for Wcmp {
     }
 }
 
-/// Defines a program by its [`Scheme`]. A blanket implementation is not possible, as [`ProgramDef`] is of another crate.
+/// Defines a program by its [`Scheme`]. A blanket implementation is not possible: another crate defines [`ProgramDef`].
 macro_rules! define {
     ($program:ty, $params:ty) => {
         impl ProgramDef for $program {
@@ -151,7 +151,7 @@ define!(Ecmp, EcmpParams);
 define!(Wcmp, WcmpParams);
 
 fn declare<S: Scheme>(b: &Builder, p: &S::Params) {
-    // What cannot be planned has been refused.
+    // `check` has refused parameters without a plan.
     if let Ok(plan) = S::plan(p) {
         ingress::ingress(&b.ingress(), &plan, S::sizes(p));
         ingress::egress(&b.egress());

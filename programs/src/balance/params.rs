@@ -8,42 +8,42 @@ use sluice_hashing::scheme::{FlowFunction, Scheme};
 use sluice_hashing::values::{FunctionList, Members, NumberList};
 use sluice_hashing::wcmp::Method;
 
-/// What users can set on `ecmp`.
+/// Parameters of `ecmp`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct EcmpParams {
-    /// How switches keep their choices apart
+    /// How the choices of successive switches are decorrelated
     #[param(expects = "plain, ttl, per-stage, per-port, recombine or coprime")]
     pub scheme: Scheme,
-    /// This switch's stage in a five-stage Clos, 1 at the edge: it decides which functions the schemes give
+    /// Stage of this switch in a five-stage Clos, 1 at the edge: it decides which function the scheme assigns
     #[param(range = 1..=5)]
     pub stage: u32,
-    /// Hash functions of the switches, the first one for schemes of one function
+    /// Hash functions that the scheme assigns to switches; a scheme with one function uses the first
     #[param(
         expects = "a comma-separated list of crc32_lo, crc32_hi, ccitt, bisync, xor16, crc16_xor1, crc16_xor2, \
                    crc16_xor4, crc16_xor8 (RTAG7 on its own bins), or names such as crc_16, crc_32 (the P4 extern on \
                    the five-tuple)"
     )]
     pub functions: FunctionList,
-    /// Seed of draws, and of the hash in schemes that draw none
+    /// Seed of the scheme's random draws; in schemes without draws, seed of the hash
     #[param(expects = "0 to 0xffffffff, decimal or hexadecimal")]
     pub seed: HashSeed,
-    /// Ports to the north: front-panel ports 8 and up
+    /// Number of ports to the north: front-panel ports 8 and up
     #[param(range = 1..=16)]
     pub ports: u32,
-    /// Sizes of groups on correlated switches before this one, for scheme=coprime
+    /// Group sizes of the correlated switches before this one, for scheme=coprime
     #[param(expects = "a comma-separated list of numbers, or none")]
     pub upstream: NumberList,
-    /// Members of the group to the north; `auto` leaves it to the planner
+    /// Number of members of the group to the north; `auto`: the planner chooses it
     #[param(expects = "auto, or 1 to 120")]
     pub members: Members,
-    /// Largest variation of shares that replication may cause, in thousandths
+    /// Largest variation of the ports' shares that replication may cause, in thousandths
     #[param(range = 1..=1_000)]
     pub target: u32,
-    /// Order of replicas in the member table; interleaved equals h % q % m
+    /// Order of replicas in the member table; interleaved is hash % members % ports, blocked has each port's in a row
     #[param(expects = "interleaved or blocked")]
     pub order: Order,
-    /// How the hash picks a member: `fair` divides by the members that are up, `resilient` keeps the flows of
-    /// members that stay up in place, `plain-modulo` sees all 16 bits, as no chip does
+    /// How the hash picks a member: `fair` takes 14 bits modulo the number of members that are up; `resilient`
+    /// moves no flow whose member stays up; `plain-modulo` takes all 16 bits, which no chip does
     #[param(expects = "fair, resilient or plain-modulo")]
     pub selection: Selection,
     /// IPv4 routes that the table must hold
@@ -57,7 +57,7 @@ pub struct EcmpParams {
     pub member_entries: u32,
 }
 
-/// Six functions whose low bits are independent, as `sluice polarization` takes them.
+/// Returns six functions with independent low bits, the default of `sluice polarization`.
 fn functions() -> FunctionList {
     FunctionList(Rtag7Function::UNCORRELATED.map(FlowFunction::Rtag7).to_vec())
 }
@@ -82,34 +82,34 @@ impl Default for EcmpParams {
     }
 }
 
-/// What users can set on `wcmp`.
+/// Parameters of `wcmp`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct WcmpParams {
     /// Weights of the ports to the north, front-panel ports 8 and up; 0 leaves a port out
     #[param(expects = "a comma-separated list of 1 to 16 numbers")]
     pub weights: NumberList,
-    /// How members are handed out: `split` is the paper's, `largest-remainder` is better for skewed weights
+    /// Method of distributing members by weight: `split` is the paper's, `largest-remainder` suits skewed weights
     #[param(expects = "naive, split or largest-remainder")]
     pub method: Method,
-    /// Hash function, the first one of the list
-    #[param(expects = "as in ecmp")]
+    /// Hash function: the first of the list is used
+    #[param(expects = "a comma-separated list of hash functions, named as in ecmp")]
     pub functions: FunctionList,
     /// Seed of the hash
     #[param(expects = "0 to 0xffffffff, decimal or hexadecimal")]
     pub seed: HashSeed,
-    /// Sizes of groups on correlated switches before this one
+    /// Group sizes of the correlated switches before this one
     #[param(expects = "a comma-separated list of numbers, or none")]
     pub upstream: NumberList,
-    /// Members of the group; `auto` leaves it to the planner
+    /// Number of members of the group; `auto`: the planner chooses it
     #[param(expects = "auto, or 1 to 120")]
     pub members: Members,
-    /// Largest variation of members per weight, in thousandths
+    /// Largest variation of the number of members per weight, in thousandths
     #[param(range = 1..=1_000)]
     pub target: u32,
-    /// Order of replicas in the member table
+    /// Order of replicas in the member table: round robin over ports (interleaved), or each port's in a row (blocked)
     #[param(expects = "interleaved or blocked")]
     pub order: Order,
-    /// How the hash picks a member, as in ecmp
+    /// How the hash picks a member; the values mean the same as in ecmp
     #[param(expects = "fair, resilient or plain-modulo")]
     pub selection: Selection,
     /// IPv4 routes that the table must hold

@@ -1,4 +1,4 @@
-//! From parameters to hashes and member tables.
+//! Plans hashes and member tables from parameters.
 
 use super::params::{EcmpParams, WcmpParams};
 use crate::l3_ecmp::{HashSeed, Selection};
@@ -11,7 +11,7 @@ use sluice_hashing::scheme::{FLOW_HASH_BITS, FlowFunction, Scheme, Setting, Term
 use sluice_hashing::values::Members;
 use sluice_hashing::weighted;
 
-/// Ports to the south.
+/// Number of ports to the south.
 pub(super) const SOUTH_PORTS: u32 = 4;
 
 /// One side of the switch.
@@ -23,29 +23,29 @@ pub struct Side {
     pub table: Vec<u32>,
 }
 
-/// What the programs are built and filled from.
+/// Hashes, member tables and selector from which the programs and their default entries are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Packets on their way up.
+    /// Hash and members of packets on their way up.
     pub north: Side,
-    /// Packets on their way down.
+    /// Hash and members of packets on their way down.
     pub south: Side,
-    /// The selector.
+    /// Mode of the selector.
     pub selection: Selection,
-    /// What users should know.
+    /// Remarks of the planner for users.
     pub notes: Vec<String>,
 }
 
-/// Bits that the selector divides.
+/// Returns the number of hash bits that the selector divides.
 const fn hash_bits(selection: Selection) -> u32 {
     if matches!(selection.mode(), SelectorMode::PlainModulo) { FLOW_HASH_BITS } else { 14 }
 }
 
 impl Plan {
-    /// The plan of `ecmp`.
+    /// Returns the plan of `ecmp`.
     ///
     /// # Errors
-    /// When the scheme has no plan with these parameters.
+    /// If the scheme has no plan with these parameters.
     pub fn ecmp(p: &EcmpParams, program: &str) -> Result<Plan, ProgramError> {
         let HashSeed(seed) = p.seed;
         supported(&p.functions.0, program)?;
@@ -95,10 +95,10 @@ impl Plan {
         })
     }
 
-    /// The plan of `wcmp`.
+    /// Returns the plan of `wcmp`.
     ///
     /// # Errors
-    /// When the weights have no plan with these parameters.
+    /// If the weights have no plan with these parameters.
     pub fn wcmp(p: &WcmpParams, program: &str) -> Result<Plan, ProgramError> {
         let HashSeed(seed) = p.seed;
         supported(&p.functions.0, program)?;
@@ -128,7 +128,7 @@ impl Plan {
     }
 }
 
-/// Refuses an empty list of functions.
+/// Returns an error if the list of functions is empty.
 fn supported(functions: &[FlowFunction], program: &str) -> Result<(), ProgramError> {
     if functions.is_empty() {
         let (found, expected) = ("none".to_owned(), "a switch needs at least one hash function".to_owned());
@@ -137,11 +137,11 @@ fn supported(functions: &[FlowFunction], program: &str) -> Result<(), ProgramErr
     Ok(())
 }
 
-/// The member table of an `ecmp` group over links of these weights: replicated to a coprime size under
-/// scheme=coprime if the weights are equal, else a member for each share.
+/// Returns the member table of an `ecmp` group over links of these weights: replicated to a coprime size under
+/// scheme=coprime if the weights are equal, else one member per unit of weight.
 ///
 /// # Errors
-/// When no size does, in words.
+/// If no size satisfies the request; the message says why.
 pub(super) fn ecmp_group(p: &EcmpParams, weights: &[u32]) -> Result<Vec<u32>, String> {
     let ports = weights.len() as u32;
     let equal = weights.iter().all(|w| Some(w) == weights.first());
@@ -166,10 +166,10 @@ fn ecmp_size(p: &EcmpParams, ports: u32) -> Result<u32, NoSize> {
     choose(&request).map(|choice| choice.members)
 }
 
-/// The member table of a `wcmp` group over links of these weights.
+/// Returns the member table of a `wcmp` group over links of these weights.
 ///
 /// # Errors
-/// When no size does, in words.
+/// If no size satisfies the request; the message says why.
 pub(super) fn wcmp_group(p: &WcmpParams, weights: &[u32]) -> Result<Vec<u32>, String> {
     if weights.len() == 1 {
         return Ok(vec![0]);

@@ -1,5 +1,5 @@
-//! What must hold of packets and of member tables: a packet leaves by the port that its hash picks, and hash values are
-//! shared out to members evenly whatever an equal switch before has picked.
+//! Properties of packets and of member tables: a packet is sent on the port that its hash picks, and members get even
+//! shares of the hash values, whatever an equal switch before has picked.
 
 use super::params::{EcmpParams, WcmpParams};
 use super::plan::Plan;
@@ -15,7 +15,7 @@ use sluice_pcaps::wire::{ethernet, ipv4};
 use sluice_switch::property::{Departed, Finding, Property, Settled};
 use std::collections::BTreeMap;
 
-/// What holds of both programs, whatever their plan.
+/// Returns the properties of both programs; the hash is checked only if there is a plan.
 fn of_plan(plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
     let mut list: Vec<Box<dyn Property>> =
         vec![Box::new(SameWay::default()), Box::new(HopLimit), Box::new(FrameKept)];
@@ -23,7 +23,7 @@ fn of_plan(plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
     list
 }
 
-/// What is judged of `ecmp`.
+/// Returns the properties of `ecmp`.
 pub(super) fn ecmp(p: &EcmpParams, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
     let mut list = of_plan(plan);
     if p.scheme == Scheme::Coprime && p.members == Members::Auto {
@@ -38,7 +38,7 @@ pub(super) fn ecmp(p: &EcmpParams, plan: Option<&Plan>) -> Vec<Box<dyn Property>
     list
 }
 
-/// What is judged of `wcmp`: of groups as large as the planned one, since default entries have another to the south.
+/// Returns the properties of `wcmp`. Shares are checked only in groups of the planned size; the southern group differs.
 pub(super) fn wcmp(p: &WcmpParams, plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
     let mut list = of_plan(plan);
     if let Some(plan) = plan.filter(|_| p.members == Members::Auto) {
@@ -48,18 +48,18 @@ pub(super) fn wcmp(p: &WcmpParams, plan: Option<&Plan>) -> Vec<Box<dyn Property>
     list
 }
 
-/// Bits of the flow hash that the selector divides.
+/// Returns the number of flow hash bits that the selector divides.
 fn bits_of(selection: Selection) -> u32 {
     if selection.mode() == SelectorMode::PlainModulo { 16 } else { 14 }
 }
 
-/// The table of this name.
+/// Returns the table of this name.
 fn table(program: &Program, name: &str) -> Option<Table> {
     program.tables.iter().find(|(_, data)| data.name == name).map(|(table, _)| table)
 }
 
-/// The members of a group as often as their weights say; nothing if one is down, or there are more than one word
-/// holds: then it is the selector's own business which of them is picked.
+/// Returns the members of a group, each as often as its weight. `None` if one is down, or if they
+/// exceed a selector word: then the choice depends on more than the hash.
 fn plain(group: &[GroupMember]) -> Option<Vec<u32>> {
     let list: Vec<u32> =
         group.iter().flat_map(|m| std::iter::repeat_n(m.member, m.weight as usize)).collect();
@@ -67,7 +67,7 @@ fn plain(group: &[GroupMember]) -> Option<Vec<u32>> {
     (fits && group.iter().all(|m| m.active)).then_some(list)
 }
 
-/// A packet that left.
+/// A sent packet.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     tag: u64,
@@ -76,8 +76,8 @@ struct Sent {
     key: [u8; 14],
 }
 
-/// A packet leaves by the port of the member that its flow hash picks in the group that its route gives. Nothing is said
-/// of runs in which entries change, of groups with members that are down, and of those of more than 120 members.
+/// A packet is sent on the port of the member that its flow hash picks in the group of its route. Not checked:
+/// runs in which entries change, groups with members that are down, and groups of more than 120 members.
 #[derive(Clone, Debug)]
 struct HashPick {
     north: Setting,
@@ -87,7 +87,7 @@ struct HashPick {
     changed: bool,
 }
 
-/// Packets of a run that are kept at most.
+/// Largest number of packets that are kept per run.
 const MOST: usize = 1 << 16;
 
 impl HashPick {
@@ -97,7 +97,7 @@ impl HashPick {
     }
 }
 
-/// Addresses, protocol, ports and TTL of an IPv4 packet without options; ports only of whole TCP and UDP packets.
+/// Returns addresses, protocol, ports and TTL of an IPv4 packet without options; ports are 0 unless whole TCP or UDP.
 fn key(frame: &[u8]) -> Option<[u8; 14]> {
     let ip = ethernet::HEADER_LEN;
     let at = |from: usize, len: usize| frame.get(ip + from..ip + from + len);
@@ -115,20 +115,20 @@ fn key(frame: &[u8]) -> Option<[u8; 14]> {
     Some(key)
 }
 
-/// The entry of a table with one exact key.
+/// Returns the entry of a table with one exact key.
 fn exact(control: &ControlState, table: Table, value: u128) -> Option<&Entry> {
     let keyed = |e: &&Entry| e.key.first() == Some(&KeyValue::Exact(value));
     control.tables[table].entries().map(|(_, e)| e).find(keyed)
 }
 
-/// The first argument of the call of an action with this name.
+/// Returns the first argument of the call if its action has this name.
 fn argument(program: &Program, then: &Then, action: &str) -> Option<u128> {
     let Then::Call(call) = then else { return None };
     (program.actions[call.action].name == action).then_some(call.args.first().copied()?)
 }
 
 impl HashPick {
-    /// The port that entries and hash give; `None` where it cannot be said.
+    /// Returns the port that entries and hash give; `None` if the property does not cover the packet's group.
     fn expected(&self, program: &Program, control: &ControlState, packet: &Sent) -> Option<u16> {
         let [side, route, groups] = ["side", "ipv4_route", "group"].map(|name| table(program, name));
         let from_north = exact(control, side?, packet.ingress.into())
@@ -185,7 +185,7 @@ impl Property for HashPick {
             if let Some(port) = expected.filter(|port| *port != packet.egress) {
                 let (tag, found) = (packet.tag, packet.egress);
                 return Err(format!(
-                    "packet {tag} left by port {found}, expected {port}, which its hash picks"
+                    "packet {tag} was sent on port {found}, expected {port}, which its hash picks"
                 ));
             }
         }
@@ -193,21 +193,21 @@ impl Property for HashPick {
     }
 }
 
-/// Of the hash values that an equal switch before sends here, by whichever member of its group, every member of a
-/// replicated group gets as many, and every port as many members, but for one: sizes that share a factor would leave
-/// members idle. Nothing is said of runs in which entries change, and of groups with members that are down.
+/// Of the hash values for which an equal switch before picks any given member, the members of a replicated
+/// group get equal shares, up to a difference of 1; so do the ports of members. Sizes with a common factor
+/// would leave members idle. Not checked: runs in which entries change, and groups with members that are down.
 #[derive(Clone, Debug)]
 struct CoprimeShares {
-    /// Sizes of groups before this one.
+    /// Group sizes of the switches before this one.
     upstream: Vec<u32>,
     bits: u32,
-    /// Only groups of this size, if there is one.
+    /// Check only groups of this size; `None`: all groups.
     size: Option<usize>,
     changed: bool,
 }
 
-/// How many of the hash values of this many bits that leave `picked` over when divided by `upstream` each of so many
-/// members gets: those of one member come again after as many values as there are members at most.
+/// Returns the number of hash values that each member gets. The hash values have `bits` bits, and remainder `picked`
+/// modulo `upstream`. The sequence of members repeats after at most `members` values.
 fn shares_of(members: usize, picked: u32, upstream: u32, bits: u32) -> Vec<u32> {
     let values = (1u32 << bits).saturating_sub(picked).div_ceil(upstream);
     let mut shares = vec![0; members];
@@ -220,7 +220,7 @@ fn shares_of(members: usize, picked: u32, upstream: u32, bits: u32) -> Vec<u32> 
 }
 
 impl CoprimeShares {
-    /// Looks at the members' ports of a group.
+    /// Checks a group, given the ports of its members.
     fn check(&self, ports: &[u128]) -> Finding {
         let members = ports.len();
         for upstream in self.upstream.iter().filter(|n| **n > 1) {

@@ -1,12 +1,12 @@
-//! What `ecmp` and `wcmp` start with at their place in a network: a group for each set of ports that some route spreads
-//! over, its member table as the scheme or the cables' weights have it, IPv4 routes. Ports to higher stages are the
-//! north: packets from there hash with the function for the way down.
+//! Entries of `ecmp` and `wcmp` at a position in a network: a group for each set of ports that some route spreads over,
+//! with the member table of the scheme or of the cables' weights, and IPv4 routes. Ports to higher stages are the
+//! north: packets from there use the flow hash for the way down.
 
 use sluice_catalogue::position::Position;
 use sluice_catalogue::setup::{Ops, Setup, SetupError, ipv4_prefix};
 use sluice_ir::{KeyValue, Program};
 
-/// `table` gives the member table of a group over links of some weights, or says why there is none.
+/// Returns the setup. `table` gives the member table of a group over links of some weights, or says why there is none.
 pub(super) fn setup_at(
     program: &Program,
     at: &Position,
@@ -22,7 +22,7 @@ pub(super) fn setup_at(
         let first = next;
         let weights: Vec<u32> = ports.iter().map(|(_, weight)| *weight).collect();
         let refuse = |why| SetupError::Place { program: program.name.clone(), why };
-        // A member for each entry, so that it is the hash of the program that picks.
+        // Each entry is one member, so that the program's hash picks the entry.
         for entry in table(&weights).map_err(refuse)? {
             let used = ports.get(entry as usize).and_then(|(port, _)| at.port(*port));
             let Some(used) = used else { continue };

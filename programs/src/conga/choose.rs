@@ -1,4 +1,4 @@
-//! The least congested uplink, and flowlets.
+//! Choice of the least congested uplink for each flowlet.
 
 use super::Params;
 use super::feedback::Known;
@@ -7,34 +7,34 @@ use crate::flowlet::OLDER;
 use crate::leaf::{Leaf, slot};
 use sluice_build::*;
 
-/// What an uplink that does not lead to the leaf has for congestion.
+/// Congestion of an uplink that does not lead to the destination's leaf; above every measured value (8 to 15).
 pub(super) const NOWHERE: u64 = 31;
 
-/// How far an uplink is from the least congested
+/// Comparison of an uplink with the least congested one
 #[derive(Header, Debug)]
 struct Distance {
-    /// The least of two uplinks; the first of these of all
+    /// Lower congestion of a pair of uplinks; in the first instance, at the end, the lowest of all uplinks
     least: Bits<32>,
-    /// Zero for the least congested
+    /// Congestion above the lowest; 0 = among the least congested, never 0 for an uplink that does not exist
     beyond: Bits<32>,
 }
 
-/// Who may carry a new flowlet
+/// Uplinks that may carry a new flowlet
 #[derive(Header, Debug)]
 pub(super) struct Best {
-    /// Picks among equals
+    /// Random number, 0 to 255, that picks one of several least congested uplinks
     coin: Bits<8>,
-    /// 1 when three or all uplinks are equals
+    /// 1 if three or four uplinks are least congested
     many: Bits<1>,
-    /// Generation and number of the member for a flowlet whose own is no equal
+    /// Generation and number of the least congested uplink that the coin picks
     first: Bits<32>,
-    /// Of two equals the other one, of three the one that is none
+    /// If two uplinks are least congested: the other one; if three are: the one that is not; if all four are: 4 = none
     second: Bits<32>,
-    /// 1 when the gap ended a flowlet
+    /// 1 if the gap since the last packet ended the flowlet, so that the packet begins a new one
     fresh: Bits<1>,
 }
 
-/// Finds the least congested: the larger of link and path for each uplink, the least of those, and who has that.
+/// Finds the least congested uplinks. An uplink's congestion is the larger of its link's and the rest of its path's.
 #[stage_program]
 pub(super) fn least(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params) -> Best {
     let m = leaf.m;
@@ -45,29 +45,29 @@ pub(super) fn least(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params
         ways.push(way);
     }
     let uplinks = &known.uplinks;
-    /// Congestion that uplinks have at least: 0 for one that leads to the leaf, 31 for one that does not
+    /// Lower bound of each uplink's congestion: 0 if the uplink leads to the leaf, 31 if it does not
     let set_reach = ig.action(|a, first: Arg<32>, second: Arg<32>, third: Arg<32>, fourth: Arg<32>| {
         for (uplink, base) in uplinks.iter().zip([first, second, third, fourth]) {
             uplink.own = uplink.own.max(base);
         }
     });
-    /// Leaf to the uplinks that lead there; all of them without an entry
+    /// Destination leaf to the uplinks that lead to it; without an entry all uplinks do
     let reach = ig.table([exact(m.group)]).actions([set_reach]).size(p.groups()).build();
-    /// Of link and path the one that is worse
+    /// Takes the larger of link congestion and path congestion, per uplink
     let worse = ig.action(|a| {
         for uplink in uplinks {
             uplink.path = uplink.path.max(uplink.own);
         }
     });
-    /// The better one of neighbours
+    /// Takes the lower congestion of each pair of uplinks
     let better = ig.action(|a| {
         for (way, pair) in ways.iter().zip(uplinks.chunks(2)) {
             way.least = pair[0].path.min(pair[pair.len() - 1].path);
         }
     });
-    /// The best of all
+    /// Takes the lowest congestion of all uplinks
     let least = ig.action(|a| ways[0].least = ways[0].least.min(ways[1].least));
-    /// How far each is from that; uplinks that are not there are far
+    /// Subtracts the lowest congestion from each uplink's; an uplink that does not exist gets 1
     let compare = ig.action(|a| {
         for (number, way) in ways.iter().enumerate() {
             if number < uplinks.len() {
@@ -91,7 +91,7 @@ pub(super) fn least(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params
     let columns =
         [ternary(ways[0].beyond), ternary(ways[1].beyond), ternary(ways[2].beyond), ternary(ways[3].beyond)];
     let [first, second, third, fourth] = columns;
-    /// Who is least congested, and whom the coin prefers among them
+    /// Set of least congested uplinks (those with 0) and coin to the uplink for a new flowlet
     let equals =
         ig.table([first, second, third, fourth, range(best.coin)]).actions([few, many]).entries(rows).build();
     ig.control(|c| {
@@ -110,8 +110,8 @@ pub(super) fn least(ig: &GressBuilder<'_>, leaf: Leaf, known: &Known, p: &Params
     best
 }
 
-/// Sets of equals from the largest to the smallest, and for each of them an even share of the coin for each member: the
-/// first match wins, so a smaller set is met only if no larger one is.
+/// Returns a row for each set of least congested uplinks and each member of the set; the members get even shares of the
+/// coin's range. The largest set is first: the first match wins, so a small set matches only if no larger one does.
 fn rows(few: ActionRef, many: ActionRef) -> [Row<5>; 32] {
     let sets = (1..=UPLINKS as u32)
         .rev()
@@ -124,7 +124,7 @@ fn rows(few: ActionRef, many: ActionRef) -> [Row<5>; 32] {
             let second = match size {
                 1 => *first,
                 2 => members[1 - turn],
-                // Of three the one that is none; of four nobody.
+                // Of three: the uplink that is not in the set. Of four: a number that no uplink has.
                 _ => (0..UPLINKS as u128).find(|n| set >> n & 1 == 0).unwrap_or(UPLINKS as u128),
             };
             let coin = Cell::Between((turn * 256 / size) as u128, ((turn + 1) * 256 / size) as u128 - 1);
@@ -139,43 +139,43 @@ fn rows(few: ActionRef, many: ActionRef) -> [Row<5>; 32] {
     })
 }
 
-/// A flowlet that goes on keeps its member; a new one keeps it if that is one of the least congested.
+/// Chooses the member. A flowlet that continues keeps it; a new one keeps it if it is among the least congested.
 #[stage_program]
 pub(super) fn keep(ig: &GressBuilder<'_>, leaf: Leaf, best: Best, known: &Known, p: &Params) {
     let (m, t, gap) = (leaf.m, known.t, p.spec().longest_gap());
-    /// Time of the flowlet's last packet
+    /// Time of the flowlet's last packet, in units of the parameter `tick`
     let last_seen = ig.register::<32>(p.gaps.flowlets);
-    /// Tells whether the gap was too long
+    /// Returns 1 if the gap since the last packet exceeds the timeout; stores the packet's time
     let touch = ig.register_action(last_seen, |r| {
         if t.now - r.value > gap {
             r.out = 1;
         }
         r.value = t.now;
     });
-    /// Generation and number of the flowlet's member
+    /// Uplink of the flowlet: its group's generation in bits 31 to 16, its number in bits 15 to 0
     let flowlet_member = ig.register::<32>(p.gaps.flowlets);
-    /// The flowlet goes on
+    /// Continues a flowlet: keeps its uplink unless it is of an older generation
     let hold = ig.register_action(flowlet_member, |r| {
         if r.value - best.first < OLDER {
             r.value = best.first;
         }
         r.out = r.value;
     });
-    /// A new flowlet, and one or two are least congested
+    /// Begins a flowlet if one or two uplinks are least congested: keeps the old uplink if it is one of them
     let one_of_two = ig.register_action(flowlet_member, |r| {
         if r.value != best.first && r.value != best.second {
             r.value = best.first;
         }
         r.out = r.value;
     });
-    /// A new flowlet, and all are but one at most
+    /// Begins a flowlet if three or four uplinks are least congested: keeps the old uplink if it is one of them
     let none_but = ig.register_action(flowlet_member, |r| {
         if r.value == best.second || r.value - best.first < OLDER {
             r.value = best.first;
         }
         r.out = r.value;
     });
-    /// Packets that went on with a flowlet (0), and that began one because of a gap (1)
+    /// Packets that continued a flowlet (index 0), and packets that began one after a gap (index 1)
     let flowlets = ig.counter(2, CounterKind::Packets);
     ig.control(|c| {
         if m.group != 0 {
@@ -194,7 +194,7 @@ pub(super) fn keep(ig: &GressBuilder<'_>, leaf: Leaf, best: Best, known: &Known,
     });
 }
 
-/// The link of a spine: by the hash of the outer addresses and ports.
+/// Chooses the link of a spine by the hash of the outer addresses and ports.
 #[stage_program]
 pub(super) fn by_hash(ig: &GressBuilder<'_>, leaf: Leaf) {
     let m = leaf.m;

@@ -1,6 +1,6 @@
 
 // conga: a leaf's ingress between the shared parts of leaf/pipe.p4, its egress, and a spine's egress. Four uplinks; one
-// is written out where all are alike. A congestion that is told has 8 added, so that 0 tells nothing.
+// is written out where all are alike. Congestion in headers and tables has 8 added, so that 0 means none.
 #define LEAVES 16
 #define FLOWLETS 32768
 #define GAP 1953
@@ -16,7 +16,7 @@ header found_h { bit<32> level; }
 struct leaf_headers_t { ethernet_h outer_ethernet; ipv4_h outer; udp_h outer_udp; overlay_h overlay; bridge_h bridge; found_h found; }
 struct known_t { bit<32> lo; bit<32> hi; }
 
-// Before the parser of the leaf: a second pass has `found` in front, a packet from 10.255.0.0/16 is wrapped.
+// Before the parser of the leaf: a resubmitted packet has `found` in front, one from 10.255.0.0/16 has the overlay.
 parser Unwrap(packet_in pkt, out leaf_headers_t w, in ingress_intrinsic_metadata_t ig) {
     state start {
         transition select(ig.resubmit_flag) { 1: parse_found; default: peek; }
@@ -133,7 +133,7 @@ control Choose(inout meta_t m, in bit<32> now, in bit<32> own_0, in bit<32> path
     Random<bit<8>>() coins;
     action few_equal(bit<32> a, bit<32> b) { first = m.generation | a; second = m.generation | b; }
     action many_equal(bit<32> a, bit<32> b) { first = m.generation | a; second = m.generation | b; many = 1; }
-    // The controller fills in the 32 rows: sets of equals from the largest to the smallest, the coin evenly among each.
+    // The controller adds the 32 rows: sets of least congested uplinks, largest first; members share the coin evenly.
     table equals {
         key = { beyond_0: ternary; beyond_1: ternary; coin: range; }
         actions = { few_equal; many_equal; }
@@ -181,7 +181,7 @@ control Choose(inout meta_t m, in bit<32> now, in bit<32> own_0, in bit<32> path
     }
 }
 
-// Behind the choice: packets of hosts charge their uplink, generated ones read it and come again.
+// After the choice: packets of hosts charge their uplink, generated ones read it and are resubmitted.
 control Charge(inout headers_t hdr, inout leaf_headers_t w, inout meta_t m, in bit<32> bytes,
         inout ingress_intrinsic_metadata_for_deparser_t dprsr) {
     Lpf<bit<32>, bit<16>>(4) dre;

@@ -1,18 +1,18 @@
-//! The discounting rate estimator of a link (model: flowlets §4.1), as a low-pass filter in rate mode: X is the bytes
-//! sent, forgotten with a time constant, and X / (C tau) in eighths is the congestion.
+//! The discounting rate estimator of a link (model: flowlets §4.1), as a low-pass filter in rate mode: X is the number
+//! of bytes sent, decayed with the time constant tau; X / (C tau), in eighths, is the congestion of a link of rate C.
 //!
-//! The filter's output is shifted, not divided, so C tau is a power of two of bytes: the time constant is the one next
-//! to the one asked for with which that holds.
+//! The filter's output is shifted, not divided, so C tau must be a power of two of bytes. The time constant is the one
+//! nearest to the requested tau that satisfies this.
 //!
-//! The exact estimator of the paper decays every `Tdre` by a share `a`, tau being Tdre / a. The filter decays when a
-//! packet comes or the generator visits, by 1 - 2^-n + 2^-(2n+1) for a step of 2^-n time constants, and not at all for
-//! less than 1/128 of one.
+//! The exact estimator of the paper decays every `Tdre` by a share `a`, with tau = Tdre / a. The filter
+//! decays when a packet arrives or the generator visits: by the factor 1 - 2^-n + 2^-(2n+1) for a step
+//! of 2^-n time constants, and not at all for a step below 1/128 of a time constant.
 
 use sluice_asic::meter::LpfMode;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_ir::LpfSpec;
 
-/// Time constants that can be asked for.
+/// Range of the parameter `tau`.
 pub(super) struct Bounds {
     pub(super) least: Duration,
     pub(super) most: Duration,
@@ -29,23 +29,23 @@ impl Default for Bounds {
 pub struct Estimator {
     /// Time constant.
     pub time: Duration,
-    /// Bits that the output is shifted by: what is left counts eighths of the link's rate.
+    /// Right shift of the output in bits; the shifted value is in eighths of the link's rate.
     pub shift: u8,
 }
 
 impl Estimator {
-    /// As the filter wants them.
+    /// Returns the settings as the specification of a low-pass filter.
     #[must_use]
     pub fn spec(self) -> LpfSpec {
         LpfSpec { mode: LpfMode::Rate, rise: self.time, fall: self.time, shift: self.shift }
     }
 }
 
-/// The filter of a link of this rate with a time constant of about `tau`: within a factor of the square root of 2.
+/// Returns the filter for a link of this rate, with a time constant within a factor of the square root of 2 of `tau`.
 #[must_use]
 pub fn estimator(rate: BitRate, tau: Duration) -> Estimator {
     let (bits, ps) = (u128::from(rate.as_bps().max(1)), u128::from(tau.as_ps()));
-    // Bytes that the link sends in tau; twice their square tells which power of two is nearest.
+    // Bytes that the link sends in tau. The square is compared, to find the power of two with the nearest logarithm.
     let bytes = (bits * ps / 8_000_000_000_000).max(16);
     let below = bytes.ilog2();
     let power = if bytes * bytes > 1u128 << (2 * below + 1) { below + 1 } else { below };
@@ -69,7 +69,7 @@ mod tests {
             let rate: BitRate = rate.parse().unwrap();
             let found = estimator(rate, Duration::from_micros(160));
             assert_eq!((found.time.as_ps(), found.shift), (ps, shift), "{rate}");
-            // A link that is always busy reads eight eighths.
+            // The filter of a link that is always busy reads eight eighths.
             let bytes = u128::from(rate.as_bps()) * u128::from(found.time.as_ps()) / 8_000_000_000_000;
             assert_eq!(bytes >> found.shift, 8);
         }

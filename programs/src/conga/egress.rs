@@ -1,4 +1,4 @@
-//! Egress: a leaf wraps what is for another leaf, a spine raises the congestion that packets have met.
+//! Egress: a leaf encapsulates packets for other leaves, a spine raises the congestion that packets carry.
 
 use super::Params;
 use super::headers::{Bridge, Overlay, TOLD, VXLAN};
@@ -8,7 +8,7 @@ use sluice_build::net::{Ethernet, Ipv4, Udp};
 use sluice_build::*;
 use sluice_ir::MeterKind;
 
-/// Egress of a leaf.
+/// Declares egress of a leaf.
 #[stage_program]
 pub(super) fn wrap(eg: &GressBuilder<'_>, p: &Params) {
     let bridge = eg.header::<Bridge>();
@@ -20,9 +20,9 @@ pub(super) fn wrap(eg: &GressBuilder<'_>, p: &Params) {
     eg.start(start);
     /// Packets and bytes sent, by dev_port
     let ports_out = eg.counter(512, CounterKind::PacketsAndBytes);
-    let no_leaf = eg.drop_label("The address of the destination's leaf is not known");
+    let no_leaf = eg.drop_label("The table `leaf_address` has no address for the destination's leaf");
     let unknown = eg.action(|a| drop(no_leaf));
-    /// Addresses for the way to a leaf
+    /// Encapsulates the packet in VXLAN, from this leaf's address to the destination leaf's
     let wrap_for = eg.action(|a, dst: Arg<32>, src: Arg<32>| {
         outer_ethernet.set_valid();
         outer_ethernet.dst = 0x02_ff_00_00_00_02;
@@ -48,10 +48,10 @@ pub(super) fn wrap(eg: &GressBuilder<'_>, p: &Params) {
         overlay.vni = 1;
         overlay.reserved = 0;
     });
-    /// Leaf to its address and the own one
+    /// Destination leaf to the outer addresses: its own as destination, this leaf's as source
     let leaf_address =
         eg.table([exact(bridge.leaf)]).actions([wrap_for, unknown]).default(unknown).size(p.leaves).build();
-    /// Lengths: what the traffic manager held without the bridge (7 bytes), and VXLAN, UDP and IPv4 around it
+    /// Sets the outer lengths: the packet's without the bridged header (7 bytes), plus VXLAN, UDP and IPv4
     let measure = eg.action(|a| {
         outer.total_len = port.pkt_length + (20 + 8 + 8 - 7);
         outer_udp.length = port.pkt_length + (8 + 8 - 7);
@@ -71,16 +71,16 @@ pub(super) fn wrap(eg: &GressBuilder<'_>, p: &Params) {
         .emit(overlay);
 }
 
-/// What a spine knows of the link
+/// Load of the link on which a spine sends the packet
 #[derive(Header, Debug)]
 struct Link {
-    /// Bytes of the packet on the line
+    /// Bytes that the packet takes on the line, including FCS, preamble and inter-frame gap
     bytes: Bits<16>,
-    /// Congestion of the link
+    /// Congestion of the link: eighths of its rate, at most 7, plus 8
     level: Bits<8>,
 }
 
-/// Egress of a spine.
+/// Declares egress of a spine.
 #[stage_program]
 pub(super) fn raise(eg: &GressBuilder<'_>, p: &Params) {
     let (ethernet, ipv4, udp) = (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Udp>());
@@ -99,9 +99,9 @@ pub(super) fn raise(eg: &GressBuilder<'_>, p: &Params) {
     /// Packets and bytes sent, by dev_port
     let ports_out = eg.counter(512, CounterKind::PacketsAndBytes);
     let link = super::dre::estimator("400G".parse().unwrap_or_default(), p.tau);
-    /// Bytes sent over each link, by dev_port, forgotten over tau
+    /// Load of each link in eighths of its rate, by dev_port: bytes sent, decayed with time constant tau
     let dre = eg.meter(MeterKind::Lpf, cells(512).lpf(link.spec()));
-    /// FCS, preamble and gap besides
+    /// Adds FCS, preamble and inter-frame gap, 24 bytes, to the length
     let measure = eg.action(|a| t.bytes = port.pkt_length + 24);
     let clamp = eg.action(|a| t.level = t.level.min(7));
     let tell = eg.action(|a| t.level = t.level | TOLD);

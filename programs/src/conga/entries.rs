@@ -1,9 +1,11 @@
-//! What leaves and spines start with, on any port map and at their place in a network.
+//! Entries of leaves and spines: the default ones, on any port map, and those at a position in a network.
 //!
-//! A leaf has a number from 1, which is its group at all others and the end of its address 10.255.0.0/16; in a network
-//! that is the switch's number plus 1. By default a leaf is number 3: what is for neither its hosts (10.1.N.0/24 at its
-//! N-th host port) nor 10.2.0.0/16 goes to leaf 1 over all uplinks, 10.2.0.0/16 to leaf 2, where the first two lead. A
-//! spine has hosts and uplinks as every leaf by default, and leaf N+1 at port N.
+//! Leaves are numbered from 1; in a network a leaf's number is the switch's number plus 1. The number
+//! is the leaf's group at all other leaves, and the last 16 bits of its address in 10.255.0.0/16.
+//!
+//! By default a leaf is number 3. Its hosts are 10.1.N.0/24 at the N-th host port. 10.2.0.0/16 goes to leaf
+//! 2, to which only the first two uplinks lead. Everything else goes to leaf 1, over all uplinks. A default
+//! spine has the routes to hosts and uplinks that every leaf program has by default, and leaf N+1 at port N.
 
 use super::NAME;
 use super::choose::NOWHERE;
@@ -22,10 +24,10 @@ use std::net::Ipv4Addr;
 
 /// Number of the leaf of the default entries.
 const OWN: u32 = 3;
-/// Leaves that a spine's default entries know.
+/// Number of leaves in a spine's default entries.
 const KNOWN: u16 = 8;
 
-/// Address of a leaf.
+/// Returns the outer IPv4 address of a leaf.
 fn address(leaf: u32) -> u32 {
     (OVERLAY_NET as u32) << 16 | leaf & 0xffff
 }
@@ -61,16 +63,16 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     Ok(setup_of(ops))
 }
 
-/// Addresses of the way to a leaf.
+/// Adds the outer addresses of packets to a leaf.
 fn wrapped(ops: &mut Ops<'_>, leaf: u32, own: u32) -> Result<(), SetupError> {
     let args = [address(leaf).into(), address(own).into()];
     ops.entry("leaf_address", [KeyValue::Exact(leaf.into())], "wrap_for", args)
 }
 
-/// The device's ports, and its place in a network if it has one.
+/// The device's ports, and its position in a network if it has one.
 type Ports<'a> = (&'a PortMap, Option<&'a Position>);
 
-/// Estimators of the uplinks, and the packets that read them.
+/// Sets up the estimators of the uplinks, and the generated packets that read them.
 fn leaf_links(ops: &mut Ops<'_>, program: &Program, ports: Ports<'_>, p: &Params) -> Result<(), SetupError> {
     for (number, port) in (0u32..).zip(p.uplinks.iter()) {
         let (front, _) = front_port(ports.0, port)?;
@@ -79,14 +81,14 @@ fn leaf_links(ops: &mut Ops<'_>, program: &Program, ports: Ports<'_>, p: &Params
     visit(ops, ports.0, p.leaves * 4, p.period)
 }
 
-/// Estimators of all links of a spine.
+/// Sets up the estimators of all links of a spine.
 fn spine_links(ops: &mut Ops<'_>, program: &Program, ports: Ports<'_>, p: &Params) {
     for (number, port) in (0u16..).zip(ports.0.front_ports()) {
         measured(ops, program, ports, (port.dev_port.number().into(), FrontPort(number)), p);
     }
 }
 
-/// The estimator of a link, by the rate of its port.
+/// Sets up the estimator of a link, by the rate of its port.
 fn measured(
     ops: &mut Ops<'_>,
     program: &Program,
@@ -100,7 +102,8 @@ fn measured(
     }
 }
 
-/// A switch with hosts and uplinks is a leaf with the port ranges of its place, one without hosts a spine.
+/// Returns the role at a position: a switch with hosts and uplinks is a leaf with the port ranges of
+/// its position, a switch without hosts is a spine.
 pub(super) fn role_at(at: &Position) -> Role {
     let highest = at.subnets.iter().map(|(switch, _)| switch + 2).max().unwrap_or(0).clamp(16, 256);
     let mut params = vec![("leaves", highest.to_string())];
@@ -155,7 +158,7 @@ fn place_error(why: String) -> SetupError {
     SetupError::Place { program: NAME.to_owned(), why }
 }
 
-/// The number of the leaf that has these hosts.
+/// Returns the number of the leaf that has these hosts.
 fn leaf_of(at: &Position, to: Prefix, p: &Params) -> Result<u32, SetupError> {
     let found = at.subnets.iter().find(|(_, subnet)| *subnet == to).map(|(switch, _)| switch + 1);
     match found {
@@ -165,7 +168,7 @@ fn leaf_of(at: &Position, to: Prefix, p: &Params) -> Result<u32, SetupError> {
     }
 }
 
-/// The group of a leaf: members have the numbers of their uplinks.
+/// Adds the group of a leaf; a member's number is the number of its uplink.
 fn leaf_routes(
     ops: &mut Ops<'_>,
     at: &Position,
@@ -194,7 +197,7 @@ fn leaf_routes(
     wrapped(ops, leaf, at.number + 1)
 }
 
-/// A leaf's address is where its hosts are.
+/// Adds the routes to the leaves' outer addresses: a leaf's address has the route of its hosts.
 fn spine_routes(ops: &mut Ops<'_>, at: &Position) -> Result<(), SetupError> {
     let (sets, of) = at.groups();
     let groups: Vec<usize> =

@@ -1,5 +1,5 @@
-//! What leaves know of paths: congestion from leaves, which is told back; congestion to leaves, which was told; and
-//! that of the own uplinks.
+//! Congestion tables of a leaf: paths from other leaves, which is sent back to them as feedback; paths
+//! to other leaves, which arrives as feedback; and the leaf's own uplinks.
 
 use super::Params;
 use super::headers::{Headers, TOLD};
@@ -8,27 +8,27 @@ use crate::leaf::generator::{MADE, generator};
 use sluice_build::*;
 use sluice_ir::{self as ir, MeterKind};
 
-/// Congestion over one uplink, 8 to 15
+/// Congestion over one uplink, 8 (idle) to 15
 #[derive(Header, Debug)]
 pub(super) struct Uplink {
-    /// Of the uplink itself
+    /// Congestion of the uplink itself, 8 to 15; 31 if the uplink does not lead to the leaf
     pub(super) own: Bits<32>,
-    /// Of the rest of the path
+    /// Congestion of the path after the uplink, 8 to 15; later the larger of this and the uplink's own
     pub(super) path: Bits<32>,
 }
 
 /// Per-packet metadata
 #[derive(Header, Debug)]
 pub(super) struct Meta {
-    /// When the packet entered ingress, in ticks
+    /// Time at which the packet entered ingress, in units of the parameter `tick`
     pub(super) now: Bits<32>,
-    /// Uplink of the leaf there that feedback is about
+    /// Uplink of the destination's leaf that the packet's feedback is about, 0 to 3
     pub(super) turn: Bits<16>,
-    /// Bytes that the packet takes of its uplink, 0 for generated ones
+    /// Bytes that the packet takes on its uplink; 0 for generated packets
     bytes: Bits<32>,
 }
 
-/// Actions on what is known of one uplink.
+/// Actions on the congestion of one uplink.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     read_own: RegisterActionRef,
@@ -38,7 +38,7 @@ struct Path {
     known: Uplink,
 }
 
-/// Arrays, and the actions on them.
+/// Registers, filters and tables of congestion, and the actions on them.
 #[derive(Clone, Debug)]
 pub(super) struct FeedbackTables {
     t: Meta,
@@ -53,20 +53,20 @@ pub(super) struct FeedbackTables {
 }
 
 impl FeedbackTables {
-    /// Registers that packets of hosts and of uplinks share.
+    /// Returns the registers that both packets from hosts and packets from uplinks access.
     pub(super) fn shared(&self) -> Vec<ir::Register> {
         self.shared.clone()
     }
 }
 
-/// What the choice goes by.
+/// Time and congestion that the choice of an uplink uses.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) t: Meta,
     pub(super) uplinks: Vec<Uplink>,
 }
 
-/// Declares the arrays.
+/// Declares registers, filters and tables of congestion.
 #[stage_program]
 pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params) -> FeedbackTables {
     let t = ig.metadata::<Meta>();
@@ -74,7 +74,7 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
     let (oldest, uplinks) = (p.oldest(), p.uplinks.iter().count());
     let generator = generator(ig, leaf);
     let set_level = ig.action(|a, told: Arg<32>| found.level = told);
-    /// Eighths of a link's rate to congestion, 7 at most
+    /// Load of an uplink in eighths of its rate to congestion: the eighths, at most 7, plus 8
     let quantise = ig
         .table([exact(found.level)])
         .actions([set_level])
@@ -87,11 +87,11 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
     let mut paths = Vec::new();
     for _ in 0..uplinks {
         let known = ig.metadata::<Uplink>();
-        /// Congestion of an uplink as the generator's packets saw it last
+        /// Congestion of an uplink, 8 to 15, as a generated packet last read it from the uplink's filter
         let local = ig.register::<32>(size(1).init(TOLD));
         let read_own = ig.register_action(local, |r| r.out = r.value);
         let show = ig.register_action(local, |r| r.value = found.level);
-        /// By leaf: congestion behind this uplink as that leaf told, and when
+        /// By leaf: congestion on the path after this uplink, as that leaf's feedback said, and time of the feedback
         let to_leaf = ig.register_pair::<32>(p.leaves);
         let read = ig.register_action(to_leaf, |r| {
             if t.now - r.hi > oldest {
@@ -106,7 +106,7 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
         shared.extend([local.handle(), to_leaf.handle()]);
         paths.push(Path { read_own, show, read, learn, known });
     }
-    /// By leaf and its uplink: congestion that its packets met, 0 for none of late, and when
+    /// By leaf and that leaf's uplink: congestion that its last packet carried, 8 to 15 (0 = too old), and its time
     let from_leaf = ig.register_pair::<32>(p.leaves * 4);
     let hear = ig.register_action(from_leaf, |r| {
         r.lo = overlay.ce.cast::<32>();
@@ -119,7 +119,7 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
         r.out = r.lo;
     });
     shared.push(from_leaf.handle());
-    /// By leaf: the uplink of it that feedback is about next
+    /// By leaf: the uplink of that leaf that the next feedback is about, 0 to 3 in turn
     let turn = ig.register::<16>(p.leaves);
     let next = ig.register_action(turn, |r| {
         r.out = r.value;
@@ -130,13 +130,13 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
         }
     });
     let link = super::dre::estimator("400G".parse().unwrap_or_default(), p.tau);
-    /// Bytes sent over each uplink, forgotten over tau
+    /// Load of each uplink in eighths of its rate: bytes sent, decayed with time constant tau
     let dre = ig.meter(MeterKind::Lpf, cells(4).lpf(link.spec()));
     FeedbackTables { t, generator, quantise, dre, paths, hear, tell, next, shared }
 }
 
-/// Reads and writes the arrays: packets from leaves bring congestion, packets to leaves take some along, generated ones
-/// age it and show that of the own uplinks.
+/// Reads and writes the congestion tables: packets from leaves bring congestion and feedback, packets to leaves take
+/// feedback along, generated packets age the tables and publish the congestion of the leaf's own uplinks.
 #[stage_program]
 pub(super) fn exchange(
     ig: &GressBuilder<'_>,
@@ -149,10 +149,10 @@ pub(super) fn exchange(
     let ethernet = leaf.h.ethernet;
     let stamp = ig.intrinsic::<tna::FromParser>().global_tstamp;
     let bad_overlay =
-        ig.drop_label("A packet from a leaf's address is no VXLAN, or its outer checksum is wrong");
-    let stray = ig.drop_label("A packet came wrapped for a host that is not here");
+        ig.drop_label("A packet from a leaf's address is not VXLAN, or its outer checksum is wrong");
+    let stray = ig.drop_label("A VXLAN packet arrived whose inner destination is not a host of this leaf");
     let shown =
-        ig.consume_label("The packet generator aged what leaves told, and read an uplink's estimator");
+        ig.consume_label("A generated packet that aged feedback of leaves and read an uplink's estimator");
     let tick = p.gaps.tick;
     let read_clock = ig.action(|a| {
         bridge.set_valid();
@@ -178,7 +178,7 @@ pub(super) fn exchange(
         read_clock.call();
         if h.outer.is_valid() {
             if !overlay.is_valid() || h.bad_outer {
-                // Not what the leaf behind would call it.
+                // Keeps the shared leaf from dropping the packet under another label.
                 m.routed = 1;
                 drop(bad_overlay);
             } else {
@@ -223,22 +223,22 @@ pub(super) fn exchange(
     Known { t, uplinks: paths.iter().map(|path| path.known).collect() }
 }
 
-/// Behind the choice: the uplink is charged; generated packets read its estimator and come again.
+/// After the choice: charges the packet to its uplink's filter. Generated packets read the filter and are resubmitted.
 #[stage_program]
 pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &FeedbackTables) {
     let (m, t, found, ethernet) = (leaf.m, tables.t, h.found, leaf.h.ethernet);
     let (ipv4, ipv6) = (leaf.h.ipv4, leaf.h.ipv6);
     let resubmit = ig.intrinsic::<tna::ForResubmit>();
-    // A 16-bit container gets into a 32-bit one through the hash unit only.
+    // Only the hash unit moves a 16-bit container into a 32-bit one.
     let ipv4_length =
         ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv4.total_len]).build();
     let ipv6_length =
         ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv6.payload_len]).build();
     let ipv4_bytes = ig.action(|a| t.bytes = ipv4_length.get());
     let ipv6_bytes = ig.action(|a| t.bytes = ipv6_length.get());
-    /// Ethernet twice, outer IPv4, UDP and VXLAN, FCS, preamble and gap
+    /// Adds Ethernet twice, outer IPv4, UDP and VXLAN, FCS, preamble and inter-frame gap
     let ipv4_around = ig.action(|a| t.bytes += 2 * 14 + 20 + 8 + 8 + 24);
-    /// The IPv6 header besides
+    /// Adds the same bytes as `ipv4_around`, and the IPv6 header
     let ipv6_around = ig.action(|a| t.bytes += 2 * 14 + 20 + 8 + 8 + 24 + 40);
     let dre = tables.dre;
     let again = ig.action(|a| resubmit.resubmit_type = 1);

@@ -1,4 +1,4 @@
-//! The overlay, and how packets become parsed.
+//! The VXLAN overlay header, and the parser of a leaf.
 
 use super::feedback::Known;
 use crate::leaf::Leaf;
@@ -11,60 +11,60 @@ use sluice_build::*;
 pub(super) const OVERLAY_NET: u64 = 0x0aff;
 /// VXLAN's UDP port (RFC 7348).
 pub(super) const VXLAN: u64 = 4789;
-/// An ECN field that says that congestion was met.
+/// ECN field "congestion experienced".
 const CE: u64 = 3;
-/// Added to every congestion that is told, so that 0 says nothing.
+/// Added to every congestion value in headers and tables, so that 0 can mean "no value".
 pub(super) const TOLD: u64 = 8;
 
 /// VXLAN (RFC 7348 §5) with CONGA's fields in its reserved bytes
 #[derive(Header, Debug)]
 pub(super) struct Overlay {
-    /// 0x08: the network identifier is there
+    /// 0x08: the VXLAN network identifier is valid
     pub(super) flags: Bits<8>,
-    /// The uplink that the packet took in bits 5 and 4, the one that feedback is about in bits 1 and 0
+    /// Bits 5 and 4: the sending leaf's uplink that the packet took; bits 1 and 0: the uplink that `feedback` is about
     pub(super) tags: Bits<8>,
-    /// Largest congestion met so far, 8 to 15
+    /// Largest congestion of the links that the packet passed after its leaf, 8 to 15
     pub(super) ce: Bits<8>,
-    /// Congestion from the receiving leaf over its uplink of the second tag, 8 to 15; 0 tells nothing
+    /// Congestion from the receiving leaf over its uplink in bits 1 and 0 of `tags`, 8 to 15; 0 = no feedback
     pub(super) feedback: Bits<8>,
     /// VXLAN network identifier
     pub(super) vni: Bits<24>,
-    /// Reserved
+    /// Reserved; 0
     pub(super) reserved: Bits<8>,
 }
 
-/// What ingress tells egress
+/// Bridged header from ingress to egress
 #[derive(Header, Debug)]
 pub(super) struct Bridge {
-    /// Leaf to wrap the packet for; 0 for none
+    /// Number of the leaf to which the packet is encapsulated; 0 = none
     pub(super) leaf: Bits<16>,
-    /// For the outer UDP source port
+    /// Outer UDP source port: 49152 + 14 bits of the flow hash
     pub(super) entropy: Bits<16>,
-    /// Code point of the packet, which the outer header has as well (RFC 2983 §4)
+    /// DSCP of the packet, which is copied to the outer header (RFC 2983 §4)
     pub(super) dscp: Bits<6>,
-    /// ECN field of the packet, which the outer header has as well (RFC 6040 §4.1)
+    /// ECN field of the packet, which is copied to the outer header (RFC 6040 §4.1)
     pub(super) ecn: Bits<2>,
-    /// As in the overlay
+    /// Uplinks, as the field `tags` of the VXLAN header
     pub(super) tags: Bits<8>,
-    /// As in the overlay
+    /// Congestion, as the field `feedback` of the VXLAN header
     pub(super) feedback: Bits<8>,
 }
 
-/// What a generated packet brings to its second pass
+/// Resubmit header of a generated packet
 #[derive(Header, Debug)]
 pub(super) struct Found {
-    /// What the estimator says, in eighths of the link's rate
+    /// Output of the uplink's filter in eighths of the uplink's rate; later the congestion, 8 to 15
     pub(super) level: Bits<32>,
 }
 
-/// Metadata around the overlay
+/// Metadata of the overlay
 #[derive(Header, Debug)]
 pub(super) struct Meta {
-    /// 1 when the outer IPv4 header checksum is wrong
+    /// 1 if the outer IPv4 header checksum is wrong
     bad_outer: Bits<1>,
 }
 
-/// The leaf's headers besides those of every leaf.
+/// The headers that `conga` adds to those of every leaf.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers {
     outer_ethernet: Hdr<Ethernet>,
@@ -76,7 +76,7 @@ pub(super) struct Headers {
     pub(super) bad_outer: Bits<1>,
 }
 
-/// The parser of a leaf: what comes from another leaf's address is wrapped, and the headers of every leaf are inside.
+/// Declares the parser of a leaf: a packet from another leaf's address has the overlay, then the headers of every leaf.
 #[stage_program]
 pub(super) fn declare<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers {
     let (outer_ethernet, outer, outer_udp) =
@@ -105,7 +105,7 @@ pub(super) fn declare<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers
     Headers { outer_ethernet, outer, outer_udp, overlay, bridge, found, bad_outer: t.bad_outer }
 }
 
-/// Tells egress which leaf the packet is for.
+/// Fills the bridged header for egress, and decapsulates packets from other leaves.
 #[stage_program]
 pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known) {
     let (ipv4, ipv6, m, t) = (leaf.h.ipv4, leaf.h.ipv6, leaf.m, known.t);
@@ -133,7 +133,7 @@ pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known)
         bridge.dscp = ipv4.dscp;
         bridge.ecn = ipv4.ecn;
     });
-    // IPv6 has them across bytes, which no VLIW instruction moves into one.
+    // In IPv6 these fields cross a byte boundary, and no VLIW instruction moves them into one byte.
     let dscp_of_ipv6 = ig.hash::<6>(HashAlgorithm::Identity).inputs(list![ipv6.dscp]).build();
     let ecn_of_ipv6 = ig.hash::<2>(HashAlgorithm::Identity).inputs(list![ipv6.ecn]).build();
     let like_ipv6 = ig.action(|a| {
@@ -142,7 +142,7 @@ pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known)
     });
     let mark_ipv4 = ig.action(|a| ipv4.ecn = CE);
     let mark_ipv6 = ig.action(|a| ipv6.ecn = CE);
-    /// What comes from another leaf goes on without its wrapping
+    /// Removes the VXLAN overlay of a packet from another leaf
     let unwrap = ig.action(|a| {
         outer_ethernet.set_invalid();
         outer.set_invalid();
@@ -152,7 +152,7 @@ pub(super) fn wrap(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, known: &Known)
     ig.control(|c| {
         tell_egress.call();
         if outer.is_valid() {
-            // Congestion that the overlay met is the packet's, if that knows the word (RFC 6040 §4.2).
+            // CE of the outer header is copied to the inner one if that is ECN-capable (RFC 6040 §4.2).
             if outer.ecn == CE {
                 if ipv4.is_valid() && ipv4.ecn != 0 {
                     mark_ipv4.call();

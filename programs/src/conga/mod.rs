@@ -1,26 +1,26 @@
-//! `conga`: every flowlet goes over the uplink whose path to the destination's leaf is least congested.
+//! `conga`: sends every flowlet over the uplink whose path to the destination's leaf is least congested.
 //!
-//! Leaves wrap what they send to each other in VXLAN (Alizadeh et al., SIGCOMM 2014; model: flowlets §4.1). The header
-//! says which uplink it took, and gathers on its way the largest congestion of the links behind that; the leaf that
-//! unwraps it remembers that by leaf and uplink, and sends it back in the headers of packets that go the other way. A
-//! new flowlet takes the uplink with the least of what is worse: its own link or the rest of the path. Of equal ones it
-//! keeps the one it had, or draws.
+//! Leaves encapsulate packets to each other in VXLAN (Alizadeh et al., SIGCOMM 2014; model: flowlets §4.1). The header
+//! says which uplink the packet took, and spines raise its congestion field to the largest congestion on the rest of
+//! the path. The receiving leaf stores that value by leaf and uplink, and sends it back in the headers of packets in
+//! the other direction. The congestion of an uplink is the larger of its link's and the rest of the path's. A new
+//! flowlet takes the uplink with the lowest congestion; among several it keeps its previous one, or draws.
 //!
-//! A link's congestion is measured by a discounting rate estimator: bytes sent, forgotten over a time constant. Here
-//! that is a low-pass filter in rate mode, whose decay is by powers of two. A packet can be charged to its uplink only
-//! behind the choice, which needs the congestion before it; so the packet generator visits the filters once per
-//! `period` and comes back by resubmit to write where choices read, as often as the paper's estimators decay.
+//! A link's congestion is measured by a discounting rate estimator: bytes sent, decayed with a time constant. Here
+//! that is a low-pass filter in rate mode, which decays by powers of two. The filter comes after the choice of the
+//! uplink, but the choice needs its output. So the packet generator reads the filters once per `period`, as often as
+//! the paper's estimators decay, and its packets are resubmitted to write the output to registers before the choice.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params` | what users can set |
-//! | `headers` | the overlay, and how packets become parsed |
-//! | `feedback` | tables of congestion from leaves and to leaves, and what the generator's packets do with them |
-//! | `choose` | the least congested uplink, and flowlets |
-//! | `egress` | a leaf wraps, a spine raises the congestion met |
-//! | `entries` | what the program starts with |
-//! | `dre` | the estimator's settings for a link |
-//! | `conga.p4` | the same in P4_16 for TNA |
+//! | `params` | the parameters |
+//! | `headers` | the VXLAN overlay, and the parser |
+//! | `feedback` | tables of congestion from and to other leaves, and the packets that read and write them |
+//! | `choose` | choice of the least congested uplink for each flowlet |
+//! | `egress` | a leaf encapsulates, a spine raises the congestion field |
+//! | `entries` | entries, by default and at a position in a network |
+//! | `dre` | settings of a link's estimator |
+//! | `conga.p4` | the program in P4_16 for TNA |
 
 mod choose;
 mod dre;
@@ -44,7 +44,7 @@ use sluice_switch::property::Property;
 
 const NAME: &str = "conga";
 
-/// A leaf: the shared leaf with the overlay around it.
+/// Declares a leaf: the shared leaf with the overlay around it.
 fn leaf_program(b: &Builder, p: &Params) {
     let ig = b.ingress();
     let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups()), Knows::Flowlet);
@@ -63,10 +63,10 @@ fn leaf_program(b: &Builder, p: &Params) {
     egress::wrap(&b.egress(), p);
     let hosts = p.hosts.iter().chain(p.uplinks.iter());
     let ports = hosts.map(|port| PortName::Front(FrontPort(port)));
-    b.together("packets of hosts read what packets of uplinks write", tables.shared(), ports);
+    b.together("packets from hosts read registers that packets from uplinks write", tables.shared(), ports);
 }
 
-/// A spine: the shared leaf again, which routes by the outer addresses; links to one leaf are chosen by hash.
+/// Declares a spine: the shared leaf, which routes by the outer addresses; a hash picks one of several links to a leaf.
 fn spine_program(b: &Builder, p: &Params) {
     let ig = b.ingress();
     let (leaf, first) = leaf::declare(&ig, Sizes::new(p.routes, p.groups()), Knows::Flow);
@@ -85,11 +85,11 @@ pub struct Conga;
 impl ProgramDef for Conga {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
-        "Sends every flowlet over the least congested path, as leaves tell each other (leaf and spine)";
+        "Sends every flowlet over the least congested path, by feedback between leaves (leaf and spine)";
     const P4: Option<&'static str> =
         Some(concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4")));
-    /// Estimators that a few packets move, times that end within a run, and few leaves, of each of which the packet generator
-    /// makes packets.
+    /// Parameters for `sluice fuzz`: estimators that a few packets move, timeouts that expire within one
+    /// input, and few leaves, because the packet generator makes packets for each of them.
     const HUNT: &'static [(&'static str, &'static str)] =
         &[("tau", "10us"), ("timeout", "20us"), ("age", "200us"), ("leaves", "4")];
     type Params = Params;

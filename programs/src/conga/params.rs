@@ -7,47 +7,47 @@ use sluice_build::params;
 use sluice_catalogue::ProgramError;
 use sluice_catalogue::ports::PortRange;
 
-/// Uplinks of a leaf, at most: a few ties of four can be told by the two comparisons of a stateful ALU.
+/// Largest number of uplinks of a leaf: any tie among four can be tested by the two comparisons of a stateful ALU.
 pub(super) const UPLINKS: usize = 4;
 
 choices! {
-    /// What a switch is.
+    /// The role of a switch.
     Side {
-        /// It has hosts: it wraps, chooses and tells.
+        /// A switch with hosts: it encapsulates, chooses uplinks and sends feedback.
         Leaf = "leaf",
-        /// It has leaves: it forwards and raises the congestion met.
+        /// A switch that joins leaves: it forwards and raises the congestion that packets carry.
         Spine = "spine",
     }
 }
 
-/// What users can set on `conga`.
+/// Parameters of `conga`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Whether this switch has hosts or joins those that have; follows from the place in a network
+    /// Role of the switch: leaf (has hosts) or spine (joins leaves); in a network it follows from the position
     #[param(expects = "leaf or spine")]
     pub role: Side,
-    /// How long a flowlet may pause
+    /// Flowlet detection
     #[param(flatten)]
     pub gaps: Gaps,
-    /// Time over which a link's estimator forgets, about: eight levels of a link's rate must be powers of two
+    /// Time constant of the link load estimators; rounded so that link rate times tau is a power of two of bytes
     #[param(expects = "a time such as 160us")]
     pub tau: Duration,
-    /// How often the packet generator shows the estimators to the choice
+    /// Period at which the packet generator copies the estimators' output to where the choice of an uplink reads it
     #[param(expects = "a time such as 20us")]
     pub period: Duration,
-    /// Time after which congestion that was not told again counts as none
+    /// Time after which congestion that was not reported again counts as none
     #[param(expects = "a time such as 10ms")]
     pub age: Duration,
-    /// Leaves, numbered from 1, with room for number 0
+    /// Size of the tables indexed by leaf; leaves are numbered from 1 to this minus 1
     #[param(range = 4..=256)]
     pub leaves: u32,
-    /// Front-panel ports with hosts, of the same pipe as the uplinks
+    /// Front-panel ports with hosts; they must be in the same pipe as the uplinks
     #[param(expects = "the first and the last port, such as 0-3")]
     pub hosts: PortRange,
-    /// Front-panel ports with uplinks, at most four
+    /// Front-panel ports with uplinks, at most 4
     #[param(expects = "the first and the last port, such as 4-7")]
     pub uplinks: PortRange,
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    /// IPv4 routes that the table must hold; the IPv6 table holds a quarter as many
     #[param(range = 16..=1_000_000)]
     pub routes: u32,
 }
@@ -73,33 +73,33 @@ impl Params {
         self.gaps.spec(Detect::Split)
     }
 
-    /// Groups of uplinks: a leaf is one.
+    /// Returns the number of uplink groups, one per leaf.
     pub(super) fn groups(&self) -> u32 {
         self.leaves.max(4)
     }
 
-    /// Largest age of congestion that still counts, in ticks.
+    /// Returns the largest age at which congestion still counts, in ticks.
     pub(super) fn oldest(&self) -> u64 {
         self.age.as_ps() / (self.gaps.tick.nanos() * 1_000)
     }
 
-    /// What one parameter alone cannot say.
+    /// Checks combinations of parameters.
     pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         self.spec().check(program)?;
         let refuse =
             |key, found: String, expected: String| Err(ProgramError::conflict(program, key, found, expected));
         let uplinks = self.uplinks.iter().count();
         if !(1..=UPLINKS).contains(&uplinks) {
-            let expected = format!("a leaf has 1 to {UPLINKS} uplinks");
+            let expected = format!("give a leaf 1 to {UPLINKS} uplinks");
             return refuse("uplinks", self.uplinks.to_string(), expected);
         }
         if self.hosts.iter().any(|host| self.uplinks.iter().any(|uplink| uplink == host)) {
             let expected =
-                format!("hosts={} has ports of them: a port is for a host or for a path", self.hosts);
+                format!("it overlaps with hosts={}: a port is for a host or for an uplink", self.hosts);
             return refuse("uplinks", self.uplinks.to_string(), expected);
         }
         if self.oldest() < 1 || self.oldest() >= 1 << 30 {
-            let expected = "the stamps must tell ages apart: change tick".to_owned();
+            let expected = "age must be 1 to 2^30 ticks: change age or tick".to_owned();
             return refuse("age", self.age.to_string(), expected);
         }
         let Bounds { least, most } = Bounds::default();

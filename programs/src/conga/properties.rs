@@ -1,19 +1,19 @@
-//! What must hold of every packet: a host gets what a host sent, whether leaves wrapped it on its way or not.
+//! Properties of every packet: a host receives what a host sent, whether leaves encapsulated it on the way or not.
 
 use super::headers::{OVERLAY_NET, VXLAN};
 use sluice_catalogue::properties::{congested, equal, lasting, unmarked};
 use sluice_pcaps::wire::{ethernet, ipv4};
 use sluice_switch::property::{self, Departed, Finding, Property, well_formed};
 
-/// Bytes in front of the packet of a host: Ethernet, IPv4, UDP, VXLAN.
+/// Bytes of the overlay in front of a host's packet: Ethernet, IPv4, UDP, VXLAN.
 const OVERLAY: usize = 14 + 20 + 8 + 8;
 
-/// What is judged of `conga`.
+/// Returns the properties of `conga`.
 pub(super) fn all() -> Vec<Box<dyn Property>> {
     vec![Box::new(Kept), Box::new(WellFormed), Box::new(L4Checksum)]
 }
 
-/// The packet inside, if a frame is an overlay, whoever sent it.
+/// Returns the inner packet if the frame is VXLAN over IPv4, from any sender.
 fn wrapped(frame: &[u8]) -> Option<&[u8]> {
     let wrapped = word(frame, 12)? == u64::from(ethernet::TYPE_IPV4)
         && *frame.get(14)? == 0x45
@@ -22,7 +22,7 @@ fn wrapped(frame: &[u8]) -> Option<&[u8]> {
     frame.get(OVERLAY..).filter(|_| wrapped)
 }
 
-/// The packet inside, if a leaf has wrapped it: what hosts send may look so, too.
+/// Returns the inner packet if a leaf encapsulated it: the outer source is a leaf's address. Hosts may send VXLAN, too.
 fn inside(frame: &[u8]) -> Option<&[u8]> {
     wrapped(frame).filter(|_| word(frame, 26) == Some(OVERLAY_NET))
 }
@@ -31,7 +31,7 @@ fn word(frame: &[u8], at: usize) -> Option<u64> {
     frame.get(at..at + 2).map(|b| u64::from(u16::from_be_bytes([b[0], b[1]])))
 }
 
-/// Without the overlay, a packet leaves as it came, but for what forwarding changes.
+/// Without the overlay, a sent packet equals the received one in everything that forwarding does not change.
 #[derive(Clone, Copy, Debug)]
 struct Kept;
 
@@ -42,14 +42,14 @@ impl Property for Kept {
 
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let Some(from) = packet.from.filter(|_| !packet.left.made) else { return Ok(()) };
-        // A leaf wraps or unwraps; a spine does neither, and what a host sends may look wrapped.
+        // A leaf encapsulates or decapsulates, a spine does neither, and a host's own packet may be VXLAN.
         let came = [Some(from.bytes), inside(from.bytes)].map(|b| b.map(lasting));
-        // The addresses of what leaves are those that entries give.
+        // The outer addresses of a sent packet come from table entries, so they are not checked.
         let left = [Some(packet.bytes), wrapped(packet.bytes)].map(|b| b.map(lasting));
         if left.iter().flatten().any(|left| came.iter().flatten().any(|came| came == left)) {
             return Ok(());
         }
-        // What its overlay met is the packet's.
+        // A CE mark of the overlay is copied to the inner packet.
         let [outer, inner] = &came;
         if let (Some(outer), Some(inner), Some(left)) = (outer, inner, &left[0])
             && congested(outer)
@@ -62,7 +62,7 @@ impl Property for Kept {
     }
 }
 
-/// As the general property of this name; what was inside an overlay must have been well formed, too.
+/// The general property of this name, except that a sent packet may be malformed if the received inner packet was.
 #[derive(Clone, Copy, Debug)]
 struct WellFormed;
 
@@ -81,8 +81,8 @@ impl Property for WellFormed {
     }
 }
 
-/// As the general property of this name, of packets that come without overlay: the check sum of another one covers fields
-/// that switches change, which is why leaves send none (RFC 7348 §5).
+/// The general property of this name, for packets that arrive without overlay. The outer UDP checksum
+/// would cover fields that switches change, so leaves send none (RFC 7348 §5).
 #[derive(Clone, Copy, Debug)]
 struct L4Checksum;
 
@@ -110,7 +110,7 @@ mod tests {
         [Kept.left(&departed), WellFormed.left(&departed)]
     }
 
-    /// A packet of a host, and the same wrapped.
+    /// Returns a packet of a host, and the same packet with the overlay.
     fn packets(version: u8) -> (Vec<u8>, Vec<u8>) {
         let ip = |frame: &mut Vec<u8>| {
             let length = (frame.len() - 14) as u16;
@@ -163,7 +163,7 @@ mod tests {
         let (host, mut elsewhere) = packets(4);
         elsewhere[26..28].copy_from_slice(&[99, 16]);
         assert_eq!(judged(&host, &elsewhere)[0], Ok(()));
-        // What comes from there was wrapped by no leaf, and none may unwrap it.
+        // No leaf encapsulated a packet from that address, and no leaf may decapsulate it.
         assert!(judged(&elsewhere, &host)[0].is_err());
     }
 

@@ -9,7 +9,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
                 inout ingress_intrinsic_metadata_for_tm_t tm) {
     action to_group(bit<16> group) { m.group = group; }
     action unreachable() { dprsr.drop_ctl = 1; }
-    // Prefixes to their ToR's group of links
+    // IPv4 longest prefix to the group of links to its ToR
     table route {
         key = { hdr.ipv4.dst : lpm; }
         actions = { to_group; unreachable; }
@@ -17,7 +17,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         size = 2048;
     }
     action forward(PortId_t port) { tm.ucast_egress_port = port; }
-    // Bridges what is no IPv4 without options
+    // Destination MAC to port, for frames that are not IPv4 without options
     table l2 {
         key = { hdr.ethernet.dst : exact; }
         actions = { forward; unreachable; }
@@ -37,7 +37,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         implementation = ecmp_selector;
         size = 256;
     }
-    // Group and PathID to a link
+    // Group and PathID to a link, for DATA
     table by_path {
         key = { m.group : exact; hdr.bth.path : exact; }
         actions = { forward; }

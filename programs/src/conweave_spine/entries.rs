@@ -1,4 +1,4 @@
-//! What a spine starts with: prefixes, links, paths.
+//! Entries of a spine: prefixes, links, paths.
 //!
 //! By default ToR t has the hosts 10.0.t.0/24 and is at front-panel ports `links` (t - 1) and up.
 
@@ -10,35 +10,35 @@ use sluice_catalogue::setup::{Ops, Setup, SetupError, front_port, ipv4_prefix};
 use sluice_ir::{KeyValue, Program};
 use std::net::Ipv4Addr;
 
-/// Paths that ToRs of the default entries may name.
+/// Number of PathIDs that the default entries know, from 1 on.
 const PATHS: u32 = 16;
-/// ToRs of the default entries.
+/// Number of ToRs in the default entries.
 const TORS: u8 = 8;
 
-/// A ToR as the spine sees it.
+/// A ToR's prefix and links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// Its hosts' network.
+    /// Network address of the ToR's hosts.
     pub net: Ipv4Addr,
     /// Length of the prefix, 0 to 32.
     pub len: u16,
-    /// Front-panel ports of its links.
+    /// Front-panel ports of the links to the ToR.
     pub links: Vec<u16>,
 }
 
-/// A spine in its network.
+/// Configuration of a spine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpineConfig {
     /// The ToRs.
     pub tors: Vec<Route>,
-    /// Queue depths between which marking begins and becomes certain, in cells; none does not mark.
+    /// Queue depths in cells at which marking begins, and above which its probability is 255/256; `None`: no marking.
     pub marking: Option<(u32, u32)>,
 }
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
     let mut p = Params::default();
     for value in &program.params {
-        // Parameters of another program are not these; entities that are missing then say so.
+        // `program` may be another program, whose parameters fail here; the entries below then report missing tables.
         let _ = p.set(&value.key, &value.value);
     }
     let links = p.links as u16;
@@ -48,16 +48,16 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap) -> Result<Setup,
         links: (0..links).map(|link| u16::from(t - 1) * links + link).collect(),
     };
     let mut tors: Vec<Route> = (1..=TORS.min(p.groups.min(255) as u8)).map(tor).collect();
-    // Whatever else comes goes to the first ToR.
+    // All other destinations go to the first ToR.
     tors.extend(tors.first().map(|t| Route { net: Ipv4Addr::UNSPECIFIED, len: 0, links: t.links.clone() }));
     let config = SpineConfig { tors, marking: Some(marking::DCQCN) };
     spine_setup(program, ports, &config)
 }
 
-/// What a spine running `program` starts with.
+/// Returns the setup of a spine that runs `program`.
 ///
 /// # Errors
-/// When the device lacks a port, or `program` is not `conweave-spine`.
+/// If the device lacks a port, or `program` is not `conweave-spine`.
 pub fn spine_setup(program: &Program, ports: &PortMap, config: &SpineConfig) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
     let mut first_member = 0;
@@ -76,15 +76,15 @@ pub fn spine_setup(program: &Program, ports: &PortMap, config: &SpineConfig) -> 
 /// The links of a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Links<'a> {
-    /// The group, from 1.
+    /// Number of the group, from 1.
     pub(super) group: u32,
-    /// Its first member in the action profile; the others follow.
+    /// First member of the group in the action profile; the others follow.
     pub(super) first_member: u32,
     /// Front-panel ports with their weights for ECMP.
     pub(super) to: &'a [(u16, u32)],
 }
 
-/// ECMP over a group's links, and a link for every PathID: they take turns, whatever the weights.
+/// Adds ECMP over a group's links, and a link for every PathID: round robin over the links, whatever their weights.
 pub(super) fn links(ops: &mut Ops<'_>, ports: &PortMap, of: Links<'_>) -> Result<(), SetupError> {
     let Links { group, first_member, to } = of;
     for (member, (front, _)) in (first_member..).zip(to) {

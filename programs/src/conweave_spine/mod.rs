@@ -1,16 +1,16 @@
-//! `conweave-spine`: what a spine does between ConWeave's ToRs: it forwards DATA by PathID, everything else by ECMP,
-//! and marks where queues grow (model: conweave §1.1, §1.5).
+//! `conweave-spine`: a spine between ConWeave's ToRs. It forwards DATA by PathID and everything else by ECMP, and marks
+//! packets by queue depth (model: conweave §1.1, §1.5).
 //!
-//! A PathID of eight bits names the ToR's uplink, and with it the spine; where several links lead to one ToR it picks
-//! the link as well.
+//! A PathID of eight bits identifies the ToR's uplink, and so the spine. If several links lead from the
+//! spine to one ToR, the PathID also picks the link.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params` | what users can set |
-//! | `pipes` | both gresses |
-//! | `entries` | what the program starts with |
-//! | `routes` | the same at its place in a network |
-//! | `conweave_spine.p4` | the same program in P4_16 for TNA |
+//! | `params` | the parameters |
+//! | `pipes` | ingress and egress |
+//! | `entries` | default entries |
+//! | `routes` | entries at a position in a network |
+//! | `conweave_spine.p4` | the program in P4_16 for TNA |
 
 mod entries;
 mod params;
@@ -73,10 +73,10 @@ impl ProgramDef for ConWeaveSpine {
     }
 }
 
-/// The program with these parameters.
+/// Builds the program with these parameters.
 ///
 /// # Errors
-/// When the verifier refuses the program.
+/// If the verifier refuses the program.
 pub fn program(p: &Params) -> Result<Program, ProgramError> {
     sluice_catalogue::build::<ConWeaveSpine>(p)
 }

@@ -2,13 +2,13 @@
 
 use sluice_build::params;
 
-/// What users can set.
+/// Parameters of `conweave-spine`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Prefixes that the route table holds
+    /// IPv4 prefixes that the route table must hold
     #[param(range = 1..=65_536)]
     pub routes: u32,
-    /// ToRs, each a group of links
+    /// Groups of links that the tables must hold, one per ToR
     #[param(range = 1..=2_048)]
     pub groups: u32,
     /// Links to each ToR: path p takes link (p - 1) modulo this number

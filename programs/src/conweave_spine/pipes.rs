@@ -1,4 +1,4 @@
-//! Both gresses of `conweave-spine`.
+//! Ingress and egress of `conweave-spine`.
 
 use super::Params;
 use crate::conweave::headers::{Bth, ROCE, opcode};
@@ -11,13 +11,13 @@ use sluice_build::*;
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]
 struct Meta {
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     bad_checksum: Bits<1>,
     /// Group of links to the ToR
     group: Bits<16>,
-    /// UDP ports, 0 of other packets
+    /// UDP source port; 0 for fragments and other protocols
     src_port: Bits<16>,
-    /// As above
+    /// UDP destination port; 0 for fragments and other protocols
     dst_port: Bits<16>,
 }
 
@@ -48,31 +48,31 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     parse_udp.on(ROCE, parse_bth);
     ig.start(parse_ethernet);
 
-    let no_route = ig.drop_label("No route to the destination");
-    let no_port = ig.drop_label("No port for this MAC address, and no default port");
+    let no_route = ig.drop_label("No route matches the destination");
+    let no_port = ig.drop_label("No port for this destination MAC, and no default port");
     let bad_checksum = ig.drop_label("The IPv4 header checksum is wrong");
-    let ttl_expired = ig.drop_label("The time to live is used up");
+    let ttl_expired = ig.drop_label("The TTL is 0 or 1");
     let to_group = ig.action(|a, group: Arg<16>| m.group = group);
     let unreachable = ig.action(|a| drop(no_route));
-    /// Prefixes to their ToR's group of links
+    /// IPv4 longest prefix to the group of links to its ToR
     let route = ig.table([lpm(ipv4.dst)]).actions([to_group]).default(unreachable).size(p.routes).build();
     let bridge_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
     let nowhere = ig.action(|a| drop(no_port));
-    /// Bridges what is no IPv4 without options
+    /// Destination MAC to port, for frames that are not IPv4 without options
     let l2 = ig.table([exact(ethernet.dst)]).actions([bridge_to]).default(nowhere).size(1024).build();
-    /// Hash of the flow
+    /// Flow hash: addresses, protocol and ports
     let flow_hash = ig
         .hash::<51>("crc_64")
         .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, m.src_port, m.dst_port])
         .build();
     let ecmp_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
-    /// Links of the groups
+    /// Links of all groups
     let ecmp_ports = ig.profile(p.groups * 4);
     let ecmp_ports = ecmp_ports.selector(SelectorMode::Resilient, flow_hash, p.groups, 32).build();
-    /// Group to the link that the flow's hash picks
+    /// Group to the link that the flow hash picks
     let ecmp = ig.table([exact(m.group)]).actions([ecmp_to]).size(p.groups).profile(ecmp_ports).build();
     let path_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
-    /// Group and PathID to a link
+    /// Group and PathID to a link, for DATA
     let by_path = ig.table([exact(m.group), exact(bth.path)]).actions([path_to]).size(p.groups * 16).build();
     ig.control(|c| {
         if ipv4.is_valid() {
@@ -95,7 +95,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     ig.deparser().checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(udp).emit(bth);
 }
 
-/// Declares all of egress: marking.
+/// Declares egress, which marks packets.
 #[stage_program]
 pub(super) fn egress(eg: &GressBuilder<'_>) {
     let (ethernet, ipv4) = (eg.header::<Ethernet>(), eg.header::<Ipv4>());

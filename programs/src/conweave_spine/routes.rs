@@ -1,4 +1,4 @@
-//! A spine at its place in a network: a group for every set of next hops.
+//! Entries of a spine at a position in a network: a group for every set of next hops.
 
 use super::entries::{Links, links};
 use crate::marking;

@@ -24,7 +24,7 @@ control Draw(inout headers_t hdr, inout meta_t m) {
     }
 }
 
-// Nothing is remembered.
+// No member is remembered.
 control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_t ig,
         in ingress_intrinsic_metadata_from_parser_t prsr,
         inout ingress_intrinsic_metadata_for_deparser_t dprsr) {

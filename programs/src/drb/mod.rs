@@ -1,8 +1,8 @@
-//! `drb`: packets go over the uplinks in turn.
+//! `drb`: round robin of packets over the uplinks.
 //!
-//! Digit-reversal bouncing (Cao et al., CoNEXT 2013) as a leaf sees it: round robin over the spines, one turn per group
-//! of uplinks, or one per flow. The order within a turn is that of the members, so a controller gives the
-//! digit-reversed one by their numbers.
+//! Digit-reversal bouncing (Cao et al., CoNEXT 2013) at a leaf: round robin over the spines, with one turn counter per
+//! group of uplinks, or one per flow. Within a round the order is that of the members' numbers, so a controller obtains
+//! the digit-reversed order by numbering the members accordingly.
 
 use crate::flowlet::choices;
 use crate::leaf::{self, Knows, Leaf, TableSizes, slot};
@@ -18,28 +18,28 @@ use sluice_ir::Program;
 use sluice_switch::property::Property;
 
 choices! {
-    /// What takes turns.
+    /// Scope of a turn counter.
     Turns {
-        /// The packets of a group of uplinks.
+        /// All packets of a group of uplinks.
         Group = "group",
         /// The packets of each flow.
         Flow = "flow",
     }
 }
 
-/// What users can set on `drb`.
+/// Parameters of `drb`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// What takes turns: all packets of a group, or those of each flow
+    /// Scope of the round robin: `group` = all packets of an uplink group, `flow` = the packets of each flow
     #[param(expects = "group or flow")]
     pub turns: Turns,
-    /// Flows that take turns of their own, a power of two; for turns=flow
+    /// Number of turn counters of flows, a power of two; flows that share one take turns together. For turns=flow
     #[param(range = 2..=131_072)]
     pub flows: u32,
-    /// Where the turns begin
+    /// Initial value of every turn counter
     #[param(range = 0..=15_119)]
     pub start: u32,
-    /// Turns of the uplinks, front-panel ports 8 and up: one of weight 2 comes twice in a round
+    /// Weights of the uplinks, front-panel ports 8 and up: turns per round of each uplink
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: NumberList,
     /// Table sizes
@@ -59,17 +59,17 @@ impl Default for Params {
     }
 }
 
-/// Turns are counted from 0 to this and over again. 15,120 is the largest number below the selector's 2^14 that all
-/// of 1 to 10, 12, 14, 15, 16, 18 and 20 divide: with so many members the rounds join without a seam. With 11 or 13
-/// there is a seam every 15,120 packets.
+/// Largest turn; the next one is 0. 15,120 is the largest multiple of all of 1 to 10, 12, 14, 15, 16,
+/// 18 and 20 below the selector's 2^14: with one of these numbers of members every round is complete.
+/// With 11 or 13 members one round per 15,120 packets is cut short.
 pub(crate) const LAST_TURN: u64 = 15_119;
 
-/// The next turn of the group or flow picks the candidate.
+/// Adds the draw: the next turn of the group or flow.
 #[stage_program]
 fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
     let m = leaf.m;
     let by_flow = p.turns == Turns::Flow;
-    /// The turn that comes next
+    /// Next turn of the group or flow, 0 to 15119, then 0 again
     let turn = ig.register::<16>(size(if by_flow { p.flows } else { p.tables.groups }).init(p.start.into()));
     let take_turn = ig.register_action(turn, |r| {
         r.out = r.value;
@@ -102,7 +102,7 @@ impl ProgramDef for Drb {
         include_str!("choose.p4"),
         include_str!("../leaf/pipe.p4")
     ));
-    /// Shortly before turns begin again.
+    /// Parameters for `sluice fuzz`: turns begin shortly before they wrap to 0.
     const HUNT: &'static [(&'static str, &'static str)] = &[("start", "15110")];
     type Params = Params;
 

@@ -11,10 +11,10 @@ control Draw(inout headers_t hdr, inout meta_t m) {
 }
 
 struct memory_t { bit<32> lo; bit<32> hi; }
-// Cells in queue 0 of each dev_port, once for each sample.
+// By dev_port: cells in queue 0, once for each sample.
 Register<bit<32>, bit<9>>(PORTS) depth_0;
 Register<bit<32>, bit<9>>(PORTS) depth_1;
-// By group: cells in the queue of the remembered uplink; its generation and number.
+// By group: lo = cells in the remembered uplink's queue; hi = generation and number of that uplink.
 Register<memory_t, bit<16>>(GROUPS) memory;
 
 control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_t ig,

@@ -1,4 +1,4 @@
-//! The samples, and the memory.
+//! The sampled uplinks, and the uplink that a group remembers.
 
 use super::Params;
 use super::depths::Depths;
@@ -6,33 +6,33 @@ use crate::flowlet::OLDER;
 use crate::leaf::{Leaf, Sizes};
 use sluice_build::*;
 
-/// One more sample
+/// A further sampled uplink
 #[derive(Header, Debug)]
 pub(super) struct Sample {
-    /// Picks it among the group's members that are up
+    /// Random number that picks the sample among the group's members that are up
     draw: Bits<16>,
-    /// Its number
+    /// Number of the sampled member within the group
     member: Bits<16>,
-    /// Generation and number
+    /// Sampled member: its group's generation in bits 31 to 16, its number in bits 15 to 0
     candidate: Bits<32>,
-    /// Its dev_port
+    /// dev_port of the sampled uplink
     port: Bits<9>,
-    /// Cells in its queue
+    /// Cells in queue 0 of the sampled uplink
     depth: Bits<32>,
-    /// By how much that is less than what the samples before have
+    /// Cells by which that is below the shortest queue of the earlier samples; 0 = not shorter
     less: Bits<32>,
 }
 
-/// The shortest queue so far
+/// Shortest queue of the samples so far
 #[derive(Header, Debug)]
 pub(super) struct Shortest {
-    /// Cells in it; in the ghost control the depth that changed
+    /// Cells in the shortest queue; in the ghost control, the new depth of the queue that changed
     pub(super) depth: Bits<32>,
-    /// The bank that has the group's memory, from 1
+    /// Bank that holds the group's memory, from 1; 0 = none
     bank: Bits<8>,
 }
 
-/// The samples behind the candidate, which is the first: drawn as that one is, from profiles of their own.
+/// Adds the samples after the first, which is the candidate. Each is drawn like the first, from a separate profile.
 #[stage_program]
 pub(super) fn others(ig: &GressBuilder<'_>, leaf: Leaf, sizes: Sizes, p: &Params) -> Vec<Sample> {
     let m = leaf.m;
@@ -46,11 +46,11 @@ pub(super) fn others(ig: &GressBuilder<'_>, leaf: Leaf, sizes: Sizes, p: &Params
             s.candidate = m.generation | member.cast::<32>();
             s.port = port;
         });
-        /// The uplinks of all groups once more
+        /// Uplinks of all groups, repeated for one further sample
         let sample_uplinks = ig.profile(sizes.members);
         let sample_uplinks =
             sample_uplinks.selector(SelectorMode::Fair, sample_draw, sizes.groups, 120).build();
-        /// Group to one more sample
+        /// Uplink group to a further sampled uplink
         let sample = ig
             .table([exact(m.group)])
             .actions([sample_member])
@@ -68,7 +68,7 @@ pub(super) fn others(ig: &GressBuilder<'_>, leaf: Leaf, sizes: Sizes, p: &Params
     samples
 }
 
-/// The sample of the shortest queue becomes the candidate; of equal ones the first drawn.
+/// Makes the sample with the shortest queue the candidate; of several equal queues, the first drawn.
 #[stage_program]
 pub(super) fn shortest(ig: &GressBuilder<'_>, leaf: Leaf, depths: &Depths, others: &[Sample]) -> Shortest {
     let (m, tm) = (leaf.m, ig.intrinsic::<tna::ForTm>());
@@ -107,12 +107,12 @@ pub(super) fn shortest(ig: &GressBuilder<'_>, leaf: Leaf, depths: &Depths, other
     best
 }
 
-/// The memory: the candidate takes its place if its queue is shorter, or if the memory is of an older generation.
+/// Adds the memory: it keeps the remembered uplink unless the candidate's queue is shorter or its generation is newer.
 #[stage_program]
 pub(super) fn remember(ig: &GressBuilder<'_>, leaf: Leaf, depths: &Depths, best: Shortest, groups: u32) {
     let m = leaf.m;
     let set_bank = ig.action(|a, number: Arg<8>| best.bank = number);
-    /// The bank of a group's memory, from 1
+    /// Uplink group to the bank that holds its memory, from 1
     let bank = ig.table([exact(m.group)]).actions([set_bank]).size(groups).build();
     let mut compares = Vec::new();
     for held in &depths.banks {

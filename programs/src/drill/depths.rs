@@ -1,70 +1,70 @@
-//! What ingress knows of queues, and the ghost control that tells it.
+//! Queue depths that ingress reads, and the ghost control that writes them.
 
 use super::Params;
 use super::choose::Shortest;
 use crate::leaf::Leaf;
 use sluice_build::*;
 
-/// Ports that a dev_port of nine bits can name.
+/// Number of dev_ports of nine bits.
 const PORTS: u32 = 512;
 /// Bits of a remembered member that are its number within the group; those above are its generation.
 pub(super) const NUMBER: u64 = 0xffff;
 
-/// What an update says
+/// Update of a queue depth
 #[derive(Header, Debug)]
 pub(super) struct Update {
     /// dev_port of the queue that changed
     port: Bits<16>,
 }
 
-/// What an update means to the memories of a bank
+/// Update of the memories of one bank
 #[derive(Header, Debug)]
 pub(super) struct Touched {
-    /// Group that has the queue's uplink
+    /// Group that has the uplink of the queue
     group: Bits<16>,
 }
 
-/// A memory per group: lo is the depth of the queue, hi generation and number of the member.
+/// One memory per group: lo = depth of the remembered uplink's queue, hi = generation and number of the uplink.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bank {
     pub(super) memory: PairRef<32>,
 }
 
-/// Everything that both controls see.
+/// Registers that both ingress and the ghost control access.
 #[derive(Clone, Debug)]
 pub(super) struct Depths {
-    /// The same depths once for each sample: an array is accessed once per packet.
+    /// One copy of the depths per sample, because a packet accesses an array only once.
     pub(super) copies: Vec<RegisterRef<32>>,
     pub(super) banks: Vec<Bank>,
 }
 
-/// Declares the arrays.
+/// Declares the registers.
 #[stage_program]
 pub(super) fn declare(ig: &GressBuilder<'_>, p: &Params) -> Depths {
     let mut copies = Vec::new();
     for _ in 0..p.samples {
-        /// Cells in queue 0 of each dev_port
+        /// By dev_port: cells in queue 0
         let depth = ig.register::<32>(PORTS);
         copies.push(depth);
     }
     let mut banks = Vec::new();
     for _ in 0..if p.remember { p.banks } else { 0 } {
-        /// By group: cells in the queue of the remembered uplink; its generation and number
+        /// By group: lo = cells in the remembered uplink's queue; hi = generation and number of that uplink
         let memory = ig.register_pair::<32>(p.tables.groups);
         banks.push(Bank { memory });
     }
     Depths { copies, banks }
 }
 
-/// The ghost control: a changed depth goes to every copy, and to the groups that remember the uplink. A stateful ALU
-/// sees two values from outside, whoever asks: the memories' are the fields in which ingress has depth and candidate.
+/// Declares the ghost control: it writes a changed depth to every copy, and to the groups that remember the uplink. The
+/// memories' stateful ALU has two inputs in all, so the ghost control uses the fields that ingress uses.
 #[stage_program]
 pub(super) fn ghost(ghost: &GressBuilder<'_>, leaf: Leaf, depths: &Depths, best: Shortest) {
     let m = leaf.m;
     let update = ghost.intrinsic::<tna::Ghost>();
     let g = ghost.metadata::<Update>();
     let watch = ghost.action(|a, port: Arg<16>| g.port = port);
-    /// Queue 0 of the uplinks
+    /// Pipe and queue, for queue 0 of every uplink, to the uplink's dev_port
     let queue = ghost.table([exact(update.pipe_id), exact(update.qid)]).actions([watch]).size(PORTS).build();
     let mut writes = Vec::new();
     for depth in &depths.copies {
@@ -82,7 +82,7 @@ pub(super) fn ghost(ghost: &GressBuilder<'_>, leaf: Leaf, depths: &Depths, best:
     if depths.banks.is_empty() {
         return;
     }
-    // A container of fewer bits gets into one of 32 through the hash unit only.
+    // Only the hash unit moves a smaller container into a 32-bit one.
     let depth_widened =
         ghost.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<14>(0), update.qlength]).build();
     let widen = ghost.action(|a| best.depth = depth_widened.get());
@@ -94,10 +94,10 @@ pub(super) fn ghost(ghost: &GressBuilder<'_>, leaf: Leaf, depths: &Depths, best:
             t.group = group;
             m.candidate = member;
         });
-        /// Queue 0 of an uplink to the group of this bank that has it
+        /// Pipe and queue, for queue 0 of an uplink, to the group of this bank that has the uplink, and its number
         let memory_queue =
             ghost.table([exact(update.pipe_id), exact(update.qid)]).actions([concern]).size(PORTS).build();
-        /// The depth of the uplink, if it is the remembered one
+        /// Stores the depth if the uplink is the one that the group remembers
         let refresh = ghost.register_action(memory, |r| {
             if (r.hi & NUMBER) == m.candidate {
                 r.lo = best.depth;

@@ -1,4 +1,4 @@
-//! What `drill` needs besides the entries of a leaf: every sample's own members, and what the ghost control watches.
+//! Entries of `drill` in addition to those of a leaf: members of every sample, and queues that the ghost control reads.
 
 use super::{NAME, Params};
 use crate::leaf;
@@ -10,7 +10,7 @@ use sluice_control::{ControlOp, Then};
 use sluice_ir::{KeyValue, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Adds it to the operations of a leaf.
+/// Adds these entries to the operations of a leaf, and returns the setup.
 pub(super) fn complete(mut ops: Ops<'_>, program: &Program, p: &Params) -> Result<Setup, SetupError> {
     for sample in 1..p.samples {
         samples(&mut ops, program, sample)?;
@@ -27,12 +27,12 @@ pub(super) fn complete(mut ops: Ops<'_>, program: &Program, p: &Params) -> Resul
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }
 
-/// Name of the n-th sample's own, from 1.
+/// Returns the name of an object of the n-th further sample, from 1.
 fn numbered(name: &str, sample: u32) -> String {
     if sample == 1 { name.to_owned() } else { format!("{name}_{}", sample - 1) }
 }
 
-/// The members and groups of the first sample again, for another one.
+/// Copies the members and groups of the first sample for a further one.
 fn samples(ops: &mut Ops<'_>, program: &Program, sample: u32) -> Result<(), SetupError> {
     let (first, pick) = (program.profile_named("uplinks"), program.table_named("pick"));
     let (action, profile) = (numbered("sample_member", sample), numbered("sample_uplinks", sample));
@@ -57,15 +57,15 @@ fn samples(ops: &mut Ops<'_>, program: &Program, sample: u32) -> Result<(), Setu
     Ok(())
 }
 
-/// The name that the ghost control knows queue 0 of a port by: pipe, and queue of the pipe.
+/// Returns the key of queue 0 of a port in the ghost control: the pipe, and the queue within the pipe.
 fn queue(port: u16) -> Option<[KeyValue; 2]> {
     let word = AfcWord::for_queue(&ChipSpec::tofino2(), DevPort::new(port)?, 0, 0).ok()?;
     let qid = u128::from(word.mac) << 7 | u128::from(word.queue);
     Some([KeyValue::Exact(word.pipe.into()), KeyValue::Exact(qid)])
 }
 
-/// Groups get the first bank in which no other has one of their uplinks. An uplink that is several members of a group
-/// is known by the first of them.
+/// Assigns each group to the first bank in which no other group has one of its uplinks. An uplink that
+/// is several members of a group is represented by the first of them.
 fn memories(
     ops: &mut Ops<'_>,
     groups: &BTreeMap<u32, Vec<(u128, u16)>>,

@@ -1,21 +1,21 @@
-//! `drill`: every packet goes over the shortest queue of a few: some drawn at random, and the one that was shortest
-//! last time.
+//! `drill`: sends every packet over the uplink with the shortest queue of a few: some drawn at random, and the one that
+//! was shortest last time.
 //!
 //! DRILL(d, 1) (Ghorbani et al., SIGCOMM 2017; model: flowlets §4.5): a packet compares the queues of `samples` uplinks
 //! drawn at random with that of the uplink that its group remembers, takes the shortest, and has the group remember it;
-//! of equal ones the remembered stays. Ingress knows queue depths by the ghost control alone, so this is a program for
+//! of equal ones the remembered stays. Ingress gets queue depths from the ghost control, so this is a program for
 //! Tofino 2.
 //!
-//! The remembered uplink is read and replaced by one access, before which nothing can look up its depth. So the depth
-//! is remembered beside it, and the ghost control keeps it up to date. It can touch one element of an array per update,
-//! so groups with an uplink in common need arrays of their own (`banks`).
+//! The remembered uplink is read and replaced in one access, so its depth cannot be looked up in between. The depth is
+//! therefore stored in addition to the uplink, and the ghost control keeps it up to date. The ghost control can access
+//! one element of an array per update, so groups with an uplink in common need separate arrays (`banks`).
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
 //! | `choose` | the samples and the memory, in ingress |
-//! | `depths` | the ghost control |
-//! | `entries` | what the program starts with |
-//! | `choose.p4` | the same in P4_16 for T2NA |
+//! | `depths` | queue depths, and the ghost control |
+//! | `entries` | entries, by default and at a position in a network |
+//! | `choose.p4` | the program in P4_16 for T2NA |
 
 mod choose;
 mod depths;
@@ -33,19 +33,19 @@ use sluice_switch::property::Property;
 
 const NAME: &str = "drill";
 
-/// What users can set on `drill`.
+/// Parameters of `drill`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Uplinks that a packet draws, the paper's d
+    /// Number of uplinks that a packet draws at random: the paper's d
     #[param(range = 1..=4)]
     pub samples: u32,
     /// Whether a group remembers the uplink of the shortest queue (the paper's m = 1) or not (m = 0)
     #[param(expects = "true or false")]
     pub remember: bool,
-    /// Arrays of memories: groups that have an uplink in common need different ones
+    /// Number of arrays that hold the groups' memories; groups with an uplink in common need different arrays
     #[param(range = 1..=4)]
     pub banks: u32,
-    /// Chances of the uplinks, front-panel ports 8 and up, to be drawn
+    /// Weights of the uplinks, front-panel ports 8 and up: relative probabilities of a draw
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: NumberList,
     /// Table sizes

@@ -103,7 +103,7 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in no_meta_t m,
     apply { pkt.emit(hdr); }
 }
 
-/* ---------------------------------------------------------------- egress: the law and the mark */
+/* ---------------------------------------------------------------- egress: marking probability, mark */
 
 parser EgressParser(packet_in pkt, out eg_headers_t hdr, out meta_t m, out egress_intrinsic_metadata_t eg) {
     state start { pkt.extract(eg); transition parse_ethernet; }

@@ -1,13 +1,13 @@
-//! Egress of `ecn-mark`: the law and the mark.
+//! Egress of `ecn-mark`: the marking probability and the mark.
 //!
-//! A product of a probability and a depth is more than an action can compute. The line from (Kmin, 0) to (Kmax, Pmax) is
-//! the probability that a coin that falls with Pmax falls *and* a threshold that lies anywhere between Kmin and Kmax,
-//! all places equally likely, lies below the depth. Both are draws and comparisons.
+//! An action cannot multiply a probability by a depth. But the line from (Kmin, 0) to (Kmax, Pmax) is
+//! the probability of two independent events: a coin falls, with probability Pmax, *and* a threshold
+//! drawn uniformly between Kmin and Kmax is below the depth. Both need only draws and comparisons.
 //!
-//! The threshold needs a draw below `Kmax - Kmin`, which is no power of two. The random number is cut to the next power
-//! of two above; one that is still too large does not count, and the packet takes the mirror image of the threshold of
-//! the packet before. The image of a threshold is as likely as the threshold, so the law holds exactly; and because what
-//! follows a high one is low, counts of marks scatter no more than independent draws would.
+//! The threshold needs a draw below `Kmax - Kmin`, which is not a power of two. The random number is
+//! masked to the next power of two above. If it is still too large, the packet takes the mirror image of
+//! the previous packet's threshold. The image is as likely as the threshold, so the probability is exact.
+//! Because a low threshold follows a high one, counts of marks vary no more than with independent draws.
 
 use crate::forwarding::plain::Ipv6Front;
 use sluice_build::net::ether_type::{IPV4, IPV6, VLAN};
@@ -29,7 +29,7 @@ const CE: u64 = 3;
 #[derive(Header, Debug)]
 #[expect(dead_code, reason = "fields that no statement names")]
 struct Ipv4Front {
-    /// 4
+    /// IP version: 4
     version: Bits<4>,
     /// Header length in 32-bit words
     ihl: Bits<4>,
@@ -43,9 +43,9 @@ struct Ipv4Front {
     identification: Bits<16>,
     /// Flags and fragment offset
     fragment: Bits<16>,
-    /// Hops left
+    /// Time to live
     ttl: Bits<8>,
-    /// Protocol of what follows
+    /// Protocol of the next header
     protocol: Bits<8>,
     /// Ones' complement checksum of the header
     checksum: Bits<16>,
@@ -54,31 +54,31 @@ struct Ipv4Front {
 /// Per-packet metadata
 #[derive(Header, Debug)]
 struct Meta {
-    /// Row of thresholds
+    /// Row of thresholds of the queue, 0 to 15
     row: Bits<8>,
-    /// Cells that the packet leaves behind
+    /// Depth of the packet's queue in cells when the packet was dequeued
     depth: Bits<32>,
-    /// `Kmin` and `Kmax` of the row, in cells
+    /// Kmin of the row in cells (`kmax`: Kmax)
     kmin: Bits<32>,
     kmax: Bits<32>,
-    /// `Kmax - Kmin`, and one less
+    /// Kmax - Kmin in cells (`last`: one less)
     width: Bits<32>,
     last: Bits<32>,
-    /// How far the depth is above `Kmin` and `Kmax`, 0 if it is not
+    /// Cells by which the depth is above Kmin; 0 = not above (`beyond`: above Kmax)
     above: Bits<32>,
     beyond: Bits<32>,
-    /// Random numbers
+    /// Random number that is compared with Pmax (`draw`: random number for the threshold)
     coin: Bits<32>,
     draw: Bits<32>,
-    /// 0 if the draw is not below the width
+    /// 0 if the draw is not below the width, and so cannot be the threshold
     fits: Bits<32>,
-    /// Threshold, counted from `Kmin`
+    /// Threshold in cells above Kmin
     threshold: Bits<32>,
-    /// 0 if the depth is not above the threshold
+    /// Cells by which the depth is above the threshold; 0 = not above
     over: Bits<32>,
-    /// 1 if the coin fell
+    /// 1 with probability Pmax: the coin is below it
     fell: Bits<1>,
-    /// 1 if the packet is to be marked
+    /// 1 if the packet must be marked
     mark: Bits<1>,
 }
 
@@ -100,24 +100,24 @@ pub(super) fn egress(eg: &GressBuilder<'_>) {
     eg.start(start);
 
     let set_row = eg.action(|a, row: Arg<8>| m.row = row);
-    /// Port and queue to a row of thresholds; queues without one are not marked
+    /// Egress port and queue to a row of thresholds; a queue without an entry is not marked
     let profile =
         eg.table([exact(queue.egress_port), exact(queue.egress_qid)]).actions([set_row]).size(4096).build();
 
-    /// Cells up to which nothing is marked, by row
+    /// By row: Kmin, the depth in cells up to which no packet is marked
     let kmin = eg.register::<32>(size(ROWS).init(NEVER));
     let get_kmin = eg.register_action(kmin, |r| r.out = r.value);
-    /// Cells beyond which everything is marked, by row
+    /// By row: Kmax, the depth in cells above which every packet is marked
     let kmax = eg.register::<32>(size(ROWS).init(NEVER));
     let get_kmax = eg.register_action(kmax, |r| r.out = r.value);
-    /// Probability at Kmax, by row, in parts of 2^32; the largest value is taken for certainty
+    /// By row: Pmax, the marking probability at Kmax, in parts of 2^32; 0xffffffff stands for certainty
     let pmax = eg.register::<32>(ROWS);
     let toss = eg.register_action(pmax, |r| {
         if m.coin < r.value {
             r.out = 1;
         }
     });
-    /// The last threshold of each row, counted from Kmin
+    /// By row: the last threshold, in cells above Kmin
     let threshold = eg.register::<32>(ROWS);
     let fresh = eg.register_action(threshold, |r| {
         r.value = m.draw;
@@ -131,7 +131,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>) {
     let draws = eg.random::<32>();
 
     let cut = eg.action(|a, mask: Arg<32>| m.draw = m.draw & mask);
-    /// Cuts the draw to the power of two above the width
+    /// Width to a mask for the draw: all bits up to the width's highest one
     let spread = eg.table([ternary(m.width)]).actions([cut]).default_with(cut, [0]);
     let spread = spread.entries(powers(cut)).build();
     let marks = marks(eg, ipv4, ipv6, queue);
@@ -173,7 +173,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>) {
     eg.deparser().emit(ethernet).emit(vlan).emit(ipv4).emit(ipv6);
 }
 
-/// One row per power of two: the highest bit that a width has, to a mask of all bits up to it.
+/// Returns one row per power of two: the highest bit of a width to a mask of all bits up to it.
 fn powers(cut: ActionRef) -> [Row<1>; DEPTH_BITS as usize] {
     std::array::from_fn(|bit| {
         let (value, below) = (1u128 << bit, (1u128 << bit) - 1);
@@ -188,11 +188,11 @@ struct Marks {
     ipv6: TableRef,
 }
 
-/// The checksum of RFC 1624: the mark adds one to the word of an ECT(0) packet and two to that of an ECT(1) packet, so its
-/// complement loses as much, and one more where it passes zero. A checksum that was wrong stays as wrong as it was.
+/// Declares the tables that mark. The checksum is updated as in RFC 1624: the mark adds 1 to the word of an ECT(0)
+/// packet and 2 to that of an ECT(1) packet, so the checksum decreases by as much, and 1 more if it passes zero.
 #[stage_program]
 fn marks(eg: &GressBuilder<'_>, ipv4: Hdr<Ipv4Front>, ipv6: Hdr<Ipv6Front>, queue: tna::Egress) -> Marks {
-    /// Packets marked, by dev_port
+    /// Packets and bytes marked, by dev_port
     let marked = eg.counter(512, CounterKind::PacketsAndBytes);
     let [less_1, less_2, less_3] = [1, 2, 3].map(|less: u64| {
         eg.named(&format!("mark_less_{less}"), "Marks an IPv4 packet and lowers its checksum").action(|a| {
@@ -202,7 +202,7 @@ fn marks(eg: &GressBuilder<'_>, ipv4: Hdr<Ipv4Front>, ipv6: Hdr<Ipv6Front>, queu
         })
     });
     let as_it_is = eg.action(|_a| {});
-    /// Marks what can be marked
+    /// Marks an IPv4 packet if it is ECT(0) or ECT(1)
     let mark_ipv4 = eg
         .table([ternary(ipv4.ecn), ternary(ipv4.checksum)])
         .actions([less_1, less_2, less_3, as_it_is])
@@ -218,7 +218,7 @@ fn marks(eg: &GressBuilder<'_>, ipv4: Hdr<Ipv4Front>, ipv6: Hdr<Ipv6Front>, queu
         a.set(ipv6.ecn, CE);
         a.run(marked.count(queue.egress_port));
     });
-    /// Marks what can be marked
+    /// Marks an IPv6 packet if it is ECT(0) or ECT(1)
     let mark_ipv6 = eg
         .table([exact(ipv6.ecn)])
         .actions([mark, as_it_is])

@@ -1,12 +1,12 @@
-//! What `ecn-mark` starts with, on any port map.
+//! Default entries of `ecn-mark`, on any port map.
 //!
 //! | destination | port |
 //! |---|---|
 //! | 10.9.9.9/32 | the host on port 20, which runs at 25G: bursts to it are marked |
 //! | anything else | port 16 |
 //!
-//! There is a row of thresholds for each speed that ports can have; every queue of a front-panel port but the control
-//! queue is marked by its port's row.
+//! There is a row of thresholds for each speed that ports can have. Every queue of a front-panel port
+//! except the control queue uses the row of its port's speed.
 
 use super::Params;
 use crate::forwarding::plain;
@@ -20,11 +20,11 @@ const HOST: u16 = 20;
 const OTHER: u16 = 16;
 const HOST_ADDRESS: Ipv4Addr = Ipv4Addr::new(10, 9, 9, 9);
 const HOST_GBPS: u64 = 25;
-/// Speed at which thresholds are those of the parameters.
+/// Speed at which the thresholds equal the parameters, in Gb/s.
 const REFERENCE_GBPS: u64 = 25;
-/// The row of each speed, in Gb/s.
+/// Speeds in Gb/s; a speed's position is its row.
 const SPEEDS: [u64; 8] = [10, 25, 40, 50, 100, 200, 400, 800];
-/// Queues that traffic is put in.
+/// Number of queues per port that traffic can take.
 const QUEUES: u8 = 8;
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
@@ -52,7 +52,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
 }
 
-/// A probability in hundredths of a percent as parts of 2^32; certainty as the largest number.
+/// Converts a probability in hundredths of a percent to parts of 2^32; certainty becomes the largest number.
 fn chance(hundredths: u32) -> u64 {
     ((u64::from(hundredths) << 32) / 10_000).min(u32::MAX.into())
 }

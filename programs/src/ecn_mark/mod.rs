@@ -1,17 +1,16 @@
-//! `ecn-mark`: RED marking for DCQCN, its thresholds in registers.
+//! `ecn-mark`: RED-like ECN marking for DCQCN, with thresholds in registers.
 //!
-//! A packet that leaves its queue is marked with congestion experienced by the length that it leaves behind: never up
-//! to Kmin, with a probability that rises to Pmax at Kmax, always beyond (model: buffer §3.1). Only packets of senders
-//! that understand ECN are marked. Thresholds stand in rows of three registers, one row per port speed, and change at
-//! run time as registers do.
+//! When a packet is dequeued, it is marked CE by the length of the queue: never up to Kmin, with a probability that
+//! rises to Pmax at Kmax, and always above Kmax (model: buffer §3.1). Only ECN-capable packets (ECT) are marked.
+//! Thresholds are rows of three registers, one row per port speed, and the control plane can change them at run time.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params` | what users can set |
-//! | `ingress` | forwarding, and no more |
-//! | `egress` | the law, and the mark |
-//! | `entries` | what the program starts with |
-//! | `ecn_mark.p4` | the same program in P4_16 for TNA |
+//! | `params` | the parameters |
+//! | `ingress` | forwarding only |
+//! | `egress` | the marking probability, and the mark |
+//! | `entries` | default entries |
+//! | `ecn_mark.p4` | the program in P4_16 for TNA |
 
 mod egress;
 mod entries;
@@ -36,7 +35,7 @@ impl ProgramDef for EcnMark {
     const SUMMARY: &'static str =
         "Marks packets by the length of their queue, as RED for DCQCN does, with thresholds in registers";
     const P4: Option<&'static str> = Some(include_str!("ecn_mark.p4"));
-    /// Thresholds that a burst passes, on any port.
+    /// Parameters for `sluice fuzz`: thresholds that a burst passes, on any port.
     const HUNT: &'static [(&'static str, &'static str)] =
         &[("kmin", "1000"), ("kmax", "20000"), ("pmax", "5000"), ("scaled", "false")];
     type Params = Params;

@@ -3,21 +3,21 @@
 use sluice_build::params;
 use sluice_catalogue::ProgramError;
 
-/// What users can set. The defaults are those of HPCC's and ConWeave's simulations at 25G (model: buffer §3.2).
+/// Parameters of `ecn-mark`. The defaults are those of HPCC's and ConWeave's simulations at 25G (model: buffer §3.2).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Queue length up to which nothing is marked, in bytes, on a port of 25G
+    /// Queue length up to which no packet is marked, in bytes, on a port of 25G
     #[param(range = 0..=4_000_000)]
     pub kmin: u32,
-    /// Queue length beyond which everything is marked, in bytes, on a port of 25G
+    /// Queue length above which every packet is marked, in bytes, on a port of 25G
     #[param(range = 0..=4_000_000)]
     pub kmax: u32,
-    /// Probability of a mark at `kmax`, in hundredths of a percent
+    /// Marking probability at `kmax`, in hundredths of a percent
     #[param(range = 0..=10_000)]
     pub pmax: u32,
-    /// Whether thresholds grow with the speed of the port from 25G on; `false` has them the same on all ports
+    /// Whether thresholds are scaled by (speed of the port / 25G); `false`: the same thresholds on all ports
     pub scaled: bool,
-    /// The queue whose packets are never marked, which CNPs take
+    /// Number of the queue whose packets are never marked: the queue of CNPs
     #[param(range = 0..=15)]
     pub control_queue: u32,
     /// IPv4 routes that the table must hold
@@ -32,14 +32,14 @@ impl Default for Params {
 }
 
 impl Params {
-    /// What one parameter alone cannot say.
+    /// Checks combinations of parameters.
     pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         if self.kmin > self.kmax {
             return Err(ProgramError::conflict(
                 program,
                 "kmin",
                 self.kmin.to_string(),
-                format!("marking begins before it is certain: lower kmin, or raise kmax={}", self.kmax),
+                format!("kmin must be at most kmax: lower kmin, or raise kmax={}", self.kmax),
             ));
         }
         Ok(())

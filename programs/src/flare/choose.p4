@@ -1,6 +1,6 @@
 
-// flare: a flowlet takes the path that has carried least, as the packet generator last found it. `found` stands for
-// the second pass: the ingress parser extracts it in front of Ethernet when ig.resubmit_flag is 1, and the ingress
+// flare: a flowlet takes the path that has carried least, as the packet generator last found it. `found` is of
+// resubmitted packets: the ingress parser extracts it in front of Ethernet when ig.resubmit_flag is 1, and the ingress
 // deparser emits it with Resubmit() when dprsr.resubmit_type is 1. Eight paths; two are written out.
 #define FLOWLETS 32768
 #define GAP 390
@@ -35,7 +35,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
         size = 16;
     }
 
-    // Groups' paths that are up; a head that would take another one goes by chance.
+    // Group and path, for paths that are up; without an entry for the least charged path the random candidate is used.
     action prefer() { m.candidate = m.generation | behind; }
     table path_up {
         key = { m.group: exact; behind: exact; }
@@ -44,7 +44,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
         size = 2048;
     }
 
-    // By group: the least charge of its paths when it was visited, and the path; 8 until it was visited.
+    // By group, at its last visit: least charge of its paths, and that path's number (8 = never visited).
     Register<flowlet_t, bit<16>>(GROUPS, { 0, 8 }) least;
     RegisterAction<flowlet_t, bit<16>, bit<32>>(least) read_path = {
         void apply(inout flowlet_t f, out bit<32> out_) { out_ = f.hi; }
@@ -65,7 +65,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
         }
     };
 
-    // By group: bytes sent over a path, times eight, and the path's number.
+    // By group: bytes sent over a path since the last rebase, times 8, plus the path's number.
 #define PATH(n) \
     Register<bit<32>, bit<16>>(GROUPS, n) sent_##n; \
     RegisterAction<bit<32>, bit<16>, bit<32>>(sent_##n) pay_##n = { \
@@ -76,7 +76,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
     };
     PATH(0)
     PATH(1)
-    // A 16-bit container gets into a 32-bit one through the hash unit only; times eight on the way.
+    // Only the hash unit moves a 16-bit container into a 32-bit one; it also multiplies by eight.
     Hash<bit<32>>(HashAlgorithm_t.IDENTITY) ipv4_length;
     Hash<bit<32>>(HashAlgorithm_t.IDENTITY) ipv6_length;
 

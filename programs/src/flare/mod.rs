@@ -1,14 +1,14 @@
-//! `flare`: flowlets go where the traffic sent so far falls furthest short of its target.
+//! `flare`: sends a flowlet over the path whose traffic so far falls furthest short of its target.
 //!
 //! Every path of a group has an equal target (a path of weight 2 is two); bytes are counted by path, and a new
 //! flowlet takes the path that has carried least. It is the control that shows why a random choice wins: the split
 //! is as even as its targets, whatever the paths behind them can carry (Kandula et al., CCR 2007; model: flowlets
 //! §4.5).
 //!
-//! A packet can be charged only behind the flowlet's member, and a candidate is needed before it, so the least charged
-//! path cannot be known by the packet itself. The packet generator visits every group once a period: its packet reads
-//! the charges, finds the least, and comes back by resubmit to write it where heads read it. Between two visits all
-//! heads of a group take one path.
+//! A packet is charged after its member is known, but the candidate is needed before that. So a packet
+//! cannot find the least charged path itself. The packet generator visits every group once per period:
+//! its packet reads the charges, finds the least, and is resubmitted to store it in a register that
+//! first packets of flowlets read. Between two visits all new flowlets of a group take one path.
 
 use crate::flowlet::{self, Detect, Gaps, Spec};
 use crate::leaf::generator::{MADE, generator, visit};
@@ -28,27 +28,27 @@ use sluice_switch::property::Property;
 
 const NAME: &str = "flare";
 
-/// Most paths of a group: three bits of a charge say whose it is.
+/// Largest number of paths in a group: the low three bits of a charge are the number of its path.
 const PATHS: u32 = 8;
-/// The path that is behind in a group that was never visited: none.
+/// Value in place of the least charged path of a group that was never visited: no path has this number.
 const UNVISITED: u64 = PATHS as u64;
 
-/// What users can set on `flare`.
+/// Parameters of `flare`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// How long a flowlet may pause
+    /// Flowlet detection
     #[param(flatten)]
     pub gaps: Gaps,
-    /// How often the least charged path of a group is found anew
+    /// Period at which the packet generator determines the least charged path of each group
     #[param(expects = "a time such as 1us")]
     pub period: Duration,
-    /// Targets of the uplinks, front-panel ports 8 and up; eight in all take every stage of a Tofino
+    /// Targets of the uplinks, front-panel ports 8 and up: relative shares; a sum of 8 takes every stage of a Tofino
     #[param(expects = "a comma-separated list of 2 to 8 numbers that add up to at most 8")]
     pub weights: NumberList,
     /// Table sizes
     #[param(flatten)]
     pub tables: TableSizes,
-    /// Groups that the packet generator visits, from number 0 on
+    /// Number of groups that the packet generator visits, from group 0 on
     #[param(range = 2..=4_096)]
     pub visited: u32,
 }
@@ -77,7 +77,7 @@ impl Params {
             |key, found: String, expected: String| Err(ProgramError::conflict(NAME, key, found, expected));
         if self.weights.0.iter().sum::<u32>() > PATHS {
             let expected =
-                format!("three bits say which path is charged, so targets add up to at most {PATHS}");
+                format!("a charge has three bits for its path, so targets add up to at most {PATHS}");
             return refuse("weights", self.weights.to_string(), expected);
         }
         if self.visited > self.tables.groups {
@@ -88,34 +88,34 @@ impl Params {
     }
 }
 
-/// What a generated packet brings to its second pass
+/// Resubmit header of a generated packet
 #[derive(Header, Debug)]
 struct Found {
-    /// The least charge of the group
+    /// Least charge of the group: bytes times 8
     floor: Bits<32>,
-    /// The path that it is of
+    /// Number of the path with the least charge, 0 to 7
     path: Bits<32>,
 }
 
-/// What charging needs
+/// Charge of the packet
 #[derive(Header, Debug)]
 struct Meta {
-    /// The path that was behind when the group was visited, or `UNVISITED`
+    /// Least charged path at the last visit of the group, 0 to 7; 8 = the group was never visited
     behind: Bits<32>,
-    /// Bytes of the packet, times eight
+    /// Length of the packet in bytes, from the IPv4 length or IPv6 payload length, times 8
     charge: Bits<32>,
-    /// What all charges of the group have in common: the least of the visit before
+    /// Least charge at the previous visit of the group, which this visit subtracts from all its charges
     floor: Bits<32>,
 }
 
-/// What a visitor finds
+/// Charge of one path, read by a generated packet
 #[derive(Header, Debug)]
 struct Visit {
-    /// Charge of a path; behind the first round the lesser one of two, and so on
+    /// Charge of the path: bytes times 8, plus the path's number; each round replaces it by the lesser of two
     sent: Bits<32>,
 }
 
-/// Everything that the parts share.
+/// Headers, metadata, tables and actions that the parts share.
 #[derive(Clone, Copy, Debug)]
 struct Parts {
     found: Hdr<Found>,
@@ -126,7 +126,7 @@ struct Parts {
     write: RegisterActionRef,
 }
 
-/// Declares the parser's way of a second pass, and the array of the least charges.
+/// Declares the parser states of resubmitted packets, and the array of the least charges.
 #[stage_program]
 fn declare<'b>(ig: &GressBuilder<'b>, leaf: Leaf, first: StateRef<'b>, p: &Params) -> Parts {
     let found = ig.header::<Found>();
@@ -138,7 +138,7 @@ fn declare<'b>(ig: &GressBuilder<'b>, leaf: Leaf, first: StateRef<'b>, p: &Param
     parse_found.otherwise(first);
     ig.start(start);
     let generator = generator(ig, leaf);
-    /// By group: the least charge of its paths when it was visited, and the path
+    /// By group, at its last visit: lo = least charge of its paths, hi = that path's number (8 = never visited)
     let least = ig.register_pair::<32>(size(p.tables.groups).init_hi(UNVISITED));
     let path = ig.register_action(least, |r| r.out = r.hi);
     let floor = ig.register_action(least, |r| r.out = r.lo);
@@ -149,13 +149,13 @@ fn declare<'b>(ig: &GressBuilder<'b>, leaf: Leaf, first: StateRef<'b>, p: &Param
     Parts { found, t, generator, path, floor, write }
 }
 
-/// Before the candidate: heads read which path is behind, visitors what all charges have in common.
+/// Adds the part before the candidate: packets read the least charged path, generated ones the previous least charge.
 #[stage_program]
 fn behind(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts) {
     let (m, t, found) = (leaf.m, f.t, f.found);
     let (ethernet, ipv4, ipv6) = (leaf.h.ethernet, leaf.h.ipv4, leaf.h.ipv6);
-    let noted = ig.consume_label("The packet generator told a group which of its uplinks is behind");
-    // A 16-bit container gets into a 32-bit one through the hash unit only; times eight on the way.
+    let noted = ig.consume_label("A generated packet that stored a group's least charged uplink");
+    // Only the hash unit moves a 16-bit container into a 32-bit one; it also multiplies by eight.
     let ipv4_length = ig
         .hash::<32>(HashAlgorithm::Identity)
         .inputs(list![constant::<13>(0), ipv4.total_len, constant::<3>(0)])
@@ -187,12 +187,12 @@ fn behind(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts) {
     });
 }
 
-/// Behind the candidate that chance drew: the path that is behind takes its place if it is up.
+/// Adds the part after the random candidate: the least charged path replaces the candidate if that path is up.
 #[stage_program]
 fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, sizes: Sizes) {
     let (m, t) = (leaf.m, f.t);
     let prefer = ig.action(|a| m.candidate = m.generation | t.behind);
-    /// Groups' paths that are up; a head that would take another one goes by chance
+    /// Group and path, for paths that are up; without an entry for the least charged path the random candidate is used
     let path_up = ig.table([exact(m.group), exact(t.behind)]).actions([prefer]).size(sizes.members).build();
     ig.control(|c| {
         if m.group != 0 {
@@ -201,7 +201,7 @@ fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, sizes: Sizes) {
     });
 }
 
-/// Behind the member: it is charged; visitors take the common part off all charges and find the least.
+/// Adds the part after the member: charges its path. A generated packet rebases all charges and finds the least.
 #[stage_program]
 fn charge(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, p: &Params) {
     let (m, t, found, ethernet) = (leaf.m, f.t, f.found, leaf.h.ethernet);
@@ -210,7 +210,7 @@ fn charge(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, p: &Params) {
     let mut visits = Vec::new();
     for path in 0..paths {
         let visit = ig.metadata::<Visit>();
-        /// By group: bytes sent over this path, times eight, and the path's number
+        /// By group: bytes sent over this path since the last rebase, times 8, plus the path's number
         let sent = ig.register::<32>(size(p.tables.groups).init(path as u64));
         let pay = ig.register_action(sent, |r| r.value += t.charge);
         let rebase = ig.register_action(sent, |r| {
@@ -228,10 +228,10 @@ fn charge(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, p: &Params) {
         });
         visits.push(visit.sent);
     }
-    // The least of neighbours, of pairs, of fours: its low bits say whose it is.
+    // A tournament of pairs, then of winners. The low bits of the least charge are the number of its path.
     while visits.len() > 1 {
         let rounds = visits.clone();
-        /// One round
+        /// One round of the search: the lesser charge of each pair
         let lesser = ig.action(|a| {
             for pair in rounds.chunks_exact(2) {
                 pair[0] = pair[0].min(pair[1]);
@@ -245,7 +245,7 @@ fn charge(ig: &GressBuilder<'_>, leaf: Leaf, f: Parts, p: &Params) {
         visits = visits.into_iter().step_by(2).collect();
     }
     let least = visits.first().copied().unwrap_or(t.floor);
-    /// Comes again to write what it found
+    /// Resubmits the packet with the least charge and its path
     let again = ig.action(|a| {
         found.floor = least & 0xffff_fff8;
         found.path = least & 7;
@@ -266,7 +266,7 @@ impl ProgramDef for Flare {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every flowlet over the uplink that falls furthest short of its share of the bytes";
-    /// Visits that leave time for packets.
+    /// Parameters for `sluice fuzz`: visits that leave time for other packets.
     const HUNT: &'static [(&'static str, &'static str)] = &[("period", "4us")];
     const P4: Option<&'static str> = Some(concat!(
         include_str!("../leaf/types.p4"),

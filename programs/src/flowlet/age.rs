@@ -1,5 +1,5 @@
-//! Gaps by ages: packets make an entry young, packets of the generator make it older, and the second one in a row ends
-//! the flowlet (model: flowlets §2.2).
+//! Gaps by age: a packet of the flow renews an entry, a packet of the generator ages it, and the second
+//! generated packet in a row ends the flowlet (model: flowlets §2.2).
 
 use super::Spec;
 use super::stamp::members;
@@ -7,23 +7,23 @@ use crate::leaf::generator::{MADE, generator};
 use crate::leaf::{Leaf, slot};
 use sluice_build::*;
 
-/// What ages tell
+/// Age of the packet's flowlet
 #[derive(Header, Debug)]
 struct Age {
-    /// Age before this packet: 0 over, 1 old, 2 young
+    /// Sweeps left to the flowlet before this packet: 2, 1, or 0 = the flowlet was over
     left: Bits<8>,
-    /// 1 when the flowlet was over
+    /// 1 if the flowlet was over, so that the packet begins a new one
     fresh: Bits<1>,
 }
 
-/// Ages, swept by the generator.
+/// Declares flowlets by age, with sweeps by the packet generator.
 #[stage_program]
 pub(super) fn age(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
     let (m, ethernet) = (leaf.m, leaf.h.ethernet);
     let t = ig.metadata::<Age>();
-    let swept = ig.consume_label("The packet generator aged an entry of the flowlet table");
+    let swept = ig.consume_label("A generated packet that aged an entry of the flowlet table");
     let generator = generator(ig, leaf);
-    /// 2 after a packet, 1 after a sweep, 0 after another: the flowlet is over
+    /// Sweeps left to the flowlet: 2 after a packet, one less after each sweep by the generator; 0 = over
     let life = ig.register::<8>(spec.entries);
     let renew = ig.register_action(life, |r| {
         r.out = r.value;
@@ -35,7 +35,7 @@ pub(super) fn age(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
         }
     });
     let members = members(ig, leaf, spec.entries);
-    /// Packets that went on with a flowlet (0), and that began one because of a gap (1)
+    /// Packets that continued a flowlet (index 0), and packets that began one after a gap (index 1)
     let flowlets = ig.counter(2, CounterKind::Packets);
     ig.control(|c| {
         if m.group != 0 {
@@ -48,7 +48,7 @@ pub(super) fn age(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
             }
             flowlets.count(t.fresh);
         } else if ethernet.ether_type == MADE {
-            // Frames from outside with this EtherType come by other ports and change nothing.
+            // External frames with this EtherType arrive on other ports and change nothing.
             if generator.apply().hit() {
                 // The last two bytes of the generator's header: the number of the packet in its batch.
                 sweep.execute(ethernet.dst.slice::<15, 0, 16>());

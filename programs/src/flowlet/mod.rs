@@ -1,6 +1,6 @@
 //! Flowlets: packets of a flow that follow each other within a timeout keep the uplink of the first one.
 //!
-//! Three ways to notice the gap, with the same outcome for the same draws but for the timeout's edge:
+//! There are three ways to detect the gap. For equal draws they choose equal uplinks, except for gaps near the timeout:
 //!
 //! | `detect` | arrays | timeout |
 //! |---|---|---|
@@ -8,8 +8,8 @@
 //! | `split` | two in successive stages: time; member | exact, in ticks |
 //! | `age` | two: age; member. The packet generator ages every entry once per timeout | between one timeout and two |
 //!
-//! A member is remembered with the generation of its group, so members from before a change count as expired, and so
-//! does what an array holds at first: generation 0.
+//! A member is remembered with the generation of its group, so members from before a change of the group count as
+//! expired. The initial value of an array also counts as expired, because its generation is 0.
 
 mod age;
 mod stamp;
@@ -25,20 +25,20 @@ use sluice_catalogue::ProgramError;
 use sluice_catalogue::properties::{FlowletWay, forwarding};
 use sluice_switch::property::Property;
 
-/// A remembered member whose generation and number lie this far below the candidate's is of an older generation:
-/// numbers stay below 1024, generations are 65,536 apart. As two's complement.
+/// -1024 in two's complement. If a remembered member minus the candidate is below this, the member is of an older
+/// generation, because numbers are below 1024 and generations are 65,536 apart.
 pub(crate) const OLDER: u64 = 0xffff_fc00;
 
-/// What users set on programs whose only choice is how long a flowlet may pause.
+/// Parameters of flowlets, for programs with a fixed way to detect gaps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, params::Params)]
 pub struct Gaps {
     /// Gap between packets of a flow that ends a flowlet
     #[param(expects = "a time such as 100us")]
     pub timeout: Duration,
-    /// Entries of the flowlet table, a power of two; flows that share one share their flowlets
+    /// Entries of the flowlet table, a power of two; flows that share an entry share their flowlets
     #[param(range = 2..=131_072)]
     pub flowlets: u32,
-    /// Unit of the stamps that are compared
+    /// Unit of the timestamps that are compared
     #[param(expects = "1ns, 256ns or 1024ns")]
     pub tick: Tick,
 }
@@ -50,30 +50,30 @@ impl Default for Gaps {
 }
 
 impl Gaps {
-    /// Flowlets told apart so, a gap of the timeout itself included.
+    /// Returns the specification with this way to detect gaps. A gap of exactly the timeout does not end a flowlet.
     pub(crate) fn spec(&self, detect: Detect) -> Spec {
         let Gaps { timeout, flowlets: entries, tick } = *self;
         Spec { detect, entries, timeout, tick, compare: Compare::Gt }
     }
 }
 
-/// How flowlets are told apart.
+/// Specification of flowlets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spec {
-    /// How a gap is noticed.
+    /// How a gap is detected.
     pub(crate) detect: Detect,
     /// Entries of the flowlet table, a power of two.
     pub(crate) entries: u32,
-    /// The gap that ends a flowlet.
+    /// Gap that ends a flowlet.
     pub(crate) timeout: Duration,
-    /// Unit of stamps.
+    /// Unit of the timestamps that are compared.
     pub(crate) tick: Tick,
-    /// Whether a gap of the timeout itself ends a flowlet.
+    /// Whether a gap of exactly the timeout ends a flowlet.
     pub(crate) compare: Compare,
 }
 
 impl Spec {
-    /// Largest distance of two stamps at which a flowlet goes on.
+    /// Returns the largest gap within which a flowlet continues, in ticks.
     pub(crate) fn longest_gap(&self) -> u64 {
         let ticks = self.timeout.as_ps() / (self.tick.nanos() * 1_000);
         match self.compare {
@@ -82,7 +82,7 @@ impl Spec {
         }
     }
 
-    /// What holds of flowlets that are told apart so, besides what holds of every forwarding program.
+    /// Returns the properties of every forwarding program, and that of these flowlets.
     pub(crate) fn properties(&self) -> Vec<Box<dyn Property>> {
         let mut list = forwarding();
         let way = FlowletWay::new(self.timeout, Duration::from_nanos(self.tick.nanos()));
@@ -90,17 +90,17 @@ impl Spec {
         list
     }
 
-    /// Refuses what the arrays cannot do.
+    /// Returns an error if the arrays cannot detect these flowlets.
     pub(crate) fn check(&self, program: &str) -> Result<(), ProgramError> {
         power_of_two(program, "flowlets", self.entries)?;
         let refuse =
             |key, found: String, expected: String| Err(ProgramError::conflict(program, key, found, expected));
         let tick = Duration::from_nanos(self.tick.nanos());
-        // Half a turn of the stamps is as far as they can be told apart.
+        // Timestamps of 32 bits wrap, so a longer timeout could not be told from a short one.
         let most = Duration::from_nanos(self.tick.nanos() << 30);
         if self.timeout < tick || self.timeout > most {
             let expected =
-                format!("stamps in units of {tick} tell gaps from {tick} to {most} apart: change tick");
+                format!("timestamps in units of {tick} measure gaps from {tick} to {most}: change tick");
             return refuse("timeout", self.timeout.to_string(), expected);
         }
         if self.detect == Detect::Age && self.entries > 1 << 16 {
@@ -111,7 +111,7 @@ impl Spec {
     }
 }
 
-/// Puts the remembered member in `m.member` while the flowlet lasts, and remembers the candidate when it is over.
+/// Adds the choice of `m.member`: the remembered member while the flowlet lasts, else the candidate, and remembers it.
 pub(crate) fn keep(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
     match spec.detect {
         Detect::Pair => stamp::pair(ig, leaf, spec),

@@ -1,15 +1,15 @@
-//! Gaps by stamps: in one array of pairs, or in two arrays one behind the other.
+//! Gaps by timestamps: in one array of pairs, or in two arrays in successive stages.
 
 use super::{OLDER, Spec, Tick};
 use crate::leaf::{Leaf, slot};
 use sluice_build::*;
 
-/// What an array of stamps compares
+/// Time of the packet, and state of its flowlet
 #[derive(Header, Debug)]
 pub(super) struct Clock {
-    /// When the packet entered ingress, in ticks
+    /// Time at which the packet entered ingress, in units of the parameter `tick`
     now: Bits<32>,
-    /// 1 when the gap ended a flowlet
+    /// 1 if the gap since the last packet ended the flowlet, so that the packet begins a new one
     fresh: Bits<1>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Clock {
 fn clock(ig: &GressBuilder<'_>, leaf: Leaf, tick: Tick) -> Clock {
     let (m, stamp) = (leaf.m, ig.intrinsic::<tna::FromParser>().global_tstamp);
     let t = ig.metadata::<Clock>();
-    /// The time in ticks
+    /// Takes 32 bits of the ingress timestamp, in units of the parameter `tick`
     let read_clock = ig.action(|a| {
         if tick == Tick::Ns1 {
             t.now = stamp.slice::<31, 0, 32>();
@@ -36,14 +36,14 @@ fn clock(ig: &GressBuilder<'_>, leaf: Leaf, tick: Tick) -> Clock {
     t
 }
 
-/// One array: a word holds the time of the flowlet's last packet and the member in use.
+/// Declares one array, each of whose words holds the time of the flowlet's last packet and its member.
 #[stage_program]
 pub(super) fn pair(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
     let (m, t) = (leaf.m, clock(ig, leaf, spec.tick));
     let gap = spec.longest_gap();
-    /// Time of the flowlet's last packet; generation and number of its member
+    /// lo: time of the flowlet's last packet, in units of `tick`; hi: generation and number of its uplink
     let flowlet = ig.register_pair::<32>(spec.entries);
-    /// Keeps the member while packets follow each other; after a gap, or a change of the group, takes the candidate
+    /// Keeps the uplink within the timeout; after a longer gap, or a change of the group, takes the candidate
     let touch = ig.register_action(flowlet, |r| {
         if t.now - r.lo > gap || r.hi - m.candidate < OLDER {
             r.hi = m.candidate;
@@ -58,14 +58,14 @@ pub(super) fn pair(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
     });
 }
 
-/// Two arrays: the first knows whether a flowlet is over, the second which member it uses.
+/// Declares two arrays: the first detects the gap, the second holds the flowlet's member.
 #[stage_program]
 pub(super) fn split(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
     let (m, t) = (leaf.m, clock(ig, leaf, spec.tick));
     let gap = spec.longest_gap();
-    /// Time of the flowlet's last packet
+    /// Time of the flowlet's last packet, in units of the parameter `tick`
     let last_seen = ig.register::<32>(spec.entries);
-    /// Tells whether the gap was too long
+    /// Returns 1 if the gap since the last packet exceeds the timeout; stores the packet's time
     let touch = ig.register_action(last_seen, |r| {
         if t.now - r.value > gap {
             r.out = 1;
@@ -73,7 +73,7 @@ pub(super) fn split(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
         r.value = t.now;
     });
     let members = members(ig, leaf, spec.entries);
-    /// Packets that went on with a flowlet (0), and that began one because of a gap (1)
+    /// Packets that continued a flowlet (index 0), and packets that began one after a gap (index 1)
     let flowlets = ig.counter(2, CounterKind::Packets);
     ig.control(|c| {
         if m.group != 0 {
@@ -88,12 +88,12 @@ pub(super) fn split(ig: &GressBuilder<'_>, leaf: Leaf, spec: Spec) {
     });
 }
 
-/// What a packet does to the member of its flowlet.
+/// Actions on the remembered member of a flowlet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Members {
-    /// Uses it, unless it is of an older generation.
+    /// Returns the member, after replacing it by the candidate if it is of an older generation.
     pub(super) keep: RegisterActionRef,
-    /// Uses the candidate from now on.
+    /// Replaces the member by the candidate and returns it.
     pub(super) take: RegisterActionRef,
 }
 
@@ -101,16 +101,16 @@ pub(super) struct Members {
 #[stage_program]
 pub(super) fn members(ig: &GressBuilder<'_>, leaf: Leaf, entries: u32) -> Members {
     let m = leaf.m;
-    /// Generation and number of the flowlet's member
+    /// Uplink of the flowlet: its group's generation in bits 31 to 16, its number in bits 15 to 0
     let flowlet_member = ig.register::<32>(entries);
-    /// The flowlet goes on
+    /// Continues a flowlet: keeps its uplink unless it is of an older generation
     let keep = ig.register_action(flowlet_member, |r| {
         if r.value - m.candidate < OLDER {
             r.value = m.candidate;
         }
         r.out = r.value;
     });
-    /// A new flowlet begins
+    /// Begins a flowlet: takes the candidate
     let take = ig.register_action(flowlet_member, |r| {
         r.value = m.candidate;
         r.out = r.value;

@@ -1,13 +1,13 @@
-//! How the parameters of flowlets are spelled.
+//! Values of the parameters of flowlets, and their spelling.
 
 use thiserror::Error;
 
-/// Why a text is none of the values that a parameter has.
+/// Error of a text that is not a value of the parameter; the message lists the values.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("none of {0}")]
 pub struct NoSuchChoice(pub(crate) String);
 
-/// Values that are chosen by name, each with its spelling.
+/// Defines enumerations that are chosen by name, each value with its spelling.
 macro_rules! choices {
     ($($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $text:literal,)* })*) => { $(
         $(#[$doc])*
@@ -35,17 +35,17 @@ macro_rules! choices {
 pub(crate) use choices;
 
 choices! {
-    /// How a gap between packets of a flow is noticed.
+    /// How a gap between packets of a flow is detected.
     Detect {
         /// One array of pairs: time and member.
         Pair = "pair",
         /// Two arrays: time, then member.
         Split = "split",
-        /// Ages that the packet generator raises.
+        /// Entries that the packet generator ages.
         Age = "age",
     }
 
-    /// Unit of stamps: how fine gaps are told apart, and when 32 bits of stamps wrap (model: flowlets §2.3).
+    /// Unit of timestamps: the resolution of gaps; timestamps have 32 bits and wrap (model: flowlets §2.3).
     Tick {
         /// A nanosecond; wraps every 4.29 s.
         Ns1 = "1ns",
@@ -57,15 +57,15 @@ choices! {
 
     /// Whether a gap of exactly the timeout ends a flowlet (model: flowlets §2.1).
     Compare {
-        /// It does not.
+        /// A gap of exactly the timeout does not end a flowlet.
         Gt = "gt",
-        /// It does.
+        /// A gap of exactly the timeout ends a flowlet.
         Ge = "ge",
     }
 }
 
 impl Tick {
-    /// Nanoseconds of a tick.
+    /// Returns the length of a tick in nanoseconds.
     #[must_use]
     pub const fn nanos(self) -> u64 {
         match self {

@@ -1,6 +1,6 @@
-//! Frames that pass as they came: IPv4 by longest prefix, anything else to one port.
+//! Forwarding of frames without changes: IPv4 by longest prefix, anything else to one port.
 //!
-//! Headers of ingress, its parser as far as IP, the tables and their default entries.
+//! Contains the ingress headers, the ingress parser up to IP, the tables, and their default entries.
 
 use super::{assign_queues, classes, elsewhere, send_elsewhere};
 use sluice_build::net::ether_type::{IPV4, IPV6, VLAN};
@@ -9,16 +9,16 @@ use sluice_build::*;
 use sluice_catalogue::setup::{Ops, SetupError, ipv4_prefix};
 use std::net::Ipv4Addr;
 
-/// Queues of IP packets by DSCP, as SONiC's maps have them; any other DSCP has [`OTHER_QUEUE`] (model: buffer §1.8).
-/// What is no IP stays in queue 0.
+/// Queues of IP packets by DSCP, as in SONiC's maps; any other DSCP gets [`OTHER_QUEUE`] (model: buffer §1.8).
+/// Frames that are not IP use queue 0.
 const QUEUES: [(u8, u8); 6] = [(3, 3), (4, 4), (5, 2), (8, 0), (46, 5), (48, 6)];
 const OTHER_QUEUE: u8 = 1;
 
-/// The first four bytes of an IPv6 header: all that is looked at
+/// The first four bytes of an IPv6 header; the other 36 are not parsed
 #[derive(Header, Debug)]
 #[expect(dead_code, reason = "fields that no statement names")]
 pub(crate) struct Ipv6Front {
-    /// 6
+    /// IP version: 6
     pub(crate) version: Bits<4>,
     /// Differentiated services code point
     pub(crate) dscp: Bits<6>,
@@ -28,14 +28,14 @@ pub(crate) struct Ipv6Front {
     pub(crate) flow_label: Bits<20>,
 }
 
-/// What ingress parses and keeps.
+/// Headers of ingress, and the parser state that programs extend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers<'b> {
     pub(crate) ethernet: Hdr<Ethernet>,
     pub(crate) vlan: Hdr<Vlan>,
     pub(crate) ipv4: Hdr<Ipv4>,
     pub(crate) ipv6: Hdr<Ipv6Front>,
-    /// Extracts the Ethernet header; programs add EtherTypes of their own.
+    /// Extracts the Ethernet header; a program adds transitions for further EtherTypes.
     pub(crate) parse_ethernet: StateRef<'b>,
 }
 
@@ -64,15 +64,15 @@ pub(crate) struct ForwardingTables {
     ipv6_class: TableRef,
 }
 
-/// Declares the tables.
+/// Declares the tables; `routes` is the size of the routing table.
 #[stage_program]
 pub(crate) fn tables(ig: &GressBuilder<'_>, h: Headers<'_>, routes: u32) -> ForwardingTables {
     let tm = ig.intrinsic::<tna::ForTm>();
     let Headers { ipv4, ipv6, .. } = h;
-    let nowhere = ig.drop_label("No port for this destination");
+    let nowhere = ig.drop_label("No matching route, or a route whose action is `refuse`");
     let refuse = ig.action(|a| drop(nowhere));
     let to_port = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
-    /// Longest prefix to port
+    /// IPv4 longest prefix to egress port
     let ipv4_route =
         ig.table([lpm(ipv4.dst)]).actions([to_port, refuse]).default(refuse).size(routes).build();
     let elsewhere = elsewhere(ig);
@@ -80,7 +80,7 @@ pub(crate) fn tables(ig: &GressBuilder<'_>, h: Headers<'_>, routes: u32) -> Forw
     ForwardingTables { ipv4_route, elsewhere, ipv4_class, ipv6_class }
 }
 
-/// Gives a data packet its port and queue.
+/// Chooses the egress port and queue of a data packet.
 pub(crate) fn forward(c: &mut Control<'_>, h: Headers<'_>, t: ForwardingTables) {
     c.if_(h.ipv4.is_valid(), |c| {
         c.run(t.ipv4_route.apply());
@@ -92,7 +92,7 @@ pub(crate) fn forward(c: &mut Control<'_>, h: Headers<'_>, t: ForwardingTables) 
     });
 }
 
-/// The default entries: these prefixes to their dev_ports, all else to `other`.
+/// Adds the default entries: `routes` as (address, prefix length, dev_port); all else goes to the dev_port `other`.
 pub(crate) fn entries(
     ops: &mut Ops<'_>,
     routes: &[(Ipv4Addr, u16, u16)],

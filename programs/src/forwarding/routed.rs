@@ -1,7 +1,7 @@
-//! Routing: longest prefix to a port or to a group of equal ways, of which a hash of the flow picks one.
+//! Routing with ECMP: longest prefix to a port, or to a group of ports, of which a hash of the flow picks one.
 //!
-//! IPv4 without options and IPv6 are routed and have their TTL lowered; anything else, ARP and IPv4 with options among
-//! it, goes to one port as it is.
+//! IPv4 without options and IPv6 are routed and their TTL is decremented. Anything else, including ARP and IPv4 with
+//! options, is sent unchanged to one port.
 
 use super::{classes, elsewhere};
 use sluice_build::net::ether_type::{IPV4, IPV6};
@@ -12,30 +12,30 @@ use sluice_build::*;
 /// First byte of an IPv4 header without options.
 pub(crate) const PLAIN_IPV4: u64 = 0x45;
 
-/// Why routing drops a packet, as [`RouteMeta::refused`] has it.
+/// Reasons for which routing drops a packet: the values of [`RouteMeta::refused`].
 pub(crate) mod refused {
-    /// No route covers the destination.
+    /// No matching route, or a route whose action is `unreachable`.
     pub(crate) const NO_ROUTE: u64 = 1;
-    /// TTL or hop limit used up.
+    /// The TTL or hop limit is 0 or 1.
     pub(crate) const TTL: u64 = 2;
     /// The IPv4 header checksum is wrong.
     pub(crate) const CHECKSUM: u64 = 3;
 }
 
-/// What routing knows of a packet
+/// Routing of one packet
 #[derive(Header, Debug)]
 pub(crate) struct RouteMeta {
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(crate) bad_checksum: Bits<1>,
-    /// Why the packet is dropped; 0 for no reason
+    /// Drop reason: 1 = no route, 2 = TTL or hop limit 0 or 1, 3 = wrong IPv4 header checksum; 0 = not dropped
     pub(crate) refused: Bits<16>,
-    /// Ports of an unfragmented TCP or UDP packet, else 0
+    /// TCP or UDP source port; 0 for fragments and other protocols
     pub(crate) src_port: Bits<16>,
-    /// As above
+    /// TCP or UDP destination port; 0 for fragments and other protocols
     pub(crate) dst_port: Bits<16>,
-    /// Group of equal ways; 0 for none
+    /// ECMP group that the route selects; 0 = none
     pub(crate) group: Bits<16>,
-    /// Hash of the flow
+    /// CRC-16 of the flow's addresses, protocol and ports
     pub(crate) flow: Bits<16>,
 }
 
@@ -44,14 +44,14 @@ pub(crate) struct RouteMeta {
 pub(crate) struct Sizes {
     /// Routes of each IP version.
     pub(crate) routes: u32,
-    /// Groups of equal ways, of eight ways each on average.
+    /// ECMP groups; there is room for eight ports per group on average.
     pub(crate) groups: u32,
 }
 
-/// Most ways of a group: a selector word (model: chip §3.5).
+/// Largest number of ports in a group: one selector word (model: chip §3.5).
 const WAYS: u32 = 120;
 
-/// What ingress parses and keeps.
+/// Headers and metadata of ingress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Routed {
     pub(crate) ethernet: Hdr<Ethernet>,
@@ -67,8 +67,8 @@ pub(crate) struct Routed {
 pub(crate) fn route(ig: &GressBuilder<'_>, sizes: Sizes) -> Routed {
     let h = headers(ig);
     let Routed { ipv4, ipv6, m, tm, .. } = h;
-    let no_route = ig.drop_label("No route covers the destination");
-    let ttl_expired = ig.drop_label("TTL or hop limit is used up");
+    let no_route = ig.drop_label("No matching route, or a route whose action is `unreachable`");
+    let ttl_expired = ig.drop_label("The TTL or hop limit is 0 or 1");
     let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong");
 
     let ipv4_to = ig.action(|a, port: Arg<9>| {
@@ -99,14 +99,14 @@ pub(crate) fn route(ig: &GressBuilder<'_>, sizes: Sizes) -> Routed {
         m.refused = refused::CHECKSUM;
         drop(ipv4_checksum);
     });
-    /// Longest prefix to port or group
+    /// IPv4 longest prefix to egress port or ECMP group
     let ipv4_route = ig
         .table([lpm(ipv4.dst)])
         .actions([ipv4_to, ipv4_spread, unreachable])
         .default(unreachable)
         .size(sizes.routes)
         .build();
-    /// Longest prefix to port or group
+    /// IPv6 longest prefix to egress port or ECMP group
     let ipv6_route = ig
         .table([lpm(ipv6.dst)])
         .actions([ipv6_to, ipv6_spread, unreachable])
@@ -144,31 +144,31 @@ pub(crate) fn route(ig: &GressBuilder<'_>, sizes: Sizes) -> Routed {
     h
 }
 
-/// The table of groups: a hash of the flow picks a way.
+/// Declares the table of ECMP groups, in which a hash of the flow picks the port.
 #[stage_program]
 fn ways(ig: &GressBuilder<'_>, h: Routed, sizes: Sizes) -> TableRef {
     let Routed { ipv4, ipv6, m, tm, .. } = h;
-    /// What tells IPv4 flows apart
+    /// Flow hash of IPv4: addresses, protocol and ports
     let ipv4_flow = ig
         .hash::<16>("crc_16")
         .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, m.src_port, m.dst_port])
         .build();
-    /// What tells IPv6 flows apart
+    /// Flow hash of IPv6: addresses, next header and ports
     let ipv6_flow = ig
         .hash::<16>("crc_16")
         .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, m.src_port, m.dst_port])
         .build();
     let hash_ipv4 = ig.action(|a| m.flow = ipv4_flow.get());
     let hash_ipv6 = ig.action(|a| m.flow = ipv6_flow.get());
-    /// The hash as it is
+    /// The flow hash, unchanged, as the selector's input
     let way_hash = ig.hash::<16>(HashAlgorithm::Identity).inputs(list![m.flow]).build();
-    /// Ways of all groups
+    /// Egress ports of all ECMP groups
     let ways = ig
         .profile((8 * sizes.groups).max(2 * WAYS))
         .selector(SelectorMode::Fair, way_hash, sizes.groups, WAYS)
         .build();
     let take = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
-    /// Group to the port that the flow's hash picks
+    /// ECMP group to the egress port that the flow hash picks
     let group = ig.table([exact(m.group)]).actions([take]).size(sizes.groups).profile(ways).build();
     ig.control(|c| {
         if ipv4.is_valid() {
@@ -187,7 +187,7 @@ fn headers(ig: &GressBuilder<'_>) -> Routed {
     let m = ig.metadata::<RouteMeta>();
     let tm = ig.intrinsic::<tna::ForTm>();
     let start = ig.state().extract(ethernet).select(ethernet.ether_type);
-    /// Options are not parsed: such packets are not routed
+    /// IPv4 with options is not parsed further, and so is not routed
     let peek_ipv4 = ig.state().select(lookahead::<8>(0));
     let parse_ipv4 = ig.state().extract(ipv4).verify_checksum(m.bad_checksum, ipv4.whole()).select(list![
         ipv4.flags,

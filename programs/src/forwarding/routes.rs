@@ -1,4 +1,4 @@
-//! What [`routed`](super::routed) starts with.
+//! Entries of [`routed`](super::routed): the default ones, and those at a position in a network.
 
 use super::{assign_queues, send_elsewhere};
 use sluice_asic::port::{FrontPort, PortMap};
@@ -6,25 +6,25 @@ use sluice_catalogue::position::{Position, Route};
 use sluice_catalogue::setup::{Ops, SetupError, front_port, ipv4_prefix, ipv6_prefix};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Where default entries send packets, as front-panel ports.
+/// Front-panel ports to which the default entries send packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DefaultRoutes {
-    /// 10.1.0.0/16 and 2001:db8:1::/48.
+    /// Port for 10.1.0.0/16 and 2001:db8:1::/48.
     pub(crate) near: u16,
-    /// 10.9.9.9 and 2001:db8:9::9.
+    /// Port for 10.9.9.9 and 2001:db8:9::9.
     pub(crate) host: u16,
-    /// 10.2.0.0/16 and 2001:db8:2::/48; none: as anything else.
+    /// Port for 10.2.0.0/16 and 2001:db8:2::/48; `None`: they go to `far`.
     pub(crate) home: Option<u16>,
-    /// 10.3.0.0/16 and 2001:db8:3::/48, by the hash of the flow.
+    /// Two ports for 10.3.0.0/16 and 2001:db8:3::/48; the hash of the flow picks one.
     pub(crate) either: [u16; 2],
-    /// Anything else.
+    /// Port for anything else, including frames that are not routed.
     pub(crate) far: u16,
 }
 
-/// Group of the two ports.
+/// ECMP group of the two ports `either`.
 const EITHER: u32 = 1;
 
-/// The entries under which any capture flows.
+/// Adds the default entries. They have default routes, so that the packets of any capture are forwarded.
 pub(crate) fn default_routes(
     ops: &mut Ops<'_>,
     ports: &PortMap,
@@ -58,13 +58,13 @@ pub(crate) fn default_routes(
     class_queues(ops)
 }
 
-/// Class selectors 1 to 7 have queues of their own.
+/// Maps the DSCP class selectors 1 to 7 to the queues 1 to 7.
 fn class_queues(ops: &mut Ops<'_>) -> Result<(), SetupError> {
     assign_queues(ops, (1..8).map(|class| (class << 3, class)))
 }
 
-/// Routes to all hosts of a network: by one port, or by a group of ports with their weights. What is not routed has no
-/// way, as nothing would stop it from going round for ever.
+/// Adds routes to all hosts of a network: to one port, or to a weighted group of ports. Frames that are
+/// not routed get no port, because they have no TTL that would end a loop.
 pub(crate) fn routes_at(ops: &mut Ops<'_>, at: &Position) -> Result<(), SetupError> {
     let dev_port = |port: FrontPort| at.port(port).map_or(0, |used| u128::from(used.dev_port));
     let (sets, of) = at.groups();

@@ -1,5 +1,5 @@
-//! Egress of `hpcc-int` in the layout of the paper: one record per hop, of what the port and its queue were like when
-//! the packet left.
+//! Egress of `hpcc-int` in the layout of the paper: one record per hop, with the state of the port and its queue when
+//! the packet was sent.
 
 use super::Params;
 use super::headers::{Headers, MAX_HOPS, Meta, headers};
@@ -9,17 +9,17 @@ use sluice_build::*;
 /// Bytes of a record.
 const RECORD: u64 = 8;
 
-/// What became of the header, by cell of the counter `events`.
+/// Outcomes for INT headers: indices of the counter `events`.
 mod event {
     /// A record was added.
     pub(super) const PUSHED: u64 = 1;
-    /// All records were there already.
+    /// The header had all records already.
     pub(super) const HOP_LIMIT: u64 = 2;
     /// The packet would have become too long for the port.
     pub(super) const MTU: u64 = 3;
-    /// A copy on its way back.
+    /// A reply, which carries a copy of the records back.
     pub(super) const REPLY: u64 = 4;
-    /// nHop beyond the limit, or the packet ends within the header.
+    /// nHop is above 5, or the packet ends within the header.
     pub(super) const MALFORMED: u64 = 5;
 }
 
@@ -31,7 +31,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let out = eg.intrinsic::<tna::Egress>();
     let parser = eg.intrinsic::<tna::FromParser>();
     let errors = eg.intrinsic::<tna::ParserErrors>();
-    /// INT headers by what became of them: 1 record added, 2 hop limit, 3 MTU, 4 reply, 5 malformed
+    /// INT headers by outcome: 1 record added, 2 hop limit, 3 MTU, 4 reply, 5 malformed
     let events = eg.counter(8, CounterKind::Packets);
 
     let set_port = eg.action(|a, code: Arg<32>, switch_id: Arg<12>, longest: Arg<16>| {
@@ -39,8 +39,8 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         m.switch_id = switch_id.cast::<16>();
         m.excess = ipv4.total_len.sat_sub(longest);
     });
-    /// Egress port to its speed code (upper 4 bits of 32), this switch's number, and the longest IP packet that may
-    /// still be stamped
+    /// Egress port to its speed code (upper 4 bits of 32), this switch's number, and the longest IP packet
+    /// in bytes that still gets a record
     let port = eg
         .table([exact(out.egress_port)])
         .actions([set_port])
@@ -50,25 +50,25 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
 
     /// Bytes sent by each port, modulo 2^32
     let tx_bytes = eg.register::<32>(512);
-    /// The sum before the packet: two records differ by what left between them
+    /// Adds the packet's bytes; returns the sum before the packet, so two records differ by the bytes sent between them
     let add_bytes = eg.register_action(tx_bytes, |r| {
         r.out = r.value;
         r.value = r.value + m.length;
     });
 
-    /// Reads what the hardware knows
+    /// Reads packet length, queue depth and egress time from intrinsic metadata
     let observe = eg.action(|a| {
         m.length = out.pkt_length.cast::<32>();
         m.depth = out.deq_qdepth.cast::<32>();
         m.hi = parser.global_tstamp.slice::<31, 0, 32>();
     });
-    /// Keeps what the checksum covered before, and counts the hop
+    /// Stores the complements of the old checksum and first word, and counts the hop
     let remember = eg.action(|a| {
         m.old_checksum = udp.checksum ^ 0xffff;
         m.old_word = common.word ^ 0xffff;
         m.word = common.word + 0x1000;
     });
-    /// Moves time, bytes and depth to their places in the record
+    /// Shifts time and bytes to their positions in the record, and limits the depth to 16 bits
     let place = eg.action(|a| {
         m.hi = m.hi << 4;
         m.lo = m.sent << 9;
@@ -76,13 +76,13 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         m.depth = m.depth.min(0xffff);
         m.word = m.word ^ m.switch_id;
     });
-    /// Cuts each to its bits
+    /// Masks time, bytes and depth to their bits in the record
     let cut = eg.action(|a| {
         m.hi = m.hi & 0x0fff_fff0;
         m.lo = m.lo & 0xffff_0000;
         m.top = m.top & 0xf;
     });
-    /// Joins them
+    /// Combines speed code, time, bytes and depth
     let join = eg.action(|a| {
         m.hi = m.hi | m.code;
         m.lo = m.lo | m.depth;
@@ -96,9 +96,9 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         ipv4.total_len += RECORD;
         m.event = event::PUSHED;
     });
-    /// A UDP checksum of 0 stays 0
+    /// Increases the UDP length; a UDP checksum of 0 stays 0
     let lengthen = eg.action(|a| udp.length += RECORD);
-    /// Any other is updated by what is added
+    /// Increases the UDP length in the header whose checksum the deparser updates by the record
     let lengthen_summed = eg.action(|a| {
         udp.set_invalid();
         summed_udp.set_valid();
@@ -157,22 +157,22 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         .emit(pushed);
 }
 
-/// Makes the depth that of all queues of the port, each as it was when it last sent.
+/// Replaces the depth by that of all queues of the port, each as it was when the queue last sent.
 #[stage_program]
 pub(super) fn port_depth(eg: &GressBuilder<'_>, m: Meta, out: tna::Egress) {
-    /// Depth of each queue when it last sent, by port and queue
+    /// By port and queue: depth in cells when the queue last sent
     let queue_depth = eg.register::<32>(65_536);
     let renew = eg.register_action(queue_depth, |r| {
         r.out = r.value;
         r.value = m.depth;
     });
-    /// Sum of these over the queues of a port
+    /// By port: sum of `queue_depth` over the port's queues, in cells
     let port_sum = eg.register::<32>(512);
     let add_change = eg.register_action(port_sum, |r| {
         r.value = r.value + m.change;
         r.out = r.value;
     });
-    /// Port and queue side by side
+    /// Index of a queue: port and queue number, concatenated
     let queue = eg.hash::<16>(HashAlgorithm::Identity).inputs(list![out.egress_port, out.egress_qid]).build();
     let subtract = eg.action(|a| m.change = m.depth - m.earlier);
     eg.control(|c| {

@@ -1,4 +1,4 @@
-//! What `hpcc-int` starts with: entries under which any capture flows.
+//! Default entries of `hpcc-int`, which forward the packets of any capture.
 //!
 //! | destination | port |
 //! |---|---|
@@ -17,7 +17,7 @@ use sluice_ir::{KeyValue, Program};
 
 const HOST: u16 = 20;
 
-/// The code of a port speed: those of the authors' simulator, and 40G (model: int §1.9). 15 for any other.
+/// Returns the code of a port speed: those of the authors' simulator, and 40G (model: int §1.9); 15 for other speeds.
 #[must_use]
 pub fn speed_code(speed: BitRate) -> u8 {
     const GBPS: [u64; 6] = [25, 50, 100, 200, 400, 40];
@@ -39,7 +39,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
 }
 
-/// In a network switches are numbered from 1 on, in 12 bits.
+/// Returns the setup at a position in a network. Switches are numbered from 1, in 12 bits.
 pub(super) fn setup_at(program: &Program, at: &Position, p: &Params) -> Result<Setup, SetupError> {
     let mut ops = Ops::new(program);
     routes_at(&mut ops, at)?;
@@ -50,8 +50,8 @@ pub(super) fn setup_at(program: &Program, at: &Position, p: &Params) -> Result<S
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }
 
-/// What the records of a port at this speed say, and the longest packet that gets one; of all ports without an entry, if
-/// none is named. The simulator has 0 for speeds that it does not know, and packets that do not grow.
+/// Sets the speed code, switch number and longest packet of a port, or, without a port, of all ports
+/// without an entry. In the simulator's layout unknown speeds have code 0, and packets do not grow.
 fn set_port(
     ops: &mut Ops<'_>,
     port: Option<u16>,

@@ -7,67 +7,67 @@ use sluice_build::net::protocol::UDP;
 use sluice_build::net::{Ethernet, Ipv4, Udp};
 use sluice_build::*;
 
-/// Most hops that the header has room for (model: int §1.8).
+/// Largest number of hops in a header (model: int §1.8).
 pub(super) const MAX_HOPS: usize = 5;
 
-/// What all hops share: nHop in the upper 4 bits, pathID below
+/// INT header word that all hops share
 #[derive(Header, Debug)]
 pub(super) struct Common {
-    /// nHop and pathID
+    /// nHop in the upper 4 bits, pathID in the lower 12
     pub(super) word: Bits<16>,
 }
 
-/// What a hop adds: port speed code (4 bits), time (24), bytes sent (20), queue length (16)
+/// Record of a hop: port speed code (4 bits), time (24), bytes sent (20), queue length (16)
 #[derive(Header, Debug)]
 pub(super) struct Hop {
-    /// B, TS and the upper 4 bits of txBytes
+    /// B (speed code), TS (ns), and the upper 4 bits of txBytes (128-byte units)
     pub(super) hi: Bits<32>,
-    /// The other 16 bits of txBytes, and qLen
+    /// Lower 16 bits of txBytes, and qLen (cells)
     pub(super) lo: Bits<32>,
 }
 
 /// Per-packet metadata of egress
 #[derive(Header, Debug)]
 pub(super) struct Meta {
-    /// 1 for an acknowledgement or a congestion notification: what follows is a copy on its way back
+    /// 1 for an acknowledgement or a congestion notification, which carries a copy of the records back
     pub(super) reply: Bits<1>,
-    /// 1 when nHop is beyond what the header can hold
+    /// 1 if nHop is above 5
     pub(super) malformed: Bits<1>,
-    /// What became of the INT header; see `events`
+    /// Outcome for the INT header: index of the counter `events`
     pub(super) event: Bits<8>,
-    /// The first word of the port's records: its speed code in the upper 4 bits
+    /// Speed code of the port, in the upper 4 bits; with layout=ns3 in the lower 3
     pub(super) code: Bits<32>,
-    /// Number of this switch
+    /// Number of this switch, 12 bits, which is combined with pathID
     pub(super) switch_id: Bits<16>,
-    /// Bytes that the IP packet is longer than one that may still be stamped
+    /// Bytes by which the IP packet is too long for a record; 0 = not too long
     pub(super) excess: Bits<16>,
-    /// Bytes of the packet
+    /// Length of the packet in bytes
     pub(super) length: Bits<32>,
-    /// Bytes that the port sent before the packet
+    /// Bytes that the port sent before the packet, modulo 2^32
     pub(super) sent: Bits<32>,
-    /// Queue depth in cells, at most 0xffff
+    /// Queue depth in cells when the packet was dequeued
     pub(super) depth: Bits<32>,
-    /// Depth that the queue had when it last sent
+    /// Depth of the packet's queue when it last sent, in cells
     pub(super) earlier: Bits<32>,
-    /// What the depth has changed by since
+    /// Change of the depth of the packet's queue since it last sent, in cells
     pub(super) change: Bits<32>,
-    /// The record under construction
+    /// First word of the record under construction
     pub(super) hi: Bits<32>,
-    /// As above
+    /// Second word of the record under construction
     pub(super) lo: Bits<32>,
     /// Upper 4 bits of txBytes
     pub(super) top: Bits<32>,
-    /// nHop and pathID as they leave
+    /// Updated word of nHop and pathID
     pub(super) word: Bits<16>,
-    /// Complements of what a checksum update takes out (RFC 1624)
+    /// Ones' complement of the old word of nHop and pathID, for the checksum update (RFC 1624)
     pub(super) old_word: Bits<16>,
-    /// As above
+    /// Ones' complement of the old UDP checksum, for the checksum update (RFC 1624)
     pub(super) old_checksum: Bits<16>,
-    /// Twice what the packet grows by: UDP length and pseudo header have it
+    /// Twice the bytes by which the packet grows, because both UDP length and pseudo header contain the length
     pub(super) growth: Bits<16>,
 }
 
-/// What egress parses and keeps.
+/// Headers and metadata of egress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers {
     pub(super) ethernet: Hdr<Ethernet>,
@@ -80,26 +80,26 @@ pub(super) struct Headers {
     pub(super) m: Meta,
 }
 
-/// First byte of the InfiniBand header of what travels back: acknowledgements and notifications.
+/// First byte of the InfiniBand header of replies: acknowledgements and congestion notifications.
 const REPLIES: [u64; 2] = [0x11, 0x81];
 
-/// Declares headers and the egress parser: to the end of the hops that stand in the packet.
+/// Declares headers and the egress parser, which ends after the records in the packet.
 #[stage_program]
 pub(super) fn headers(eg: &GressBuilder<'_>, p: &Params) -> Headers {
     let (ethernet, ipv4, udp) = (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Udp>());
-    /// Stands in for `udp` where a checksum is to be updated
+    /// Replaces `udp` if the UDP checksum must be updated
     let summed_udp = eg.header::<Udp>();
     let common = eg.header::<Common>();
     let hops = eg.stack::<Hop, MAX_HOPS>();
-    /// The hop that this switch adds
+    /// Record that this switch adds
     let pushed = eg.header::<Hop>();
     let m = eg.metadata::<Meta>();
 
     let parse_udp = parse_to_udp(eg, ethernet, ipv4, udp);
     let parse_common = eg.state().extract(common).select(common.word);
-    /// More hops than there can be: nothing behind nHop is looked at
+    /// nHop is above 5: nothing after it is parsed
     let malformed = eg.state().set(m.malformed, 1);
-    /// The InfiniBand header follows the last hop
+    /// InfiniBand header, after the last record
     let opcode = eg.state().select(lookahead::<8>(0));
     let reply = eg.state().set(m.reply, 1);
     parse_udp.on(u64::from(p.udp_port), parse_common);
@@ -122,7 +122,7 @@ pub(super) fn headers(eg: &GressBuilder<'_>, p: &Params) -> Headers {
     Headers { ethernet, ipv4, udp, summed_udp, common, hops, pushed, m }
 }
 
-/// Declares the parser up to UDP of a whole IPv4 packet; what comes behind hangs on the port.
+/// Declares the parser up to UDP of an unfragmented IPv4 packet. Returns the state that selects by UDP port.
 #[stage_program]
 pub(super) fn parse_to_udp<'b>(
     eg: &GressBuilder<'b>,

@@ -1,26 +1,26 @@
-//! `hpcc-int`: the telemetry that HPCC senders steer by.
+//! `hpcc-int`: the telemetry by which HPCC senders control their rate.
 //!
 //! Every data packet of a RoCEv2 flow carries, between UDP and the InfiniBand header, two bytes that all hops share
-//! and eight bytes per hop: speed of the port, time, bytes that the port has sent, and what its queue left behind.
-//! A switch adds its record when the packet leaves, behind those before it (model: int §1.8, §2.9):
+//! and eight bytes per hop: speed of the port, time, bytes that the port has sent, and length of its queue.
+//! A switch adds its record when it sends the packet, after the earlier records (model: int §1.8, §2.9):
 //!
-//! 1. nHop 5, a packet that would become longer than the port's MTU, a reply (an acknowledgement carries a copy of
-//!    the records back), and a header that is cut off or claims more hops than there can be, leave it alone.
-//! 2. Otherwise nHop grows by one, pathID is combined with the switch's number by exclusive or, the record follows,
-//!    and IPv4, UDP lengths and checksums follow suit. A UDP checksum of 0 stays 0.
+//! 1. It changes nothing if nHop is 5, if the packet would become longer than the port's MTU, if the packet is a reply
+//!    (an acknowledgement carries a copy of the records back), or if the header is cut off or nHop is above 5.
+//! 2. Otherwise nHop grows by one, pathID is combined with the switch's number by exclusive or, the record is added,
+//!    and IPv4 and UDP lengths and checksums are updated. A UDP checksum of 0 stays 0.
 //!
-//! With `layout=ns3` a packet has five slots from the beginning, and a sixth hop writes over the first one (model: int
+//! With `layout=ns3` a packet has five slots from the beginning, and a sixth hop overwrites the first one (model: int
 //! §1.9). Bytes sent are those of all packets of the port, before the present one.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params` | what users can set |
+//! | `params` | the parameters |
 //! | `headers` | headers, metadata, the egress parser |
 //! | `egress` | records |
 //! | `ns3` | egress in the layout of the authors' simulator: headers, parser, records |
-//! | `entries` | what the program starts with |
-//! | `properties` | what must hold of every packet |
-//! | `hpcc_int.p4` | the same program in P4_16 for TNA |
+//! | `entries` | entries, by default and at a position in a network |
+//! | `properties` | properties of every packet |
+//! | `hpcc_int.p4` | the program in P4_16 for TNA |
 
 mod egress;
 mod entries;
@@ -52,7 +52,7 @@ fn ingress(ig: &GressBuilder<'_>, p: &Params) {
 impl ProgramDef for HpccInt {
     const NAME: &'static str = "hpcc-int";
     const SUMMARY: &'static str =
-        "Stamps every hop's port speed, time, bytes sent and queue length into packets, as HPCC wants";
+        "Adds every hop's port speed, time, bytes sent and queue length to packets, for HPCC senders";
     const P4: Option<&'static str> = Some(include_str!("hpcc_int.p4"));
     type Params = Params;
 

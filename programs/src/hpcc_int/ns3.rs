@@ -1,5 +1,5 @@
 //! Egress of `hpcc-int` in the layout of the authors' simulator (model: int §1.9): every packet has five slots of eight
-//! bytes and a count of hops behind them, and a switch writes over the slot of its turn.
+//! bytes and a count of hops after them, and a switch overwrites slot (count modulo 5).
 
 use super::Params;
 use super::egress::port_depth;
@@ -8,20 +8,20 @@ use super::params::QueueLength;
 use sluice_build::net::{Ethernet, Ipv4, Udp};
 use sluice_build::*;
 
-/// Most hops that a packet can have made: more than an IP packet lives.
+/// Largest number of hops: more than the TTL of an IP packet allows.
 const MOST_HOPS: u128 = 255;
 
-/// What became of the slots, by cell of the counter `events`.
+/// Outcomes for packets with slots: indices of the counter `events`.
 mod event {
-    /// A record was put into a slot that was free.
+    /// The record was written to a free slot.
     pub(super) const PUSHED: u128 = 1;
     /// The packet ends within the slots, or nHop is impossible.
     pub(super) const MALFORMED: u64 = 5;
-    /// A record was put over one of an earlier hop.
+    /// The record overwrote one of an earlier hop.
     pub(super) const OVERWRITTEN: u128 = 6;
 }
 
-/// What the simulator's packets have in front of the slots
+/// Header of the simulator's packets in front of the slots
 #[derive(Header, Debug)]
 #[allow(dead_code, reason = "it passes as it is")]
 struct Sequence {
@@ -31,39 +31,39 @@ struct Sequence {
     pg: Bits<16>,
 }
 
-/// The record of a hop: port speed code (3 bits), time (24), bytes sent (20), queue length (17) from the lowest bit on,
+/// Record of a hop: port speed code (3 bits), time (24), bytes sent (20), queue length (17), from the lowest bit on,
 /// lowest byte first
 #[derive(Header, Debug)]
 struct Slot {
-    /// The lower half
+    /// First four bytes of the record
     lo: Bits<32>,
-    /// The upper half
+    /// Last four bytes of the record
     hi: Bits<32>,
 }
 
-/// How many hops there were
+/// Count of hops, after the slots
 #[derive(Header, Debug)]
 struct Count {
-    /// nHop, lowest byte first
+    /// nHop: number of hops so far, lowest byte first
     hops: Bits<16>,
 }
 
-/// More metadata of egress
+/// Metadata of egress for the simulator's layout
 #[derive(Header, Debug)]
 struct Turn {
-    /// 1 for a packet that should have slots
+    /// 1 for a packet that should have slots: UDP to the INT port
     claimed: Bits<1>,
-    /// The record under construction, as it is written
+    /// First word of the new record, in the byte order of the packet
     lo: Bits<32>,
-    /// As above
+    /// Second word of the new record, in the byte order of the packet
     hi: Bits<32>,
-    /// Complements of the record that is written over
+    /// Ones' complement of the first word of the overwritten record
     old_lo: Bits<32>,
-    /// As above
+    /// Ones' complement of the second word of the overwritten record
     old_hi: Bits<32>,
 }
 
-/// Puts the record into a slot; `event` says what that is.
+/// Declares the action that writes the record to a slot; its argument `event` is the outcome to count.
 #[stage_program]
 #[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 fn write<'b>(eg: &GressBuilder<'b>, slot: Hdr<Slot>, count: Hdr<Count>, turn: Turn, m: Meta) -> ActionRef {
@@ -83,7 +83,7 @@ fn write<'b>(eg: &GressBuilder<'b>, slot: Hdr<Slot>, count: Hdr<Count>, turn: Tu
 #[stage_program]
 pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let (ethernet, ipv4, udp) = (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Udp>());
-    /// Stands in for `udp` where a checksum is to be updated
+    /// Replaces `udp` if the UDP checksum must be updated
     let summed_udp = eg.header::<Udp>();
     let sequence = eg.header::<Sequence>();
     let slots = eg.stack::<Slot, MAX_HOPS>();
@@ -106,7 +106,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let out = eg.intrinsic::<tna::Egress>();
     let parser = eg.intrinsic::<tna::FromParser>();
     let errors = eg.intrinsic::<tna::ParserErrors>();
-    /// Packets with slots by what became of them: 1 record written, 5 malformed, 6 written over an earlier hop's
+    /// Packets with slots by outcome: 1 record written, 5 malformed, 6 record of an earlier hop overwritten
     let events = eg.counter(8, CounterKind::Packets);
     let set_port = eg.action(|a, code: Arg<32>| m.code = code);
     /// Egress port to its speed code
@@ -114,23 +114,23 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         eg.table([exact(out.egress_port)]).actions([set_port]).default_with(set_port, [0]).size(512).build();
     /// Bytes sent by each port, modulo 2^32
     let tx_bytes = eg.register::<32>(512);
-    /// The sum before the packet: two records differ by what left between them
+    /// Adds the packet's bytes; returns the sum before the packet, so two records differ by the bytes sent between them
     let add_bytes = eg.register_action(tx_bytes, |r| {
         r.out = r.value;
         r.value = r.value + m.length;
     });
-    /// Reads what the hardware knows
+    /// Reads packet length, queue depth and egress time from intrinsic metadata
     let observe = eg.action(|a| {
         m.length = out.pkt_length.cast::<32>();
         m.depth = out.deq_qdepth.cast::<32>();
         m.hi = parser.global_tstamp.slice::<31, 0, 32>();
     });
-    /// Keeps what the checksum covered before; qLen has 17 bits
+    /// Stores the complement of the old checksum, and limits the depth to the 17 bits of qLen
     let remember = eg.action(|a| {
         m.old_checksum = udp.checksum ^ 0xffff;
         m.depth = m.depth.min(0x1_ffff);
     });
-    /// The record's bytes stand the other way round: the hash unit puts every bit where it belongs
+    /// First word of the record; the hash unit moves every bit to its place, as the record's byte order is reversed
     let lower = eg
         .hash::<32>(HashAlgorithm::Identity)
         .inputs(list![
@@ -164,14 +164,14 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         Row::new([Cell::Value((hops as u128) << 8)], writer, vec![event])
     });
     let [first, second, third, fourth, fifth] = [0, 1, 2, 3, 4].map(|n: usize| writers[n]);
-    /// Whose turn it is: the hops so far modulo five
+    /// Count of hops so far to the slot: count modulo 5
     let slot = eg
         .table([exact(count.hops)])
         .actions([first, second, third, fourth, fifth, malformed])
         .default(malformed)
         .entries(rows)
         .build();
-    /// Any UDP checksum but 0 is updated by what is written
+    /// Switches to the UDP header whose checksum the deparser updates; a checksum of 0 stays 0
     let resum = eg.action(|a| {
         udp.set_invalid();
         summed_udp.set_valid();

@@ -3,31 +3,31 @@
 use crate::flowlet::choices;
 use sluice_build::params;
 
-/// What users can set.
+/// Parameters of `hpcc-int`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
     /// Number of this switch, which it adds to pathID by exclusive or
     #[param(range = 0..=4_095)]
     pub switch_id: u16,
-    /// UDP destination port behind which the INT header stands: RoCEv2's
+    /// UDP destination port of packets with an INT header after UDP: RoCEv2's
     #[param(range = 1..=65_535)]
     pub udp_port: u16,
-    /// Longest IP packet that leaves by a port, in bytes; one that would get longer is not stamped
+    /// Longest IP packet that a port sends, in bytes; a packet that would become longer gets no record
     #[param(range = 68..=65_535)]
     pub mtu: u32,
-    /// How records are laid out: `paper`, one behind the other as hops add them; `ns3`, the simulator's five slots of eight
-    /// bytes, lowest byte first, 6 bytes behind UDP, and nHop behind them: there is no pathID, lengths stay, and the sixth
-    /// hop writes over the first
+    /// Layout of the records: `paper` = each hop appends one; `ns3` = the simulator's five slots of eight
+    /// bytes, lowest byte first, 6 bytes after UDP, and nHop after the slots. With ns3 there is no pathID,
+    /// lengths stay, and the sixth hop overwrites the first
     #[param(expects = "paper or ns3")]
     pub layout: Layout,
-    /// Whose depth qLen is: `queue`, the packet's own; `port`, the sum over the port's queues of the depth that
+    /// Depth in qLen: `queue` = the packet's own queue; `port` = the sum over the port's queues of the depth that
     /// each had when it last sent (ns-3 takes the whole port)
     #[param(expects = "queue or port")]
     pub qlen: QueueLength,
     /// Routes of each IP version that the tables must hold
     #[param(range = 1..=1_000_000)]
     pub routes: u32,
-    /// Groups of equal ways that the table must hold
+    /// ECMP groups that the table must hold
     #[param(range = 4..=4_096)]
     pub groups: u32,
 }
@@ -47,7 +47,7 @@ impl Default for Params {
 }
 
 choices! {
-    /// Where records stand and what they look like.
+    /// Layout of the records.
     Layout {
         /// The paper's: as many records as hops.
         Paper = "paper",
@@ -57,11 +57,11 @@ choices! {
 }
 
 choices! {
-    /// Whose depth is written.
+    /// Depth that a record contains.
     QueueLength {
-        /// The packet's own queue.
+        /// The depth of the packet's own queue.
         Queue = "queue",
-        /// All queues of its port, each as it was when it last sent.
+        /// The depth of all queues of the port, each as it was when the queue last sent.
         Port = "port",
     }
 }

@@ -1,5 +1,5 @@
-//! What must hold of every packet: it leaves as it came, or with one record more behind those that it has, or in the
-//! next slot.
+//! Properties of every packet: it is sent as it was received, or with one more record after those that it has, or with
+//! a record in the next slot.
 
 use super::Params;
 use super::headers::MAX_HOPS;
@@ -10,20 +10,20 @@ use sluice_switch::property::{Departed, Finding, Property, well_formed};
 
 /// Bytes of a record.
 const RECORD: usize = 8;
-/// Where UDP's check sum stands in a frame without tags and options.
+/// Offset of the UDP checksum in a frame without tags and options.
 const SUM: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN + 6;
-/// Where nHop and pathID stand.
+/// Offset of nHop and pathID.
 const COMMON: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
 
-/// What is judged of `hpcc-int` with these parameters.
+/// Returns the properties of `hpcc-int` with these parameters.
 pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
     vec![Box::new(HopLimit), Box::new(OneRecord { udp_port: p.udp_port, layout: p.layout, changed: false })]
 }
 
-/// A packet leaves as it came, but for what forwarding changes, or so with one record more and nHop one higher. UDP's
-/// check sum and pathID, whose change is a matter of entries, are not looked at then. In the simulator's layout the record
-/// is in the slot of the packet's turn, whatever stood there; nothing is said once entries change, which may give the turn
-/// to any.
+/// A sent packet equals the received one except for fields that forwarding changes, or has one record
+/// more and nHop one higher. Then the UDP checksum and pathID are not checked, because their change
+/// depends on entries. In the simulator's layout the record is in slot (nHop modulo 5); packets are not
+/// checked once entries change, because entries choose the slot.
 #[derive(Clone, Copy, Debug)]
 struct OneRecord {
     udp_port: u16,
@@ -45,7 +45,7 @@ fn put(frame: &mut [u8], at: usize, value: u16) {
 }
 
 impl OneRecord {
-    /// Whether the frame is one in which records may stand.
+    /// Returns true if the frame may contain records.
     fn carries(self, frame: &[u8]) -> bool {
         let ip = ethernet::HEADER_LEN;
         word(frame, 12) == Some(ethernet::TYPE_IPV4)
@@ -54,7 +54,7 @@ impl OneRecord {
             && word(frame, COMMON - 6) == Some(self.udp_port)
     }
 
-    /// Both frames without the slot whose turn it was, if the one that left has one hop more.
+    /// Returns both frames without the slot that this hop writes, if the sent frame has one hop more.
     fn without_slot(self, came: &[u8], left: &[u8]) -> Option<[Vec<u8>; 2]> {
         let at = COMMON + SEQUENCE;
         let count = at + MAX_HOPS * RECORD;
@@ -72,7 +72,7 @@ impl OneRecord {
         })
     }
 
-    /// The frame without its last record, which this switch has put in; `None` if there is none.
+    /// Returns the frame without its last record, which this switch added; `None` if there is none.
     fn without(self, frame: &[u8]) -> Option<Vec<u8>> {
         let ip = ethernet::HEADER_LEN;
         let common = word(frame, COMMON)?;
@@ -119,7 +119,7 @@ impl Property for OneRecord {
         }
         let Some(left) = self.without(packet.bytes) else {
             let (found, expected) = (packet.bytes.len(), from.bytes.len());
-            return Err(format!("found {found} bytes and no record, expected the {expected} that came"));
+            return Err(format!("found {found} bytes and no record, expected {expected} bytes as received"));
         };
         let mut came = from.bytes.to_vec();
         put(&mut came, SUM, 0);
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
     use sluice_switch::property::Origin;
 
-    /// A packet with so many records, right but for check sums that nobody looks at.
+    /// Returns a packet with this number of records, valid except for checksums that the property does not check.
     fn packet(hops: u16, path: u16) -> Vec<u8> {
         let mut frame = vec![0; COMMON + 2 + RECORD * usize::from(hops)];
         frame[12..16].copy_from_slice(&[8, 0, 0x45, 0]);

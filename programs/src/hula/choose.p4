@@ -1,6 +1,6 @@
 
-// hula: the best hop that probes tell replaces the random candidate; then flowlets as in letflow's. Probes stand behind
-// Ethernet with EtherType PROBE; a second pass has `found` in front of that (ig.resubmit_flag is 1).
+// hula: the best hop that probes report replaces the random candidate; then flowlets as in letflow. A probe follows
+// Ethernet with EtherType PROBE; a resubmitted packet has `found` in front of Ethernet (ig.resubmit_flag is 1).
 #define FLOWLETS 32768
 #define GAP 390
 #define OLDEST 2343
@@ -48,7 +48,7 @@ control Probes(inout headers_t hdr, inout hula_headers_t h, inout meta_t m, in i
         default_action = NoAction;
         size = 512;
     }
-    // By ToR: member of the best hop; use of the best path, and when a probe said so.
+    // By ToR: member number of the best hop; utilisation of the best path, and time of the probe that reported it.
     Register<bit<32>, bit<16>>(TORS, 0xffff) best_hop;
     RegisterAction<bit<32>, bit<16>, bit<32>>(best_hop) read_hop = {
         void apply(inout bit<32> value, out bit<32> out_) { out_ = value; }
@@ -113,7 +113,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in bit<32> now, in bit<32> bes
     }
 }
 
-// Behind the port: bytes on the line charge the link; a probe reads that of its own port and comes again.
+// After the egress port: bytes on the line charge the link; a probe reads its own port's filter and is resubmitted.
 control Charge(inout hula_headers_t h, inout meta_t m, in ingress_intrinsic_metadata_t ig, in bit<32> bytes,
         in bit<1> seen, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
         inout ingress_intrinsic_metadata_for_tm_t tm) {

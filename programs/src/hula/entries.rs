@@ -1,9 +1,10 @@
-//! What ToRs and spines start with, on any port map and at their place in a network.
+//! Entries of ToRs and spines: the default ones, on any port map, and those at a position in a network.
 //!
-//! A ToR has a number from 1, which is its group at all others and what its probes say; in a network that is the
-//! switch's number plus 1. Members of groups have the numbers of their ports, from `uplinks` on. By default a ToR is
-//! number 3: what is for neither its hosts (10.1.N.0/24 at its N-th host port) nor 10.2.0.0/16 goes to ToR 1 over all
-//! uplinks, 10.2.0.0/16 to ToR 2, where the first two lead.
+//! ToRs are numbered from 1; in a network a ToR's number is the switch's number plus 1. The number is the ToR's group
+//! at all other switches, and its probes carry it. A group's members are numbered by their ports, from `uplinks` on.
+//!
+//! By default a ToR is number 3. Its hosts are 10.1.N.0/24 at the N-th host port. 10.2.0.0/16 goes to ToR 2, over the
+//! first two uplinks. Everything else goes to ToR 1, over all uplinks.
 
 use super::probes::filter;
 use super::{NAME, Params, Side};
@@ -18,7 +19,7 @@ use sluice_ir::{KeyValue, MeterConfig, Program};
 
 /// Number of the ToR of the default entries.
 const OWN: u32 = 3;
-/// Multicast group of a ToR's own probes; that of the n-th port is n more.
+/// Multicast group of a ToR's own probes. Probes that arrive on the n-th link, counted from 0, use group `UP + 1 + n`.
 const UP: u16 = 1;
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
@@ -43,13 +44,13 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }
 
-/// dev_port of a front-panel port.
+/// Returns the dev_port of a front-panel port.
 fn dev_port(ports: &PortMap, port: FrontPort) -> u16 {
     ports.front(port).map_or(0, |port| port.dev_port.number())
 }
 
-/// Ports of other switches, each with whether it leads up: what comes from above goes on down, what comes from below
-/// everywhere else.
+/// Adds the entries and multicast groups of ports to other switches; `links` says for each port if it
+/// leads up. Probes from above are forwarded down, probes from below to all other ports.
 fn neighbours(
     ops: &mut Ops<'_>,
     ports: &PortMap,
@@ -76,7 +77,7 @@ fn multicast(ops: &mut Ops<'_>, id: u16, ports: Vec<u16>) {
     ops.push(ControlOp::SetMulticastGroup { id, nodes });
 }
 
-/// A ToR's own probes: one per period, up by every uplink.
+/// Sets up a ToR's own probes: one per period, on every uplink.
 fn announce(
     ops: &mut Ops<'_>,
     ports: &PortMap,
@@ -92,7 +93,7 @@ fn announce(
     visit_in(ops, ports, &[pipe], 1, p.period)
 }
 
-/// Estimators of all links, by the rates of their ports.
+/// Sets up the estimators of all links, by the rates of their ports.
 fn measured(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, at: Option<&Position>, p: &Params) {
     let Some(meter) = program.meter_named("dre") else { return };
     for (number, port) in (0u16..).zip(ports.front_ports()) {
@@ -102,7 +103,7 @@ fn measured(ops: &mut Ops<'_>, program: &Program, ports: &PortMap, at: Option<&P
     }
 }
 
-/// A switch with hosts is a ToR, one without a spine, with the port ranges of its place.
+/// Returns the role at a position: a switch with hosts is a ToR, one without is a spine, with its port ranges.
 pub(super) fn role_at(at: &Position) -> Role {
     let mut params = Vec::new();
     if let Some(uplinks) = at.port_range(false) {
@@ -155,7 +156,7 @@ pub(super) fn setup_at(
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }
 
-/// The number of the ToR that has these hosts.
+/// Returns the number of the ToR that has these hosts.
 fn tor_of(at: &Position, to: sluice_catalogue::position::Prefix, p: &Params) -> Result<u32, SetupError> {
     let place_error = |why: String| SetupError::Place { program: NAME.to_owned(), why };
     match at.subnets.iter().find(|(_, subnet)| *subnet == to).map(|(switch, _)| switch + 1) {

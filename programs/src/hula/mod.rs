@@ -1,18 +1,18 @@
-//! `hula`: probes tell every switch the least used way to every ToR, and flowlets take it.
+//! `hula`: probes inform every switch of the least used path to every ToR, and flowlets take it.
 //!
-//! Each ToR's packet generator sends probes up; switches raise the use that a probe has met to that of the link which
-//! data would take the other way, remember who brought the least, and pass it on, up and down from below, down from
-//! above (Katta et al., SOSR 2016; model: flowlets §4.2). No switch knows more than its own best next hop. ToRs and
-//! spines run one program; what they are is in their entries.
+//! Each ToR's packet generator sends probes up. A switch raises a probe's utilisation to that of the link
+//! that data would take in the opposite direction, remembers the port with the lowest utilisation, and
+//! forwards the probe: from below up and down, from above only down (Katta et al., SOSR 2016; model: flowlets
+//! §4.2). A switch knows only its own best next hop. ToRs and spines run one program; their entries differ.
 //!
-//! The use of a link is known behind the choice of a port only, and the best hop is needed before it: a probe goes
-//! through ingress twice, by resubmit. Links are measured by a low-pass filter in rate mode, as `conga`'s are.
+//! A link's utilisation is known only after the choice of a port, and the best hop is needed before it, so a probe is
+//! resubmitted and passes ingress twice. Links are measured by a low-pass filter in rate mode, as in `conga`.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `probes` | headers, tables of best hops, and what probes do |
-//! | `entries` | what the program starts with |
-//! | `choose.p4` | the same in P4_16 for TNA |
+//! | `probes` | headers, tables of best hops, and the two passes of a probe |
+//! | `entries` | entries, by default and at a position in a network |
+//! | `choose.p4` | the program in P4_16 for TNA |
 
 mod entries;
 mod probes;
@@ -34,47 +34,47 @@ use sluice_switch::property::Property;
 const NAME: &str = "hula";
 
 choices! {
-    /// What a switch is.
+    /// The role of a switch.
     Side {
-        /// It has hosts: it sends probes.
+        /// A switch with hosts, which sends probes.
         Tor = "tor",
-        /// It passes probes on.
+        /// A switch without hosts, which forwards probes.
         Spine = "spine",
     }
 }
 
-/// What users can set on `hula`.
+/// Parameters of `hula`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Whether this switch sends probes or passes them on; follows from the place in a network
+    /// Role of the switch: tor (has hosts, sends probes) or spine (forwards probes); in a network the position decides
     #[param(expects = "tor or spine")]
     pub role: Side,
-    /// How long a flowlet may pause
+    /// Flowlet detection
     #[param(flatten)]
     pub gaps: Gaps,
-    /// How often a ToR sends probes
+    /// Period of a ToR's probes
     #[param(expects = "a time such as 200us")]
     pub period: Duration,
-    /// Time without a probe after which a best hop counts for nothing
+    /// Time without a probe after which a best hop is ignored
     #[param(expects = "a time such as 600us")]
     pub keepalive: Duration,
-    /// Whether the best hop's own probes replace what it said before, or (false, the published rule) only better ones
-    /// and those behind the keepalive
+    /// Whether every probe of the best hop replaces its stored utilisation. false is the published rule:
+    /// only a probe with a lower utilisation does, or one after the keepalive
     #[param(expects = "true or false")]
     pub refresh: bool,
-    /// Time over which a link's estimator forgets, about; twice the period of probes is the rule
+    /// Time constant of the link estimators, rounded as in conga; the rule is twice the period of probes
     #[param(expects = "a time such as 400us")]
     pub tau: Duration,
-    /// ToRs, numbered from 1, with room for number 0
+    /// Size of the tables indexed by ToR; ToRs are numbered from 1 to this minus 1
     #[param(range = 4..=4_096)]
     pub tors: u32,
-    /// Front-panel ports with hosts, of the same pipe as the others; none of a spine
+    /// Front-panel ports with hosts, in the same pipe as the uplinks; ignored on a spine
     #[param(expects = "the first and the last port, such as 0-3")]
     pub hosts: PortRange,
-    /// Front-panel ports with other switches
+    /// Front-panel ports that lead to other switches
     #[param(expects = "the first and the last port, such as 4-7")]
     pub uplinks: PortRange,
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    /// IPv4 routes that the table must hold; the IPv6 table holds a quarter as many
     #[param(range = 16..=1_000_000)]
     pub routes: u32,
 }
@@ -101,7 +101,7 @@ impl Params {
         self.gaps.spec(Detect::Pair)
     }
 
-    /// Largest age of a best hop in ticks.
+    /// Returns the largest age at which a best hop still counts, in ticks.
     fn oldest(&self) -> u64 {
         self.keepalive.as_ps() / (self.gaps.tick.nanos() * 1_000)
     }
@@ -113,11 +113,11 @@ impl Params {
         let meets = self.hosts.iter().any(|host| self.uplinks.iter().any(|uplink| uplink == host));
         if self.role == Side::Tor && meets {
             let expected =
-                format!("hosts={} has ports of them: a port is for a host or for a switch", self.hosts);
+                format!("it overlaps with hosts={}: a port is for a host or for a switch", self.hosts);
             return refuse("uplinks", self.uplinks.to_string(), expected);
         }
         if self.oldest() < 1 || self.oldest() >= 1 << 30 || self.keepalive < self.period {
-            let expected = format!("it is at least period={}, and stamps tell it: change tick", self.period);
+            let expected = format!("allowed are period={} to 2^30 ticks: change tick", self.period);
             return refuse("keepalive", self.keepalive.to_string(), expected);
         }
         Ok(())
@@ -131,7 +131,7 @@ pub struct Hula;
 impl ProgramDef for Hula {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
-        "Sends every flowlet to the next hop of the least used path, as probes tell (ToR and spine)";
+        "Sends every flowlet to the next hop of the least used path, as probes report it (ToR and spine)";
     const P4: Option<&'static str> = Some(concat!(
         include_str!("../leaf/types.p4"),
         include_str!("choose.p4"),
@@ -160,7 +160,7 @@ impl ProgramDef for Hula {
         leaf::egress(&b.egress());
         let hosts = p.hosts.iter().filter(|_| p.role == Side::Tor);
         let ports = hosts.chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
-        b.together("packets of hosts read what probes write", tables.shared(), ports);
+        b.together("packets from hosts read registers that probes write", tables.shared(), ports);
     }
 
     fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {

@@ -1,4 +1,4 @@
-//! Probes: headers, tables of best hops, two passes of a probe, and what packets of hosts read.
+//! Probes: headers, tables of best hops, the two passes of a probe, and the use of best hops by packets.
 
 use super::Params;
 use crate::conga::estimator;
@@ -11,60 +11,60 @@ use sluice_ir::{self as ir, LpfSpec, MeterKind};
 
 /// EtherType of probes: the second experimental one (IEEE 802, local).
 pub(super) const PROBE: u64 = 0x88b6;
-/// A best hop that nobody has told: no group has such a member.
+/// Best hop of a ToR of which no probe has arrived: no group has a member with this number.
 const NOBODY: u64 = 0xffff;
-/// A link's use is counted in parts of 128: bits finer than the eighths of `conga`.
+/// Bits of resolution beyond the eighths of `conga`: a link's utilisation is counted in 128ths of its rate.
 pub(super) const FINER: u8 = 4;
 
-/// A probe, behind Ethernet
+/// Probe header, after Ethernet
 #[derive(Header, Debug)]
 pub(super) struct Probe {
-    /// The ToR that sent it
+    /// Number of the ToR that sent the probe
     tor: Bits<16>,
-    /// Zero
+    /// Reserved; 0
     reserved: Bits<16>,
-    /// The most used link of the way to it, in parts of 128 of its rate
+    /// Utilisation of the most used link on the path to the ToR, in 128ths of the link's rate
     util: Bits<32>,
 }
 
-/// What a probe brings to its second pass
+/// Resubmit header of a probe
 #[derive(Header, Debug)]
 pub(super) struct Found {
-    /// Use of the link that it came by, the other way
+    /// Utilisation, in the opposite direction, of the link on which the probe arrived, in 128ths of its rate
     level: Bits<32>,
-    /// Zero when it came from the best hop
+    /// 0 if the probe arrived from the best hop, else the difference of the two member numbers
     other: Bits<32>,
 }
 
 /// Per-packet metadata
 #[derive(Header, Debug)]
 pub(super) struct Meta {
-    /// When the packet entered ingress, in ticks
+    /// Time at which the packet entered ingress, in units of the parameter `tick`
     now: Bits<32>,
-    /// Member that the port of a probe is
+    /// Member number of the port on which the probe arrived
     hop: Bits<32>,
-    /// Multicast group that a probe goes on to; 0 ends it
+    /// Multicast group to which the probe is forwarded; 0 = the probe ends here
     onward: Bits<16>,
-    /// 1 for a probe of a neighbour
+    /// 1 for a probe from a neighbouring switch
     seen: Bits<1>,
-    /// 1 when a probe is news
+    /// 1 if the probe changed the best path's utilisation or time
     news: Bits<1>,
-    /// Member of the best hop
+    /// Member number of the best hop; 65535 = none so far
     best: Bits<32>,
-    /// 1 when nobody has told of the ToR for too long
+    /// 1 if the best path to the ToR is older than the keepalive
     silent: Bits<1>,
-    /// Bytes that the packet takes of its link
+    /// Bytes that the packet takes on its link
     bytes: Bits<32>,
 }
 
-/// The headers besides those of every leaf.
+/// The headers that `hula` adds to those of every leaf.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers {
     pub(super) probe: Hdr<Probe>,
     pub(super) found: Hdr<Found>,
 }
 
-/// Tables and actions on arrays.
+/// Tables, filters and register actions.
 #[derive(Clone, Debug)]
 pub(super) struct ProbeTables {
     t: Meta,
@@ -81,19 +81,19 @@ pub(super) struct ProbeTables {
 }
 
 impl ProbeTables {
-    /// Registers that packets of hosts and probes share.
+    /// Returns the registers that both packets from hosts and probes access.
     pub(super) fn shared(&self) -> [ir::Register; 2] {
         self.shared
     }
 }
 
-/// The filter of a link of this rate.
+/// Returns the filter for a link of this rate.
 pub(super) fn filter(rate: BitRate, p: &Params) -> LpfSpec {
     let spec = estimator(rate, p.tau).spec();
     LpfSpec { shift: spec.shift.saturating_sub(FINER), ..spec }
 }
 
-/// The parser: a second pass has `found` in front, a probe stands behind Ethernet.
+/// Declares the parser: a resubmitted packet has `found` in front, and a probe header follows Ethernet.
 #[stage_program]
 pub(super) fn headers<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers {
     let (probe, found) = (ig.header::<Probe>(), ig.header::<Found>());
@@ -108,14 +108,14 @@ pub(super) fn headers<'b>(ig: &GressBuilder<'b>, first: StateRef<'b>) -> Headers
     Headers { probe, found }
 }
 
-/// Declares tables and arrays.
+/// Declares tables, registers and filters.
 #[stage_program]
 pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params) -> ProbeTables {
     let t = ig.metadata::<Meta>();
     let (m, probe, ethernet, oldest) = (leaf.m, h.probe, leaf.h.ethernet, p.oldest());
     let mcast = ig.intrinsic::<tna::Multicast>();
     let generator = generator(ig, leaf);
-    /// A generated packet becomes a probe of this ToR
+    /// Turns a generated packet into a probe of this ToR
     let announce = ig.action(|a, tor: Arg<16>, group: Arg<16>| {
         ethernet.ether_type = PROBE;
         probe.set_valid();
@@ -124,7 +124,7 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
         probe.util = 0;
         mcast.mcast_grp_a = group;
     });
-    /// Number and multicast group of this switch if it is a ToR; the control plane sets them
+    /// Number of this ToR, and multicast group of its probes; the control plane sets them (0 on a spine)
     let own_tor = ig.table([]).actions([announce]).default_with(announce, [0, 0]).build();
     let neighbour = ig.action(|a, member: Arg<32>, group: Arg<16>| {
         m.made = 1;
@@ -132,25 +132,25 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
         t.hop = member;
         t.onward = group;
     });
-    /// Ports of other switches: member of groups, and where probes go on to
+    /// Ingress port from another switch to its member number, and to the multicast group for its probes
     let probe_from = ig.table([exact(leaf.h.port.ingress_port)]).actions([neighbour]).size(512).build();
-    /// By ToR: member of the best hop
+    /// By ToR: member number of the best hop; 65535 = none so far
     let best_hop = ig.register::<32>(size(p.tors).init(NOBODY));
     let read_hop = ig.register_action(best_hop, |r| r.out = r.value);
     let set_hop = ig.register_action(best_hop, |r| r.value = t.hop);
-    /// By ToR: use of the best path, and when a probe said so
+    /// By ToR: lo = utilisation of the best path in 128ths, hi = time of the probe that reported it, in units of `tick`
     let best_path = ig.register_pair::<32>(p.tors);
     let look = ig.register_action(best_path, |r| {
         if t.now - r.hi > oldest {
             r.out = 1;
         }
     });
-    /// The best hop says how it is now
+    /// Stores utilisation and time of a probe from the best hop
     let renew = ig.register_action(best_path, |r| {
         r.lo = probe.util;
         r.hi = t.now;
     });
-    /// Another hop is better, or the best one is silent
+    /// If the probe's path is less used, or the best path is older than the keepalive: stores the probe's and returns 1
     let challenge = ig.register_action(best_path, |r| {
         if probe.util < r.lo || t.now - r.hi > oldest {
             r.lo = probe.util;
@@ -159,21 +159,21 @@ pub(super) fn declare(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, p: &Params)
         }
     });
     let link = filter("400G".parse().unwrap_or_default(), p);
-    /// Bytes sent over each link, by dev_port, forgotten over tau
+    /// Utilisation of each link in 128ths of its rate, by dev_port: bytes sent, decayed with time constant tau
     let dre = ig.meter(MeterKind::Lpf, cells(512).lpf(link));
     let shared = [best_hop.handle(), best_path.handle()];
     ProbeTables { t, generator, own_tor, probe_from, dre, read_hop, set_hop, look, renew, challenge, shared }
 }
 
-/// Before the candidate: heads read the best hop; probes are made, and taken in on their second pass.
+/// Adds the part before the candidate: packets read the best hop; probes are made, and evaluated on their second pass.
 #[stage_program]
 pub(super) fn pass(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &ProbeTables, p: &Params) {
     let (m, t, probe, found) = (leaf.m, tables.t, h.probe, h.found);
     let ethernet = leaf.h.ethernet;
     let mcast = ig.intrinsic::<tna::Multicast>();
     let stamp = ig.intrinsic::<tna::FromParser>().global_tstamp;
-    let stranger = ig.drop_label("A probe came by a port that leads to no switch");
-    let ended = ig.consume_label("A probe was no news, or went no further");
+    let stranger = ig.drop_label("A probe arrived on a port that does not lead to a switch");
+    let ended = ig.consume_label("A probe that did not change the best path, or had no next switch");
     let (tick, refresh) = (p.gaps.tick, p.refresh);
     let read_clock = ig.action(|a| {
         if tick == Tick::Ns1 {
@@ -184,7 +184,7 @@ pub(super) fn pass(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Probe
             t.now = stamp.slice::<41, 10, 32>();
         }
     });
-    /// The way is used as much as its most used link
+    /// Raises the path's utilisation to that of the link on which the probe arrived
     let raise = ig.action(|a| probe.util = probe.util.max(found.level));
     let onward = ig.action(|a| mcast.mcast_grp_a = t.onward);
     let (read_hop, set_hop) = (tables.read_hop, tables.set_hop);
@@ -221,7 +221,7 @@ pub(super) fn pass(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Probe
                     found.other = t.best - t.hop;
                 }
             } else {
-                // Not what the leaf behind would call it.
+                // Keeps the shared leaf from dropping the packet under another label.
                 m.made = 1;
                 drop(stranger);
             }
@@ -233,7 +233,7 @@ pub(super) fn pass(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &Probe
     });
 }
 
-/// Behind the candidate that chance drew: the best hop takes its place while probes tell of it.
+/// Adds the part after the random candidate: the best hop replaces the candidate, unless its probes are overdue.
 #[stage_program]
 pub(super) fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, tables: &ProbeTables) {
     let (m, t) = (leaf.m, tables.t);
@@ -245,22 +245,22 @@ pub(super) fn prefer(ig: &GressBuilder<'_>, leaf: Leaf, tables: &ProbeTables) {
     });
 }
 
-/// Behind the port: the link is charged; a probe reads that of its own port and comes again.
+/// Adds the part after the egress port: charges the link. A probe reads the filter of its own port and is resubmitted.
 #[stage_program]
 pub(super) fn charge(ig: &GressBuilder<'_>, leaf: Leaf, h: Headers, tables: &ProbeTables) {
     let (m, t, found) = (leaf.m, tables.t, h.found);
     let (ipv4, ipv6) = (leaf.h.ipv4, leaf.h.ipv6);
     let (tm, resubmit) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::ForResubmit>());
-    // A 16-bit container gets into a 32-bit one through the hash unit only.
+    // Only the hash unit moves a 16-bit container into a 32-bit one.
     let ipv4_length =
         ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv4.total_len]).build();
     let ipv6_length =
         ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv6.payload_len]).build();
     let ipv4_bytes = ig.action(|a| t.bytes = ipv4_length.get());
     let ipv6_bytes = ig.action(|a| t.bytes = ipv6_length.get());
-    /// Ethernet, FCS, preamble and gap
+    /// Adds Ethernet, FCS, preamble and inter-frame gap
     let ipv4_around = ig.action(|a| t.bytes += 14 + 24);
-    /// The IPv6 header besides
+    /// Adds the same bytes as `ipv4_around`, and the IPv6 header
     let ipv6_around = ig.action(|a| t.bytes += 14 + 24 + 40);
     let again = ig.action(|a| resubmit.resubmit_type = 1);
     let dre = tables.dre;

@@ -1,4 +1,4 @@
-//! The metadata of one hop, in the order of the instruction bits; of a report, its metadata.
+//! The metadata block of one hop, in the order of the instruction bits; in a report, the report's metadata.
 
 use super::headers::*;
 use super::metadata::Meta;
@@ -7,7 +7,7 @@ use super::parser::Headers;
 use sluice_build::*;
 use sluice_ir::Field;
 
-/// One header per instruction; ones of up to three words for what nobody here knows.
+/// One header per instruction, and up to three words of ones for instructions that this program does not know.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub(super) node: Hdr<Word>,
@@ -52,8 +52,8 @@ pub(super) fn block(eg: &GressBuilder<'_>) -> Block {
     }
 }
 
-/// Counts the words that the instructions ask for: `words` of bits 0 to 7, `ones` of bits 8 to 14, which no node
-/// here knows, and whether there is a complement.
+/// Counts the words that the instructions request: `words` for bits 0 to 7, `ones` for bits 8 to 14, which this
+/// program does not know, and `tail` = 1 if a complement is requested.
 #[stage_program]
 pub(super) fn measure(eg: &GressBuilder<'_>, m: Meta) {
     let known = eg.action(|a, words: Arg<8>| m.words = words);
@@ -70,9 +70,9 @@ pub(super) fn measure(eg: &GressBuilder<'_>, m: Meta) {
         let ones = u128::from((bits as u32 >> 1).count_ones());
         Row::new([Cell::Value(bits as u128)], others, vec![ones, bits as u128 & 1])
     });
-    /// Words of bits 0 to 7
+    /// Instruction bits 0 to 7 to their words of metadata
     let words_hi = eg.table([exact(m.bits_hi)]).actions([known]).entries(hi).build();
-    /// Words of bits 8 to 15
+    /// Instruction bits 8 to 15 to words of ones (bits 8 to 14) and of the complement (bit 15)
     let words_lo = eg.table([exact(m.bits_lo)]).actions([others]).entries(lo).build();
     eg.control(|c| {
         words_hi.apply();
@@ -80,8 +80,8 @@ pub(super) fn measure(eg: &GressBuilder<'_>, m: Meta) {
     });
 }
 
-/// Makes the headers of bits 0 to 7 valid. Validity bits share containers, so that every action takes a stage: four
-/// bits go together.
+/// Makes the headers of bits 0 to 7 valid. Validity bits share containers, so that every action takes a
+/// stage. One table therefore handles four bits.
 pub(super) fn show(eg: &GressBuilder<'_>, m: Meta, k: Block) {
     let named = |at: usize, bit: usize, a: &mut Act<'_>| match (at, bit) {
         (0, 0) => a.run(k.node.set_valid()),
@@ -115,7 +115,7 @@ pub(super) fn show(eg: &GressBuilder<'_>, m: Meta, k: Block) {
     });
 }
 
-/// Makes the headers behind them valid: ones, domain specific metadata, complement.
+/// Makes the remaining headers valid: ones, domain specific metadata, complement.
 #[stage_program]
 pub(super) fn show_rest(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block) {
     let Headers { int, m, .. } = h;
@@ -141,7 +141,7 @@ pub(super) fn show_rest(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block)
         let key = [Cell::Masked(what as u128 >> 1, 3), Cell::Masked(what as u128 & 1, 1)];
         Row::new(key, actions[what], Vec::new())
     });
-    /// Headers of what nobody here knows, and the complement
+    /// Words of ones and complement bit to the headers for unknown instructions and the complement
     let show_rest = eg.table([ternary(m.pad), ternary(m.bits_lo)]).actions(actions).entries(rows).build();
     eg.control(|c| {
         if m.adds && int.is_valid() {
@@ -158,7 +158,7 @@ pub(super) fn show_rest(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block)
     }
 }
 
-/// What a hop's complement makes vanish: its metadata, and what it changes in shim, header and lengths.
+/// Returns the fields that a hop's complement covers: its metadata, and its changes in shim, header and lengths.
 pub(super) fn changes(p: &Params, m: Meta, k: Block) -> Vec<Field> {
     let mut list = vec![k.node.value.id(), k.interfaces.ingress.id(), k.interfaces.egress.id()];
     list.extend([k.latency.value, k.queue.value].map(Bits::id));

@@ -1,11 +1,11 @@
-//! How a source says that INT follows: by DSCP, by UDP port, or by a UDP header of INT's own.
+//! How a source marks that INT follows: by DSCP, by UDP port, or by an added UDP header.
 
 use super::params::{Carrier, Params};
 use super::parser::Headers;
 use sluice_build::net::protocol::{TCP, UDP};
 use sluice_build::*;
 
-/// Says by DSCP or UDP port that INT follows, and keeps what was there.
+/// Marks by DSCP or UDP port that INT follows, and stores the original value in the shim.
 #[stage_program]
 pub(super) fn mark(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { ipv4, ipv6, udp, shim, m, .. } = h;
@@ -33,9 +33,9 @@ pub(super) fn mark(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let rows = || -> [Row<1>; 64] {
         std::array::from_fn(|d| Row::new([Cell::Value(d as u128)], keep, vec![(d as u128) << 2]))
     };
-    /// The code point, as the shim keeps it
+    /// IPv4 DSCP to the shim's field `original`: the DSCP in bits 7 to 2
     let keep_ipv4 = eg.table([exact(ipv4.dscp)]).actions([keep]).entries(rows()).build();
-    /// The code point, as the shim keeps it
+    /// IPv6 DSCP to the shim's field `original`: the DSCP in bits 7 to 2
     let keep_ipv6 = eg.table([exact(ipv6.dscp)]).actions([keep]).entries(rows()).build();
     eg.control(|c| {
         if m.begun {
@@ -50,22 +50,22 @@ pub(super) fn mark(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
 }
 
-/// Puts a UDP header of INT's own in front.
+/// Adds a UDP header in front of TCP or UDP.
 #[stage_program]
 pub(super) fn put_udp(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { ipv4, ipv6, tcp, udp, int_udp, shim, m, .. } = h;
-    /// Tells flows apart that have one destination port now
+    /// UDP source port of the added header for TCP over IPv4: a hash, because all flows share the destination port
     let entropy4_tcp =
         eg.hash::<16>("crc_16").inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, tcp.ports]).build();
-    /// As above
+    /// UDP source port of the added header for TCP over IPv6: a hash, because all flows share the destination port
     let entropy6_tcp =
         eg.hash::<16>("crc_16").inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, tcp.ports]).build();
-    /// As above
+    /// UDP source port of the added header for UDP over IPv4: a hash, because all flows share the destination port
     let entropy4_udp = eg
         .hash::<16>("crc_16")
         .inputs(list![ipv4.src, ipv4.dst, ipv4.protocol, udp.src_port, udp.dst_port])
         .build();
-    /// As above
+    /// UDP source port of the added header for UDP over IPv6: a hash, because all flows share the destination port
     let entropy6_udp = eg
         .hash::<16>("crc_16")
         .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, udp.src_port, udp.dst_port])

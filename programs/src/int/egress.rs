@@ -1,4 +1,4 @@
-//! Egress of `int`: what a source and a transit do to a packet, and the order of it all.
+//! Egress of `int`: source and transit, and the order of all parts of egress.
 
 use super::block::{block, changes, measure, show, show_rest};
 use super::carrier::{mark, put_udp};
@@ -9,17 +9,17 @@ use super::report::{ask, make, parts};
 use super::strip::{change, flag_sum, strip, take_off};
 use sluice_build::*;
 
-/// What becomes of INT, by cell of the counter `events`.
+/// Outcomes for INT headers: indices of the counter `events`.
 pub(super) mod event {
     /// The block was added.
     pub(crate) const PUSHED: u64 = 1;
-    /// No hops remained: E.
+    /// No hops remained: E is set.
     pub(crate) const HOP_LIMIT: u64 = 2;
-    /// The packet would have been too long: M, or no INT at all.
+    /// The packet would have been too long: M is set, or no INT begins.
     pub(crate) const MTU: u64 = 3;
-    /// The instructions ask for what this node cannot add.
+    /// The instructions request metadata that this node cannot add.
     pub(crate) const SKIPPED: u64 = 4;
-    /// No complement is asked for, and an L4 checksum covers INT.
+    /// No complement is requested, and an L4 checksum covers INT.
     pub(crate) const NO_COMPLEMENT: u64 = 5;
 }
 
@@ -35,7 +35,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     observe(eg, p, h, k, hw);
     instructions(eg, p, h);
     measure(eg, m);
-    // Early: what follows waits for the fields that both write.
+    // Early, because later parts wait for the fields that both write.
     make(eg, p, h, k, r, hw);
     if p.mode != Mode::Xd {
         summed(eg, p, h);
@@ -91,7 +91,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     };
 }
 
-/// Whose instructions count: those of the report, of the packet, or, of a source, its own.
+/// Selects the instructions: those of the report, of the packet, or, at a source, those of the watch-list profile.
 #[stage_program]
 fn instructions(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, copy, tcp, udp, int, m, .. } = h;
@@ -136,7 +136,7 @@ fn instructions(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
 }
 
-/// The table by which a source puts shim and INT header in.
+/// Declares the table by which a source adds shim and INT header.
 #[stage_program]
 fn begin(eg: &GressBuilder<'_>, p: &Params, h: Headers) -> TableRef {
     let Headers { bridge, shim, int, m, .. } = h;
@@ -148,7 +148,7 @@ fn begin(eg: &GressBuilder<'_>, p: &Params, h: Headers) -> TableRef {
             Carrier::NewUdp => 2,
         },
     );
-    /// Puts shim and INT header in. `sum` is the ones' complement sum of both as they stand then, and of the 16 by
+    /// Adds shim and INT header. `sum` is the ones' complement sum of both as added, and of the 16 bytes by
     /// which they lengthen the packet
     let begin = eg.action(
         |a,
@@ -184,11 +184,11 @@ fn begin(eg: &GressBuilder<'_>, p: &Params, h: Headers) -> TableRef {
     );
     let nothing = eg.action(|_a| {});
     let profile =
-        eg.named("profile", "The instructions that a source gives to the flows of a watch-list profile");
+        eg.named("profile", "Watch-list profile to the instructions that a source gives to its flows");
     profile.table([exact(bridge.profile)]).actions([begin, nothing]).default(nothing).size(256).build()
 }
 
-/// Whether an L4 checksum covers INT: TCP's always, UDP's unless it is 0, none behind a UDP header of INT's own.
+/// Sets `summed` if an L4 checksum covers INT: TCP's always, UDP's unless it is 0, none with carrier=new-udp.
 #[stage_program]
 fn summed(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { tcp, udp, m, .. } = h;
@@ -205,21 +205,21 @@ fn summed(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
 }
 
-/// Bytes of shim and INT header, and of a UDP header of INT's own.
+/// Returns the bytes of shim and INT header, and of the UDP header that carrier=new-udp adds.
 fn fixed(p: &Params) -> u64 {
     if p.carrier == Carrier::NewUdp { 24 } else { 16 }
 }
 
-/// What happens to a packet with INT that leaves by a port to another node.
+/// Adds the block to a packet with INT that is sent to another node, or sets E or M.
 #[stage_program]
 fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, shim, int, m, .. } = h;
     sizes(eg, p, h);
     let give_up = |event: u64| move |a: &mut Act<'_>| a.set(m.event, event);
-    let too_long = eg.named("too_long", "No room for the block").action(give_up(event::MTU));
-    let skip = eg.named("skip", "The block cannot be made").action(give_up(event::SKIPPED));
+    let too_long = eg.named("too_long", "The block would exceed the MTU").action(give_up(event::MTU));
+    let skip = eg.named("skip", "This node cannot make the block").action(give_up(event::SKIPPED));
     let no_complement =
-        eg.named("no_complement", "The L4 checksum would be wrong").action(give_up(event::NO_COMPLEMENT));
+        eg.named("no_complement", "The L4 checksum would be invalid").action(give_up(event::NO_COMPLEMENT));
     let hop_limit = eg.action(|a| {
         m.event = event::HOP_LIMIT;
         int.exceeded = 1;
@@ -227,7 +227,7 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let flag_hop_limit = eg.action(|a| m.flags = change::SET_E);
     let mark_mtu = eg.action(|a| int.mtu = 1);
     let flag_mtu = eg.action(|a| m.flags = change::SET_M);
-    /// No INT begins here
+    /// Removes the shim and INT header that this node added: no INT begins here
     let cancel = eg.action(|a| {
         shim.set_invalid();
         int.set_invalid();
@@ -239,10 +239,10 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         shim.length = m.shim_length;
         int.remaining -= 1;
     });
-    /// Nothing but shim and header is added
+    /// Adds no block; a source adds shim and header only
     let no_block = eg.action(|a| m.block = 0);
     let begins = p.begins();
-    /// INT headers by what became of them: 1 block added, 2 hop limit, 3 MTU, 4 block impossible, 5 no complement
+    /// INT headers by outcome: 1 block added, 2 hop limit, 3 MTU, 4 block impossible, 5 no complement
     let events = eg.counter(8, CounterKind::Packets);
     eg.control(|c| {
         if int.is_valid() && !bridge.sink {
@@ -250,7 +250,7 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
                 too_long.call();
                 cancel.call();
             } else if int.remaining == 0 {
-                // What a node before has set it has taken from the check sum, too.
+                // A node that set E earlier has already corrected the checksum for it.
                 if m.summed && !int.exceeded {
                     flag_hop_limit.call();
                 }
@@ -270,7 +270,7 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
                     }
                     mark_mtu.call();
                 } else if m.summed {
-                    // Nobody could undo the checksum of a header without a complement.
+                    // A header without a complement could not be removed from the checksum again.
                     cancel.call();
                 } else {
                     mark_mtu.call();
@@ -286,7 +286,7 @@ fn transit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
 }
 
-/// Works out how long block and packet become, and how many words of ones fill the block.
+/// Computes the lengths of block and packet, and the number of words of ones that fill the block.
 #[stage_program]
 fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, ipv4, ipv6, shim, int, m, .. } = h;
@@ -306,7 +306,7 @@ fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         let key = [Cell::Value(words.into()), Cell::Value(u128::from(lengths - 1))];
         Row::new(key, size, vec![u128::from(4 * words), changes.into()])
     });
-    /// Hop ML to bytes, and to the sum of what they change besides
+    /// Hop ML to the bytes of the block, and to the sum of its changes in shim, header and lengths
     let block_size = eg.table([exact(m.hop_words), exact(m.udp)]).actions([size]).entries(rows).build();
     let fill = eg.action(|a| {
         m.pad = m.hop_words - m.words;
@@ -318,10 +318,10 @@ fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let ipv6_longest = eg.action(|a| m.longest = ipv6.payload_len + m.block);
     let with_header = eg.action(|a| m.longest += fixed);
     let exceed = eg.action(|a| m.longest = m.longest.sat_sub(m.mtu));
-    /// The block is not as long as the instructions ask for
+    /// Notes that Hop ML disagrees with the instructions
     let differ = eg.action(|a| m.odd = 1);
     let (pads, begins) = (p.unknown_domain == UnknownDomain::Pad, p.begins());
-    /// The excess without the block
+    /// Computes the excess over the MTU without the block
     let exceed_fixed = eg.action(|a| m.mtu = m.longest.sat_sub(m.block));
     eg.control(|c| {
         if int.is_valid() && !bridge.sink {
@@ -365,7 +365,7 @@ fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
             if begins {
                 exceed_fixed.call();
             }
-            // There are ones for three words, and room for 254 in the shim's count.
+            // There are headers for three words of ones, and the shim's length is at most 254 words.
             if m.pad.slice::<7, 2, 6>() != 0 {
                 differ.call();
             } else if m.shim_length == 255 {
@@ -381,7 +381,7 @@ fn sizes(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
 }
 
-/// INT-MX adds shim and header, or nothing.
+/// At a source of INT-MX, keeps shim and header if the packet fits the MTU and has no L4 checksum.
 #[stage_program]
 fn begin_mx(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { ipv4, ipv6, shim, int, m, .. } = h;
@@ -402,7 +402,7 @@ fn begin_mx(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
                 ipv6_longest.call();
             }
             exceed.call();
-            // Nothing in an INT-MX header could keep an L4 checksum right.
+            // Nothing in an INT-MX header could keep an L4 checksum valid.
             if m.longest != 0 || m.summed {
                 cancel.call();
             }
@@ -410,7 +410,7 @@ fn begin_mx(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
 }
 
-/// Lengths of a packet that gets longer, or shorter at a sink; and what says that INT follows.
+/// Updates the lengths of a packet that grows, or shrinks at a sink, and marks packets in which INT begins.
 #[stage_program]
 fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { ipv4, ipv6, udp, int_udp, int, m, .. } = h;
@@ -436,7 +436,7 @@ fn commit(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         }
     });
     if p.carrier == Carrier::NewUdp {
-        /// No node's complement is in a check sum of this header: there is none
+        /// Updates the added UDP header, whose checksum is 0 and so needs no complement
         let int_udp_block = eg.action(|a| {
             int_udp.length += m.block;
             int_udp.checksum = 0;

@@ -1,14 +1,14 @@
-//! What `int` starts with, and the words of its tables.
+//! Default entries of `int`, and the arguments of its tables.
 //!
 //! | destination | port |
 //! |---|---|
-//! | 10.1.0.0/16, 2001:db8:1::/48 | 1, another node's |
+//! | 10.1.0.0/16, 2001:db8:1::/48 | 1, to another node |
 //! | 10.9.9.9, 2001:db8:9::9 | 20, which runs at a quarter of the ports' speed: bursts to it queue up |
-//! | 10.2.0.0/16, 2001:db8:2::/48 | 24, a host's |
-//! | anything else | 16, another node's |
+//! | 10.2.0.0/16, 2001:db8:2::/48 | 24, to a host |
+//! | anything else | 16, to another node |
 //!
-//! Ports 0 and 2 to 7 are hosts' too; every flow of TCP and UDP is watched with profile 1. Port 20's queue is congested
-//! beyond 1,000 cells. The collector is on port 31.
+//! Ports 0 and 2 to 7 also lead to hosts; every flow of TCP and UDP is watched with profile 1. Port 20's queue is
+//! congested above 1,000 cells. The collector is on port 31.
 
 use super::params::{Carrier, Mode, Params, Watch};
 use crate::forwarding::routes::{DefaultRoutes, default_routes};
@@ -20,14 +20,14 @@ use sluice_control::{ControlOp, DeviceOp};
 use sluice_ir::{KeyValue, Program};
 
 const HOST: u16 = 20;
-/// A host's.
+/// Another port to a host.
 const HOME: u16 = 24;
 const COLLECTOR: u16 = 31;
-/// Cells behind a packet of the slow port beyond which its queue is congested.
+/// Depth in cells above which the queue of the slow port is congested.
 const DEEP: u128 = 1_000;
 const PROFILE: u128 = 1;
 
-/// What a source asks of all nodes.
+/// Instructions of a source to all nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Instructions {
     /// Hops that may add metadata, this one among them.
@@ -38,18 +38,18 @@ pub struct Instructions {
     pub domain: u16,
     /// Domain specific instruction.
     pub ds_instruction: u16,
-    /// Words per hop, if not what bitmap and domain ask for.
+    /// Words per hop; `None`: the number that bitmap and domain request.
     pub hop_ml: Option<u8>,
 }
 
 impl Instructions {
-    /// The standard's instructions of this bitmap.
+    /// Returns the standard's instructions of this bitmap, without a domain.
     #[must_use]
     pub const fn new(hops: u8, bitmap: u16) -> Self {
         Instructions { hops, bitmap, domain: 0, ds_instruction: 0, hop_ml: None }
     }
 
-    /// Words per hop (model: int §2.4).
+    /// Returns the words per hop (model: int §2.4).
     #[must_use]
     pub const fn hop_ml(&self) -> u8 {
         match self.hop_ml {
@@ -62,7 +62,7 @@ impl Instructions {
         }
     }
 
-    /// The arguments of the action `begin`.
+    /// Returns the arguments of the action `begin`.
     #[must_use]
     pub fn args(&self, p: &Params) -> [u128; 7] {
         let npt = match p.carrier {
@@ -79,7 +79,7 @@ impl Instructions {
             self.bitmap,
             self.domain,
             self.ds_instruction,
-            // The length in the pseudo header; UDP's own is the program's business.
+            // The growth of the length in the pseudo header; the program adds that of UDP's length.
             16,
         ];
         let sum = header.iter().fold(0u32, |sum, word| sum + u32::from(*word));
@@ -96,7 +96,7 @@ impl Instructions {
     }
 }
 
-/// Where reports go.
+/// Addresses of the collector of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Collector {
     /// Destination and source MAC address.
@@ -110,7 +110,7 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// The arguments of the action `send`.
+    /// Returns the arguments of the action `send`.
     #[must_use]
     pub fn args(&self) -> [u128; 7] {
         let group = 0x2000_0000 | u128::from(self.hw_id & 0x3f) << 22;
@@ -127,9 +127,9 @@ const DEFAULT_COLLECTOR: Collector = Collector {
     hw_id: 0,
 };
 
-/// Every instruction of the standard that this program knows, and the complement.
+/// All instructions of the standard that this program knows, and the complement.
 const DEFAULT_BITMAP: u16 = 0xff01;
-/// Hops that may add metadata: as many as a sink takes off.
+/// Hops that may add metadata: as many as a sink can remove.
 const HOPS: u8 = 7;
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
@@ -156,7 +156,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
 }
 
-/// The edge, these dev_ports, and every flow of TCP and UDP watched.
+/// Adds the entries of the edge, whose dev_ports are `hosts`, and of a watch-list with every flow of TCP and UDP.
 pub(super) fn telemetry(ops: &mut Ops<'_>, p: &Params, hosts: &[u16]) -> Result<(), SetupError> {
     for port in hosts {
         let key = || [KeyValue::Exact((*port).into())];
@@ -181,7 +181,7 @@ pub(super) fn telemetry(ops: &mut Ops<'_>, p: &Params, hosts: &[u16]) -> Result<
     Ok(())
 }
 
-/// Reports go to the collector by this dev_port.
+/// Sends reports to the collector on this dev_port.
 pub(super) fn collect(
     ops: &mut Ops<'_>,
     p: &Params,
@@ -190,11 +190,11 @@ pub(super) fn collect(
 ) -> Result<(), SetupError> {
     ops.entry("collector", [KeyValue::Exact(collector.into())], "send", DEFAULT_COLLECTOR.args())?;
     if let Some(port) = DevPort::new(collector) {
-        // A report takes so much of a packet.
+        // The longest part of a packet that a report includes.
         let session = MirrorSession { max_length: 320, ..MirrorSession::to_port(port) };
         ops.push(ControlOp::SetMirrorSession { id: p.session, session: Some(session) });
     }
-    // What finds its queue full goes to egress by the collector's port, to be reported there.
+    // A packet whose queue is full is deflected to the egress of the collector's port, which reports it.
     let last = ports.front_ports().iter().map(|p| p.dev_port.number() >> 7).max().unwrap_or(0);
     for pipe in 0..=last as u8 {
         ops.push(ControlOp::Device(DeviceOp::SetDeflection { pipe, to: Some((collector, 0)) }));

@@ -1,97 +1,97 @@
-//! Headers of INT v2.1 and Telemetry Report v2.0, and what the gresses tell each other.
+//! Headers of INT v2.1 and Telemetry Report v2.0, and the headers between ingress and egress.
 
 use sluice_build::*;
 
-/// First byte of what comes to egress.
+/// Kinds of packets that enter egress: the values of their first byte.
 pub(super) mod kind {
     /// A bridged packet.
     pub(crate) const BRIDGED: u64 = 1;
-    /// A copy of a packet as it left its gress, or as it came to ingress.
+    /// A copy of a packet as it left its gress, or as it arrived at ingress.
     pub(crate) const COPY: u64 = 2;
-    /// A copy of a packet as it came to egress, its bridged header in front.
+    /// A copy of a packet as it entered egress, with its bridged header in front.
     pub(crate) const ARRIVAL: u64 = 3;
 }
 
-/// What ingress tells egress
+/// Bridged header from ingress to egress
 #[derive(Header, Debug)]
 pub(crate) struct Bridge {
-    /// 1
+    /// Kind: 1 = bridged packet
     pub(crate) kind: Bits<8>,
-    /// 1 when the flow is watched and the packet sampled: INT begins here
+    /// 1 if the flow is watched and the packet sampled: INT begins here
     pub(crate) watched: Bits<1>,
-    /// 1 when the packet leaves to a host
+    /// 1 if the packet is sent to a host: INT ends here
     pub(crate) sink: Bits<1>,
-    /// 1 when it came from a host: what looks like INT is none
+    /// 1 if the packet arrived from a host: a mark of INT is ignored
     pub(crate) edge: Bits<1>,
-    /// Which instructions a source gives
+    /// Watch-list profile, which selects the instructions of a source
     pub(crate) profile: Bits<5>,
-    /// dev_port that the packet came in by
+    /// dev_port on which the packet arrived
     pub(crate) ingress_port: Bits<16>,
-    /// When its first bit came in, ns: the upper 16 bits
+    /// Arrival time of the packet's first bit in ns, upper 16 bits
     pub(crate) ingress_time_hi: Bits<16>,
-    /// The lower 32 bits
+    /// Arrival time of the packet's first bit in ns, lower 32 bits
     pub(crate) ingress_time: Bits<32>,
 }
 
 /// Bytes of [`Bridge`].
 pub(super) const BRIDGE_LEN: u16 = 10;
 
-/// In front of a copy that becomes a report
+/// Header of a mirrored copy that becomes a report
 #[derive(Header, Debug)]
 pub(crate) struct Copy {
-    /// 2 or 3
+    /// Kind: 2 = copy of the packet as sent or as it arrived, 3 = as it entered egress
     pub(crate) kind: Bits<8>,
-    /// D, Q, F and I of the report, four zeros
+    /// Report flags D (dropped), Q (queue), F (tracked flow), I (intermediate), then four zeros
     pub(crate) flags: Bits<8>,
-    /// Metadata of the report: the upper half of a bitmap
+    /// Bits 0 to 7 of the report's metadata bitmap
     pub(crate) bits_hi: Bits<8>,
-    /// The lower half; bit 15 is queue and drop reason
+    /// Bits 8 to 15 of the report's metadata bitmap; bit 15 is queue and drop reason
     pub(crate) bits_lo: Bits<8>,
-    /// dev_port that the packet came in by
+    /// dev_port on which the packet arrived
     pub(crate) ingress_port: Bits<16>,
-    /// dev_port that it left by
+    /// dev_port on which the packet was sent
     pub(crate) egress_port: Bits<16>,
-    /// Its queue and why it was dropped
+    /// Queue number in the upper 8 bits, drop reason in the lower 8
     pub(crate) reason: Bits<16>,
-    /// Its queue in the upper 8 bits, the depth in cells below
+    /// Queue number in the upper 8 bits, queue depth in cells in the lower 24
     pub(crate) queue: Bits<32>,
     /// Time in the device, ns
     pub(crate) latency: Bits<32>,
-    /// When it came in, the upper 16 bits
+    /// Arrival time of the packet in ns, upper 16 bits
     pub(crate) ingress_time_hi: Bits<16>,
-    /// The lower 32 bits
+    /// Arrival time of the packet in ns, lower 32 bits
     pub(crate) ingress_time: Bits<32>,
-    /// When it left, the upper 16 bits
+    /// Egress time of the packet in ns, upper 16 bits
     pub(crate) egress_time_hi: Bits<16>,
-    /// The lower 32 bits
+    /// Egress time of the packet in ns, lower 32 bits
     pub(crate) egress_time: Bits<32>,
 }
 
-/// The same as ingress writes it
+/// Header of a mirrored copy that becomes a report, as ingress writes it
 #[derive(Header, Debug)]
 pub(crate) struct IngressCopy {
-    /// 2, the flags, the metadata of the report
+    /// Kind (2), report flags, and metadata bitmap of the report
     pub(crate) head: Bits<32>,
-    /// dev_port that the packet came in by
+    /// dev_port on which the packet arrived
     pub(crate) ingress_port: Bits<16>,
-    /// None
+    /// 0xffff: no egress port
     pub(crate) egress_port: Bits<16>,
-    /// No queue, and why it was dropped
+    /// Drop reason in the lower 8 bits; the upper 8 bits are 0, as there is no queue
     pub(crate) reason: Bits<16>,
-    /// None
+    /// 0: no queue
     pub(crate) queue: Bits<32>,
-    /// None
+    /// 0: no time in the device
     pub(crate) latency: Bits<32>,
-    /// When it came in
+    /// Arrival time of the packet, ns
     pub(crate) ingress_time: Bits<48>,
-    /// None
+    /// 0: no egress time
     pub(crate) egress_time: Bits<48>,
 }
 
 /// Bytes of [`Copy`].
 pub(super) const COPY_LEN: u16 = 30;
 
-/// TCP header without options, in words that nobody reads but the checksum: INT follows the first 20 bytes
+/// First 20 bytes of a TCP header, in words that only the checksum uses; INT follows them
 #[derive(Header, Debug)]
 #[allow(dead_code, reason = "the words pass through")]
 pub(crate) struct TcpWords {
@@ -120,28 +120,28 @@ pub(crate) struct Shim {
     pub(crate) original: Bits<16>,
 }
 
-/// INT header: INT-MD, and of INT-MX what the two share (model: int §2.3)
+/// INT header of INT-MD, and the part of INT-MX's that both share (model: int §2.3)
 #[derive(Header, Debug)]
 pub(crate) struct IntHeader {
-    /// 2
+    /// INT version: 2
     pub(crate) version: Bits<4>,
-    /// The sink discards the packet
+    /// D: the sink discards the packet
     pub(crate) discard: Bits<1>,
-    /// Hop count exceeded
+    /// E: hop count exceeded
     pub(crate) exceeded: Bits<1>,
-    /// MTU exceeded
+    /// M: MTU exceeded
     pub(crate) mtu: Bits<1>,
     /// Reserved
     pub(crate) reserved: Bits<9>,
-    /// Three reserved bits, words per hop
+    /// Hop ML: three reserved bits, then words of metadata per hop
     pub(crate) hop_ml: Bits<8>,
-    /// Hops that may still add
+    /// Number of hops that may still add metadata
     pub(crate) remaining: Bits<8>,
-    /// Instructions 0 to 7
+    /// Instruction bits 0 to 7
     pub(crate) bits_hi: Bits<8>,
-    /// Instructions 8 to 15
+    /// Instruction bits 8 to 15
     pub(crate) bits_lo: Bits<8>,
-    /// Domain specific ID
+    /// Domain specific ID; 0 = none
     pub(crate) domain: Bits<16>,
     /// Domain specific instructions
     pub(crate) ds_instruction: Bits<16>,
@@ -152,45 +152,45 @@ pub(crate) struct IntHeader {
 /// Metadata of one word
 #[derive(Header, Debug)]
 pub(crate) struct Word {
-    /// Its value
+    /// Value of the metadata
     pub(crate) value: Bits<32>,
 }
 
-/// Level-1 interfaces
+/// Level-1 interface IDs
 #[derive(Header, Debug)]
 pub(crate) struct Interfaces {
-    /// Ingress
+    /// dev_port on which the packet arrived
     pub(crate) ingress: Bits<16>,
-    /// Egress
+    /// dev_port on which the packet is sent; 0xffff = none
     pub(crate) egress: Bits<16>,
 }
 
-/// A timestamp: 16 zero bits and the device's 48
+/// Timestamp of 64 bits: 16 zero bits, then the 48 bits of the device's clock
 #[derive(Header, Debug)]
 pub(crate) struct Stamp {
     /// Zero
     pub(crate) pad: Bits<16>,
-    /// ns, the upper 16 bits
+    /// Time in ns, upper 16 bits
     pub(crate) time_hi: Bits<16>,
-    /// The lower 32 bits
+    /// Time in ns, lower 32 bits
     pub(crate) time: Bits<32>,
 }
 
-/// Level-2 interfaces
+/// Level-2 interface IDs
 #[derive(Header, Debug)]
 pub(crate) struct LogicalInterfaces {
-    /// Ingress
+    /// Level-2 interface of the ingress port; 0xffffffff = none
     pub(crate) ingress: Bits<32>,
-    /// Egress
+    /// Level-2 interface of the egress port; 0xffffffff = none
     pub(crate) egress: Bits<32>,
 }
 
-/// Two words of ones
+/// Two words of ones, in place of metadata that this node cannot add
 #[derive(Header, Debug)]
 pub(crate) struct TwoWords {
-    /// Ones
+    /// 0xffffffff
     pub(crate) first: Bits<32>,
-    /// Ones
+    /// 0xffffffff
     pub(crate) second: Bits<32>,
 }
 
@@ -199,14 +199,14 @@ pub(crate) struct TwoWords {
 pub(crate) struct Complement {
     /// Zero
     pub(crate) pad: Bits<16>,
-    /// What makes the sum of all changes of this hop vanish
+    /// Value that makes the ones' complement sum of all changes of this hop zero
     pub(crate) value: Bits<16>,
 }
 
 /// Queue and drop reason of a report
 #[derive(Header, Debug)]
 pub(crate) struct DropReason {
-    /// Queue and reason
+    /// Queue number in the upper 8 bits, drop reason in the lower 8
     pub(crate) reason: Bits<16>,
     /// Zero
     pub(crate) pad: Bits<16>,
@@ -223,11 +223,11 @@ pub(crate) struct ReportHeader {
     pub(crate) head: Bits<16>,
     /// Words of metadata
     pub(crate) md_length: Bits<8>,
-    /// D, Q, F, I, four reserved bits
+    /// Flags D (dropped), Q (queue), F (tracked flow), I (intermediate), then four reserved bits
     pub(crate) flags: Bits<8>,
-    /// RepMdBits, upper half
+    /// RepMdBits 0 to 7: metadata of the report
     pub(crate) bits_hi: Bits<8>,
-    /// Lower half
+    /// RepMdBits 8 to 15: metadata of the report
     pub(crate) bits_lo: Bits<8>,
     /// Domain ID
     pub(crate) domain: Bits<16>,

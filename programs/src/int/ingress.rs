@@ -1,4 +1,4 @@
-//! Ingress of `int`: which ports are the edge, which flows are watched, what is dropped is reported.
+//! Ingress of `int`: edge ports, watch-list, reports of dropped packets.
 
 use super::headers::{Bridge, IngressCopy, kind};
 use super::metadata::IngressMeta;
@@ -7,19 +7,19 @@ use crate::forwarding::routed::{Routed, Sizes, route};
 use sluice_build::net::protocol::UDP;
 use sluice_build::*;
 
-/// Flags of a report.
+/// Flags of a report: D, Q and F.
 pub(super) mod flag {
-    /// Dropped.
+    /// D: the packet was dropped.
     pub(crate) const DROP: u64 = 0x80;
-    /// Congested queue.
+    /// Q: the queue is congested.
     pub(crate) const QUEUE: u64 = 0x40;
-    /// Tracked flow.
+    /// F: the packet is of a tracked flow.
     pub(crate) const FLOW: u64 = 0x20;
 }
 
-/// Interfaces and ingress time: what ingress knows, in the upper half of a bitmap.
+/// Metadata that ingress knows, in bits 0 to 7 of a bitmap: interfaces and ingress time.
 const INGRESS_METADATA: u64 = 0x48;
-/// Queue and drop reason, in the lower half.
+/// Queue and drop reason, in bits 8 to 15 of a bitmap.
 pub(super) const DROP_REASON: u64 = 0x01;
 /// No interface.
 const NOWHERE: u64 = 0xffff;
@@ -28,7 +28,7 @@ const NOWHERE: u64 = 0xffff;
 #[stage_program]
 pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let bridge = ig.header::<Bridge>();
-    /// In front of copies
+    /// Header of mirrored copies that become reports
     let copy = ig.header::<IngressCopy>();
     let h = route(ig, Sizes { routes: p.routes, groups: p.groups });
     let Routed { ethernet, ipv4, ipv6, l4, m: routed, tm } = h;
@@ -43,7 +43,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
         bridge.ingress_port = port.ingress_port.cast::<16>();
         bridge.ingress_time_hi = port.ingress_mac_tstamp.slice::<47, 32, 16>();
         bridge.ingress_time = port.ingress_mac_tstamp.slice::<31, 0, 32>();
-        // What finds its queue full comes back as a report.
+        // A packet whose queue is full is deflected, and becomes a report.
         deflection.deflect_on_drop = 1;
         m.session = u64::from(p.session);
     });
@@ -60,10 +60,10 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
         describe_refused.call();
     });
     if p.knows_hosts() {
-        /// The port leads to a host
+        /// The packet arrived from a host
         let from_host = ig.action(|a| bridge.edge = 1);
         let from_node = ig.action(|_a| {});
-        /// Ports that hosts send by: INT begins there, and none comes in
+        /// Ingress ports from hosts: INT begins there, and a host's packets that are marked as INT are refused
         let port_in = ig
             .table([exact(port.ingress_port)])
             .actions([from_host, from_node])
@@ -77,7 +77,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     if p.ends() {
         let to_host = ig.action(|a| bridge.sink = 1);
         let to_node = ig.action(|_a| {});
-        /// Ports that lead to hosts: INT ends there
+        /// Egress ports to hosts: INT ends there
         let port_out = ig
             .table([exact(tm.ucast_egress_port)])
             .actions([to_host, to_node])
@@ -138,11 +138,11 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
         .emit(l4);
 }
 
-/// The watch-list, and a draw against the chance that its rule gives.
+/// Adds the watch-list, and sampling by the chance that the matching rule gives.
 #[stage_program]
 fn watch_flows(ig: &GressBuilder<'_>, p: &Params, h: Routed, bridge: Hdr<Bridge>, m: IngressMeta) {
     let Routed { ipv4, ipv6, m: routed, .. } = h;
-    /// Samples of 65536 packets `chance` + 1, with the instructions of `profile`
+    /// Watches the flow: samples `chance` + 1 of 65536 packets, with the instructions of `profile`
     let watch = ig.action(|a, profile: Arg<5>, chance: Arg<16>| {
         m.watched = 1;
         bridge.profile = profile;
@@ -150,21 +150,21 @@ fn watch_flows(ig: &GressBuilder<'_>, p: &Params, h: Routed, bridge: Hdr<Bridge>
     });
     let ignore = ig.action(|_a| {});
     let ports = [ternary(routed.src_port), ternary(routed.dst_port)];
-    /// Flows to watch
+    /// Watch-list of IPv4 flows
     let ipv4_watch = ig
         .table([ternary(ipv4.src), ternary(ipv4.dst), ternary(ipv4.protocol), ports[0], ports[1]])
         .actions([watch, ignore])
         .default(ignore)
         .size(p.watch_rules)
         .build();
-    /// Flows to watch
+    /// Watch-list of IPv6 flows
     let ipv6_watch = ig
         .table([ternary(ipv6.src), ternary(ipv6.dst), ternary(ipv6.next_header), ports[0], ports[1]])
         .actions([watch, ignore])
         .default(ignore)
         .size(p.watch_rules)
         .build();
-    /// Decides about samples
+    /// Random number for sampling, 0 to 65535
     let sampler = ig.random::<16>();
     let draw = ig.action(|a| m.draw = sampler.get());
     ig.control(|c| {
@@ -177,7 +177,7 @@ fn watch_flows(ig: &GressBuilder<'_>, p: &Params, h: Routed, bridge: Hdr<Bridge>
     });
 }
 
-/// Tells what looks like INT.
+/// Recognises packets that are marked as INT.
 #[stage_program]
 fn recognise(ig: &GressBuilder<'_>, p: &Params, h: Routed, m: IngressMeta) {
     let Routed { ipv4, ipv6, m: routed, .. } = h;
@@ -201,7 +201,7 @@ fn recognise(ig: &GressBuilder<'_>, p: &Params, h: Routed, m: IngressMeta) {
     }
 }
 
-/// Lets no INT of hosts in.
+/// Drops packets of hosts that are marked as INT, or clears the mark.
 #[stage_program]
 fn guard(ig: &GressBuilder<'_>, p: &Params, h: Routed, bridge: Hdr<Bridge>, m: IngressMeta) {
     let Routed { ipv4, ipv6, .. } = h;
@@ -218,7 +218,7 @@ fn guard(ig: &GressBuilder<'_>, p: &Params, h: Routed, bridge: Hdr<Bridge>, m: I
             }
         });
     } else {
-        let foreign_int = ig.drop_label("A host sent what looks like INT");
+        let foreign_int = ig.drop_label("A host sent a packet that is marked as INT");
         let refuse = ig.action(|a| drop(foreign_int));
         ig.control(|c| {
             if m.int && bridge.edge {

@@ -46,7 +46,7 @@ header report_header_h {
     bit<8> bits_hi; bit<8> bits_lo; bit<16> domain; bit<32> ds;
 }
 
-/* ---------------------------------------------------------------- ingress, behind route.apply() */
+/* ---------------------------------------------------------------- ingress, after route.apply() */
 
     action from_host() { hdr.bridge.edge = 1; }
     action to_host() { hdr.bridge.sink = 1; }
@@ -134,7 +134,7 @@ header report_header_h {
                  && (hdr.tcp.isValid() || hdr.udp.isValid())) { profile.apply(); }
         words_hi.apply(); words_lo.apply();           /* 256 rows each: words per half of the bitmap */
         if (hdr.int.isValid() && hdr.bridge.sink == 0) {
-            block_size.apply();                       /* (hop_words, udp) -> 4 * words, sum of what they change */
+            block_size.apply();                       /* (hop_words, udp) -> 4 * words, sum of their changes */
             fill(); take_tail(); longest(); exceed(); exceed_fixed();
             if (m.begun == 1 && m.mtu != 0) { too_long(); cancel(); }
             else if (hdr.int.remaining == 0) { hop_limit(); if (m.summed == 1) { flag_hop_limit(); } }

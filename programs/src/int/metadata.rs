@@ -5,114 +5,114 @@ use sluice_build::*;
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]
 pub(crate) struct IngressMeta {
-    /// 1 when the packet looks like INT
+    /// 1 if the packet is marked as INT
     pub(crate) int: Bits<1>,
-    /// 1 when the watch-list names the flow
+    /// 1 if the watch-list contains the flow
     pub(crate) watched: Bits<1>,
-    /// A random number
+    /// Random number for sampling, 0 to 65535
     pub(crate) draw: Bits<16>,
-    /// By how much it is above the rule's
+    /// Amount by which the random number exceeds the rule's `chance`; 0 = the packet is sampled
     pub(crate) over: Bits<16>,
-    /// Mirror session
+    /// Mirror session of the report
     pub(crate) session: Bits<10>,
 }
 
 /// Per-packet metadata of egress
 #[derive(Header, Debug)]
 pub(crate) struct Meta {
-    /// Mirror session
+    /// Mirror session of the report
     pub(crate) session: Bits<10>,
-    /// 1 when the shim claims more than there is
+    /// 1 if the shim's length is too small to hold an INT header
     pub(crate) malformed: Bits<1>,
-    /// 1 when this node put the INT header in
+    /// 1 if this node added the INT header
     pub(crate) begun: Bits<1>,
-    /// 1 when the node adds its block, or the packet is a report
+    /// 1 if this node adds its metadata block, or the packet is a report
     pub(crate) adds: Bits<1>,
-    /// 1 when an L4 checksum covers INT
+    /// 1 if an L4 checksum covers INT
     pub(crate) summed: Bits<1>,
     /// 1 for TCP
     pub(crate) tcp: Bits<1>,
-    /// 1 for UDP without a header of INT's own in front
+    /// 1 for UDP, unless carrier=new-udp added the UDP header
     pub(crate) udp: Bits<1>,
-    /// 1 when domain specific metadata is asked for
+    /// 1 if domain specific metadata is requested
     pub(crate) asks_ds: Bits<1>,
-    /// 1 when Hop ML does not agree with the instructions
+    /// 1 if Hop ML disagrees with the instructions, so that this node cannot add its block
     pub(crate) odd: Bits<1>,
-    /// 1 when the instructions are of another domain
+    /// 1 if the instructions are of another domain
     pub(crate) unknown: Bits<1>,
-    /// 1 when a report tells of the packet
+    /// 1 if the packet gets a report as one of a tracked flow
     pub(crate) tracked: Bits<1>,
-    /// What becomes of INT; see `events`
+    /// Outcome for the INT header: index of the counter `events`
     pub(crate) event: Bits<8>,
-    /// Instructions, or metadata of a report
+    /// Instruction bits 0 to 7; in a report, bits 0 to 7 of its metadata bitmap
     pub(crate) bits_hi: Bits<8>,
-    /// As above
+    /// Instruction bits 8 to 15; in a report, bits 8 to 15 of its metadata bitmap
     pub(crate) bits_lo: Bits<8>,
-    /// Hop ML
+    /// Hop ML: words of metadata per hop
     pub(crate) hop_words: Bits<8>,
-    /// Words that bits 0 to 7 ask for, of a report all of them
+    /// Words of metadata for instruction bits 0 to 7; in a report, all words of metadata
     pub(crate) words: Bits<8>,
-    /// Words that bits 8 to 14 ask for
+    /// Words of metadata for instruction bits 8 to 14, which this node fills with ones
     pub(crate) ones: Bits<8>,
-    /// Words of domain specific metadata and complement
+    /// Words of domain specific metadata and checksum complement
     pub(crate) tail: Bits<8>,
-    /// Words of ones that fill the block
+    /// Words of ones that fill the block up to Hop ML
     pub(crate) pad: Bits<8>,
-    /// The shim's length with the block; 255 is too long
+    /// Length field of the shim including the block; 255 = too long
     pub(crate) shim_length: Bits<8>,
-    /// Bytes of the block; of a sink, what comes off, below zero; of a report, its metadata
+    /// Bytes of the block; at a sink, the bytes removed, as a negative number; in a report, the bytes of its metadata
     pub(crate) block: Bits<16>,
-    /// Bytes of the IP packet with all that is added, then by how much they exceed the MTU; at a sink those of the
-    /// datagram that INT stands in, then by how much they exceed INT, 0 if they do not
+    /// Bytes of the IP packet with all additions, then their excess over the MTU (0 = fits); at a sink, bytes of the
+    /// datagram that contains INT, then their excess over INT (0 = INT does not fit)
     pub(crate) longest: Bits<16>,
-    /// MTU of the port; then by how much shim and header alone exceed it
+    /// MTU of the port in bytes; then the excess of the packet with shim and header alone over the MTU (0 = fits)
     pub(crate) mtu: Bits<16>,
-    /// Sum of what the block changes in shim, header and lengths
+    /// Ones' complement sum of the block's changes in shim, header and lengths
     pub(crate) changes: Bits<16>,
-    /// Sum of the shim and header that this node adds, and of one length
+    /// Ones' complement sum of the shim and header that this node adds, and of the growth of one length
     pub(crate) fixed_sum: Bits<16>,
-    /// The other length, UDP's
+    /// Growth of the UDP length by the shim and header that this node adds, in bytes
     pub(crate) fixed_udp: Bits<16>,
-    /// The variable part of its shim
+    /// Field `original` of the shim that this node adds
     pub(crate) original: Bits<16>,
-    /// New UDP port and complement of the old one
+    /// New UDP destination port of a packet in which INT begins, for carrier=udp-port
     pub(crate) new_port: Bits<16>,
-    /// As above
+    /// Ones' complement of the old UDP destination port, for carrier=udp-port
     pub(crate) old_port: Bits<16>,
-    /// L4 checksum
+    /// L4 checksum of the packet
     pub(crate) sum: Bits<16>,
-    /// What E and M do to it; see `flag_sum`
+    /// Change of E and M: 1 = set E, 2 = set M, 5 = remove E, 6 = remove M, 7 = remove both; 0 = none
     pub(crate) flags: Bits<16>,
     /// Node ID
     pub(crate) node: Bits<32>,
-    /// Egress clock, low 32 bits
+    /// Egress time in ns, low 32 bits
     pub(crate) now: Bits<32>,
-    /// Time in the device
+    /// Time in the device, ns
     pub(crate) latency: Bits<32>,
-    /// Queue and depth
+    /// Queue number in the upper 8 bits, queue depth in cells in the lower 24
     pub(crate) queue: Bits<32>,
-    /// Depth
+    /// Queue depth in cells when the packet was dequeued
     pub(crate) depth: Bits<32>,
-    /// Bytes of the packet
+    /// Length of the packet in bytes
     pub(crate) length: Bits<32>,
-    /// Number of the window
+    /// Number of the present window of 65536 ns
     pub(crate) window: Bits<32>,
-    /// Bytes of the window that has ended, if one has
+    /// Bytes of the port's previous window if the packet begins a new one, else 0
     pub(crate) ended: Bits<32>,
-    /// By how much the depth is above its threshold
+    /// Cells by which the queue depth exceeds its threshold; 0 = not above
     pub(crate) deep: Bits<32>,
-    /// By how much the latency is above its threshold
+    /// Nanoseconds by which the latency exceeds its threshold; 0 = not above
     pub(crate) late: Bits<32>,
-    /// 1 above either threshold
+    /// 1 if depth or latency is above its threshold
     pub(crate) congested: Bits<16>,
-    /// 1 when the queue's packet before it was above as well
+    /// 1 if the queue's previous packet was above a threshold, too
     pub(crate) before: Bits<16>,
-    /// What the copy is of; see the parser
+    /// Kind of the copied packet: 0 IPv4, 1 IPv6, 2 other; 3 more for a copy of the packet as it entered egress
     pub(crate) shape: Bits<8>,
-    /// Bytes that the report takes of the packet
+    /// Bytes of the packet that the report includes
     pub(crate) inner: Bits<16>,
-    /// Words of the report
+    /// Length of the report in words; 255 = to the end of the packet
     pub(crate) report_length: Bits<16>,
-    /// Sequence number
+    /// Sequence number of the report, 22 bits
     pub(crate) sequence: Bits<32>,
 }

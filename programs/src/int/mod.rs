@@ -1,31 +1,31 @@
 //! `int`: in-band network telemetry, INT v2.1, with Telemetry Report v2.0.
 //!
-//! Every switch of a network runs the same program; which part it plays is a matter of ports. A packet of a watched
-//! flow that comes in by a host's port gets a shim, an INT header and this node's metadata (*source*); where it comes
-//! in by another and leaves by another port, metadata is put in front of the stack (*transit*); where it leaves by a
-//! host's port all INT comes off, and a copy goes to the collector as a report (*sink*). All of that happens at
-//! egress, where everything is known. In this order, of a packet with INT that is no sink's (model: int §2.5):
+//! Every switch of a network runs the same program; its part depends on the packet's ports. A packet of a watched flow
+//! that arrives on a host's port gets a shim, an INT header and this node's metadata (*source*). A packet between two
+//! other ports gets metadata in front of the stack (*transit*). From a packet that is sent on a host's port all INT is
+//! removed, and a copy goes to the collector as a report (*sink*). All of that happens at egress, where all values are
+//! known. For a packet with INT that is not sent to a host, the first rule that applies decides (model: int §2.5):
 //!
 //! 1. No hops remaining: E is set, nothing added.
-//! 2. The instructions and Hop ML disagree, or nothing could keep the L4 checksum right: the packet is left alone.
+//! 2. The instructions and Hop ML disagree, or nothing could keep the L4 checksum valid: the packet is not changed.
 //! 3. The block would exceed the port's MTU: M is set, nothing added.
-//! 4. Otherwise the block follows the INT header, and lengths and checksums follow suit.
+//! 4. Otherwise the block is inserted after the INT header, and lengths and checksums are updated.
 //!
-//! L4 checksums stay right without change: the complement word of each hop (instruction bit 15) makes the sum of all
-//! that the hop changed vanish. So a sink can take everything off without having seen it. A packet with an L4 checksum
-//! whose instructions have no such bit gets no INT; UDP without checksum, and carrier=new-udp, need none.
+//! L4 checksums stay valid without change: the complement word of each hop (instruction bit 15) makes the ones'
+//! complement sum of the hop's changes zero. So a sink can remove the stack without reading it. A packet with an L4
+//! checksum whose instructions lack that bit gets no INT; UDP without checksum and carrier=new-udp need no complement.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params` | what users can set |
-//! | `headers`, `metadata` | what there is of a packet |
+//! | `params` | the parameters |
+//! | `headers`, `metadata` | headers and metadata of a packet |
 //! | `parser` | the egress parser |
 //! | `ingress` | edge, watch-list, sampling, drop reports |
-//! | `egress`, `observe`, `block`, `strip`, `report` | source, transit and sink; values; metadata; what comes off; reports |
-//! | `entries` | what the program starts with |
-//! | `places` | what it starts with in a network, and which parts it plays there |
-//! | `properties` | what must hold of every packet |
-//! | `int.p4` | the same program in P4_16 for TNA |
+//! | `egress`, `observe`, `block`, `strip`, `report` | source, transit, sink; values; metadata; INT removal; reports |
+//! | `entries` | default entries |
+//! | `places` | entries at a position in a network, and the switch's parts there |
+//! | `properties` | properties of every packet |
+//! | `int.p4` | the program in P4_16 for TNA |
 
 mod block;
 mod carrier;

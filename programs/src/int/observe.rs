@@ -1,4 +1,4 @@
-//! What a node knows of a packet that leaves it: from intrinsic metadata and registers.
+//! Values that a node reports of a packet at egress, from intrinsic metadata and registers.
 
 use super::block::Block;
 use super::metadata::Meta;
@@ -13,13 +13,13 @@ pub(super) struct Hardware {
     pub(super) parser: tna::FromParser,
 }
 
-/// Drop reason of reports: the queue had no room.
+/// Drop reason of reports: the queue was full.
 const QUEUE_FULL: u64 = 16;
 
-/// Bytes of an IP packet that leaves by a port without an entry.
+/// Longest IP packet in bytes on a port without an entry.
 const MTU: u64 = 9_000;
 
-/// Says who this node is.
+/// Adds the node ID.
 #[stage_program]
 pub(super) fn identify(eg: &GressBuilder<'_>, p: &Params, m: Meta) {
     let is_node = eg.action(|a, id: Arg<32>| m.node = id);
@@ -39,7 +39,7 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
         m.mtu = mtu;
         k.l2.egress = interface;
     });
-    /// Longest IP packet that may leave by a port, and its level-2 interface
+    /// Egress port to its MTU (longest IP packet in bytes) and level-2 interface; without an entry 9000 and none
     let egress_port = eg
         .table([exact(out.egress_port)])
         .actions([set_port])
@@ -47,7 +47,7 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
         .size(512)
         .build();
     let set_interface = eg.action(|a, interface: Arg<32>| k.l2.ingress = interface);
-    /// Level-2 interface that a packet came in by
+    /// Ingress port to its level-2 interface; without an entry 0xffffffff
     let ingress_port = eg
         .table([exact(bridge.ingress_port)])
         .actions([set_interface])
@@ -62,13 +62,13 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
         let q = q as u128;
         Row::new([Cell::Value(q)], place_queue, vec![q << 24, q << 8 | u128::from(QUEUE_FULL)])
     });
-    /// A queue's number in the upper 8 bits, and the same with the reason of those whom it had no room for
+    /// Egress queue q to two words of a report: q << 24, and q << 8 | 16 (16 = drop reason "queue full")
     let queue = eg.table([exact(out.egress_qid)]).actions([place_queue]).entries(rows).build();
 
-    /// The packet's length in 32 bits, by way of the hash unit: no ALU widens a container
+    /// The packet's length in 32 bits, through the hash unit, because no ALU widens a container
     let length =
         eg.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0u64), out.pkt_length]).build();
-    /// Windows of 65536 ns, numbered
+    /// Number of the present window of 65536 ns: egress time / 65536
     let window = eg
         .hash::<32>(HashAlgorithm::Identity)
         .inputs(list![parser.global_tstamp.slice::<47, 16, 32>()])
@@ -91,7 +91,7 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
         // The bridged header is not on the wire.
         m.length -= u64::from(super::headers::BRIDGE_LEN);
     });
-    /// The payload length of IPv6 leaves the header out
+    /// Subtracts the IPv6 header from the MTU, because the IPv6 payload length excludes it
     let ipv6_mtu = eg.action(|a| m.mtu -= 40);
     let show = eg.action(|a| {
         k.latency.value = m.latency;
@@ -101,9 +101,9 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
     let tcp_sum = eg.action(|a| m.sum = tcp.checksum);
     let udp_sum = eg.action(|a| m.sum = udp.checksum);
 
-    /// By port: the present window and its bytes
+    /// By port: lo = number of the present window of 65536 ns, hi = bytes sent in it
     let windows = eg.register_pair::<32>(512);
-    /// Gives the bytes of the window before when a new one begins, else 0
+    /// Adds the packet's bytes; returns the bytes of the previous window if a new one begins, else 0
     let count_bytes = eg.register_action(windows, |r| {
         if r.lo == m.window {
             r.hi = r.hi + m.length;
@@ -113,7 +113,7 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
         }
         r.lo = m.window;
     });
-    /// By port: bytes of the last window that has ended
+    /// By port: bytes sent in the last window that ended (65536 ns each)
     let utilisation = eg.register::<32>(512);
     let renew = eg.register_action(utilisation, |r| {
         if m.ended != 0 {
@@ -145,7 +145,7 @@ pub(super) fn observe(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, h
     if p.domain != 0 {
         /// Bytes sent by each port, modulo 2^32
         let tx_bytes = eg.register::<32>(512);
-        /// The sum before the packet
+        /// Adds the packet's bytes; returns the sum before the packet
         let add_bytes = eg.register_action(tx_bytes, |r| {
             r.out = r.value;
             r.value = r.value + m.length;

@@ -1,48 +1,48 @@
-//! The parameters of `int`, and how their values are spelled.
+//! The parameters of `int`, and the spelling of their values.
 
 use crate::flowlet::choices;
 use sluice_build::params;
 
-/// What users can set. What belongs to ports, flows and the collector is in tables.
+/// Parameters of `int`. Settings of ports, flows and the collector are in tables.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Who carries what: `md`, instructions and metadata in the packet; `mx`, instructions in the packet, metadata in
-    /// every node's reports; `xd`, nothing in the packet
+    /// Mode of INT: `md` = instructions and metadata in the packet; `mx` = instructions in the packet, metadata in
+    /// every node's reports; `xd` = nothing in the packet
     #[param(expects = "md, mx or xd")]
     pub mode: Mode,
-    /// What says that a packet has INT behind TCP or UDP: `dscp`; `udp-port`, the UDP destination port (no TCP then);
-    /// `new-udp`, a UDP header of its own in front of TCP or UDP
+    /// Mark of a packet with INT after TCP or UDP: `dscp` = the DSCP; `udp-port` = the UDP destination port
+    /// (no INT over TCP); `new-udp` = an added UDP header in front of TCP or UDP
     #[param(expects = "dscp, udp-port or new-udp")]
     pub carrier: Carrier,
     /// DSCP of packets with INT, for carrier=dscp
     #[param(range = 1..=63)]
     pub int_dscp: u8,
-    /// UDP destination port of packets with INT, for the other carriers (the standard leaves it to be assigned)
+    /// UDP destination port of packets with INT, for the other carriers (the standard does not assign one)
     #[param(range = 1..=65_535)]
     pub int_port: u16,
-    /// What a host-facing port does with INT from outside: `drop`, or `clear` its DSCP (carrier=dscp)
+    /// Treatment of a host's packets that are marked as INT: `drop`, or `clear` their DSCP (carrier=dscp)
     #[param(expects = "drop or clear")]
     pub foreign: Foreign,
-    /// Parts that the switch can play, the others being left out of the program: `all`; `source`, which begins INT;
-    /// `transit`, which adds to it; `sink`, which takes it off. With mode=xd all nodes report, and no part but `all`
-    /// and `source` knows ports of hosts
+    /// Parts that the switch can play; the program omits the others: `all`; `source` begins INT; `transit` adds
+    /// metadata; `sink` removes INT. With mode=xd all nodes report, and only `all` and `source` distinguish ports of
+    /// hosts
     #[param(expects = "all, source, transit or sink")]
     pub role: Part,
-    /// Node ID, unless an entry of `node` says another
+    /// Node ID, unless the default action of table `node` sets another
     #[param(range = 0..=4_294_967_295)]
     pub node_id: u32,
-    /// Domain specific ID of this network; 0 for none. Bit 0 of its DS instruction asks for the bytes that the
+    /// Domain specific ID of this network; 0 = none. Bit 0 of its DS instruction requests the bytes that the
     /// egress port sent before the packet, modulo 2^32
     #[param(range = 0..=65_535)]
     pub domain: u16,
-    /// What a node does for another domain's instructions: `pad` with ones, at most 3 words, or `skip` the packet
+    /// Answer to another domain's instructions: `pad` with ones, at most 3 words, or `skip` the packet
     #[param(expects = "pad or skip")]
     pub unknown_domain: UnknownDomain,
-    /// Words of metadata stack that a sink takes off; it drops a packet with more. A word is a parser cycle
+    /// Largest metadata stack, in words, that a sink removes; it drops a packet with more. A word takes a parser cycle
     #[param(range = 1..=84)]
     pub sink_words: u8,
-    /// Where a sink's report is made: `egress`, with the packet as it came and the sink's own queue and latency
-    /// (Tofino 2), or `ingress`, with the packet as it came alone
+    /// Where a sink's report is made: `egress` = the packet as it arrived, with the sink's own queue and latency
+    /// (Tofino 2); `ingress` = only the packet as it arrived
     #[param(expects = "egress or ingress")]
     pub sink_report: SinkReport,
     /// Metadata of reports: bits 1 to 5 of an instruction bitmap
@@ -60,33 +60,33 @@ pub struct Params {
     /// Routes of each IP version that the tables must hold
     #[param(range = 1..=1_000_000)]
     pub routes: u32,
-    /// Groups of equal ways that the table must hold
+    /// ECMP groups that the table must hold
     #[param(range = 4..=4_096)]
     pub groups: u32,
 }
 
 impl Params {
-    /// Whether packets of hosts are told from others.
+    /// Returns true if the program distinguishes packets of hosts.
     pub(super) fn knows_hosts(&self) -> bool {
         matches!(self.role, Part::All | Part::Source)
     }
 
-    /// Whether INT begins here.
+    /// Returns true if INT can begin here.
     pub(super) fn begins(&self) -> bool {
         self.knows_hosts() && self.mode != Mode::Xd
     }
 
-    /// Whether flows are watched.
+    /// Returns true if the program has a watch-list.
     pub(super) fn watches(&self) -> bool {
         self.knows_hosts() || self.mode == Mode::Xd
     }
 
-    /// Whether metadata is put in packets.
+    /// Returns true if the program adds metadata to packets.
     pub(super) fn adds(&self) -> bool {
         self.role != Part::Sink && self.mode == Mode::Md
     }
 
-    /// Whether INT ends here.
+    /// Returns true if INT can end here.
     pub(super) fn ends(&self) -> bool {
         matches!(self.role, Part::All | Part::Sink) && self.mode != Mode::Xd
     }
@@ -117,7 +117,7 @@ impl Default for Params {
 }
 
 choices! {
-    /// Which of the standard's modes (model: int §2.1).
+    /// Modes of the standard (model: int §2.1).
     Mode {
         /// Instructions and metadata in the packet.
         Md = "md",
@@ -126,18 +126,18 @@ choices! {
         /// Nothing in the packet.
         Xd = "xd",
     }
-    /// Which parts of the standard's roles a switch plays.
+    /// Roles of the standard that a switch plays.
     Part {
-        /// Any, as ports say.
+        /// All roles; the packet's ports decide.
         All = "all",
-        /// INT begins here.
+        /// The switch begins INT.
         Source = "source",
-        /// Metadata is added.
+        /// The switch adds metadata.
         Transit = "transit",
-        /// INT ends here.
+        /// The switch removes INT.
         Sink = "sink",
     }
-    /// What says that INT follows (model: int §2.2).
+    /// Mark of packets with INT (model: int §2.2).
     Carrier {
         /// A DSCP; NPT 0.
         Dscp = "dscp",
@@ -146,32 +146,32 @@ choices! {
         /// A UDP header in front of the packet's own transport; NPT 2.
         NewUdp = "new-udp",
     }
-    /// Which flows default entries watch.
+    /// Flows that the default entries watch.
     Watch {
         /// All of TCP and UDP.
         All = "all",
         /// None.
         None = "none",
     }
-    /// What happens to INT from outside.
+    /// Treatment of a host's packets that are marked as INT.
     Foreign {
         /// The packet is dropped.
         Drop = "drop",
-        /// Its DSCP becomes 0, so that nobody takes it for INT.
+        /// The packet's DSCP becomes 0, which removes the mark.
         Clear = "clear",
     }
-    /// What happens to another domain's instructions (model: int §2.5).
+    /// Answer to another domain's instructions (model: int §2.5).
     UnknownDomain {
-        /// Ones in place of its metadata.
+        /// The node adds ones in place of the metadata.
         Pad = "pad",
-        /// The packet is left alone.
+        /// The node does not change the packet.
         Skip = "skip",
     }
     /// Where a sink's report is made.
     SinkReport {
-        /// When the packet leaves.
+        /// At egress, when the packet is sent.
         Egress = "egress",
-        /// When it comes in.
+        /// At ingress, when the packet arrives.
         Ingress = "ingress",
     }
 }

@@ -1,5 +1,5 @@
-//! The egress parser of `int`: bridged packets down to the INT header, of a sink to the end of the stack, and copies
-//! down to what a report takes of them.
+//! The egress parser of `int`: bridged packets up to the INT header, at a sink to the end of the stack,
+//! and copies up to the part that a report includes.
 
 use super::headers::*;
 use super::metadata::Meta;
@@ -10,7 +10,7 @@ use sluice_build::net::protocol::{TCP, UDP};
 use sluice_build::net::{Ethernet, Ipv4, Ipv6, Udp};
 use sluice_build::*;
 
-/// What egress parses and keeps.
+/// Headers and metadata of egress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers {
     pub(super) bridge: Hdr<Bridge>,
@@ -26,11 +26,11 @@ pub(super) struct Headers {
     pub(super) m: Meta,
 }
 
-/// What a report takes of a packet, by EtherType: the value of its first two bytes, RepType 1 and InType 4 (IPv4),
-/// 5 (IPv6) or 3 (Ethernet).
+/// Part of a packet that a report includes, by EtherType: the value of the report's first two bytes, which is RepType 1
+/// and InType 4 (IPv4), 5 (IPv6) or 3 (Ethernet).
 const INNER: [(u64, Option<u64>); 3] = [(0x1400, Some(IPV4)), (0x1500, Some(IPV6)), (0x1300, None)];
 
-/// The shapes of copies: their number, the first two bytes of the report, and the bytes in front of what it takes.
+/// Returns the kinds of copies: number, first two bytes of the report, and bytes in front of the included part.
 pub(super) fn shapes() -> [(u64, u64, u16); 6] {
     std::array::from_fn(|shape| {
         let (types, ether_type) = INNER[shape % 3];
@@ -46,7 +46,7 @@ pub(super) fn headers(eg: &GressBuilder<'_>, p: &Params) -> Headers {
     let (bridge, copy) = (eg.header::<Bridge>(), eg.header::<Copy>());
     let (ethernet, ipv4, ipv6) = (eg.header::<Ethernet>(), eg.header::<Ipv4>(), eg.header::<Ipv6>());
     let (tcp, udp) = (eg.header::<TcpWords>(), eg.header::<Udp>());
-    /// The UDP header that carrier=new-udp puts in front
+    /// UDP header that carrier=new-udp adds in front of TCP or UDP
     let int_udp = eg.header::<Udp>();
     let (shim, int) = (eg.header::<Shim>(), eg.header::<IntHeader>());
     let m = eg.metadata::<Meta>();
@@ -55,12 +55,12 @@ pub(super) fn headers(eg: &GressBuilder<'_>, p: &Params) -> Headers {
     let start = eg.state().select(lookahead::<8>(0));
     let bridged = eg.state().extract(bridge).extract(ethernet).select(ethernet.ether_type);
     let left = eg.state().extract(copy).select(lookahead::<16>(96));
-    /// The copy is of what came to egress: its bridged header is not for the collector
+    /// Copy of the packet as it entered egress: skips its bridged header
     let came = eg.state().extract(copy).advance(BRIDGE_LEN).select(lookahead::<16>(96));
     start.on(kind::BRIDGED, bridged).on(kind::COPY, left).on(kind::ARRIVAL, came);
     for (shape, ..) in shapes() {
         let (state, (_, ether_type)) = (if shape < 3 { left } else { came }, INNER[shape as usize % 3]);
-        let inner = eg.named("inner", "What the report takes of the packet").state().set(m.shape, shape);
+        let inner = eg.named("inner", "Packet data that the report includes").state().set(m.shape, shape);
         match ether_type {
             Some(value) => _ = state.on(value, inner.advance(14)),
             None => _ = state.otherwise(inner),
@@ -71,7 +71,7 @@ pub(super) fn headers(eg: &GressBuilder<'_>, p: &Params) -> Headers {
     h
 }
 
-/// IP and transport; INT only where it is carried, and never of packets that came from hosts.
+/// Declares the states of IP and transport, and of INT in marked packets that did not arrive from hosts.
 #[stage_program]
 fn network(eg: &GressBuilder<'_>, p: &Params, h: Headers, bridged: StateRef<'_>) {
     let Headers { bridge, ipv4, ipv6, tcp, udp, int_udp, m, .. } = h;
@@ -120,7 +120,7 @@ fn network(eg: &GressBuilder<'_>, p: &Params, h: Headers, bridged: StateRef<'_>)
     to(any, any, UDP, parse_udp);
 }
 
-/// Shim and INT header of a known type and version; at a sink the stack is skipped, and so comes off.
+/// Declares the states of a shim and INT header of known type and version. A sink skips the stack, which removes it.
 #[stage_program]
 fn int_states<'b>(eg: &GressBuilder<'b>, p: &Params, h: Headers) -> StateRef<'b> {
     let Headers { bridge, shim, int, m, .. } = h;
@@ -134,7 +134,7 @@ fn int_states<'b>(eg: &GressBuilder<'b>, p: &Params, h: Headers) -> StateRef<'b>
     }
     let parse_int = eg.state().extract(shim).extract(int).select(bridge.sink);
     found.on_tuple([(kind, 0xf), (VERSION, 0xf)], parse_int);
-    /// Counts the words of the stack: what the shim says without the header's three
+    /// Counts the words of the metadata stack: the shim's length without the 3 words of the INT header
     let measure = eg
         .state()
         .set_counter_from(

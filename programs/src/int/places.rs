@@ -1,8 +1,8 @@
-//! `int` at its place in a network.
+//! Entries of `int` at a position in a network.
 //!
 //! Switches with hosts play all parts, the others are transits. INT begins and ends at ports of hosts. Node IDs are the
-//! switches' numbers, counted from 1. Every switch sends its reports by its last port without a cable, and by the CPU's
-//! port if there is none.
+//! switches' numbers, counted from 1. Every switch sends its reports on its last port without a cable, or on the CPU's
+//! port if every port has one.
 
 use super::entries::{collect, telemetry};
 use super::params::Params;

@@ -1,7 +1,7 @@
-//! What must hold of every packet that passes a node: with all INT taken off it is, to the byte, what it was.
+//! Properties of every packet that passes a node: without INT, the sent packet equals the received one byte by byte.
 //!
-//! A source puts in what a sink takes off, and a transit adds to it; so whichever part a node plays, taking INT off in
-//! front of it and behind it gives the same bytes, but for what forwarding changes. Taking off is written here by the
+//! A source adds what a sink removes, and a transit adds to it. So whichever part a node plays, removing INT before and
+//! after the node gives the same bytes, except for fields that forwarding changes. Removal is written here from the
 //! standard, on bytes (model: int §2.2, §2.6).
 
 use super::params::{Carrier, Foreign, Mode, Params};
@@ -9,7 +9,7 @@ use sluice_catalogue::properties::{self, HopLimit};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, tcp, udp};
 use sluice_switch::property::{self, Departed, Finding, Property, well_formed};
 
-/// Everything that is judged of `int` with these parameters.
+/// Returns the properties of `int` with these parameters.
 pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
     let marks =
         Marks { carrier: (p.mode != Mode::Xd).then_some(p.carrier), kind: p.mode.into(), of: p.clone() };
@@ -21,10 +21,10 @@ pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
     ]
 }
 
-/// What INT of this network looks like.
+/// Marks of INT in this network.
 #[derive(Clone, Debug)]
 struct Marks {
-    /// `None`: packets carry none.
+    /// Carrier of INT; `None`: packets carry no INT.
     carrier: Option<Carrier>,
     kind: Kind,
     of: Params,
@@ -43,14 +43,14 @@ impl From<Mode> for Kind {
     }
 }
 
-/// What a frame carries.
+/// INT in a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Carried {
     /// No INT.
     Nothing,
     /// The frame without its INT.
     Int(Vec<u8>),
-    /// Marked as INT, but longer than what it stands in: nobody can say what it was.
+    /// Marked as INT, but longer than the packet that contains it, so that INT cannot be removed.
     Broken,
 }
 
@@ -58,17 +58,17 @@ enum Carried {
 const E: u8 = 4;
 const M: u8 = 2;
 
-/// Where things stand in a frame of TCP or UDP.
+/// Offsets in a frame of TCP or UDP, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct At {
     v6: bool,
     l4: usize,
     tcp: bool,
-    /// Where the IP packet ends.
+    /// End of the IP packet.
     end: usize,
 }
 
-/// The word at this byte.
+/// Returns the 16-bit word at this byte.
 fn word(frame: &[u8], at: usize) -> Option<u16> {
     frame.get(at..at + 2).map(|b| u16::from_be_bytes([b[0], b[1]]))
 }
@@ -80,7 +80,7 @@ fn put(frame: &mut [u8], at: usize, value: u16) {
 }
 
 impl At {
-    /// Of a frame without tags and IPv4 options, and no fragment; `None` of any other.
+    /// Returns the offsets in an unfragmented frame without tags and IPv4 options; `None` for any other.
     fn of(frame: &[u8]) -> Option<At> {
         let ip = ethernet::HEADER_LEN;
         let (v6, l4, protocol, end) = match word(frame, 12)? {
@@ -100,12 +100,12 @@ impl At {
         (tcp || protocol == ipv4::PROTOCOL_UDP).then_some(At { v6, l4, tcp, end: end.min(frame.len()) })
     }
 
-    /// Bytes of the L4 header, and where its check sum stands.
+    /// Returns the bytes of the L4 header, and the offset of its checksum.
     const fn header(self) -> (usize, usize) {
         if self.tcp { (tcp::HEADER_LEN, self.l4 + 16) } else { (udp::HEADER_LEN, self.l4 + 6) }
     }
 
-    /// DSCP, of a frame that is long enough.
+    /// Returns the DSCP if the frame is long enough.
     fn dscp(self, frame: &[u8]) -> Option<u8> {
         let first = word(frame, ethernet::HEADER_LEN)?;
         Some(if self.v6 { first >> 6 & 0x3f } else { first >> 2 & 0x3f } as u8)
@@ -120,7 +120,7 @@ impl At {
         }
     }
 
-    /// Takes `count` bytes off the length of IP, and of UDP if it has them.
+    /// Subtracts `count` bytes from the length of IP, and with `and_udp` from the length of UDP.
     fn shorten(self, frame: &mut [u8], count: u16, and_udp: bool) {
         let length = ethernet::HEADER_LEN + if self.v6 { 4 } else { 2 };
         let udp = (and_udp && !self.tcp).then_some(self.l4 + 4);
@@ -133,7 +133,7 @@ impl At {
 }
 
 impl Marks {
-    /// Whether a frame is marked as one with INT, right or not.
+    /// Returns the offsets if the frame is marked as INT, even if its INT is invalid.
     fn marked(&self, frame: &[u8]) -> Option<At> {
         let (at, carrier) = (At::of(frame)?, self.carrier?);
         let marked = match carrier {
@@ -143,7 +143,7 @@ impl Marks {
         marked.then_some(at)
     }
 
-    /// The same of any IP packet, as ingress takes it that looks at no more than the mark.
+    /// Returns true if an IP packet, even a fragment or one with options, has the mark: ingress looks at the mark only.
     fn looks_marked(&self, frame: &[u8]) -> bool {
         let dscp = match (word(frame, 12), word(frame, ethernet::HEADER_LEN)) {
             (Some(ethernet::TYPE_IPV4), Some(first)) => first >> 2 & 0x3f,
@@ -154,7 +154,7 @@ impl Marks {
             || self.carrier == Some(Carrier::Dscp) && dscp == u16::from(self.of.int_dscp)
     }
 
-    /// What a frame carries.
+    /// Returns the frame without its INT, if it carries any.
     fn carried(&self, frame: &[u8]) -> Carried {
         let Some((at, carrier)) = self.marked(frame).zip(self.carrier) else { return Carried::Nothing };
         let (header, sum) = at.header();
@@ -204,7 +204,7 @@ impl Marks {
     }
 }
 
-/// Adds to a check sum of a header what flags that came off had taken from it.
+/// Adds to the checksum at byte `at` the value `by` that removed flags had subtracted from it.
 fn raise(frame: &mut [u8], at: usize, by: u16, tcp: bool) {
     if let Some(old) = word(frame, at).filter(|_| by != 0) {
         let (sum, carry) = old.overflowing_add(by);
@@ -213,7 +213,7 @@ fn raise(frame: &mut [u8], at: usize, by: u16, tcp: bool) {
     }
 }
 
-/// What forwarding leaves alone; a TCP check sum of ones is one of zero.
+/// Returns the frame without fields that forwarding changes; a TCP checksum of 0xffff becomes 0.
 fn lasting(frame: &[u8]) -> Vec<u8> {
     let mut frame = properties::lasting(frame);
     let sum = At::of(&frame).filter(|at| at.tcp).map(|at| at.l4 + 16);
@@ -223,8 +223,8 @@ fn lasting(frame: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// With all INT taken off, a packet leaves as it came. Nothing is said of packets whose INT does not fit into them, nor
-/// of what looks like INT where that is cleared.
+/// Without INT, a sent packet equals the received one. Not checked: packets whose INT does not fit into
+/// them, and marked packets whose mark is cleared.
 #[derive(Clone, Debug)]
 struct ByteIdentity(Marks);
 
@@ -245,7 +245,7 @@ impl Property for ByteIdentity {
             Carried::Int(bare) => bare,
         };
         let left = match self.0.carried(packet.bytes) {
-            // INT may name its own mark as the one that the host gave: so marked the host gets it back.
+            // The shim may say that the host's own DSCP was the mark: the sink then restores the mark.
             Carried::Broken if lasting(&came) == lasting(packet.bytes) => return Ok(()),
             Carried::Broken => return Err("leaves with INT that does not fit into it".to_owned()),
             Carried::Nothing => packet.bytes.to_vec(),
@@ -255,8 +255,8 @@ impl Property for ByteIdentity {
     }
 }
 
-/// As the general property of this name, but for packets that come with INT that does not fit into them, or in front of
-/// what is not well formed: what a sink leaves of those is as broken.
+/// The general property of this name, except for packets whose INT does not fit into them, or whose
+/// rest is malformed: a sink cannot make them well formed.
 #[derive(Clone, Debug)]
 struct WellFormed(Marks);
 
@@ -277,8 +277,8 @@ impl Property for WellFormed {
     }
 }
 
-/// As the general property of this name, where INT begins or goes on: what is left where it comes off is right if all
-/// nodes' complements were. Nothing is said once entries change: they may ask for complements that are wrong.
+/// The general property of this name, where INT begins or continues. After a sink the checksum is valid only if the
+/// complements of all nodes were. Not checked once entries change, because entries may cause wrong complements.
 #[derive(Clone, Debug)]
 struct L4Checksum {
     marks: Marks,

@@ -1,4 +1,4 @@
-//! Reports: who asks for a copy, and what becomes of it on its way to the collector.
+//! Reports: which packets are copied, and how a copy becomes a report to the collector.
 
 use super::block::Block;
 use super::headers::{REPORT_LEN, ReportHeader, kind};
@@ -10,50 +10,50 @@ use sluice_build::net::ether_type::IPV4;
 use sluice_build::net::protocol::UDP;
 use sluice_build::*;
 
-/// Headers of reports alone.
+/// Headers that only reports have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReportParts {
     pub(super) report: Hdr<ReportHeader>,
 }
 
-/// Declares them.
+/// Declares the headers that only reports have.
 #[stage_program]
 pub(super) fn parts(eg: &GressBuilder<'_>) -> ReportParts {
     let report = eg.header::<ReportHeader>();
     ReportParts { report }
 }
 
-/// The copies that egress makes.
+/// Adds the mirrored copies of egress to the deparser.
 pub(super) fn copies<'b>(deparser: Deparser<'b>, h: Headers) -> Deparser<'b> {
     deparser.mirror(1, h.m.session, h.copy)
 }
 
-/// Asks for a copy: of what a sink takes INT off, of watched packets (INT-XD), of packets with instructions (INT-MX), of
-/// packets that found no room, and of the first packet behind which a queue is beyond its thresholds.
+/// Requests a copy of packets from which a sink removes INT, of watched packets (INT-XD), of packets with instructions
+/// (INT-MX), of packets whose queue was full, and of the first packet of a queue that is above a threshold.
 #[stage_program]
 pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
     let Headers { bridge, copy, int, m, .. } = h;
     let out = hw.out;
     let mirror = eg.intrinsic::<tna::ForMirror>();
     let deflected = eg.intrinsic::<tna::Deflected>();
-    let no_room = eg.drop_label("The queue had no room; a report says so");
-    let discarded = eg.consume_label("A probe: the INT header says that the sink discards the packet");
+    let no_room = eg.drop_label("The queue was full; a report is sent");
+    let discarded = eg.consume_label("A probe: flag D of the INT header tells the sink to discard it");
 
     let thresholds = eg.action(|a, depth: Arg<32>, latency: Arg<32>| {
         m.deep = m.depth.sat_sub(depth);
         m.late = m.latency.sat_sub(latency);
     });
-    /// Depth in cells and latency in ns beyond which a queue is congested
+    /// Egress port and queue to the depth in cells and the latency in ns above which the queue is congested
     let queue_watch = eg
         .table([exact(out.egress_port), exact(out.egress_qid)])
         .actions([thresholds])
         .default_with(thresholds, [0xffff_ffff, 0xffff_ffff])
         .size(1024)
         .build();
-    /// Port and queue side by side
+    /// Index of a queue: port and queue number, concatenated
     let port_queue =
         eg.hash::<16>(HashAlgorithm::Identity).inputs(list![out.egress_port, out.egress_qid]).build();
-    /// By port and queue: whether the last packet was beyond a threshold
+    /// By port and queue: 1 if the last packet was above a threshold
     let congestion = eg.register::<16>(65_536);
     let renew = eg.register_action(congestion, |r| {
         r.out = r.value;
@@ -98,7 +98,7 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
         }
     });
     let reports_flows = p.mode != Mode::Md || p.ends() && p.sink_report == SinkReport::Egress;
-    // Whose packets are tracked.
+    // Which packets are tracked depends on the mode.
     match p.mode {
         Mode::Xd => {
             let tracked = eg.action(|a| m.tracked = 1);
@@ -118,7 +118,7 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
             });
         }
         Mode::Mx => {
-            /// The packet says what its reports hold
+            /// Reports the packet, whose instructions select the report's metadata
             let tracked = eg.action(|a| m.tracked = 1);
             let as_asked = eg.action(|a| copy.bits_hi = m.bits_hi & 0x7c);
             eg.control(|c| {
@@ -188,11 +188,11 @@ pub(super) fn ask(eg: &GressBuilder<'_>, p: &Params, h: Headers, hw: Hardware) {
 #[stage_program]
 pub(super) fn make(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, r: ReportParts, hw: Hardware) {
     let Headers { copy, ethernet, ipv4, m, .. } = h;
-    // The one that stands in front of INT, and so of the report.
+    // The UDP header in front of INT is also the one in front of the report.
     let udp = if p.carrier == Carrier::NewUdp { h.int_udp } else { h.udp };
     let report = r.report;
     let out = hw.out;
-    /// Addresses of the report, and the first word of its group header: version and hw_id
+    /// Sets the addresses of the report, and the first word of its group header: version and hw_id
     let send = eg.action(
         |a,
          dst_mac: Arg<48>,
@@ -211,14 +211,14 @@ pub(super) fn make(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, r: R
             report.group = group;
         },
     );
-    /// The collector of reports that leave by a port
+    /// Egress port of a report to the collector's addresses
     let collector = eg
         .table([exact(out.egress_port)])
         .actions([send])
         .default_with(send, [0, 0, 0, 0, 0, 0, 0x2000_0000u64])
         .size(64)
         .build();
-    /// Reports sent by each port, modulo 2^32; 22 bits of it are the sequence number
+    /// Reports sent, by port, modulo 2^32; the low 22 bits are the sequence number
     let sequence = eg.register::<32>(512);
     let next = eg.register_action(sequence, |r| {
         r.out = r.value;
@@ -261,7 +261,7 @@ pub(super) fn make(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, r: R
     let rows = shapes().map(|(number, types, in_front)| {
         Row::new([Cell::Value(number.into())], shape, vec![types.into(), in_front.into()])
     });
-    /// RepType and InType, and where the report's part of the packet begins
+    /// Kind of the copied packet to RepType and InType, and to the bytes in front of the part that the report includes
     let copy_shape = eg.table([exact(m.shape)]).actions([shape]).entries(rows).build();
     let size = eg.action(|a, bytes: Arg<16>, words: Arg<16>| {
         m.block = bytes;
@@ -271,7 +271,7 @@ pub(super) fn make(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, r: R
         let n = n as u128;
         Row::new([Cell::Value(n)], size, vec![4 * n, n + 2])
     });
-    /// Bytes of metadata, and words of a report without what it takes of the packet
+    /// Words of metadata to bytes, and to the words of the report without its part of the packet
     let report_size = eg.table([exact(m.words)]).actions([size]).entries(rows).build();
     let scale = eg.action(|a| m.longest = m.inner >> 2);
     let join = eg.action(|a| {
@@ -283,7 +283,7 @@ pub(super) fn make(eg: &GressBuilder<'_>, p: &Params, h: Headers, k: Block, r: R
         udp.length = m.block + (8 + REPORT_LEN);
         ipv4.total_len = m.block + (28 + REPORT_LEN);
     });
-    /// Not whole words, or too many: to the end of the packet
+    /// Report length 255 = to the end of the packet, as its words are not whole or too many
     let to_the_end = eg.action(|a| m.report_length = 0xff);
     let head = eg.action(|a| report.head = report.head | m.report_length);
     let reason = eg.action(|a| {

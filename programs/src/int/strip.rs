@@ -1,34 +1,34 @@
-//! What a sink takes off, and what E and M mean for L4 checksums.
+//! Removal of INT at a sink, and the effect of E and M on L4 checksums.
 
 use super::params::{Carrier, Params};
 use super::parser::Headers;
 use sluice_build::net::protocol::TCP;
 use sluice_build::*;
 
-/// What the flags of a packet do to its L4 checksum, as `flag_sum` has it.
+/// Changes of E and M, which change the L4 checksum: keys of the table `flag_sum`.
 pub(super) mod change {
     /// E is set.
     pub(crate) const SET_E: u64 = 1;
     /// M is set.
     pub(crate) const SET_M: u64 = 2;
-    /// E was set, and comes off.
+    /// E was set, and is removed.
     pub(crate) const UNDO_E: u64 = 5;
-    /// M was set.
+    /// M was set, and is removed.
     pub(crate) const UNDO_M: u64 = 6;
-    /// Both were.
+    /// Both were set, and are removed.
     pub(crate) const UNDO_BOTH: u64 = 7;
 }
 
 /// Bytes of a UDP header.
 const UDP_LEN: u32 = 8;
 
-/// Says what comes off the packet, and puts back what INT has changed; the parser has skipped the stack.
+/// Computes the bytes to remove, and restores the fields that INT changed; the parser has skipped the stack.
 #[stage_program]
 pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, shim, int, m, .. } = h;
     let errors = eg.intrinsic::<tna::ParserErrors>();
     let malformed = eg.drop_label(
-        "The INT header of a packet for a host is longer than the packet or than can be taken off",
+        "The INT data of a packet to a host is longer than the packet, or than `sink_words` allows",
     );
     let refuse = eg.action(|a| drop(malformed));
     room(eg, p, h);
@@ -42,9 +42,9 @@ pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         let data = vec![u128::from(off.wrapping_neg() as u16), u128::from(off + UDP_LEN - 1)];
         Row::new([Cell::Value(words.into())], cut, data)
     };
-    /// Shim length to the bytes that come off, below zero
+    /// Shim length to the bytes that are removed, as a negative number
     let strip_bytes = eg.table([exact(shim.length)]).actions([cut]).size(256);
-    // The parser gives up on any other length.
+    // The parser rejects any other length.
     let lengths = 3..=3 + u32::from(p.sink_words);
     let strip_bytes = lengths.fold(strip_bytes, |table, words| table.entries([row(words)])).build();
     let undo_e = eg.action(|a| m.flags = change::UNDO_E);
@@ -74,8 +74,8 @@ pub(super) fn strip(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     restore(eg, p, h);
 }
 
-/// Notes how long the datagram is that INT must fit into, as `longest`: of a TCP segment what is left with a header of
-/// UDP's length in place of its own.
+/// Stores the length of the datagram that INT must fit into, as `longest`. For a TCP segment, the TCP
+/// header counts with the length of a UDP header.
 #[stage_program]
 fn room(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, ipv4, ipv6, udp, int_udp, int, m, .. } = h;
@@ -105,7 +105,7 @@ fn room(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
 }
 
-/// Takes off what is left of INT.
+/// Removes the shim, the INT header and an added UDP header.
 #[stage_program]
 pub(super) fn take_off(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, int_udp, shim, int, .. } = h;
@@ -127,7 +127,7 @@ pub(super) fn take_off(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     });
 }
 
-/// Puts back what the shim has kept.
+/// Restores the original value that the shim holds.
 #[stage_program]
 fn restore(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     let Headers { bridge, ipv4, ipv6, udp, shim, int, .. } = h;
@@ -138,10 +138,10 @@ fn restore(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
         Carrier::Dscp => {
             let ipv4_dscp = eg.action(|a, dscp: Arg<6>| ipv4.dscp = dscp);
             let ipv6_dscp = eg.action(|a, dscp: Arg<6>| ipv6.dscp = dscp);
-            /// The code point that the shim has kept
+            /// Shim field `original` to the IPv4 DSCP that is restored
             let ipv4_original =
                 eg.table([ternary(shim.original)]).actions([ipv4_dscp]).entries(rows(ipv4_dscp)).build();
-            /// The code point that the shim has kept
+            /// Shim field `original` to the IPv6 DSCP that is restored
             let ipv6_original =
                 eg.table([ternary(shim.original)]).actions([ipv6_dscp]).entries(rows(ipv6_dscp)).build();
             eg.control(|c| {
@@ -162,7 +162,7 @@ fn restore(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
                 }
             });
         }
-        // Else it is UDP, as the header that comes off.
+        // Any other original protocol is UDP, like the header that is removed.
         Carrier::NewUdp => {
             let tcp4 = eg.action(|a| ipv4.protocol = TCP);
             let tcp6 = eg.action(|a| ipv6.next_header = TCP);
@@ -179,8 +179,8 @@ fn restore(eg: &GressBuilder<'_>, p: &Params, h: Headers) {
     }
 }
 
-/// E is 0x0400 and M 0x0200 of a word that L4 checksums cover: setting them lowers the checksum by as much in ones'
-/// complement, taking them off raises it.
+/// Corrects the L4 checksum for changes of E and M. E is 0x0400 and M 0x0200 of a covered word: setting
+/// a flag lowers the checksum by that value in ones' complement, removing the flag raises it.
 #[stage_program]
 pub(super) fn flag_sum(eg: &GressBuilder<'_>, h: Headers) {
     let Headers { tcp, udp, m, .. } = h;
@@ -197,7 +197,7 @@ pub(super) fn flag_sum(eg: &GressBuilder<'_>, h: Headers) {
         }
         let undo = [(change::UNDO_E, 0x400u32), (change::UNDO_M, 0x200), (change::UNDO_BOTH, 0x600)];
         for (flags, value) in undo {
-            // Ones are zero, which TCP writes as 0 and UDP as ones.
+            // In ones' complement 0xffff is zero; TCP writes it as 0 and UDP as 0xffff.
             let last = 0xffff - value - tcp as u32;
             row(flags, tcp, (0, last), value);
             row(flags, tcp, (last + 1, 0xffff), value + 1);
@@ -207,7 +207,7 @@ pub(super) fn flag_sum(eg: &GressBuilder<'_>, h: Headers) {
         Ok(rows) => rows,
         Err(_) => return,
     };
-    /// What the flags do to the checksum
+    /// Change of E and M, protocol and checksum to the number that is added to the checksum
     let flag_sum =
         eg.table([exact(m.flags), exact(m.tcp), range(m.sum)]).actions([add]).entries(rows).build();
     let tcp_sum = eg.action(|a| tcp.checksum = m.sum);

@@ -1,4 +1,4 @@
-//! Egress of `l3-ecmp`: the 802.1Q tag, where the port wants one.
+//! Egress of `l3-ecmp`: adds the 802.1Q tag for VLANs that a port sends tagged.
 
 use super::Params;
 use super::headers::{Bridge, VLAN};
@@ -13,10 +13,10 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     let start = eg.state().extract(bridge).extract(ethernet);
     eg.start(start);
 
-    /// Packets and bytes sent, by dev_port; bytes include the bridged header's 2
+    /// Packets and bytes sent, by dev_port; the bytes include the bridged header, 2 per packet
     let ports_out = eg.counter(512, CounterKind::PacketsAndBytes);
     let untagged = eg.action(|_a| {});
-    /// Puts the tag on
+    /// Adds the 802.1Q tag
     let tagged = eg.action(|a| {
         vlan.set_valid();
         vlan.pcp = bridge.pcp;
@@ -25,7 +25,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         vlan.ether_type = ethernet.ether_type;
         ethernet.ether_type = VLAN;
     });
-    /// Which VLANs leave a port with their tag
+    /// Egress port and VLAN to tagged or untagged; without an entry untagged
     let port_vlan_out = eg
         .table([exact(port.egress_port), exact(bridge.vid)])
         .actions([untagged, tagged])

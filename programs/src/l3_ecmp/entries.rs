@@ -1,4 +1,4 @@
-//! What `l3-ecmp` starts with: entries under which any capture flows, on any port map.
+//! Default entries of `l3-ecmp`, which forward the packets of any capture, on any port map.
 //!
 //! | destination | next hop |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | 10.9.9.9/32 | the host on port 20, which runs at a quarter of the ports' speed: bursts to it overflow |
 //! | anything else | ECMP over ports 16 to 19 |
 //!
-//! Denied are TCP and UDP to port 23 and IPv4 from 192.0.2.0/24. Uplinks 12 to 15 carry VLAN 100, tagged. What is
-//! bridged goes to port 31, or to port 30 for MAC address 02:00:00:00:02:1e in VLAN 1.
+//! Denied are TCP and UDP to port 23 and IPv4 from 192.0.2.0/24. Uplinks 12 to 15 carry VLAN 100,
+//! tagged. Bridged frames go to port 31, or to port 30 for MAC address 02:00:00:00:02:1e in VLAN 1.
 
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
@@ -30,19 +30,19 @@ const UPLINK_GROUP: u32 = 1;
 const DEFAULT_GROUP: u32 = 2;
 const WEIGHTED_GROUP: u32 = 3;
 
-/// VLAN of all ports but the tagged uplinks.
+/// VLAN of all ports except the tagged uplinks.
 const VID: u128 = 1;
 const TAGGED_VID: u128 = 100;
 const TAGGED: std::ops::RangeInclusive<u16> = 12..=15;
 const VRF: KeyValue = KeyValue::Exact(0);
 
 const ROUTER_MAC: u128 = 0x02_00_00_00_00_01;
-/// MAC address of the neighbour on a port: this plus the port.
+/// MAC address of the neighbour on a port: this plus the number of the port.
 const NEIGHBOR_MACS: u128 = 0x02_00_00_00_02_00;
 
 const MEMBERS: &str = "ecmp_members";
 
-/// The next hop on a front-panel port; 0 would be none.
+/// Returns the number of the next hop on a front-panel port. Numbers start at 1, because 0 means no next hop.
 fn nexthop(port: u16) -> u32 {
     u32::from(port) + 1
 }

@@ -1,4 +1,4 @@
-//! How the hash parameters of `l3-ecmp` are spelled: each type parses from text and prints the text again.
+//! Values of the hash parameters of `l3-ecmp`: each type parses from text and prints the same text.
 
 use sluice_asic::hash::{CrcParams, HashAlgorithm};
 use sluice_asic::select::SelectorMode;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// Why a text is none of the values that a parameter has.
+/// Error of a text that is not a value of the parameter; the message says why.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct ChoiceError(String);
@@ -15,19 +15,19 @@ fn refuse<T>(why: impl Into<String>) -> Result<T, ChoiceError> {
     Err(ChoiceError(why.into()))
 }
 
-/// A number, decimal or `0x` hexadecimal.
+/// Parses a number, decimal or `0x` hexadecimal.
 fn number(text: &str) -> Result<u64, ChoiceError> {
     let digits = text.trim();
     let parsed = match digits.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16),
         None => digits.parse(),
     };
-    parsed.or_else(|_| refuse(format!("`{digits}` is no number such as 7 or 0x07")))
+    parsed.or_else(|_| refuse(format!("`{digits}` is not a number such as 7 or 0x07")))
 }
 
 /// A packet field that a flow hash may contain.
 pub trait HashField: Copy + PartialEq + 'static {
-    /// Every field with its name.
+    /// All fields with their names.
     const ALL: &'static [(&'static str, Self)];
 }
 
@@ -58,11 +58,11 @@ hash_fields! {
         SrcPort = "src_port",
         /// TCP or UDP destination port, 16 bits; 0 for fragments and other protocols.
         DstPort = "dst_port",
-        /// Time to live as it came in, 8 bits.
+        /// Time to live on arrival, 8 bits.
         Ttl = "ttl",
-        /// Port that the packet came in by, 9 bits.
+        /// Ingress dev_port, 9 bits.
         IngressPort = "ingress_port",
-        /// VLAN that the packet came in by, 12 bits.
+        /// VLAN on which the packet arrived, 12 bits.
         Vlan = "vlan",
         /// Total length, 16 bits.
         Length = "length",
@@ -80,17 +80,17 @@ hash_fields! {
         Dst = "dst",
         /// Next header, 8 bits.
         NextHeader = "next_header",
-        /// TCP or UDP source port, 16 bits; 0 behind extension headers and for other protocols.
+        /// TCP or UDP source port, 16 bits; 0 after extension headers and for other protocols.
         SrcPort = "src_port",
-        /// TCP or UDP destination port, 16 bits; 0 behind extension headers and for other protocols.
+        /// TCP or UDP destination port, 16 bits; 0 after extension headers and for other protocols.
         DstPort = "dst_port",
         /// Flow label, 20 bits.
         FlowLabel = "flow_label",
-        /// Hop limit as it came in, 8 bits.
+        /// Hop limit on arrival, 8 bits.
         HopLimit = "hop_limit",
-        /// Port that the packet came in by, 9 bits.
+        /// Ingress dev_port, 9 bits.
         IngressPort = "ingress_port",
-        /// VLAN that the packet came in by, 12 bits.
+        /// VLAN on which the packet arrived, 12 bits.
         Vlan = "vlan",
         /// Payload length, 16 bits.
         Length = "length",
@@ -104,16 +104,16 @@ hash_fields! {
 pub enum HashItem<F> {
     /// A packet field.
     Field(F),
-    /// A constant and its width in bits, 1..=64, as `0:4`: padding where another switch has some.
+    /// A constant and its width in bits, 1 to 64, such as `0:4`: padding that another switch hashes.
     Constant(u64, u16),
 }
 
-/// What a flow hash reads, in order; at least one item.
+/// Inputs of a flow hash, in order; at least one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldList<F>(Vec<HashItem<F>>);
 
 impl<F: HashField> FieldList<F> {
-    /// The items in order.
+    /// Returns the items in order.
     pub fn items(&self) -> impl Iterator<Item = HashItem<F>> + '_ {
         self.0.iter().copied()
     }
@@ -123,7 +123,7 @@ impl<F: HashField> FieldList<F> {
             let (value, width) = (number(value)?, number(width)?);
             if !(1..=64).contains(&width) || value.checked_shr(width as u32).unwrap_or(0) != 0 {
                 return refuse(format!(
-                    "constant `{text}` is no VALUE:BITS with 1 to 64 bits that hold the value"
+                    "constant `{text}` is not VALUE:BITS with 1 to 64 bits that hold the value"
                 ));
             }
             return Ok(HashItem::Constant(value, width as u16));
@@ -165,18 +165,18 @@ impl<F: HashField> fmt::Display for FieldList<F> {
     }
 }
 
-/// A hash function: a listed one, or a CRC of one's own (model: chip §11.2).
+/// A hash function: a listed one, or a custom CRC (model: chip §11.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashChoice(HashAlgorithm);
 
 impl HashChoice {
-    /// The CRC of Ethernet.
+    /// CRC-32 of Ethernet.
     pub const CRC_32: HashChoice = match CrcParams::new(32, 0x04c1_1db7, true, 0xffff_ffff, 0xffff_ffff) {
         Ok(crc) => HashChoice(HashAlgorithm::Crc(crc)),
         Err(_) => HashChoice(HashAlgorithm::Identity),
     };
 
-    /// The function.
+    /// Returns the hash algorithm.
     #[must_use]
     pub const fn algorithm(self) -> HashAlgorithm {
         self.0
@@ -231,12 +231,12 @@ impl fmt::Display for HashChoice {
     }
 }
 
-/// Bits of the flow hash.
+/// Width of the flow hash in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HashWidth {
-    /// As many as the selection mode can use.
+    /// As many bits as the selection mode can use.
     Auto,
-    /// So many, 1..=32.
+    /// This number of bits, 1 to 32.
     Bits(u16),
 }
 
@@ -308,27 +308,27 @@ macro_rules! choices {
 }
 
 choices! {
-    /// Where a hash seed goes (model: hashing §1.5, §2).
+    /// How a hash seed is applied (model: hashing §1.5, §2).
     SeedStyle {
         /// XORed into the result: the chip's seed register.
         Xor = "xor",
-        /// In front of the fields, as a 32-bit constant.
+        /// Hashed in front of the fields, as a 32-bit constant.
         Prefix = "prefix",
     }
 
     /// How the hash picks a member of a group (model: hashing §6).
     Selection {
-        /// Modulo the members that are up.
+        /// 14 bits of the hash modulo the number of members that are up.
         Fair = "fair",
-        /// Modulo all slots, with retries.
+        /// The hash modulo the number of all slots, with retries if the member is down.
         Resilient = "resilient",
-        /// The whole hash modulo the members that are up; not on the chip.
+        /// The whole hash modulo the number of members that are up; no chip has this mode.
         PlainModulo = "plain-modulo",
     }
 }
 
 impl Selection {
-    /// The selector's arithmetic.
+    /// Returns the mode of the selector.
     #[must_use]
     pub const fn mode(self) -> SelectorMode {
         match self {

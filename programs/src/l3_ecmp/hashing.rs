@@ -1,7 +1,7 @@
 //! The flow hash of `l3-ecmp` and the selector that it drives.
 //!
-//! A stage computes the hash of the packet's family into `flow.hash`; the selector reads it as it is. So the
-//! number that another switch is compared with can be seen in a packet trace.
+//! A stage computes the hash of the packet's family into `flow.hash`, which the selector reads unchanged. So a
+//! packet trace shows the hash, and it can be compared with another switch's.
 
 use super::Params;
 use super::hash_params::{FieldList, HashField, HashItem, HashSeed, Ipv4HashField, Ipv6HashField, SeedStyle};
@@ -16,13 +16,13 @@ struct Flow<const W: u16> {
 }
 
 impl<const W: u16> Fields for Flow<W> {
-    const DOC: &'static str = "What identifies the packet's flow";
+    const DOC: &'static str = "Flow hash of the packet";
     fn declare(declarer: &mut Declarer<'_>) -> Self {
-        Flow { hash: Handle::declare(declarer, "hash", "Hash of the flow: seeded, rotated") }
+        Flow { hash: Handle::declare(declarer, "hash", "Flow hash after seed and rotation") }
     }
 }
 
-/// What the control block and the tables need.
+/// Actions and the action profile that the control block and the tables use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hashing {
     /// Computes the hash of an IPv4 packet.
@@ -33,9 +33,9 @@ pub(super) struct Hashing {
     pub(super) members: ProfileRef,
 }
 
-/// Declares the flow hash in the width that the parameters ask for, and the selector.
+/// Declares the flow hash, in the width that the parameters request, and the selector.
 pub(super) fn hashing(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Hashing {
-    // The width of a field is part of its handle's type, so each width is code of its own.
+    // The width of a field is part of its handle's type, so each width needs separate code.
     macro_rules! by_width {
         ($($width:literal)*) => {
             match p.flow_hash_width() {
@@ -54,27 +54,27 @@ fn of_width<const W: u16>(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Hash
     let ipv4_hash = shaped(ipv4_hash, p, &p.hash_fields_v4, |f| ipv4_field(f, h)).build();
     let ipv6_hash = ig.hash::<W>(p.hash_algorithm.algorithm());
     let ipv6_hash = shaped(ipv6_hash, p, &p.hash_fields_v6, |f| ipv6_field(f, h)).build();
-    /// Identifies an IPv4 flow
+    /// Computes the flow hash of an IPv4 packet
     let hash_ipv4 = ig.action(|a| flow.hash = ipv4_hash.get());
-    /// Identifies an IPv6 flow
+    /// Computes the flow hash of an IPv6 packet
     let hash_ipv6 = ig.action(|a| flow.hash = ipv6_hash.get());
 
     let (mode, groups, size) = (p.selection.mode(), p.ecmp_groups, p.ecmp_group_size);
-    /// Members of all groups; a weight is a number of slots
+    /// Next hops of all groups; a member of weight w takes w slots of its group
     let ecmp_members = ig.profile(p.ecmp_members);
     let members = if mode == SelectorMode::Resilient {
-        /// The flow hash, repeated for the selector's second and third try
+        /// The flow hash as the selector's input, repeated for the second and third try
         let member_hash = ig.hash::<51>(HashAlgorithm::Identity).inputs(list![flow.hash]).build();
         ecmp_members.selector(mode, member_hash, groups, size)
     } else {
-        /// The flow hash
+        /// The flow hash, unchanged, as the selector's input
         let member_hash = ig.hash::<W>(HashAlgorithm::Identity).inputs(list![flow.hash]).build();
         ecmp_members.selector(mode, member_hash, groups, size)
     };
     Hashing { ipv4: hash_ipv4, ipv6: hash_ipv6, members: members.build() }
 }
 
-/// Gives a hash its seed, its rotation and its inputs.
+/// Adds seed, inputs and rotation to a hash.
 fn shaped<'b, const W: u16, F: HashField>(
     hash: HashBuilder<'b, W>,
     p: &Params,

@@ -6,43 +6,43 @@ use sluice_build::net::protocol::{TCP, UDP};
 use sluice_build::net::{Ethernet, Ipv4, Ipv6, L4Ports, Vlan};
 use sluice_build::*;
 
-/// What ingress tells egress: the tag that the frame carries where the port wants one
+/// Bridged header from ingress to egress: the 802.1Q tag for ports that send the VLAN tagged
 #[derive(Header, Debug)]
 pub(super) struct Bridge {
     /// Priority code point
     pub(super) pcp: Bits<3>,
     /// Drop eligible indicator
     pub(super) dei: Bits<1>,
-    /// VLAN that the frame leaves in
+    /// VLAN of the frame at egress
     pub(super) vid: Bits<12>,
 }
 
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]
 pub(super) struct Meta {
-    /// 1 for ARP
+    /// 1 if the frame is ARP
     pub(super) arp: Bits<1>,
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(super) bad_checksum: Bits<1>,
-    /// 1 when the packet goes to the CPU
+    /// 1 if the packet goes to the CPU
     pub(super) punt: Bits<1>,
-    /// 1 when a route gave a group or a next hop
+    /// 1 if a route gave a group or a next hop
     pub(super) routed: Bits<1>,
-    /// VLAN that the packet came in by
+    /// VLAN on which the packet arrived
     pub(super) vid: Bits<12>,
-    /// Routing table
+    /// Routing table (VRF) of the VLAN
     pub(super) vrf: Bits<8>,
-    /// ECMP or WCMP group; 0 for none
+    /// ECMP or WCMP group that the route selects; 0 = none
     pub(super) group: Bits<16>,
-    /// Next hop; 0 for none
+    /// Next hop; 0 = none
     pub(super) nexthop: Bits<16>,
-    /// Ports of an unfragmented TCP or UDP packet, else 0
+    /// TCP or UDP source port; 0 for fragments and other protocols
     pub(super) src_port: Bits<16>,
-    /// As above
+    /// TCP or UDP destination port; 0 for fragments and other protocols
     pub(super) dst_port: Bits<16>,
 }
 
-/// What ingress parses and keeps.
+/// Headers and metadata of ingress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers {
     pub(super) bridge: Hdr<Bridge>,
@@ -61,17 +61,17 @@ pub(super) struct Headers {
 pub(super) fn headers(ig: &GressBuilder<'_>) -> Headers {
     let (bridge, ethernet, vlan) = (ig.header::<Bridge>(), ig.header::<Ethernet>(), ig.header::<Vlan>());
     let (ipv4, ipv6, l4) = (ig.header::<Ipv4>(), ig.header::<Ipv6>(), ig.header::<L4Ports>());
-    /// Stands in for `ipv4` where options follow: the deparser writes no checksum into it
+    /// Replaces `ipv4` in packets with options: the deparser does not update its checksum
     let ipv4_options = ig.header::<Ipv4>();
     let m = ig.metadata::<Meta>();
     let port = ig.intrinsic::<tna::Ingress>();
 
     let start = ig.state().extract(ethernet).select(ethernet.ether_type);
     let parse_vlan = ig.state().extract(vlan).select(vlan.ether_type);
-    /// Nobody reads the packet itself: the CPU gets it as it is
+    /// ARP is not parsed further: the frame goes to the CPU unchanged
     let parse_arp = ig.state().set(m.arp, 1);
-    /// Options are not parsed, and fragments beyond the first have no ports; none of a datagram's fragments
-    /// show theirs, so that all of them take one path
+    /// Options are not parsed. The ports of fragments are not parsed either, not even the first fragment's, so that
+    /// all fragments of a datagram take one path
     let parse_ipv4 = ig.state().extract(ipv4).verify_checksum(m.bad_checksum, ipv4.whole()).select(list![
         ipv4.ihl,
         ipv4.flags,

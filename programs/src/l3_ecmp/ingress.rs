@@ -6,7 +6,7 @@ use super::headers::{Headers, Meta, headers};
 use sluice_build::*;
 use sluice_ir::Key;
 
-/// A filter table and the action after which a packet goes on.
+/// A filter table, and its action that permits a packet.
 #[derive(Clone, Copy, Debug)]
 struct Acl {
     table: TableRef,
@@ -123,11 +123,11 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Ingre
     let Headers { bridge, ethernet, vlan: tag, ipv4, ipv6, m, port, .. } = h;
     let tm = ig.intrinsic::<tna::ForTm>();
     let acl_deny = ig.drop_label("A filter rule denies the packet");
-    let no_route = ig.drop_label("No route to the destination, or one that says so");
-    let no_neighbor = ig.drop_label("The next hop has no MAC address and port");
+    let no_route = ig.drop_label("No matching route, or one with action `ipv4_no_route` or `ipv6_no_route`");
+    let no_neighbor = ig.drop_label("The table `neighbor` has no entry for the next hop");
     let no_bridge_port = ig.drop_label("No port for this VLAN and destination MAC, and no default port");
 
-    /// Takes the tag off; egress puts one on where the port wants it
+    /// Removes the 802.1Q tag; egress adds one if the port sends the VLAN tagged
     let untag = ig.action(|a| {
         bridge.pcp = tag.pcp;
         bridge.dei = tag.dei;
@@ -135,11 +135,11 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Ingre
         tag.set_invalid();
     });
     let set_vid = ig.action(|a, vid: Arg<12>| m.vid = vid);
-    /// VLAN of frames that name none
+    /// Ingress port to the VLAN of frames without a VLAN tag; without an entry VLAN 1
     let port_vlan =
         ig.table([exact(port.ingress_port)]).actions([set_vid]).default_with(set_vid, [1]).size(512).build();
     let set_vrf = ig.action(|a, vrf: Arg<8>| m.vrf = vrf);
-    /// VLAN to routing table
+    /// VLAN to routing table (VRF); without an entry VRF 0
     let vlan = ig.table([exact(m.vid)]).actions([set_vrf]).default_with(set_vrf, [0]).size(4096).build();
 
     let ports = [ternary(m.src_port), ternary(m.dst_port)];
@@ -168,12 +168,12 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Ingre
         ig.table([exact(m.nexthop)]).actions([rewrite]).default(unresolved).size(p.neighbors).build();
 
     let no_port = ig.action(|a| drop(no_bridge_port));
-    /// Sends the frame out of a port in its own VLAN
+    /// Sends the frame out of a port, in the VLAN on which it arrived
     let forward = ig.action(|a, port: Arg<9>| {
         tm.ucast_egress_port = port;
         bridge.vid = m.vid;
     });
-    /// Bridges what is no IP; the control plane sets the port of unknown addresses
+    /// VLAN and destination MAC to port, for frames that are not IP; the default action has the port for unknown MACs
     let l2 = ig
         .table([exact(m.vid), exact(ethernet.dst)])
         .actions([forward])
@@ -186,7 +186,7 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Ingre
         tm.ucast_egress_port = port;
         bridge.vid = m.vid;
     });
-    /// The CPU's port; the control plane sets it
+    /// Port of the CPU; the control plane sets it
     let to_cpu = ig.table([]).actions([send_to_cpu]).default_with(send_to_cpu, [2]).build();
     IngressTables {
         port_vlan,
@@ -205,12 +205,12 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, hash: Hashing) -> Ingre
     }
 }
 
-/// An action for IPv4 packets with options. The deparser's checksum covers 20 bytes, so the header moves to
-/// an instance that it leaves alone.
+/// Declares the action for IPv4 packets with options. The deparser's checksum covers 20 bytes, so the header moves to
+/// an instance whose checksum the deparser does not update.
 #[stage_program]
 fn punt_options(ig: &GressBuilder<'_>, h: Headers) -> ActionRef {
     let Headers { ipv4, ipv4_options: options, m, .. } = h;
-    ig.named("punt_options", "Sends the packet to the CPU as it came").action(|a| {
+    ig.named("punt_options", "Sends a packet with IPv4 options to the CPU unchanged").action(|a| {
         m.punt = 1;
         ipv4.set_invalid();
         options.set_valid();
@@ -230,26 +230,26 @@ fn punt_options(ig: &GressBuilder<'_>, h: Headers) -> ActionRef {
     })
 }
 
-/// The filter of one family: what no rule says is permitted.
+/// Declares the filter of one address family; a packet without a matching rule is permitted.
 fn acl(ig: &GressBuilder<'_>, family: &str, keys: [Key; 5], rules: u32, m: Meta, deny: LabelRef) -> Acl {
     let name = |what: &str| format!("{family}_acl{what}");
     let hits =
-        ig.named(&name("_hits"), "Packets and bytes by rule").direct_counter(CounterKind::PacketsAndBytes);
-    let permit = ig.named(&name("_permit"), "The packet goes on").action(|a| a.run(hits.count()));
-    let deny = ig.named(&name("_deny"), "The packet is dropped").action(|a| {
+        ig.named(&name("_hits"), "Packets and bytes, by rule").direct_counter(CounterKind::PacketsAndBytes);
+    let permit = ig.named(&name("_permit"), "Permits the packet").action(|a| a.run(hits.count()));
+    let deny = ig.named(&name("_deny"), "Drops the packet").action(|a| {
         a.run(hits.count());
         a.run(drop(deny));
     });
-    let punt = ig.named(&name("_punt"), "The packet goes to the CPU").action(|a| {
+    let punt = ig.named(&name("_punt"), "Sends the packet to the CPU").action(|a| {
         a.run(hits.count());
         a.set(m.punt, 1);
     });
-    let table = ig.named(&name(""), "Filter by addresses, protocol and ports").table(keys);
+    let table = ig.named(&name(""), "Filter by addresses, protocol and ports; no match permits").table(keys);
     let table = table.actions([permit, deny, punt]).default(permit).size(rules).counter(hits).build();
     Acl { table, permit }
 }
 
-/// The routes of one family.
+/// Declares the routing table of one address family.
 fn route(
     ig: &GressBuilder<'_>,
     family: &str,
@@ -260,29 +260,29 @@ fn route(
 ) -> TableRef {
     let name = |what: &str| format!("{family}_{what}");
     let hits = ig
-        .named(&name("route_hits"), "Packets and bytes by route")
+        .named(&name("route_hits"), "Packets and bytes, by route")
         .direct_counter(CounterKind::PacketsAndBytes);
-    let set_group = ig.named(&name("set_group"), "To a member of a group").action(|a| {
+    let set_group = ig.named(&name("set_group"), "Routes to a member of a group").action(|a| {
         let group = a.arg::<16>("group");
         a.set(m.group, group);
         a.set(m.routed, 1);
         a.run(hits.count());
     });
-    let set_nexthop = ig.named(&name("set_nexthop"), "To one next hop").action(|a| {
+    let set_nexthop = ig.named(&name("set_nexthop"), "Routes to one next hop").action(|a| {
         let nexthop = a.arg::<16>("nexthop");
         a.set(m.nexthop, nexthop);
         a.set(m.routed, 1);
         a.run(hits.count());
     });
-    let punt = ig.named(&name("route_punt"), "To the CPU: an address of the router itself").action(|a| {
+    let punt = ig.named(&name("route_punt"), "To the CPU: the router's own address").action(|a| {
         a.set(m.punt, 1);
         a.run(hits.count());
     });
-    let unreachable = ig.named(&name("no_route"), "To nowhere").action(|a| {
+    let unreachable = ig.named(&name("no_route"), "Drops the packet").action(|a| {
         a.run(drop(no_route));
         a.run(hits.count());
     });
-    let table = ig.named(&name("route"), "Routing table and longest prefix to next hop").table(keys);
+    let table = ig.named(&name("route"), "VRF and longest prefix to next hop or group").table(keys);
     let table = table.actions([set_group, set_nexthop, punt, unreachable]).default(unreachable);
     table.size(routes).counter(hits).build()
 }

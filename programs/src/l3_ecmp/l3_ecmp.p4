@@ -46,7 +46,7 @@ const bit<16> ETHERTYPE_IPV6 = 0x86dd;
 const bit<8>  PROTOCOL_TCP   = 6;
 const bit<8>  PROTOCOL_UDP   = 17;
 
-/* What ingress tells egress: the tag that the frame carries where the port wants one. */
+/* Bridged header from ingress to egress: the 802.1Q tag for ports that send the VLAN tagged. */
 header bridge_h {
     bit<3> pcp;
     bit<1> dei;
@@ -105,7 +105,7 @@ struct ingress_headers_t {
     ethernet_h ethernet;
     vlan_h     vlan;
     ipv4_h     ipv4;
-    ipv4_h     ipv4_options;  /* stands in for ipv4 where options follow */
+    ipv4_h     ipv4_options;  /* replaces ipv4 in packets with options */
     ipv6_h     ipv6;
     l4_ports_h l4;
 }
@@ -361,7 +361,7 @@ control Ingress(
     }
 
     action punt() { m.punt = 1; }
-    /* The deparser's checksum covers 20 bytes: the header moves to an instance that it leaves alone. */
+    /* The deparser's checksum covers 20 bytes: the header moves to an instance without checksum update. */
     action punt_options() {
         m.punt = 1;
         hdr.ipv4.setInvalid();

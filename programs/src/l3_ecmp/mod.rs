@@ -1,26 +1,26 @@
-//! `l3-ecmp`: what a leaf switch does to every packet.
+//! `l3-ecmp`: a leaf switch that routes, filters and bridges.
 //!
 //! Ingress finds the VLAN and the routing table, filters, routes IPv4 and IPv6 by longest prefix, picks one
 //! member of an ECMP or WCMP group by a hash of the flow, and rewrites the frame for the next hop. Egress
-//! puts the 802.1Q tag on where the port wants one. Precedence, first match wins:
+//! adds the 802.1Q tag if the port sends the VLAN tagged. Precedence, first match wins:
 //!
-//! 1. ARP goes to the CPU; any other frame that is no IP is bridged by VLAN and destination MAC.
+//! 1. ARP goes to the CPU; any other frame that is not IP is bridged by VLAN and destination MAC.
 //! 2. IPv4 with options goes to the CPU; IPv4 with a wrong header checksum is dropped (`ipv4_checksum`).
 //! 3. The filter (`ipv4_acl`, `ipv6_acl`) permits, drops (`acl_deny`) or sends to the CPU.
 //! 4. TTL or hop limit 0 or 1 goes to the CPU.
 //! 5. The route decides; without one the packet is dropped (`no_route`).
 //!
-//! Routed packets have their TTL lowered and their IPv4 checksum updated. Any destination MAC is accepted.
+//! For routed packets the TTL is decremented and the IPv4 checksum updated. Any destination MAC is accepted.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params`, `hash_params` | what users can set |
+//! | `params`, `hash_params` | the parameters |
 //! | `headers` | headers, metadata, the ingress parser |
 //! | `hashing` | the flow hash and the selector that it drives |
 //! | `ingress`, `egress` | tables and control |
-//! | `entries` | what the program starts with |
-//! | `routes` | what it starts with in a network |
-//! | `l3_ecmp.p4` | the same program in P4_16 for TNA |
+//! | `entries` | default entries |
+//! | `routes` | entries at a position in a network |
+//! | `l3_ecmp.p4` | the program in P4_16 for TNA |
 
 mod egress;
 mod entries;
@@ -83,10 +83,10 @@ impl ProgramDef for L3Ecmp {
     }
 }
 
-/// The program with these parameters.
+/// Builds the program with these parameters.
 ///
 /// # Errors
-/// When the parameters do not go together, or the verifier refuses the program.
+/// If the parameters conflict, or the verifier refuses the program.
 pub fn program(p: &Params) -> Result<Program, ProgramError> {
     sluice_catalogue::build::<L3Ecmp>(p)
 }

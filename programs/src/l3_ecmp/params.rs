@@ -6,10 +6,10 @@ use super::hash_params::{
 use sluice_build::params;
 use sluice_catalogue::ProgramError;
 
-/// What users can set: table sizes, and how members of a group are chosen.
+/// Parameters of `l3-ecmp`: table sizes, and how members of a group are chosen.
 ///
-/// The hash parameters describe another switch's choice exactly: which fields in which order, the function,
-/// its seed and rotation, and how the result picks a member (model: hashing §1, §6, §7.3).
+/// The hash parameters can describe the choice of another switch exactly: the fields and their order, the function,
+/// its seed and rotation, and the way in which the result picks a member (model: hashing §1, §6, §7.3).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
     /// IPv4 routes that the table must hold
@@ -30,7 +30,7 @@ pub struct Params {
     /// Members over all groups that the action profile must hold
     #[param(range = 1..=65_536)]
     pub ecmp_members: u32,
-    /// Slots of one group: the most that the weights of its members may add up to. A selector word has 120
+    /// Slots of one group: the largest sum of its members' weights. A selector word has 120 slots
     #[param(range = 1..=120)]
     pub ecmp_group_size: u32,
     /// Next hops that the neighbor table must hold
@@ -42,13 +42,13 @@ pub struct Params {
     /// Pairs of port and VLAN that the egress tagging table must hold
     #[param(range = 1..=65_536)]
     pub port_vlans: u32,
-    /// Fields of the IPv4 flow hash, first one first, joined bit by bit
+    /// Fields of the IPv4 flow hash, in order, concatenated bit by bit
     #[param(
         expects = "a comma-separated list of src, dst, protocol, src_port, dst_port, ttl, ingress_port, \
                    vlan, length, dscp, identification, or constants VALUE:BITS"
     )]
     pub hash_fields_v4: FieldList<Ipv4HashField>,
-    /// Fields of the IPv6 flow hash, first one first, joined bit by bit
+    /// Fields of the IPv6 flow hash, in order, concatenated bit by bit
     #[param(expects = "a comma-separated list of src, dst, next_header, src_port, dst_port, flow_label, \
                    hop_limit, ingress_port, vlan, length, dscp, or constants VALUE:BITS")]
     pub hash_fields_v6: FieldList<Ipv6HashField>,
@@ -57,8 +57,8 @@ pub struct Params {
         expects = "a name such as crc_16, crc_32, crc_32c, xor16, or crc:WIDTH,POLY,reflect|plain,INIT,XOR"
     )]
     pub hash_algorithm: HashChoice,
-    /// Low bits of the function's result that are kept, before rotation; `auto` is 14 for selection=fair,
-    /// else 32. Bits beyond the function's own repeat them
+    /// Number of low bits of the function's result that are kept, before rotation; `auto` is 14 for selection=fair,
+    /// else 32. If the function has fewer bits, they are repeated
     #[param(expects = "auto, or 1 to 32")]
     pub hash_width: HashWidth,
     /// Seed of both flow hashes
@@ -66,17 +66,17 @@ pub struct Params {
         expects = "0 to 0xffffffff, decimal or hexadecimal; with hash_seed_style=xor within hash_width bits"
     )]
     pub hash_seed: HashSeed,
-    /// Where the seed goes: `xor` turns bits of the result, before rotation (the chip's seed register);
-    /// `prefix` is hashed in front of the fields as a 32-bit constant
+    /// How the seed is applied: `xor` flips bits of the result, before rotation (the chip's seed register);
+    /// `prefix` hashes the seed in front of the fields, as a 32-bit constant
     #[param(expects = "xor or prefix")]
     pub hash_seed_style: SeedStyle,
-    /// Rotation of the kept bits to the right (the ECMP offset of SAI), in bits; beyond the width it
-    /// wraps round
+    /// Rotation of the kept bits to the right (the ECMP offset of SAI), in bits; taken modulo
+    /// the width
     #[param(range = 0..=31)]
     pub hash_rotate: u16,
-    /// How the hash picks a member: `fair` takes 14 bits modulo the members that are up, `resilient` keeps
-    /// the flows of members that stay up in place, `plain-modulo` takes the whole hash modulo the members
-    /// that are up, as software does; no chip has it, and the report says so
+    /// How the hash picks a member: `fair` takes 14 bits modulo the number of members that are up; `resilient`
+    /// moves no flow whose member stays up; `plain-modulo` takes the whole hash modulo the number of members
+    /// that are up, as software does (no chip has this mode, and the report says so)
     #[param(expects = "fair, resilient or plain-modulo")]
     pub selection: Selection,
 }
@@ -110,7 +110,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// Bits of the flow hash.
+    /// Returns the width of the flow hash in bits.
     #[must_use]
     pub fn flow_hash_width(&self) -> u16 {
         match (self.hash_width, self.selection) {
@@ -120,7 +120,7 @@ impl Params {
         }
     }
 
-    /// What one parameter alone cannot say.
+    /// Checks combinations of parameters.
     pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         let width = self.flow_hash_width();
         let HashSeed(seed) = self.hash_seed;
@@ -130,7 +130,7 @@ impl Params {
                 "hash_seed",
                 self.hash_seed.to_string(),
                 format!(
-                    "hash_seed_style=xor turns the {width} bits of the hash, so the seed needs to fit them; \
+                    "hash_seed_style=xor flips bits of the {width}-bit hash, so the seed must fit into them; \
                      widen hash_width, or set hash_seed_style=prefix"
                 ),
             ));

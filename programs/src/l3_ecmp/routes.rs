@@ -1,5 +1,5 @@
-//! What `l3-ecmp` starts with at its place in a network: a next hop for each port in use, a group for each set of ports
-//! that some route spreads over, IPv4 and IPv6 routes.
+//! Entries of `l3-ecmp` at a position in a network: a next hop for each port in use, a group for each set of ports that
+//! some route spreads over, IPv4 and IPv6 routes.
 
 use sluice_asic::port::PortMap;
 use sluice_catalogue::position::{Position, Route};
@@ -9,11 +9,11 @@ use sluice_ir::{KeyValue, Program};
 const MEMBERS: &str = "ecmp_members";
 const VID: u128 = 1;
 const VRF: KeyValue = KeyValue::Exact(0);
-/// MAC addresses: of a switch this plus its number, of what is at a port this plus switch and port.
+/// MAC address of a switch: this plus its number. MAC address of a neighbour: `NEIGHBOR_MACS` plus switch and port.
 const SWITCH_MACS: u128 = 0x02_01_00_00_00_00;
 const NEIGHBOR_MACS: u128 = 0x02_02_00_00_00_00;
 
-/// The next hop on a front-panel port; 0 would be none.
+/// Returns the number of the next hop on a front-panel port. Numbers start at 1, because 0 means no next hop.
 fn nexthop(port: u16) -> u32 {
     u32::from(port) + 1
 }

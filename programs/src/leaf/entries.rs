@@ -1,10 +1,10 @@
-//! What the programs of a leaf start with, on any port map.
+//! Entries of the programs that share the leaf: the default ones, on any port map, and those for a place in a network.
 //!
-//! | destination | way |
+//! | destination | path by default |
 //! |---|---|
 //! | 10.1.N.0/24, N from 0 to 7 | down to the hosts on port N |
-//! | 10.2.0.0/16 | over group 2: the first two uplinks, as if the others did not lead there |
-//! | anything else, IPv6 too | over group 1: all uplinks, from port 8 on |
+//! | 10.2.0.0/16 | up over group 2: the first two uplinks, as if the others did not lead there |
+//! | anything else, including IPv6 | up over group 1: all uplinks, from port 8 on |
 //!
 //! Member n of a group is its n-th uplink, counted from 0; an uplink of weight w is w members.
 
@@ -17,23 +17,24 @@ use sluice_ir::{KeyValue, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// Front-panel ports of default entries.
+/// Front-panel ports that the default entries use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Places {
     /// First port with a host.
     pub(crate) first_host: u16,
     /// Number of hosts.
     pub(crate) hosts: u16,
-    /// First port of the uplinks.
+    /// First port with an uplink.
     pub(crate) uplinks: u16,
 }
 
 const PLACES: Places = Places { first_host: 0, hosts: 8, uplinks: 8 };
-/// Group of all uplinks, and of the first two.
+/// Group of all uplinks.
 const ALL: u32 = 1;
+/// Group of the first two uplinks.
 const TWO: u32 = 2;
 
-/// The operations, for uplinks of these weights.
+/// Returns the default operations for uplinks of these weights, at the default ports.
 pub(crate) fn operations<'p>(
     program: &'p Program,
     ports: &PortMap,
@@ -42,7 +43,7 @@ pub(crate) fn operations<'p>(
     operations_on(program, ports, weights, PLACES)
 }
 
-/// The same at other ports.
+/// Returns the default operations for uplinks of these weights, at the ports `places`.
 pub(crate) fn operations_on<'p>(
     program: &'p Program,
     ports: &PortMap,
@@ -74,8 +75,8 @@ pub(crate) fn operations_on<'p>(
     Ok(ops)
 }
 
-/// The operations at a place in a network. A set of ports that routes share is a group, numbered from 1; a route by one
-/// port needs none.
+/// Returns the operations at a position in a network. Every set of several ports that some route
+/// spreads over is a group; a route with one port needs no group.
 pub(crate) fn operations_at<'p>(program: &'p Program, position: &Position) -> Result<Ops<'p>, SetupError> {
     let mut ops = Ops::new(program);
     let dev_port = |port: FrontPort| position.port(port).map_or(0, |p| u128::from(p.dev_port));
@@ -105,7 +106,7 @@ pub(crate) fn operations_at<'p>(program: &'p Program, position: &Position) -> Re
     Ok(ops)
 }
 
-/// The number-th member of a group: entry `member` of the action profile.
+/// Adds member `number` of a group, which is entry `member` of the action profile, and the entry from number to port.
 pub(crate) fn member_of(
     ops: &mut Ops<'_>,
     (group, number, member): (u32, u32, u32),
@@ -115,7 +116,7 @@ pub(crate) fn member_of(
     resolve(ops, (group, number.into()), port)
 }
 
-/// The group of these members, all of them up.
+/// Adds the group of these members, all of them up.
 pub(crate) fn group_of(
     ops: &mut Ops<'_>,
     group: u32,
@@ -125,7 +126,7 @@ pub(crate) fn group_of(
     ops.group_entry("pick", group.into(), group)
 }
 
-/// Numbers and dev_ports of the members of each group.
+/// Returns the members of each group, as pairs of number and dev_port.
 pub(crate) fn members(ops: &Ops<'_>, program: &Program) -> BTreeMap<u32, Vec<(u128, u16)>> {
     let uplink = program.table_named("uplink");
     let mut groups: BTreeMap<u32, Vec<(u128, u16)>> = BTreeMap::new();
@@ -141,9 +142,9 @@ pub(crate) fn members(ops: &Ops<'_>, program: &Program) -> BTreeMap<u32, Vec<(u1
     groups
 }
 
-/// Lets every group answer for the numbers of all others, as far as the table has room: a number that is no member of
-/// a group goes round to one that is. Flows that share a remembered member need not share a group, and one whose group
-/// has no such member would take the candidate's port, which is another one for every packet.
+/// Adds, as far as table `uplink` has room, entries for numbers that other groups have and a group lacks: such a
+/// number wraps around to one of the group's own members. Flows of two groups may share a remembered number. Without
+/// an entry, a flow whose group lacks the number would use the candidate's port, which can differ for each packet.
 pub(crate) fn go_round(ops: &mut Ops<'_>, program: &Program) -> Result<(), SetupError> {
     let groups = members(ops, program);
     let numbers: BTreeSet<u128> = groups.values().flatten().map(|(number, _)| *number).collect();
@@ -159,17 +160,17 @@ pub(crate) fn go_round(ops: &mut Ops<'_>, program: &Program) -> Result<(), Setup
     Ok(())
 }
 
-/// The port of a group's number.
+/// Adds the entry from a group and a member's number to the port.
 fn resolve(ops: &mut Ops<'_>, (group, number): (u32, u128), port: u128) -> Result<(), SetupError> {
     ops.entry("uplink", [KeyValue::Exact(group.into()), KeyValue::Exact(number)], "to_uplink", [port])
 }
 
-/// The setup at a place in a network of a program that needs nothing else.
+/// Returns the setup at a position in a network, for a program that needs only [`operations_at`].
 pub(crate) fn setup_at(program: &Program, position: &Position) -> Result<Setup, SetupError> {
     Ok(Setup { ops: operations_at(program, position)?.into_vec(), port_speeds: Vec::new() })
 }
 
-/// The setup of a program that needs nothing else.
+/// Returns the default setup, for a program that needs only [`operations`].
 pub(crate) fn default_setup(
     program: &Program,
     ports: &PortMap,

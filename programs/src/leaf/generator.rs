@@ -1,8 +1,8 @@
-//! Packets that the packet generator makes for a program of a leaf: one for each element of an array, again and again.
+//! Packets of the packet generator for programs that share the leaf: one packet per element of an array and per period.
 //!
-//! The generator's header of six bytes stands where Ethernet's destination address would, its last two bytes being
-//! the packet's number in its batch; the bytes behind it are a source address and an experimental EtherType. So the
-//! leaf's parser takes generated packets for Ethernet and needs to know no port.
+//! The generator's header of six bytes takes the place of the Ethernet destination address. Its last two bytes are the
+//! packet's number in its batch. A source address and an experimental EtherType follow. So the leaf's parser parses
+//! generated packets as Ethernet, without a test of the ingress port.
 
 use super::Leaf;
 use sluice_asic::pktgen::{AppConfig, Trigger};
@@ -17,24 +17,24 @@ use sluice_ir::KeyValue;
 pub(crate) const MADE: u64 = 0x88b5;
 /// Application of the generator.
 const APP: u8 = 0;
-/// Bytes of a generated packet behind the generator's header, zeros up to 60 included.
+/// Bytes of a generated packet after the generator's header, including zeros that pad the packet to 60 bytes.
 const LENGTH: u32 = 54;
-/// What a packet of 60 bytes takes on the line: FCS, preamble and gap included.
+/// Bytes that a packet of 60 bytes takes on the line, including FCS, preamble and inter-frame gap.
 const ON_THE_LINE: Bytes = Bytes(60 + 4 + 20);
 
-/// The table that knows the generators' ports: frames from outside with their EtherType come by others.
+/// Declares the table of the generators' ports, which tells generated packets from external frames with the EtherType.
 #[stage_program]
 pub(crate) fn generator(ig: &GressBuilder<'_>, leaf: Leaf) -> TableRef {
     let m = leaf.m;
     let made = ig.action(|a| m.made = 1);
-    let generator = ig.named("generator", "Ports of the packet generators");
+    let generator = ig.named("generator", "Ingress ports of the packet generators");
     generator.table([exact(leaf.h.port.ingress_port)]).actions([made]).size(16).build()
 }
 
 /// Sets up the generator of every pipe with front-panel ports: one packet per element and period, evenly spread.
 ///
 /// # Errors
-/// When the generator cannot visit all elements within the period.
+/// If the generator cannot visit all elements within the period.
 pub(crate) fn visit(
     ops: &mut Ops<'_>,
     ports: &PortMap,
@@ -47,7 +47,7 @@ pub(crate) fn visit(
     visit_in(ops, ports, &pipes, elements, period)
 }
 
-/// The same for the generators of these pipes alone.
+/// Sets up the generators of these pipes only: one packet per element and period, evenly spread.
 pub(crate) fn visit_in(
     ops: &mut Ops<'_>,
     ports: &PortMap,

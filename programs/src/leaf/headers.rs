@@ -9,31 +9,31 @@ use sluice_build::*;
 /// Per-packet metadata of ingress
 #[derive(Header, Debug)]
 pub(crate) struct Meta {
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(crate) bad_checksum: Bits<1>,
-    /// 1 when a route was found
+    /// 1 if a route gave an uplink group or a port
     pub(crate) routed: Bits<1>,
-    /// 1 for packets of the packet generator
+    /// 1 for packets that the packet generator made
     pub(crate) made: Bits<1>,
-    /// Uplink group that the route gives; 0 for none
+    /// Uplink group that the route selects; 0 = none
     pub(crate) group: Bits<16>,
-    /// Hash of the flow's five-tuple
+    /// CRC-32 of the flow's addresses, protocol and ports
     pub(crate) flow: Bits<32>,
-    /// Picks a candidate among the group's members that are up
+    /// Number that picks the candidate among the group's members that are up
     pub(crate) draw: Bits<16>,
-    /// Generation of the group's members, in bits 31 to 16
+    /// Generation of the group in bits 31 to 16; bits 15 to 0 are 0
     pub(crate) generation: Bits<32>,
-    /// Generation and number of the member that a new flowlet takes
+    /// Member for a new flowlet: its group's generation in bits 31 to 16, its number in bits 15 to 0
     pub(crate) candidate: Bits<32>,
-    /// Number of the member that the packet takes
+    /// Number, within the group, of the member that the packet takes
     pub(crate) member: Bits<16>,
-    /// Ports of an unfragmented TCP or UDP packet, else 0
+    /// TCP or UDP source port; 0 for fragments and other protocols
     pub(crate) src_port: Bits<16>,
-    /// As above
+    /// TCP or UDP destination port; 0 for fragments and other protocols
     pub(crate) dst_port: Bits<16>,
 }
 
-/// What ingress parses and keeps.
+/// Headers and metadata of ingress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers {
     pub(crate) ethernet: Hdr<Ethernet>,
@@ -44,9 +44,9 @@ pub(crate) struct Headers {
     pub(crate) port: tna::Ingress,
 }
 
-/// Declares the headers and the ingress parser: Ethernet, IPv4 or IPv6, and the ports, which are kept where
-/// flows are known. The state is the one in which
-/// a packet's bytes begin.
+/// Declares the headers and the ingress parser: Ethernet, IPv4 or IPv6, and the TCP or UDP ports, which are copied to
+/// metadata if `knows` includes the flow. Also returns the parser state that extracts Ethernet, the first header of
+/// a packet.
 #[stage_program]
 pub(super) fn headers<'b>(ig: &GressBuilder<'b>, knows: Knows) -> (Headers, StateRef<'b>) {
     let (ethernet, ipv4, ipv6) = (ig.header::<Ethernet>(), ig.header::<Ipv4>(), ig.header::<Ipv6>());
@@ -54,7 +54,7 @@ pub(super) fn headers<'b>(ig: &GressBuilder<'b>, knows: Knows) -> (Headers, Stat
     let m = ig.metadata::<Meta>();
     let port = ig.intrinsic::<tna::Ingress>();
     let start = ig.state().extract(ethernet).select(ethernet.ether_type);
-    /// None of a datagram's fragments shows its ports, so that all of them are one flow
+    /// The ports of fragments are not parsed, so that all fragments of a datagram belong to one flow
     let parse_ipv4 = ig.state().extract(ipv4).verify_checksum(m.bad_checksum, ipv4.whole()).select(list![
         ipv4.ihl,
         ipv4.flags,

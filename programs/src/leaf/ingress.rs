@@ -1,11 +1,11 @@
-//! The leaf around the choice of an uplink: route and flow hash before it, the candidate in its middle, port and bytes
-//! behind it.
+//! The parts of ingress around the choice of an uplink: flow hash and route before the choice, the candidate in its
+//! middle, port, TTL and deparser after it.
 
 use super::headers::{Headers, Meta, headers};
 use super::{FIRST_GENERATION, Knows, Sizes};
 use sluice_build::*;
 
-/// What the parts of the control block need.
+/// Headers, metadata, tables and labels that the parts of the control block share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf {
     pub(crate) h: Headers,
@@ -16,7 +16,7 @@ pub(crate) struct Leaf {
 
 #[derive(Clone, Copy, Debug)]
 struct IngressTables {
-    /// Of IPv4 and of IPv6.
+    /// Actions that compute the flow hash, for IPv4 and for IPv6; `None` if the program does not need the hash.
     flow: Option<[ActionRef; 2]>,
     ipv4_route: TableRef,
     ipv6_route: TableRef,
@@ -32,8 +32,8 @@ struct Labels {
     not_ip: LabelRef,
 }
 
-/// Declares headers, parser and tables of a leaf that knows so much. The parser's state is where it starts, or goes
-/// on behind headers of the program's own.
+/// Declares headers, parser and tables of a leaf, as far as `knows` requires them. Also returns the parser state that
+/// extracts Ethernet: the caller starts there, or continues there after the program's outer headers.
 #[stage_program]
 pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, knows: Knows) -> (Leaf, StateRef<'b>) {
     let (h, start) = headers(ig, knows);
@@ -42,26 +42,26 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, knows: Knows) -> 
 
     let flow = knows.flow().then(|| hashes(ig, &h));
 
-    let no_route = ig.drop_label("No route covers the destination");
+    let no_route = ig.drop_label("No matching route, or a route whose action is `unreachable`");
     let unreachable = ig.action(|a| drop(no_route));
-    /// Over the uplinks of a group
+    /// Sends the packet over an uplink of this group
     let set_group = ig.action(|a, group: Arg<16>| {
         m.group = group;
         m.routed = 1;
     });
-    /// To the one port that leads there: nothing is chosen or remembered
+    /// Sends the packet to the only port of the route; no uplink is chosen or remembered
     let to_port = ig.action(|a, port: Arg<9>| {
         tm.ucast_egress_port = port;
         m.routed = 1;
     });
-    /// Longest IPv4 prefix to group or port
+    /// IPv4 longest prefix to uplink group or egress port
     let ipv4_route = ig
         .table([lpm(ipv4.dst)])
         .actions([set_group, to_port, unreachable])
         .default(unreachable)
         .size(sizes.routes)
         .build();
-    /// Longest IPv6 prefix to group or port
+    /// IPv6 longest prefix to uplink group or egress port
     let ipv6_route = ig
         .table([lpm(ipv6.dst)])
         .actions([set_group, to_port, unreachable])
@@ -72,7 +72,7 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, knows: Knows) -> 
     let generation = knows.generation().then(|| generation(ig, m, sizes.groups));
     let no_uplink = ig.drop_label("No uplink of the group is up");
     let stranded = ig.action(|a| drop(no_uplink));
-    /// The candidate: its number within the group, and its port
+    /// Proposes a member: its number within the group, and its egress port
     let propose = ig.action(|a, member: Arg<16>, port: Arg<9>| {
         m.member = member;
         tm.ucast_egress_port = port;
@@ -80,12 +80,12 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, knows: Knows) -> 
             m.candidate = m.generation | member.cast::<32>();
         }
     });
-    /// The draw as it is
+    /// The draw, unchanged, as the selector's input
     let draw = ig.hash::<16>(HashAlgorithm::Identity).inputs(list![m.draw]).build();
-    /// Uplinks of all groups; a weight is a number of members with one port
+    /// Uplinks of all groups; an uplink of weight w is w members with the same port
     let uplinks = ig.profile(sizes.members);
     let uplinks = uplinks.selector(SelectorMode::Fair, draw, sizes.groups, 120).build();
-    /// Group to candidate: of the members that are up the one that the draw picks
+    /// Uplink group to candidate: the member that the draw picks among those that are up
     let pick = ig
         .table([exact(m.group)])
         .actions([propose])
@@ -94,18 +94,18 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, knows: Knows) -> 
         .profile(uplinks)
         .build();
     let to_uplink = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
-    /// Member of this group to port; what is no member of it leaves the candidate's port
+    /// Uplink group and member number to egress port; without an entry the candidate's port is used
     let uplink = ig.table([exact(m.group), exact(m.member)]).actions([to_uplink]).size(sizes.members).build();
     let tables = IngressTables { flow, ipv4_route, ipv6_route, generation, pick, uplink };
 
-    let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or covers options");
-    let ttl_expired = ig.drop_label("The time to live or hop limit is used up");
+    let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or the header has options");
+    let ttl_expired = ig.drop_label("The TTL or hop limit is 0 or 1");
     let not_ip = ig.drop_label("The packet is neither IPv4 nor IPv6");
     let labels = Labels { checksum: ipv4_checksum, ttl: ttl_expired, not_ip };
     (Leaf { h, m, tables, labels }, start)
 }
 
-/// The hashes of IPv4 and IPv6 flows.
+/// Declares the flow hashes of IPv4 and IPv6.
 #[stage_program]
 fn hashes(ig: &GressBuilder<'_>, h: &Headers) -> [ActionRef; 2] {
     let Headers { ipv4, ipv6, m, .. } = *h;
@@ -117,18 +117,18 @@ fn hashes(ig: &GressBuilder<'_>, h: &Headers) -> [ActionRef; 2] {
         .hash::<32>("crc_32")
         .inputs(list![ipv6.src, ipv6.dst, ipv6.next_header, m.src_port, m.dst_port])
         .build();
-    /// Identifies an IPv4 flow
+    /// Computes the flow hash of an IPv4 packet
     let hash_ipv4 = ig.action(|a| m.flow = ipv4_flow.get());
-    /// Identifies an IPv6 flow
+    /// Computes the flow hash of an IPv6 packet
     let hash_ipv6 = ig.action(|a| m.flow = ipv6_flow.get());
     [hash_ipv4, hash_ipv6]
 }
 
-/// The table that tells members from before a change from those after it.
+/// Declares the table of the groups' generations, by which members remembered before a group's change are recognised.
 #[stage_program]
 fn generation(ig: &GressBuilder<'_>, m: Meta, groups: u32) -> TableRef {
     let set_generation = ig.action(|a, generation: Arg<32>| m.generation = generation);
-    let doc = "Group to its generation times 65536; raised when a member goes down, so that nobody keeps it";
+    let doc = "Uplink group to its generation * 65536; raised when a member goes down, so that it expires";
     ig.named("generation", doc)
         .table([exact(m.group)])
         .actions([set_generation])
@@ -137,7 +137,7 @@ fn generation(ig: &GressBuilder<'_>, m: Meta, groups: u32) -> TableRef {
         .build()
 }
 
-/// First part of the control block: hash, sanity, route.
+/// Adds the first part of the control block: flow hash, checks of checksum and TTL, route.
 #[stage_program]
 pub(crate) fn route(ig: &GressBuilder<'_>, leaf: Leaf) {
     let Headers { ipv4, ipv6, m, .. } = leaf.h;
@@ -168,7 +168,7 @@ pub(crate) fn route(ig: &GressBuilder<'_>, leaf: Leaf) {
     });
 }
 
-/// Second part, behind the draw: the candidate.
+/// Adds the second part, after the draw: the candidate.
 #[stage_program]
 pub(crate) fn propose(ig: &GressBuilder<'_>, leaf: Leaf) {
     let (m, t) = (leaf.m, leaf.tables);
@@ -186,20 +186,20 @@ pub(crate) fn propose(ig: &GressBuilder<'_>, leaf: Leaf) {
     });
 }
 
-/// Last part: port, TTL, deparser.
+/// Adds the last part: egress port, TTL, deparser.
 #[stage_program]
 pub(crate) fn send<'b>(ig: &GressBuilder<'b>, leaf: Leaf) -> Deparser<'b> {
     finish(ig, leaf);
     deparse(ig.deparser(), leaf)
 }
 
-/// The bytes of a leaf's packets, behind what `deparser` emits already.
+/// Emits a leaf's headers after those that `deparser` already emits.
 pub(crate) fn deparse(deparser: Deparser<'_>, leaf: Leaf) -> Deparser<'_> {
     let Headers { ethernet, ipv4, ipv6, l4, .. } = leaf.h;
     deparser.checksum(ipv4, ipv4.checksum, ipv4.summed()).emit(ethernet).emit(ipv4).emit(ipv6).emit(l4)
 }
 
-/// The control part of [`send`].
+/// Adds the control part of [`send`]: egress port and TTL.
 #[stage_program]
 pub(crate) fn finish(ig: &GressBuilder<'_>, leaf: Leaf) {
     let Headers { ipv4, ipv6, m, .. } = leaf.h;
@@ -220,7 +220,7 @@ pub(crate) fn finish(ig: &GressBuilder<'_>, leaf: Leaf) {
     });
 }
 
-/// Declares all of egress: packets pass.
+/// Declares egress, which counts packets and changes nothing.
 #[stage_program]
 pub(crate) fn egress(eg: &GressBuilder<'_>) {
     let ethernet = eg.header::<sluice_build::net::Ethernet>();

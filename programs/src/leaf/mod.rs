@@ -1,17 +1,17 @@
-//! The leaf that all load balancers share: one parser, one set of tables and default entries, one place in which
-//! they differ.
+//! The leaf that all load balancers share: one parser, one set of tables and default entries. They differ only in the
+//! choice of an uplink.
 //!
 //! | part of ingress | does |
 //! |---|---|
-//! | [`route`] | flow hash where it is wanted, sanity, longest prefix to group or port |
+//! | [`route`] | flow hash if the program needs it, checks of checksum and TTL, longest prefix to group or port |
 //! | *the program* | fills `m.draw` |
 //! | [`propose`] | `m.draw` picks a candidate among the group's members that are up: `m.member` and its port |
-//! | *the program* | may put a remembered member in `m.member` instead |
-//! | [`send`] | group and `m.member` to port, TTL, bytes |
+//! | *the program* | may replace `m.member` by a remembered member |
+//! | [`send`] | group and `m.member` to port, TTL, deparser |
 //!
-//! A member is a number within its group and never a port: what a colliding flow of another group left behind is looked
-//! up in the packet's own group. Programs that remember members have entries for all numbers in every group
-//! ([`go_round`]), so that such a flow, too, keeps its way; where there is none the candidate's port stands.
+//! A member is a number within its group and never a port. If flows of two groups collide in a flow table, the stored
+//! number is looked up in the packet's own group. Programs that remember members add entries for all numbers to every
+//! group ([`go_round`]), so that such a flow also keeps its path. Without an entry the candidate's port is used.
 
 mod entries;
 pub(crate) mod generator;
@@ -30,19 +30,19 @@ use sluice_catalogue::ProgramError;
 use sluice_hashing::values::NumberList;
 use sluice_ir as ir;
 
-/// Generation of groups that never changed. Elements of registers start at generation 0, which is over.
+/// Generation of a group that never changed. Register elements start with generation 0, which counts as expired.
 pub(crate) const FIRST_GENERATION: u64 = 1 << 16;
 
-/// Most members of a group: a selector word (model: chip §3.5).
+/// Largest number of members in a group: one selector word (model: chip §3.5).
 const MEMBERS: u32 = 120;
 
 /// Table sizes that users set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, params::Params)]
 pub struct TableSizes {
-    /// IPv4 routes that the table must hold; a quarter as many IPv6 routes
+    /// IPv4 routes that the table must hold; the IPv6 table holds a quarter as many
     #[param(range = 16..=1_000_000)]
     pub routes: u32,
-    /// Groups of uplinks
+    /// Uplink groups that the tables must hold
     #[param(range = 4..=4_096)]
     pub groups: u32,
 }
@@ -54,7 +54,7 @@ impl Default for TableSizes {
 }
 
 impl TableSizes {
-    /// Room for groups of eight members.
+    /// Returns the sizes, with room for eight members per group on average.
     pub(crate) fn sizes(&self) -> Sizes {
         Sizes::new(self.routes, self.groups)
     }
@@ -65,14 +65,14 @@ impl TableSizes {
 pub(crate) struct Sizes {
     /// IPv4 routes; there is room for a quarter as many IPv6 routes.
     pub(crate) routes: u32,
-    /// Groups of uplinks.
+    /// Uplink groups.
     pub(crate) groups: u32,
     /// Members over all groups.
     pub(crate) members: u32,
 }
 
 impl Sizes {
-    /// Room for so many routes and groups of eight members.
+    /// Returns sizes for these numbers of routes and groups, with room for eight members per group on average.
     pub(crate) fn new(routes: u32, groups: u32) -> Sizes {
         Sizes { routes, groups, members: (groups * 8).max(2 * MEMBERS) }
     }
@@ -88,13 +88,13 @@ impl Index for Slot {
     }
 }
 
-/// The element of a flow in an array of `elements`, a power of two.
+/// Returns the index of a flow in an array of `elements`, which is a power of two.
 pub(crate) fn slot(flow: Bits<32>, elements: u32) -> Slot {
     let bits = elements.trailing_zeros().max(1) as u16;
     Slot(ir::Expr::Slice(Box::new(flow.into()), bits - 1, 0))
 }
 
-/// Refuses arrays that low bits of a hash cannot index.
+/// Returns an error if the size is not a power of two, because low bits of a hash index the array.
 pub(crate) fn power_of_two(program: &str, key: &str, elements: u32) -> Result<(), ProgramError> {
     if elements.is_power_of_two() && elements > 1 {
         return Ok(());
@@ -110,7 +110,7 @@ pub(crate) fn power_of_two(program: &str, key: &str, elements: u32) -> Result<()
     ))
 }
 
-/// Refuses weights that make no group.
+/// Returns an error unless there are 2 to 16 weights with a sum of 1 to 120, and one of the first two is above 0.
 pub(crate) fn weights(program: &str, weights: &NumberList) -> Result<(), ProgramError> {
     let members = weights.0.iter().try_fold(0u32, |sum, w| sum.checked_add(*w));
     let expected = match (weights.0.len(), members) {
@@ -123,32 +123,32 @@ pub(crate) fn weights(program: &str, weights: &NumberList) -> Result<(), Program
     Err(ProgramError::conflict(program, "weights", found, expected))
 }
 
-/// What a leaf knows of a packet beside its destination.
+/// Information about a packet that a leaf computes in addition to its route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Knows {
-    /// Nothing.
+    /// None.
     Packet,
-    /// The hash of its flow.
+    /// The hash of the packet's flow.
     Flow,
-    /// The generation of its group as well, by which a program that remembers members knows those from before a change.
+    /// The flow hash, and the generation of the group, by which a program recognises members stored before a change.
     Flowlet,
-    /// That generation without the flow.
+    /// The generation of the group, without the flow hash.
     Generation,
 }
 
 impl Knows {
-    /// Whether the flow's hash is worked out.
+    /// Returns true if the flow hash is computed.
     pub(crate) const fn flow(self) -> bool {
         matches!(self, Knows::Flow | Knows::Flowlet)
     }
 
-    /// Whether candidates carry the generation of their group.
+    /// Returns true if candidates carry the generation of their group.
     pub(crate) const fn generation(self) -> bool {
         matches!(self, Knows::Flowlet | Knows::Generation)
     }
 }
 
-/// A leaf with this choice of an uplink: `draw` stands before the candidate, `keep` behind it.
+/// Declares a leaf with this choice of an uplink: `draw` adds a part before the candidate, `keep` a part after it.
 pub(crate) fn pipes(
     b: &Builder,
     (sizes, knows): (Sizes, Knows),

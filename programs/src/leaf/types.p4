@@ -1,5 +1,5 @@
 // A leaf with a choice of uplinks, in P4_16 for TNA: types. The program's own part (controls Draw and Keep) comes
-// behind it, then the pipeline around them.
+// after it, then the pipeline around them.
 #include <core.p4>
 #include <tna.p4>
 
@@ -24,11 +24,11 @@ header l4_ports_h { bit<16> src_port; bit<16> dst_port; }
 struct headers_t { ethernet_h ethernet; ipv4_h ipv4; ipv6_h ipv6; l4_ports_h l4; }
 struct meta_t {
     bit<1> bad_checksum; bit<1> routed; bit<1> made;
-    bit<16> group;       // of uplinks; 0 for none
-    bit<32> flow;        // hash of the five-tuple
+    bit<16> group;       // uplink group; 0 = none
+    bit<32> flow;        // CRC-32 of the flow
     bit<16> draw;        // picks a candidate
-    bit<32> generation;  // of the group
-    bit<32> candidate;   // generation and number of the member that a new flowlet takes
+    bit<32> generation;  // generation of the group in bits 31 to 16
+    bit<32> candidate;   // member for a new flowlet: generation and number
     bit<16> member;      // number of the member that the packet takes
     bit<16> src_port; bit<16> dst_port;
 }

@@ -1,9 +1,9 @@
 
-// letflow: a random number draws the candidate, and a flowlet keeps the member that its first packet drew.
+// letflow: a random number picks the candidate, and a flowlet keeps the member that its first packet drew.
 // GAP is the timeout in ticks of 256 ns; detect=pair unless DETECT_SPLIT or DETECT_AGE is defined.
 #define FLOWLETS 32768
 #define GAP 390
-// Two's complement: a member this far below the candidate is of an older generation.
+// -1024 in two's complement: a member further below the candidate is of an older generation.
 #define OLDER 32w0xfffffc00
 #define SWEEP 0x88b5
 
@@ -20,7 +20,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
     bit<32> now = 0;
     action read_clock() { now = prsr.global_tstamp[39:8]; }
 #if !defined(DETECT_SPLIT) && !defined(DETECT_AGE)
-    // Time of the flowlet's last packet; generation and number of its member.
+    // lo: time of the flowlet's last packet, in ticks; hi: generation and number of its uplink.
     Register<flowlet_t, bit<15>>(FLOWLETS) flowlet;
     RegisterAction<flowlet_t, bit<15>, bit<32>>(flowlet) touch = {
         void apply(inout flowlet_t f, out bit<32> out_) {
@@ -36,7 +36,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
         }
     }
 #else
-    // Generation and number of the flowlet's member.
+    // Uplink of the flowlet: its group's generation in bits 31 to 16, its number in bits 15 to 0.
     Register<bit<32>, bit<15>>(FLOWLETS) flowlet_member;
     RegisterAction<bit<32>, bit<15>, bit<32>>(flowlet_member) keep = {
         void apply(inout bit<32> value, out bit<32> out_) {
@@ -70,7 +70,7 @@ control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_
 #else
     bit<8> left = 0;
     bit<1> fresh = 0;
-    // 2 after a packet, 1 after a sweep, 0 after another: the flowlet is over.
+    // Sweeps left to the flowlet: 2 after a packet, one less after each sweep by the generator; 0 = over.
     Register<bit<8>, bit<15>>(FLOWLETS) life;
     RegisterAction<bit<8>, bit<15>, bit<8>>(life) renew = {
         void apply(inout bit<8> value, out bit<8> out_) { out_ = value; value = 2; }

@@ -1,8 +1,8 @@
-//! `letflow`: every flowlet goes over a random uplink.
+//! `letflow`: sends every flowlet over a random uplink.
 //!
-//! At the head of a flowlet a random number picks one of the group's uplinks, and the packets after it keep that one
-//! until the flow pauses for longer than the timeout. That is all: no path is measured and no rate is known. What makes
-//! it work is that flows on a bad path slow down, pause more often and so draw more often (Vanini et al., NSDI 2017).
+//! The first packet of a flowlet draws one of the group's uplinks at random, and the packets after it keep that uplink
+//! until the flow pauses for longer than the timeout. No path is measured and no rate is known. The method works
+//! because flows on a bad path slow down, pause more often and so draw more often (Vanini et al., NSDI 2017).
 
 use crate::flowlet::{self, Compare, Detect, Spec, Tick};
 use crate::leaf::generator::visit;
@@ -18,25 +18,25 @@ use sluice_hashing::values::NumberList;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
-/// What users can set on `letflow`.
+/// Parameters of `letflow`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
     /// Gap between packets of a flow that ends a flowlet
     #[param(expects = "a time such as 100us")]
     pub timeout: Duration,
-    /// How the gap is noticed: time and member in one array, in two, or ages that the packet generator raises
+    /// How a gap is detected: `pair` = time and member in one array; `split` = in two; `age` = by generated packets
     #[param(expects = "pair, split or age")]
     pub detect: Detect,
-    /// Entries of the flowlet table, a power of two; flows that share one share their flowlets
+    /// Entries of the flowlet table, a power of two; flows that share an entry share their flowlets
     #[param(range = 2..=131_072)]
     pub flowlets: u32,
-    /// Unit of the stamps that are compared; not for detect=age
+    /// Unit of the timestamps that are compared; not used by detect=age
     #[param(expects = "1ns, 256ns or 1024ns")]
     pub tick: Tick,
-    /// Whether a gap of exactly the timeout ends a flowlet (ge) or not (gt); not for detect=age
+    /// Whether a gap of exactly the timeout ends a flowlet (ge) or not (gt); not used by detect=age
     #[param(expects = "gt or ge")]
     pub compare: Compare,
-    /// Chances of the uplinks, front-panel ports 8 and up; unequal ones make a wrong coin
+    /// Weights of the uplinks, front-panel ports 8 and up: relative probabilities of a draw
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: NumberList,
     /// Table sizes
@@ -69,7 +69,7 @@ impl Params {
         }
     }
 
-    /// The entries, with those of numbers of other groups, and the packet generator's part where ages need one.
+    /// Returns the setup: `ops`, entries for the numbers of other groups, and the packet generator if detect=age.
     fn complete(&self, mut ops: Ops<'_>, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
         leaf::go_round(&mut ops, program)?;
         if self.detect == Detect::Age {

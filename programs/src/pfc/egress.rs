@@ -1,4 +1,4 @@
-//! Egress of `pfc`: depths, storms, frames that ask for pauses.
+//! Egress of `pfc`: queue depths, storms, and PFC frames that request pauses.
 
 use super::Params;
 use super::headers::{ASK, Control8808, DATA, MAC_CONTROL, OVER, PFC, PROBE, Padding, STORMED, TIMER, Tag};
@@ -6,33 +6,33 @@ use super::obey::SLOTS;
 use sluice_build::net::Ethernet;
 use sluice_build::*;
 
-/// Elements of the register of what was asked for: port and priority.
+/// Elements of the register of requested pauses: ingress port and priority.
 const SENDERS: u32 = 4096;
 
 /// Per-packet metadata
 #[derive(Header, Debug)]
 struct Meta {
-    /// Cells that the packet leaves behind
+    /// Depth of the packet's queue in cells when the packet was dequeued
     depth: Bits<32>,
-    /// Thresholds of the queue, and its bit in a class-enable vector
+    /// Depth in cells above which a pause is requested (`xon`: below which it ends; `bit`: of the class-enable vector)
     xoff: Bits<32>,
     xon: Bits<32>,
     bit: Bits<8>,
-    /// Its priority, and its element of the register of storms
+    /// Priority of the queue (`slot`: its element of the register of storms)
     class: Bits<8>,
     slot: Bits<16>,
-    /// 0 if the depth is not above `xoff`; not below `xon`
+    /// Cells by which the depth is above `xoff`; 0 = not above (`under`: below `xon`)
     over: Bits<32>,
     under: Bits<32>,
-    /// The time now, ns
+    /// Egress time in ns, low 32 bits
     now: Bits<32>,
-    /// 1: a pause is to be asked for, or its end
+    /// 1 if a frame must be sent that requests a pause or ends one
     ask: Bits<1>,
-    /// 1: a packet of a lossless queue that is not stormed
+    /// 1 for a packet of a lossless queue that is not in a storm
     lossless: Bits<1>,
-    /// 1: the queue is stormed
+    /// 1 if the queue is in a storm, so that its packets are dropped
     stormed: Bits<8>,
-    /// Mirror session of the port that the packet came in by
+    /// Mirror session that sends to the packet's ingress port
     session: Bits<10>,
 }
 
@@ -59,30 +59,30 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
             m.xoff = xoff;
             m.xon = xon;
         });
-    /// Lossless queues: priority, thresholds in cells
+    /// Egress port and queue, for lossless queues, to priority and to thresholds in cells
     let limits = eg
         .table([exact(queue.egress_port), exact(queue.egress_qid)])
         .actions([set_limits])
         .size(1024)
         .build();
 
-    /// When a pause was last asked for, ns; 0 if the sender may send
+    /// By ingress port and priority: time of the last pause request in ns; 0 = the sender may send
     let asked = eg.register::<32>(SENDERS);
-    /// Whether to ask for a pause: none is known to last
+    /// Returns 1 if a pause must be requested: none was, or the last request is older than `refresh`
     let ask = eg.register_action(asked, |r| {
         if r.value == 0 || m.now - r.value > p.refresh {
             r.value = m.now;
             r.out = 1;
         }
     });
-    /// Whether to ask for its end
+    /// Returns 1 if the end of a pause must be requested
     let release = eg.register_action(asked, |r| {
         if r.value != 0 {
             r.value = 0;
             r.out = 1;
         }
     });
-    /// Port that the packet came in by and priority
+    /// Index of a sender: ingress port and priority, concatenated
     let sender = eg
         .hash::<12>(HashAlgorithm::Identity)
         .inputs(list![tag.port.slice::<8, 0, 9>(), m.class.slice::<2, 0, 3>()])
@@ -92,11 +92,11 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         m.session = session;
         mirror.mirror_type = 1;
     });
-    /// Port that the packet came in by to the session that sends there
+    /// Ingress port to the mirror session that sends to that port
     let upstream = eg.table([exact(tag.port)]).actions([to_session]).size(512).build();
     let fill = fill(eg, tag, control);
     let set_source = eg.action(|a, source: Arg<48>| ethernet.src = source);
-    /// MAC address of a port
+    /// Egress port to its MAC address, the source of PFC frames
     let own_mac = eg.table([exact(queue.egress_port)]).actions([set_source]).size(512).build();
     let build = eg.action(|a| {
         ethernet.set_valid();
@@ -158,7 +158,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     eg.deparser().mirror(1, m.session, wanted).emit(tag).emit(ethernet).emit(control).emit(padding);
 }
 
-/// Drops packets of stormed queues: timers tell, on their way through egress of the pipe whose queues they are.
+/// Drops packets of queues in a storm. Timers start and end the dropping when they pass egress of the queue's pipe.
 #[stage_program]
 fn storms(eg: &GressBuilder<'_>, tag: Hdr<Tag>, m: Meta) {
     let pfc_storm = eg.drop_label("The packet's queue is in a pause storm");
@@ -166,7 +166,7 @@ fn storms(eg: &GressBuilder<'_>, tag: Hdr<Tag>, m: Meta) {
         m.lossless = 0;
         drop(pfc_storm);
     });
-    /// 1 while packets of a queue are dropped
+    /// By local port and priority: 1 while the queue's packets are dropped
     let dropping = eg.register::<8>(SLOTS);
     let is_dropping = eg.register_action(dropping, |r| r.out = r.value);
     let set_dropping = eg.register_action(dropping, |r| r.value = 1);
@@ -187,15 +187,15 @@ fn storms(eg: &GressBuilder<'_>, tag: Hdr<Tag>, m: Meta) {
     });
 }
 
-/// The time of the priority whose bit is set.
+/// Declares the table that writes the quanta to the field of the priority whose bit is set.
 fn fill(eg: &GressBuilder<'_>, tag: Hdr<Tag>, control: Hdr<Control8808>) -> TableRef {
     let of = |class: usize| {
-        eg.named(&format!("fill_{class}"), "The quanta of this priority")
+        eg.named(&format!("fill_{class}"), "Writes the quanta of this priority")
             .action(|a| a.set(control.times()[class], tag.slot))
     };
     let actions: [ActionRef; 8] = std::array::from_fn(of);
     let rows: [Row<1>; 8] =
         std::array::from_fn(|class| Row::new([Cell::Value(1 << class)], actions[class], Vec::new()));
-    let table = eg.named("fill", "Class-enable vector of one priority to its time").table([exact(tag.state)]);
+    let table = eg.named("fill", "Class-enable bit to its priority's quanta").table([exact(tag.state)]);
     table.actions(actions).entries(rows).build()
 }

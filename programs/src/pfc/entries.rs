@@ -1,13 +1,13 @@
-//! What `pfc` starts with, on any port map.
+//! Default entries of `pfc`, on any port map.
 //!
 //! | destination | port |
 //! |---|---|
 //! | 10.9.9.9/32 | the host on port 20, which runs at 25G: bursts to it pause their sender |
-//! | 10.0.0.0/8 | port 0: what a sample sends to itself, to be paused by itself |
+//! | 10.0.0.0/8 | port 0: a sample's sender sends to itself, and pauses itself |
 //! | anything else | port 16 |
 //!
 //! Queues 3 and 4 of front-panel ports are lossless; packets with DSCP 3 and 4 take them. Mirror sessions from 1 on
-//! send frames to front-panel ports, those from 200 on are the timers' of each pipe.
+//! send frames to front-panel ports; sessions from 200 on make the timers, one session per pipe.
 
 use super::Params;
 use super::headers::TAG_BYTES;
@@ -29,9 +29,9 @@ const ROUTES: [(Ipv4Addr, u16, u16); 2] =
     [(Ipv4Addr::new(10, 9, 9, 9), 32, HOST), (Ipv4Addr::new(10, 0, 0, 0), 8, 0)];
 /// Priorities without loss, each with the queue of its number.
 const LOSSLESS: [u8; 2] = [3, 4];
-/// The queue of frames that ask for pauses: before all others.
+/// Queue of PFC frames, with priority over all other queues.
 const FRAME_QUEUE: u8 = 7;
-/// MAC addresses of ports: this and the dev_port, as the MACs' own.
+/// MAC address of a port: this plus the dev_port, as for frames that the MAC itself sends.
 const MACS: u128 = 0x02_00_00_00_00_00;
 
 pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> Result<Setup, SetupError> {
@@ -59,13 +59,13 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, p: &Params) -> R
     Ok(Setup { ops: ops.into_vec(), port_speeds: vec![(host, slow)] })
 }
 
-/// A session whose copies are tags and nothing else.
+/// Adds a mirror session whose copies consist of the tag only.
 fn tags(ops: &mut Ops<'_>, id: u16, port: DevPort, qid: u8) {
     let session = MirrorSession { qid, max_length: TAG_BYTES, ..MirrorSession::to_port(port) };
     ops.push(ControlOp::SetMirrorSession { id, session: Some(session) });
 }
 
-/// What a port needs to ask its sender for pauses.
+/// Adds the entries with which a port requests pauses of its sender.
 fn asking(
     ops: &mut Ops<'_>,
     p: &Params,
@@ -91,7 +91,7 @@ fn asking(
     Ok(())
 }
 
-/// What a port needs to obey the pauses of the other end.
+/// Adds the entries with which a port obeys the pauses of the other end.
 fn obeying(ops: &mut Ops<'_>, port: &Port, speed: BitRate) -> Result<(), SetupError> {
     let dev_port = port.dev_port.number();
     ops.push(ControlOp::Device(DeviceOp::SetPfc { port: dev_port, program: true }));
@@ -115,7 +115,7 @@ fn obeying(ops: &mut Ops<'_>, port: &Port, speed: BitRate) -> Result<(), SetupEr
     Ok(())
 }
 
-/// Where registers keep a queue: by local port and priority.
+/// Returns the register index of a queue: local port and priority.
 fn slot(port: &Port, class: u8) -> u128 {
     u128::from(port.dev_port.local()) << 3 | u128::from(class)
 }

@@ -1,4 +1,4 @@
-//! Ingress of `pfc`: what a packet is and who handles it.
+//! Ingress of `pfc`: classifies packets and hands them to forwarding, obeying or probes.
 
 use super::Params;
 use super::headers::{AT_INGRESS, Control8808, DATA, FRAME, MAC_CONTROL, PROBE, PROBES, Probe, Tag};
@@ -6,20 +6,20 @@ use super::obey;
 use crate::forwarding::plain::{self, ForwardingTables, Headers};
 use sluice_build::*;
 
-/// Local number of the recirculation port that timers take. Traffic from outside does not come in by it.
+/// Local number of the recirculation port that timers take. External traffic does not arrive on it.
 pub(super) const LAP_PORT: u16 = 6;
 
-/// What becomes of packets that pause nothing.
+/// Handling of packets that pause no queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ways {
     pub(super) tables: ForwardingTables,
-    /// A MAC control frame that is not obeyed.
+    /// Consumes a MAC control frame that is not obeyed.
     pub(super) ignore: ActionRef,
-    /// Tells egress where a packet came in.
+    /// Adds the tag with the ingress port of a data packet.
     pub(super) announce: ActionRef,
 }
 
-/// What ingress parses beside what is forwarded.
+/// Headers of ingress: those of forwarded packets, and those of this program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parsed<'b> {
     pub(super) forwarded: Headers<'b>,
@@ -35,7 +35,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let Parsed { forwarded, tag, control, probe } = h;
     let port = ig.intrinsic::<tna::Ingress>();
     let tables = plain::tables(ig, forwarded, p.routes);
-    let pfc_ignored = ig.consume_label("MAC control frame that is no PFC frame, or PFC that is not obeyed");
+    let pfc_ignored = ig.consume_label("MAC control frame that is not PFC, or PFC that is not obeyed");
     let ignore = ig.action(|a| drop(pfc_ignored));
     let announce = ig.action(|a| {
         tag.set_valid();
@@ -66,7 +66,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     }
 }
 
-/// Declares the headers and the parser: what goes around has a tag in front.
+/// Declares the headers and the parser; a recirculated packet has a tag in front.
 #[stage_program]
 fn parser<'b>(ig: &GressBuilder<'b>, p: &Params) -> Parsed<'b> {
     let forwarded = plain::headers(ig);
@@ -92,12 +92,12 @@ fn parser<'b>(ig: &GressBuilder<'b>, p: &Params) -> Parsed<'b> {
     Parsed { forwarded, tag, control, probe }
 }
 
-/// Probes go where they say; the ingress deparser sends the word of some, egress that of others.
+/// Handles probes: `at` selects if the ingress deparser sends the word, or egress of the probe's port and queue.
 #[stage_program]
 fn probes(ig: &GressBuilder<'_>, tag: Hdr<Tag>, probe: Hdr<Probe>) {
     let tm = ig.intrinsic::<tna::ForTm>();
     let flow = ig.intrinsic::<tna::FlowControl>();
-    let probe_sent = ig.consume_label("Probe whose word the ingress deparser has sent");
+    let probe_sent = ig.consume_label("A probe whose word the ingress deparser sent");
     ig.control(|c| {
         if probe.is_valid() {
             if probe.at == AT_INGRESS {

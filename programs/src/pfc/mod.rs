@@ -1,26 +1,26 @@
-//! `pfc`: priority flow control by the program instead of the MAC.
+//! `pfc`: priority flow control (PFC) by the program instead of the MAC.
 //!
-//! *Obeying* (Tofino 2). A port hands its PFC frames to the pipeline (`port_pfc PORT program`). Ingress looks at one
-//! priority of a frame after the other: it notes until when the queue is paused and sends the queue a flow-control word.
-//! Quanta are kept by a packet that goes around on the pipe's recirculation port as long as the pause lasts; when the time
-//! is over it sends the word that lets the queue go on.
+//! *Obeying* (Tofino 2). A port passes its PFC frames to the pipeline (`port_pfc PORT program`). Ingress processes one
+//! priority of a frame per pass: it stores the end of the queue's pause and sends the queue a
+//! flow-control word. A timer, a packet on the pipe's recirculation port, recirculates while the pause
+//! lasts. When the pause is over, the timer sends the word that resumes the queue.
 //!
-//! *Asking*. Egress sees how many cells a packet of a lossless queue leaves behind. Above `xoff` the port by which the
-//! packet came gets a PFC frame, made of a mirror copy that consists of nothing but its header; below `xon` it gets one
-//! that ends the pause.
+//! *Asking*. Egress sees the depth of a lossless queue when a packet is dequeued. Above `xoff` the
+//! packet's ingress port sends a PFC frame, which is made from a mirror copy that consists of the tag
+//! only; below `xon` it sends a PFC frame that ends the pause.
 //!
-//! *The watchdog*. A queue that is paused for longer than `detection_time` without a break is let go; pauses of its
-//! priority count for nothing and egress drops its packets, until none has come for `restoration_time`.
+//! *The watchdog*. If a queue is paused for longer than `detection_time` without a break, the program resumes it, then
+//! ignores pauses of that priority and drops the queue's packets until no pause has arrived for `restoration_time`.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params` | what users can set |
+//! | `params` | the parameters |
 //! | `headers` | headers |
-//! | `ingress` | parser, forwarding, who gets which packet |
-//! | `obey` | frames and timers: pauses, their ends, storms |
-//! | `egress` | depths, storms, frames that ask for pauses |
-//! | `entries` | what the program starts with |
-//! | `pfc.p4` | the same program in P4_16 for TNA |
+//! | `ingress` | parser, classification, forwarding, probes |
+//! | `obey` | PFC frames and timers: pauses, their ends, storms |
+//! | `egress` | queue depths, storms, PFC frames that request pauses |
+//! | `entries` | default entries |
+//! | `pfc.p4` | the program in P4_16 for TNA |
 
 mod egress;
 mod entries;
@@ -46,7 +46,7 @@ impl ProgramDef for Pfc {
     const NAME: &'static str = "pfc";
     const SUMMARY: &'static str = "Obeys PFC by flow-control words, asks for pauses by queue depth, and ends pause storms, all in the data plane";
     const P4: Option<&'static str> = Some(include_str!("pfc.p4"));
-    /// Thresholds that a burst passes, and storms that begin and end within a run.
+    /// Parameters for `sluice fuzz`: thresholds that a burst passes, and storms that begin and end within one input.
     const HUNT: &'static [(&'static str, &'static str)] = &[
         ("xoff", "4000"),
         ("xon", "2000"),

@@ -1,13 +1,13 @@
 //! Pauses by the program: PFC frames, timers, storms (Tofino 2).
 //!
-//! Four registers hold what is known of a queue, in this order in the pipeline: whether it is stormed, until when it is
-//! paused, since when without a break, and when the last pause came. Times are low bits of the global stamp; zero says
-//! that there is none.
+//! Four registers hold the state of a queue, in this order in the pipeline: is it in a storm, the end of its pause, the
+//! start of its pauses without a break, and the time of the last pause. Times are low bits of the global timestamp; 0
+//! means that there is none.
 //!
-//! A pause whose register held no time sends a timer on its way: a mirror copy that is nothing but a tag. It comes by
-//! once a lap of about a microsecond and finds the time that the last frame has set, so that later frames lengthen,
-//! shorten or end a pause without a timer of their own. Should a timer be lost, the next frame finds a time long past
-//! and sends another.
+//! A pause whose register held no time starts a timer: a mirror copy that consists of the tag only.
+//! Once per recirculation of about a microsecond the timer reads the end that the last frame has
+//! stored. So later frames lengthen, shorten or end a pause without another timer. If a timer is lost,
+//! the next frame finds an end that is long past, and starts another timer.
 
 use super::Params;
 use super::headers::{Control8808, FRAME, OVER, PAUSED, PFC, STORMED, TIMER, Tag};
@@ -17,51 +17,51 @@ use sluice_build::*;
 
 /// Elements of a register: local port and priority.
 pub(super) const SLOTS: u32 = 1024;
-/// A time so far back that its timer must be lost, ns.
+/// Age of a pause's end after which its timer must be lost, ns.
 const LOST: u64 = 16_384;
 /// Nanoseconds per tick of the watchdog's times, as a power of two.
 const TICK_BITS: u16 = 10;
-/// The bits of a dev_port that name its pipe.
+/// Bits of a dev_port that are its pipe.
 const PIPE_BITS: u64 = 0x180;
-/// Mirror session of the timers of pipe 0; those of the others follow.
+/// Mirror session of the timers of pipe 0; the sessions of the other pipes follow.
 pub(super) const TIMER_SESSIONS: u64 = 200;
 
 /// Metadata of frames and timers
 #[derive(Header, Debug)]
 pub(super) struct Meta {
-    /// Port that the frame came in by
+    /// dev_port on which the frame arrived
     port: Bits<16>,
-    /// The priority that this pass is about
+    /// Priority that this pass processes
     class: Bits<8>,
-    /// Priorities that wait for a pass
+    /// Class-enable bits of the priorities that wait for a pass
     rest: Bits<8>,
-    /// Its quanta, and in 32 bits
+    /// Quanta of the priority (`time`: the same in 32 bits)
     quanta: Bits<16>,
     time: Bits<32>,
-    /// They, as many times as the line is slower than 400G: two summands
+    /// Quanta times (400G / speed of the line): first summand (`more`: second summand)
     scaled: Bits<32>,
     more: Bits<32>,
-    /// Their sum, a quarter and a thirty-second part of it
+    /// Sum of `scaled` and `more` (`quarter`: a quarter of it, then plus `part`; `part`: a 32nd of it)
     base: Bits<32>,
     quarter: Bits<32>,
     part: Bits<32>,
-    /// The time now, ns, and ticks
+    /// Ingress time in ns, low 32 bits (`tick`: in ticks of 1.024 us)
     now: Bits<32>,
     tick: Bits<32>,
-    /// When the pause ends, ns
+    /// Time at which the pause ends, ns
     until: Bits<32>,
-    /// The queue: element of registers, and flow-control word with credit 0
+    /// Register index of the queue (`word`: its flow-control word with credit 0)
     slot: Bits<16>,
     word: Bits<32>,
-    /// The pipe's bits of a dev_port
+    /// Bits 8 and 7 of the ingress dev_port: its pipe
     pipe: Bits<9>,
-    /// Mirror session of timers
+    /// Mirror session of the pipe's timers
     session: Bits<10>,
-    /// 1: its queue is stormed
+    /// 1 if the queue is in a storm
     stormed: Bits<8>,
-    /// 1: a timer is to be sent
+    /// 1 if a timer must be started
     arm: Bits<1>,
-    /// 1: the pause is over; it lasts too long; the storm is over
+    /// 1 if the pause is over (`long`: if it lasts too long; `quiet`: if the storm is over)
     ended: Bits<1>,
     long: Bits<1>,
     quiet: Bits<1>,
@@ -99,7 +99,7 @@ pub(super) struct Obey {
     storms: CounterRef,
 }
 
-/// Declares what frames and timers need.
+/// Declares tables, actions and registers of frames and timers.
 #[stage_program]
 pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
     let Parsed { tag, control, .. } = h;
@@ -111,28 +111,28 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
     let mirror = ig.intrinsic::<tna::ForMirror>();
     let timer = ig.header::<Tag>();
 
-    /// 1 while a queue is stormed
+    /// By local port and priority: 1 while the queue is in a storm
     let stormed = ig.register::<8>(SLOTS);
     let is_stormed = ig.register_action(stormed, |r| r.out = r.value);
     let set_stormed_in = ig.register_action(stormed, |r| r.value = 1);
     let clear_stormed_in = ig.register_action(stormed, |r| r.value = 0);
 
-    /// Until when a queue is paused, ns; 0 if no timer is on its way
+    /// By local port and priority: time at which the pause ends, ns; 0 = no timer is running
     let paused_until = ig.register::<32>(SLOTS);
-    /// Notes the end of a pause; says whether a timer is needed
+    /// Stores the end of a pause; returns 1 if a timer must be started
     let pause_until = ig.register_action(paused_until, |r| {
         if r.value == 0 || m.now - r.value > LOST {
             r.out = 1;
         }
         r.value = m.until;
     });
-    /// Ends a pause; its timer finds that
+    /// Ends a pause now, which its timer then finds
     let end_pause_in = ig.register_action(paused_until, |r| {
         if r.value != 0 {
             r.value = m.now;
         }
     });
-    /// Whether the pause is over; then nothing is left of it
+    /// Returns 1 if the pause is over, and clears it
     let check_pause = ig.register_action(paused_until, |r| {
         if r.value == 0 || serial(le(r.value, m.now)) {
             r.value = 0;
@@ -141,7 +141,7 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
     });
     let forget_pause_in = ig.register_action(paused_until, |r| r.value = 0);
 
-    /// Since when a queue has been paused without a break, ticks
+    /// By local port and priority: start of the pauses without a break, in ticks of 1.024 us; 0 = not paused
     let paused_since = ig.register::<32>(SLOTS);
     let begin_in = ig.register_action(paused_since, |r| {
         if r.value == 0 {
@@ -149,17 +149,17 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
         }
     });
     let forget_in = ig.register_action(paused_since, |r| r.value = 0);
-    /// Whether the pause lasts too long
+    /// Returns 1 if the pause lasts longer than `detection_time`
     let check_age = ig.register_action(paused_since, |r| {
         if m.tick - r.value > in_ticks(p.detection_time) {
             r.out = 1;
         }
     });
 
-    /// When the last pause of a queue came, ticks
+    /// By local port and priority: arrival of the last pause, in ticks of 1.024 us
     let heard = ig.register::<32>(SLOTS);
     let hear_in = ig.register_action(heard, |r| r.value = m.tick);
-    /// Whether none has come for long
+    /// Returns 1 if no pause has arrived for `restoration_time`
     let check_quiet = ig.register_action(heard, |r| {
         if m.tick - r.value > in_ticks(p.restoration_time) {
             r.out = 1;
@@ -168,9 +168,9 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
 
     /// Pauses obeyed, by local port and priority
     let pauses = ig.counter(SLOTS, CounterKind::Packets);
-    /// Pauses that ended by themselves, by local port and priority
+    /// Pauses that expired, by local port and priority
     let expiries = ig.counter(SLOTS, CounterKind::Packets);
-    /// Storms, by local port and priority
+    /// Storms that ended, by local port and priority
     let storms = ig.counter(SLOTS, CounterKind::Packets);
     let pause = ig.action(|a| {
         flow.adv_flow_ctl = m.word | 1;
@@ -178,7 +178,7 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
     });
     let resume = ig.action(|a| flow.adv_flow_ctl = m.word);
     let expired = ig.action(|a| expiries.count(m.slot));
-    /// A timer for the queue
+    /// Starts a timer for the queue
     let arm = ig.action(|a| {
         timer.kind = TIMER;
         timer.state = PAUSED;
@@ -187,7 +187,7 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
         timer.word = m.word;
         mirror.mirror_type = 1;
     });
-    /// The frame comes again for its other priorities
+    /// Recirculates the frame for its other priorities
     let again = ig.action(|a| {
         tag.set_valid();
         tag.kind = FRAME;
@@ -195,9 +195,9 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
         control.enabled = m.rest;
         tm.ucast_egress_port = m.pipe | u64::from(LAP_PORT);
     });
-    /// The timer comes again
+    /// Recirculates the timer
     let lap = ig.action(|a| tm.ucast_egress_port = port.ingress_port);
-    // Actions of their own: what one action touches stands in one stage, and these do not.
+    // Separate actions: all registers of one action must be in one stage, and these registers are not.
     let set_stormed = ig.action(|a| set_stormed_in.execute(m.slot));
     let clear_stormed = ig.action(|a| clear_stormed_in.execute(m.slot));
     let end_pause = ig.action(|a| end_pause_in.execute(m.slot));
@@ -206,13 +206,13 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
     let forget = ig.action(|a| forget_in.execute(m.slot));
     let hear = ig.action(|a| hear_in.execute(m.slot));
     let pfc_taken =
-        ig.consume_label("PFC frame that the program has obeyed, or timer of a pause that is over");
+        ig.consume_label("A PFC frame that the program obeyed, or the timer of a pause that is over");
     let done = ig.action(|a| drop(pfc_taken));
 
     let pick = pick(ig, control, m);
-    /// An instruction reads containers of its destination's size alone; a hash does not mind
+    /// Widens the quanta to 32 bits through the hash unit, because an instruction reads containers of one size only
     let widen = ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), m.quanta]).build();
-    /// The stamp without its low bits, by a hash for the same reason
+    /// Ingress time in ticks of 1.024 us: bits 41 to 10 of the timestamp
     let ticks = ig.hash::<32>(HashAlgorithm::Identity);
     let ticks = ticks.inputs(list![prsr.global_tstamp.slice::<41, 10, 32>()]).build();
     let queue = queues(ig, m);
@@ -248,15 +248,15 @@ pub(super) fn obey(ig: &GressBuilder<'_>, p: &Params, h: Parsed<'_>) -> Obey {
     }
 }
 
-/// Microseconds in ticks.
+/// Converts microseconds to ticks.
 fn in_ticks(micros: u64) -> u64 {
     micros.saturating_mul(1_000) >> TICK_BITS
 }
 
-/// The lowest priority whose time counts: its quanta, and what remains of the vector.
+/// Declares the table that picks the lowest enabled priority, its quanta, and the rest of the class-enable vector.
 fn pick(ig: &GressBuilder<'_>, control: Hdr<Control8808>, m: Meta) -> TableRef {
     let take = |class: usize| {
-        ig.named(&format!("take_{class}"), "This priority is looked at").action(|a| {
+        ig.named(&format!("take_{class}"), "Processes this priority").action(|a| {
             a.set(m.class, class as u64);
             a.set(m.quanta, control.times()[class]);
             a.set(m.rest, control.enabled & (0xff ^ 1u64 << class));
@@ -268,15 +268,15 @@ fn pick(ig: &GressBuilder<'_>, control: Hdr<Control8808>, m: Meta) -> TableRef {
         Row::new([Cell::Masked(bit, bit | (bit - 1))], take[class], Vec::new())
     });
     let table =
-        ig.named("pick", "The lowest bit of the class-enable vector").table([ternary(control.enabled)]);
+        ig.named("pick", "Class-enable vector to its lowest priority").table([ternary(control.enabled)]);
     table.actions(take).entries(rows).build()
 }
 
-/// Port and priority to the queue that they pause. A quantum is 512 bit times: 1.28 ns at 400G, and as many times that as
-/// the line is slower. The factor 1.28 is 1 + 1/4 + 1/32 to a thousandth.
+/// Declares the table from port and priority to the queue that they pause. A quantum is 512 bit times: 1.28 ns
+/// at 400G, and longer on slower lines in proportion. The factor 1.28 is 1 + 1/4 + 1/32, to within a thousandth.
 fn queues(ig: &GressBuilder<'_>, m: Meta) -> TableRef {
     let at = |gbps: u32, shifts: [Option<u16>; 2]| {
-        let doc = format!("The queue of a line of {gbps}G");
+        let doc = format!("Queue of a port at {gbps}G");
         ig.named(&format!("at_{gbps}g"), &doc).action(|a| {
             let (slot, word, session) = (a.arg::<16>("slot"), a.arg::<32>("word"), a.arg::<10>("session"));
             a.set(m.session, session);
@@ -292,11 +292,11 @@ fn queues(ig: &GressBuilder<'_>, m: Meta) -> TableRef {
         })
     };
     let actions = SPEEDS.map(|(gbps, shifts)| at(gbps, shifts));
-    let table = ig.named("queue", "Port and priority to the queue that they pause");
+    let table = ig.named("queue", "Ingress port and priority to the queue that they pause");
     table.table([exact(m.port), exact(m.class)]).actions(actions).size(1024).build()
 }
 
-/// Speeds in Gb/s, and by which powers of two quanta are longer than at 400G.
+/// Speeds in Gb/s, and left shifts of a time: the shifted times add up to the time multiplied by 400 / speed.
 pub(super) const SPEEDS: [(u32, [Option<u16>; 2]); 7] = [
     (400, [Some(0), None]),
     (200, [Some(1), None]),
@@ -307,7 +307,7 @@ pub(super) const SPEEDS: [(u32, [Option<u16>; 2]); 7] = [
     (10, [Some(5), Some(3)]),
 ];
 
-/// Declares the control block: timers, PFC frames, and what is forwarded.
+/// Declares the control block: timers, PFC frames, and forwarded packets.
 #[stage_program]
 pub(super) fn control(ig: &GressBuilder<'_>, o: Obey, h: Parsed<'_>, ways: Ways) {
     let Parsed { forwarded, tag, control, .. } = h;

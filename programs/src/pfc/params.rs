@@ -3,30 +3,30 @@
 use sluice_build::params;
 use sluice_catalogue::ProgramError;
 
-/// What users can set.
+/// Parameters of `pfc`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Whether pauses of the other end are obeyed, which needs Tofino 2's flow-control words; `false` leaves the part
-    /// that asks for pauses, which Tofino can do
+    /// Whether pauses of the other end are obeyed, which needs Tofino 2's flow-control words; `false` keeps
+    /// only the part that requests pauses, which also fits Tofino
     pub obey: bool,
-    /// What the watchdog does with packets of a stormed queue: `true` drops them, `false` lets them go
+    /// Whether the watchdog drops packets of a queue in a storm; `false` sends them
     pub storm_drop: bool,
-    /// Depth above which senders are paused, in bytes
+    /// Queue depth above which a pause is requested, in bytes
     #[param(range = 1..=16_000_000)]
     pub xoff: u32,
-    /// Depth below which they may go on, in bytes
+    /// Queue depth below which the pause is ended, in bytes
     #[param(range = 1..=16_000_000)]
     pub xon: u32,
-    /// Pause asked for, in quanta
+    /// Length of a requested pause, in quanta of 512 bit times
     #[param(range = 1..=65_535)]
     pub quanta: u32,
-    /// A pause is asked for again after so long, in nanoseconds; half of the pause's time or less
+    /// Time after which a pause is requested again, in nanoseconds; should be at most half of the pause's length
     #[param(range = 100..=1_000_000_000)]
     pub refresh: u64,
-    /// A pause that lasts so long is a storm, in microseconds
+    /// Length of a pause from which it is a storm, in microseconds
     #[param(range = 1..=60_000_000)]
     pub detection_time: u64,
-    /// A storm is over when no pause has come for so long, in microseconds
+    /// Time without a pause after which a storm is over, in microseconds
     #[param(range = 1..=60_000_000)]
     pub restoration_time: u64,
     /// Whether frames of EtherType 0x88b5 are probes: packets whose flow-control word ingress or egress sends
@@ -54,14 +54,14 @@ impl Default for Params {
 }
 
 impl Params {
-    /// What one parameter alone cannot say.
+    /// Checks combinations of parameters.
     pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         if self.xon > self.xoff {
             return Err(ProgramError::conflict(
                 program,
                 "xon",
                 self.xon.to_string(),
-                format!("senders go on below where they are paused: lower xon, or raise xoff={}", self.xoff),
+                format!("xon must be at most xoff: lower xon, or raise xoff={}", self.xoff),
             ));
         }
         Ok(())

@@ -1,5 +1,5 @@
 
-// presto: the number of the flow's cell, and where the flow began, pick the candidate.
+// presto: the number of the flow's cell, plus the flow's offset, picks the candidate.
 #define CELL 65536
 #define HEADERS 40
 #define LAST_TURN 15119
@@ -26,7 +26,7 @@ control Draw(inout headers_t hdr, inout meta_t m) {
         }
     };
     Hash<bit<16>>(HashAlgorithm_t.IDENTITY) beginning;
-    // A 16-bit container gets into a 32-bit one through the hash unit only.
+    // Only the hash unit moves a 16-bit container into a 32-bit one.
     Hash<bit<32>>(HashAlgorithm_t.IDENTITY) ipv4_widened;
     Hash<bit<32>>(HashAlgorithm_t.IDENTITY) ipv6_widened;
     apply {
@@ -47,7 +47,7 @@ control Draw(inout headers_t hdr, inout meta_t m) {
     }
 }
 
-// Nothing is remembered.
+// No member is remembered.
 control Keep(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_t ig,
         in ingress_intrinsic_metadata_from_parser_t prsr,
         inout ingress_intrinsic_metadata_for_deparser_t dprsr) {

@@ -1,9 +1,9 @@
-//! `presto`: flowcells of a flow go over the uplinks in turn.
+//! `presto`: round robin of each flow's flowcells over the uplinks.
 //!
-//! A flow is cut into cells of at most 64 KB of payload, and its n-th cell takes the n-th uplink from where the flow
-//! began: even load from large flows without a look at the network, order kept within a cell only (He et al., SIGCOMM
-//! 2015). Presto cuts in the sender's virtual switch and masks reordering at the receiver; here the leaf cuts, and
-//! nobody masks.
+//! A flow is cut into cells of at most 64 KB of payload, and its n-th cell takes the n-th uplink after
+//! that of its first cell. Large flows load the uplinks evenly without any measurement; order is kept
+//! within a cell only (He et al., SIGCOMM 2015). Presto cuts flows in the sender's virtual switch and
+//! hides reordering at the receiver. Here the leaf cuts flows, and hosts see the reordering.
 
 use crate::drb::LAST_TURN;
 use crate::leaf::{self, Knows, Leaf, TableSizes, slot};
@@ -18,20 +18,20 @@ use sluice_hashing::values::NumberList;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
-/// What users can set on `presto`.
+/// Parameters of `presto`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Payload bytes that a cell holds at most: the packet that would exceed them begins the next cell
+    /// Largest payload of a cell in bytes; a packet that would exceed it begins the next cell
     #[param(range = 64..=16_777_216)]
     pub cell: u32,
-    /// Bytes of IPv4 and transport headers that are no payload: 40 for TCP without options; of IPv6 packets the 40
-    /// bytes of IPv6 and all but 20 of these
+    /// Bytes of IPv4 and transport headers, which are not payload: 40 for TCP without options. In IPv6 packets, this
+    /// minus 20 is the transport header
     #[param(range = 20..=120)]
     pub headers: u32,
-    /// Flows that have a cell of their own, a power of two
+    /// Entries of the flow table, a power of two; flows that share an entry share their cells
     #[param(range = 2..=65_536)]
     pub flows: u32,
-    /// Cells of the uplinks, front-panel ports 8 and up, in a round: 1,2,1 is a, b, c, b
+    /// Weights of the uplinks, front-panel ports 8 and up: cells per round; 1,2,1 is the order a, b, c, b
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: NumberList,
     /// Table sizes
@@ -51,39 +51,39 @@ impl Default for Params {
     }
 }
 
-/// What a flowcell is cut by
+/// Flowcell of the packet
 #[derive(Header, Debug)]
 struct Cell {
-    /// Payload bytes of the packet
+    /// Payload of the packet in bytes
     payload: Bits<32>,
-    /// 1 when the packet begins a cell
+    /// 1 if the packet begins a cell
     next: Bits<1>,
-    /// Cells of the flow so far
+    /// Number of the flow's cell, 0 to 15119, then 0 again
     number: Bits<16>,
-    /// Where the flow's first cell begins: ten bits of its hash
+    /// Offset that is added to the cell numbers of the flow: ten bits of its hash
     first: Bits<16>,
 }
 
-/// The cell's number and the flow's own beginning pick the candidate.
+/// Adds the draw: the number of the cell plus the offset of the flow.
 #[stage_program]
 fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
     let (m, ipv4, ipv6) = (leaf.m, leaf.h.ipv4, leaf.h.ipv6);
     let t = ig.metadata::<Cell>();
     let (headers, cell) = (u64::from(p.headers), u64::from(p.cell));
-    // A 16-bit container gets into a 32-bit one through the hash unit only.
+    // Only the hash unit moves a 16-bit container into a 32-bit one.
     let ipv4_widened =
         ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv4.total_len]).build();
     let ipv6_widened =
         ig.hash::<32>(HashAlgorithm::Identity).inputs(list![constant::<16>(0), ipv6.payload_len]).build();
     let ipv4_length = ig.action(|a| t.payload = ipv4_widened.get());
     let ipv6_length = ig.action(|a| t.payload = ipv6_widened.get());
-    /// IPv4's length without its headers
+    /// Subtracts the IPv4 and transport headers from the IPv4 length
     let ipv4_payload = ig.action(|a| t.payload = t.payload.sat_sub(headers));
-    /// IPv6's length, which has no IPv6 header in it, without the others
+    /// Subtracts the transport header from the IPv6 payload length
     let ipv6_payload = ig.action(|a| t.payload = t.payload.sat_sub(headers - 20));
-    /// Bytes of the flow's cell
+    /// Payload bytes so far in the flow's cell
     let filled = ig.register::<32>(p.flows);
-    /// Tells whether the packet would have exceeded the cell
+    /// Adds the packet to the cell; returns 1 if it would exceed the cell, and so begins the next one
     let fill = ig.register_action(filled, |r| {
         if r.value + t.payload > cell {
             r.out = 1;
@@ -92,7 +92,7 @@ fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
             r.value += t.payload;
         }
     });
-    /// The flow's cell, counted round as turns of `drb`
+    /// Number of the flow's cell, 0 to 15119, then 0 again
     let cells = ig.register::<16>(p.flows);
     let same_cell = ig.register_action(cells, |r| r.out = r.value);
     let next_cell = ig.register_action(cells, |r| {
@@ -103,7 +103,7 @@ fn draw(ig: &GressBuilder<'_>, leaf: Leaf, p: &Params) {
         }
         r.out = r.value;
     });
-    /// The same for all packets of a flow
+    /// Bits 31 to 22 of the flow hash: the same for all packets of a flow
     let beginning = ig
         .hash::<16>(HashAlgorithm::Identity)
         .inputs(list![constant::<6>(0), m.flow.slice::<31, 22, 10>()])
@@ -143,7 +143,7 @@ impl ProgramDef for Presto {
         include_str!("choose.p4"),
         include_str!("../leaf/pipe.p4")
     ));
-    /// Cells of a few packets.
+    /// Parameters for `sluice fuzz`: cells of a few packets.
     const HUNT: &'static [(&'static str, &'static str)] = &[("cell", "4096")];
     type Params = Params;
 

@@ -1,6 +1,6 @@
-//! `spray`: every packet goes over a random uplink.
+//! `spray`: sends every packet over a random uplink.
 //!
-//! Random packet scatter (Dixit et al., INFOCOM 2013): nothing is remembered, so load is even and order is not kept.
+//! Random packet scatter (Dixit et al., INFOCOM 2013): no state is kept, so load is even and packets are reordered.
 
 use crate::leaf::{self, Knows, Leaf, TableSizes};
 use sluice_asic::port::PortMap;
@@ -14,10 +14,10 @@ use sluice_hashing::values::NumberList;
 use sluice_ir::Program;
 use sluice_switch::property::Property;
 
-/// What users can set on `spray`.
+/// Parameters of `spray`.
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
-    /// Chances of the uplinks, front-panel ports 8 and up
+    /// Weights of the uplinks, front-panel ports 8 and up: relative probabilities
     #[param(expects = "a comma-separated list of 2 to 16 numbers")]
     pub weights: NumberList,
     /// Table sizes
@@ -31,7 +31,7 @@ impl Default for Params {
     }
 }
 
-/// A random number draws the candidate of every packet.
+/// Adds the draw: a random number for every packet.
 #[stage_program]
 pub(crate) fn draw(ig: &GressBuilder<'_>, leaf: Leaf) {
     let m = leaf.m;

@@ -1,4 +1,4 @@
-//! `l3-ecmp` on both engines: they agree on every packet, and a placement that is not legal shows.
+//! `l3-ecmp` on both engines: they agree on every packet, and an illegal placement is noticed.
 
 use crate::placed::place;
 use proptest::prelude::*;
@@ -121,7 +121,7 @@ fn engine_and_reference_agree_on_the_sample() {
     }
 }
 
-/// The placement with one node of ingress moved to another stage.
+/// Returns the placement with one node of ingress moved to another stage.
 fn moved(w: &World, table: &str, stage: u8) -> Placement {
     let mut placement = w.placement.clone();
     let gress = &mut placement.gresses[0];
@@ -156,7 +156,7 @@ fn a_corrupted_placement_is_caught_by_the_verifier_and_by_the_engine() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Bytes that are nothing, and frames of the sample with bytes changed and cut off.
+    /// Arbitrary bytes, and frames of the sample with bytes changed and cut off.
     #[test]
     fn engines_agree_on_arbitrary_bytes(
         junk in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..40),

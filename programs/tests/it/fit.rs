@@ -12,17 +12,17 @@ fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino2(), ChipSpec::tofino()]
 }
 
-/// Whether `l3-ecmp` with these parameters fits a chip.
+/// Returns whether `l3-ecmp` with these parameters fits a chip.
 fn fit(params: &[(&str, &str)], chip: &ChipSpec) -> Result<(), NoFit> {
     let sets: Vec<(String, String)> = params.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
     place(&catalogue().get("l3-ecmp").unwrap().build(&sets).unwrap(), chip).map(|_| ())
 }
 
-/// What a program needs that a chip does not have.
+/// Returns the feature that a program needs and a chip lacks.
 fn misses(program: &str, chip: &str) -> Option<&'static str> {
     match (program, chip) {
         ("pfc", "tofino") => Some("`dprsr.adv_flow_ctl` is used, which tofino does not have"),
-        // Tofino cannot copy a packet as it came to egress.
+        // Tofino cannot mirror a packet as it entered egress.
         ("conweave", "tofino") => Some("needs 3 comparisons; a stateful ALU of this chip has 2"),
         ("int", "tofino") => Some("mirror_io_select"),
         ("drill", "tofino") => Some("the program has a ghost control, which tofino does not run"),
@@ -50,7 +50,7 @@ fn every_program_fits_both_chips_with_its_defaults_or_says_what_is_missing() {
     }
 }
 
-/// What a node cannot have decided together: a packet runs one action of a table, and its lookup hits or misses.
+/// Two decisions that a node cannot make together: a packet runs one action of a table, and its lookup hits or misses.
 fn contrary(a: Outcome, b: Outcome) -> bool {
     use Outcome::{Else, Hit, Miss, Ran, Then};
     match (a, b) {

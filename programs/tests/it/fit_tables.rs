@@ -1,7 +1,7 @@
 //! `docs/fit.md`: every program on both chips, what each optimisation gains, and what latency costs. The file is this
-//! test's output. It places every program about a dozen times, so it is run by itself, optimised:
+//! test's output. The test places every program about a dozen times, so it runs separately, optimised:
 //! `UPDATE_EXPECT=1 cargo test --release -p sluice-programs fit_tables -- --ignored` rewrites the page; without
-//! `UPDATE_EXPECT` the test compares. What can be seen quickly of a page that is out of date is seen in every run.
+//! `UPDATE_EXPECT` the test compares. Every run checks the parts of the page that can be checked quickly.
 
 use crate::conweave::published::published;
 use expect_test::expect_file;
@@ -30,7 +30,7 @@ fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino2(), ChipSpec::tofino()]
 }
 
-/// The programs with their defaults, and the published build of one.
+/// Returns the programs with their defaults, and the published build of one.
 fn programs() -> Vec<(String, Program)> {
     let mut list: Vec<(String, Program)> =
         catalogue().programs().iter().map(|p| (p.name().to_owned(), p.build(&[]).unwrap())).collect();
@@ -50,7 +50,7 @@ fn containers(report: &Report) -> u32 {
     report.phv.groups.iter().flat_map(|g| g.used).sum()
 }
 
-/// The heads of the two tables of every program.
+/// Heads of the two tables of every program.
 const UNITS: &str = "| program | chip | ingress stages | egress stages | table ids | gateways | SRAM | map RAM | TCAM | \
                      meter ALU | stats ALU | VLIW | hash bits | hash dist | exact xbar bytes |";
 const REST: &str = "| program | chip | PHV containers | parser rows | tags | pointer | tested again | relayed | \
@@ -70,7 +70,7 @@ const COLUMNS: [Column; 11] = [
     Column::ExactXbar,
 ];
 
-/// Stages and units of the columns that programs run short of; then the rest.
+/// Returns stages and units of the columns that programs run short of, then those of the rest.
 fn rows(name: &str, chip: &str, r: &Report) -> [String; 2] {
     let [ingress, egress] = [Gress::Ingress, Gress::Egress].map(|g| &r.gresses[g.index()]);
     let stages = [ingress.stages_used, egress.stages_used];
@@ -96,12 +96,12 @@ fn rows(name: &str, chip: &str, r: &Report) -> [String; 2] {
     [cells(&mut units.into_iter()), rest]
 }
 
-/// A table's head and the line below.
+/// Returns a table's head and the line below it.
 fn head(out: &mut String, titles: &str) {
     let _ = writeln!(out, "\n{titles}\n|{}", "---|".repeat(titles.matches('|').count() - 1));
 }
 
-/// The first thing that a program lacks.
+/// Returns the first resource that a program lacks.
 fn why(no_fit: &NoFit) -> String {
     no_fit.diags.first().map_or(String::new(), |d| d.text.replace('|', "\\|"))
 }
@@ -141,7 +141,7 @@ fn cases() -> Vec<Case> {
     programs().into_iter().flat_map(of).collect()
 }
 
-/// What `what` makes of each, in order, several at a time.
+/// Returns the results of `what` for each item, in order; runs several at a time.
 fn every<T: Sync, R: Send>(list: &[T], what: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let (next, what) = (AtomicUsize::new(0), &what);
     let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
@@ -161,7 +161,7 @@ fn every<T: Sync, R: Send>(list: &[T], what: impl Fn(&T) -> R + Sync) -> Vec<R> 
 
 const THREADS: usize = 4;
 
-/// Stages, table ids, gateways, containers and hash bits more without an optimisation, or why the program does not fit.
+/// Returns the additional stages, table ids, gateways, containers and hash bits without an optimisation, or the misfit.
 type Change = Result<[i64; 5], String>;
 
 fn change(case: &Case, with: &Report, optimisation: Optimisation) -> Change {
@@ -179,7 +179,7 @@ fn difference(change: &[i64; 5]) -> String {
     change.iter().map(|n| if *n == 0 { " |".to_owned() } else { format!(" {n:+} |") }).collect()
 }
 
-/// What changes without each optimisation: summed up, then for programs where anything does.
+/// Returns the effect of each optimisation: a summary, then the programs in which it changes anything.
 fn gains(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
     out.push_str(
         "\n## What each optimisation saves\n\nUnits that placement uses more if it leaves the optimisation out (`sluice \
@@ -226,7 +226,7 @@ fn gains(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
     }
 }
 
-/// Both objectives, where they differ.
+/// Returns both objectives for the programs in which they differ.
 fn objectives(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) {
     out.push_str(
         "\n## Lowest latency instead of fewest stages\n\nCycles of ingress + egress stages and number of stages, with the \
@@ -250,7 +250,7 @@ fn objectives(out: &mut String, cases: &[Case], fits: &[Result<Report, NoFit>]) 
     out.push_str(&lines.concat());
 }
 
-/// Programs that are placed in no time.
+/// Programs that are placed quickly.
 const SMALL: [&str; 5] = ["ecmp", "spray", "letflow", "ecn-mark", "conweave-spine"];
 
 #[test]

@@ -1,12 +1,12 @@
-//! Pages of the handbook of which a test makes a part.
+//! Pages of the handbook that contain a part made by a test.
 
-/// The text of a page with `part` between the marks `<!-- made: NAME -->` and `<!-- end -->`.
+/// Returns the text of a page with `part` between the marks `<!-- made: NAME -->` and `<!-- end -->`.
 pub(crate) fn with_part(page: &str, name: &str, part: &str) -> String {
     let [before, _, after] = split(page, name);
     format!("{before}{part}{after}")
 }
 
-/// The text before a made part, the part, and the text after it.
+/// Returns the text before a made part, the part, and the text after it.
 pub(crate) fn split<'p>(page: &'p str, name: &str) -> [&'p str; 3] {
     let (begin, end) = (format!("<!-- made: {name} -->\n"), "<!-- end -->");
     let at = page.find(&begin).unwrap() + begin.len();

@@ -1,4 +1,4 @@
-//! Groups of `ecmp` and `wcmp` at a place in a network.
+//! Groups of `ecmp` and `wcmp` at a position in a network.
 
 use crate::balance::world::sets;
 use sluice_asic::chip::ChipSpec;
@@ -38,7 +38,7 @@ fn position(ports: &PortMap) -> Position {
     Position { number: 0, name, stage: 1, block: 0, ports: used, routes, subnets, hosts }
 }
 
-/// Members of each group by front-panel port.
+/// Returns the members of each group, by front-panel port.
 fn groups(name: &str, params: &[&str]) -> Vec<BTreeMap<u16, u32>> {
     let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
     let catalogue = catalogue();

@@ -1,4 +1,4 @@
-//! What the programs take of both chips.
+//! Resources that the programs take on both chips.
 
 use crate::balance::world::sets;
 use crate::page::with_part;
@@ -32,7 +32,7 @@ fn member_tables_that_are_too_large_do_not_fit() {
     }
 }
 
-/// Rows of the handbook's table: what is said, program, parameters.
+/// Rows of the handbook's table: label, program, parameters.
 const ROWS: [(&str, &str, &[&str]); 13] = [
     ("`plain`", "ecmp", &["scheme=plain"]),
     ("`ttl`, of the extern", "ecmp", &["scheme=ttl", "functions=crc_16"]),
@@ -49,11 +49,11 @@ const ROWS: [(&str, &str, &[&str]); 13] = [
     ("`wcmp`, `largest-remainder`", "wcmp", &["method=largest-remainder"]),
 ];
 
-/// Column ids of reports that the table has.
+/// Ids of the report's columns in the table.
 const COLUMNS: [&str; 8] =
     ["exact_xbar", "hash_bit", "hash_dist", "sram", "map_ram", "tcam", "vliw", "meter_alu"];
 
-/// The line of a program on a chip.
+/// Returns the table's line for a program on a chip.
 fn line(said: &str, name: &str, params: &[&str], chip: &ChipSpec) -> String {
     let catalogue = catalogue();
     let stage = catalogue.get(name).unwrap();

@@ -1,4 +1,4 @@
-//! Every scheme: the port is what the planner's arithmetic says, the bytes are the frame with its TTL lowered.
+//! Every scheme: the port is the planner's, and the bytes are those of the frame with its TTL decremented.
 
 use crate::balance::world::{World, frame, keys, sets};
 use sluice_asic::chip::ChipSpec;
@@ -45,7 +45,7 @@ fn plan(program: &str, params: &[&str]) -> Plan {
     if program == "ecmp" { Plan::ecmp(&ecmp, "ecmp") } else { Plan::wcmp(&wcmp, "wcmp") }.unwrap()
 }
 
-/// The port of a side that a key goes to: hash by definition, the selector's arithmetic, the member table.
+/// Returns the port of a side for a key, by the definition of the hash, the selector and the member table.
 fn port(side: &Side, plan: &Plan, key: &[u8; 14]) -> u32 {
     let hash = u128::from(side.setting.hash(key));
     let wide = hash | hash << 16 | hash << 32 | hash << 48;
@@ -111,7 +111,7 @@ fn parameters_print_back_and_wrong_ones_are_refused() {
     assert!(message("ecmp", &["scheme=fancy"]).contains("per-port, recombine"));
 }
 
-/// Shares of the northern ports among flows that an upstream switch of eight ports sent this way.
+/// Returns the northern ports' shares of the flows that an upstream switch of eight ports sent this way.
 fn shares(params: &[&str]) -> Vec<u64> {
     let world = World::new("ecmp", params, &ChipSpec::tofino2());
     let upstream = plan("ecmp", &["scheme=plain", "selection=fair"]);
@@ -127,7 +127,7 @@ fn shares(params: &[&str]) -> Vec<u64> {
 
 #[test]
 fn scenario_40_replay_polarization_through_the_program() {
-    // What one output of an upstream switch carries, replayed through this one.
+    // The flows on one output of an upstream switch, replayed through this switch.
     let same = shares(&["scheme=plain", "selection=fair"]);
     assert_eq!(same.iter().filter(|n| **n > 0).count(), 1, "{same:?}");
     let seeded = shares(&["scheme=plain", "selection=fair", "seed=0x12345678"]);

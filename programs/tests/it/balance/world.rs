@@ -17,7 +17,7 @@ use sluice_programs::catalogue;
 /// Key of a flow: source, destination, protocol, ports, TTL.
 pub(crate) type Key = [u8; 14];
 
-/// What became of a packet: dev_port and bytes, or the reason of its drop.
+/// Fate of a packet: dev_port and bytes, or its drop reason.
 pub(crate) type Fate = Result<(u16, Vec<u8>), String>;
 
 pub(crate) struct World {
@@ -55,8 +55,8 @@ impl World {
         self.ports.front(FrontPort(front)).unwrap().dev_port.number()
     }
 
-    /// All frames in by one front-panel port, by the reference and by the engine in batches of 1, 7 and 64; all
-    /// of them must agree.
+    /// Sends all frames to one front-panel port, on the reference and on the engine in batches of 1, 7 and 64; all
+    /// four must agree.
     pub(crate) fn send(&self, front: u16, frames: &[Vec<u8>]) -> Vec<Fate> {
         let mut reference = Reference::new(&self.program, &self.control, Default::default());
         let wanted = self.run(&mut reference, front, frames, 1);
@@ -98,7 +98,7 @@ impl World {
     }
 }
 
-/// The frame of a key, with this TTL.
+/// Returns the frame of a key, with this TTL.
 pub(crate) fn frame(key: &Key, ttl: u8) -> Vec<u8> {
     let address = |at: usize| -> [u8; 4] { key[at..at + 4].try_into().unwrap() };
     let half = |at: usize| u16::from_be_bytes([key[at], key[at + 1]]);
@@ -113,7 +113,7 @@ pub(crate) fn frame(key: &Key, ttl: u8) -> Vec<u8> {
     out
 }
 
-/// So many keys to 10.`network`.0.0/16, TTL 64.
+/// Returns `n` keys to 10.`network`.0.0/16, TTL 64.
 pub(crate) fn keys(count: u32, network: u8) -> Vec<Key> {
     let key = |n: u32| {
         let bits = sluice_asic::hash::splitmix64(u64::from(n)).to_be_bytes();

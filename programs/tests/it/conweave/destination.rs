@@ -1,4 +1,4 @@
-//! DstToR: scenarios C and D of model: conweave §7, one ToR alone that gets what a SrcToR would send.
+//! DstToR: scenarios C and D of model: conweave §7, one ToR alone that receives the packets of a SrcToR.
 
 use crate::conweave::wire::{Cw, Flow, Seen, data, with_ecn};
 use crate::conweave::world::{Build, Sent, TICK, Tor, UPLINK, at_tick};
@@ -15,7 +15,7 @@ pub(crate) fn build() -> &'static Build {
     BUILD.get_or_init(|| Build::new(Params::default()))
 }
 
-/// A DstToR whose clock begins at tick 1000, and what its hosts got.
+/// A DstToR whose clock begins at tick 1000, and the frames that its hosts received.
 pub(crate) struct Dest {
     pub(crate) tor: Tor<Engine>,
     pub(crate) flows: Vec<Flow>,
@@ -34,7 +34,7 @@ impl Dest {
         Dest { tor: build.tor(2, &flows, at_tick(origin)), flows, out: Vec::new() }
     }
 
-    /// A packet of flow `n` comes at a time in ns; old-path packets by path 1, others by path 2.
+    /// Sends a packet of flow `n` at a time in ns; old-path packets arrive on path 1, others on path 2.
     pub(crate) fn send(&mut self, ns: u64, n: usize, psn: u32, cw: Cw) {
         let front = UPLINK + u16::from(cw.phase);
         self.tor.rx(front, ns, &cw.put(&data(self.flows[n], psn)));
@@ -45,7 +45,7 @@ impl Dest {
         self.out.extend(sent);
     }
 
-    /// What the host of the flows got.
+    /// Returns the frames that the host of the flows received.
     pub(crate) fn host(&self) -> Vec<(u64, Seen)> {
         self.tor.by(&self.out, 0)
     }
@@ -54,13 +54,13 @@ impl Dest {
         self.host().into_iter().filter(|(_, s)| s.flow == self.flows[n]).map(|(_, s)| s.psn).collect()
     }
 
-    /// What any host got of a flow.
+    /// Returns the frames of a flow that any host received.
     pub(crate) fn psns_anywhere(&self, n: usize) -> Vec<u32> {
         let seen = (0..4).flat_map(|host| self.tor.by(&self.out, host));
         seen.filter(|(_, s)| s.flow == self.flows[n]).map(|(_, s)| s.psn).collect()
     }
 
-    /// Control packets that left: time, opcode, phase, epoch.
+    /// Returns the sent control packets: time, opcode, phase, epoch.
     pub(crate) fn control(&self) -> Vec<(u64, u8, u8, u8)> {
         let mut list = Vec::new();
         for path in 0..4 {
@@ -76,12 +76,12 @@ impl Dest {
     }
 }
 
-/// DATA of an epoch on the old path, sent at this tick.
+/// Returns DATA of an epoch on the old path, sent at this tick.
 pub(crate) fn old(epoch: u8, tx: u16) -> Cw {
     Cw { path: 1, opcode: 1, epoch, ts_tx: tx, ..Cw::default() }
 }
 
-/// The epoch's RTT_REQUEST.
+/// Returns the epoch's RTT_REQUEST.
 pub(crate) fn request(epoch: u8, tx: u16) -> Cw {
     Cw { ask: true, ..old(epoch, tx) }
 }
@@ -130,7 +130,7 @@ fn scenario_26_tail_first_is_cleared_at_once() {
 /// One epoch whose new path is 20 us faster than its old one: three packets each way around TAIL.
 pub(crate) fn overtaking(d: &mut Dest, with_tail: bool) {
     d.send(0, 0, 0, request(1, 100));
-    // The new path's packets, sent after TAIL, come before what is still on the old path.
+    // The new path's packets, sent after TAIL, arrive before those that are still on the old path.
     for n in 0..3 {
         d.send((20 + n) * TICK, 0, 10 + n as u32, rerouted(1, 121 + n as u16, 120));
     }
@@ -167,7 +167,7 @@ fn scenario_28_without_tail_the_timer_resumes() {
     overtaking(&mut d, false);
     d.run(400 * TICK);
     assert_eq!(d.psns(0), [0, 1, 2, 3, 10, 11, 12, 13]);
-    // Last old-path packet: came in tick 26, sent at 112; TAIL at 120; margin 16.
+    // Last old-path packet: arrived in tick 26, sent at 112; TAIL at 120; margin 16.
     let resumed = d.host().iter().find(|(_, s)| s.psn == 10).unwrap().0 / TICK;
     assert!((50..=53).contains(&resumed), "{resumed}");
     assert_eq!(d.kinds(), [(REPLY, 0, 1), (REPLY, 1, 1)]);
@@ -198,7 +198,7 @@ fn scenario_30_old_packets_move_the_timer_and_rerouted_ones_do_not() {
     assert_eq!(d_resume(&mut d, 18), ORIGIN + 16 + 15 + 16);
 }
 
-/// T_resume of the flow at a tick.
+/// Returns T_resume of the flow at a tick.
 fn d_resume(d: &mut Dest, tick: u64) -> u64 {
     d.run(tick * TICK);
     d.tor.register("resume_time_rx", 1)
@@ -208,7 +208,7 @@ fn d_resume(d: &mut Dest, tick: u64) -> u64 {
 fn scenario_31_tail_behind_the_timer_resumes_nothing_again() {
     let mut d = Dest::new(1);
     overtaking(&mut d, false);
-    // The timer resumes in tick 51: TAIL comes while the queue drains, or after.
+    // The timer resumes in tick 51: TAIL arrives while the queue drains, or after.
     d.send(53 * TICK, 0, 4, tail(1, 120));
     d.run(400 * TICK);
     let psns = d.psns(0);
@@ -220,7 +220,7 @@ fn scenario_31_tail_behind_the_timer_resumes_nothing_again() {
 
 #[test]
 fn scenario_32_tail_and_timer_in_one_tick() {
-    // TAIL comes at every time around that at which T_resume is over.
+    // TAIL arrives at every time around the end of T_resume.
     for offset in (0..4096).step_by(128) {
         let mut d = Dest::new(1);
         overtaking(&mut d, false);
@@ -229,7 +229,7 @@ fn scenario_32_tail_and_timer_in_one_tick() {
         let psns = d.psns(0);
         assert_eq!(psns.len(), 9, "offset {offset}");
         let place = |p| psns.iter().position(|x| *x == p).unwrap();
-        // Either TAIL was in time and all is in order, or the timer was before it.
+        // Either TAIL was in time and all is in order, or the timer was earlier.
         let late = place(4) > place(10);
         assert!(late || psns == [0, 1, 2, 3, 4, 10, 11, 12, 13], "offset {offset}: {psns:?}");
         let sorted: Vec<u32> = psns.iter().copied().filter(|p| *p != 4).collect();
@@ -328,7 +328,7 @@ fn scenario_38_and_39_one_copy_a_packet_by_rank() {
     ce(&mut d, 4 * TICK, 1, old(1, 104));
     d.run(8 * TICK);
     assert_eq!(d.kinds(), [(REPLY, 0, 1), (NOTIFY, 0, 1)]);
-    // The first early packet makes the timer packet and no NOTIFY; TAIL makes a NOTIFY while packets wait.
+    // The first early packet makes the timer packet but no NOTIFY; TAIL makes a NOTIFY while packets wait.
     ce(&mut d, 10 * TICK, 10, rerouted(1, 121, 120));
     d.run(13 * TICK);
     assert_eq!(d.kinds().len(), 2);
@@ -336,7 +336,7 @@ fn scenario_38_and_39_one_copy_a_packet_by_rank() {
     d.run(100 * TICK);
     assert_eq!(d.kinds()[2..], [(NOTIFY, 0, 1), (REPLY, 1, 1)]);
     d.tor.assert_clean();
-    // While nothing waits TAIL makes a CLEAR and no NOTIFY.
+    // If no packet waits, TAIL makes a CLEAR and no NOTIFY.
     let mut d = Dest::new(1);
     d.send(0, 0, 0, request(1, 100));
     ce(&mut d, 10 * TICK, 1, tail(1, 110));
@@ -344,7 +344,7 @@ fn scenario_38_and_39_one_copy_a_packet_by_rank() {
     assert_eq!(d.kinds(), [(REPLY, 0, 1), (REPLY, 1, 1)]);
 }
 
-/// Nothing that a SrcToR sends: REROUTED that asks for a reply, and TAIL of the new path.
+/// Packets that no SrcToR sends: REROUTED that requests a reply, and TAIL of the new path.
 #[test]
 fn a_queue_that_is_paused_has_a_timer_whatever_the_packet_asks_for() {
     for cw in [Cw { ask: true, ..rerouted(1, 121, 120) }, Cw { phase: 1, ..tail(1, 121) }] {
@@ -356,7 +356,7 @@ fn a_queue_that_is_paused_has_a_timer_whatever_the_packet_asks_for() {
     }
 }
 
-/// The queue of a host's port that stands still for longer than patience, and the queue's next owner. What hunts found.
+/// The queue of a host's port that is blocked for longer than patience, and the queue's next owner. Found by hunts.
 #[test]
 fn what_is_inside_when_patience_ends_leaves_when_it_can() {
     let build = Build::new(Params { patience: 8, ..Params::default() });
@@ -367,7 +367,7 @@ fn what_is_inside_when_patience_ends_leaves_when_it_can() {
             d.tor.op(ns, ControlOp::Device(DeviceOp::PauseQueue { port, queue, paused }));
         }
     };
-    // 90 us for a packet: two have left the queue when it stops, and two stay.
+    // 90 us per packet: two have left the queue when it is blocked, and two stay.
     let most = Some(ShaperConfig { rate: BitRate::from_bps(100_000_000), burst: Bytes(100) });
     d.tor.op(0, ControlOp::Device(DeviceOp::ShapePort { port, most }));
     d.send(0, 0, 0, request(1, 100));
@@ -381,7 +381,7 @@ fn what_is_inside_when_patience_ends_leaves_when_it_can() {
     d.tor.op(1_500 * TICK, ControlOp::Device(DeviceOp::ShapePort { port, most: None }));
     d.run(1_600 * TICK);
     assert_eq!(d.psns(0), [0, 10, 11, 12, 13]);
-    // What left late is counted to the queue's next owner, whose timer packet waits for patience, too; its packets do not.
+    // Packets sent late count for the queue's next owner, whose timer packet waits for patience; its packets do not.
     d.send(1_600 * TICK, 0, 20, request(2, 1_000));
     for psn in 30..34 {
         d.send((1_580 + u64::from(psn)) * TICK, 0, psn, rerouted(2, 1_021, 1_020));
@@ -408,7 +408,7 @@ fn scenario_40_tail_twice_changes_nothing() {
     d.tor.assert_clean();
 }
 
-/// Reroutes flows at the same time until no queue is free; gives the flow that got none.
+/// Reroutes flows at the same time until no queue is free; returns the flow that got none.
 fn exhaust(d: &mut Dest) -> usize {
     for n in 0..d.flows.len() {
         d.send(10 * TICK + n as u64 * 100, n, 10, rerouted(1, 121, 120));
@@ -433,7 +433,7 @@ fn scenario_41_and_42_without_a_free_queue_an_epoch_is_delivered_as_it_comes() {
     d.run(30 * TICK);
     assert_eq!(d.psns(lost), [10, 11, 1]);
     assert!(d.kinds().contains(&(REPLY, 1, 1)), "TAIL is cleared at once");
-    // Another port has queues of its own.
+    // Another port has separate queues.
     let other = Flow::new(1, 2, 7);
     let mut e = Dest::with(build(), d.flows.iter().copied().chain([other]).collect(), ORIGIN);
     exhaust(&mut e);
@@ -450,7 +450,7 @@ fn scenario_41_and_42_without_a_free_queue_an_epoch_is_delivered_as_it_comes() {
     d.tor.assert_clean();
 }
 
-/// The cells that a flow's candidates have, by way, from the entries' own hashes: found by claiming.
+/// Returns the cells of a flow's candidates, by way, from the entries' own hashes: found by claiming.
 #[test]
 fn scenario_43_44_46_ways_and_owners() {
     let mut d = Dest::new(14);
@@ -475,7 +475,7 @@ fn scenario_43_44_46_ways_and_owners() {
     let after = owners(&d);
     let gone: Vec<u64> = ways.concat().into_iter().filter(|o| !after.concat().contains(o)).collect();
     assert_eq!(gone, [first as u64 + 1]);
-    // The queue's next owner starts from nothing: the same flow in its next epoch.
+    // The queue's next owner starts without state: the same flow in its next epoch.
     d.send(31 * TICK, first, 20, rerouted(2, 300, 299));
     d.run(34 * TICK);
     assert_eq!(d.psns(first), [1, 10]);
@@ -487,7 +487,7 @@ fn scenario_43_44_46_ways_and_owners() {
 
 #[test]
 fn scenario_47_packets_on_their_way_when_the_pause_acts_are_in_order() {
-    // Old-path packets back to back with the first early one: whatever egress holds is older.
+    // Old-path packets back to back with the first early one: every packet in egress is older.
     for gap in [0u64, 30, 60, 90, 200] {
         let mut d = Dest::new(1);
         for n in 0..40 {

@@ -30,7 +30,7 @@ fn the_program_fits_tofino2() {
     placed(&program(&[]));
 }
 
-/// The next-table pointer holds one name: what stands on a tag cannot all stand there too, and what nothing carries is seen.
+/// The next-table pointer holds one name, so it cannot carry all outcomes of the tags; a missing carrier is noticed.
 #[test]
 fn the_verifier_knows_what_the_next_table_pointer_carries() {
     let program = program(&[]);
@@ -70,7 +70,7 @@ fn parameters_that_do_not_go_together_are_refused() {
     assert!(refused.contains("`uplinks` is `4-7`"), "{refused}");
 }
 
-/// Units of a column in the published log and here.
+/// Returns the units of a column in the published log and here.
 #[test]
 fn the_published_build_is_that_of_the_log() {
     let placement = placed(&published());

@@ -1,4 +1,4 @@
-//! Hosts that answer: go-back-N over rerouted flows (scenario 58), and an old path that stands still (scenario 59).
+//! Hosts that reply: go-back-N over rerouted flows (scenario 58), and an old path that is blocked (scenario 59).
 
 use crate::conweave::wire::{Flow, data};
 use crate::conweave::world::{Build, Net, TICK, at_tick};
@@ -10,21 +10,21 @@ use std::collections::VecDeque;
 
 const BASE: u64 = 2_000;
 
-/// A sender and its receiver: packets are acknowledged one by one; the first one out of order is refused, and the sender
-/// goes back to the one that was expected.
+/// A sender and its receiver: packets are acknowledged one by one; the first one out of order is
+/// refused, and the sender goes back to the expected packet.
 struct GoBackN {
     flow: Flow,
     next: u32,
     acknowledged: u32,
     expected: u32,
     refused: bool,
-    /// What receivers said and when it is at the sender: what they expect, and whether they refuse.
+    /// Replies of receivers with their arrival times at the sender: the expected packet, and whether it is a NACK.
     answers: VecDeque<(u64, u32, bool)>,
     sent: u32,
     nacks: u32,
 }
 
-/// Packets under way at most, packets of a transfer, nanoseconds from receiver to sender.
+/// Largest number of packets under way, packets of a transfer, nanoseconds from receiver to sender.
 const WINDOW: u32 = 128;
 const PACKETS: u32 = 1_500;
 const BACK: u64 = 5_000;
@@ -67,8 +67,8 @@ impl GoBackN {
 
 const STEP: u64 = 600;
 
-/// Transfers over paths that differ by 3 us each, so short of a reply that every epoch moves. Gives TAILs, packets sent
-/// again and NACKs. Without queues nothing can be put in order.
+/// Transfers over paths that differ by 3 us each, with so short a reply time that every epoch moves.
+/// Returns TAILs, packets sent again and NACKs. Without queues no packets can be put in order.
 fn transfers(with_queues: bool) -> (usize, u32, u32) {
     let params = Params { reply: 1, resume_margin: 40, inactive: 1000, ..Params::default() };
     let build = Build::new(params);
@@ -111,8 +111,8 @@ fn scenario_58_go_back_n_sends_nothing_again_and_without_reordering_it_does() {
     assert!(tails > 5 && nacks > 5 && again > 100, "{tails} TAILs, {again} again, {nacks} NACKs");
 }
 
-/// A path stands still for 500 us, as a PFC pause does, while packets by another one wait; gives sequence numbers as the
-/// host got them, and the most cells in a reorder queue; nothing where the sample was the path in use.
+/// Blocks a path for 500 us, as a PFC pause does, while packets on another path wait; returns sequence numbers as the
+/// host received them, and the most cells in a reorder queue; `None` if the sample was the path in use.
 fn stalled(waits: Params, begins: u64) -> Option<(Vec<u32>, u32)> {
     let build = Build::new(Params { inactive: 2_000, ..waits });
     let flow = Flow::new(1, 1, 0);
@@ -133,7 +133,7 @@ fn stalled(waits: Params, begins: u64) -> Option<(Vec<u32>, u32)> {
             moved |= is_data && slow.is_some();
             return Some(BASE);
         }
-        // What stands in front of the path leaves it in order, packet by packet.
+        // Packets that wait for the path leave it in order, packet by packet.
         last = (hop.ns + BASE).max(ends).max(last + 40);
         Some(last - hop.ns)
     });
@@ -146,15 +146,15 @@ const SENT: u32 = 300;
 
 #[test]
 fn scenario_59_an_old_path_that_is_paused() {
-    // T_resume comes long before the old path's packets: the host sees what was sent, but not in order.
+    // T_resume expires long before the old path's packets arrive: the host gets all packets, but not in order.
     let (begins, (early, _)) =
         (50..60).find_map(|tick| Some((tick * TICK, stalled(Params::default(), tick * TICK)?))).unwrap();
     assert!(!early.is_sorted());
     let mut all = early.clone();
     all.sort_unstable();
     assert_eq!(all, (0..SENT).collect::<Vec<_>>(), "nothing is lost, nothing comes twice");
-    // Waits longer than the pause keep order, also where no packet of the epoch came by the old path; what waits is in
-    // the shared buffer meanwhile.
+    // Waits longer than the pause keep order, even if no packet of the epoch arrived on the old path;
+    // waiting packets are in the shared buffer meanwhile.
     let waits = Params { resume_margin: 1_000, resume_default: 1_000, ..Params::default() };
     let (patient, cells) = stalled(waits, begins).unwrap();
     assert_eq!(patient, (0..SENT).collect::<Vec<_>>());

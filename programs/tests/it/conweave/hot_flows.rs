@@ -55,23 +55,23 @@ fn frame(flow: u16) -> Vec<u8> {
 /// Flows of the trace: ten times as many as the largest table has rows.
 const FLOWS: u16 = 640;
 const ROWS: [u16; 4] = [8, 16, 32, 64];
-/// Its packets, and the time between two.
+/// Packets of the trace, and the time between two.
 const PACKETS: u64 = 16_000;
 const GAP: u64 = 100;
 
-/// What a flow sends: the n-th from 1 an n-th of the first one (Zipf), so that few flows send most of all packets and
-/// many next to nothing.
+/// Weight of a flow: flow n, from 1, sends 1/n of the first one's packets (Zipf), so that few flows
+/// send most packets and many send few.
 fn weight(flow: u16) -> u64 {
     1_000_000 / (u64::from(flow) + 1)
 }
 
-/// Share of all packets, in thousandths, that the largest flows send.
+/// Returns the share of all packets, in thousandths, that the largest flows send.
 fn largest(flows: u16) -> u64 {
     let of = |n| (0..n).map(weight).sum::<u64>();
     of(flows) * 1_000 / of(FLOWS)
 }
 
-/// The flow of each packet: drawn by weight, the same at every call.
+/// Returns the flow of each packet: drawn by weight, the same at every call.
 fn trace() -> Vec<u16> {
     let ends: Vec<u64> = (0..FLOWS)
         .scan(0, |sum, flow| {
@@ -88,7 +88,7 @@ fn trace() -> Vec<u16> {
     (0..PACKETS).map(|_| draw()).map(|at| ends.partition_point(|end| *end <= at) as u16).collect()
 }
 
-/// What became of the packets, in thousandths: under control, on ECMP until their flow's entry was there, on ECMP
+/// Shares of the packets, in thousandths: under control, on ECMP until their flow's entry was added, on ECMP
 /// because no row was free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shares {
@@ -149,7 +149,7 @@ fn run(rows: u16) -> Shares {
     let sent = std::mem::take(&mut out.sent);
     assert_eq!(sent.len() as u64, PACKETS);
     assert_eq!(agent.installed(), usize::from(rows));
-    // Silence: the chip tells, the agent takes the entries away.
+    // Silence: the chip reports it, and the agent removes the entries.
     tell(&mut switch, &mut out, &mut agent, now + 40_000_000);
     let table = program.table_named("flow").unwrap();
     for idle in std::mem::take(&mut out.idle) {
@@ -158,7 +158,7 @@ fn run(rows: u16) -> Shares {
         let key: Vec<KeyValue> = slot.as_ref().unwrap().key.clone();
         agent.idle(idle.time, 0, entry, &key);
     }
-    // Operations given at the end of one step take effect in the next.
+    // Operations returned at the end of one step take effect in the next.
     tell(&mut switch, &mut out, &mut agent, now + 80_000_000);
     tell(&mut switch, &mut out, &mut agent, now + 81_000_000);
     assert_eq!(switch.control_state().tables[table].entries().count(), 0, "idle entries are gone");

@@ -1,5 +1,5 @@
-//! `docs/conweave-log.md`: the published build beside the authors' log, stage by stage (model: conweave §3). The table is
-//! this test's output: `UPDATE_EXPECT=1` rewrites it.
+//! `docs/conweave-log.md`: the published build beside the authors' log, stage by stage (model: conweave
+//! §3). The table is this test's output: `UPDATE_EXPECT=1` rewrites it.
 
 use super::published::published;
 use crate::page::with_part;
@@ -99,7 +99,7 @@ fn what_follows_from_the_declarations_is_equal_and_the_rest_is_within_its_band()
     assert!((17..=21).contains(&last), "{last} stages");
 }
 
-/// Bits by what they are for: ways of exact tables, conditions, selectors, operands of stateful ALUs, and those on their
+/// Hash bits by use: ways of exact tables, conditions, selectors, operands of stateful ALUs, and bits on their
 /// way to distribution.
 fn hash_bits(placement: &Placement, stage: usize) -> [u32; 5] {
     let count = |f: &dyn Fn(&str) -> bool| here(placement, stage, Column::HashBit, f);

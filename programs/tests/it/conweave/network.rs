@@ -38,7 +38,7 @@ fn is_data(hop: &Hop) -> bool {
     hop.from == 1 && hop.seen.as_ref().is_some_and(|s| s.cw.opcode == 1)
 }
 
-/// TAILs that a ToR sent.
+/// Returns the TAILs that a ToR sent.
 fn tails<E: Executor>(net: &Net<E>, from: u8) -> usize {
     net.hops.iter().filter(|h| h.from == from && h.seen.as_ref().is_some_and(|s| s.cw.tail)).count()
 }
@@ -64,7 +64,7 @@ fn scenario_27_and_56_a_path_gets_slow_and_the_flow_moves_in_order() {
     assert!(moved.len() >= 2, "{moved:?}");
     let waited = net.tors[1].switch.queues().filter(|(_, q, s)| *q >= 2 && s.enqueued.packets > 0).count();
     assert!(waited >= 1);
-    // Hosts see what was sent, but for TTL, ECN and checksum.
+    // Hosts receive what was sent, except for TTL, ECN and checksum.
     let (_, _, host, seen) = net.delivered.last().unwrap();
     assert_eq!((*host, seen.cw, seen.len), (1, Cw::default(), data(flows[0], 0).len()));
     net.tors.iter().for_each(|t| t.assert_clean());
@@ -137,7 +137,7 @@ fn scenario_55_control_packets_are_short_and_overtake_data() {
         let seen = hop.seen.as_ref().unwrap();
         assert_eq!((seen.cw.opcode, seen.len), (2, 58), "headers and nothing else");
     }
-    // The reply's way: two paths, and not more than a lap and two passes besides.
+    // The reply takes two paths, and at most one recirculation and two passes more.
     let ask = net.hops.iter().find(|h| is_data(h) && h.seen.as_ref().unwrap().cw.ask).unwrap().ns;
     let reply = net.hops.iter().find(|h| h.from == 2).unwrap().ns;
     assert!(reply - ask < BASE + 3_000, "{}", reply - ask);
@@ -209,12 +209,12 @@ fn scenario_64_far_paths_need_a_reply_time_of_their_own() {
     }
 }
 
-/// A path's behaviour in a fuzzed run.
+/// Behaviour of the paths in a fuzzed run.
 #[derive(Clone, Debug)]
 struct Weather {
     /// Delay in ns by path and period of 30 us.
     delays: Vec<[u64; 4]>,
-    /// Which packets, by a number made of flow and sequence number, are marked or lost.
+    /// Packets that are marked or lost, by a number made of flow and sequence number.
     marked: BTreeSet<u32>,
     lost: BTreeSet<u32>,
     lost_control: BTreeSet<u32>,
@@ -233,7 +233,7 @@ fn weather(losses: usize) -> impl Strategy<Value = Weather> {
 }
 
 impl Weather {
-    /// Runs the net under it. Paths are in order, as links are.
+    /// Runs the net with these faults. Paths keep order, as links do.
     fn blow<E: Executor>(&self, net: &mut Net<E>, until: u64) -> BTreeSet<(Flow, u32)> {
         let mut last: BTreeMap<(u8, u16), u64> = BTreeMap::new();
         let mut gone = BTreeSet::new();
@@ -262,7 +262,7 @@ impl Weather {
     }
 }
 
-/// All that happened on paths and at hosts, in order of time, which does not depend on how far the ToRs are run at
+/// All events on paths and at hosts, in order of time, which does not depend on how far the ToRs are run at
 /// once.
 fn story<E: Executor>(mut net: Net<E>, flows: &[Flow], weather: &Weather) -> Vec<String> {
     load(&mut net, flows, 0, 150_000, 1_500);
@@ -274,7 +274,7 @@ fn story<E: Executor>(mut net: Net<E>, flows: &[Flow], weather: &Weather) -> Vec
     all
 }
 
-/// Every packet was delivered or lost, none twice; nothing is left over.
+/// Checks that every packet was delivered or lost, none twice, and that none is left.
 fn check_whole<E: Executor>(net: &Net<E>, flows: &[Flow], sent: u32, gone: &BTreeSet<(Flow, u32)>) {
     for flow in flows {
         let mut got = net.psns(*flow);
@@ -285,7 +285,7 @@ fn check_whole<E: Executor>(net: &Net<E>, flows: &[Flow], sent: u32, gone: &BTre
     net.tors.iter().for_each(|t| t.assert_clean());
 }
 
-/// Packets of one flow that are between the ToRs at the same time use at most two paths.
+/// Checks that packets of one flow between the ToRs use at most two paths at the same time.
 fn check_two_paths<E: Executor>(net: &Net<E>, flows: &[Flow]) {
     for flow in flows {
         let arrived: BTreeMap<u32, u64> =
@@ -307,11 +307,11 @@ fn check_two_paths<E: Executor>(net: &Net<E>, flows: &[Flow]) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
-    /// Without loss a host sees no packet out of order unless an exhaustion was counted or the timer was early.
+    /// Without loss a host receives packets in order unless an exhaustion was counted or the timer was early.
     #[test]
     fn hosts_see_order(weather in weather(0), many in 1u16..24) {
         let flows = flows(many);
-        // The margin is above what delays can change by on one path while packets wait.
+        // The margin exceeds the change of delays on one path while packets wait.
         static PATIENT: OnceLock<Build> = OnceLock::new();
         let build = PATIENT.get_or_init(|| {
             Build::new(Params { resume_margin: 100, resume_default: 400, inactive: 1000, ..Params::default() })
@@ -330,7 +330,7 @@ proptest! {
         }
     }
 
-    /// Whatever is lost: nothing is left paused, owned, or going round, and no packet is missing or twice.
+    /// Under any losses: nothing is left paused, owned or recirculating, and no packet is missing or duplicated.
     #[test]
     fn losses_leave_nothing_behind(weather in weather(60), many in 1u16..24) {
         let flows = flows(many);

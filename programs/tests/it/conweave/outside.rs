@@ -1,4 +1,4 @@
-//! Packets that are nobody's business: those that end here, and those of ports that are not the ToR's. What hunts found.
+//! Packets outside ConWeave: those that end here, and those on ports that are not the ToR's. Found by hunts.
 
 use crate::conweave::destination::{Dest, old, request, rerouted, tail};
 use crate::conweave::wire::{Flow, data, with_ttl};
@@ -63,7 +63,7 @@ fn tail_does_not_wait_for_itself_whatever_phase_it_claims() {
     let mut forged = tail(1, 120);
     forged.phase = 1;
     d.send(11 * TICK, 0, 1, forged);
-    // Another epoch begins: TAIL of the one before has been seen, so nothing else lets the queue go on.
+    // Another epoch begins: TAIL of the previous epoch has been seen, so nothing else resumes the queue.
     d.send(12 * TICK, 0, 11, old(3, 122));
     d.run(2_000 * TICK);
     assert_eq!(d.psns(0).len(), 4, "{:?}", d.psns(0));

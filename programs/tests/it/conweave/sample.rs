@@ -1,4 +1,4 @@
-//! The committed traces are what the generators make.
+//! The committed traces equal those of the generators.
 
 use sluice_programs::catalogue;
 use sluice_programs::conweave::sample::{CONWEAVE, CONWEAVE_HOSTS, conweave, conweave_hosts};

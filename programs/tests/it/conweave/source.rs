@@ -25,7 +25,7 @@ struct Source {
     tor: Tor<Engine>,
     now: u64,
     psn: u32,
-    /// Of the host's frames: the BTH's reserved bits in front of the sequence number.
+    /// Reserved bits of the BTH in front of the sequence number, in the host's frames.
     reserved: u8,
 }
 
@@ -38,7 +38,7 @@ impl Source {
         Source { tor: build.tor(1, &[flow(), elsewhere()], at_tick(1000)), now: 0, psn: 0, reserved: 0 }
     }
 
-    /// Sends one DATA so many ticks after the last thing; the frame as it left, and its path.
+    /// Sends one DATA this many ticks after the last event; returns the sent frame and its path.
     fn data_after(&mut self, ticks: u64) -> (u16, Seen) {
         self.data_of(flow(), ticks)
     }
@@ -56,7 +56,7 @@ impl Source {
         seen.pop().unwrap()
     }
 
-    /// A control packet about the flow comes by a path.
+    /// Sends a control packet about the flow to the ToR on a path.
     fn control(&mut self, cw: Cw, flags: u8) {
         self.control_at(self.now, cw, flags);
         self.now += 2000;
@@ -109,7 +109,7 @@ fn scenario_3_a_timely_reply_opens_the_next_epoch_on_the_same_path() {
     assert!(s.tor.register("reply_timer", 1) > u64::from(first.cw.ts_tx) + 8);
 }
 
-/// Sends a reply that reaches ingress in the tick of the deadline; whether it was taken.
+/// Sends a reply that reaches ingress in the tick of the deadline; returns whether it was accepted.
 fn reply_at_the_deadline(strict: bool) -> bool {
     let build = Build::new(Params { strict_deadline: strict, ..Params::default() });
     let mut s = Source::of(&build);
@@ -132,7 +132,7 @@ fn scenario_4_at_the_deadline_is_in_time_unless_strict() {
     assert!(!reply_at_the_deadline(true));
 }
 
-/// Lets the reply of the present epoch be late; gives TAIL and the first REROUTED.
+/// Makes the reply of the present epoch late; returns TAIL and the first REROUTED.
 fn reroute(s: &mut Source) -> ((u16, Seen), (u16, Seen)) {
     let tail = s.data_after(9);
     (tail, s.data_after(0))
@@ -259,7 +259,7 @@ fn scenario_14_epochs_wrap() {
 
 #[test]
 fn scenario_15_and_16_the_two_passes_of_a_reply() {
-    // A DATA packet right behind a reply whose deadline is over in the next tick: the first pass moved it.
+    // A DATA packet right after a reply whose deadline expires in the next tick: the first pass moved it.
     let mut between = 0;
     for early in (0..400).step_by(20) {
         let mut s = Source::new();
@@ -275,7 +275,7 @@ fn scenario_15_and_16_the_two_passes_of_a_reply() {
         }
     }
     assert!(between > 0, "no DATA came behind the deadline and before the second pass");
-    // What a reply ended is the epoch that it names: with the flow one further nothing is opened.
+    // A reply ends the epoch that it names: if the flow is one epoch further, it opens nothing.
     let mut s = Source::new();
     s.data_after(1);
     let stale = sluice_asic::salu::State { lo: 4, ..Default::default() };
@@ -318,7 +318,7 @@ fn scenario_18_unknown_flows_take_ecmp_and_are_told() {
     assert_eq!(s.tor.sink.digests, [digest]);
 }
 
-/// Whether a path is ever chosen by 60 flows' first packets, which move to a good sample.
+/// Returns whether a path is ever chosen by 60 flows' first packets, which move to a good sample.
 fn chosen(s: &mut Source) -> Vec<u16> {
     chosen_by(s, flow())
 }
@@ -341,7 +341,7 @@ fn scenario_19_20_24_paths_are_busy_for_their_time() {
     assert_eq!(chosen(&mut s), [1, 2, 3, 4]);
     s.notify(2);
     assert_eq!(chosen(&mut s), [1, 3, 4]);
-    // An RTT_REPLY whose request met congestion names its path as well, and ends the epoch.
+    // An RTT_REPLY whose request met congestion also names its path, and ends the epoch.
     let (_, seen) = s.data_after(301);
     s.control(Cw { opcode: 2, epoch: seen.cw.epoch, path: 4, ..Cw::default() }, 3);
     assert_eq!(chosen(&mut s), [1, 3]);
@@ -370,13 +370,13 @@ fn scenario_21_22_23_ways_groups_and_forgetting() {
         ..Params::default()
     };
     let six = Build::new(six);
-    // Paths 1 and 5 are of one way: the later NOTIFY makes the earlier one forgotten.
+    // Paths 1 and 5 share a way: the later NOTIFY overwrites the earlier one.
     let mut s = Source::of(&six);
     s.notify(1);
     assert_eq!(chosen(&mut s), [2, 3, 4, 5, 6]);
     s.notify(5);
     assert_eq!(chosen(&mut s), [1, 2, 3, 4, 6]);
-    // Of another destination the same path is not busy.
+    // To another destination the same path is not busy.
     assert_eq!(chosen_by(&mut s, elsewhere()), [1, 2, 3, 4, 5, 6]);
     // Four paths of four ways are all remembered.
     let mut s = Source::of(&six);
@@ -386,7 +386,7 @@ fn scenario_21_22_23_ways_groups_and_forgetting() {
     // The flow's first path is a sample, busy or not; from then on it moves to good ones.
     chosen(&mut s);
     assert_eq!(chosen(&mut s), [5, 6]);
-    // What is over is forgotten by the next look: no cell of the group names a path any more.
+    // An expired status is cleared by the next read: no cell of the group names a path any more.
     let mut s = Source::new();
     for path in 1..=4 {
         s.notify(path);

@@ -16,7 +16,7 @@ use sluice_programs::conweave_spine::ConWeaveSpine;
 use sluice_programs::conweave_spine::{Params, program};
 use sluice_switch::{RxFrame, Switch, SwitchConfig};
 
-/// What leaves for these frames, 100 us apart each: front-panel port and bytes.
+/// Returns the sent frames for these frames, 100 us apart: front-panel port and bytes.
 fn sent<E: Executor>(mut switch: Switch<E>, ports: &PortMap, frames: &[Vec<u8>]) -> Vec<(u16, Vec<u8>)> {
     let mut out = Out::default();
     for (n, bytes) in (0u64..).zip(frames) {

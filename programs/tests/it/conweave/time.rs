@@ -4,8 +4,8 @@ use crate::conweave::destination::{Dest, build, old, request, rerouted, tail};
 use crate::conweave::wire::{Cw, Flow};
 use crate::conweave::world::TICK;
 
-/// T_resume of an epoch whose last old-path packet left at `tx` and whose TAIL left at `tail`, as ticks after the
-/// old-path packet came, without the margin of 16.
+/// Returns T_resume of an epoch whose last old-path packet was sent at `tx` and whose TAIL at `tail`, in ticks after
+/// the arrival of the old-path packet, without the margin of 16.
 fn gap(tx: u16, tail: u16) -> i64 {
     let mut d = Dest::new(1);
     d.send(0, 0, 0, request(1, tx));
@@ -24,7 +24,7 @@ fn scenario_49_a_wrap_between_old_packet_and_tail_is_seen() {
 fn scenario_50_stamps_of_one_turn_are_subtracted() {
     assert_eq!(gap(40_000, 40_020), 20);
     assert_eq!(gap(100, 40_000), 39_900);
-    // TAIL before the old-path packet: nothing is left to wait for.
+    // TAIL before the old-path packet: there is no packet left to wait for.
     let mut d = Dest::new(1);
     d.send(0, 0, 0, request(1, 500));
     d.send(10 * TICK, 0, 10, rerouted(1, 101, 100));
@@ -46,7 +46,7 @@ fn scenario_51_comparisons_hold_around_the_turns_of_the_clock() {
         d.run(100 * TICK);
         assert_eq!(d.psns(0), [0, 1, 2, 10], "turn {turn}");
         d.tor.assert_clean();
-        // And by the timer alone.
+        // The same by the timer alone.
         let mut d = Dest::with(build(), vec![Flow::new(1, 1, 0)], turn - 30);
         d.send(0, 0, 0, request(1, 100));
         d.send(10 * TICK, 0, 10, rerouted(1, 121, 120));

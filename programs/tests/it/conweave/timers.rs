@@ -1,11 +1,11 @@
-//! Timer packets: scenario 54, how long a lap takes and what becomes of a flow whose timer packet is lost.
+//! Timer packets: scenario 54, the time of a recirculation, and the recovery of a flow whose timer packet is lost.
 
 use crate::conweave::destination::{Dest, ORIGIN, REPLY, build, old, overtaking, request, rerouted};
 use crate::conweave::wire::Flow;
 use crate::conweave::world::TICK;
 use sluice_control::{ControlOp, DeviceOp};
 
-/// Mean time of a lap in ns of so many timer packets that wait at the same time.
+/// Returns the mean time of a recirculation in ns with `n` timer packets that wait at the same time.
 fn lap(flows: usize) -> u64 {
     let mut d =
         Dest::with(build(), (0..flows as u16).map(|n| Flow::new(1, 1 + (n % 4) as u8, n)).collect(), ORIGIN);
@@ -21,7 +21,7 @@ fn lap(flows: usize) -> u64 {
     156 * TICK * timers / laps
 }
 
-/// Takes the recirculation port away from a tick on, for two microseconds: what goes round then is lost.
+/// Takes the recirculation port down from a tick on, for two microseconds: recirculating packets are lost.
 fn lose_timers(d: &mut Dest, tick: u64) {
     let set = |up| ControlOp::Device(DeviceOp::SetPort { port: 6, up });
     d.tor.op(tick * TICK, set(false));
@@ -30,7 +30,7 @@ fn lose_timers(d: &mut Dest, tick: u64) {
 
 #[test]
 fn scenario_54_a_timer_lost_on_its_way_round_is_made_anew() {
-    // Lost while it waits for T_resume, with and without TAIL to come; while TAIL is on its way out; while the queue
+    // Lost while it waits for T_resume, with and without TAIL outstanding; while TAIL is being sent; while the queue
     // drains.
     for (lost, with_tail) in [(22, true), (22, false), (45, false), (52, false)] {
         let mut d = Dest::new(1);
@@ -44,7 +44,7 @@ fn scenario_54_a_timer_lost_on_its_way_round_is_made_anew() {
         if !with_tail && lost < 50 {
             assert_eq!(before, [0, 1, 2, 3], "lost at {lost}: packets wait in a paused queue");
         }
-        // The next packet of the flow, whichever it is, mends it.
+        // The next packet of the flow, of any kind, repairs the state.
         d.send(151 * TICK, 0, 14, rerouted(1, 300, 120));
         d.run(20_000 * TICK);
         assert_eq!(d.tor.counter("revived", 0), 1, "lost at {lost}");
@@ -67,7 +67,7 @@ fn scenario_54_a_new_epoch_revives_the_timer_of_the_old_one() {
     assert_eq!(d.psns(0), [0, 1, 2, 3, 10, 11, 12, 13, 20], "what waits goes first");
     let clears = d.kinds().into_iter().filter(|(o, p, _)| (*o, *p) == (REPLY, 1)).count();
     assert_eq!(clears, 0, "epoch 2 has sent no TAIL");
-    // A reply goes first: the packet behind the request makes the timer.
+    // A reply has priority: the packet after the request makes the timer.
     d.send(20_001 * TICK, 0, 21, old(2, 520));
     d.run(60_000 * TICK);
     assert_eq!(d.tor.counter("revived", 0), 1);
@@ -76,7 +76,7 @@ fn scenario_54_a_new_epoch_revives_the_timer_of_the_old_one() {
 
 #[test]
 fn scenario_54_timers_that_are_alive_are_left_alone() {
-    // Packets come at all times while the queue waits for 200 ticks.
+    // Packets arrive at all times while the queue waits for 200 ticks.
     let mut d = Dest::new(1);
     for n in 0..180 {
         d.send((10 + n) * TICK, 0, 10 + n as u32, rerouted(1, 121, 120));

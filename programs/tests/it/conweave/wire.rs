@@ -3,9 +3,9 @@
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, Payload, ipv4, roce, udp};
 use std::net::Ipv4Addr;
 
-/// Where the base transport header begins.
+/// Offset of the base transport header.
 pub(crate) const BTH: usize = 14 + 20 + 8;
-/// Where ConWeave's header begins.
+/// Offset of ConWeave's header.
 const CWH: usize = BTH + roce::BTH_LEN;
 
 /// A flow of the tests.
@@ -17,13 +17,13 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    /// The `n`-th flow from host `from` of ToR 1 to host `to` of ToR 2.
+    /// Returns the `n`-th flow from host `from` of ToR 1 to host `to` of ToR 2.
     pub(crate) fn new(from: u8, to: u8, n: u16) -> Flow {
         Flow { src: Ipv4Addr::new(10, 0, 1, from), dst: Ipv4Addr::new(10, 0, 2, to), src_port: 49_152 + n }
     }
 }
 
-/// A frame of an RDMA operation as its host sends it.
+/// Returns a frame of an RDMA operation as its host sends it.
 pub(crate) fn operation(flow: Flow, opcode: u8, psn: u32, len: usize) -> Vec<u8> {
     let (a, b) = (MacAddr::from_u64(0x02_00_00_00_00_01), MacAddr::from_u64(0x02_00_00_00_00_02));
     let ip = ipv4::Header { ecn: 2, ..ipv4::Header::new(flow.src, flow.dst) };
@@ -34,12 +34,12 @@ pub(crate) fn operation(flow: Flow, opcode: u8, psn: u32, len: usize) -> Vec<u8>
     frame
 }
 
-/// A DATA frame as its host sends it.
+/// Returns a DATA frame as its host sends it.
 pub(crate) fn data(flow: Flow, psn: u32) -> Vec<u8> {
     operation(flow, roce::opcode::RC_WRITE_MIDDLE, psn, 1000)
 }
 
-/// What ConWeave has in a frame.
+/// ConWeave's header of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cw {
     pub(crate) path: u8,
@@ -53,7 +53,7 @@ pub(crate) struct Cw {
 }
 
 impl Cw {
-    /// Puts the header into a host's frame.
+    /// Inserts the header into a host's frame.
     pub(crate) fn put(self, frame: &[u8]) -> Vec<u8> {
         let mut bytes = frame[..CWH].to_vec();
         bytes[BTH + 4] = self.path;
@@ -70,7 +70,7 @@ impl Cw {
     }
 }
 
-/// A frame as the tests look at it.
+/// Fields of a frame that the tests read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) flow: Flow,
@@ -123,7 +123,7 @@ pub(crate) fn with_ttl(mut frame: Vec<u8>, ttl: u8) -> Vec<u8> {
     summed(frame)
 }
 
-/// The frame with a right IPv4 checksum.
+/// Returns the frame with a valid IPv4 checksum.
 fn summed(mut frame: Vec<u8>) -> Vec<u8> {
     frame[24..26].fill(0);
     let mut sum: u32 = frame[14..34].chunks(2).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();

@@ -16,7 +16,7 @@ use sluice_switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Nanoseconds of a tick.
+/// Nanoseconds per tick.
 pub(crate) const TICK: u64 = 1024;
 /// First uplink: path n is at front-panel port UPLINK + n - 1.
 pub(crate) const UPLINK: u16 = 4;
@@ -66,14 +66,14 @@ impl Build {
         Reference::new(&self.program, control, Options { parser_cycles, ..Options::default() })
     }
 
-    /// One ToR that knows these flows, row 1 first.
+    /// Returns one ToR that knows these flows, row 1 first.
     pub(crate) fn tor(&self, net: u8, flows: &[Flow], config: SwitchConfig) -> Tor<Engine> {
         let control = self.setup(net, &entries(flows, self.p.reply));
         let executor = self.engine(&control);
         self.tor_with(control, executor, config)
     }
 
-    /// The same on the reference interpreter.
+    /// Returns the same ToR on the reference interpreter.
     pub(crate) fn reference_tor(&self, net: u8, flows: &[Flow], config: SwitchConfig) -> Tor<Reference> {
         let control = self.setup(net, &entries(flows, self.p.reply));
         let executor = self.reference(&control);
@@ -93,14 +93,14 @@ impl Build {
     }
 }
 
-/// Entries of flows, rows from 1.
+/// Returns the entries of flows, rows from 1.
 pub(crate) fn entries(flows: &[Flow], theta_reply: u32) -> Vec<FlowEntry> {
     let entry =
         |(row, f): (u16, &Flow)| FlowEntry { src: f.src, dst: f.dst, src_port: f.src_port, row, theta_reply };
     (1u16..).zip(flows).map(entry).collect()
 }
 
-/// A frame that left a ToR.
+/// A frame that a ToR sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sent {
     pub(crate) ns: u64,
@@ -135,14 +135,14 @@ impl Sink for Out {
 pub(crate) struct Tor<E> {
     pub(crate) switch: Switch<E>,
     program: Program,
-    /// The port of path 1.
+    /// Front-panel port of path 1.
     pub(crate) uplink: u16,
     fronts: Vec<sluice_asic::port::DevPort>,
     pub(crate) sink: Out,
 }
 
 impl<E: Executor> Tor<E> {
-    /// A frame whose first bit is at a front-panel port at this time.
+    /// Passes in a frame whose first bit is at a front-panel port at this time.
     pub(crate) fn rx(&mut self, front: u16, ns: u64, bytes: &[u8]) {
         let frame = RxFrame { bytes, orig_len: bytes.len() as u32, tag: 0 };
         self.switch.rx(self.fronts[usize::from(front)], Time::from_nanos(ns), frame).unwrap();
@@ -152,7 +152,7 @@ impl<E: Executor> Tor<E> {
         self.switch.control(Time::from_nanos(ns), op).unwrap();
     }
 
-    /// Runs up to a time and gives what left since the last call, in order of time.
+    /// Runs up to a time and returns the frames sent since the last call, in order of time.
     pub(crate) fn until(&mut self, ns: u64) -> Vec<Sent> {
         self.switch.advance(Time::from_nanos(ns), &mut self.sink).unwrap();
         assert!(self.switch.is_conserved());
@@ -161,49 +161,49 @@ impl<E: Executor> Tor<E> {
         sent
     }
 
-    /// The front-panel port of a dev_port.
+    /// Returns the front-panel port of a dev_port.
     pub(crate) fn front(&self, dev_port: u16) -> u16 {
         self.fronts.iter().position(|d| d.number() == dev_port).unwrap() as u16
     }
 
-    /// What left by a front-panel port, read.
+    /// Returns the frames sent on a front-panel port, parsed.
     pub(crate) fn by(&self, sent: &[Sent], front: u16) -> Vec<(u64, Seen)> {
         let dev_port = self.fronts[usize::from(front)].number();
         sent.iter().filter(|s| s.dev_port == dev_port).filter_map(|s| Some((s.ns, read(&s.bytes)?))).collect()
     }
 
-    /// What left by any of the paths, read, with the path.
+    /// Returns the frames sent on any path, parsed, with the path.
     pub(crate) fn by_paths(&self, sent: &[Sent]) -> Vec<(u16, Seen)> {
         let path = |s: &Sent| self.front(s.dev_port).checked_sub(self.uplink - 1).filter(|p| *p > 0);
         sent.iter().filter_map(|s| Some((path(s)?, read(&s.bytes)?))).collect()
     }
 
-    /// Low half of a register's element in pipe 0.
+    /// Returns the low half of a register's element in pipe 0.
     pub(crate) fn register(&self, name: &str, index: usize) -> u64 {
         let register = self.program.register_named(name).unwrap_or_else(|| panic!("no register {name}"));
         self.switch.state_of(0).unwrap().registers[register][index].lo
     }
 
-    /// Cells of the queue table that have an owner in a pipe.
+    /// Returns the cells of the queue table that have an owner in a pipe.
     pub(crate) fn owners(&self, pipe: u8) -> usize {
         let state = self.switch.state_of(pipe).unwrap();
         let ways = self.program.registers.iter().filter(|(_, data)| data.name.starts_with("owner"));
         ways.map(|(way, _)| state.registers[way].iter().filter(|e| e.lo != 0).count()).sum()
     }
 
-    /// Packets of a counter's cell.
+    /// Returns the packets of a counter's cell.
     pub(crate) fn counter(&self, name: &str, index: usize) -> u64 {
         let counter = self.program.counters.iter().find(|(_, c)| c.name == name).unwrap().0;
         self.switch.state_of(0).unwrap().counters[counter][index].packets
     }
 
-    /// Packets that ended with a label.
+    /// Returns the packets that ended with a label.
     pub(crate) fn ended(&self, label: &str) -> u64 {
         let named = |r: &Reason| matches!(r, Reason::Label(l) if self.program.labels[*l].name == label);
         self.switch.totals().reasons().filter(|(r, _)| named(r)).map(|(_, n)| n).sum()
     }
 
-    /// No packet is inside, no queue is owned, no status is set: nothing leaked.
+    /// Checks that no packet is inside, no queue is owned and no status is set: nothing leaked.
     pub(crate) fn assert_clean(&self) {
         assert_eq!(self.switch.held().total(), 0, "packets inside");
         let state = self.switch.state_of(0).unwrap();
@@ -220,17 +220,17 @@ impl<E: Executor> Tor<E> {
     }
 }
 
-/// What a script says of a frame on a path: its delay, or that it is lost. It may change the frame.
+/// Decision of a script about a frame on a path: its delay, or its loss. The script may change the frame.
 pub(crate) type Script<'s> = dyn FnMut(Hop, &mut Vec<u8>) -> Option<u64> + 's;
 
 /// A frame on its way between the ToRs.
 #[derive(Clone, Debug)]
 pub(crate) struct Hop {
-    /// From 1.
+    /// Number of the path, from 1.
     pub(crate) path: u16,
-    /// 1 or 2: the ToR that sent it.
+    /// Number of the ToR that sent the frame, 1 or 2.
     pub(crate) from: u8,
-    /// When its first bit left.
+    /// Time at which the frame's first bit was sent.
     pub(crate) ns: u64,
     pub(crate) seen: Option<Seen>,
 }
@@ -241,9 +241,9 @@ pub(crate) struct Net<E> {
     /// Frames on their way to a ToR: time, order, ToR, front-panel port.
     flying: BTreeMap<(u64, u64), (usize, u16, Vec<u8>)>,
     order: u64,
-    /// What reached hosts: ToR 1 or 2, host from 1.
+    /// Frames that reached hosts: ToR 1 or 2, host from 1.
     pub(crate) delivered: Vec<(u64, u8, u16, Seen)>,
-    /// What travelled between the ToRs.
+    /// Frames that travelled between the ToRs.
     pub(crate) hops: Vec<Hop>,
     pub(crate) now: u64,
 }
@@ -268,7 +268,7 @@ impl<E: Executor> Net<E> {
         Net { tors, flying: BTreeMap::new(), order: 0, delivered: Vec::new(), hops: Vec::new(), now: 0 }
     }
 
-    /// A host's frame.
+    /// Passes in a host's frame.
     pub(crate) fn send(&mut self, ns: u64, flow: Flow, bytes: Vec<u8>) {
         let [.., net, host] = flow.src.octets();
         self.fly(ns, usize::from(net) - 1, u16::from(host) - 1, bytes);
@@ -286,7 +286,7 @@ impl<E: Executor> Net<E> {
             let inside = self.tors.iter().filter_map(next).min();
             let arrival = self.flying.keys().next().map(|k| k.0);
             let Some(t) = inside.into_iter().chain(arrival).min().filter(|t| *t <= until) else { break };
-            // No path is faster than this, so nothing that leaves now comes back before.
+            // No path is faster than this, so no frame that is sent now arrives earlier.
             let t = (t + 200).min(until);
             while let Some(entry) = self.flying.first_entry().filter(|e| e.key().0 <= t) {
                 let ((ns, _), (tor, front, bytes)) = entry.remove_entry();
@@ -318,13 +318,13 @@ impl<E: Executor> Net<E> {
         }
     }
 
-    /// Packet sequence numbers of a flow as its host got them.
+    /// Returns the packet sequence numbers of a flow in the order in which its host received them.
     pub(crate) fn psns(&self, flow: Flow) -> Vec<u32> {
         self.delivered.iter().filter(|(.., s)| s.flow == flow).map(|(.., s)| s.psn).collect()
     }
 }
 
-/// A switch whose clock begins at so many ticks.
+/// Returns a switch whose clock begins at this tick.
 pub(crate) fn at_tick(tick: u64) -> SwitchConfig {
     SwitchConfig { clock_origin: Duration::from_nanos(tick * TICK), ..SwitchConfig::default() }
 }

@@ -1,4 +1,4 @@
-//! A program whose packets name their port in the source address; their class is that of their DSCP.
+//! A program whose packets name their port in the source address; the DSCP is their class.
 
 use crate::switch::world::{Frame, World};
 use sluice_asic::port::{DevPort, FrontPort};
@@ -16,7 +16,7 @@ fn ingress(ig: &GressBuilder<'_>) {
     let tm = ig.intrinsic::<tna::ForTm>();
     let start = ig.state().extract(eth);
     ig.start(start);
-    /// By dev_port asked for
+    /// Packets and bytes by the dev_port that they request
     let asked = ig.counter(512, CounterKind::PacketsAndBytes);
     ig.control(|c| {
         tm.ucast_egress_port = eth.src.slice::<8, 0, 9>();
@@ -36,7 +36,7 @@ pub(crate) fn world() -> &'static World {
     WORLD.get_or_init(|| World::new(program(), Vec::new()))
 }
 
-/// An IPv4 packet of `len` bytes to a front-panel port.
+/// Returns an IPv4 packet of `len` bytes to a front-panel port.
 pub(crate) fn packet(to: u16, dscp: u8, ecn: u8, len: usize) -> Vec<u8> {
     let mut bytes = vec![0; len.max(60)];
     bytes[6..12].copy_from_slice(&u64::from(world().dev_port(to)).to_be_bytes()[2..]);
@@ -49,7 +49,7 @@ pub(crate) fn packet(to: u16, dscp: u8, ecn: u8, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// The ones'-complement sum over a frame's IPv4 header: all ones if its checksum is right.
+/// Returns the ones' complement sum over a frame's IPv4 header: 0xffff if the checksum is valid.
 pub(crate) fn checksum(frame: &[u8]) -> u16 {
     let words = frame[14..34].chunks(2);
     let mut sum: u32 = words.map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
@@ -59,7 +59,7 @@ pub(crate) fn checksum(frame: &[u8]) -> u16 {
     sum as u16
 }
 
-/// A PFC frame that gives priorities a pause.
+/// Returns a PFC frame that pauses priorities.
 pub(crate) fn pfc(priorities: u8, quanta: u16) -> Vec<u8> {
     let mut frame = vec![0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 0x01, 0x01, 0, priorities];
     for priority in 0..8 {
@@ -70,17 +70,17 @@ pub(crate) fn pfc(priorities: u8, quanta: u16) -> Vec<u8> {
     frame
 }
 
-/// The wire time of a frame at 400G, in ps.
+/// Returns the wire time of a frame at 400G, in ps.
 pub(crate) fn line(len: usize) -> u64 {
     (len.max(60) as u64 + 24) * 20
 }
 
-/// A train of equal packets from a port, back to back at 400G.
+/// Sends a train of equal packets from a port, back to back at 400G.
 pub(crate) fn train(from: u16, start: u64, count: u64, bytes: &[u8]) -> Vec<Frame> {
     (0..count).map(|n| Frame::new(from, start + n * line(bytes.len()), bytes.to_vec())).collect()
 }
 
-/// Tofino 2's profile with changes.
+/// Returns Tofino 2's profile with changes.
 pub(crate) fn config(changes: &[(&str, &str)]) -> SwitchConfig {
     let mut text = BufferFile::text_of("tofino2").unwrap().to_owned();
     for (from, to) in changes {

@@ -1,4 +1,4 @@
-//! A sender that obeys pauses over a cable: with the headroom that the arithmetic asks for nothing is lost.
+//! A sender that obeys pauses over a cable: with the computed headroom no packet is lost.
 
 use crate::flow::aim::{config, packet, pfc, port, switch, world};
 use sluice_asic::tm::buffer::Reader;
@@ -8,7 +8,7 @@ use sluice_asic::tm::source::PfcSource;
 use sluice_asic::units::{BitRate, Bytes, Length, Time};
 use sluice_switch::{Left, Lost, RxFrame, Sink};
 
-/// PFC frames on their way to the sender: when their last bit leaves the switch.
+/// PFC frames on their way to the sender: the times at which their last bits leave the switch.
 #[derive(Default)]
 struct Wire {
     frames: Vec<(Time, PfcTimes)>,
@@ -33,8 +33,8 @@ impl Sink for Wire {
     }
 }
 
-/// A sender at line rate of 9,000-byte packets for 100 us towards a port that is paused meanwhile; what was lost, and
-/// the most headroom in use, in bytes.
+/// Sends 9,000-byte packets at line rate for 100 us towards a port that is paused meanwhile. Returns lost packets and
+/// the peak of the headroom in use, in bytes.
 fn send(cable: Length, cap: u64, refresh: bool) -> (u64, u64, u64) {
     let rate = BitRate::from_gbps(400);
     let cap = format!("xoff = \"{cap}B\"");
@@ -43,7 +43,7 @@ fn send(cable: Length, cap: u64, refresh: bool) -> (u64, u64, u64) {
         if refresh { "" } else { "\npfc = { refresh_percent = 0 }" }
     );
     let small = [
-        // Nine cells' worth of every packet of 51.2 cells are waste; the pool is small, so that the pause comes early.
+        // A packet of 51.2 cells wastes a part of its last cell; the pool is small, so that the pause comes early.
         ("size = \"43067728B\"", "size = \"1760000B\""),
         ("xoff = \"754688B\"", cap.as_str()),
         ("pfc_enable = \"3-4\"", cable_key.as_str()),
@@ -53,7 +53,7 @@ fn send(cable: Length, cap: u64, refresh: bool) -> (u64, u64, u64) {
     let mut mac = PfcRx::new(rate, 0xff);
     let reaction = PfcConfig::default().reaction_on(rate);
     let bytes = packet(9, 3, 0, 9000);
-    // The receiver's own port is paused for 80 us, again and again.
+    // The receiver's own port is repeatedly paused for 80 us.
     let hold = pfc(0x08, 0xffff);
     let mut now = Time::ORIGIN;
     let (mut holds, mut packets) = (0u64, 0);
@@ -64,7 +64,7 @@ fn send(cable: Length, cap: u64, refresh: bool) -> (u64, u64, u64) {
             device.rx(port(9), Time::from_nanos(holds * 70_000).max(device.time()), rx).unwrap();
             holds += 1;
         }
-        // What the switch sent by then has reached the sender a cable's delay later, and acts a reaction after that.
+        // A pause from the switch reaches the sender a cable's delay later, and acts after the reaction time.
         device.advance(at_switch, &mut wire).unwrap();
         let arrived = |sent: Time| sent + cable.delay() + reaction;
         while let Some((sent, times)) = wire.frames.first().copied().filter(|(sent, _)| arrived(*sent) <= now)
@@ -99,7 +99,7 @@ fn the_ideal_headroom_is_enough_and_not_much_too_large() {
     let ideal = headroom(&input).xoff.get();
     let (packets, lost, most) = send(cable, entry, true);
     assert!(packets > 400 && lost == 0, "{metres} m: {packets} sent, {lost} lost");
-    // Cells of 176 waste 0.6 % of 9,000 bytes; beside the wire there are the switch's own ways to MAC and buffer.
+    // Cells of 176 bytes waste 0.6 % of 9,000 bytes; the switch's own paths to MAC and buffer add to the wire.
     assert!(most <= ideal + ideal / 4 && most >= ideal / 2, "{metres} m: {most} of {ideal}");
     let (_, lost, full) = send(cable, most / 2 / 176 * 176, true);
     assert!(lost > 0 && full <= most / 2, "{metres} m: {lost} lost with half of it");
@@ -116,7 +116,7 @@ fn a_pause_that_is_not_refreshed_loses_packets() {
 }
 
 /// I9: at every speed and cable of the chip's profile whose headroom fits the buffer, a sender at line rate that obeys
-/// pauses loses nothing: the caps of the profile (`headroom --method barefoot`), a blocked receiver, frames of 1,500 B.
+/// pauses loses no packet: caps of the profile (`headroom --method barefoot`), blocked receiver, frames of 1,500 B.
 #[test]
 fn headroom_holds_at_every_speed() {
     let mut rows = Vec::new();

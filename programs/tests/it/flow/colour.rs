@@ -5,7 +5,7 @@ use crate::switch::world::{Frame, World, run};
 use sluice_build::net::Ethernet;
 use sluice_build::*;
 
-/// To front-panel port 9; the low bits of the source address are the colour.
+/// A packet to front-panel port 9; the low bits of the source address are its colour.
 #[stage_program]
 fn coloured(ig: &GressBuilder<'_>, port: u64) {
     let eth = ig.header::<Ethernet>();
@@ -30,7 +30,7 @@ fn red_packets_are_dropped_at_a_part_of_the_limit_of_green_ones() {
         "size = \"6336B\"\nbaf = 8",
         "size = \"0B\"\nstatic_th = \"176000B\"\nyellow_eighths = 4\nred_eighths = 2",
     )];
-    // A thousand cells: packets of one, 1,500 of a colour, with the port blocked.
+    // The limit is a thousand cells: 1,500 packets of one cell and one colour, with the port blocked.
     let most = [(0u8, 1_000usize), (1, 500), (3, 250)].map(|(colour, expected)| {
         let mut bytes = vec![0; 100];
         bytes[11] = colour;

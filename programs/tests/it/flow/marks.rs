@@ -1,11 +1,11 @@
-//! ECN marks in frames as they leave.
+//! ECN marks in sent frames.
 
 use crate::flow::aim::{checksum, config, packet, port, switch, train};
 use crate::switch::world::{Recorder, drain};
 use sluice_asic::units::Time;
 use sluice_switch::RxFrame;
 
-/// What leaves a blocked port once it is let go: the ECN field of each, in order.
+/// Returns the ECN fields, in order, of the packets that a blocked port sends once it is unblocked.
 fn fields(kmin: u64, kmax: u64, ecn: u8, wred: bool) -> (Vec<u8>, u64) {
     let (kmin, kmax) = (format!("kmin = \"{kmin}B\""), format!("kmax = \"{kmax}B\""));
     let changes = [
@@ -51,6 +51,6 @@ fn a_step_marks_by_what_is_left_behind() {
 #[test]
 fn packets_without_ecn() {
     assert_eq!(fields(100_000, 100_000, 0, false), (vec![0; 200], 0));
-    // As they come, the 102nd finds more than 100 KB and is dropped, and so are all behind it.
+    // On arrival, the 102nd packet finds more than 100 KB and is dropped, and so are all later ones.
     assert_eq!(fields(100_000, 100_000, 0, true), (vec![0; 101], 0));
 }

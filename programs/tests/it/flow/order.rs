@@ -9,7 +9,7 @@ use sluice_asic::units::{BitRate, Bytes};
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// I10: packets of one flow leave in the order in which they came, whatever is paused and resumed meanwhile.
+    /// I10: packets of one flow are sent in the order of arrival, whatever is paused and resumed meanwhile.
     #[test]
     fn pauses_reorder_no_flow(
         pauses in prop::collection::vec((0u64..60_000_000, 0u8..=0x18, 0u16..20_000), 0..20),
@@ -48,7 +48,7 @@ proptest! {
     }
 }
 
-/// I8: after all of it nothing is charged, held or paused.
+/// I8: at the end nothing is charged, held or paused.
 #[test]
 fn a_train_leaves_nothing_behind() {
     let mut device = switch(config(&[]));

@@ -42,7 +42,7 @@ fn a_received_pause_holds_its_queue() {
     assert_eq!((device.totals().mac_control, device.totals().absorbed, device.totals().received), (1, 1, 11));
 }
 
-/// Rows 27, 29, 31, 32: what replaces a pause, ends it, or is no pause.
+/// Rows 27, 29, 31, 32: frames that replace a pause, end it, or are no pause.
 #[test]
 fn pauses_are_replaced_and_ended() {
     let first = |frames: Vec<Frame>| {
@@ -82,7 +82,7 @@ fn pauses_are_replaced_and_ended() {
     assert_eq!(lossy(&[asymmetric]), effect + 60_000 * QUANTUM + 1);
 }
 
-/// Rows 26 and 27 on the wire: an overloaded group asks for a pause, refreshes it, and lets go at last.
+/// Rows 26 and 27 on the wire: an overloaded group requests a pause, refreshes it, and at last ends it.
 #[test]
 fn an_overloaded_group_pauses_its_sender() {
     let mut device = switch(config(&[(
@@ -91,7 +91,7 @@ fn an_overloaded_group_pauses_its_sender() {
     )]));
     device.block(port(9), true).unwrap();
     let mut seen = Recorder::default();
-    // 10,000 cells: with alpha 2 the group is paused at 6,666 shared and 19 reserved ones, 6 to a packet.
+    // 10,000 cells: with alpha 2 the group is paused at 6,666 shared and 19 reserved cells, 6 per packet.
     let frames = train(0, 0, 1300, &packet(9, 3, 0, 1000));
     for (tag, f) in (0..).zip(&frames) {
         let rx = sluice_switch::RxFrame { bytes: &f.bytes, orig_len: f.bytes.len() as u32, tag };
@@ -114,7 +114,7 @@ fn an_overloaded_group_pauses_its_sender() {
     assert_eq!((first.0.egress_port, first.1), (port(0).number(), &expected[..]));
     expected[24..26].copy_from_slice(&[0, 0]);
     assert_eq!(last.1, &expected[..]);
-    // The first, one refresh or two while blocked, the resume.
+    // The first pause, one or two refreshes while blocked, the resume.
     let gaps: Vec<u64> =
         control.windows(2).map(|w| w[1].0.first_bit.as_ps() - w[0].0.first_bit.as_ps()).collect();
     assert!(control.len() >= 3 && gaps[0].abs_diff(half) < line(1000), "{gaps:?}");
@@ -130,7 +130,7 @@ fn an_overloaded_group_pauses_its_sender() {
     assert!(view.buffer.all_groups().all(|(_, _, g)| !g.is_xoff()));
 }
 
-/// Without a sender that obeys, headroom runs over, and the rule has a name; lossy packets die at egress.
+/// Without a sender that obeys, headroom overflows, and the drop reason says so; lossy packets are dropped at egress.
 #[test]
 fn drops_name_their_rule() {
     let small =

@@ -1,4 +1,4 @@
-//! Shapers of the device: a queue and a port at a rate below their line's.
+//! Shapers of the device: a queue and a port at a rate below their line rate.
 
 use crate::flow::aim::{config, packet, port, switch, train, world};
 use crate::switch::world::{Frame, Recorder, Seen, run};
@@ -8,7 +8,7 @@ use sluice_control::{ControlOp, DeviceOp};
 use sluice_exec::engine::Engine;
 use sluice_switch::Switch;
 
-/// When each packet of a queue of port 9 left its queue, in ps.
+/// Returns the time at which each packet of a queue of port 9 was dequeued, in ps.
 fn departures(seen: &Recorder, queue: u8) -> Vec<u64> {
     let of = |s: &Seen| match s {
         Seen::Dequeued(e) if e.qid == queue => Some(e.time.as_ps()),
@@ -51,7 +51,7 @@ fn a_shaped_port_slows_all_of_its_queues() {
     assert!((399 * 199_900..401 * 200_000).contains(&span), "{span}");
 }
 
-/// Strict priority and weights of an operator: queue 1 before queue 3, or three bytes of queue 1 for each of queue 3.
+/// Strict priority and weights of the operator: queue 1 before queue 3, or three bytes of queue 1 per byte of queue 3.
 #[test]
 fn an_operator_says_whose_turn_it_is() {
     let turns = |settings: [(u8, u8, u16); 2]| {
@@ -64,13 +64,13 @@ fn an_operator_says_whose_turn_it_is() {
             }
         });
         let (lossless, lossy) = (departures(&seen, 3), departures(&seen, 1));
-        // How many of queue 3 have gone when all of queue 1 have.
+        // Packets of queue 3 that were sent before the last packet of queue 1, and the reverse.
         (
             lossless.iter().filter(|t| **t < lossy[199]).count(),
             lossy.iter().filter(|t| **t < lossless[199]).count(),
         )
     };
-    // Both come in at the line's rate, so half of each waits.
+    // Both arrive at line rate, so half of each waits.
     let (before, _) = turns([(1, 7, 1), (3, 0, 1)]);
     assert!(before < 10, "{before}");
     let (_, before) = turns([(1, 0, 1), (3, 7, 1)]);
@@ -79,7 +79,7 @@ fn an_operator_says_whose_turn_it_is() {
     assert!((60..=75).contains(&before), "{before}");
 }
 
-/// The same settings as an entries file has them reach the device.
+/// The same settings from an entries file reach the device.
 #[test]
 fn shapers_and_turns_of_a_file_reach_the_device() {
     let w = world();

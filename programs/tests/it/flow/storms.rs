@@ -1,4 +1,4 @@
-//! The watchdog at a port whose peer does not let go.
+//! The watchdog at a port whose peer does not end its pauses.
 
 use crate::flow::aim::{config, packet, pfc, switch, world};
 use crate::switch::world::{Frame, Recorder, run};
@@ -14,8 +14,8 @@ fn watchdog(action: &str) -> String {
     )
 }
 
-/// A storm on priority 3 of port 9 from 250 ms on, frames each 40 us, so that the pause never ends; a packet each 5 ms to
-/// queue 3 and to queue 1.
+/// A storm on priority 3 of port 9 from 250 ms on: a frame each 40 us, so that the pause never ends. Queues 3 and 1 get
+/// a packet every 5 ms.
 fn storm(action: &str, until_ms: u64, run_ms: u64) -> (Switch<Engine>, Recorder) {
     let dog = watchdog(action);
     let mut frames: Vec<Frame> = Vec::new();
@@ -48,19 +48,19 @@ fn drop_empties_the_queue_until_the_storm_is_over() {
     assert_eq!((q.detected, q.restored, q.stormed), (1, 1, false));
     let lost: Vec<u64> = seen.lost().map(|l| l.time.as_ps()).collect();
     assert!(seen.lost().all(|l| l.reason.name(&world().program) == "pfc_watchdog"));
-    // Polls: 400 (arms: paused since 250, which the one before had not seen), 600 storm; the last frame is at 1150: quiet
-    // from the poll at 1200 to the one at 1400.
+    // Polls: 400 arms (paused since 250, after the poll before), 600 detects; the last frame is at 1150, so no pause
+    // arrives from the poll at 1200 to the one at 1400.
     assert_eq!(lost.first().copied(), Some(600 * MS));
     let (begin, end) = (250 / 5, 1400 / 5);
     assert_eq!((lost.len() as u64, q.watchdog_dropped), (end - begin, end - begin));
     assert!(lost.iter().all(|t| (600 * MS..1401 * MS).contains(t)));
-    // The other queue has lost nothing.
+    // The other queue has lost no packet.
     let data = seen.sent().filter(|(left, _)| left.tag != u64::MAX).count() as u64;
     assert_eq!(data, 2 * 400 - lost.len() as u64);
     assert!(device.is_conserved());
 }
 
-/// Row 41: pauses are ignored, nothing is lost.
+/// Row 41: pauses are ignored, and no packet is lost.
 #[test]
 fn forward_drains_the_queue() {
     let (device, seen) = storm("forward", 1150, 2000);

@@ -1,4 +1,4 @@
-//! Programs that draw for every packet or cell: scenarios 13 to 16, 19, 21, 22 and, for its switches, 28 of model: flowlets §9.
+//! Programs that draw for every packet or cell: scenarios 13 to 16, 19, 21, 22, 28 (switches) of model: flowlets §9.
 
 use crate::flowlet::world::{Draws, Packet, World, by_port, flow, frame};
 use sluice_asic::chip::ChipSpec;
@@ -43,7 +43,7 @@ fn scenario_15_weights_2_to_1() {
 
 #[test]
 fn scenario_16_flowlets_follow_the_coin_whatever_it_is() {
-    // Of scenario 16 what no host has to react to: the share of flowlets is the coin's.
+    // The part of scenario 16 that needs no reaction of hosts: the share of flowlets is the coin's.
     let world = World::new("letflow", &["weights=1,9", "timeout=1us"]);
     let packets: Vec<Packet> = (0..20_000).flat_map(|n| flow(n % 64, [u64::from(n) * 1_000_000])).collect();
     let counts = by_port(&world.run(&mut world.engine(), &packets, 64), 2);
@@ -91,7 +91,7 @@ fn scenario_22_presto_cells_of_44_packets_in_the_order_of_the_weights() {
         let runs = runs(&world, 44 * 9, 1_460);
         assert!(runs.iter().all(|(_, n)| *n == 44), "{runs:?}");
         let order: Vec<u16> = runs.iter().map(|(port, _)| *port).collect();
-        // a, b, c, b from anywhere on.
+        // The order is a, b, c, b, from any start.
         let round = [0, 1, 2, 1];
         let begin = (0..4).find(|b| (0..4).all(|n| order[n] == round[(b + n) % 4])).unwrap();
         assert!((0..9).all(|n| order[n] == round[(begin + n) % 4]), "{order:?}");
@@ -108,7 +108,7 @@ fn presto_cells_hold_what_fits_exactly() {
 
 #[test]
 fn scenario_19_four_flows_by_hash_over_four_links() {
-    // What all of these are held against: balls in bins, by the hash of the packet path over drawn five-tuples.
+    // The reference for all of these: balls in bins, by the hash of the packet path over drawn five-tuples.
     let setting = Setting::of("crc_32".parse().unwrap());
     let mut draws = Draws(19);
     let (mut apart, mut used) = (0u32, 0u32);
@@ -132,8 +132,8 @@ fn scenario_19_four_flows_by_hash_over_four_links() {
 
 #[test]
 fn scenario_28_a_value_in_the_hash_moves_a_flow() {
-    // What FlowBender needs of switches: a hashed field that the sender changes, here the source port, and with it the
-    // path, in (k-1)/k of all changes. When it changes is the sender's business.
+    // FlowBender needs this of switches: a hashed field that the sender changes, here the source port, changes the
+    // path in (k-1)/k of all changes. The sender decides when to change the field.
     for scheme in ["scheme=plain", "scheme=per-stage"] {
         let world = World::new("ecmp", &[scheme]);
         let packets: Vec<Packet> =

@@ -1,4 +1,4 @@
-//! CONGA: what leaves tell each other, the choice, ties, ageing, failure; and what spines add.
+//! CONGA: feedback between leaves, the choice, ties, ageing, failure; and the congestion that spines add.
 
 use crate::flowlet::device::{Story, run_with, world};
 use crate::flowlet::world::{Draws, Fate, Packet, World, colliding, flow, frame, numbered};
@@ -12,11 +12,11 @@ use sluice_exec::pass::Executor;
 use sluice_ir::{ActionCall, KeyValue};
 use sluice_switch::{Switch, SwitchConfig};
 
-/// Nanoseconds of a tick, and when tests begin: 10 ms are 39,062 ticks.
+/// Nanoseconds of a tick, and the time at which tests begin: 10 ms are 39,062 ticks.
 const TICK: u64 = 256;
 const START: u64 = 100_000_000;
 
-/// What a leaf knows of the way to leaf 1 over each of its uplinks, as told at the start.
+/// Congestion to leaf 1 over each uplink, as feedback has reported it at the start.
 #[derive(Clone, Debug)]
 struct Knows {
     local: Vec<u64>,
@@ -32,7 +32,7 @@ fn teach(world: &World, executor: &mut dyn Executor, knows: &Knows) {
     }
 }
 
-/// By the reference and by the engine in batches: ports, bytes and all state agree.
+/// Runs on the reference and on the engine in batches: ports, bytes and all state must agree.
 fn agreed(world: &World, knows: &Knows, packets: &[Packet]) -> Vec<Fate> {
     world.alike(|executor, batch| {
         teach(world, executor, knows);
@@ -40,7 +40,7 @@ fn agreed(world: &World, knows: &Knows, packets: &[Packet]) -> Vec<Fate> {
     })
 }
 
-/// One packet of each of so many flows to leaf 1.
+/// Returns one packet of each of `n` flows to leaf 1.
 fn heads(flows: u32, at: u64) -> Vec<Packet> {
     (0..flows).map(|n| Packet { ns: at + u64::from(n), bytes: frame(n, 7, 100) }).collect()
 }
@@ -56,11 +56,11 @@ fn scenario_24_the_least_of_what_is_worse() {
         let knows = Knows { local: vec![0, 1, 3], to_leaf: vec![5, 2, 2] };
         let taken = ports(&agreed(&world, &knows, &heads(60, START + 1_000)));
         assert!(taken.iter().all(|port| *port == 5), "{taken:?}");
-        // 10 ms later nothing that was told counts: {0, 1, 3} remain.
+        // 10 ms later no feedback counts: {0, 1, 3} remain.
         let later = heads(60, START + 10_000_000 + 2 * TICK);
         let taken = ports(&agreed(&world, &knows, &later));
         assert!(taken.iter().all(|port| *port == 4), "{taken:?}");
-        // One tick before it does.
+        // One tick earlier it counts.
         let taken = ports(&agreed(&world, &knows, &heads(60, START + 39_062 * TICK)));
         assert!(taken.iter().all(|port| *port == 5), "{taken:?}");
     }
@@ -76,7 +76,7 @@ fn scenario_24_a_tie_keeps_the_uplink_that_a_flow_had() {
     let before = ports(&world.run(&mut engine, &heads(600, START), 1));
     let share = |taken: &[u16], port| taken.iter().filter(|p| **p == port).count();
     assert!((4..=6).all(|port| share(&before, port).abs_diff(200) < 60), "{before:?}");
-    // After a pause uplinks 5 and 6 are tied: who has one of them keeps it, who had 4 draws one of both.
+    // After a pause uplinks 5 and 6 are tied: a flow on one of them keeps it, a flow on 4 draws one of both.
     teach(&world, &mut engine, &tied);
     let after = ports(&world.run(&mut engine, &heads(600, START + 50_000), 1));
     let mut moved = [0, 0];
@@ -87,7 +87,7 @@ fn scenario_24_a_tie_keeps_the_uplink_that_a_flow_had() {
         }
     }
     assert!(moved.iter().all(|n| *n > 60), "{moved:?}");
-    // And without a pause nothing moves, whatever becomes of the paths.
+    // Without a pause no flow moves, whatever the congestion.
     teach(&world, &mut engine, &Knows { local: vec![0, 7, 7], to_leaf: vec![0; 3] });
     let busy = ports(&world.run(&mut engine, &heads(600, START + 55_000), 1));
     assert_eq!(busy, after);
@@ -119,13 +119,13 @@ fn a_new_flowlet_takes_one_of_the_least_congested_and_keeps_its_own_if_it_is_one
 
 #[test]
 fn a_colliding_flow_never_leaves_its_group() {
-    // 10.2.0.0/16 is behind the first two uplinks alone; both flows have one entry, and one shapes it for the other.
+    // Only the first two uplinks lead to 10.2.0.0/16; both flows share one entry, and one influences the other.
     let world = World::new("conga", &["flowlets=256", "timeout=10us"]);
     let [two, any] = colliding(256, [2, 7]);
     let knows = Knows { local: vec![3, 3, 0, 0], to_leaf: vec![0; 4] };
     let mut packets = Vec::new();
     for n in 0..600u64 {
-        // Pauses now and then, in front of either.
+        // Occasional pauses before packets of either flow.
         let at = START + n * 4_000 + (n / 10) * 30_000;
         packets.push(Packet { ns: at, bytes: if n % 3 == 0 { two.clone() } else { any.clone() } });
     }
@@ -147,7 +147,7 @@ fn first_packets_and_stamps_that_wrap() {
     }
 }
 
-/// A wrapped frame from a leaf to the leaf of the default entries, number 3.
+/// Returns an encapsulated frame from a leaf to the leaf of the default entries, number 3.
 fn wrapped(from: u8, tags: u8, ce: u8, feedback: u8, inner: &[u8]) -> Vec<u8> {
     wrapped_to(3, from, [tags, ce, feedback], inner)
 }
@@ -184,7 +184,7 @@ fn wrapped_to(to: u8, from: u8, [tags, ce, feedback]: [u8; 3], inner: &[u8]) -> 
     [&ethernet[..], &ip, &udp, &[8, tags, ce, feedback, 0, 0, 1, 0], inner].concat()
 }
 
-/// Bytes of what left by each front-panel port, with when it came.
+/// Returns the bytes sent on each front-panel port, with their arrival times.
 fn device(world: &World, frames: &[(u64, Vec<u8>)]) -> Vec<(u64, u16, Vec<u8>)> {
     let story = run_with(world, SwitchConfig::default(), frames, &[], frames[frames.len() - 1].0 + 300_000);
     let of = |tag: u64| story.bytes.iter().find(|(t, _)| *t == tag).map(|(_, b)| b.clone()).unwrap();
@@ -197,7 +197,7 @@ fn leaves_wrap_unwrap_and_tell_each_other() {
     for chip in [ChipSpec::tofino2()] {
         let world = world(&chip, "conga", &[]);
         let home = frame(5, 1, 60);
-        // Leaf 1 met 5 over its uplink 2, and tells that our uplink 1 met 4.
+        // Leaf 1 saw congestion 5 over its uplink 2, and reports congestion 4 over our uplink 1.
         let frames = vec![
             (1_000, wrapped(1, 0x21, 8 + 5, 8 + 4, &home)),
             (20_000, frame(1, 7, 60)),
@@ -208,10 +208,10 @@ fn leaves_wrap_unwrap_and_tell_each_other() {
         ];
         let out = device(&world, &frames);
         assert_eq!(out.len(), 6);
-        // Unwrapped, with the TTL of one hop less, to the host of 10.1.1.0/24.
+        // Decapsulated, with the TTL decremented once, to the host of 10.1.1.0/24.
         let (_, port, bytes) = &out[0];
         assert_eq!((*port, bytes.len(), &bytes[..22], bytes[22] + 1), (0, home.len(), &home[..22], home[22]));
-        // Feedback goes round over four uplinks of leaf 1: that of the third is known.
+        // Feedback takes turns over four uplinks of leaf 1: the congestion of the third is known.
         let fed: Vec<(u8, u8)> = out[1..5].iter().map(|(_, _, b)| (b[43] & 3, b[45])).collect();
         assert_eq!(fed, [(0, 0), (1, 0), (2, 13), (3, 0)]);
         for (_, port, bytes) in &out[1..5] {
@@ -226,12 +226,12 @@ fn leaves_wrap_unwrap_and_tell_each_other() {
             assert_eq!(usize::from(u16::from_be_bytes([bytes[38], bytes[39]])), bytes.len() - 34);
             assert_eq!((bytes[36], bytes[37], bytes[42], bytes[44]), (0x12, 0xb5, 8, 8));
         }
-        // Between hosts of one leaf nothing is wrapped.
+        // Between hosts of one leaf no packet is encapsulated.
         assert_eq!((out[5].1, out[5].2.len()), (0, frame(1, 1, 60).len()));
     }
 }
 
-/// A frame with another type of service in the IPv4 header that begins there, and its check sum.
+/// Returns a frame with another type of service in the IPv4 header that begins at this byte, and its checksum.
 fn with_tos(mut frame: Vec<u8>, ip: usize, tos: u8) -> Vec<u8> {
     frame[ip + 1] = tos;
     frame[ip + 10..ip + 12].fill(0);
@@ -265,7 +265,7 @@ fn the_overlay_has_the_class_of_its_packet_and_its_marks_are_the_packet_s() {
     }
 }
 
-/// Packets from outside that were lost: generated ones have no number.
+/// External packets that were lost; generated ones have no number.
 fn outside(story: &Story) -> Vec<(u64, String)> {
     story.lost.iter().filter(|(tag, _)| *tag != u64::MAX).cloned().collect()
 }
@@ -286,7 +286,7 @@ fn what_is_not_for_this_leaf_is_dropped_with_its_reason() {
 
 #[test]
 fn the_own_uplinks_are_measured_and_left_when_they_are_busy() {
-    // One flow without pauses of about 0.9 of a 400G uplink; new flows then avoid that.
+    // One flow without pauses loads a 400G uplink to about 0.9; new flows then avoid that uplink.
     let world = world(&ChipSpec::tofino2(), "conga", &["tau=20us", "period=5us", "timeout=50us"]);
     let busy = frame(1, 7, 1_392);
     let mut frames: Vec<(u64, Vec<u8>)> = (0..3_000).map(|n| (10_000 + n * 35, busy.clone())).collect();
@@ -301,7 +301,7 @@ fn the_own_uplinks_are_measured_and_left_when_they_are_busy() {
     assert!(others.iter().all(|port| *port != taken), "{taken}: {others:?}");
 }
 
-/// The third byte of VXLAN of each packet that a spine sent: the load is in hundredths of 400G.
+/// Returns the third byte of VXLAN of each packet that a spine sent; the load is in hundredths of 400G.
 fn met(load: u64, ce: &[u8]) -> Vec<u8> {
     let world = world(&ChipSpec::tofino2(), "conga", &["role=spine", "tau=20us"]);
     // 1476 bytes and 24 around them take 30 ns.
@@ -323,12 +323,12 @@ fn scenario_25_a_spine_raises_what_was_met_to_its_link() {
         (found.iter().step_by(2).copied().collect(), found.iter().skip(1).step_by(2).copied().collect());
     assert!(low.iter().all(|ce| *ce == 8 + 5), "{low:?}");
     assert!(high.iter().all(|ce| *ce == 8 + 6), "{high:?}");
-    // An idle link adds nothing, and a full one no more than seven.
+    // An idle link adds nothing, and a full link no more than seven.
     assert!(met(3, &[8]).iter().all(|ce| *ce == 8));
     assert!(met(100, &[8 + 2]).iter().all(|ce| *ce == 8 + 7));
 }
 
-/// The exact estimator: charged by packets, and decayed by a share of a fifth every 30 us.
+/// The exact estimator: charged by packets, and decayed by a fifth every 30 us.
 struct Exact {
     x: f64,
     next: u64,
@@ -350,7 +350,7 @@ fn scenario_23_the_filter_beside_the_exact_estimator() {
     let cycles = |clock: Clock, ns: u64| Cycles(clock.first_edge_at_or_after(Time::from_nanos(ns)).get());
     let filter =
         |clock| Lpf::new(LpfConfig::new(LpfMode::Rate, Duration::from_micros(150), 0, clock).unwrap());
-    // 5 Gb/s for 3 ms: 93,750 bytes before a decay and 75,000 after it; the filter stays close to the former.
+    // 5 Gb/s for 3 ms: 93,750 bytes before a decay and 75,000 after it; the filter stays close to the former value.
     let (mut exact, mut lpf) = (Exact { x: 0.0, next: 30_000 }, filter(clock));
     let (mut before, mut seen) = (0.0, Vec::new());
     for n in 0..1_250u64 {
@@ -365,7 +365,7 @@ fn scenario_23_the_filter_beside_the_exact_estimator() {
     let settled: Vec<f64> = seen.iter().filter(|(ns, _)| *ns > 1_500_000).map(|(_, x)| *x).collect();
     let (least, most) = settled.iter().fold((f64::MAX, 0.0f64), |(l, m), x| (l.min(*x), m.max(*x)));
     assert!(least > 93_750.0 * 0.97 && most < 93_750.0 * 1.03, "{least} {most}");
-    // After five periods the exact one has 1 - 0.8^5 = 0.672 of it, the filter 1 - 1/e = 0.632.
+    // After five periods the exact estimator has 1 - 0.8^5 = 0.672 of the load, the filter 1 - 1/e = 0.632.
     let risen = seen.iter().find(|(ns, _)| *ns >= 150_000).unwrap().1 / 93_750.0;
     assert!((risen - 0.632).abs() < 0.04, "{risen}");
     // Loads from a tenth to all of 10G: eighths of the settled filter are those of the load, one off at the edges.
@@ -404,8 +404,8 @@ fn a_dead_uplink_is_left_at_once_and_comes_back() {
     let key = [KeyValue::Exact(1)];
     let entry = twin.control.tables[table].entries().find(|(_, e)| e.key == key).unwrap().0;
     later.push((up, ControlOp::DeleteEntry { table, entry }));
-    // A hundred flows of which ten never pause; a packet every 400 ns. When the uplink is back there are new flows: the
-    // old ones have no reason to move.
+    // A hundred flows, of which ten never pause, a packet every 400 ns. When the uplink is back there are new flows,
+    // because the old ones have no reason to move.
     let bytes: Vec<Vec<u8>> = (0..200).map(|n| frame(n, 7, 200)).collect();
     let flow_of = |n: usize| {
         let new = if n > 5_000 { 100 } else { 0 };

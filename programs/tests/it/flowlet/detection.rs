@@ -1,14 +1,14 @@
-//! When a flowlet ends: scenarios 1 to 11 of model: flowlets §9, but for those of ages, and the closed forms of §3.1.
+//! The end of a flowlet: scenarios 1 to 11 of model: flowlets §9, except those of ages, and the closed forms of §3.1.
 
 use crate::flowlet::world::{Draws, Packet, World, by_port, colliding, flow, frame};
 use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 
-/// Whether the second of two packets so far apart begins a flowlet, by the program's own count.
+/// Returns whether the second of two packets with this gap begins a flowlet, by the program's own counter.
 fn ends(params: &[&str], first: u64, gap: u64) -> bool {
     let world = World::new("letflow", &[&["detect=split", "tick=1ns"], params].concat());
     let mut engine = world.engine();
-    // The first packet finds a stamp of 0, the second one that of the first.
+    // The first packet finds timestamp 0, the second one that of the first.
     world.run(&mut engine, &flow(1, [first]), 1);
     let before = world.counted(&engine, "flowlets", 1);
     world.run(&mut engine, &flow(1, [first + gap]), 1);
@@ -59,7 +59,7 @@ fn scenario_4_the_first_packets_after_boot_are_heads() {
 fn scenario_5_stamps_wrap() {
     assert!(!ends(&["timeout=768ns"], 0xffff_ff00, 0x200));
     assert!(ends(&["timeout=256ns"], 0xffff_ff00, 0x200));
-    // The wrap of all 48 bits is one of the 32 as well.
+    // The wrap of all 48 bits is also a wrap of the 32 bits.
     assert!(!ends(&["timeout=768ns"], 0xffff_ffff_ff00, 0x200));
 }
 
@@ -69,7 +69,7 @@ fn scenario_6_whole_turns_of_the_clock_alias() {
     assert!(!ends(&["timeout=50us"], 1 << 30, turn));
     assert!(!ends(&["timeout=50us"], 1 << 30, turn + 50_000));
     assert!(ends(&["timeout=50us"], 1 << 30, turn + 50_001));
-    // A stateful ALU tells half a turn apart: after a longer pause, up to the whole turn, the member is kept.
+    // A stateful ALU compares gaps up to half a turn: after a longer pause, up to a whole turn, the member is kept.
     assert!(ends(&["timeout=50us"], 1 << 30, turn / 2 + 40_000));
     assert!(!ends(&["timeout=50us"], 1 << 30, turn / 2 + 60_000));
 }
@@ -114,7 +114,7 @@ fn scenario_10_flows_on_one_entry_share_flowlets() {
 
 #[test]
 fn scenario_11_colliding_flows_stay_within_their_groups() {
-    // 10.2/16 is reached by ports 8 and 9 alone, 10.7/16 by all eight; all flows share two entries.
+    // Only ports 8 and 9 lead to 10.2/16, all eight uplinks to 10.7/16; all flows share two entries.
     for detect in ["detect=pair", "detect=split", "detect=age"] {
         let world = World::new("letflow", &["flowlets=2", "timeout=20us", detect]);
         let mut draws = Draws(11);
@@ -134,14 +134,14 @@ fn scenario_11_colliding_flows_stay_within_their_groups() {
             assert!(*network == 7 && (8..16).contains(&port) || (8..10).contains(&port), "{network} {port}");
             wide[usize::from(port) - 8] = true;
         }
-        // Nobody ages the entries here, so with ages the first draws last.
+        // No generator ages the entries here, so with ages the first draws last.
         assert!(wide == [true; 8] || detect == "detect=age", "{detect}: {wide:?}");
     }
 }
 
 #[test]
 fn colliding_flows_of_unequal_groups_keep_their_ways() {
-    // The flow to all uplinks begins, mostly with one that the other's group does not have.
+    // The flow with all uplinks begins, mostly on an uplink that the other flow's group lacks.
     for (name, params) in [
         ("letflow", &["timeout=20us", "detect=pair"][..]),
         ("letflow", &["timeout=20us", "detect=split"]),

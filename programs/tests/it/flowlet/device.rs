@@ -11,16 +11,16 @@ use sluice_ir::{ActionCall, KeyValue};
 use sluice_programs::catalogue;
 use sluice_switch::{Left, Lost, RxFrame, Sink, Switch, SwitchConfig, Totals};
 
-/// What a run left.
+/// Results of a run.
 #[derive(Default)]
 pub(crate) struct Story {
-    /// Tag, front-panel port, first bit in ns, of packets that left.
+    /// Tag, front-panel port, and time of the first bit in ns, of sent packets.
     pub(crate) sent: Vec<(u64, u16, u64)>,
     pub(crate) lost: Vec<(u64, String)>,
-    /// Tag and bytes of packets that left, in that order.
+    /// Tag and bytes of sent packets, in that order.
     pub(crate) bytes: Vec<(u64, Vec<u8>)>,
     pub(crate) totals: Option<Totals>,
-    /// Packets of the counter `flowlets`: that went on, that began one.
+    /// Counter `flowlets`: packets that continued a flowlet, and packets that began one.
     flowlets: [u64; 2],
 }
 
@@ -48,7 +48,7 @@ impl Sink for Collect<'_> {
     }
 }
 
-/// The program with the generators of all pipes but the one of port 0 off: nobody sends into the others.
+/// The program with the generators of all pipes but that of port 0 off, because no frame enters the others.
 pub(crate) fn world(chip: &ChipSpec, name: &str, params: &[&str]) -> World {
     let mut world = World::on(chip, name, params);
     let setup = catalogue().get(name).unwrap().default_setup(&world.program, &world.ports).unwrap();
@@ -63,12 +63,12 @@ pub(crate) fn world(chip: &ChipSpec, name: &str, params: &[&str]) -> World {
     world
 }
 
-/// Frames (ns, bytes) into port 0, in order of time, and operations on the way.
+/// Runs frames (ns, bytes) into port 0, in order of time, with operations in between.
 pub(crate) fn run(world: &World, frames: &[(u64, Vec<u8>)], later: &[(u64, ControlOp)], until: u64) -> Story {
     run_with(world, SwitchConfig::default(), frames, later, until)
 }
 
-/// The same on a device that is configured so.
+/// Runs the same on a device with this configuration.
 pub(crate) fn run_with(
     world: &World,
     config: SwitchConfig,
@@ -80,7 +80,7 @@ pub(crate) fn run_with(
     run_from(world, config, &frames, later, until)
 }
 
-/// The same with frames (ns, front-panel port, bytes) into any ports.
+/// Runs frames (ns, front-panel port, bytes) into any ports.
 pub(crate) fn run_from(
     world: &World,
     config: SwitchConfig,
@@ -114,7 +114,7 @@ pub(crate) fn run_from(
     story
 }
 
-/// Share of second packets so many ns after the first that begin a flowlet, over many phases of the sweep.
+/// Returns the share of second packets, this many ns later, that begin a flowlet, over many phases of the sweep.
 fn second_heads(chip: &ChipSpec, gap: u64, rounds: u64) -> f64 {
     const ENTRIES: u64 = 256;
     let world = world(chip, "letflow", &["detect=age", "timeout=100us", "flowlets=256"]);
@@ -136,7 +136,7 @@ fn second_heads(chip: &ChipSpec, gap: u64, rounds: u64) -> f64 {
     (story.flowlets[1] - firsts) as f64 / firsts as f64
 }
 
-/// Flows of which each has an entry of its own in a table of so many, found by their hash.
+/// Returns flows that each have a separate entry in a table of `n`, found by their hash.
 fn one_flow_for_each_entry(entries: usize) -> Vec<Vec<u8>> {
     let mut flows: Vec<Option<Vec<u8>>> = vec![None; entries];
     let mut n = 0;
@@ -163,7 +163,7 @@ fn scenario_7_ages_end_flowlets_between_one_timeout_and_two() {
 
 #[test]
 fn scenario_8_poisson_heads_by_ages() {
-    // L = 0.01 packets per us and flow, D = 100 us: 0.23254 of the packets are heads.
+    // L = 0.01 packets per us and flow, D = 100 us: 0.23254 of the packets begin a flowlet.
     let world = world(&ChipSpec::tofino2(), "letflow", &["detect=age", "timeout=100us", "flowlets=64"]);
     let mut draws = Draws(81);
     let mut frames = Vec::new();
@@ -186,7 +186,7 @@ fn sweeps_take_the_slots_that_they_should() {
     let world = world(&ChipSpec::tofino2(), "letflow", &["detect=age", "timeout=100us", "flowlets=1024"]);
     let story = run(&world, &[], &[], 1_000_000);
     let t = story.totals.unwrap();
-    // Nine periods whole, and the first packets of the tenth.
+    // Nine complete periods, and the first packets of the tenth.
     assert!((9 * 1_024..=9 * 1_024 + 100).contains(&t.made.pktgen), "{}", t.made.pktgen);
     assert!(t.absorbed + 16 >= t.made.pktgen);
     assert_eq!(t.dropped, 0);
@@ -218,8 +218,8 @@ fn frames_from_outside_age_nothing() {
     assert_eq!(story.lost.iter().filter(|(_, why)| why == "not_ip").count(), 2);
 }
 
-/// Ports of a flow of a packet every 10 us whose uplink fails at 1 ms and comes back at 3 ms; the reasons of what was
-/// lost.
+/// Returns the ports of a flow, a packet every 10 us, whose uplink fails at 1 ms and is back at 3 ms, and the drop
+/// reasons.
 fn failure(detect: &str, live: bool) -> (Vec<(u64, u16)>, Vec<String>, u16) {
     let params = ["timeout=100us", detect, "flowlets=64"];
     let world = world(&ChipSpec::tofino2(), "letflow", &params);
@@ -254,7 +254,7 @@ fn scenario_12_a_dead_uplink_is_left_by_the_next_packet() {
         let (sent, lost, dead) = failure(detect, true);
         assert_eq!((sent.len(), lost.len()), (500, 0), "{detect}");
         let after: Vec<u16> = sent.iter().filter(|(ns, _)| *ns > 1_000_000).map(|(_, port)| *port).collect();
-        // One new draw, kept from then on: restoration ends no flowlet.
+        // One new draw, which the flow keeps: restoration ends no flowlet.
         assert!(after[0] != dead && after.iter().all(|p| *p == after[0]), "{detect}");
         assert!(sent.iter().filter(|(ns, _)| *ns < 1_000_000).all(|(_, port)| *port == dead));
     }
@@ -270,7 +270,7 @@ fn scenario_12_without_the_control_plane_a_busy_flow_stays_in_the_black_hole() {
 
 #[test]
 fn a_pause_gets_a_flow_out_of_the_black_hole() {
-    // As a sender's timeout would make it: then chance finds another uplink seven times of eight.
+    // As a sender's timeout would cause: a draw finds another uplink seven times of eight.
     let world = world(&ChipSpec::tofino2(), "letflow", &["timeout=100us"]);
     let mut frames = Vec::new();
     for n in 0..400u64 {
@@ -298,7 +298,7 @@ fn a_group_without_uplinks_says_so() {
     }
 }
 
-/// Bytes by uplink of flows with very unequal flowlets, in shares.
+/// Returns the shares of the uplinks in the bytes of flows with very unequal flowlets.
 fn shares(name: &str, params: &[&str], uplinks: usize) -> Vec<f64> {
     let world = world(&ChipSpec::tofino2(), name, &[&["timeout=20us"], params].concat());
     let mut draws = Draws(27);
@@ -354,7 +354,7 @@ fn flare_keeps_a_flowlet_together() {
 
 #[test]
 fn flare_leaves_a_dead_uplink() {
-    // The dead path is not preferred and the generation raised: a random live uplink until it is back.
+    // The failed path is not preferred and the generation is raised: a random live uplink until the path is back.
     let mut world = world(&ChipSpec::tofino2(), "flare", &["timeout=20us", "weights=1,1,1"]);
     let profile = world.program.profile_named("uplinks").unwrap();
     world.apply(ControlOp::SetMemberActive { profile, group: 1, member: 0, active: false });

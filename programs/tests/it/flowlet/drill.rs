@@ -1,4 +1,4 @@
-//! DRILL: depths that the ghost control tells, samples, memory, failure.
+//! DRILL: depths from the ghost control, samples, memory, failure.
 
 use crate::flowlet::device::{run_with, world};
 use crate::flowlet::world::{Draws, Fate, Packet, World, by_port, frame};
@@ -12,7 +12,7 @@ use sluice_exec::reference::Reference;
 use sluice_ir::{ActionCall, KeyValue};
 use sluice_switch::SwitchConfig;
 
-/// What happens: a queue changes its depth, or a packet comes.
+/// An event: a queue changes its depth, or a packet arrives.
 #[derive(Clone, Debug)]
 enum Step {
     Depth(u16, u32),
@@ -44,7 +44,7 @@ fn steps(world: &World, executor: &mut dyn Executor, steps: &[Step]) -> Vec<Fate
     fates
 }
 
-/// By both engines: the same ports, the same state.
+/// Runs on both engines: ports and state must be equal.
 fn agreed(world: &World, list: &[Step]) -> Vec<Fate> {
     let mut reference = Reference::new(&world.program, &world.control, Default::default());
     let wanted = steps(world, &mut reference, list);
@@ -64,7 +64,7 @@ fn scenario_27_the_shortest_of_two_samples_and_the_remembered_one() {
     let mut first = [0u64; 4];
     let world = World::new("drill", &["weights=1,1,1,1"]);
     for draw in 0..160u32 {
-        // So many packets to one other destination first, that the generators stand elsewhere.
+        // Packets to another destination first, which advance the random generators.
         let skip: Vec<Step> = (0..draw).map(packet).map(elsewhere).collect();
         let list =
             [skip, vec![Step::Remember(0, 0), Step::Depth(8, 59)], (0..40).map(packet).collect()].concat();
@@ -76,12 +76,12 @@ fn scenario_27_the_shortest_of_two_samples_and_the_remembered_one() {
         let change = ports.iter().position(|p| *p != 8).unwrap();
         assert!(ports[change..].iter().all(|p| *p == ports[change]), "{ports:?}");
     }
-    // Both samples were the long queue's once in 16 times, 10 of 160, and then the memory is no better.
+    // Both samples were the long queue in one of 16 packets, 10 of 160; then the memory is no better.
     assert!((2..=20).contains(&first[0]), "{first:?}");
     assert!(first[1..].iter().all(|n| (30..=70).contains(n)), "{first:?}");
 }
 
-/// The same packet to a host of the leaf itself: it draws, and uses nothing.
+/// The same packet to a host of this leaf: it makes its draws and uses none of them.
 fn elsewhere(step: Step) -> Step {
     match step {
         Step::Packet(p) => Step::Packet(Packet { bytes: frame(1, 1, 20), ..p }),
@@ -109,7 +109,7 @@ fn without_memory_the_samples_decide() {
     let list: Vec<Step> =
         [8, 9].map(|front| Step::Depth(front, 20)).into_iter().chain((0..8_000).map(packet)).collect();
     let counts = by_port(&agreed(&world, &list), 4);
-    // Both samples are of the two long queues in a quarter of the packets.
+    // In a quarter of the packets both samples are of the two long queues.
     let long = (counts[0] + counts[1]) as f64 / 8_000.0;
     assert!((long - 0.25).abs() < 0.02 && counts[2].abs_diff(counts[3]) < 400, "{counts:?}");
 }
@@ -146,7 +146,7 @@ fn engines_agree_and_no_packet_leaves_its_group_whatever_depths_do() {
     }
 }
 
-/// How long packets were inside, in ns: the longest, and the mean. Four fifths of what the uplinks carry come in.
+/// Returns the longest and the mean time of packets in the device, in ns. Arrivals load the uplinks to four fifths.
 fn waits(name: &str, uplinks: &str, gap: u64) -> (u64, f64) {
     let world = world(&ChipSpec::tofino2(), name, &[]);
     let port_speeds = (8..16).map(|front| (world.dev_port(front), uplinks.parse().unwrap())).collect();
@@ -162,7 +162,7 @@ fn waits(name: &str, uplinks: &str, gap: u64) -> (u64, f64) {
 
 #[test]
 fn queues_stay_shorter_than_with_spray_where_packets_take_longer_than_the_news() {
-    // 1500 B take 1.2 us at 10G, and a depth is known some 0.3 us after the choice that changed it.
+    // 1500 B take 1.2 us at 10G, and a depth is known about 0.3 us after the choice that changed it.
     let (spray, drill) = (waits("spray", "10G", 190), waits("drill", "10G", 190));
     assert!(drill.0 * 3 < spray.0 * 2, "longest {drill:?} {spray:?}");
     assert!(drill.1 + 300.0 < spray.1, "mean {drill:?} {spray:?}");
@@ -170,7 +170,7 @@ fn queues_stay_shorter_than_with_spray_where_packets_take_longer_than_the_news()
 
 #[test]
 fn a_shared_memory_is_a_herd_where_news_take_longer_than_packets() {
-    // 0.24 us at 50G: all packets of that time follow the memory into one queue. Samples alone spread.
+    // 0.24 us at 50G: all packets of that time follow the memory into one queue. Samples without memory spread.
     let (spray, drill) = (waits("spray", "50G", 38), waits("drill", "50G", 38));
     assert!(drill.1 > spray.1, "mean {drill:?} {spray:?}");
 }
@@ -208,9 +208,9 @@ fn a_dead_uplink_is_forgotten_and_comes_back() {
     };
     assert!(by_dead(0, down) > 200);
     assert_eq!(by_dead(down + 1_000, up - 1_000), 0);
-    // Empty for a millisecond: chosen as soon as it is drawn.
+    // Its queue has been empty for a millisecond: it is chosen as soon as it is drawn.
     assert!(by_dead(up, 4_000_000) > 200);
-    // What stood in its queue when it went down is lost, and nothing else.
+    // Packets in its queue when it went down are lost, and no others.
     assert!(
         story.lost.len() < 10 && story.lost.iter().all(|(_, why)| why == "port_down"),
         "{:?}",

@@ -11,20 +11,20 @@ use sluice_switch::SwitchConfig;
 
 const TOFINO2: fn() -> ChipSpec = ChipSpec::tofino2;
 
-/// A probe of a ToR that has met so much use.
+/// Returns a probe of a ToR with this utilisation.
 fn probe(tor: u16, util: u32) -> Vec<u8> {
     let mut bytes = [&[2; 12][..], &[0x88, 0xb6], &tor.to_be_bytes(), &[0, 0], &util.to_be_bytes()].concat();
     bytes.resize(60, 0);
     bytes
 }
 
-/// ToR and use of a frame that is a probe.
+/// Returns ToR and utilisation of a frame that is a probe.
 fn read(bytes: &[u8]) -> Option<(u16, u32)> {
     let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
     (word(12) == 0x88b6).then(|| (word(14), u32::from(word(18)) << 16 | u32::from(word(20))))
 }
 
-/// One packet of each of so many new flows to ToR 1, from 1 us behind `at` on.
+/// Returns one packet of each of `n` new flows to ToR 1, from 1 us after `at` on.
 fn heads(at: u64, from: u32) -> Vec<(u64, u16, Vec<u8>)> {
     (0..40).map(|n| (at + 1_000 + u64::from(n) * 100, 0, frame(from + n, 7, 60))).collect()
 }
@@ -40,7 +40,7 @@ fn run(
     (story, frames.into_iter().map(|(_, _, bytes)| bytes).collect())
 }
 
-/// Ports by which the heads of flows `from` and up left.
+/// Returns the ports that the first packets of flows `from` and up took.
 fn taken(story: &Story, frames: &[Vec<u8>], from: u32) -> Vec<u16> {
     let ours: Vec<&Vec<u8>> =
         frames.iter().filter(|f| (from..from + 40).any(|n| **f == frame(n, 7, 60))).collect();
@@ -56,7 +56,7 @@ fn scenario_26_the_least_used_path_and_a_silent_one() {
             let mut frames = vec![(1_000, 4, probe(1, 40)), (20_000, 5, probe(1, 30))];
             frames.extend(heads(10_000, 0));
             frames.extend(heads(30_000, 100));
-            // B has been silent for longer than the keepalive: chance, until A tells.
+            // B's probes are overdue: random choice, until A sends one.
             frames.extend(heads(640_000, 200));
             frames.push((660_000, 4, probe(1, 80)));
             frames.extend(heads(670_000, 300));
@@ -114,9 +114,9 @@ fn a_colliding_flow_never_leaves_its_group_whatever_probes_said() {
             );
         }
     };
-    // Both engines, by chance alone.
+    // Both engines, with random choice only.
     stays(&world.agreed(&packets));
-    // A best hop of group 2 that is no member of it, as if it had told a moment ago.
+    // A best hop of group 2 that is not a member of group 2, as if its probe had just arrived.
     let mut engine = world.engine();
     let register = |name| world.program.register_named(name).unwrap();
     *engine.state_mut().registers[register("best_hop")].get_mut(2).unwrap() = Element::single(3);
@@ -125,9 +125,9 @@ fn a_colliding_flow_never_leaves_its_group_whatever_probes_said() {
     stays(&world.run(&mut engine, &packets, 1));
 }
 
-/// Ports and contents of the probes that left, in order.
+/// Returns ports and contents of the sent probes, in order.
 fn told(story: &Story) -> Vec<(u16, u32, u16)> {
-    // Sent packets are sorted, their bytes are not: the tag and the copy's port say which is which.
+    // Sent packets are sorted, their bytes are not: tag and port of the copy identify them.
     let mut list: Vec<(u16, u32, u16)> = Vec::new();
     let mut of_tag = std::collections::BTreeMap::<u64, Vec<(u16, u32)>>::new();
     for (tag, bytes) in &story.bytes {
@@ -149,10 +149,10 @@ fn a_spine_passes_on_what_is_news_everywhere_else() {
     let world = world(&TOFINO2(), "hula", &["role=spine", "uplinks=0-3"]);
     let frames = vec![
         (1_000, 0, probe(9, 10)),
-        (5_000, 1, probe(9, 20)),  // no news
+        (5_000, 1, probe(9, 20)),  // not better
         (10_000, 2, probe(9, 5)),  // better
-        (15_000, 2, probe(9, 60)), // the best one got worse
-        (20_000, 1, probe(9, 50)), // better than that
+        (15_000, 2, probe(9, 60)), // the best hop got worse
+        (20_000, 1, probe(9, 50)), // better than the best hop
     ];
     let (story, _) = run(&world, frames, &[]);
     let wanted = [
@@ -175,7 +175,7 @@ fn a_spine_passes_on_what_is_news_everywhere_else() {
 
 #[test]
 fn a_probe_meets_the_use_of_its_link_the_other_way() {
-    // Half of port 1's 400G for ten time constants, then a probe by it.
+    // Half of port 1's 400G for ten time constants, then a probe on port 1.
     let world = world(&TOFINO2(), "hula", &["tau=10us", "role=spine", "uplinks=0-3"]);
     let bytes = frame(1, 1, 1_422);
     assert_eq!(bytes.len(), 1_476);
@@ -213,7 +213,7 @@ fn a_dead_uplink_is_left_at_once_and_comes_back_with_its_probes() {
         let then = Then::Call(ActionCall { action, args: args.to_vec() });
         ControlOp::InsertEntry { table, key: vec![KeyValue::Exact(1)], priority: 0, then }
     };
-    // What was best is forgotten with the port: silent until another one tells.
+    // The best hop is cleared together with the port: overdue until another hop sends a probe.
     let register = world.program.register_named("best_path").unwrap();
     let forget = ControlOp::WriteRegister { register, index: Some(1), value: None };
     let (down, up) = (300_000, 600_000);
@@ -225,7 +225,7 @@ fn a_dead_uplink_is_left_at_once_and_comes_back_with_its_probes() {
         (up, set(true)),
         (up, active(true)),
     ];
-    // A busy flow; probes by both ways, until the first is dead.
+    // A busy flow; probes on both paths, until the first path fails.
     let mut frames: Vec<(u64, u16, Vec<u8>)> =
         (0..900).map(|n| (1_000 * n + 5, 0, frame(1, 7, 200))).collect();
     for n in 0..9u64 {

@@ -1,4 +1,4 @@
-//! What holds at the ends of things: stamps and counts that wrap, tables that are full, uplinks that fail and come back.
+//! Limits: timestamps and counts that wrap, full tables, uplinks that fail and come back.
 
 use crate::flowlet::device::{run, world};
 use crate::flowlet::world::{Draws, Fate, Packet, World, frame, numbered, sets};
@@ -12,10 +12,10 @@ use sluice_ir::{ActionCall, KeyValue};
 use sluice_programs::catalogue;
 use std::net::Ipv4Addr;
 
-/// Half a turn of 32-bit stamps, in ns at `tick=1ns`.
+/// Half a turn of 32-bit timestamps, in ns at `tick=1ns`.
 const HALF: u64 = 1 << 31;
 
-/// Has every head from now on want this uplink, where a program can be told so.
+/// Makes this uplink the preferred one of every new flowlet, for programs with such a preference.
 fn steer(world: &World, executor: &mut dyn Executor, to: u64, ns: u64) {
     match world.program.name.as_str() {
         "flare" => world.write_at(executor, "least", 1, Element::pair(0, to)),
@@ -34,12 +34,12 @@ fn steer(world: &World, executor: &mut dyn Executor, to: u64, ns: u64) {
     }
 }
 
-/// One packet of each of 64 flows.
+/// Returns one packet of each of 64 flows.
 fn heads(ns: u64) -> Vec<Packet> {
     (0..64).map(|n| Packet { ns: ns + u64::from(n), bytes: frame(n, 7, 100) }).collect()
 }
 
-/// The share of flows that take another uplink after a pause, when all heads want another one.
+/// Returns the share of flows that take another uplink after a pause, when every new flowlet prefers another one.
 fn moved(world: &World, start: u64, gap: u64) -> f64 {
     let (before, after) = world.alike(|executor, batch| {
         steer(world, executor, 0, start);
@@ -62,12 +62,12 @@ fn scenarios_5_and_6_stamps_wrap_alike_in_every_program_that_has_them() {
     ];
     for (name, params) in list {
         let world = World::new(name, &[&["timeout=50us", "tick=1ns"], params].concat());
-        // Far from the wrap, over that of 32 bits, and over that of the 48 bits of the clock's own stamps.
+        // Far from the wrap, over that of 32 bits, and over that of the 48 bits of the clock.
         for start in [1 << 30, (1 << 32) - 20_000, (1 << 48) - (1 << 32) - 100] {
             for (gap, ends) in [
                 (TIMEOUT, false),
                 (TIMEOUT + 1, true),
-                // What a stateful ALU makes of half a turn: longer pauses look like none, until the turn is whole.
+                // A stateful ALU compares up to half a turn: longer pauses look like none, until the turn is complete.
                 (HALF + TIMEOUT - 1, true),
                 (HALF + TIMEOUT, false),
                 (2 * HALF + TIMEOUT, false),
@@ -109,7 +109,7 @@ fn hula_counts_a_tor_that_nobody_tells_of_as_fresh_behind_half_a_turn() {
     }
 }
 
-/// A packet of the generator for an element of an array, as it comes to ingress.
+/// Returns a packet of the generator for an element of an array, as it arrives at ingress.
 fn visit(ns: u64, element: u16) -> Packet {
     let mut bytes = [&[0; 4][..], &element.to_be_bytes(), &[2, 0, 0, 0, 0, 1, 0x88, 0xb5]].concat();
     bytes.resize(60, 0);
@@ -122,7 +122,7 @@ fn conga_ages_what_leaves_told_before_its_stamp_wraps() {
     let world = World::new("conga", &["timeout=50us", "tick=1ns", "age=1ms"]);
     let generator = world.ports.generator(Pipe(0)).next().unwrap().dev_port.number();
     let start = 1 << 30;
-    // Leaf 1 told that the first uplink is congested; later a visit, or none, and then flows for it.
+    // Leaf 1 reported that the first uplink is congested; later a visit, or none, and then flows to leaf 1.
     let avoids = |later: u64, visited: bool| {
         let taken = ports(&world.alike(|executor, batch| {
             for n in 0..4 {
@@ -138,7 +138,7 @@ fn conga_ages_what_leaves_told_before_its_stamp_wraps() {
         !taken.contains(&4)
     };
     assert!(avoids(AGE - 100, false) && !avoids(AGE + 1, false) && !avoids(HALF + AGE - 100, false));
-    // The stamp alone would say that it was told a moment ago: the generator's visits are what ages it for good.
+    // By the timestamp alone the report would look recent: the generator's visits age it for good.
     assert!(avoids(HALF + AGE, false) && !avoids(HALF + AGE, true) && !avoids(2 * HALF, true));
 }
 
@@ -162,12 +162,12 @@ fn flare_goes_by_chance_until_its_group_is_visited() {
 
 #[test]
 fn flare_survives_charges_that_wrap() {
-    // A path so far ahead that its charge wraps counts as one that is behind; every packet still has an uplink.
+    // A path so far ahead that its charge wraps counts as the least charged; every packet still has an uplink.
     let world = world(&ChipSpec::tofino2(), "flare", &["timeout=2us", "weights=1,1"]);
     let register = world.program.register_named("sent").unwrap();
     let ahead =
         ControlOp::WriteRegister { register, index: Some(1), value: Some(Element::single(0xffff_f000)) };
-    // A flow that never pauses, on the first path, and from 40 us on one head after the other.
+    // A flow that never pauses, on the first path, and from 40 us on a sequence of new flowlets.
     let mut frames: Vec<(u64, Vec<u8>)> = (0..400).map(|n| (20_000 + 1_000 * n, frame(0, 7, 100))).collect();
     frames.extend((0..300).map(|n| (40_500 + 1_000 * n, frame(1 + n as u32, 7, 1_000))));
     frames.sort();
@@ -179,7 +179,7 @@ fn flare_survives_charges_that_wrap() {
     assert!((1..300).contains(&first), "{first}");
 }
 
-/// Packets by the first of three uplinks while it is down, and its share of those behind its return; nothing is lost.
+/// Returns packets on the first of three uplinks while it is down, and its share of those after its return; no losses.
 fn failing(name: &str, down: &[ControlOp], up: &[ControlOp], until: u64) -> (usize, f64) {
     let world = world(&ChipSpec::tofino2(), name, &["weights=1,1,1"]);
     let set = |up| ControlOp::Device(DeviceOp::SetPort { port: world.dev_port(8), up });
@@ -191,7 +191,7 @@ fn failing(name: &str, down: &[ControlOp], up: &[ControlOp], until: u64) -> (usi
     later.extend([(at_down, set(false)), (at_up, set(true))]);
     later.extend(up.iter().map(|op| (at_up, op.clone())));
     later.push((at_up, active(true)));
-    // So many flows that each has paused when it comes again.
+    // So many flows that each has paused when its next packet comes.
     let frames: Vec<(u64, Vec<u8>)> =
         (0..until / 500).map(|n| (40_000 + 500 * n, frame(n as u32 % 300, 7, 400))).collect();
     let story = run(&world, &frames, &later, until + 200_000);
@@ -236,7 +236,7 @@ fn flare_leaves_a_dead_uplink_and_lets_it_catch_up_or_not() {
         ControlOp::WriteRegister { register, index: None, value: None }
     });
     let afresh: Vec<ControlOp> = std::iter::once(back.clone()).chain(clear).collect();
-    // What it did not carry for 400 us it carries first; with all charges cleared it begins as the others do.
+    // It first catches up on 400 us without traffic; with all charges cleared it begins as the others do.
     let (dead, share) = failing("flare", &down, &[back], 1_200_000);
     assert!(dead == 0 && share > 0.55, "{dead} {share}");
     let (dead, share) = failing("flare", &down, &afresh, 1_200_000);

@@ -1,5 +1,5 @@
 //! Random traffic through random state, with an uplink that fails and comes back: both engines agree, every host is
-//! reached, and nobody leaves by a port that does not lead there.
+//! reached, and no packet is sent on a port that does not lead there.
 
 use crate::flowlet::world::{Fate, Packet, World, frame, numbered};
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ use sluice_exec::reference::Reference;
 use sluice_ir::{ActionCall, KeyValue};
 use std::sync::OnceLock;
 
-/// What comes: after so many ns, of this flow, to this network; before it some queue may change.
+/// A step: a wait in ns, then a packet of this flow to this network; before it a queue may change.
 #[derive(Clone, Debug)]
 struct Step {
     gap: u64,
@@ -23,7 +23,7 @@ struct Step {
     queue: Option<(u16, u32)>,
 }
 
-/// A run: traffic before a failure, during it, and behind it; what the registers hold at first.
+/// A run: traffic before, during and after a failure, and initial values of the registers.
 #[derive(Clone, Debug)]
 struct Story {
     origin: u64,
@@ -56,12 +56,12 @@ fn story() -> impl Strategy<Value = Story> {
     )
 }
 
-/// A program on a chip, with what its control plane makes of the failure of either of the first two uplinks.
+/// A program on a chip, with the operations of its control plane for the failure of either of the first two uplinks.
 struct Bench {
     world: World,
-    /// By uplink: while it is down, and when it is back.
+    /// By uplink: operations when it goes down, and when it is back.
     changed: [[ControlState; 2]; 2],
-    /// First uplink, and how many there are.
+    /// First uplink, and number of uplinks.
     first: u16,
     uplinks: u16,
 }
@@ -82,7 +82,7 @@ fn insert(world: &World, table: &str, key: u128, action: &str, args: &[u128]) ->
     ControlOp::InsertEntry { table, key: vec![KeyValue::Exact(key)], priority: 0, then }
 }
 
-/// The generations of both groups raised, where there are any.
+/// Raises the generations of both groups, if the program has generations.
 fn back(world: &World) -> ControlState {
     let mut control = world.control.clone();
     if world.program.table_named("generation").is_some() {
@@ -94,7 +94,7 @@ fn back(world: &World) -> ControlState {
     control
 }
 
-/// That, and the uplink taken out of both groups, as the handbook says for each program.
+/// Raises the generations and takes the uplink out of both groups, as the handbook says for each program.
 fn down(world: &World, dead: u32, (first, uplinks): (u16, u32)) -> ControlState {
     let mut control = back(world);
     let program = &world.program;
@@ -105,7 +105,7 @@ fn down(world: &World, dead: u32, (first, uplinks): (u16, u32)) -> ControlState 
         apply(ControlOp::SetMemberActive { profile, group: 2, member: uplinks + dead, active: false });
     }
     if let Some(table) = program.table_named("uplink") {
-        // Numbers of the larger group go round in the smaller one.
+        // Numbers of the larger group wrap around in the smaller one.
         let port = u128::from(world.dev_port(first + dead as u16));
         let leads = |then: &Then| matches!(then, Then::Call(call) if call.args == [port]);
         let entries = world.control.tables[table].entries();
@@ -144,13 +144,13 @@ fn down(world: &World, dead: u32, (first, uplinks): (u16, u32)) -> ControlState 
     control
 }
 
-/// Fills the registers with what some run could have left there.
+/// Fills the registers with values that some run could have left.
 fn remember(bench: &Bench, executor: &mut dyn Executor, story: &Story) {
     let world = &bench.world;
     let now = story.origin >> 8;
     let ago = |ticks: u64| now.wrapping_sub(ticks) & 0xffff_ffff;
     let held = |at: usize| story.held[at % story.held.len()];
-    // Members of the first generation, also of the one before it, and stamps of any time.
+    // Members of the first generation, also of the one before it, and any timestamps.
     let member = |at: usize| ((held(at) >> 40 & 1) << 16) | (held(at) % u64::from(bench.uplinks));
     let stamp = |at: usize| held(at) >> 8 & 0xffff_ffff;
     let level = |at: usize| 8 + (held(at) >> 20) % 8;
@@ -191,7 +191,7 @@ fn remember(bench: &Bench, executor: &mut dyn Executor, story: &Story) {
     }
 }
 
-/// A queue of an uplink changes, where the program has a ghost control.
+/// Changes an uplink's queue, if the program has a ghost control.
 fn queue(bench: &Bench, executor: &mut dyn Executor, (uplink, cells): (u16, u32)) {
     let port = DevPort::new(bench.world.dev_port(bench.first + uplink % bench.uplinks)).unwrap();
     let word = AfcWord::for_queue(&ChipSpec::tofino2(), port, 0, 0).unwrap();
@@ -199,7 +199,7 @@ fn queue(bench: &Bench, executor: &mut dyn Executor, (uplink, cells): (u16, u32)
     executor.ghost(&GhostUpdate { ping_pong: false, qlength: cells, qid, pipe: word.pipe });
 }
 
-/// Packets of some steps; the clock goes on.
+/// Sends the packets of some steps; the clock advances.
 fn part(
     bench: &Bench,
     executor: &mut dyn Executor,
@@ -212,7 +212,7 @@ fn part(
     let mut waiting: Vec<Packet> = Vec::new();
     for step in steps {
         if let Some(change) = step.queue.filter(|_| ghost) {
-            // No batch reaches over an update.
+            // No batch extends across an update.
             fates.extend(bench.world.run(executor, &std::mem::take(&mut waiting), batch));
             queue(bench, executor, change);
         }
@@ -223,7 +223,7 @@ fn part(
     fates
 }
 
-/// The whole story by executors that `make` makes of what the control plane says.
+/// Runs the whole story on executors that `make` makes from the control plane's state.
 fn told<E: Executor>(
     bench: &Bench,
     story: &Story,
@@ -241,7 +241,7 @@ fn told<E: Executor>(
         executor = make(control);
         *executor.state_mut() = state;
         if bench.world.program.name == "hula" {
-            // What was best is forgotten with the port.
+            // The best hop is cleared together with the port.
             let empty = (0..8).map(|_| Element::pair(0, 0));
             bench.world.write(&mut executor, "best_hop", (0..8).map(|_| Element::single(0xffff)));
             bench.world.write(&mut executor, "best_path", empty);
@@ -283,7 +283,7 @@ fn holds(bench: &Bench, story: &Story) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Benches are made once.
+/// Benches are made only once.
 fn benches(name: &'static str) -> &'static [Bench] {
     static CONGA: OnceLock<Vec<Bench>> = OnceLock::new();
     static HULA: OnceLock<Vec<Bench>> = OnceLock::new();

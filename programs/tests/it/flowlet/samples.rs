@@ -1,4 +1,4 @@
-//! The embedded traces of `drill`, `conga` and `hula` show what these programs know.
+//! The embedded traces of `drill`, `conga` and `hula` show the state that these programs keep.
 
 use crate::flowlet::device::{Story, run_from, world};
 use sluice_asic::chip::ChipSpec;
@@ -24,8 +24,8 @@ fn frames(program: &str) -> Vec<(u64, u16, Vec<u8>)> {
     list
 }
 
-/// The sample of one program through another one, which may be the same: when each packet came, from which port, and
-/// by which it left.
+/// Runs the sample of one program through another one, which may be the same; returns arrival time, ingress port and
+/// egress port of each packet.
 fn through(sample: &str, program: &str) -> (Vec<(u64, u16, u16)>, Story) {
     let world = world(&ChipSpec::tofino2(), program, &[]);
     let frames = frames(sample);
@@ -38,7 +38,7 @@ fn through(sample: &str, program: &str) -> (Vec<(u64, u16, u16)>, Story) {
 
 #[test]
 fn drill_goes_around_the_queues_that_a_burst_makes() {
-    // Three ports send to the first two uplinks; how many of port 0's packets join their queues meanwhile?
+    // Three ports send to the first two uplinks; counts packets of port 0 that join these uplinks' queues meanwhile.
     let joined = |program: &str| {
         let (went, story) = through("drill", program);
         assert!(story.lost.iter().all(|(tag, _)| *tag == u64::MAX), "{program}: {:?}", story.lost);
@@ -80,12 +80,12 @@ fn conga_leaves_the_uplinks_that_the_other_leaf_tells_of_and_tells_it_of_its_own
     };
     assert_eq!(before.len(), 50, "every flow keeps to one uplink in a round");
     assert_eq!((used(&before), used(&two), used(&third)), (vec![4, 5, 6, 7], vec![6, 7], vec![4, 5, 7]));
-    // Who has one of the least congested keeps it; when none is congested all do.
+    // A flow on one of the least congested uplinks keeps it; if no uplink is congested, all do.
     for (was, is) in before.iter().zip(&two).chain(two.iter().zip(&third)) {
         assert!(was.1 == is.1 || !matches!((was.1, is.1), (7, _)), "{was:?} {is:?}");
     }
     assert_eq!(third, none);
-    // What packets of leaf 1 met over its second uplink goes back in packets to it.
+    // The congestion that packets of leaf 1 saw over its second uplink is sent back in packets to leaf 1.
     let told = |bytes: &[u8]| (bytes.len() > 500 && bytes[33] == 1).then(|| (bytes[43] & 3, bytes[45]));
     let mut told: Vec<(u8, u8)> = story.bytes.iter().filter_map(|(_, bytes)| told(bytes)).collect();
     told.sort_unstable();
@@ -108,8 +108,8 @@ fn hula_follows_its_probes() {
         ports.dedup();
         ports
     };
-    // Nobody has told; the first way; the second, which is less used; that is silent for longer than the keepalive;
-    // the first one again.
+    // No probe yet; the first path; the second, which is less used; that is overdue;
+    // the first path again.
     assert_eq!(by(0, 99), [4, 5, 6, 7]);
     assert_eq!(by(110, 499), [4]);
     assert_eq!(by(510, 1_499), [5]);

@@ -1,4 +1,4 @@
-//! What the programs take of both chips, and what they refuse.
+//! Resources that the programs take on both chips, and parameters that they refuse.
 
 use crate::flowlet::world::sets;
 use crate::placed::place;
@@ -30,7 +30,7 @@ const VARIANTS: [(&str, &[&str]); 18] = [
     ("hula", &["refresh=false", "role=spine"]),
 ];
 
-/// What a chip lacks for a program.
+/// Returns the resource that a chip lacks for a program.
 fn lacks(name: &str, params: &[&str], chip: &ChipSpec) -> Option<&'static str> {
     match (name, params, chip.features.ghost) {
         ("drill", _, false) => Some("the program has a ghost control, which tofino does not run"),

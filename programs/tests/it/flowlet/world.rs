@@ -27,7 +27,7 @@ pub(crate) struct Packet {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What became of a packet: front-panel port, or the reason of its drop.
+/// Fate of a packet: front-panel port, or its drop reason.
 pub(crate) type Fate = Result<u16, String>;
 
 pub(crate) struct World {
@@ -47,7 +47,7 @@ impl World {
         let ports = PortMap::default_for(chip).unwrap();
         let mut control = ControlState::new(&program);
         for op in shipped.default_setup(&program, &ports).unwrap().ops {
-            // Packets that are passed by hand meet no packet generator.
+            // Packets that are passed by hand do not use the packet generator.
             if !matches!(op, ControlOp::Device(_)) {
                 control.apply(&program, op).unwrap();
             }
@@ -77,18 +77,18 @@ impl World {
         Engine::new(&self.program, &self.placement, &self.control).unwrap()
     }
 
-    /// Cell of a counter.
+    /// Returns a cell of a counter.
     pub(crate) fn counted(&self, engine: &Engine, name: &str, cell: usize) -> u64 {
         let found = self.program.counters.iter().find(|(_, c)| c.name == name).unwrap().0;
         engine.state().counters[found][cell].packets
     }
 
-    /// All packets by the engine in one order; ports and reasons.
+    /// Runs all packets on the engine in one order; returns ports and reasons.
     pub(crate) fn run(&self, executor: &mut dyn Executor, packets: &[Packet], batch: usize) -> Vec<Fate> {
         self.run_from(self.dev_port(0), executor, packets, batch)
     }
 
-    /// The same by another dev_port.
+    /// Runs the same packets from another dev_port.
     pub(crate) fn run_from(
         &self,
         port: u16,
@@ -131,7 +131,7 @@ impl World {
         fates
     }
 
-    /// By the reference and by the engine in batches of 1, 7 and 64: bytes, ports and all state agree.
+    /// Runs on the reference and on the engine in batches of 1, 7 and 64: bytes, ports and all state must agree.
     pub(crate) fn agreed(&self, packets: &[Packet]) -> Vec<Fate> {
         let mut reference = Reference::new(&self.program, &self.control, Default::default());
         let port = self.dev_port(0);
@@ -146,7 +146,7 @@ impl World {
 }
 
 impl World {
-    /// A story told to the reference and to engines that get packets one by one, by 7 and by 64: it must end alike,
+    /// Runs a story on the reference and on engines with batches of 1, 7 and 64 packets: results must be equal,
     /// registers and counters included. (Filters of the reference tick as on a Tofino 2.)
     pub(crate) fn alike<T: PartialEq + std::fmt::Debug>(
         &self,
@@ -198,7 +198,7 @@ pub(crate) fn numbered(name: &str, n: usize) -> String {
     if n == 0 { name.to_owned() } else { format!("{name}_{n}") }
 }
 
-/// A frame of TCP flow `flow` to 10.`network`.0.1: 40 bytes of headers and so much payload.
+/// Returns a frame of TCP flow `flow` to 10.`network`.0.1: 40 bytes of headers and this payload.
 pub(crate) fn frame(flow: u32, network: u8, payload: usize) -> Vec<u8> {
     let [a, b, c, d] = flow.to_be_bytes();
     let ip = ipv4::Header::new([172, 16, a, b].into(), [10, network, 0, 1].into());
@@ -209,7 +209,7 @@ pub(crate) fn frame(flow: u32, network: u8, payload: usize) -> Vec<u8> {
     out
 }
 
-/// Packets of one flow to 10.7.0.1 at these times.
+/// Returns packets of one flow to 10.7.0.1 at these times.
 pub(crate) fn flow(flow: u32, times: impl IntoIterator<Item = u64>) -> Vec<Packet> {
     times.into_iter().map(|ns| Packet { ns, bytes: frame(flow, 7, 100) }).collect()
 }
@@ -223,18 +223,18 @@ impl Draws {
         sluice_asic::hash::splitmix64(self.0)
     }
 
-    /// Evenly from 0 to 1.
+    /// Returns a number drawn evenly from 0 to 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// An exponential gap of this mean.
+    /// Returns an exponential gap with this mean.
     pub(crate) fn gap(&mut self, mean: f64) -> u64 {
         (-(1.0 - self.unit()).ln() * mean) as u64
     }
 }
 
-/// How often each of ports 8 and up was taken.
+/// Returns how often each of ports 8 and up was taken.
 pub(crate) fn by_port(fates: &[Fate], uplinks: usize) -> Vec<u64> {
     let mut counts = vec![0; uplinks];
     for fate in fates {
@@ -243,14 +243,14 @@ pub(crate) fn by_port(fates: &[Fate], uplinks: usize) -> Vec<u64> {
     counts
 }
 
-/// The entry of a frame's flow in a table of so many.
+/// Returns the entry of a frame's flow in a table of this size.
 pub(crate) fn slot(frame: &[u8], entries: u32) -> u32 {
     // Addresses, protocol, ports.
     let key = [&frame[26..34], &frame[23..24], &frame[34..38]].concat();
     crc_32(&key) & (entries - 1)
 }
 
-/// Frames of two flows to these networks that have one entry in a table of so many.
+/// Returns frames of two flows to these networks that share one entry in a table of this size.
 pub(crate) fn colliding(entries: u32, networks: [u8; 2]) -> [Vec<u8>; 2] {
     let first = frame(0, networks[0], 100);
     let wanted = slot(&first, entries);
@@ -258,7 +258,7 @@ pub(crate) fn colliding(entries: u32, networks: [u8; 2]) -> [Vec<u8>; 2] {
     [first, other]
 }
 
-/// CRC-32 of Ethernet, as the flow hash is.
+/// Returns CRC-32 of Ethernet, which is the flow hash.
 fn crc_32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| (crc >> 1) ^ (0xedb8_8320 & (crc & 1).wrapping_neg()))

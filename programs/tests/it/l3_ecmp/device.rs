@@ -21,17 +21,17 @@ use std::sync::OnceLock;
 pub(crate) const ROUTER: MacAddr = MacAddr::from_u64(0x02_00_00_00_00_01);
 pub(crate) const SENDER: MacAddr = MacAddr::from_u64(0x02_00_00_00_01_00);
 
-/// MAC address of the neighbour on a front-panel port, as the default entries have it.
+/// MAC address of the neighbour on a front-panel port in the default entries.
 pub(crate) fn neighbor(front: u16) -> MacAddr {
     MacAddr::from_u64(0x02_00_00_00_02_00 + u64::from(front))
 }
 
-/// Where a packet ended.
+/// Fate of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Out of a front-panel port, as these bytes.
+    /// Sent on a front-panel port, with these bytes.
     Out(u16, Vec<u8>),
-    /// Out of the CPU port, as these bytes.
+    /// Sent on the CPU port, with these bytes.
     Cpu(Vec<u8>),
     /// Dropped for this reason.
     Dropped(String),
@@ -40,7 +40,7 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
-    /// The front-panel port, for packets that left by one.
+    /// Returns the front-panel port of a packet that was sent on one.
     pub(crate) fn port(&self) -> u16 {
         match self {
             Fate::Out(port, _) => *port,
@@ -54,15 +54,15 @@ pub(crate) struct Device {
     pub(crate) ports: PortMap,
     control: ControlState,
     reference: Reference,
-    /// What the last ingress pass left.
+    /// State after the last ingress pass.
     ingress: Phv,
     packets: PacketStore,
-    /// Absent where the program fits no chip.
+    /// `None` if the program fits no chip.
     placement: Option<Placement>,
     engine: Option<(Engine, PacketStore)>,
 }
 
-/// Placing takes its time, and most tests use the default program.
+/// Placed once, because placing takes long and most tests use the default program.
 static DEFAULT: OnceLock<Option<Placement>> = OnceLock::new();
 
 /// `key=value` pairs as users give them.
@@ -96,7 +96,7 @@ impl Device {
         device
     }
 
-    /// Both executors start anew, with their counters at zero.
+    /// Resets both executors, and their counters to zero.
     fn restart(&mut self) {
         self.reference = Reference::new(&self.program, &self.control, Options::default());
         self.engine = self.placement.as_ref().map(|placement| {
@@ -114,12 +114,12 @@ impl Device {
         self.ports.front(FrontPort(front)).unwrap().dev_port.number()
     }
 
-    /// A field as the last packet's ingress pass left it.
+    /// Returns a field after the last packet's ingress pass.
     pub(crate) fn field(&self, name: &str) -> u128 {
         self.ingress.field(self.program.field_named(Gress::Ingress, name).unwrap())
     }
 
-    /// Packets and bytes of one counter cell.
+    /// Returns packets and bytes of one counter cell.
     pub(crate) fn count(&self, name: &str, index: usize) -> (u64, u64) {
         if let Some((engine, _)) = &self.engine {
             assert_eq!(engine.state(), self.reference.state());
@@ -133,7 +133,7 @@ impl Device {
         self.count(name, self.dev_port(front).into())
     }
 
-    /// Runs a pass by both executors, the engine's on a packet of the same handle.
+    /// Runs a pass on both executors, the engine's on a packet of the same handle.
     fn pass(&mut self, gress: Gress, pass: &mut Pass) -> Option<Fate> {
         let mut batch = [*pass];
         self.reference.run(gress, &mut batch, &mut self.packets);
@@ -156,7 +156,7 @@ impl Device {
         }
     }
 
-    /// Sends a frame in by a front-panel port.
+    /// Sends a frame to a front-panel port.
     pub(crate) fn send(&mut self, front: u16, frame: &[u8]) -> Fate {
         let packet = self.packets.insert(frame, 0);
         if let Some((_, packets)) = &mut self.engine {
@@ -187,19 +187,19 @@ impl Device {
     }
 }
 
-/// The bytes of a frame of so many bytes.
+/// Returns a frame of this length.
 pub(crate) fn frame(builder: FrameBuilder, len: usize) -> Vec<u8> {
     let mut out = Vec::new();
     builder.build_len(len, &mut out).unwrap();
     out
 }
 
-/// To the router, from the usual sender.
+/// Returns a frame to the router, from the usual sender.
 pub(crate) fn inbound() -> FrameBuilder {
     FrameBuilder::new(ROUTER, SENDER)
 }
 
-/// From the router to the neighbour on a port.
+/// Returns a frame from the router to the neighbour on a port.
 pub(crate) fn outbound(front: u16) -> FrameBuilder {
     FrameBuilder::new(neighbor(front), ROUTER)
 }

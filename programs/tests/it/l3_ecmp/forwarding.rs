@@ -1,4 +1,4 @@
-//! Routing and bridging of well-formed and of odd packets.
+//! Routing and bridging of well-formed and of malformed packets.
 
 use crate::l3_ecmp::device::{
     Device, Fate, ROUTER, SENDER, frame, inbound, ip4, ip6, neighbor, outbound, ports,
@@ -18,7 +18,7 @@ fn ipv4_is_addressed_to_the_next_hop_one_hop_further() {
     assert_ne!(sent[24..26], wanted[24..26], "the checksum has to change");
     assert_eq!(device.send(3, &sent), Fate::Out(20, wanted));
     assert_eq!(device.count_front("ports_in", 3), (1, 1000));
-    // The bridged header takes part in what egress counts.
+    // Egress counts the bytes of the bridged header, too.
     assert_eq!(device.count_front("ports_out", 20), (1, 1002));
     // Entries in order of insertion: default, four uplink networks, the weighted one, the host.
     assert_eq!(device.count("ipv4_route_hits", 6), (1, 1000));
@@ -76,7 +76,7 @@ fn a_wrong_header_checksum_is_dropped() {
     assert_eq!(device.field("m.bad_checksum"), 1);
 }
 
-/// A frame whose IPv4 header has one word of options, with a right checksum.
+/// Returns a frame whose IPv4 header has one word of options, with a valid checksum.
 fn with_options() -> Vec<u8> {
     let mut sent = frame(inbound().ipv4(ip4([10, 0, 0, 1], HOST)).udp(ports(1, 23)), 100);
     sent.splice(34..34, [1, 1, 1, 0]);
@@ -156,7 +156,7 @@ fn routes_can_punt_drop_and_lead_nowhere() {
     assert_eq!(route(1, "ipv4_route_punt", &[]), Fate::Cpu(sent));
     assert_eq!(route(2, "ipv4_no_route", &[]), Fate::Dropped("no_route".to_owned()));
     assert_eq!(route(3, "ipv4_set_nexthop", &[999]), Fate::Dropped("no_neighbor".to_owned()));
-    // A group that nobody made: its lookup misses, so there is no next hop.
+    // A group that does not exist: its lookup misses, so there is no next hop.
     assert_eq!(route(4, "ipv4_set_group", &[999]), Fate::Dropped("no_neighbor".to_owned()));
 }
 

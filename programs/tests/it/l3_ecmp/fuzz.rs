@@ -1,9 +1,9 @@
-//! Any frame flows: out of a port that exists, or dropped for a stated reason.
+//! Any frame is sent on a port that exists, or dropped for a stated reason.
 
 use crate::l3_ecmp::device::{Device, Fate};
 use proptest::prelude::*;
 
-/// A frame that gets past Ethernet and often past IP, with its bytes otherwise arbitrary.
+/// A frame that passes Ethernet and often IP, with otherwise arbitrary bytes.
 fn frames() -> impl Strategy<Value = Vec<u8>> {
     let types = prop::sample::select(vec![0x0800u16, 0x86dd, 0x0806, 0x8100, 0x88cc]);
     let protocols = prop::sample::select(vec![6u8, 17, 1, 44, 58]);
@@ -42,7 +42,7 @@ proptest! {
         let mut device = Device::new();
         for sent in frames {
             match device.send(port, &sent) {
-                // A tag at most is put on or taken off.
+                // At most one tag is added or removed.
                 Fate::Out(_, out) | Fate::Cpu(out) => prop_assert!(out.len().abs_diff(sent.len()) <= 4),
                 Fate::Dropped(label) => {
                     prop_assert!(["ipv4_checksum", "acl_deny"].contains(&label.as_str()), "{}", label);

@@ -69,7 +69,7 @@ fn five_tuple_hashes_are_those_of_the_catalogue() {
     }
 }
 
-/// The flow hash after one packet.
+/// Returns the flow hash after one packet.
 fn hash_of(device: &mut Device, port: u16, sent: &[u8]) -> u128 {
     device.send(port, sent);
     device.field("flow.hash")
@@ -122,7 +122,7 @@ fn ipv6_flows_are_told_apart_by_their_label() {
     assert_ne!(hash_of(&mut device, 0, &with(1, 63)), usual);
 }
 
-/// How many of 10,000 flows to a network leave by each port.
+/// Returns how many of 10,000 flows to a network take each port.
 fn shares(device: &mut Device, network: u8) -> [u32; 32] {
     let mut shares = [0; 32];
     for n in 0..10_000u32 {

@@ -1,4 +1,4 @@
-//! `l3-ecmp` run by the reference interpreter: what becomes of each kind of packet, byte for byte.
+//! `l3-ecmp` on the reference interpreter: the fate of each kind of packet, byte for byte.
 
 mod device;
 mod filter;

@@ -1,4 +1,4 @@
-//! Building with parameters, the text form, and the catalogue's promises.
+//! Building with parameters, the text form, and promises of the catalogue.
 
 use crate::l3_ecmp::device::sets;
 use sluice_asic::chip::ChipSpec;

@@ -1,4 +1,4 @@
-//! The sample trace end to end, without time: what the default run of the emulator shows.
+//! The sample trace end to end, without time: the result of the emulator's default run.
 
 use crate::l3_ecmp::device::{Device, Fate};
 use expect_test::expect_file;
@@ -25,7 +25,7 @@ fn every_frame_of_the_sample_has_the_fate_it_was_made_for() {
     }
     assert_eq!(fates.values().sum::<u32>(), frames);
     assert_eq!(device.count_front("ports_in", 0).0, u64::from(frames));
-    // The incast, what the filter denies, and what the CPU gets (expired 8, ARP 3) are known beforehand.
+    // The incast, the denied packets, and the CPU's packets (expired 8, ARP 3) are known beforehand.
     assert_eq!((fates["port 20"], fates["acl_deny"], fates["cpu"]), (400, 12, 11));
     let uplinks: Vec<u32> = (8..=15).map(|port| fates[&format!("port {port:2}")]).collect();
     assert!(uplinks.iter().all(|&frames| frames > 20), "{uplinks:?}");

@@ -1,4 +1,4 @@
-//! 802.1Q tags: taken off on the way in, put on where the port wants one.
+//! 802.1Q tags: removed at ingress, added at egress if the port sends the VLAN tagged.
 
 use crate::l3_ecmp::device::{Device, Fate, SENDER, frame, inbound, ip4, neighbor, outbound, ports};
 use sluice_pcaps::wire::{FrameBuilder, ipv4, vlan};
@@ -17,7 +17,7 @@ fn the_tag_is_removed_where_the_port_wants_none() {
     assert_eq!(device.field("m.vid"), 100);
 }
 
-/// A destination behind the uplinks whose flow takes an uplink that `wanted` accepts.
+/// Returns a destination over the uplinks whose flow takes an uplink that `wanted` accepts.
 fn uplink(device: &mut Device, wanted: impl Fn(u16) -> bool) -> (u16, ipv4::Header) {
     let flows = (1..=255).map(|last| ip4([10, 0, 0, 1], [10, 1, 0, last]));
     let mut routed = flows.map(|ip| {
@@ -59,10 +59,10 @@ fn bridging_stays_in_its_vlan() {
     let mut device = Device::new();
     let bridged = FrameBuilder::new(neighbor(30), SENDER).ethertype(0x88cc);
     assert_eq!(device.send(0, &frame(bridged, 100)).port(), 30);
-    // In VLAN 100 the address is unknown; port 31 takes frames without their tag.
+    // In VLAN 100 the address is unknown; port 31 sends frames untagged.
     let sent = frame(bridged.vlan(tag(100)), 104);
     assert_eq!(device.send(0, &sent), Fate::Out(31, frame(bridged, 100)));
-    // The CPU's port wants VLAN 100 tagged, so that the tag survives.
+    // The CPU's port sends VLAN 100 tagged, so the tag is kept.
     let expiring = ipv4::Header { ttl: 1, ..ip4([10, 0, 0, 1], [10, 9, 9, 9]) };
     let sent = frame(inbound().vlan(tag(100)).ipv4(expiring).udp(ports(1, 2)), 104);
     assert_eq!(device.send(0, &sent), Fate::Cpu(sent.clone()));

@@ -1,4 +1,4 @@
-//! Frames that ask the other end for a pause: their bytes, when they go, when they end it.
+//! Frames that request a pause of the other end: their bytes, when they are sent, and when they end the pause.
 
 use crate::lossless::bench::{Bench, chips, in_order, packet, train};
 use sluice_asic::chip::ChipSpec;
@@ -26,15 +26,15 @@ fn a_queue_that_grows_pauses_its_sender_once_and_lets_it_go_on() {
         assert_eq!(frames[0].1, wanted, "{}", chip.name);
         wanted[24..26].copy_from_slice(&[0, 0]);
         assert_eq!(frames[1].1, wanted, "{}", chip.name);
-        // Nobody else is told, and copies are all that was made.
+        // No other port gets a frame, and the only generated packets are copies.
         assert_eq!(seen.sent().count(), 100 + 2);
         assert_eq!((switch.totals().created, switch.totals().made.mirror), (2, 2));
-        // By the depth: 94 packets of 3 x 10^-7 s on a line of 25G are left when half of them have gone.
+        // By the depth: 94 packets of 3 x 10^-7 s on a line of 25G are left when half of the packets have been sent.
         assert!(frames[0].0 < frames[1].0);
     }
 }
 
-/// The pause is asked for again while it must last, and not more often than `refresh` says.
+/// The pause is requested again while it must last, and not more often than `refresh` says.
 #[test]
 fn a_long_pause_is_refreshed() {
     let bench = bench(&ChipSpec::tofino2(), &["refresh=20000"]);
@@ -51,7 +51,7 @@ fn a_long_pause_is_refreshed() {
     assert!(frames.iter().all(|(_, b)| b[17] == 0x10));
 }
 
-/// Row 23: priorities and senders do not mix; lossy queues ask for nothing.
+/// Row 23: priorities and senders do not mix; lossy queues request no pause.
 #[test]
 fn every_sender_is_asked_for_its_own_priority() {
     let bench = bench(&ChipSpec::tofino2(), &[]);
@@ -67,7 +67,7 @@ fn every_sender_is_asked_for_its_own_priority() {
     assert!(vectors(6).is_empty());
 }
 
-/// A depth that stays between the two thresholds asks for nothing: there is a hysteresis.
+/// A depth that stays between the two thresholds causes no request: there is a hysteresis.
 #[test]
 fn between_the_thresholds_nothing_is_said() {
     let bench = bench(&ChipSpec::tofino2(), &["xoff=60000", "xon=6000"]);

@@ -14,7 +14,7 @@ use sluice_place::verify;
 use sluice_programs::catalogue;
 use sluice_switch::{BufferSetup, QueueSetup, RxFrame, Switch, SwitchConfig};
 
-/// A world with the device that its setup asks for.
+/// A world with the device that its setup requests.
 pub(crate) struct Bench {
     pub(crate) world: World,
     pub(crate) config: SwitchConfig,
@@ -23,7 +23,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// A program with parameters on a chip.
+    /// Returns a program with parameters on a chip.
     pub(crate) fn new(name: &str, sets: &[&str], chip: &ChipSpec) -> Bench {
         let catalogue = catalogue();
         let shipped = catalogue.get(name).unwrap();
@@ -41,14 +41,14 @@ impl Bench {
         let speed = |(front, rate): &(FrontPort, _)| (ports.front(*front).unwrap().dev_port.number(), *rate);
         let config = SwitchConfig {
             port_speeds: setup.port_speeds.iter().map(speed).collect(),
-            // Queues that hold what tests put in.
+            // Queues large enough for the packets of the tests.
             queues: QueueSetup { limit: Cells(100_000), ..QueueSetup::default() },
             ..SwitchConfig::default()
         };
         Bench { world: World { program, placement, ports, control }, config, ops: setup.ops }
     }
 
-    /// Writes what the default entries write to registers; a switch does that itself.
+    /// Writes the register values of the default entries, which a switch does itself.
     pub(crate) fn settle(&self, executor: &mut dyn Executor) {
         let state = executor.state_mut();
         for op in &self.ops {
@@ -63,7 +63,7 @@ impl Bench {
         self
     }
 
-    /// Under Tofino 2's shared buffer, with changes of its profile.
+    /// Returns the world under Tofino 2's shared buffer, with changes of its profile.
     pub(crate) fn under_buffer(mut self, changes: &[(&str, &str)]) -> Bench {
         let mut text = BufferFile::text_of("tofino2").unwrap().to_owned();
         for (from, to) in changes {
@@ -83,7 +83,7 @@ impl Bench {
         self.world.ports.front(FrontPort(front)).unwrap().dev_port
     }
 
-    /// Gives the frames to a switch in order of time, and lets it run for so long after the last one.
+    /// Passes the frames to a switch in order of time, and runs it for this time after the last one.
     pub(crate) fn run(&self, frames: &[Frame], after: u64) -> (Switch<Engine>, Recorder) {
         let mut switch = self.switch();
         let mut seen = Recorder::default();
@@ -107,7 +107,7 @@ impl Bench {
         assert!(switch.held().total() == 0 && switch.is_conserved());
     }
 
-    /// When packets of a queue were dequeued, in ps, in order.
+    /// Returns the times at which packets of a queue were dequeued, in ps, in order.
     pub(crate) fn dequeued(&self, seen: &Recorder, front: u16, queue: u8) -> Vec<u64> {
         let port = self.port(front).number();
         let of = |s: &Seen| match s {
@@ -119,7 +119,7 @@ impl Bench {
         times
     }
 
-    /// What was sent to a port, in order of time.
+    /// Returns the frames sent on a port, in order of time.
     pub(crate) fn sent(&self, seen: &Recorder, front: u16) -> Vec<(u64, Vec<u8>)> {
         let port = self.port(front).number();
         let all = seen.sent().filter(|(left, _)| left.egress_port == port);
@@ -129,13 +129,13 @@ impl Bench {
         list
     }
 
-    /// A counter over all pipes.
+    /// Returns a counter summed over all pipes.
     pub(crate) fn count(&self, switch: &Switch<Engine>, name: &str) -> u64 {
         let (counter, _) = self.world.program.counters.iter().find(|(_, c)| c.name == name).unwrap();
         switch.state().counters[counter].iter().map(|c| c.packets).sum()
     }
 
-    /// Names of the reasons of what was lost, each with how often.
+    /// Returns the drop reasons, each with its number of packets.
     pub(crate) fn losses(&self, seen: &Recorder) -> std::collections::BTreeMap<String, u64> {
         let mut all = std::collections::BTreeMap::new();
         for lost in seen.lost() {
@@ -149,7 +149,7 @@ pub(crate) fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino2(), ChipSpec::tofino()]
 }
 
-/// An IPv4/UDP frame of `len` bytes.
+/// Returns an IPv4/UDP frame of `len` bytes.
 pub(crate) fn packet(to: [u8; 4], dscp: u8, ecn: u8, id: u16, len: usize) -> Vec<u8> {
     let ip =
         ipv4::Header { dscp, ecn, identification: id, ..ipv4::Header::new([10, 8, 0, 1].into(), to.into()) };
@@ -162,7 +162,7 @@ pub(crate) fn packet(to: [u8; 4], dscp: u8, ecn: u8, id: u16, len: usize) -> Vec
     out
 }
 
-/// A PFC frame that gives priorities a pause.
+/// Returns a PFC frame that pauses priorities.
 pub(crate) fn pfc(priorities: u8, quanta: u16) -> Vec<u8> {
     let mut frame = vec![0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 0x01, 0x01, 0, priorities];
     for priority in 0..8 {
@@ -173,7 +173,7 @@ pub(crate) fn pfc(priorities: u8, quanta: u16) -> Vec<u8> {
     frame
 }
 
-/// Equal frames from a port, so many ps apart.
+/// Returns equal frames from a port, this many ps apart.
 pub(crate) fn train(from: u16, start: u64, gap: u64, count: u64, bytes: &[u8]) -> Vec<Frame> {
     (0..count).map(|n| Frame::new(from, start + n * gap, bytes.to_vec())).collect()
 }

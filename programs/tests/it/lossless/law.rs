@@ -1,5 +1,5 @@
-//! The law of marking, measured: the share of marked packets at each depth against the curve, and beside what the
-//! traffic manager's own marking does to the same packets.
+//! The marking probability, measured: the share of marked packets at each depth against the curve, in addition to the
+//! traffic manager's own marking of the same packets.
 
 use crate::lossless::bench::{Bench, packet, train};
 use crate::switch::world::{Frame, Recorder};
@@ -13,8 +13,8 @@ use sluice_switch::RxFrame;
 const CELLS: u64 = 6;
 const LEN: usize = 1_056;
 
-/// Packets behind each packet of bursts of `count` to the host, and whether it was marked: port 20 is blocked, takes the
-/// burst, and goes on, `rounds` times.
+/// Returns, for each packet of bursts of `count` to the host, the packets after it in the queue, and its mark: port 20
+/// is blocked, takes the burst, and resumes, `rounds` times.
 fn bursts(bench: &Bench, count: u64, rounds: u64) -> Vec<(u64, bool)> {
     let mut switch = bench.switch();
     let mut seen = Recorder::default();
@@ -43,7 +43,7 @@ fn bursts(bench: &Bench, count: u64, rounds: u64) -> Vec<(u64, bool)> {
     list
 }
 
-/// Whether the marks of packets with `from..to` packets behind are as many as the law says, to four standard deviations.
+/// Asserts that the marks among packets with `from..to` packets after them are as expected, to four deviations.
 fn follows(list: &[(u64, bool)], (from, to): (u64, u64), law: impl Fn(u64) -> f64) -> (f64, f64) {
     let inside: Vec<_> = list.iter().filter(|(behind, _)| (from..to).contains(behind)).collect();
     let (mut mean, mut variance) = (0.0, 0.0);
@@ -82,7 +82,7 @@ fn the_program_marks_by_the_law() {
     follows(&list, (95, 379), law);
 }
 
-/// The same bursts with the program's row set so that it marks nothing and the buffer's profile marking in its place.
+/// The same bursts with a program row that marks no packet, and the buffer's profile marking in its place.
 #[test]
 fn the_traffic_managers_own_marking_does_the_same_to_the_same_packets() {
     let profile = [
@@ -103,14 +103,14 @@ fn the_traffic_managers_own_marking_does_the_same_to_the_same_packets() {
         follows(&theirs, part, law);
         follows(&ours, part, law);
     }
-    // Where chance has no part they are the same, packet by packet.
+    // Where no random draw is involved they are equal, packet by packet.
     let certain = |list: &[(u64, bool)]| -> Vec<(u64, bool)> {
         list.iter().copied().filter(|(behind, _)| !(95..=378).contains(behind)).collect()
     };
     assert_eq!(certain(&theirs), certain(&ours));
 }
 
-/// Thresholds change while packets flow: a register write, no new program. Pmax 0 marks nothing up to Kmax.
+/// Thresholds change while packets flow: a register write, no new program. Pmax 0 marks no packet up to Kmax.
 #[test]
 fn thresholds_are_what_the_registers_hold() {
     let bench = Bench::new("ecn-mark", &[], &ChipSpec::tofino());

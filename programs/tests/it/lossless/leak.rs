@@ -1,5 +1,5 @@
-//! The published measurement of advanced flow control at 25 Gb/s: a queue of eleven packets is resumed, and the packet at
-//! its head pauses it again from the egress deparser. Eight packets of ten cells left (model: tm §5).
+//! The published measurement of advanced flow control at 25 Gb/s: a queue of eleven packets is resumed, and the
+//! packet at its head pauses it again from the egress deparser. Eight packets of ten cells were sent (model: tm §5).
 
 use crate::lossless::bench::Bench;
 use sluice_asic::chip::ChipSpec;
@@ -29,6 +29,6 @@ fn a_pause_by_the_packet_at_the_head_leaks_as_many_as_published() {
     assert!(left.len().abs_diff(8) <= 2, "{} packets left", left.len());
     assert!(cells.abs_diff(10) <= 2, "{cells} cells left");
     assert_eq!(switch.held().queues as usize, 11 - left.len());
-    // The packet that pauses is among them, and first.
+    // The packet that pauses is among them, and is the first.
     assert_eq!(left[0].1[12..14], [0x88, 0xb5]);
 }

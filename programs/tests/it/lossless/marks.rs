@@ -1,4 +1,4 @@
-//! What a mark does to a frame, on both engines and both chips: two bits, and the checksum that they change.
+//! The effect of a mark on a frame, on both engines and both chips: two bits, and the checksum that they change.
 
 use crate::lossless::bench::{Bench, chips, packet};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use sluice_exec::packet::{HeadLayout, PacketStore};
 use sluice_exec::pass::{Executor, Pass, PassIn};
 use std::sync::OnceLock;
 
-/// An egress pass: frame, queue, cells left behind.
+/// An egress pass: frame, queue, depth in cells.
 type Case = (Vec<u8>, u8, u32);
 
 fn run(executor: &mut dyn Executor, port: u16, cases: &[Case], batch: usize) -> Vec<Vec<u8>> {
@@ -28,7 +28,7 @@ fn run(executor: &mut dyn Executor, port: u16, cases: &[Case], batch: usize) -> 
     out
 }
 
-/// The frames after egress of a port; both engines agree at every batch size, in bytes and in what is remembered.
+/// Returns the frames after egress of a port; both engines agree at every batch size, in bytes and in state.
 fn egress(bench: &Bench, front: u16, cases: &[Case]) -> Vec<Vec<u8>> {
     let port = bench.port(front).number();
     let mut reference = bench.world.reference();
@@ -43,7 +43,7 @@ fn egress(bench: &Bench, front: u16, cases: &[Case]) -> Vec<Vec<u8>> {
     wanted
 }
 
-/// The frame with CE, as RFC 1624 has it computed: the sum of what was there, what it was, what it becomes.
+/// Returns the frame with CE, computed as in RFC 1624: the old sum, the old word, the new word.
 fn marked(frame: &[u8]) -> Vec<u8> {
     let mut out = frame.to_vec();
     let at = if frame[12..14] == [0x81, 0x00] { 18 } else { 14 };
@@ -64,7 +64,7 @@ fn marked(frame: &[u8]) -> Vec<u8> {
 
 fn bench(chip: usize) -> &'static Bench {
     static BENCHES: OnceLock<[Bench; 2]> = OnceLock::new();
-    // A step at 100 cells on every port: marks depend on nothing that is drawn.
+    // A step at 100 cells on every port: marks depend on no random draw.
     let make = |chip: &ChipSpec| {
         let k = format!("{}", 100 * chip.tm.cell.get());
         let (kmin, kmax) = (format!("kmin={k}"), format!("kmax={k}"));
@@ -110,7 +110,7 @@ fn only_what_understands_ecn_is_marked_and_only_behind_the_step() {
     }
 }
 
-/// All of the checksum's values where it passes zero, right or wrong.
+/// All values of the checksum around zero, valid or not.
 #[test]
 fn the_checksum_follows_the_mark_from_every_value() {
     let cases: Vec<Case> = (0..=0xffffu32)
@@ -132,7 +132,7 @@ fn the_checksum_follows_the_mark_from_every_value() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Engines agree on anything, draws included; a frame is left alone or marked, and nothing else.
+    /// Engines agree on any frame, random draws included; a frame is unchanged or marked.
     #[test]
     fn engines_agree_and_nothing_but_the_mark_changes(
         chip in 0..2usize,

@@ -1,4 +1,4 @@
-//! `ecn-mark` and `pfc` through the device and on both engines: marks by the law, pauses obeyed and asked for, storms.
+//! `ecn-mark` and `pfc` through the device and on both engines: marks by the curve, pauses obeyed and requested.
 
 mod asking;
 mod bench;

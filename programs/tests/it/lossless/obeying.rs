@@ -1,4 +1,4 @@
-//! Pauses of the other end: the program's, and the MAC's own on the same frames.
+//! Pauses of the other end, obeyed by the program, and by the MAC on the same frames.
 
 use crate::lossless::bench::{Bench, in_order, packet, pfc, train};
 use crate::switch::world::Frame;
@@ -25,12 +25,12 @@ fn by_program() -> Bench {
     bench().under_buffer(&[])
 }
 
-/// What a pause at 20 us did to packets of queue 3 that leave by port 16 at line rate.
+/// Effect of a pause at 20 us on packets of queue 3 that are sent on port 16 at line rate.
 #[derive(Debug)]
 struct Gap {
     /// From the pause's last bit to the last packet that was dequeued before it took effect, ps.
     reaction: u64,
-    /// From the last one before to the first one after, ps.
+    /// From the last packet before the pause to the first one after it, ps.
     length: u64,
     /// Bytes dequeued after the pause's last bit and before it took effect.
     leaked: u64,
@@ -66,7 +66,7 @@ fn a_pause_holds_its_queue_by_program_and_by_mac() {
     assert!(mac.reaction.abs_diff(905 * QUANTUM) < 2 * LINE, "{mac:?}");
     assert!(program.reaction < 905 * QUANTUM / 2, "{program:?}");
     assert!(mac.length.abs_diff(time) < 2 * LINE, "{mac:?}");
-    // A thousandth of the time for the factor, a lap of the timer.
+    // A thousandth of the time for the factor, and one recirculation of the timer.
     let lap = 1_500_000;
     assert!((time..time + time / 900 + lap).contains(&(program.length + LINE)), "{program:?}");
     assert!(program.leaked < mac.leaked, "{program:?} {mac:?}");
@@ -84,10 +84,10 @@ fn pauses_are_replaced_and_ended_and_what_is_none_is_ignored() {
     // Lengthened by a refresh.
     let longer = length(&[(0, 8, 10_000), (5_000 * QUANTUM, 8, 10_000)]);
     assert!((15_000 * QUANTUM - LINE..15_020 * QUANTUM + lap).contains(&longer), "{longer}");
-    // Ended by a frame: at once, not at the next lap.
+    // Ended by a frame: at once, not at the next recirculation.
     let ended = length(&[(0, 8, 50_000), (10_000 * QUANTUM, 8, 0)]);
     assert!(ended.abs_diff(10_000 * QUANTUM) < 4 * LINE, "{ended}");
-    // Another priority, a lossy one, none.
+    // Another priority, a lossy priority, no priority.
     assert_eq!([0x10, 0x02, 0x00].map(|bits| length(&[(0, bits, 20_000)])), [0, 0, 0]);
     // A frame for all priorities holds this one too.
     assert!(length(&[(0, 0xff, 20_000)]) > 20_000 * QUANTUM);
@@ -136,7 +136,7 @@ fn quanta_are_those_of_the_line() {
     assert!((time..time + time / 900 + 3_000_000).contains(&at), "{at}");
 }
 
-/// Pauses back to back for longer than a stamp of 32 bits could be confused by, in batches of any size.
+/// Pauses back to back for longer than a 32-bit timestamp can represent, in batches of any size.
 #[test]
 fn batches_do_not_matter() {
     let mut frames: Vec<Frame> = (0..40u64)

@@ -1,4 +1,4 @@
-//! What the programs take of both chips.
+//! Resources that the programs take on both chips.
 
 use crate::lossless::bench::chips;
 use crate::placed::place;

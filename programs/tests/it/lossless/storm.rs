@@ -6,8 +6,8 @@ use sluice_asic::chip::ChipSpec;
 
 const US: u64 = 1_000_000;
 
-/// Pauses of queue 3 of port 16 every 20 us from 100 us until `until`, each of 80 us; a packet to it every 10 us, and one
-/// to another queue.
+/// Pauses of queue 3 of port 16 every 20 us from 100 us until `until`, each of 80 us; a packet to it every 10 us,
+/// and one to another queue.
 fn storm(sets: &[&str], pauses: impl Fn(u64) -> bool, run: u64) -> (Bench, Vec<Frame>) {
     let times = ["detection_time=200", "restoration_time=300"];
     let bench = Bench::new("pfc", &[&times[..], sets].concat(), &ChipSpec::tofino2());
@@ -35,12 +35,12 @@ fn a_storm_is_seen_dropped_and_over() {
         .filter(|l| l.reason.name(&bench.world.program) == "pfc_storm")
         .map(|l| l.time.as_ps() / US)
         .collect();
-    // What waited since 100 us goes with the storm, at 300 us; the last frame is that of 580 us.
+    // Packets that waited since 100 us are dropped when the storm begins, at 300 us; the last frame is that of 580 us.
     let (first, last) = (dropped[0], dropped[dropped.len() - 1]);
     assert!((300..305).contains(&first), "{first}");
     assert!((870..895).contains(&last), "{last}");
     assert!((75..=80).contains(&dropped.len()), "{}", dropped.len());
-    // The other queue has lost nothing, and this one nothing before and after.
+    // The other queue has lost no packet, and this queue none before and after the storm.
     let sent = bench.sent(&seen, 16).len();
     assert_eq!(sent, 2 * 150 - dropped.len());
     let after = bench.dequeued(&seen, 16, 3).into_iter().filter(|t| *t > 1_000 * US).count();
@@ -60,7 +60,7 @@ fn forwarding_lets_the_queue_drain() {
     assert_eq!(during, 27);
 }
 
-/// Rows 39, 44 and 48: a short storm is none, one frame during restoration starts it anew, a slow receiver is no storm.
+/// Rows 39, 44 and 48: a short storm is none, a frame during restoration restarts it, a slow receiver is no storm.
 #[test]
 fn what_is_no_storm() {
     let count = |pauses: &dyn Fn(u64) -> bool| {
@@ -70,7 +70,7 @@ fn what_is_no_storm() {
         (bench.count(&switch, "storms"), bench.losses(&seen).get("pfc_storm").copied().unwrap_or(0))
     };
     assert_eq!(count(&|at| at < 200), (0, 0));
-    // Paused for 100 us, free for 40 us, and so on: ended by themselves.
+    // Paused for 100 us, free for 40 us, repeatedly: the pauses expire.
     assert_eq!(count(&|at| at % 140 < 20), (0, 0));
     // A frame at 860 us keeps the storm of the first test until 1,160 us.
     let (once, twice) = (count(&|at| at < 600), count(&|at| at < 600 || at == 860));
@@ -78,7 +78,7 @@ fn what_is_no_storm() {
     assert!((27..=29).contains(&(twice.1 - once.1)), "{once:?} {twice:?}");
 }
 
-/// Row 45: two queues storm at once, each for itself.
+/// Row 45: two queues have storms at once, independently.
 #[test]
 fn two_storms_at_once() {
     let (bench, mut frames) = storm(&[], |at| at < 600, 1_500);

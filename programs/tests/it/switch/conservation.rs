@@ -1,4 +1,4 @@
-//! Nothing is lost uncounted: any bytes, any ports, any times, any queues, both modes.
+//! Every lost packet is counted: any bytes, any ports, any times, any queues, both modes.
 
 use crate::switch::order::mixed_frames;
 use crate::switch::world::{Recorder, World, run};
@@ -31,7 +31,7 @@ proptest! {
         prop_assert_eq!(totals.created, 0);
         prop_assert_eq!(totals.received, totals.sent + totals.dropped + totals.absorbed);
         prop_assert_eq!(switch.held().total(), 0);
-        // What the sink was told is what was counted, in all and by reason and by port.
+        // The sink's events equal the counts, in total, by reason and by port.
         let mut ends: Vec<u64> = seen.sent().map(|(l, _)| l.tag).chain(seen.lost().map(|l| l.tag)).collect();
         ends.sort_unstable();
         prop_assert!(ends.iter().copied().eq(0..frames.len() as u64), "{:?}", ends);
@@ -47,7 +47,7 @@ proptest! {
     }
 }
 
-/// What queues counted is what the sink saw enter and leave them.
+/// The queues' counts equal the packets that the sink saw enter and leave them.
 fn queues_agree(seen: &Recorder, counted: BTreeMap<(u16, u8), u64>) -> Result<(), TestCaseError> {
     use crate::switch::world::Seen;
     let (mut entered, mut left) = (BTreeMap::new(), BTreeMap::new());

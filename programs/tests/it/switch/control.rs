@@ -23,7 +23,7 @@ fn frames() -> Vec<Frame> {
         .collect()
 }
 
-/// From `at` on the route table's default action is all there is: all its entries are gone.
+/// From `at` on the route table has only its default action: all its entries are removed.
 fn drop_all(world: &World) -> Vec<ControlOp> {
     let table = world.program.table_named("ipv4_route").unwrap();
     let slots: Vec<u32> = world.control.tables[table].entries().map(|(slot, _)| slot).collect();

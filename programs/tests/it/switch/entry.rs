@@ -1,4 +1,4 @@
-//! The way into a pipe: one PHV a clock, FIFOs that overflow, ports and speeds that do not exist.
+//! The entry into a pipe: one PHV per clock, FIFOs that overflow, ports and speeds that do not exist.
 
 use crate::switch::steer;
 use crate::switch::world::{Frame, World, run};
@@ -29,7 +29,7 @@ fn fifos_overflow_as_a_ledger_of_them_says() {
     let mut switch = world.switch(world.engine(), SwitchConfig::default());
     let seen = run(world, &mut switch, &frames, 64);
     let overrun = seen.lost().filter(|l| l.reason.name(&world.program) == "ingress_overrun").count();
-    // The ledger: each port a FIFO; the pipe takes, in order of arrival, one packet a cycle.
+    // The ledger: each port is a FIFO; the pipe takes, in order of arrival, one packet per cycle.
     let chip = ChipSpec::tofino2();
     let depth = chip.parser.fifo_packets as usize;
     let hold = 64 * 20;

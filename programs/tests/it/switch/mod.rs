@@ -1,5 +1,5 @@
-//! The switch device under programs: what becomes of packets, when, and that neither the size of batches nor
-//! the steps of the caller nor the executor has a say in it.
+//! The switch device under programs: the fate and times of packets, which depend neither on the size of batches nor on
+//! the steps of the caller nor on the executor.
 
 mod conservation;
 mod control;

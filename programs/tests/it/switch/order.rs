@@ -1,4 +1,4 @@
-//! Batches, the caller's steps and the executor change nothing that anyone can see.
+//! Batches, the caller's steps and the executor change no observable result.
 
 use crate::switch::steer;
 use crate::switch::world::{Frame, Recorder, World, run, run_for};
@@ -74,7 +74,7 @@ pub(crate) fn invariant(world: &World, config: &SwitchConfig, frames: &[Frame]) 
         prop_assert_eq!(differs, None, "batch {}, step {}, fast {}", max_batch, step, fast);
         prop_assert_eq!(expected.seen.len(), found.seen.len());
     }
-    // Where nobody watches, packets are let in ahead of what happens before, and go through both gresses in groups.
+    // Without an observer, packets are admitted ahead of earlier events, and pass both gresses in groups.
     let expected = expected.ends();
     for (max_batch, step) in [(64, usize::MAX), (64, 20), (7, 3), (1, 1), (1, 40)] {
         let mut switch = world.switch(world.engine(), with(max_batch));

@@ -1,11 +1,11 @@
-//! Which queue sends: strict priority and deficit round robin, to the packet.
+//! The scheduler's choice: strict priority and deficit round robin, to the packet.
 
 use crate::switch::steer;
 use crate::switch::world::{Frame, Seen, run};
 use sluice_asic::units::Cells;
 use sluice_switch::{QueueSetup, SwitchConfig};
 
-/// The order in which queues of one port at 10G were served, all of them filled at once from several ports.
+/// Returns the order in which queues of one port at 10G were served, all filled at once from several ports.
 fn served(strict: bool, weight: u16, packets: &[(u8, usize, usize)]) -> Vec<(u8, u64)> {
     let world = steer::world();
     let port = world.dev_port(9);
@@ -34,7 +34,7 @@ fn served(strict: bool, weight: u16, packets: &[(u8, usize, usize)]) -> Vec<(u8,
 #[test]
 fn strict_priority_serves_the_highest_queue_first() {
     let order = served(true, 1, &[(0, 200, 30), (3, 200, 30), (7, 200, 30)]);
-    // The first packets leave before the others have come; from then on it is 7, 3, 0.
+    // The first packets are sent before the others have arrived; from then on the order is 7, 3, 0.
     let rest: Vec<u8> = order.iter().skip(4).map(|(q, _)| *q).collect();
     assert!(rest.is_sorted_by(|a, b| a >= b), "{rest:?}");
     assert_eq!(rest.len(), 86);
@@ -54,7 +54,7 @@ fn round_robin_shares_bytes() {
 #[test]
 fn a_queue_that_the_port_does_not_have() {
     let world = steer::world();
-    // A front-panel port of eight lanes has a queue for every number that the field holds; the CPU's has one lane.
+    // A front-panel port of eight lanes has a queue for every value of the field; the CPU's port has one lane.
     let cpu = world.ports.cpu().unwrap();
     let (port, queues) = (cpu.dev_port.number(), cpu.queues);
     let frames = [
@@ -65,7 +65,7 @@ fn a_queue_that_the_port_does_not_have() {
     ];
     let mut switch = world.switch(world.engine(), SwitchConfig::default());
     let seen = run(world, &mut switch, &frames, 1);
-    // The last two never got to the traffic manager, which takes its time.
+    // The last two have not reached the traffic manager yet.
     let names: Vec<&str> = seen.lost().map(|l| l.reason.name(&world.program)).collect();
     assert_eq!(seen.sent().count(), 1);
     assert_eq!(names, ["unknown_egress_port", "no_egress_port", "no_such_queue"]);

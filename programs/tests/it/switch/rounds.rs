@@ -1,4 +1,4 @@
-//! Recirculation: laps, their time, the bandwidth they take, and programs that never let go.
+//! Recirculation: its time, the bandwidth it takes, and programs that never end it.
 
 use crate::switch::order::invariant;
 use crate::switch::world::{Frame, Recorder, Seen, World, run};
@@ -12,10 +12,10 @@ use sluice_build::*;
 use sluice_switch::{Mode, RxFrame, SwitchConfig};
 use std::sync::OnceLock;
 
-/// EtherType of packets that go round for ever.
+/// EtherType of packets that recirculate for ever.
 const FOR_EVER: u16 = 0xffff;
 
-/// The EtherType is the number of laps left; then the packet leaves by the port in its source address.
+/// The EtherType is the number of recirculations left; then the packet is sent on the port in its source address.
 #[stage_program]
 fn ingress(ig: &GressBuilder<'_>, round: u64) {
     let eth = ig.header::<Ethernet>();
@@ -82,7 +82,7 @@ fn laps_create_nothing_and_each_takes_the_same_time() {
             left.first_bit.as_ps()
         })
         .collect();
-    // One lap by its parts: two passes, the traffic manager, the port and the way back (model: cycles §3, §8).
+    // One recirculation by its parts: two passes, traffic manager, port and the way back (model: cycles §3, §8).
     let chip = ChipSpec::tofino2();
     let l = &chip.latency;
     let cycles: u64 = [Gress::Ingress, Gress::Egress]
@@ -100,7 +100,7 @@ fn laps_create_nothing_and_each_takes_the_same_time() {
     let fixed = at_rate(8) + l.recirculation.as_ps() + head;
     let lap = fixed + (cycles + u64::from(l.tm_enqueue + l.tm_dequeue)) * 2000 / 3;
     for pair in times.windows(2) {
-        // Each pass enters on a clock edge: up to a cycle of waiting for each of the two.
+        // Each pass enters on a clock edge: up to a cycle of waiting for each of the two passes.
         let found = pair[1] - pair[0];
         assert!(found >= lap && found <= lap + 2 * 667, "{found} ps, by its parts {lap}");
     }
@@ -134,7 +134,7 @@ fn a_line_that_gets_more_than_it_takes_is_told_of() {
     let lap_of_all = line.time_for(Bytes(200 * 1024)).as_ps();
     assert_eq!(overload.pipe, 0);
     assert!((lap_of_all / 2..lap_of_all * 2).contains(&overload.waited.as_ps()), "{}", overload.waited);
-    // One after the other they find the line free.
+    // One after the other, the packets find the line free.
     assert_eq!(waits(60_000_000), []);
 }
 

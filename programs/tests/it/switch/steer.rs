@@ -1,4 +1,4 @@
-//! A program whose packets say where they go: the source address names port and queue, and what egress does.
+//! A program whose packets choose their handling: the source address contains port, queue and the action of egress.
 
 use crate::switch::world::World;
 use sluice_build::net::Ethernet;
@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 /// EtherType of packets that egress drops.
 pub(crate) const DROPPED: u16 = 0x9001;
-/// EtherType of packets that egress takes four bytes from: an 802.1Q tag comes off.
+/// EtherType of packets from which egress removes four bytes, as an 802.1Q tag.
 pub(crate) const SHORTENED: u16 = 0x8100;
 
-/// What a packet asks for.
+/// Choices of a packet.
 pub(crate) fn frame(dev_port: u16, qid: u8, ether_type: u16, len: usize) -> Vec<u8> {
     let mut bytes = vec![0xee; len.max(18)];
     let source = u64::from(qid) << 16 | u64::from(dev_port);
@@ -27,7 +27,7 @@ fn ingress(ig: &GressBuilder<'_>) {
     let tm = ig.intrinsic::<tna::ForTm>();
     let start = ig.state().extract(eth);
     ig.start(start);
-    /// By dev_port asked for
+    /// Packets and bytes by the dev_port that they request
     let asked = ig.counter(512, CounterKind::PacketsAndBytes);
     ig.control(|c| {
         tm.ucast_egress_port = eth.src.slice::<8, 0, 9>();
@@ -45,8 +45,8 @@ fn egress(eg: &GressBuilder<'_>) {
     let tagged = eg.state().extract(vlan);
     start.on(u64::from(SHORTENED), tagged);
     eg.start(start);
-    /// Asked for by its EtherType
-    let asked_for = eg.drop_label("Asked for by its EtherType");
+    /// The packet's EtherType requests the drop
+    let asked_for = eg.drop_label("The packet requests the drop by its EtherType");
     eg.control(|c| {
         if eth.ether_type == u64::from(DROPPED) {
             drop(asked_for);

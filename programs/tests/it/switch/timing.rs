@@ -7,26 +7,26 @@ use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cells, Time};
 use sluice_switch::{Left, QueueSetup, SwitchConfig};
 
-/// Picoseconds per byte.
+/// Time of a byte, in ps.
 const AT_400G: u64 = 20;
 const AT_100G: u64 = 80;
 
-/// `cycle` as ps of a 1.5 GHz clock, rounded down.
+/// Returns `cycle` in ps of a 1.5 GHz clock, rounded down.
 fn ps_of(cycle: u64) -> u64 {
     cycle * 2000 / 3
 }
 
-/// The first cycle not before `ps`.
+/// Returns the first cycle that is not before `ps`.
 fn cycle_at(ps: u64) -> u64 {
     (ps * 3).div_ceil(2000)
 }
 
-/// Line time of a frame: padded, with FCS, preamble and gap.
+/// Returns the line time of a frame: padded, with FCS, preamble and inter-frame gap.
 fn line_bytes(len: u64) -> u64 {
     len.max(60) + 4 + 8 + 12
 }
 
-/// First bit out of a lone packet of `len` bytes whose first bit came in at `ps`, through `steer` between
+/// Returns the time of the first sent bit of a lone packet of `len` bytes, received at `ps`, through `steer` between
 /// ports of 400G (model: cycles §3, §6, §8: MAC, parser, MAU, deparser, traffic manager, and back).
 fn lone(ps: u64, len: u64) -> u64 {
     let world = steer::world();
@@ -36,7 +36,7 @@ fn lone(ps: u64, len: u64) -> u64 {
         world.ports.iter().find(|p| p.dev_port.number() == world.dev_port(0)).unwrap().ingress_hold.as_ps();
     let pass = |gress: Gress, entry: u64| {
         let placed = world.placement.gress(gress);
-        // The packet takes the first state of the gress and no other.
+        // The packet takes only the first state of the gress.
         let first = world.program.states.iter().find(|(_, s)| s.gress == gress).unwrap().0;
         let parser = u64::from(l.parser_fixed) + u64::from(placed.parser.cycles[first]);
         entry + parser + u64::from(placed.mau_cycles) + u64::from(placed.deparser_cycles)
@@ -86,7 +86,7 @@ fn back_to_back_packets_leave_back_to_back() {
     }
 }
 
-/// A burst into a slow port: what the queue drops, by a ledger of cells that knows neither the switch's events
+/// A burst into a slow port: the queue's drops, by a ledger of cells that uses neither the switch's events
 /// nor its batches, and a line without a gap.
 #[test]
 fn a_burst_into_a_slow_port_fills_its_queue_and_its_line() {
@@ -117,7 +117,7 @@ fn a_burst_into_a_slow_port_fills_its_queue_and_its_line() {
             next_out += leave;
         }
         if depth == 0 && next_out <= now {
-            // Straight through: dequeued as it comes.
+            // Without waiting: dequeued on arrival.
             next_out = now + leave;
         } else if depth + cells <= limit {
             depth += cells;
@@ -130,8 +130,8 @@ fn a_burst_into_a_slow_port_fills_its_queue_and_its_line() {
     assert_eq!(found + left.len() as u64, count);
 }
 
-/// Egress drops and shortens packets after the scheduler has taken them: the line must not fall idle for it
-/// while the queue holds others, nor run early.
+/// Egress drops and shortens packets after the scheduler has taken them: the line must not be idle for that reason
+/// while the queue holds others, nor be early.
 #[test]
 fn the_line_stays_busy_whatever_egress_does() {
     let world = steer::world();
@@ -154,8 +154,8 @@ fn the_line_stays_busy_whatever_egress_does() {
             assert!(begins >= free, "the line is never early");
             idle += begins - free;
         }
-        // What is booked for packets that egress drops is known to be free only when they leave the pipe: a gap
-        // of one trip through egress, once, not one for each.
+        // Line time booked for packets that egress drops becomes free only when they leave the pipe: a gap
+        // of one trip through egress, once, and not one gap per packet.
         let trip = left[0].first_bit.as_ps() - left[0].received.as_ps();
         let allowed = if ether_type == steer::DROPPED { trip } else { 0 };
         assert!(idle <= allowed, "{ether_type:#x} each {every}: {idle} ps idle");

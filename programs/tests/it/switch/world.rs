@@ -80,7 +80,7 @@ impl Frame {
     }
 }
 
-/// Something that a sink was told, in an order that does not depend on the order of the calls.
+/// An event of a sink, ordered independently of the order of the calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
     Pass(PassEvent),
@@ -91,7 +91,7 @@ pub(crate) enum Seen {
 }
 
 impl Seen {
-    /// Packet, kind, time: no two things of a run have the same.
+    /// Packet, kind, time: unique within a run.
     fn key(&self) -> (u64, u8, Time) {
         match self {
             Seen::Pass(e) => (e.tag, e.gress as u8, e.entered),
@@ -103,11 +103,11 @@ impl Seen {
     }
 }
 
-/// Keeps everything.
+/// Keeps all events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Recorder {
     pub(crate) seen: Vec<Seen>,
-    /// It looks at nothing but what leaves and what ends.
+    /// True if it keeps only sent packets and ends of packets.
     pub(crate) content: bool,
 }
 
@@ -126,7 +126,7 @@ impl Recorder {
         })
     }
 
-    /// What is left for one that looks at nothing but what leaves and what ends.
+    /// Returns the events for a sink that keeps only sent packets and ends of packets.
     pub(crate) fn ends(mut self) -> Recorder {
         self.seen.retain(|s| matches!(s, Seen::Sent(..) | Seen::Lost(..)));
         self
@@ -164,7 +164,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Gives the frames (in order of time) to the switch and lets it run dry, `step` frames between advances.
+/// Passes the frames (in order of time) to the switch and runs it until it is empty, `step` frames between advances.
 pub(crate) fn run<E: Executor>(
     world: &World,
     switch: &mut Switch<E>,
@@ -174,7 +174,7 @@ pub(crate) fn run<E: Executor>(
     run_for(Recorder::default(), world, switch, frames, step)
 }
 
-/// The same for somebody else.
+/// Does the same as [`run`], with this sink.
 pub(crate) fn run_for<E: Executor>(
     mut sink: Recorder,
     world: &World,
@@ -187,7 +187,7 @@ pub(crate) fn run_for<E: Executor>(
         let orig_len = frame.bytes.len() as u32 + frame.missing;
         switch.rx(port, Time::from_ps(frame.ps), RxFrame { bytes: &frame.bytes, orig_len, tag }).unwrap();
         if tag as usize % step == step - 1 {
-            // Nothing comes before the next frame's time, so the switch may run up to just before it.
+            // No frame arrives before the next frame's time, so the switch may run up to just before it.
             let next = frames.get(tag as usize + 1).map_or(frame.ps, |f| f.ps);
             switch.advance(Time::from_ps(next.saturating_sub(1)), &mut sink).unwrap();
             assert!(switch.is_conserved());
@@ -197,7 +197,7 @@ pub(crate) fn run_for<E: Executor>(
     sink
 }
 
-/// Runs until nothing happens any more.
+/// Runs until no event is left.
 pub(crate) fn drain<E: Executor>(switch: &mut Switch<E>, sink: &mut Recorder) {
     while let Some(next) = switch.next_time() {
         switch.advance(next, sink).unwrap();

@@ -12,10 +12,10 @@ use sluice_ir::KeyValue;
 use sluice_pcaps::wire::{ipv4, roce, tcp, udp};
 use std::net::Ipv4Addr;
 
-/// Where the common word stands.
+/// Offset of the common word.
 const COMMON: usize = 42;
 
-/// A RoCEv2 data packet with `len` payload bytes behind these INT bytes.
+/// Returns a RoCEv2 data packet with `len` payload bytes after these INT bytes.
 fn data(to: Ipv4Addr, int: &[u8], len: usize) -> Vec<u8> {
     let bth = roce::Bth::new(0x0a, 5, 1).to_bytes();
     udp4(to, roce::PORT, &[int, &bth, &vec![0x5a; len]].concat())
@@ -94,7 +94,7 @@ fn s3_a_sixth_switch_changes_nothing_and_counts_the_hop_limit() {
     }
 }
 
-/// What the simulator puts behind UDP: sequence number, priority group, five slots, nHop.
+/// Returns the bytes of the simulator after UDP: sequence number, priority group, five slots, nHop.
 fn ns3_packet(hops: u16, len: usize) -> Vec<u8> {
     let slots: Vec<u8> = (0..40).map(|n| n ^ 0x5a).collect();
     let payload = [&[0, 0, 1, 2, 0, 3][..], &slots, &hops.to_le_bytes(), &vec![0x77; len]].concat();
@@ -114,7 +114,7 @@ fn ns3_bench(chip: &ChipSpec, sets: &[(&str, &str)], sent: u64) -> (Node, Bench)
 #[test]
 fn ns3_the_golden_word_in_the_slot_of_each_turn_and_s3_overwritten() {
     for chip in chips() {
-        // Each of the slots, the first one once more, and the most hops that there can be.
+        // Each of the slots, the first one again, and the largest number of hops.
         for (hops, slot, cell) in [(0, 0, 1), (1, 1, 1), (4, 4, 1), (5, 0, 6), (6, 1, 6), (254, 4, 6)] {
             let (node, mut bench) = ns3_bench(&chip, &[], 1_000_000_000);
             let packet = ns3_packet(hops, 100);
@@ -123,12 +123,12 @@ fn ns3_the_golden_word_in_the_slot_of_each_turn_and_s3_overwritten() {
             let golden = [0xaa, 0x68, 0xde, 0xa2, 0xac, 0x39, 0x71, 0x02];
             expected[SLOTS + 8 * slot..][..8].copy_from_slice(&golden);
             expected[SLOTS + 40..][..2].copy_from_slice(&(hops + 1).to_le_bytes());
-            // Nothing else but the UDP checksum.
+            // Only the UDP checksum changes in addition.
             expected[40..42].copy_from_slice(&out[40..42]);
             assert_eq!(out, expected, "{hops} hops");
             assert_well_formed(&out);
             assert_eq!(events(&node, &bench)[cell], 1, "{hops} hops");
-            // None stays none.
+            // A checksum of 0 stays 0.
             let none = with_udp_checksum(packet, 0);
             assert_eq!(u16_at(&bench.egress(&none, input()), 40), 0);
         }
@@ -177,7 +177,7 @@ fn s5_the_queue_length_saturates() {
     }
 }
 
-/// txBytes of two packets one after the other, the port's register at `sent` before the first.
+/// Returns txBytes of two successive packets, with the port's register at `sent` before the first.
 fn two_sums(chip: &ChipSpec, sent: u64) -> [u64; 2] {
     let (_, mut bench) = bench_at(chip, &[], sent);
     [0, 1].map(|_| u64_at(&bench.egress(&fresh(200), input()), COMMON + 2) >> 16 & 0xf_ffff)
@@ -254,7 +254,7 @@ fn s14_a_packet_that_would_exceed_the_mtu_is_not_stamped() {
     }
 }
 
-/// Every record of a packet is what the devices' events say.
+/// Every record of a packet agrees with the devices' events.
 fn assert_ground_truth(node: &Node, story: &Story, tag: u64, hop: usize, code: u64) {
     let (left, bytes) = story.sent.iter().find(|(l, _)| l.tag == tag).unwrap();
     let pass = story.egress(tag);
@@ -287,7 +287,7 @@ fn s2_five_switches_in_a_row_and_s9_an_empty_queue() {
             for tag in 0..packets {
                 assert_ground_truth(&node, &story, tag, hop, code);
             }
-            // Packets 40 ns apart on an empty port leave nothing behind.
+            // Packets 40 ns apart find an empty queue.
             assert_eq!(records(&story.sent[0].1)[hop] & 0xffff, 0);
             frames = over_link(&story, node.dev(1), 0, Duration::from_nanos(1_000));
         }
@@ -296,7 +296,7 @@ fn s2_five_switches_in_a_row_and_s9_an_empty_queue() {
             let original = fresh(200 + 50 * (frame.tag as usize % 3));
             assert_eq!(frame.bytes.len(), original.len() + 40);
             assert_eq!(frame.bytes[COMMON + 42..], original[COMMON + 2..]);
-            // In order of the path: time never runs back.
+            // In order of the path, time never decreases.
             let times: Vec<u64> = records(&frame.bytes).iter().map(|r| r >> 36 & 0xff_ffff).collect();
             assert!(times.is_sorted(), "{times:?}");
         }
@@ -378,7 +378,7 @@ fn s15_a_pause_shows_as_a_gap_and_no_negative_difference() {
     }
     let longest = gaps.iter().max().unwrap();
     assert!((49_500..50_500).contains(longest), "{longest} ns");
-    // What piled up in the pause is what the first packet after it left behind.
+    // The packets that accumulated during the pause are the depth of the first packet after it.
     let piled = records(&sent[17].1)[0] & 0xffff;
     assert!(piled > 100, "{piled} cells");
     for (tag, _) in (0..40).zip(&sent) {
@@ -389,7 +389,7 @@ fn s15_a_pause_shows_as_a_gap_and_no_negative_difference() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever comes behind UDP: both engines agree, nothing panics, and what is not stamped is not touched.
+    /// Any bytes after UDP: both engines agree, nothing panics, and a packet without a new record is unchanged.
     #[test]
     fn any_bytes_behind_udp_are_stamped_well_or_left_alone(
         int in prop::collection::vec(any::<u8>(), 0..60), cut in 0..80usize,

@@ -16,13 +16,13 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 const DSCP: u8 = 0x17;
-/// Ports of every node: hosts' in, nodes' in, out.
+/// Ports of every node: ingress from hosts, ingress from nodes, egress.
 const HOST: u16 = 0;
 const NODE: u16 = 8;
 const OUT: u16 = 1;
 const COLLECTOR: u16 = 31;
 
-/// Placing takes its time, and most tests use the same programs.
+/// Placed once, because placing takes long and most tests use the same programs.
 static PLACED: Mutex<BTreeMap<String, Node>> = Mutex::new(BTreeMap::new());
 
 fn node(sets: &[(&str, &str)]) -> Node {
@@ -31,7 +31,7 @@ fn node(sets: &[(&str, &str)]) -> Node {
     placed.entry(key).or_insert_with(|| Node::new("int", &ChipSpec::tofino2(), sets)).clone()
 }
 
-/// The `id`-th of three nodes; the last one's port leads to a host.
+/// Returns the `id`-th of three nodes; the last one's port leads to a host.
 fn hop(id: u32, sets: &[(&str, &str)]) -> Node {
     let text = id.to_string();
     let mut all = vec![("node_id", text.as_str())];
@@ -44,7 +44,7 @@ fn hop(id: u32, sets: &[(&str, &str)]) -> Node {
     node
 }
 
-/// Lets a node give these instructions instead of the default ones.
+/// Replaces the default instructions of a node by these.
 fn instruct(node: Node, instructions: &Instructions, sets: &[(&str, &str)]) -> Node {
     let mut node = node.without(&["profile"]);
     let mut p = Params::default();
@@ -65,7 +65,7 @@ fn off(node: Node, last: bool) -> Node {
     node
 }
 
-/// Runs the frames through a chain; every node's story.
+/// Runs the frames through a chain; returns every node's events.
 fn chain(nodes: &[Node], frames: Vec<Frame>) -> Vec<Story> {
     let mut frames = frames;
     let mut stories = Vec::new();
@@ -77,7 +77,7 @@ fn chain(nodes: &[Node], frames: Vec<Frame>) -> Vec<Story> {
     stories
 }
 
-/// Where the shim stands in a packet with INT behind TCP or UDP.
+/// Returns the offset of the shim in a packet with INT after TCP or UDP.
 fn shim_at(packet: &[u8]) -> usize {
     let (l4, protocol) = if u16_at(packet, 12) == 0x0800 { (34, packet[23]) } else { (54, packet[20]) };
     l4 + if protocol == 6 { 20 } else { 8 }
@@ -94,7 +94,7 @@ fn sent_by(story: &Story, node: &Node, tag: u64) -> Vec<u8> {
     found.unwrap_or_else(|| panic!("packet {tag} did not leave; lost: {lost:?}")).1.clone()
 }
 
-/// Two UDP and two TCP packets of either IP version, and one without a UDP checksum.
+/// Returns two UDP and two TCP packets of either IP version, and one without a UDP checksum.
 fn mix(payload: usize) -> Vec<Vec<u8>> {
     let bytes: Vec<u8> = (0..payload).map(|i| (i * 7) as u8).collect();
     let ef = ipv4::Header { dscp: 0x2e, ..ip(NEAR) };
@@ -112,7 +112,7 @@ fn frames(packets: &[Vec<u8>], gap: u64) -> Vec<Frame> {
     packets.iter().enumerate().map(|(i, p)| at(HOST, 1_000 + gap * i as u64, p, i as u64)).collect()
 }
 
-/// What a node has to write for bitmap 0xff01, its complement left out.
+/// Returns the block that a node must write for bitmap 0xff01, without its complement.
 fn truth(node: &Node, story: &Story, tag: u64, id: u32) -> Vec<u8> {
     let (left, _) = story.sent.iter().find(|(l, _)| l.tag == tag && l.egress_port == node.dev(OUT)).unwrap();
     let (pass, dequeued) = (story.egress(tag), story.dequeue(tag));
@@ -129,7 +129,7 @@ fn truth(node: &Node, story: &Story, tag: u64, id: u32) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that the port took from its queues in the last window of 65536 ns in which it sent, before this one.
+/// Returns the bytes that the port dequeued in the last window of 65536 ns in which it sent, before this one.
 fn utilisation(node: &Node, story: &Story, tag: u64) -> u32 {
     let mut passes: Vec<(u64, u64, u32)> = story
         .out(node.dev(OUT))
@@ -155,7 +155,7 @@ fn utilisation(node: &Node, story: &Story, tag: u64) -> u32 {
 fn metadata_is_ground_truth_and_packets_are_identical_behind_the_sink() {
     let nodes = [hop(1, &[]), hop(2, &[]), hop(3, &[])];
     let packets: Vec<Vec<u8>> = (0..5).flat_map(|n| mix(100 + 150 * n)).collect();
-    // Frames 30 ns apart pile up at times; the last ones come windows later.
+    // Frames 30 ns apart queue up at times; the last ones come windows later.
     let mut frames = frames(&packets, 30);
     for frame in &mut frames[20..] {
         frame.time += Duration::from_nanos(150_000);
@@ -179,7 +179,7 @@ fn metadata_is_ground_truth_and_packets_are_identical_behind_the_sink() {
     assert_eq!(nodes[0].counter(&stories[0], "events")[1], packets.len() as u64);
 }
 
-/// The report's parts: group and individual header, metadata, what it takes of the packet.
+/// Returns the report's parts: group and individual header, metadata, part of the packet.
 fn report(frame: &[u8]) -> (&[u8], &[u8], &[u8]) {
     assert_eq!((u16_at(frame, 12), frame[23]), (0x0800, 17));
     assert!(ipv4::View::new(&frame[14..]).unwrap().checksum_ok());
@@ -210,7 +210,7 @@ fn the_sink_reports_the_packet_as_it_came_with_its_own_metadata() {
         assert_eq!((header[8], header[11]), (in_type, 0x20));
         assert_eq!(u16_at(header, 12), 0x7c00);
         assert_eq!(metadata, &truth(&nodes[2], &stories[2], *tag, 3)[4..32]);
-        // As it came to egress: ingress has routed it.
+        // As the packet entered egress: ingress has routed it.
         assert_eq!(inner[34..], came[48..14 + inner.len()]);
         assert!(inner.len() >= 200, "{}", inner.len());
     }
@@ -237,7 +237,7 @@ fn switches_of_one_part_do_what_a_switch_of_all_parts_does() {
     assert!(reports(&mine[0], &parts[0]).is_empty() && reports(&mine[1], &parts[1]).is_empty());
 }
 
-/// Takes out what a part does not have: entries of ports and flows are the other parts'.
+/// The program of a role lacks the tables that only other roles need, such as those of ports and flows.
 #[test]
 fn parts_leave_out_what_they_do_not_need() {
     let has = |role: &str, mode: &str, table: &str| {
@@ -257,7 +257,7 @@ fn parts_leave_out_what_they_do_not_need() {
             assert_eq!(has(role, "md", table), there, "{role}: {table}");
             assert_eq!(has(role, "mx", table), there, "{role} of mx: {table}");
         }
-        // Postcards are sent by every node, by its own list.
+        // Every node sends postcards, by its own watch-list.
         assert!(has(role, "xd", "ipv4_watch") && !has(role, "xd", "profile"));
     }
 }
@@ -391,14 +391,14 @@ fn s22_another_domains_words_are_padded_or_the_packet_skipped() {
     assert_eq!((int(&padded)[1], int(&padded)[7], u32_at(int(&padded), 24)), (9, 6, u32::MAX));
     let [first, skipped] = two_hops(other, hop(2, &[("unknown_domain", "skip")]), &packet);
     assert_eq!(int(&first), int(&skipped));
-    // Of one's own domain it is the bytes that the port has sent before.
+    // For the node's own domain, it is the number of bytes that the port has sent before.
     let own = [("domain", "7")];
     let node = instruct(hop(1, &own), &other, &own);
     let packets = [packet.clone(), packet];
     let story = node.run(&frames(&packets, 400));
     let words = [0, 1].map(|tag| u32_at(int(&sent_by(&story, &node, tag)), 24));
     assert_eq!(words, [0, packets[0].len() as u32]);
-    // Standard instructions that do not add up to Hop ML: nobody can add exactly that.
+    // Standard instructions that do not add up to Hop ML: no node can add exactly that.
     let odd = Instructions { hop_ml: Some(3), ..Instructions::new(8, 0x9000) };
     let [first, second] = two_hops(odd, hop(2, &[]), &packets[0]);
     assert_eq!((int(&first)[1], int(&second)[1]), (3, 3));
@@ -461,7 +461,7 @@ fn s26_the_reports_worked_example() {
     let (header, metadata, inner) = report(&reports[0].1);
     assert_eq!((header[8], header[9], header[10], u16_at(header, 12)), (0x14, 14, 2, 0x5000));
     assert_eq!((metadata.len(), inner.len()), (8, 40));
-    // Nothing is in the packet.
+    // The packet itself carries no INT.
     assert_eq!(sent_by(&story, &node, 0).len(), packet.len());
 }
 
@@ -576,7 +576,7 @@ fn mx_carries_instructions_and_every_node_reports() {
     }
 }
 
-/// A packet as ingress bridges it: from a node, to a node or to a host.
+/// Returns a packet as ingress bridges it: from a node, to a node or to a host.
 fn bridged(sink: bool, packet: &[u8]) -> Vec<u8> {
     let mut bytes = vec![1, if sink { 0x40 } else { 0 }, 0, 8, 0, 0, 0, 0, 0, 0];
     bytes.extend_from_slice(packet);
@@ -586,8 +586,8 @@ fn bridged(sink: bool, packet: &[u8]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Whatever claims to be INT: the engines agree, nothing panics, a transit adds a block or nothing, and a sink takes
-    /// all off or drops the packet.
+    /// Any bytes marked as INT: the engines agree, nothing panics, a transit adds a block or nothing, and a sink
+    /// removes all of it or drops the packet.
     #[test]
     fn malformed_int_has_no_effect_but_a_drop(
         mut bytes in prop::collection::vec(any::<u8>(), 0..160), plausible in any::<bool>(), cut in 0..220usize,
@@ -610,7 +610,7 @@ proptest! {
             let before = came.len() - 10;
             let ok = if sink { left.len() <= before } else { left.len() >= before && (left.len() - before).is_multiple_of(4) };
             prop_assert!(ok, "{} bytes became {}", before, left.len());
-            // INT may claim padding, but what comes off must have stood in the datagram.
+            // INT may claim padding, but the removed bytes must have been in the datagram.
             if sink && before == packet.len() && left.len() < before {
                 prop_assert_eq!(usize::from(u16_at(&left, 38)) + padding, left.len() - 34);
                 prop_assert_eq!(left[15] >> 2, bytes[3] >> 2, "the shim's reserved bits mean nothing");

@@ -1,4 +1,4 @@
-//! Telemetry programs: what they write into packets against what the device's events say, hop by hop.
+//! Telemetry programs: the values that they write into packets against the device's events, hop by hop.
 
 mod hpcc;
 mod int;

@@ -1,6 +1,6 @@
 //! A switch that runs a telemetry program; single passes on both engines; chains of switches.
 //!
-//! On a chain nothing acts back, so one switch runs to its end before the next one begins.
+//! On a chain no packet returns, so one switch runs to its end before the next one begins.
 
 use crate::placed::place;
 use sluice_asic::chip::ChipSpec;
@@ -18,7 +18,7 @@ use sluice_programs::catalogue;
 use sluice_switch::{Left, Lost, PassEvent, QueueEvent, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 
-/// Data plane's clock at time zero, in ns: the device's default.
+/// The data plane's clock at time zero, in ns: the device's default.
 pub(crate) const ORIGIN_NS: u64 = 1_000_000_000;
 
 #[derive(Clone)]
@@ -29,7 +29,7 @@ pub(crate) struct Node {
     pub(crate) control: ControlState,
     pub(crate) config: SwitchConfig,
     setup: Vec<ControlOp>,
-    /// Changes while it runs.
+    /// Control-plane changes during the run.
     pub(crate) later: Vec<(Time, ControlOp)>,
 }
 
@@ -58,7 +58,7 @@ impl Node {
         Node { program, placement, ports, control, config, setup: setup.ops, later: Vec::new() }
     }
 
-    /// The same without the default entries of these tables.
+    /// Returns the same node without the default entries of these tables.
     pub(crate) fn without(mut self, tables: &[&str]) -> Node {
         self.control = ControlState::new(&self.program);
         let ids: Vec<_> = tables.iter().map(|t| self.program.table_named(t).unwrap()).collect();
@@ -78,7 +78,7 @@ impl Node {
         self.control.apply(&self.program, op).unwrap();
     }
 
-    /// An entry that runs an action.
+    /// Adds an entry that runs an action.
     pub(crate) fn entry(
         &mut self,
         table: &str,
@@ -111,7 +111,7 @@ impl Node {
         Engine::new(&self.program, &self.placement, &self.control).unwrap()
     }
 
-    /// Runs the frames on both engines and two batch sizes, which have to agree.
+    /// Runs the frames on both engines and two batch sizes, whose results must agree.
     pub(crate) fn run(&self, frames: &[Frame]) -> Story {
         let told = self.story(self.reference(), 1, frames);
         for batch in [1, 7, 64] {
@@ -144,7 +144,7 @@ impl Node {
         story.sorted()
     }
 
-    /// What a counter holds after a run.
+    /// Returns a counter's value after a run.
     pub(crate) fn counter(&self, story: &Story, name: &str) -> Vec<u64> {
         let at = self.program.counters.values().position(|c| c.name == name).unwrap();
         story.counters[at].clone()
@@ -164,7 +164,7 @@ pub(crate) fn at(front: u16, nanos: u64, bytes: &[u8], tag: u64) -> Frame {
     Frame { front, time: Time::from_nanos(nanos), bytes: bytes.to_vec(), tag }
 }
 
-/// All that a switch told.
+/// All events of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Story {
     pub(crate) sent: Vec<(Left, Vec<u8>)>,
@@ -187,12 +187,12 @@ impl Story {
         self
     }
 
-    /// Packets that left by this dev_port.
+    /// Returns the packets that were sent on this dev_port.
     pub(crate) fn out(&self, dev: u16) -> Vec<&(Left, Vec<u8>)> {
         self.sent.iter().filter(|(l, _)| l.egress_port == dev).collect()
     }
 
-    /// The egress pass of the packet that was received under this tag; of copies with the same tag the first one.
+    /// Returns the egress pass of the packet that was received under this tag; of copies with the tag, the first.
     pub(crate) fn egress(&self, tag: u64) -> &PassEvent {
         self.passes.iter().find(|p| p.tag == tag && p.gress == Gress::Egress).unwrap()
     }
@@ -224,12 +224,12 @@ impl Sink for Story {
     }
 }
 
-/// A time as the data plane's stamps have it.
+/// Converts a time to the data plane's timestamps.
 pub(crate) fn stamp(time: Time) -> u64 {
     ORIGIN_NS + time.as_ps() / 1_000
 }
 
-/// The next switch's frames: those that left by one port, a link later.
+/// Returns the next switch's frames: those sent on one port, a link delay later.
 pub(crate) fn over_link(story: &Story, dev: u16, to_front: u16, delay: Duration) -> Vec<Frame> {
     let frame = |(left, bytes): &&(Left, Vec<u8>)| Frame {
         front: to_front,

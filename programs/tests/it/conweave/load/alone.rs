@@ -1,4 +1,4 @@
-//! Timer packets alone: flows of which a packet came too early and nothing more, so that all of them wait.
+//! Timer packets without other traffic: flows with one early packet and no more, so that all of them wait.
 
 use super::{LINE, RATE, RECIRCULATION, TIMER, data, ports, tenths};
 use crate::conweave::wire::{Cw, Flow};
@@ -6,7 +6,7 @@ use crate::conweave::world::{Build, TICK, at_tick};
 use sluice_catalogue::ports::PortRange;
 use sluice_programs::conweave::Params;
 
-/// A ToR with ports of one speed: all of a pipe's but the last are for hosts.
+/// A ToR with ports of one speed: all ports of a pipe except the last are for hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     gbps: u64,
@@ -21,22 +21,22 @@ pub(super) const SHAPES: [Shape; 3] = [
     Shape { gbps: 50, hosts: 56, paths: 8 },
 ];
 
-/// What so many timers do.
+/// Measurements with this number of timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Laps {
     pub(super) shape: Shape,
-    /// Flows of which a packet came too early, and those that found a queue.
+    /// Flows with an early packet, and those that found a queue.
     pub(super) flows: u64,
     pub(super) timers: u64,
-    /// Mean time of a lap in ns.
+    /// Mean time of a recirculation in ns.
     pub(super) lap: u64,
-    /// Laps in the window.
+    /// Recirculations in the window.
     pub(super) laps: u64,
     /// The most cells in the recirculation port's queue: timer packets, each of which takes one.
     pub(super) waiting: u64,
 }
 
-/// How long laps are counted, in ns.
+/// Window in which recirculations are counted, in ns.
 pub(super) const WINDOW: u64 = 30_000;
 
 impl Shape {
@@ -45,14 +45,14 @@ impl Shape {
         let p = Params {
             hosts: PortRange { first: 0, last: self.hosts - 1 },
             uplinks: PortRange { first, last },
-            // Nobody stops waiting while laps are counted.
+            // No flow stops waiting while recirculations are counted.
             resume_default: 4_000,
             ..Params::default()
         };
         Build::with_ports(p, ports(self.gbps))
     }
 
-    /// Laps of the timers of so many flows a host. Which queues a flow may take, its hash says, so it takes more
+    /// Measures the timers of `flows` flows per host. A flow's hash decides which queues it may take, so it takes more
     /// flows than queues to fill them.
     pub(super) fn laps(self, build: &Build, per_host: u16) -> Laps {
         let flows: Vec<Flow> =
@@ -80,7 +80,7 @@ impl Shape {
 /// Time of a timer packet on the recirculation port's line, in ps.
 pub(super) const SLOT: u64 = (TIMER + LINE) * 8 * 1_000 / RATE;
 
-/// The law: a lap takes its own time while the line has room for all of them, and their turns on the line behind it.
+/// The law: a recirculation takes its own time while the line has room for all timers, else their time on the line.
 pub(super) fn law(alone: u64, timers: u64) -> u64 {
     alone.max(timers * SLOT / 1_000)
 }
@@ -106,7 +106,7 @@ impl Laps {
     }
 }
 
-/// The line of the table of a ToR's flows.
+/// Returns a line of the table, of a ToR's flows.
 pub(super) const HEAD: &str = "| hosts | flows | timers at once | lap ns | law ns | share of the line | most that wait |\n|---|---|---|---|---|---|---|";
 
 #[test]
@@ -117,7 +117,7 @@ fn laps_take_their_own_time_until_the_line_is_full_and_then_their_turns() {
     assert_eq!(alone.timers, 28);
     assert!((600..700).contains(&alone.lap), "{alone:?}");
     assert!(alone.waiting <= 3, "{alone:?}");
-    // More than fit on the line during a lap: 28 hosts with 30 queues each.
+    // More timers than fit on the line during a recirculation: 28 hosts with 30 queues each.
     let full = shape.laps(&build, 20);
     assert!(full.timers > 500, "{full:?}");
     let law = law(alone.lap, full.timers);

@@ -1,5 +1,5 @@
-//! What reordering costs: laps against timer packets that go round at once, and what flows that move all the time use.
-//! `docs/conweave-load.md` and its drawing are made here.
+//! The cost of reordering: recirculations by number of timer packets, and resources of flows that move all the time.
+//! These tests make `docs/conweave-load.md` and its drawing.
 
 mod alone;
 mod moving;
@@ -14,9 +14,9 @@ use sluice_pcaps::wire::roce;
 
 /// The pipe's recirculation port, and the queue that timer packets take.
 const RECIRCULATION: (u16, u8) = (6, 1);
-/// Bytes of a timer packet: headers, ConWeave's, its state.
+/// Bytes of a timer packet: headers, ConWeave's header, its state.
 const TIMER: u64 = 58 + 11;
-/// What a frame takes on a line beside its bytes: FCS, preamble, gap.
+/// Bytes of a frame on a line in addition to its own: FCS, preamble, inter-frame gap.
 const LINE: u64 = 4 + 20;
 /// Gb/s of a recirculation port.
 const RATE: u64 = 400;
@@ -26,12 +26,12 @@ fn ports(gbps: u64) -> PortMap {
     PortMap::new(&ChipSpec::tofino2(), BitRate::from_gbps(gbps)).unwrap()
 }
 
-/// DATA of a SrcToR with so many bytes of payload.
+/// Returns DATA of a SrcToR with this payload in bytes.
 fn data(flow: Flow, psn: u32, cw: Cw, payload: usize) -> Vec<u8> {
     cw.put(&operation(flow, roce::opcode::RC_WRITE_MIDDLE, psn, payload))
 }
 
-/// A number of tenths.
+/// Formats a number of tenths.
 fn tenths(n: u64) -> String {
     format!("{}.{}", n / 10, n % 10)
 }

@@ -1,4 +1,4 @@
-//! Flows that move all the time: what comes by an old path is late, so every reply is, and every epoch ends with TAIL.
+//! Flows that move all the time: packets on an old path are late, so every reply is, and every epoch ends with TAIL.
 
 use super::{LINE, RATE, RECIRCULATION, TIMER, ports, tenths};
 use crate::conweave::wire::{Flow, data};
@@ -10,17 +10,17 @@ use sluice_programs::conweave::Params;
 const HOSTS: u16 = 16;
 /// Cells of each way's register.
 const CELLS: usize = 1024;
-/// Delay of the paths in ns, and by how much more an old path is slower.
+/// Delay of the paths in ns, and additional delay of an old path.
 const BASE: u64 = 2_000;
 const LATE: u64 = 20_000;
 /// Time between two packets of a flow: 4.3 Gb/s.
 const GAP: u64 = 2_000;
-/// From when on it is looked, until when packets are sent, and how often it is looked; in ns.
+/// Start of sampling, end of sending, and sampling interval, in ns.
 const FROM: u64 = 60_000;
 const UNTIL: u64 = 160_000;
 const STEP: u64 = 1_000;
 
-/// What flows that move used, over all looks, and what they sent.
+/// Resources that moving flows used, over all samples, and packets that they sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Used {
     pub(super) flows: u64,
@@ -34,16 +34,16 @@ pub(super) struct Used {
     /// Bytes that waited: sum and most.
     bytes: u64,
     pub(super) most_bytes: u64,
-    /// Laps in the window, and the most that waited for the recirculation port.
+    /// Recirculations in the window, and the most packets that waited for the recirculation port.
     pub(super) laps: u64,
     waiting: u64,
-    /// DATA and answers on the paths, packets and bytes.
+    /// DATA and replies on the paths, packets and bytes.
     pub(super) data: [u64; 2],
     pub(super) answers: [u64; 2],
     tails: u64,
     /// Epochs for which no queue was free.
     pub(super) refused: u64,
-    /// Whether every host saw order.
+    /// True if every host received packets in order.
     pub(super) sorted: bool,
 }
 
@@ -57,13 +57,13 @@ pub(super) fn build(queues: u32) -> Build {
     Build::with_ports(p, ports(100))
 }
 
-/// Bytes and packets in the reorder queues of a ToR, by port.
+/// Returns bytes and packets in the reorder queues of a ToR, by port.
 fn waiting(tor: &Tor<sluice_exec::engine::Engine>) -> u64 {
     let queues = tor.switch.queues().filter(|(port, queue, _)| *port != RECIRCULATION.0 && *queue >= 2);
     queues.map(|(_, _, s)| s.enqueued.bytes.get() - s.dequeued.bytes.get()).sum()
 }
 
-/// Owned cells of the queue table by host.
+/// Returns the owned cells of the queue table by host.
 fn owned(tor: &Tor<sluice_exec::engine::Engine>, build: &Build) -> Vec<u64> {
     let per_port = build.p.queues.min(30) as usize;
     let mut by_host = vec![0; usize::from(HOSTS)];
@@ -77,7 +77,7 @@ fn owned(tor: &Tor<sluice_exec::engine::Engine>, build: &Build) -> Vec<u64> {
     by_host
 }
 
-/// So many flows, spread over hosts and over the gap between two of a flow's packets.
+/// Runs `flows` flows, spread over hosts and over the gap between two of a flow's packets.
 pub(super) fn run(build: &Build, count: u16) -> Used {
     let to = |n: u16| 1 + ((n + n / HOSTS * 5) % HOSTS) as u8;
     let flows: Vec<Flow> = (0..count).map(|n| Flow::new(1 + (n % HOSTS) as u8, to(n), n)).collect();
@@ -120,7 +120,7 @@ pub(super) fn run(build: &Build, count: u16) -> Used {
     }
     used.refused = net.tors[1].counter("unsorted", 0);
     used.sorted = flows.iter().all(|flow| net.psns(*flow).is_sorted());
-    // Flows share uplinks as their hashes have it, and the queues to these may run over; nothing else is missing.
+    // Flows share uplinks by their hashes, and the queues to these may overflow; no other packet is missing.
     let dropped = net.tors[0].switch.totals().dropped;
     assert_eq!(net.delivered.len() as u64 + dropped, flows.len() as u64 * u64::from(psns));
     assert_eq!(net.tors[1].switch.totals().dropped, 0);
@@ -138,7 +138,7 @@ impl Used {
         10 * self.owned / self.looks
     }
 
-    /// Laps of a flow that reorders, in ns.
+    /// Recirculations of a flow that reorders, in ns.
     pub(super) fn lap(&self) -> u64 {
         self.owned * STEP / self.laps.max(1)
     }
@@ -165,7 +165,7 @@ impl Used {
     }
 }
 
-/// Bytes that a packet takes on a line.
+/// Returns the bytes that a packet takes on a line.
 fn data_len() -> u64 {
     data(Flow::new(1, 1, 0), 0).len() as u64 + LINE
 }
@@ -175,11 +175,11 @@ fn flows_that_move_all_the_time_cost_a_timer_each_and_two_answers_an_epoch() {
     let used = run(&build(32), 24);
     assert_eq!(used.refused, 0, "{used:?}");
     assert!(used.sorted, "hosts see order: {used:?}");
-    // More than half of the time a flow waits for what is late.
+    // For more than half of the time a flow waits for late packets.
     assert!((120..=200).contains(&used.mean()), "{used:?}");
-    // Its timer goes round for as long as it has the queue, and for no longer than two laps besides.
+    // Its timer recirculates for as long as it has the queue, and for at most two recirculations more.
     assert!((500..=700).contains(&used.lap()), "{used:?}");
-    // RTT_REPLY and CLEAR of an epoch, and nothing else.
+    // RTT_REPLY and CLEAR of an epoch, and no other reply.
     assert!(used.answers[0] <= 2 * used.tails + 2 * used.flows, "{used:?}");
     assert!(used.answers[0] >= 2 * used.tails - used.flows, "{used:?}");
 }

@@ -1,5 +1,5 @@
-//! `docs/conweave-load.md` and `docs/conweave-load.svg`. All measurements take half a minute, so the test that makes them
-//! runs only with `--ignored`; `UPDATE_EXPECT=1` rewrites both files. Ordinary runs measure a few points.
+//! `docs/conweave-load.md` and `docs/conweave-load.svg`. All measurements take half a minute, so the test that makes
+//! them runs only with `--ignored`; `UPDATE_EXPECT=1` rewrites both files. Ordinary runs measure a few points.
 
 use super::{alone, moving, plot};
 use crate::page::{split, with_part};
@@ -8,12 +8,12 @@ use expect_test::expect_file;
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.md");
 const PLOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.svg");
 
-/// Flows a host of the points, by shape.
+/// Flows per host of the points, by shape.
 const ALONE: [&[u16]; 3] = [&[1, 5, 40], &[1, 8, 12, 13, 16, 24, 60], &[3, 30]];
-/// Flows that move, and queues a port.
+/// Moving flows, and queues per port.
 const MOVING: [(u16, u32); 6] = [(8, 32), (32, 32), (64, 32), (128, 32), (64, 4), (128, 4)];
 
-/// A table with its head.
+/// Returns a table with its head.
 fn table(head: &str, rows: impl Iterator<Item = String>) -> String {
     let mut out = format!("{head}\n");
     rows.for_each(|row| out += &format!("{row}\n"));

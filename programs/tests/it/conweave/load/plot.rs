@@ -1,9 +1,9 @@
-//! A chart of laps over timer packets: measurements as dots, the law as a line.
+//! A chart of recirculations over timer packets: measurements as dots, the law as a line.
 
 use super::alone::{Laps, law};
 use sluice_charts::{LineChart, Style};
 
-/// Draws the measurements, a series for each speed of the hosts' ports, on the law.
+/// Draws the measurements over the law, as a series for each speed of the hosts' ports.
 pub(super) fn svg(all: &[Laps], alone: u64) -> String {
     let mut chart =
         LineChart::new("Timer packets of a ToR", "timer packets that recirculate at once", "lap, ns");
