@@ -31,14 +31,14 @@ impl<'b> Act<'b> {
     /// Assigns `value` to `place`: `place = value`.
     #[track_caller]
     pub fn set<const W: u16>(&mut self, place: impl Place<W>, value: impl Rhs<W>) {
-        self.primitive(value.assign(place.place()), Loc::caller());
+        self.primitive(value.assign(place.place(), self.builder), Loc::caller());
     }
 
     /// Adds one step: `drop(label)`, `header.set_valid()`, `counter.count(..)`.
     #[track_caller]
     pub fn run(&mut self, step: impl ActionSteps) {
         let loc = Loc::caller();
-        step.primitives().into_iter().for_each(|kind| self.primitive(kind, loc));
+        step.primitives(self.builder).into_iter().for_each(|kind| self.primitive(kind, loc));
     }
 
     /// Runs `then`, which adds steps, if `known` is true. `known` is decided while the program is built.

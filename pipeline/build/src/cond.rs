@@ -4,6 +4,7 @@
 
 use super::step::{Hit, Miss};
 use super::value::{Bits, Expr, Ro, Val};
+use sluice_ir::cfg::Var;
 use sluice_ir::{self as ir, CmpOp};
 use std::ops;
 
@@ -22,6 +23,18 @@ pub(super) enum Decision {
 impl Cond {
     pub(crate) fn packet(cond: ir::Cond) -> Cond {
         Cond(Decision::Packet(cond))
+    }
+
+    /// True if a gateway would read `var` to decide the condition.
+    pub(super) fn reads(&self, var: Var) -> bool {
+        let (mut fields, mut headers) = (Vec::new(), Vec::new());
+        if let Decision::Packet(cond) = &self.0 {
+            cond.reads(&mut |f| fields.push(f), &mut |h| headers.push(h));
+        }
+        match var {
+            Var::Field(field) => fields.contains(&field),
+            Var::Valid(header) => headers.contains(&header),
+        }
     }
 }
 

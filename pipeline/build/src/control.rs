@@ -1,53 +1,62 @@
 //! Control blocks: tables, branches and statements in program order.
 //!
-//! Inline statements between tables and branches become keyless actions (module `implicit`).
+//! Statements are recorded as lines (module `lines`), which become statements of the program when the block is
+//! complete.
 
 use super::cond::{Test, TestKind};
 use super::draft::Builder;
 use super::handles::ActionRef;
-use super::implicit::Group;
+use super::lines::{Arms, Line, LineKind};
 use super::step::{ActionRun, ControlStep, StepKind};
 use super::value::{Place, Rhs};
 use sluice_asic::gress::Gress;
 use sluice_ir::verify::Diag;
-use sluice_ir::{ActionData, ApplyArms, Block, Loc, PrimitiveKind, Stmt, StmtKind};
+use sluice_ir::{Loc, PrimitiveKind};
 
-/// Records the control block of one gress.
+/// Records the control block of one gress, or a block in it.
 #[derive(Debug)]
 pub struct Control<'b> {
     builder: &'b Builder,
     gress: Gress,
-    block: Block,
-    /// Inline statements since the last table or branch.
-    group: Group,
+    lines: Vec<Line>,
 }
 
 impl<'b> Control<'b> {
     pub(super) fn new(builder: &'b Builder, gress: Gress) -> Self {
-        Control { builder, gress, block: Block::new(), group: Group::new(gress) }
+        Control { builder, gress, lines: Vec::new() }
     }
 
     /// Returns the recorded statements.
-    pub(super) fn into_block(mut self) -> Block {
-        self.close_group();
-        self.block
+    pub(super) fn into_lines(self) -> Vec<Line> {
+        self.lines
+    }
+
+    /// Returns the builder and the gress that statements are recorded for.
+    pub(super) fn context(&self) -> (&'b Builder, Gress) {
+        (self.builder, self.gress)
+    }
+
+    /// Adds recorded statements.
+    pub(super) fn extend(&mut self, lines: Vec<Line>) {
+        self.lines.extend(lines);
     }
 
     /// Assigns `value` to `place`: `place = value`.
     #[track_caller]
     pub fn set<const W: u16>(&mut self, place: impl Place<W>, value: impl Rhs<W>) {
-        self.primitive(value.assign(place.place()), Loc::caller());
+        self.primitive(value.assign(place.place(), self.builder), Loc::caller());
     }
 
-    /// Adds one step: `table.apply()`, `action.call()`, `drop(label)`, `header.set_valid()`,
-    /// `counter.count(index)`.
+    /// Adds one step: `table.apply()`, `subcontrol.apply()`, `action.call()`, `drop(label)`,
+    /// `header.set_valid()`, `counter.count(index)`.
     #[track_caller]
     pub fn run(&mut self, step: impl ControlStep) {
         let loc = Loc::caller();
-        match step.control_step().0 {
+        match step.control_step(self.builder).0 {
             StepKind::Primitive(kind) => self.primitive(kind, loc),
-            StepKind::Apply(table) => self.push(StmtKind::Apply(table, ApplyArms::default()), loc),
-            StepKind::Call(action) => self.push(StmtKind::Call(action), loc),
+            StepKind::Apply(table) => self.push(LineKind::Apply(table, Arms::default()), loc),
+            StepKind::Call(action) => self.push(LineKind::Call(action), loc),
+            StepKind::Insert(subcontrol) => self.insert(subcontrol, loc),
             StepKind::Together(list) => list.into_iter().for_each(|kind| self.primitive(kind, loc)),
         }
     }
@@ -70,19 +79,17 @@ impl<'b> Control<'b> {
                 return Else { control: self, arm: OtherArm::Never };
             }
             TestKind::Element => {
-                let text = "a condition of the control block compares an element of a register";
-                let help = "elements are seen by register actions only: let one return the result to a field";
-                self.builder.draft().diags.push(Diag::error(loc, text).help(help));
+                self.refuse_element(loc);
                 return Else { control: self, arm: OtherArm::Never };
             }
             TestKind::Known(false) => return Else { control: self, arm: OtherArm::Always },
-            TestKind::Cond(cond) => StmtKind::If(cond, self.nested(then), Block::new()),
+            TestKind::Cond(cond) => LineKind::If(cond, self.nested(then), Vec::new()),
             TestKind::Hit(table) => {
-                StmtKind::Apply(table, ApplyArms { hit: self.nested(then), ..ApplyArms::default() })
+                LineKind::Apply(table, Arms { hit: self.nested(then), ..Arms::default() })
             }
             TestKind::Miss(table) => {
-                let arms = ApplyArms { miss: self.nested(then), ..ApplyArms::default() };
-                self.push(StmtKind::Apply(table, arms), loc);
+                let arms = Arms { miss: self.nested(then), ..Arms::default() };
+                self.push(LineKind::Apply(table, arms), loc);
                 return Else { control: self, arm: OtherArm::Hit };
             }
         };
@@ -94,47 +101,38 @@ impl<'b> Control<'b> {
     /// action's arm.
     #[track_caller]
     pub fn switch(&mut self, on: ActionRun) -> Switch<'_, 'b> {
-        self.push(StmtKind::Apply(on.0, ApplyArms::default()), Loc::caller());
+        self.push(LineKind::Apply(on.0, Arms::default()), Loc::caller());
         Switch { control: self }
     }
 
     fn primitive(&mut self, kind: PrimitiveKind, loc: Loc) {
-        self.builder.draft().declare_for(self.gress, &kind, loc);
-        let admitted = self.group.admits(&self.builder.draft().program, &kind);
-        if !admitted {
-            self.close_group();
-        }
-        self.group.push(&self.builder.draft().program, kind, loc);
+        self.push(LineKind::Primitive(kind), loc);
     }
 
-    fn push(&mut self, kind: StmtKind, loc: Loc) {
-        self.close_group();
-        self.block.push(Stmt { kind, loc });
+    fn push(&mut self, kind: LineKind, loc: Loc) {
+        self.lines.push(Line { kind, loc });
     }
 
-    /// Turns the collected inline statements into an action.
-    fn close_group(&mut self) {
-        let Some(loc) = self.group.loc() else { return };
+    /// Inserts the lines of a subcontrol.
+    fn insert(&mut self, subcontrol: usize, loc: Loc) {
         let mut draft = self.builder.draft();
-        let action = ActionData {
-            name: draft.unique_action(&format!("{}_l{}", self.gress, loc.line)),
-            gress: self.gress,
-            params: Vec::new(),
-            body: self.group.take(),
-            doc: String::new(),
-            loc,
-        };
-        let action = draft.program.actions.push(action);
-        self.block.push(Stmt { kind: StmtKind::Call(action), loc });
+        let draft = &mut *draft;
+        if let Some(found) = draft.subcontrols.get_mut(subcontrol) {
+            self.lines.extend(found.insert(self.gress, loc, &mut draft.diags));
+        }
+    }
+
+    pub(super) fn refuse_element(&self, loc: Loc) {
+        let text = "a condition of the control block compares an element of a register";
+        let help = "elements are seen by register actions only: let one return the result to a field";
+        self.builder.draft().diags.push(Diag::error(loc, text).help(help));
     }
 
     /// Returns the statements that `inner` records, as a separate block.
-    fn nested(&mut self, inner: impl FnOnce(&mut Self)) -> Block {
-        self.close_group();
-        let outer = std::mem::take(&mut self.block);
+    fn nested(&mut self, inner: impl FnOnce(&mut Self)) -> Vec<Line> {
+        let outer = std::mem::take(&mut self.lines);
         inner(self);
-        self.close_group();
-        std::mem::replace(&mut self.block, outer)
+        std::mem::replace(&mut self.lines, outer)
     }
 }
 
@@ -168,10 +166,10 @@ impl<'b> Else<'_, 'b> {
             OtherArm::ElseOrMiss | OtherArm::Hit => {}
         }
         let block = control.nested(otherwise);
-        match (control.block.last_mut().map(|s| &mut s.kind), self.arm) {
-            (Some(StmtKind::If(_, _, other)), _) => *other = block,
-            (Some(StmtKind::Apply(_, arms)), OtherArm::Hit) => arms.hit = block,
-            (Some(StmtKind::Apply(_, arms)), _) => arms.miss = block,
+        match (control.lines.last_mut().map(|s| &mut s.kind), self.arm) {
+            (Some(LineKind::If(_, _, other)), _) => *other = block,
+            (Some(LineKind::Apply(_, arms)), OtherArm::Hit) => arms.hit = block,
+            (Some(LineKind::Apply(_, arms)), _) => arms.miss = block,
             _ => {}
         }
     }
@@ -187,7 +185,7 @@ impl<'b> Switch<'_, 'b> {
     /// Runs `then` if `action` ran, either from an entry or as the default action.
     pub fn case(self, action: ActionRef, then: impl FnOnce(&mut Control<'b>)) -> Self {
         let block = self.control.nested(then);
-        if let Some(StmtKind::Apply(_, arms)) = self.control.block.last_mut().map(|s| &mut s.kind) {
+        if let Some(LineKind::Apply(_, arms)) = self.control.lines.last_mut().map(|s| &mut s.kind) {
             arms.run.push((action.0, block));
         }
         self

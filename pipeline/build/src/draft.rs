@@ -3,6 +3,8 @@
 use super::gress::GressBuilder;
 use super::handles::LabelRef;
 use super::params::Params;
+use super::register_access::name_plain;
+use super::subcontrol::{SharedState, Subcontrol};
 use sluice_asic::gress::Gress;
 use sluice_asic::port::PortName;
 use sluice_ir::verify::{Diag, Severity};
@@ -25,6 +27,10 @@ pub struct Builder {
 pub(super) struct Draft {
     pub program: ir::Program,
     pub(super) diags: Vec<Diag>,
+    /// Actions of plain reads and writes of registers, which have no name yet, with the name that they want.
+    pub(super) plain: Vec<(ir::RegisterAction, String)>,
+    /// Recorded blocks, by number.
+    pub(super) subcontrols: Vec<Subcontrol>,
     /// Direct arrays that are not attached to a table yet.
     pub(super) unattached: Vec<Unattached>,
     /// Per gress: the source location of its call of `start`.
@@ -130,18 +136,23 @@ impl Builder {
         self
     }
 
-    /// Requires that all of `ports` are in one pipe, because `registers` keep state across them. A port map
-    /// that puts them into different pipes is refused with `doc` as the reason. Ports are named as users name
-    /// them: `3` for a front-panel port, `dev:137` for a dev_port.
+    /// Requires that all of `ports` are in one pipe, because `state` (registers, or subcontrols for all registers
+    /// that they access) is kept across them. A port map that puts them into different pipes is refused with `doc`
+    /// as the reason. Ports are named as users name them: `3` for a front-panel port, `dev:137` for a dev_port.
     #[track_caller]
     pub fn together(
         &self,
         doc: &str,
-        registers: impl IntoIterator<Item = ir::Register>,
+        state: impl IntoIterator<Item = impl SharedState>,
         ports: impl IntoIterator<Item = PortName>,
     ) {
         let loc = Loc::caller();
-        let registers: Vec<ir::Register> = registers.into_iter().collect();
+        let mut registers: Vec<ir::Register> = Vec::new();
+        for register in state.into_iter().flat_map(|s| s.registers(self)) {
+            if !registers.contains(&register) {
+                registers.push(register);
+            }
+        }
         let draft = &mut self.draft().program;
         let name = registers.first().map_or_else(String::new, |r| draft.registers[*r].name.clone());
         let name = format!("{name}_{}", draft.together.len());
@@ -187,7 +198,10 @@ impl Builder {
     /// # Errors
     /// Refuses a program that breaks a rule of the builder, and returns all such mistakes.
     pub fn finish_unverified(self, params: &dyn Params) -> Result<ir::Program, Vec<Diag>> {
-        let Draft { mut program, mut diags, unattached, started, .. } = self.draft.into_inner();
+        let Draft { mut program, mut diags, plain, subcontrols, unattached, started, .. } =
+            self.draft.into_inner();
+        name_plain(&mut program, plain);
+        diags.extend(subcontrols.iter().filter_map(Subcontrol::never_applied));
         let values = params.list().into_iter();
         program.params = values.map(|p| ParamValue { doc: p.help(), key: p.key, value: p.value }).collect();
         for array in unattached {

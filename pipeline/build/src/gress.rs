@@ -5,6 +5,7 @@ use super::control::Control;
 use super::draft::{Builder, Unattached};
 use super::fields::{Declarer, Fields, Hdr, IntrinsicDeclarer, IntrinsicFields};
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, LabelRef};
+use super::lines::lower;
 use sluice_asic::gress::Gress;
 use sluice_ir::{
     Action, ActionData, Counter, CounterCell, CounterData, CounterHome, CounterKind, Field, HeaderData, Home,
@@ -162,7 +163,7 @@ impl<'b> GressBuilder<'b> {
         self.builder.forget_name();
         let mut control = Control::new(self.builder, self.gress);
         body(&mut control);
-        let block = control.into_block();
+        let block = lower(self.builder, self.gress, control.into_lines());
         let program = &mut self.builder.draft().program;
         let control =
             if self.ghost { &mut program.ghost } else { &mut program.pipes[self.gress.index()].control };

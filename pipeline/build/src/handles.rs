@@ -55,6 +55,10 @@ pub struct RegisterParamRef<const W: u16>(pub(super) u8);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RegisterActionRef(pub(super) ir::RegisterAction);
 
+/// A named block of statements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SubcontrolRef(pub(super) usize);
+
 macro_rules! register_handles {
     ($($name:ident$(<$w:ident>)? = $entity:ident;)*) => { $(
         impl$(<const $w: u16>)? $name$(<$w>)? {

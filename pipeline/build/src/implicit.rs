@@ -34,7 +34,7 @@ impl Group {
     /// Returns true if this primitive may run at once with the primitives of the group.
     pub(super) fn admits(&self, program: &Program, kind: &PrimitiveKind) -> bool {
         let mut touched = reads(program, kind);
-        touched.extend(self.writes(program, kind));
+        touched.extend(writes(program, self.gress, kind));
         let array = array(program, kind);
         let again = array.is_some_and(|a| self.arrays.contains(&a));
         let register = |a: &Array| matches!(a, Array::Register(_));
@@ -46,7 +46,7 @@ impl Group {
     }
 
     pub(super) fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {
-        let written = self.writes(program, &kind);
+        let written = writes(program, self.gress, &kind);
         self.written.extend(written);
         self.arrays.extend(array(program, &kind));
         self.body.push(Primitive { kind, loc });
@@ -61,26 +61,25 @@ impl Group {
     pub(super) fn take(&mut self) -> Vec<Primitive> {
         std::mem::replace(self, Group::new(self.gress)).body
     }
+}
 
-    fn writes(&self, program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
-        let one = match kind {
-            PrimitiveKind::Set(field, _)
-            | PrimitiveKind::Hash(field, _)
-            | PrimitiveKind::SetMasked(field, ..)
-            | PrimitiveKind::HashSlice(field, ..) => Some(Var::Field(*field)),
-            PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => {
-                Some(Var::Valid(*header))
-            }
-            PrimitiveKind::Drop(_) => program.intrinsic(self.gress, Intrinsic::DropCtl).map(Var::Field),
-            PrimitiveKind::Register(access) => {
-                return access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect();
-            }
-            PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => None,
-            PrimitiveKind::Meter(access) => Some(Var::Field(access.to)),
-            PrimitiveKind::Random(field, _) => Some(Var::Field(*field)),
-        };
-        one.into_iter().collect()
-    }
+/// Returns what a primitive of `gress` writes.
+pub(super) fn writes(program: &Program, gress: Gress, kind: &PrimitiveKind) -> Vec<Var> {
+    let one = match kind {
+        PrimitiveKind::Set(field, _)
+        | PrimitiveKind::Hash(field, _)
+        | PrimitiveKind::SetMasked(field, ..)
+        | PrimitiveKind::HashSlice(field, ..) => Some(Var::Field(*field)),
+        PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => Some(Var::Valid(*header)),
+        PrimitiveKind::Drop(_) => program.intrinsic(gress, Intrinsic::DropCtl).map(Var::Field),
+        PrimitiveKind::Register(access) => {
+            return access.outputs.iter().map(|(_, f)| Var::Field(*f)).collect();
+        }
+        PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => None,
+        PrimitiveKind::Meter(access) => Some(Var::Field(access.to)),
+        PrimitiveKind::Random(field, _) => Some(Var::Field(*field)),
+    };
+    one.into_iter().collect()
 }
 
 /// Returns the array that a primitive accesses.

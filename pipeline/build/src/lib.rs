@@ -92,7 +92,7 @@
 //!   ([`GressBuilder::named`]). In a loop the names are `x`, `x_1`, `x_2`.
 //! - **Data-plane closures.** In a closure passed to a method of the first parameter, Rust's `=`, `+=`, `==`,
 //!   `<`, `&&`, `||`, `!`, `if` and `match` describe operations on packets. `for` stays Rust: it is unrolled
-//!   while the program is built. `let` is refused, because it would make a second name for a field and not a
+//!   while the program is built, and [`rows!`] is a decision table. `let` is refused, because it would make a second name for a field and not a
 //!   copy of its value.
 //!
 //! Everything else is ordinary Rust: helper functions, loops, constants, parameters. A condition on Rust
@@ -103,13 +103,14 @@
 //! | data-plane code | plain Rust |
 //! |---|---|
 //! | `x = y + 1;` | `c.set(x, y + 1);` |
-//! | `t.apply();`, `drop(l);`, `h.set_valid();` | `c.run(t.apply());`, `c.run(drop(l));`, .. |
+//! | `t.apply();`, `s.apply();`, `drop(l);`, `h.set_valid();` | `c.run(t.apply());`, `c.run(s.apply());`, .. |
 //! | `if a == b { .. } else { .. }` | <code>c.if_(a.eq(b), \|c\| ..).else_(\|c\| ..);</code> |
 //! | `if t.apply().hit() { .. }` | <code>c.if_(t.apply().hit(), \|c\| ..);</code> |
 //! | `match f { 1 => .., _ => .. }` | <code>c.if_(f.eq(1), \|c\| ..).else_(\|c\| ..);</code> |
 //! | `match t.apply().action_run() { x => .., _ => {} }` | <code>c.switch(t.apply().action_run()).case(x, \|c\| ..);</code> |
 //! | <code>\|a, port: Arg<9>\| ..</code> | `let port = a.arg::<9>("port");` in the closure |
 //! | `a && b`, `!a` | `and(a, b)` or `a & b`, `not(a)` or `!a` |
+//! | `rows! { (x); a => (1); _ => (0); }` | <code>c.rows(\|r\| { r.row(a).cell(\|c\| c.set(x, 1)); r.otherwise().cell(..); });</code> |
 //!
 //! # Registers
 //!
@@ -145,6 +146,53 @@
 //! Elements and fields are compared as unsigned numbers, unless [`signed`] or [`serial`] is used. A
 //! comparison with a sum or difference is always serial (RFC 1982), because sums wrap at the element's width:
 //! `m.now - r.lo > gap` holds until the clock has advanced by half of its range.
+//!
+//! An access that only reads or only writes an element needs no declared action: [`RegisterRef::read`] and
+//! [`RegisterRef::write`].
+//!
+//! # Subcontrols and decision tables
+//!
+//! [`GressBuilder::subcontrol`] records a block of data-plane code where its registers and tables are declared;
+//! `apply()` inserts the block. So a role of a switch is one function: its state, its actions and the code that uses
+//! them, without a struct of handles in between. [`rows!`] is a decision table in data-plane code: the places that a
+//! decision sets, then a line per row.
+//!
+//! ```
+//! # use sluice_build::*;
+//! # #[derive(Header)]
+//! # pub struct Meta { pub row: Bits<16>, pub now: Bits<32>, pub late: Bits<1>, pub fresh: Bits<1>, pub path: Bits<8>,
+//! #     pub good: Bits<8>, pub moves: Bits<1> }
+//! # fn parsed(ig: &GressBuilder<'_>) -> Meta { ig.named("m", "").metadata::<Meta>() }
+//! #[stage_program]
+//! fn source(ig: &GressBuilder<'_>, m: Meta) -> SubcontrolRef {
+//!     /// Path of each flow
+//!     let path = ig.register::<8>(4096);
+//!     /// Time of the flow's last move
+//!     let moved = ig.register::<32>(4096);
+//!     /// Moves flows that are new or late
+//!     let data = ig.subcontrol(|c| {
+//!         rows! {
+//!             //                           path                       time of the move         this packet
+//!                                         (m.path,                    _,                       m.moves);
+//!             m.fresh == 1             => (path.write(m.row, m.good), moved.write(m.row, 0),     0);
+//!             m.late == 1              => (path.write(m.row, m.good), moved.write(m.row, m.now), 1);
+//!             _                        => (path.read(m.row),          _,                         0);
+//!         }
+//!     });
+//!     data
+//! }
+//!
+//! #[stage_program]
+//! fn ingress(ig: &GressBuilder<'_>) {
+//!     let m = parsed(ig);
+//!     let data = source(ig, m);
+//!     ig.control(|c| data.apply());
+//! }
+//! # let b = Builder::new("paths", "Moves flows to other paths");
+//! # ingress(&b.ingress());
+//! # b.finish_unverified(&()).map_err(|d| d[0].to_string())?;
+//! # Ok::<(), String>(())
+//! ```
 //!
 //! # Inline statements
 //!
@@ -224,15 +272,19 @@ mod gress;
 mod handles;
 mod hash;
 mod implicit;
+mod lines;
 mod meter;
 pub mod net;
 pub mod params;
 mod parser;
 mod profile;
 mod register;
+mod register_access;
 mod register_value;
+mod rows;
 mod stack;
 mod step;
+mod subcontrol;
 mod table;
 pub mod tna;
 mod value;
@@ -246,7 +298,7 @@ pub use fields::{Declarer, Fields, Handle, Hdr, IntrinsicDeclarer, IntrinsicFiel
 pub use gress::GressBuilder;
 pub use handles::{
     ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, MeterRef, PairRef, ProfileRef, RandomRef,
-    RegisterActionRef, RegisterParamRef, RegisterRef, TableRef,
+    RegisterActionRef, RegisterParamRef, RegisterRef, SubcontrolRef, TableRef,
 };
 pub use hash::{Algorithm, HashBuilder};
 pub use meter::{MeterResult, MeterSize, RandomNumber, cells, meter_per_entry};
@@ -255,13 +307,13 @@ pub use parser::{
     counter_is_zero, lookahead,
 };
 pub use profile::ProfileBuilder;
-pub use register::{
-    Access, CellElse, HasParams, PairAct, Register, RegisterSize, SingleAct, per_entry, size,
-};
+pub use register::{CellElse, HasParams, PairAct, Register, RegisterSize, SingleAct, per_entry, size};
+pub use register_access::Access;
 pub use register_value::{
     Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, address, approximate, lane, matches, math,
     predicate, quotient, remainder, serial, signed,
 };
+pub use rows::{Cells, Rows, rows};
 pub use sluice_asic::geometry::CounterFormat;
 pub use sluice_asic::hash::HashAlgorithm;
 pub use sluice_asic::meter::LpfMode;
@@ -275,6 +327,7 @@ pub use step::{
     ActionRun, ActionStep, ActionSteps, Applied, Called, ControlStep, DirectCount, Hashed, HashedSlice, Hit,
     Miss, Recorded, Step, drop,
 };
+pub use subcontrol::{Inserted, SharedState};
 pub use table::{Cell, RegisterHandle, Row, TableBuilder, entries, exact, lpm, range, ternary};
 pub use value::{
     Arg, ArrayIndex, Bits, Constant, Expr, Index, Place, Rhs, Ro, Val, Wide, constant, funnel_shift, list,

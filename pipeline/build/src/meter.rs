@@ -1,6 +1,6 @@
 //! Meters, low-pass filters, WRED and random numbers.
 
-use super::draft::Unattached;
+use super::draft::{Builder, Unattached};
 use super::gress::GressBuilder;
 use super::handles::{MeterRef, RandomRef};
 use super::value::{ArrayIndex, Rhs, Val};
@@ -131,7 +131,7 @@ impl MeterResult {
 }
 
 impl<const W: u16> Rhs<W> for MeterResult {
-    fn assign(self, place: ir::Field) -> PrimitiveKind {
+    fn assign(self, place: ir::Field, _: &Builder) -> PrimitiveKind {
         let MeterResult { meter, index, input } = self;
         PrimitiveKind::Meter(MeterAccess { meter, index, input, to: place })
     }
@@ -150,7 +150,7 @@ impl<const W: u16> RandomRef<W> {
 }
 
 impl<const W: u16> Rhs<W> for RandomNumber<W> {
-    fn assign(self, place: ir::Field) -> PrimitiveKind {
+    fn assign(self, place: ir::Field, _: &Builder) -> PrimitiveKind {
         PrimitiveKind::Random(place, self.0)
     }
 }

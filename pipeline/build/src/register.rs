@@ -1,18 +1,15 @@
-//! Registers and register actions.
+//! Registers and register actions. Accesses are in module `register_access`.
 
 use super::cond::{Branch, Decision};
-use super::draft::Builder;
-use super::draft::Unattached;
+use super::draft::{Builder, Unattached};
 use super::gress::GressBuilder;
 use super::handles::{PairRef, RegisterActionRef, RegisterParamRef, RegisterRef};
 use super::register_value::{Cell, CellRhs, ElementHalf, Output};
-use super::step::{ActionStep, ControlStep, Recorded, StepKind};
-use super::value::{ArrayIndex, Bits, Rhs};
+use super::value::Bits;
 use sluice_asic::salu::{Format, Half, LaneSearch};
 use sluice_ir::verify::Diag;
 use sluice_ir::{
-    self as ir, CellStmt, CellStmtKind, CounterHome, Loc, PrimitiveKind, RegisterAccess, RegisterActionData,
-    RegisterData, RegisterParamData,
+    self as ir, CellStmt, CellStmtKind, CounterHome, Loc, RegisterActionData, RegisterData, RegisterParamData,
 };
 
 /// Size and initial values of a register: a number of elements, or [`size`] with `.init(..)`.
@@ -298,55 +295,4 @@ pub struct CellElse<'a, A> {
     act: &'a mut A,
     /// `Some` if the test is decided while the program is built.
     known: Option<bool>,
-}
-
-/// Access to a register: a step, or a value assigned to a field.
-#[must_use = "an access does not happen until it is run or assigned"]
-#[derive(Debug)]
-pub struct Access(RegisterAccess);
-
-impl RegisterActionRef {
-    /// Runs the action on the element with this index. An index beyond the end accesses nothing and returns
-    /// 0. Assigned to a field of at most 32 bits, the access gives the low bits of `r.out`. A hash is
-    /// accepted as index.
-    pub fn execute(self, index: impl ArrayIndex) -> Access {
-        Access(RegisterAccess { action: self.0, index: index.array_index(), outputs: Vec::new() })
-    }
-
-    /// Runs the action on the element of the matched entry. Allowed only in actions of the table that the
-    /// register is attached to.
-    pub fn at_entry(self) -> Access {
-        Access(RegisterAccess { action: self.0, index: ir::Index::Entry, outputs: Vec::new() })
-    }
-}
-
-impl Access {
-    /// Also writes output word `word` (1 is `r.out1`) to a field.
-    pub fn also<const W: u16>(mut self, word: u8, place: impl super::value::Place<W>) -> Access {
-        self.0.outputs.push((word, place.place()));
-        self
-    }
-
-    fn primitive(self) -> PrimitiveKind {
-        PrimitiveKind::Register(self.0)
-    }
-}
-
-impl<const W: u16> Rhs<W> for Access {
-    fn assign(mut self, place: ir::Field) -> PrimitiveKind {
-        self.0.outputs.insert(0, (0, place));
-        PrimitiveKind::Register(self.0)
-    }
-}
-
-impl ActionStep for Access {
-    fn primitive(self) -> PrimitiveKind {
-        Access::primitive(self)
-    }
-}
-
-impl ControlStep for Access {
-    fn control_step(self) -> Recorded {
-        Recorded(StepKind::Primitive(self.primitive()))
-    }
 }

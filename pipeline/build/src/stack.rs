@@ -1,5 +1,6 @@
 //! Header stacks: declaration, and moves of elements.
 
+use super::draft::Builder;
 use super::fields::{Fields, Hdr};
 use super::gress::GressBuilder;
 use super::step::{ActionSteps, ControlStep, Recorded, StepKind};
@@ -134,13 +135,13 @@ impl<const W: u16> From<Last<W>> for SelectKey {
 pub struct StackMove(Vec<PrimitiveKind>);
 
 impl ControlStep for StackMove {
-    fn control_step(self) -> Recorded {
+    fn control_step(self, _: &Builder) -> Recorded {
         Recorded(StepKind::Together(self.0))
     }
 }
 
 impl ActionSteps for StackMove {
-    fn primitives(self) -> Vec<PrimitiveKind> {
+    fn primitives(self, _: &Builder) -> Vec<PrimitiveKind> {
         self.0
     }
 }

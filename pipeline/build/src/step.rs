@@ -4,6 +4,7 @@
 //! `c.run(drop(no_route));`.
 
 use super::cond::Cond;
+use super::draft::Builder;
 use super::fields::Hdr;
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, TableRef};
 use super::value::{Arg, Bits, Index, Rhs, Val};
@@ -13,12 +14,12 @@ use sluice_ir::{self as ir, PrimitiveKind};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a step of a control block",
     label = "not a step",
-    note = "steps are `table.apply()`, `action.call()`, `drop(label)` (of `sluice_build`), \
+    note = "steps are `table.apply()`, `subcontrol.apply()`, `action.call()`, `drop(label)` (of `sluice_build`), \
             `header.set_valid()`, `counter.count(index)`"
 )]
 pub trait ControlStep {
     /// Returns the form that the control block records.
-    fn control_step(self) -> Recorded;
+    fn control_step(self, builder: &Builder) -> Recorded;
 }
 
 /// A step of an action.
@@ -30,7 +31,7 @@ pub trait ControlStep {
 )]
 pub trait ActionStep {
     /// Returns the primitive that the action records.
-    fn primitive(self) -> PrimitiveKind;
+    fn primitive(self, builder: &Builder) -> PrimitiveKind;
 }
 
 /// One or several steps that an action takes at once.
@@ -42,12 +43,12 @@ pub trait ActionStep {
 )]
 pub trait ActionSteps {
     /// Returns the primitives that the action records.
-    fn primitives(self) -> Vec<PrimitiveKind>;
+    fn primitives(self, builder: &Builder) -> Vec<PrimitiveKind>;
 }
 
 impl<S: ActionStep> ActionSteps for S {
-    fn primitives(self) -> Vec<PrimitiveKind> {
-        vec![self.primitive()]
+    fn primitives(self, builder: &Builder) -> Vec<PrimitiveKind> {
+        vec![self.primitive(builder)]
     }
 }
 
@@ -62,6 +63,8 @@ pub(super) enum StepKind {
     Call(ir::Action),
     /// Primitives of one action.
     Together(Vec<PrimitiveKind>),
+    /// The lines of the subcontrol with this number.
+    Insert(usize),
 }
 
 /// One primitive, run in an action or directly in a control block.
@@ -70,13 +73,13 @@ pub(super) enum StepKind {
 pub struct Step(PrimitiveKind);
 
 impl ControlStep for Step {
-    fn control_step(self) -> Recorded {
+    fn control_step(self, _: &Builder) -> Recorded {
         Recorded(StepKind::Primitive(self.0))
     }
 }
 
 impl ActionStep for Step {
-    fn primitive(self) -> PrimitiveKind {
+    fn primitive(self, _: &Builder) -> PrimitiveKind {
         self.0
     }
 }
@@ -138,7 +141,7 @@ impl DirectCounterRef {
 }
 
 impl ActionStep for DirectCount {
-    fn primitive(self) -> PrimitiveKind {
+    fn primitive(self, _: &Builder) -> PrimitiveKind {
         PrimitiveKind::CountDirect(self.0)
     }
 }
@@ -188,7 +191,7 @@ impl Applied {
 }
 
 impl ControlStep for Applied {
-    fn control_step(self) -> Recorded {
+    fn control_step(self, _: &Builder) -> Recorded {
         Recorded(StepKind::Apply(self.0))
     }
 }
@@ -206,7 +209,7 @@ impl ActionRef {
 }
 
 impl ControlStep for Called {
-    fn control_step(self) -> Recorded {
+    fn control_step(self, _: &Builder) -> Recorded {
         Recorded(StepKind::Call(self.0))
     }
 }
@@ -237,13 +240,13 @@ impl<const W: u16> Hashed<W> {
 pub struct HashedSlice<const W: u16>(ir::Hash, u16);
 
 impl<const W: u16> Rhs<W> for HashedSlice<W> {
-    fn assign(self, place: ir::Field) -> PrimitiveKind {
+    fn assign(self, place: ir::Field, _: &Builder) -> PrimitiveKind {
         PrimitiveKind::HashSlice(place, self.0, self.1)
     }
 }
 
 impl<const W: u16> Rhs<W> for Hashed<W> {
-    fn assign(self, place: ir::Field) -> PrimitiveKind {
+    fn assign(self, place: ir::Field, _: &Builder) -> PrimitiveKind {
         PrimitiveKind::Hash(place, self.0)
     }
 }

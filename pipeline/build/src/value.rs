@@ -2,6 +2,7 @@
 //!
 //! Operators record expressions; nothing is evaluated while a program is built.
 
+use super::draft::Builder;
 use sluice_asic::alu::AluOp;
 use sluice_ir as ir;
 use std::net::Ipv6Addr;
@@ -56,8 +57,9 @@ pub trait Val<const W: u16> {
     note = "widths must agree as in P4: use `.cast::<{W}>()` or `.slice::<HI, LO, {W}>()`; Rust integers are `u64`"
 )]
 pub trait Rhs<const W: u16> {
-    /// Returns the primitive that assigns it to `place`.
-    fn assign(self, place: ir::Field) -> ir::PrimitiveKind;
+    /// Returns the primitive that assigns it to `place`. Declares a register action that it needs and that the
+    /// program does not have.
+    fn assign(self, place: ir::Field, builder: &Builder) -> ir::PrimitiveKind;
 }
 
 /// Left-hand side of an assignment of `W` bits.
@@ -188,7 +190,7 @@ macro_rules! values {
         }
 
         impl<const W: u16> Rhs<W> for $name<W> {
-            fn assign(self, place: ir::Field) -> ir::PrimitiveKind {
+            fn assign(self, place: ir::Field, _: &Builder) -> ir::PrimitiveKind {
                 ir::PrimitiveKind::Set(place, self.into())
             }
         }
@@ -260,7 +262,7 @@ macro_rules! constants {
         }
 
         impl<const W: u16> Rhs<W> for $name {
-            fn assign(self, place: ir::Field) -> ir::PrimitiveKind {
+            fn assign(self, place: ir::Field, _: &Builder) -> ir::PrimitiveKind {
                 ir::PrimitiveKind::Set(place, Val::<W>::ir(self))
             }
         }

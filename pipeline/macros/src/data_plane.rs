@@ -3,6 +3,7 @@
 //! Every generated token has the place of the author's token that it replaces, so that rustc's errors and
 //! `#[track_caller]` places point at the author's code.
 
+use crate::rows::Table;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -94,6 +95,7 @@ impl Rewriter<'_> {
                 "no `let` in data-plane code: it would be a second name for the field, not a copy of its value; \
                  use a metadata field, or compute Rust values outside the closure",
             ),
+            Stmt::Macro(call) if call.mac.path.is_ident("rows") => self.rows(call.mac.tokens.clone()),
             Stmt::Item(_) | Stmt::Macro(_) => quote!(#stmt),
         }
     }
@@ -222,6 +224,48 @@ impl Rewriter<'_> {
             quote!(.else_(|#c| { let _ = &*#c; #rest; }))
         });
         quote_spanned!(arm.pat.span()=> #c.if_(#test, |#c| { let _ = &*#c; #body })#otherwise)
+    }
+
+    /// `rows! { (a, b); x == 1 => (1, 2); _ => (0, _); }`
+    fn rows(&self, tokens: TokenStream) -> TokenStream {
+        let table = match syn::parse2::<Table>(tokens) {
+            Ok(table) => table,
+            Err(error) => return error.into_compile_error(),
+        };
+        let c = self.context;
+        let rows = Ident::new("rows", Span::mixed_site());
+        let lines = table.rows.iter().map(|row| {
+            let cells = table.places.iter().zip(&row.cells).map(|(place, cell)| {
+                let cell = self.cell(place, cell);
+                quote!(.cell(|#c| { let _ = &*#c; #cell }))
+            });
+            let span = row.when.span();
+            let row = match &row.when {
+                Expr::Infer(_) => quote_spanned!(span=> #rows.otherwise()),
+                when => {
+                    let when = self.value(when);
+                    quote_spanned!(span=> #rows.row(#when))
+                }
+            };
+            quote!(#row #(#cells)*;)
+        });
+        quote!(#c.rows(|#rows| { #(#lines)* });)
+    }
+
+    /// A cell of a row: an assignment to its column's place, or a step if the column has none.
+    fn cell(&self, place: &Expr, cell: &Expr) -> TokenStream {
+        let c = self.context;
+        match (place, cell) {
+            (_, Expr::Infer(_)) => quote!(),
+            (Expr::Infer(_), step) => {
+                let step = self.step(step);
+                quote!(#step;)
+            }
+            (place, value) => {
+                let (span, value) = (value.span(), self.value(value));
+                quote_spanned!(span=> #c.set(#place, #value);)
+            }
+        }
     }
 
     fn value(&self, expr: &Expr) -> TokenStream {

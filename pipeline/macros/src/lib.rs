@@ -10,6 +10,7 @@ mod doc;
 mod header;
 mod params;
 mod program;
+mod rows;
 
 use proc_macro::TokenStream;
 
@@ -19,8 +20,8 @@ use proc_macro::TokenStream;
 ///
 /// 1. A closure passed directly to a method of the root is data-plane code. In it `x = y`, `x += y`, `==`,
 ///    `<`, `&&`, `||`, `!`, `if`, `match` and calls such as `table.apply();` describe operations on a packet.
-///    `for` stays Rust and is unrolled while the program is built. Every parameter after the first, as in `|a,
-///    port: Arg<9>|`, is a run-time parameter of the action.
+///    `rows! { .. }` is a decision table. `for` stays Rust and is unrolled while the program is built. Every
+///    parameter after the first, as in `|a, port: Arg<9>|`, is a run-time parameter of the action.
 /// 2. `/// doc` and `let x = root.thing(..)` become `let x = root.named("x", "doc").thing(..)`, so that names
 ///    and documentation reach reports without being written twice.
 #[proc_macro_attribute]

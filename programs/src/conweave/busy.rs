@@ -1,5 +1,7 @@
-//! Which paths are busy: an associative table of four ways, each a register array in a stage of its own, asked for two
-//! sampled paths at once (model: conweave §2.6).
+//! Busy paths: an associative table of four ways, looked up for two sampled paths (model: conweave §2.6).
+//!
+//! A way is one register array per sample, in a separate stage, because a packet can access an array only once. A
+//! NOTIFY therefore writes the path to both arrays of its way.
 
 use super::Params;
 use super::headers::Headers;
@@ -10,39 +12,41 @@ const WAYS: usize = 4;
 /// What SrcToR knows of the two sampled paths
 #[derive(Header, Debug)]
 pub(super) struct Paths {
-    /// First sample; in a NOTIFY the path that it names
+    /// PathID of the first sample; in a NOTIFY or a REPLY, the path that it names
     pub(super) first: Bits<8>,
-    /// Second sample
+    /// PathID of the second sample; in a NOTIFY or a REPLY, the path that it names
     pub(super) second: Bits<8>,
-    /// 1 when the first sample is busy
+    /// 1 if the first sample is busy
     pub(super) first_busy: Bits<1>,
-    /// 1 when the second sample is busy
+    /// 1 if the second sample is busy
     pub(super) second_busy: Bits<1>,
-    /// Way that a busy path belongs to: the low bits of its PathID
+    /// Way of a busy path: the low bits of its PathID
     pub(super) way: Bits<2>,
-    /// The sample that is not busy, or the first one
+    /// PathID of a sample that is not busy; the first sample if both are
     pub(super) good: Bits<8>,
-    /// 1 when a sample is not busy
+    /// 1 if at least one sample is not busy
     pub(super) found: Bits<8>,
-    /// The clock; of a NOTIFY until when the path that it names is busy
+    /// Ticks: the time; in a NOTIFY or a REPLY, the time until which the path that it names is busy
     pub(super) time: Bits<32>,
 }
 
-/// One way for one of the samples.
+/// The array of one way, for one of the samples.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    check: RegisterActionRef,
-    mark: RegisterActionRef,
-    busy: Bits<1>,
+    check: SubcontrolRef,
+    mark: SubcontrolRef,
 }
 
 /// The two samples and the busy tables.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Busy {
     pub(super) paths: Paths,
-    sample_first: TableRef,
-    sample_second: TableRef,
-    cells: [[Cell; 2]; WAYS],
+    /// Draws two paths of the group.
+    pub(super) sample: SubcontrolRef,
+    /// Sets `paths.good` and `paths.found`.
+    pub(super) check: SubcontrolRef,
+    /// Marks the path of a NOTIFY, given in both samples, as busy until `paths.time`.
+    pub(super) mark: SubcontrolRef,
 }
 
 /// Declares samples and busy tables.
@@ -70,67 +74,20 @@ pub(super) fn busy(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Busy {
     /// Second sample of the paths to the destination
     let sample_second =
         ig.table([exact(m.group)]).actions([set_second]).size(p.groups).profile(second_paths).build();
-    let cells = std::array::from_fn(|_| {
+    let sample = ig.subcontrol(|c| {
+        sample_first.apply();
+        sample_second.apply();
+    });
+    let ways: [[Cell; 2]; WAYS] = std::array::from_fn(|_| {
         [
-            cell(ig, p, paths, paths.first, paths.first_busy),
-            cell(ig, p, paths, paths.second, paths.second_busy),
+            cell(ig, p, h, paths, (paths.first, paths.first_busy)),
+            cell(ig, p, h, paths, (paths.second, paths.second_busy)),
         ]
     });
-    Busy { paths, sample_first, sample_second, cells }
-}
-
-#[stage_program]
-fn cell(ig: &GressBuilder<'_>, p: &Params, paths: Paths, sample: Bits<8>, busy: Bits<1>) -> Cell {
-    /// A path of the group and until when it is busy; path 0 is none
-    let path_busy = ig.register_pair::<32>(p.groups);
-    /// Whether the sample is busy; what is over is forgotten
-    let check = ig.register_action(path_busy, |r| {
-        if serial(gt(r.hi, paths.time)) {
-            if r.lo == sample.cast::<32>() {
-                r.out = 1;
-            }
-        } else {
-            r.lo = 0;
+    let check = ig.subcontrol(|c| {
+        for cell in ways.iter().flatten() {
+            cell.check.apply();
         }
-    });
-    /// The last NOTIFY of a way wins
-    let mark = ig.register_action(path_busy, |r| {
-        r.lo = sample.cast::<32>();
-        r.hi = paths.time;
-    });
-    Cell { check, mark, busy }
-}
-
-impl Busy {
-    /// Draws two paths of the group.
-    pub(super) fn sample(&self, c: &mut Control<'_>) {
-        c.run(self.sample_first.apply());
-        c.run(self.sample_second.apply());
-    }
-
-    /// Asks all ways about both samples; a sample that is busy is not asked for again.
-    pub(super) fn check(&self, c: &mut Control<'_>, h: Headers) {
-        for cell in self.cells.iter().flatten() {
-            c.if_(cell.busy.eq(0), |c| c.set(cell.busy, cell.check.execute(h.m.group)));
-        }
-        choose(c, self.paths);
-    }
-
-    /// Marks the path of a NOTIFY, given in both samples, in the way that it belongs to.
-    pub(super) fn mark(&self, c: &mut Control<'_>, h: Headers) {
-        for (way, cells) in (0u64..).zip(&self.cells) {
-            c.if_(self.paths.way.eq(way), |c| {
-                for cell in cells {
-                    c.run(cell.mark.execute(h.m.group));
-                }
-            });
-        }
-    }
-}
-
-#[stage_program]
-fn choose(c: &mut Control<'_>, paths: Paths) {
-    c.block(|c| {
         if paths.first_busy == 0 {
             paths.good = paths.first;
             paths.found = 1;
@@ -141,4 +98,50 @@ fn choose(c: &mut Control<'_>, paths: Paths) {
             paths.good = paths.first;
         }
     });
+    let mark = ig.subcontrol(|c| {
+        for (way, cells) in (0u64..).zip(&ways) {
+            if paths.way == way {
+                for cell in cells {
+                    cell.mark.apply();
+                }
+            }
+        }
+    });
+    Busy { paths, sample, check, mark }
+}
+
+#[stage_program]
+fn cell(
+    ig: &GressBuilder<'_>,
+    p: &Params,
+    h: Headers,
+    paths: Paths,
+    (sample, busy): (Bits<8>, Bits<1>),
+) -> Cell {
+    let group = h.m.group;
+    /// A PathID of the group (0 = none), and the time until which the path is busy, in ticks
+    let path_busy = ig.register_pair::<32>(p.groups);
+    /// Returns 1 if the sample is busy; removes an expired entry
+    let check = ig.register_action(path_busy, |r| {
+        if serial(gt(r.hi, paths.time)) {
+            if r.lo == sample.cast::<32>() {
+                r.out = 1;
+            }
+        } else {
+            r.lo = 0;
+        }
+    });
+    /// Replaces the entry, whichever path it has
+    let mark = ig.register_action(path_busy, |r| {
+        r.lo = sample.cast::<32>();
+        r.hi = paths.time;
+    });
+    /// Looks the sample up unless an earlier way has found it busy
+    let check = ig.subcontrol(|c| {
+        if busy == 0 {
+            busy = check.execute(group);
+        }
+    });
+    let mark = ig.subcontrol(|c| mark.execute(group));
+    Cell { check, mark }
 }

@@ -1,25 +1,24 @@
-//! Egress of `conweave`: makes control packets of copies, counts what leaves the reorder queues, lets a queue go on
-//! when TAIL leaves, marks, and takes ConWeave's header off before the host.
+//! Egress of `conweave`: makes control packets of copies, counts packets that leave the reorder queues, resumes a queue
+//! when TAIL leaves, marks ECN, and removes ConWeave's header from packets to hosts.
 
 use super::Params;
 use super::headers::{Bth, Cwh, Kind, Order, TIMER_TYPE, Timer, kind, opcode};
-use crate::marking::{Marking, marking};
+use crate::marking::marking;
 use sluice_build::net::ether_type::IPV4;
 use sluice_build::net::protocol::UDP;
 use sluice_build::net::{Ethernet, Ipv4, Udp};
 use sluice_build::*;
-use sluice_ir::Register;
 
 /// Metadata of egress
 #[derive(Header, Debug)]
 pub(super) struct EgMeta {
     /// Cell of the reorder queue's counter
     cell: Bits<16>,
-    /// 1 when TAIL has left
+    /// 1 if TAIL has left
     tail_left: Bits<1>,
-    /// Addresses, to be swapped
+    /// Source MAC address of the copied packet
     mac: Bits<48>,
-    /// As above
+    /// Source IPv4 address of the copied packet
     ip: Bits<32>,
 }
 
@@ -40,31 +39,11 @@ struct EgHeaders {
     words: tna::FlowControl,
 }
 
-/// State and tables of egress.
-#[derive(Clone, Copy, Debug)]
-struct State {
-    queue_cell: TableRef,
-    word_cell: TableRef,
-    to_host: TableRef,
-    marking: Marking,
-    count: RegisterActionRef,
-    read: RegisterActionRef,
-    reset: RegisterActionRef,
-    tail_left: RegisterActionRef,
-    tail_take: RegisterActionRef,
-    tail_forget: RegisterActionRef,
-    swap: ActionRef,
-    craft: ActionRef,
-    ecn_flags: TableRef,
-    strip: ActionRef,
-}
-
-/// Declares all of egress; gives the registers that must see all ports of the ToR.
+/// Declares all of egress; gives the blocks whose registers must see all ports of the ToR.
 #[stage_program]
-pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
+pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) -> [SubcontrolRef; 2] {
     let h = headers(eg);
-    let (state, registers) = state(eg, p, h);
-    control(eg, h, state);
+    let blocks = control(eg, p, h);
     eg.deparser()
         .checksum(h.ipv4, h.ipv4.checksum, h.ipv4.summed())
         .emit(h.ethernet)
@@ -73,7 +52,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
         .emit(h.bth)
         .emit(h.cwh)
         .emit(h.timer);
-    registers
+    blocks
 }
 
 #[stage_program]
@@ -118,28 +97,24 @@ fn headers(eg: &GressBuilder<'_>) -> EgHeaders {
 }
 
 #[stage_program]
-fn state(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> (State, Vec<Register>) {
-    let EgHeaders { ethernet, ipv4, udp, bth, cwh, timer, m, port, .. } = h;
+fn control(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> [SubcontrolRef; 2] {
+    let EgHeaders { bridge, order, ethernet, ipv4, udp, bth, cwh, timer, m, port, clock, words } = h;
     let set_queue = eg.action(|a, cell: Arg<16>| m.cell = cell);
     /// Port and queue to the cell of a reorder queue's counter
     let queue_cell =
         eg.table([exact(port.egress_port), exact(port.egress_qid)]).actions([set_queue]).size(1024).build();
     let set_word = eg.action(|a, cell: Arg<16>| m.cell = cell);
-    /// A timer packet's word to the same cell
+    /// Flow-control word of a timer packet to the cell of its queue's counter
     let word_cell = eg.table([exact(timer.word)]).actions([set_word]).size(1024).build();
     /// Packets that left each reorder queue
     let dequeued = eg.register::<32>(1024);
     let count = eg.register_action(dequeued, |r| r.value = r.value.sat_add(1));
-    let read = eg.register_action(dequeued, |r| r.out = r.value);
-    let reset = eg.register_action(dequeued, |r| r.value = 0);
     /// 1 once the flow's TAIL has left by its port
     let tail_resume = eg.register::<8>(p.flows);
-    let tail_left = eg.register_action(tail_resume, |r| r.value = 1);
     let tail_take = eg.register_action(tail_resume, |r| {
         r.out = r.value;
         r.value = 0;
     });
-    let tail_forget = eg.register_action(tail_resume, |r| r.value = 0);
     let is_host = eg.action(|_a| {});
     /// Ports of hosts
     let to_host = eg.table([exact(port.egress_port)]).actions([is_host]).size(256).build();
@@ -147,7 +122,7 @@ fn state(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> (State, Vec<Registe
         m.mac = ethernet.src;
         m.ip = ipv4.src;
     });
-    /// The way back, and lengths of a packet without payload
+    /// Sends the copy back to its sender, and sets the lengths of a packet without payload
     let craft = eg.action(|a| {
         ethernet.src = ethernet.dst;
         ethernet.dst = m.mac;
@@ -162,7 +137,7 @@ fn state(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> (State, Vec<Registe
         bth.tail = 0;
     });
     let set_flags = eg.action(|a, flags: Arg<8>| bth.flags = flags);
-    /// What the RTT_REPLY says of the congestion that its request met
+    /// ECN of the RTT_REQUEST to the flags of the RTT_REPLY
     let ecn_flags = eg
         .table([exact(ipv4.ecn)])
         .actions([set_flags])
@@ -178,109 +153,95 @@ fn state(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> (State, Vec<Registe
         bth.tail = 0;
     });
     let marking = marking(eg, port.deq_qdepth);
-    let registers = vec![dequeued.handle(), tail_resume.handle()];
-    let state = State {
-        queue_cell,
-        word_cell,
-        to_host,
-        marking,
-        count,
-        read,
-        reset,
-        tail_left,
-        tail_take,
-        tail_forget,
-        swap,
-        craft,
-        ecn_flags,
-        strip,
-    };
-    (state, registers)
-}
 
-#[stage_program]
-fn control(eg: &GressBuilder<'_>, h: EgHeaders, s: State) {
-    let EgHeaders { bridge, order, ethernet, ipv4, bth, cwh, timer, m, clock, words, .. } = h;
+    /// CLEAR, RTT_REPLY and NOTIFY, of a copy of DATA or of a timer packet
+    let answer = eg.subcontrol(|c| {
+        swap.call();
+        if bridge.kind == kind::CLEAR {
+            bth.cw_opcode = opcode::REPLY;
+            bth.phase = 1;
+            bth.flags = 0;
+            timer.set_invalid();
+            ethernet.ether_type = IPV4;
+        } else if bridge.kind == kind::REPLY {
+            bth.cw_opcode = opcode::REPLY;
+            bth.phase = 0;
+            ecn_flags.apply();
+        } else {
+            bth.cw_opcode = opcode::NOTIFY;
+            bth.flags = 0;
+        }
+        craft.call();
+    });
+    /// A timer packet, of a copy of DATA
+    let birth = eg.subcontrol(|c| {
+        timer.set_valid();
+        timer.pad = 0;
+        timer.waiting = 0;
+        timer.draining = 0;
+        timer.last = 0;
+        timer.dequeued = 0;
+        timer.word = order.word;
+        timer.row = order.row;
+        ethernet.ether_type = TIMER_TYPE;
+        ipv4.ecn = 0;
+        bth.flags = 0;
+        bth.ask_reply = 0;
+        bth.tail = 0;
+        // TAIL may have left while no timer packet was there.
+        if bridge.kind == kind::BIRTH {
+            tail_resume.write(order.row, 0);
+        }
+        if bridge.kind == kind::REBIRTH_OLD {
+            bth.phase = 0;
+        } else {
+            bth.phase = 1;
+        }
+    });
+    /// A timer packet on its way back to ingress
+    let lap = eg.subcontrol(|c| {
+        word_cell.apply();
+        if timer.last == 1 {
+            dequeued.write(m.cell, 0);
+        } else if timer.draining == 1 {
+            timer.dequeued = dequeued.read(m.cell);
+        } else if timer.waiting == 1 {
+            m.tail_left = tail_take.execute(timer.row);
+            if m.tail_left == 1 {
+                timer.waiting = 0;
+                timer.draining = 1;
+                cwh.ts_tx = clock.global_tstamp.slice::<25, 10, 16>();
+            }
+        }
+    });
+    /// Any other packet. Only ToRs and spines see ConWeave's header
+    let forward = eg.subcontrol(|c| {
+        if order.is_valid() {
+            words.adv_flow_ctl = order.word;
+            tail_resume.write(order.row, 1);
+        }
+        if queue_cell.apply().hit() {
+            count.execute(m.cell);
+        }
+        marking.mark(c, ipv4);
+        if cwh.is_valid() && bth.cw_opcode == opcode::DATA {
+            if to_host.apply().hit() {
+                strip.call();
+            }
+        }
+    });
     eg.control(|c| {
         if bth.is_valid()
             && (bridge.kind == kind::CLEAR || bridge.kind == kind::REPLY || bridge.kind == kind::NOTIFY)
         {
-            s.swap.call();
-            if bridge.kind == kind::CLEAR {
-                bth.cw_opcode = opcode::REPLY;
-                bth.phase = 1;
-                bth.flags = 0;
-                timer.set_invalid();
-                ethernet.ether_type = IPV4;
-            } else if bridge.kind == kind::REPLY {
-                bth.cw_opcode = opcode::REPLY;
-                bth.phase = 0;
-                s.ecn_flags.apply();
-            } else {
-                bth.cw_opcode = opcode::NOTIFY;
-                bth.flags = 0;
-            }
-            s.craft.call();
+            answer.apply();
         } else if order.is_valid() && cwh.is_valid() && bridge.kind != kind::TAIL {
-            timer.set_valid();
-            timer.pad = 0;
-            timer.waiting = 0;
-            timer.draining = 0;
-            timer.last = 0;
-            timer.dequeued = 0;
-            timer.word = order.word;
-            timer.row = order.row;
-            ethernet.ether_type = TIMER_TYPE;
-            ipv4.ecn = 0;
-            bth.flags = 0;
-            bth.ask_reply = 0;
-            bth.tail = 0;
-            // TAIL may have left while no timer packet was there.
-            if bridge.kind == kind::BIRTH {
-                s.tail_forget.execute(order.row);
-            }
-            if bridge.kind == kind::REBIRTH_OLD {
-                bth.phase = 0;
-            } else {
-                bth.phase = 1;
-            }
+            birth.apply();
         } else if timer.is_valid() {
-            s.word_cell.apply();
-            if timer.last == 1 {
-                s.reset.execute(m.cell);
-            } else if timer.draining == 1 {
-                timer.dequeued = s.read.execute(m.cell);
-            } else if timer.waiting == 1 {
-                m.tail_left = s.tail_take.execute(timer.row);
-                if m.tail_left == 1 {
-                    timer.waiting = 0;
-                    timer.draining = 1;
-                    cwh.ts_tx = clock.global_tstamp.slice::<25, 10, 16>();
-                }
-            }
+            lap.apply();
         } else {
-            if order.is_valid() {
-                words.adv_flow_ctl = order.word;
-                s.tail_left.execute(order.row);
-            }
-            if s.queue_cell.apply().hit() {
-                s.count.execute(m.cell);
-            }
-            finish(c, s, h);
+            forward.apply();
         }
     });
-}
-
-/// Marks, and takes off what only ToRs and spines see.
-#[stage_program]
-fn finish(c: &mut Control<'_>, s: State, h: EgHeaders) {
-    let EgHeaders { bth, cwh, ipv4, .. } = h;
-    s.marking.mark(c, ipv4);
-    c.block(|c| {
-        if cwh.is_valid() && bth.cw_opcode == opcode::DATA {
-            if s.to_host.apply().hit() {
-                s.strip.call();
-            }
-        }
-    });
+    [lap, forward]
 }

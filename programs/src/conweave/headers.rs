@@ -134,7 +134,7 @@ pub(super) struct NewFlow {
     pub(super) dst: Bits<32>,
     /// UDP source port
     pub(super) src_port: Bits<16>,
-    /// 1 when the switch is the flow's DstToR
+    /// 1 if the switch is the flow's DstToR
     pub(super) at_destination: Bits<8>,
 }
 
@@ -145,19 +145,19 @@ pub(super) struct Meta {
     pub(super) now: Bits<32>,
     /// Its low half, as ConWeave's header has it
     pub(super) now_16: Bits<16>,
-    /// 1 when the IPv4 header checksum is wrong
+    /// 1 if the IPv4 header checksum is wrong
     pub(super) bad_checksum: Bits<1>,
-    /// 1 when the packet came in by the recirculation port
+    /// 1 if the packet arrived on the recirculation port
     pub(super) recirculated: Bits<1>,
-    /// 1 when the UDP port and BTH opcode are those of RDMA data
+    /// 1 if the UDP port and BTH opcode are those of RDMA data
     pub(super) rdma: Bits<1>,
-    /// 1 when the destination is a host of this ToR
+    /// 1 if the destination is a host of this ToR
     pub(super) last_hop: Bits<1>,
-    /// 1 when the flow is under ConWeave's control
+    /// 1 if the flow is in the flow table
     pub(super) known: Bits<1>,
-    /// Flow key in the direction of DATA
+    /// IPv4 source of the flow's DATA; in a REPLY or NOTIFY from a path, this is the packet's destination address
     pub(super) src: Bits<32>,
-    /// As above
+    /// IPv4 destination of the flow's DATA; in a REPLY or NOTIFY from a path, this is the packet's source address
     pub(super) dst: Bits<32>,
     /// Group of paths to the other ToR
     pub(super) group: Bits<16>,
@@ -165,11 +165,11 @@ pub(super) struct Meta {
     pub(super) port: Bits<9>,
     /// Row of the flow in all per-flow arrays, from 1
     pub(super) row: Bits<16>,
-    /// UDP ports, 0 of other packets
+    /// UDP source port; 0 in other packets
     pub(super) src_port: Bits<16>,
-    /// As above
+    /// UDP destination port; 0 in other packets
     pub(super) dst_port: Bits<16>,
-    /// 4 plus the packet's epoch
+    /// 4 + the packet's epoch
     pub(super) epoch_tag: Bits<8>,
     /// Mirror session
     pub(super) session: Bits<10>,

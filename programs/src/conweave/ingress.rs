@@ -6,22 +6,22 @@ use super::destination::{DstToR, destination};
 use super::headers::{Headers, headers, opcode};
 use super::queues::{Queues, queues};
 use super::source::{SrcToR, source};
-use super::timer::{TimerLaps, timer};
+use super::timer::timer;
 use sluice_asic::units::Duration;
 use sluice_build::*;
-use sluice_ir::{IdleTimeout, Register};
+use sluice_ir::IdleTimeout;
 
 /// How often the chip looks for idle flows.
 const SWEEP: Duration = Duration::from_millis(5);
 
-/// The roles' state and tables.
-#[derive(Clone, Debug)]
+/// The roles' blocks.
+#[derive(Clone, Copy, Debug)]
 struct Roles {
     busy: Busy,
     src: SrcToR,
     queues: Queues,
     dst: DstToR,
-    timer: TimerLaps,
+    timer: SubcontrolRef,
 }
 
 /// Tables beside the roles.
@@ -34,18 +34,16 @@ struct Tables {
     flow: TableRef,
 }
 
-/// Declares all of ingress; gives the registers that must see all ports of the ToR.
+/// Declares all of ingress; gives the blocks whose registers must see all ports of the ToR.
 #[stage_program]
-pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
+pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> [SubcontrolRef; 4] {
     let h = headers(ig);
     let busy = busy(ig, p, h);
-    let roles = Roles {
-        busy,
-        src: source(ig, p, h, &busy),
-        queues: queues(ig, p, h),
-        dst: destination(ig, p, h),
-        timer: timer(ig),
-    };
+    let src = source(ig, p, h, &busy);
+    let queues = queues(ig, p, h);
+    let dst = destination(ig, p, h, &queues);
+    let timer = timer(ig, p, h, &dst);
+    let roles = Roles { busy, src, queues, dst, timer };
     control(ig, p, h, &roles);
     ig.deparser()
         .resubmit(1, ())
@@ -60,11 +58,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) -> Vec<Register> {
         .emit(h.bth)
         .emit(h.cwh)
         .emit(h.timer);
-    let mut registers = roles.src.registers.to_vec();
-    registers.extend(roles.dst.registers);
-    registers.push(roles.dst.watchdog.register);
-    registers.extend(roles.queues.owners);
-    registers
+    [src.data, src.reply, dst.data, timer]
 }
 
 /// The clock in ticks. A stateful ALU takes the bits that lie across containers, as no VLIW instruction does
@@ -101,7 +95,7 @@ fn flow_table(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> T
     flow
 }
 
-/// What every pass begins with: the clock, and whether the packet goes round.
+/// Sets the time, and whether the packet recirculated.
 #[stage_program]
 fn begin(c: &mut Control<'_>, h: Headers, clock: RegisterActionRef, recirculation: u64) {
     let Headers { bridge, m, .. } = h;
@@ -115,7 +109,7 @@ fn begin(c: &mut Control<'_>, h: Headers, clock: RegisterActionRef, recirculatio
     });
 }
 
-/// The flow's key in the direction of DATA. REPLY and NOTIFY that came by a path speak of the flow in the other one.
+/// Sets the flow's key in the direction of DATA. REPLY and NOTIFY from a path have the reverse addresses.
 #[stage_program]
 fn key(c: &mut Control<'_>, h: Headers, recirculation: u64) {
     let Headers { ipv4, bth, cwh, m, .. } = h;
@@ -138,14 +132,14 @@ fn row(c: &mut Control<'_>, p: &Params, h: Headers, roles: &Roles, flow: TableRe
     let Roles { queues, dst, .. } = roles;
     let pipe = u64::from(p.pipe);
     c.block(|c| {
-        queues.hash(c);
-        dst.next_epoch(c);
+        queues.hash.apply();
+        dst.epoch_after.apply();
         if timer.is_valid() {
             m.row = timer.row;
         } else if h.port.ingress_port.slice::<8, 7, 2>() == pipe {
             flow.apply();
         }
-        queues.candidates(c);
+        queues.candidates.apply();
     });
 }
 
@@ -192,7 +186,7 @@ fn control(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
     let bad_checksum = ig.drop_label("The IPv4 header checksum is wrong");
     let ttl_expired = ig.drop_label("The time to live is used up");
     let foreign = ig.drop_label("A timer packet that does not come from the recirculation port");
-    let Roles { busy, src, queues, dst, timer } = roles;
+    let Roles { busy, src, dst, timer, .. } = roles;
     let recirculation = p.recirculation();
     let read_clock = clock(ig, h);
 
@@ -207,11 +201,11 @@ fn control(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
             }
             if m.last_hop == 0 {
                 t.ecmp.apply();
-                busy.sample(c);
+                busy.sample.apply();
             }
             if laps.is_valid() {
                 if m.recirculated == 1 {
-                    timer.lap(c, p, h, dst, queues);
+                    timer.apply();
                 } else {
                     drop(foreign);
                 }
@@ -224,7 +218,7 @@ fn control(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
                 if bth.cw_opcode == opcode::DATA {
                     if m.last_hop == 1 {
                         if m.known == 1 {
-                            dst.data(c, p, h, queues);
+                            dst.data.apply();
                         } else {
                             learn(c, h, 1);
                         }
@@ -232,11 +226,11 @@ fn control(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
                 } else if m.recirculated == 1 {
                     h.tm.qid = super::CONTROL_QUEUE;
                 } else {
-                    src.control(c, p, h, busy);
+                    src.reply.apply();
                 }
             } else if bth.is_valid() && m.rdma == 1 && m.last_hop == 0 {
                 if m.known == 1 {
-                    src.data(c, p, h, busy);
+                    src.data.apply();
                 } else {
                     learn(c, h, 0);
                 }

@@ -3,25 +3,25 @@
 //!
 //! One program for both roles of a ToR: *SrcToR* of flows whose hosts it has, *DstToR* of flows to its hosts.
 //!
-//! | file | what it says |
+//! | file | contents |
 //! |---|---|
-//! | `params` | what users can set |
+//! | `params` | parameters |
 //! | `headers` | headers bit by bit, metadata, the ingress parser |
-//! | `ingress` | routing, and which role a packet meets |
-//! | `busy` | which paths are busy, and two samples |
-//! | `source` | SrcToR: epochs, the reply timer, phase, path |
-//! | `destination` | DstToR: what is early, T_resume, the status, the watchdog |
-//! | `queues` | who owns which reorder queue |
-//! | `timer` | laps of the resume timer |
+//! | `ingress` | routing, and the role of the ToR for a packet |
+//! | `busy` | busy paths, and two samples of the paths |
+//! | `source` | SrcToR: epochs, the reply timer, the paper's decision table |
+//! | `destination` | DstToR: early packets, T_resume, the reorder status, the watchdog |
+//! | `queues` | owners of the reorder queues |
+//! | `timer` | recirculations of the timer packet |
 //! | `egress` | control packets, counts, TAIL's word, marking |
-//! | `entries` | what the program starts with |
-//! | `routes` | the same at its place in a network |
-//! | `properties` | what must hold whatever comes |
-//! | `sample` | its captures |
+//! | `entries` | default entries |
+//! | `routes` | entries for a position in a network |
+//! | `properties` | properties of every run |
+//! | `sample` | sample captures |
 //! | `wire` | ConWeave's bytes in frames |
-//! | `story` | the words of a flow's story |
+//! | `story` | sentences of a flow's story |
 //! | `hot_flows` | the control plane that installs hot flows |
-//! | `conweave.p4` | the same program in P4_16 for T2NA |
+//! | `conweave.p4` | the program in P4_16 for T2NA |
 
 mod busy;
 mod destination;
@@ -76,8 +76,8 @@ impl ProgramDef for ConWeave {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str = SUMMARY;
     const P4: Option<&'static str> = Some(include_str!("conweave.p4"));
-    /// Times that end within a run.
-    /// Few queues for many flows, and times that an input's packets wait for.
+    /// Parameters for `sluice fuzz`: timeouts that expire within one input, and so few reorder queues that flows
+    /// compete.
     const HUNT: &'static [(&'static str, &'static str)] = &[
         ("inactive", "40"),
         ("resume_default", "30"),
@@ -95,14 +95,9 @@ impl ProgramDef for ConWeave {
     }
 
     fn declare(b: &Builder, p: &Params) {
-        let mut registers = ingress::ingress(&b.ingress(), p);
-        registers.extend(egress::egress(&b.egress(), p));
+        let blocks = ingress::ingress(&b.ingress(), p).into_iter().chain(egress::egress(&b.egress(), p));
         let ports = p.hosts.iter().chain(p.uplinks.iter()).map(|port| PortName::Front(FrontPort(port)));
-        b.together(
-            "the state of a flow is written by packets of hosts, paths and the timer",
-            registers,
-            ports,
-        );
+        b.together("the state of a flow is written by packets of hosts, paths and the timer", blocks, ports);
     }
 
     fn default_setup(program: &Program, ports: &PortMap, _: &Params) -> Result<Setup, SetupError> {

@@ -7,56 +7,60 @@ use super::Params;
 use super::headers::Headers;
 use sluice_build::*;
 
-/// What the queue table says
+/// Result of the queue table
 #[derive(Header, Debug)]
 pub(super) struct Queue {
-    /// Hash of the flow in way n
+    /// Hash of the flow in way 1
     pub(super) hash_1: Bits<3>,
-    /// As above
+    /// Hash of the flow in way 2
     pub(super) hash_2: Bits<3>,
-    /// As above
+    /// Hash of the flow in way 3
     pub(super) hash_3: Bits<3>,
-    /// As above
+    /// Hash of the flow in way 4
     pub(super) hash_4: Bits<3>,
-    /// Cell of the candidate in way n
+    /// Cell of the candidate in way 1
     pub(super) cell_1: Bits<16>,
-    /// As above
+    /// Cell of the candidate in way 2
     pub(super) cell_2: Bits<16>,
-    /// As above
+    /// Cell of the candidate in way 3
     pub(super) cell_3: Bits<16>,
-    /// As above
+    /// Cell of the candidate in way 4
     pub(super) cell_4: Bits<16>,
     /// 1 to take a free queue
     pub(super) claim: Bits<1>,
-    /// 1 to look for the flow's own
+    /// 1 to find the flow's own queue
     pub(super) find: Bits<1>,
-    /// 1 when the flow has a queue
+    /// 1 if the flow has a queue
     pub(super) found: Bits<1>,
-    /// Its cell
+    /// Cell of the flow's queue
     pub(super) cell: Bits<16>,
-    /// That queue
+    /// The flow's queue
     pub(super) qid: Bits<7>,
-    /// The word that resumes it
+    /// Flow-control word that resumes the flow's queue
     pub(super) word: Bits<32>,
 }
 
+/// One way of the queue table.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     hash: ActionRef,
     candidate: TableRef,
-    cell: Bits<16>,
-    claim: RegisterActionRef,
-    find: RegisterActionRef,
-    release: RegisterActionRef,
+    claim_or_find: SubcontrolRef,
+    release: SubcontrolRef,
 }
 
 /// The queue table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Queues {
     pub(super) q: Queue,
-    pub(super) owners: Vec<sluice_ir::Register>,
-    ways: Vec<Way>,
-    queue: TableRef,
+    /// Hashes the flow.
+    pub(super) hash: SubcontrolRef,
+    /// Looks the candidates up.
+    pub(super) candidates: SubcontrolRef,
+    /// Takes the first free candidate, or finds the flow's own queue.
+    pub(super) claim_or_find: SubcontrolRef,
+    /// Gives the flow's queue back.
+    pub(super) release: SubcontrolRef,
 }
 
 /// Algorithms of the ways: the authors' three, and one more.
@@ -69,33 +73,44 @@ pub(super) const CELLS: u32 = 1024;
 pub(super) fn queues(ig: &GressBuilder<'_>, p: &Params, h: Headers) -> Queues {
     let q = ig.metadata::<Queue>();
     let fields = [(q.hash_1, q.cell_1), (q.hash_2, q.cell_2), (q.hash_3, q.cell_3), (q.hash_4, q.cell_4)];
-    let mut owners = Vec::new();
-    let mut ways = Vec::new();
-    for (algorithm, fields) in HASHES.into_iter().zip(fields).take(p.ways as usize) {
-        let (way, register) = way(ig, h, algorithm, fields);
-        owners.push(register);
-        ways.push(way);
-    }
+    let ways = HASHES.into_iter().zip(fields).take(p.ways as usize);
+    let ways: Vec<Way> = ways.map(|(algorithm, fields)| way(ig, h, q, algorithm, fields)).collect();
     let set_queue_of = ig.action(|a, resume: Arg<32>, queue: Arg<7>| {
         q.word = resume;
         q.qid = queue;
     });
     /// Cell to the queue and the word that resumes it
     let queue = ig.table([exact(q.cell)]).actions([set_queue_of]).size(CELLS).build();
-    Queues { q, owners, ways, queue }
+    let hash = ig.subcontrol(|c| {
+        for way in &ways {
+            way.hash.call();
+        }
+    });
+    let candidates = ig.subcontrol(|c| {
+        for way in &ways {
+            way.candidate.apply();
+        }
+    });
+    let claim_or_find = ig.subcontrol(|c| {
+        for way in &ways {
+            way.claim_or_find.apply();
+        }
+        queue.apply();
+    });
+    let release = ig.subcontrol(|c| {
+        for way in &ways {
+            way.release.apply();
+        }
+    });
+    Queues { q, hash, candidates, claim_or_find, release }
 }
 
 type Fields = (Bits<3>, Bits<16>);
 
 #[stage_program]
-fn way(
-    ig: &GressBuilder<'_>,
-    h: Headers,
-    algorithm: &str,
-    (picked, cell): Fields,
-) -> (Way, sluice_ir::Register) {
+fn way(ig: &GressBuilder<'_>, h: Headers, q: Queue, algorithm: &str, (picked, cell): Fields) -> Way {
     let Headers { ipv4, m, .. } = h;
-    /// Picks the flow's candidate in this way; the table knows how many there are
+    /// Hash that picks the flow's candidate in this way; the table limits it to the queues that exist
     let pick_queue = ig.hash::<3>(algorithm).inputs(list![ipv4.src, ipv4.dst, m.src_port]).build();
     let hash = ig.action(|a| picked = pick_queue.get());
     let set_candidate = ig.action(|a, number: Arg<16>| cell = number);
@@ -116,55 +131,21 @@ fn way(
         }
         r.out1 = address();
     });
-    /// Only the owner's own cell
+    /// Frees the cell if the flow owns it
     let release = ig.register_action(owner, |r| {
         if r.value == m.row.cast::<32>() {
             r.value = 0;
         }
     });
-    (Way { hash, candidate, cell, claim, find, release }, owner.handle())
-}
-
-impl Queues {
-    /// Hashes the flow.
-    pub(super) fn hash(&self, c: &mut Control<'_>) {
-        for way in &self.ways {
-            c.run(way.hash.call());
-        }
-    }
-
-    /// Looks the candidates up.
-    pub(super) fn candidates(&self, c: &mut Control<'_>) {
-        for way in &self.ways {
-            c.run(way.candidate.apply());
-        }
-    }
-
-    /// Takes the first free candidate, or finds the flow's own queue.
-    pub(super) fn claim_or_find(&self, c: &mut Control<'_>) {
-        for way in &self.ways {
-            claim_or_find(c, self.q, *way);
-        }
-        c.run(self.queue.apply());
-    }
-
-    /// Gives the flow's queue back.
-    pub(super) fn release(&self, c: &mut Control<'_>) {
-        for way in &self.ways {
-            c.run(way.release.execute(way.cell));
-        }
-    }
-}
-
-#[stage_program]
-fn claim_or_find(c: &mut Control<'_>, q: Queue, way: Way) {
-    c.block(|c| {
+    let claim_or_find = ig.subcontrol(|c| {
         if q.found == 0 {
             if q.claim == 1 {
-                q.found = way.claim.execute(way.cell).also(1, q.cell);
+                q.found = claim.execute(cell).also(1, q.cell);
             } else if q.find == 1 {
-                q.found = way.find.execute(way.cell).also(1, q.cell);
+                q.found = find.execute(cell).also(1, q.cell);
             }
         }
     });
+    let release = ig.subcontrol(|c| release.execute(cell));
+    Way { hash, candidate, claim_or_find, release }
 }

@@ -1,98 +1,52 @@
-//! The resume timer: a packet that goes round and round by the recirculation port (model: conweave §1.10).
+//! The resume timer: a packet that recirculates as long as a flow's queue is in use (model: conweave §1.10).
 //!
-//! It waits for T_resume, then for TAIL to leave if TAIL came, then for the queue to drain; on its last lap it cleans
-//! up and answers SrcToR. It looks at the flow's state and carries only what egress must know.
+//! The timer packet waits for T_resume, then for TAIL to leave if TAIL came, then for the queue to drain. On its last
+//! recirculation it releases the queue and sends CLEAR to SrcToR. It reads the flow's state in DstToR's registers and
+//! carries only what egress needs.
 
 use super::destination::{DstToR, age, status};
 use super::headers::{Headers, kind};
-use super::queues::Queues;
 use super::{PAUSE, Params};
 use sluice_build::*;
 
 /// What ingress finds about a timer packet
 #[derive(Header, Debug)]
 pub(super) struct Lap {
-    /// Ticks since it began to wait for what it waits for now
+    /// Ticks since the present wait began
     pub(super) elapsed: Bits<16>,
-    /// Not 0 when that is too long
+    /// Not 0 if the present wait is longer than `patience`
     pub(super) over: Bits<16>,
-    /// 1 when T_resume has come
+    /// 1 if T_resume has come
     pub(super) fires: Bits<1>,
-    /// 1 when as many packets left the queue as were sent to it
+    /// 1 if as many packets left the queue as were sent to it
     pub(super) drained: Bits<1>,
 }
 
-/// What the timer's block needs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TimerLaps {
-    t: Lap,
-    done: LabelRef,
-    forced: CounterRef,
-    resumed_unseen: CounterRef,
-}
-
-/// Declares what timer packets need beside DstToR's state.
+/// Declares one lap of a timer packet; DstToR's part of it is the flow's state.
 #[stage_program]
-pub(super) fn timer(ig: &GressBuilder<'_>) -> TimerLaps {
-    let t = ig.metadata::<Lap>();
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
+pub(super) fn timer(ig: &GressBuilder<'_>, p: &Params, h: Headers, dst: &DstToR) -> SubcontrolRef {
+    let (t, d, m, timer) = (dst.t, dst.d, h.m, h.timer);
+    let too_long = 0xffff & !((1u64 << p.patience) - 1);
+    let session = super::TIMER_SESSION;
+    let recirculation = p.recirculation();
     let done = ig.consume_label("Timer packet whose queue is empty");
     /// Timer packets that stopped waiting: 0 for TAIL to leave, 1 for the queue to drain
     let forced = ig.counter(2, CounterKind::Packets);
-    /// Queues that T_resume let go on before TAIL came: it was lost, or is later than expected and what waited overtakes
-    /// what is still on the old path
+    /// Queues that T_resume resumed before TAIL came: TAIL was lost, or is later than expected and the packets in the
+    /// queue overtake packets on the old path
     let resumed_unseen = ig.counter(1, CounterKind::Packets);
-    TimerLaps { t, done, forced, resumed_unseen }
-}
-
-impl TimerLaps {
-    /// One lap.
-    pub(super) fn lap(&self, c: &mut Control<'_>, p: &Params, h: Headers, dst: &DstToR, queues: &Queues) {
-        look(c, self, p, h, dst, queues);
-        go_on(c, self, p, h, dst);
-    }
-}
-
-#[stage_program]
-fn look(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstToR, queues: &Queues) {
-    let (t, d, m, timer) = (l.t, dst.d, h.m, h.timer);
-    let too_long = 0xffff & !((1u64 << p.patience) - 1);
-    c.block(|c| {
+    /// One lap
+    let lap = ig.subcontrol(|c| {
         t.elapsed = m.now_16 - h.cwh.ts_tx;
         t.over = t.elapsed & too_long;
-        dst.timer_seen(c, h);
-        d.age = dst.epoch_peek.execute(m.row);
-        if timer.draining == 1 && d.age == age::CURRENT && h.bth.phase == 1 {
-            dst.phase_force.execute(m.row);
-        }
-        d.tail_seen = dst.tail_read.execute(m.row);
-        if timer.last == 1 {
-            dst.status_clear.execute(m.row);
-            queues.release(c);
-            dst.queued_reset.execute(m.row);
-        } else if timer.draining == 1 {
-            d.status = dst.status_drain.execute(m.row);
-            t.drained = dst.queued_compare.execute(m.row);
-        } else {
-            d.status = dst.status_data.execute(m.row);
-            if timer.waiting == 0 {
-                t.fires = dst.resume_fire.execute(m.row);
-            }
-        }
-    });
-}
-
-#[stage_program]
-fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstToR) {
-    let (t, d, m, timer) = (l.t, dst.d, h.m, h.timer);
-    let session = super::TIMER_SESSION;
-    let recirculation = p.recirculation();
-    c.block(|c| {
+        dst.lap.apply();
         h.tm.ucast_egress_port = recirculation;
         h.tm.qid = super::CONTROL_QUEUE;
         h.bridge.kind = kind::PLAIN;
         if timer.last == 1 {
-            // The queue waits for its next owner, paused; but what is still inside when patience ends nobody would let out
-            // then, so that such a queue goes on until its next owner pauses it.
+            // The queue stays paused for its next owner. If patience ended before the queue was empty, the queue stays
+            // resumed, because no timer packet is left that would release the packets in it.
             if t.over == 0 {
                 h.words.adv_flow_ctl = timer.word | PAUSE;
             }
@@ -101,13 +55,13 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
                 m.session = session;
                 h.copy.kind = kind::CLEAR;
             }
-            drop(l.done);
+            drop(done);
         } else if timer.draining == 1 {
             if t.drained == 1 {
                 timer.last = 1;
             } else if t.over != 0 {
                 timer.last = 1;
-                l.forced.count(1);
+                forced.count(1);
             }
         } else if timer.waiting == 1 {
             if t.over != 0 {
@@ -115,10 +69,10 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
                 timer.draining = 1;
                 h.words.adv_flow_ctl = timer.word;
                 h.cwh.ts_tx = m.now_16;
-                l.forced.count(0);
+                forced.count(0);
             }
         } else if d.status != status::WAITING {
-            // A new epoch came and let the queue go on.
+            // A new epoch resumed the queue.
             timer.draining = 1;
             h.cwh.ts_tx = m.now_16;
         } else if t.fires == 1 {
@@ -128,8 +82,9 @@ fn go_on(c: &mut Control<'_>, l: &TimerLaps, p: &Params, h: Headers, dst: &DstTo
             } else {
                 timer.draining = 1;
                 h.words.adv_flow_ctl = timer.word;
-                l.resumed_unseen.count(0);
+                resumed_unseen.count(0);
             }
         }
     });
+    lap
 }
