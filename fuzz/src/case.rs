@@ -1,6 +1,5 @@
 //! A test case: a program with entries and packets.
 
-use crate::hunt::words;
 use crate::{Draw, Limits, entries, frames, program};
 use proptest::prelude::*;
 use sluice_control::ControlOp;
@@ -35,13 +34,6 @@ impl Case {
         let frames = frames(&program, &mut d, limits);
         Case { program, ops, frames }
     }
-}
-
-/// Returns the random program with this number.
-#[must_use]
-pub fn numbered(number: u64, limits: &Limits) -> Program {
-    let draws: Vec<u32> = words(number).take(limits.choices).collect();
-    program(&mut Draw::new(&draws), limits)
 }
 
 impl std::fmt::Debug for Case {
