@@ -54,7 +54,7 @@ struct Injected {
 }
 
 /// Eight leaves, eight spines, four hosts a leaf: UDP of 64 to 256 bytes between all hosts of different leaves.
-pub struct LeafSpine {
+pub(crate) struct LeafSpine {
     catalogue: Catalogue,
     deployment: Deployment,
     frames: Vec<Injected>,
@@ -62,8 +62,7 @@ pub struct LeafSpine {
 
 impl LeafSpine {
     /// With so many packets, through this program with these parameters.
-    #[must_use]
-    pub fn new(packets: u64, program: &str, params: &[(&str, &str)]) -> LeafSpine {
+    pub(crate) fn new(packets: u64, program: &str, params: &[(&str, &str)]) -> LeafSpine {
         let plan = built("leaf-spine:leaves=8,spines=8,hosts=4,delay=1us").expect("a shipped builder");
         let defaults = Defaults {
             program: program.to_owned(),
@@ -82,13 +81,12 @@ impl LeafSpine {
     }
 
     /// A network with nothing inside.
-    #[must_use]
-    pub fn network(&self) -> Network {
+    pub(crate) fn network(&self) -> Network {
         Network::new(self.deployment.network.clone(), &self.catalogue).expect("a network")
     }
 
     /// Sends everything through; passages of packets through switches.
-    pub fn run(&self, mut network: Network, threads: usize) -> u64 {
+    pub(crate) fn run(&self, mut network: Network, threads: usize) -> u64 {
         let mut observers = vec![Count::default(); network.len()];
         let mut tag = 0;
         for chunk in self.frames.chunks(STRIDE) {

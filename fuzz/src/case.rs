@@ -1,6 +1,5 @@
 //! A test case: a program with entries and packets.
 
-use crate::hunt::words;
 use crate::{Draw, Limits, entries, frames, program};
 use sluice_control::ControlOp;
 use sluice_ir::Program;
@@ -34,13 +33,6 @@ impl Case {
         let frames = frames(&program, &mut d, limits);
         Case { program, ops, frames }
     }
-}
-
-/// Returns the random program with this number.
-#[must_use]
-pub fn numbered(number: u64, limits: &Limits) -> Program {
-    let draws: Vec<u32> = words(number).take(limits.choices).collect();
-    program(&mut Draw::new(&draws), limits)
 }
 
 impl std::fmt::Debug for Case {

@@ -32,7 +32,6 @@ mod shape;
 mod shrink;
 mod subject;
 
-pub use crate::draw::words;
 pub use campaign::{Campaign, Failure, Status, hunt, hunt_on};
 pub use changes::changes;
 pub use corpus::{Corpus, Response};
@@ -41,6 +40,7 @@ pub use pools::Pools;
 pub use runner::{Outcome, Runner};
 pub use shape::Packets;
 pub use shrink::shrink;
+pub use sluice_random::words;
 pub use subject::{Subject, SubjectError};
 
 pub(crate) use digest::Digest;

@@ -71,8 +71,6 @@ mod registers;
 mod scan;
 mod scope;
 #[cfg(test)]
-pub(crate) mod strategy;
-#[cfg(test)]
 mod tests;
 
 use crate::Program;

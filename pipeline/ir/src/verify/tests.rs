@@ -3,9 +3,7 @@
 use super::{for_chip, has_errors, verify};
 use crate::entity::Entity;
 use crate::text::parse;
-use crate::text::strategy::connected_programs;
 use crate::{Expr, Field, ParserState, Program};
-use proptest::prelude::*;
 use sluice_asic::chip::ChipSpec;
 
 /// A program without diagnostics on any chip.
@@ -181,15 +179,4 @@ fn warnings_alone_are_no_errors() {
     let diags = verify(&p);
     assert_eq!(diags.len(), 1);
     assert!(!has_errors(&diags));
-}
-
-proptest! {
-    #[test]
-    fn no_program_makes_the_verifier_panic(program in connected_programs()) {
-        let diags = verify(&program);
-        prop_assert!(diags.iter().all(|d| !d.text.is_empty() && !d.help.is_empty()));
-        for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
-            let _ = for_chip(&program, &chip);
-        }
-    }
 }

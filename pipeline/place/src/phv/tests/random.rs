@@ -1,93 +1,63 @@
-//! Random layouts: whatever is allocated is legal.
+//! Random programs: whatever is allocated is legal.
 
 use super::*;
 use proptest::prelude::*;
-use sluice_samples::sketch::param;
+use sluice_ir::{Home, Loc, Primitive};
+use sluice_random::{Draw, Limits, Widths, numbered};
 
-/// Field widths of a random header, padded to whole bytes.
-fn widths() -> impl Strategy<Value = Vec<u16>> {
-    let width = prop_oneof![1u16..=13, Just(8), Just(16), Just(24), Just(32), Just(48), Just(128)];
-    proptest::collection::vec(width, 1..7).prop_map(|mut list| {
-        let rest = list.iter().sum::<u16>() % 8;
-        if rest != 0 {
-            list.push(8 - rest);
-        }
-        list
-    })
+/// Many fields of these widths, and so few statements that the allocator refuses some programs and takes others.
+fn limits(widths: Widths) -> Limits {
+    let few = Limits { statements: 2, depth: 1, actions: 1, primitives: 2, ..Limits::default() };
+    Limits { widths, header_fields: 6, metadata: 8, ..few }
 }
 
-#[derive(Clone, Debug)]
-enum Step {
-    Param(usize),
-    Copy(usize, usize),
-    Low(usize, usize),
-    Add(usize),
-    Mask(usize),
+fn programs(widths: Widths) -> impl Strategy<Value = Program> {
+    let words = proptest::collection::vec(any::<u32>(), 0..=700);
+    words.prop_map(move |words| sluice_random::program(&mut Draw::new(&words), &limits(widths)))
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    let f = || 0usize..64;
-    prop_oneof![
-        f().prop_map(Step::Param),
-        (f(), f()).prop_map(|(a, b)| Step::Copy(a, b)),
-        (f(), f()).prop_map(|(a, b)| Step::Low(a, b)),
-        f().prop_map(Step::Add),
-        f().prop_map(Step::Mask),
-    ]
+/// Takes out whatever reads a field to write another: what is left sets fields to values from outside.
+fn still(mut program: Program) -> Program {
+    let set_from_outside =
+        |p: &Primitive| matches!(&p.kind, PrimitiveKind::Set(_, Expr::Param(..) | Expr::Const(..)));
+    program.actions.values_mut().for_each(|a| a.body.retain(set_from_outside));
+    let extracts = |op: &ParserOp| matches!(op.kind, ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_));
+    program.states.values_mut().for_each(|s| s.ops.retain(extracts));
+    program.pipes.iter_mut().for_each(|pipe| pipe.deparser.checksums.clear());
+    program
 }
 
-fn program(headers: &[Vec<u16>], metadata: &[u16], steps: &[Step]) -> Program {
-    let mut s = Small::new();
-    let mut fields = Vec::new();
-    for (i, widths) in headers.iter().enumerate() {
-        let names: Vec<String> = (0..widths.len()).map(|n| format!("f{n}")).collect();
-        let list: Vec<(&str, u16)> = names.iter().map(String::as_str).zip(widths.iter().copied()).collect();
-        fields.extend(s.header(&format!("h{i}"), &list).1);
+/// Adds an action that copies every header field of ingress that is whole bytes to metadata of its own.
+fn with_copies(mut program: Program) -> Program {
+    let fields: Vec<(Field, u16)> = program
+        .fields
+        .iter()
+        .filter(|(_, d)| d.gress == Gress::Ingress && matches!(d.home, Home::Header(_)) && d.width % 8 == 0)
+        .map(|(f, d)| (f, d.width))
+        .collect();
+    for (n, (field, width)) in fields.into_iter().enumerate() {
+        let copy = program.add_field(Gress::Ingress, format!("copy.{n}"), width, Home::Metadata);
+        let action = program.actions.keys().nth(n % program.actions.len()).unwrap();
+        let kind = set(copy, Expr::Field(field));
+        program.actions[action].body.push(Primitive { kind, loc: Loc::default() });
     }
-    fields.extend(metadata.iter().enumerate().map(|(i, w)| s.sketch.meta(&format!("m{i}"), *w)));
-    let at = |i: &usize| fields[i % fields.len()];
-    for step in steps {
-        let width = |f: Field| s.sketch.program.fields[f].width;
-        let (dst, value) = match step {
-            Step::Param(d) => (at(d), param(0, width(at(d)))),
-            Step::Copy(d, f) => (at(d), Expr::Cast(Box::new(field(at(f))), width(at(d)))),
-            Step::Low(d, f) => {
-                let low = width(at(d)).min(width(at(f)));
-                (at(d), Expr::Cast(Box::new(Expr::Slice(Box::new(field(at(f))), low - 1, 0)), width(at(d))))
-            }
-            Step::Add(d) => (at(d), alu(AluOp::Add, field(at(d)), Expr::Const(1, width(at(d))))),
-            Step::Mask(d) => (at(d), alu(AluOp::And, field(at(d)), param(0, width(at(d))))),
-        };
-        s.set(dst, value);
-    }
-    s.program()
+    program
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn headers_alone_always_fit_and_are_clean(
-        headers in proptest::collection::vec(widths(), 1..6),
-        metadata in proptest::collection::vec(1u16..=64, 0..8),
-        params in proptest::collection::vec(0usize..64, 0..6),
-    ) {
-        let steps: Vec<Step> = params.into_iter().map(Step::Param).collect();
-        let program = program(&headers, &metadata, &steps);
+    fn headers_alone_always_fit_and_are_clean(program in programs(Widths::Any).prop_map(still)) {
         for chip in chips() {
             let allocation = allocated(&program, &chip);
             prop_assert_eq!(findings(&program, &chip, &allocation), Vec::<String>::new());
         }
     }
 
-    /// With copies and arithmetic, a program may be rejected with a reason, but never allocated illegally.
+    /// With copies and arithmetic a program may be refused, but never silently wrong, and with a reason.
     #[test]
-    fn any_program_is_clean_or_refused(
-        headers in proptest::collection::vec(widths(), 1..4),
-        metadata in proptest::collection::vec(1u16..=64, 0..6),
-        steps in proptest::collection::vec(step(), 0..6),
-    ) {
-        let program = program(&headers, &metadata, &steps);
+    fn any_program_is_clean_or_refused(program in programs(Widths::Any)) {
         for chip in chips() {
             match allocate(&program, &chip, &Options::default(), &cfgs(&program)) {
                 Ok(a) => prop_assert_eq!(findings(&program, &chip, &a), Vec::<String>::new()),
@@ -96,16 +66,41 @@ proptest! {
         }
     }
 
-    /// Fields of whole bytes that are only copied as a whole are cut alike, so no program is rejected.
+    /// Fields of a whole number of bytes that are only copied whole are cut alike: nothing is refused.
     #[test]
-    fn whole_byte_fields_can_be_copied_to_metadata(
-        bytes in proptest::collection::vec(prop_oneof![Just(1u16), Just(2), Just(4), Just(6), Just(16)], 1..6),
-    ) {
-        let widths: Vec<u16> = bytes.iter().map(|b| b * 8).collect();
-        let steps: Vec<Step> = (0..widths.len()).map(|i| Step::Copy(widths.len() + i, i)).collect();
-        let program = program(std::slice::from_ref(&widths), &widths, &steps);
+    fn whole_byte_fields_can_be_copied_to_metadata(program in programs(Widths::Bytes).prop_map(still)) {
+        let program = with_copies(program);
         for chip in chips() {
             allocated(&program, &chip);
         }
     }
+}
+
+/// The properties mean nothing for widths and values that no program has, or if all are refused.
+#[test]
+fn random_programs_have_what_allocation_tells_apart() {
+    let mut seen = [0; 8];
+    for n in 0..64 {
+        let program = numbered(n, &limits(Widths::Any));
+        let fits = allocate(&program, &chips()[1], &Options::default(), &cfgs(&program)).is_ok();
+        let width = |f: &Field| program.fields[*f].width;
+        let sets = program.actions.values().flat_map(|a| &a.body).filter_map(|p| match &p.kind {
+            PrimitiveKind::Set(to, value) => Some((to, value)),
+            _ => None,
+        });
+        let values: Vec<_> = sets.collect();
+        let some = |is: &dyn Fn(&Field, &Expr) -> bool| values.iter().any(|(to, value)| is(to, value));
+        let found = [
+            fits,
+            program.fields.values().any(|d| d.width == 128),
+            program.fields.values().any(|d| d.width > 8 && d.width % 8 != 0),
+            some(&|_, value| matches!(value, Expr::Param(..))),
+            some(&|to, value| matches!(value, Expr::Field(from) if width(from) == width(to))),
+            some(&|_, value| matches!(value, Expr::Slice(..))),
+            some(&|_, value| matches!(value, Expr::Cast(..))),
+            some(&|to, value| matches!(value, Expr::Alu(..)) && !matches!(width(to), 8 | 16 | 32)),
+        ];
+        seen.iter_mut().zip(found).for_each(|(n, found)| *n += usize::from(found));
+    }
+    assert!(seen.iter().all(|n| *n >= 8), "of 64 programs: {seen:?}");
 }

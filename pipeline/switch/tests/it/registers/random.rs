@@ -10,11 +10,12 @@ use sluice_ir::salu;
 use sluice_ir::text;
 use sluice_ir::{CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Expr, Loc, Program};
 use sluice_place::Placement;
+use sluice_random::{Draw, words};
 use std::sync::OnceLock;
 
 const FORMATS: [(&str, u32); 5] = [("8", 8), ("16", 16), ("32", 32), ("16x2", 16), ("32x2", 32)];
 
-/// Four actions on one register: three of a table, one under a condition, so that a batch mixes them.
+/// Four actions on one register: three behind a table, one behind a condition, so that a batch mixes them.
 fn skeleton(element: &str, bits: u32) -> String {
     let mut text = format!(
         "program random;
@@ -61,22 +62,19 @@ fn worlds() -> &'static [World] {
     })
 }
 
-/// Random draws from which a body is made.
-struct Draw<'a> {
-    program: &'a Program,
-    data: &'a [u32],
-    at: usize,
+/// Draws bodies of register actions.
+struct Bodies<'p, 'd> {
+    program: &'p Program,
+    d: &'p mut Draw<'d>,
 }
 
-impl Draw<'_> {
+impl Bodies<'_, '_> {
     fn below(&mut self, n: usize) -> usize {
-        self.at += 1;
-        let turn = (self.at / self.data.len()) as u32;
-        (self.data[self.at % self.data.len()].wrapping_mul(2 * turn + 1) >> 5) as usize % n
+        self.d.below(n)
     }
 
     fn of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len())]
+        list[self.d.below(list.len())]
     }
 
     fn pair(&self) -> bool {
@@ -155,7 +153,7 @@ impl Draw<'_> {
         }
     }
 
-    /// Returns a value that only an output word can have.
+    /// What only an output word shows.
     fn returned(&mut self) -> CellValue {
         match self.below(4) {
             0 => CellValue::Address,
@@ -186,18 +184,15 @@ impl Draw<'_> {
     }
 }
 
-/// Puts the first bodies that map into the program, in place of its own. Returns the program and the number of these
-/// bodies.
-fn with_bodies(world: &World, data: &[u32]) -> (Program, usize) {
+/// The program with the first bodies that map put in place of its own; how many there were.
+fn with_bodies(world: &World, words: &[u32]) -> (Program, usize) {
     let (chip, program, _) = world;
     let mut program = program.clone();
     let register = program.register_named("cells").unwrap();
-    let (mut at, mut put) = (0, 0);
+    let (mut d, mut put) = (Draw::new(words), 0);
     for action in program.register_actions.keys() {
         for _ in 0..6 {
-            let mut draw = Draw { program: &program, data, at };
-            let body = draw.body(2);
-            at = draw.at;
+            let body = Bodies { program: &program, d: &mut d }.body(2);
             let old = std::mem::replace(&mut program.register_actions[action].body, body);
             if salu::map(&program, register, chip).is_ok() {
                 put += 1;
@@ -233,24 +228,23 @@ proptest! {
     #[test]
     fn statements_and_stateful_alu_agree(
         choice in 0..10usize,
-        data in proptest::collection::vec(any::<u32>(), 40..200),
+        words in proptest::collection::vec(any::<u32>(), 40..2000),
         packets in proptest::collection::vec(any::<u32>(), 3 * 130),
     ) {
         let world = &worlds()[choice];
-        let (program, put) = with_bodies(world, &data);
+        let (program, put) = with_bodies(world, &words);
         prop_assume!(put > 0);
         agree(&program, &world.2, &frames(&packets, FORMATS[choice / 2].1));
     }
 }
 
-/// Most bodies that the strategy puts in place are random ones, some with conditions; otherwise it would test little.
+/// The strategy is worth something: most bodies that it puts in place are random ones, with conditions among them.
 #[test]
 fn enough_random_bodies_map() {
     let (mut random, mut compared, mut all) = (0, 0, 0);
     for (n, world) in worlds().iter().enumerate() {
-        let data: Vec<u32> =
-            (0..150u32).map(|i| (i * 31 + n as u32).wrapping_mul(0x9e37_79b1) ^ 0x5bd1).collect();
-        let (program, put) = with_bodies(world, &data);
+        let words: Vec<u32> = words(n as u64).take(3000).collect();
+        let (program, put) = with_bodies(world, &words);
         random += put;
         all += 4;
         let register = program.register_named("cells").unwrap();

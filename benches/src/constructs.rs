@@ -1,27 +1,21 @@
-//! What each construct of a program costs the engine, and how many random programs are compared a second.
-//!
-//! `cargo run --release -p sluice-benches --bin constructs [PACKETS [ROWS [BATCH]]]`: only rows whose name contains
-//! `ROWS`, only batches of `BATCH`. Under an instruction counter, two runs with different `PACKETS` of one row at one
-//! batch size give its instructions per packet.
-//! Each row is the same small program (one header, a port) with one construct more; the difference to the bare one is
-//! the construct's price.
+//! What each construct of a program costs the engine: the same small program (one header, a port) with one construct
+//! more. The difference to the bare one is the construct's price.
 
+use crate::row::{Row, lazy};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_control::{ControlOp, ControlState, Then};
 use sluice_exec::engine::Engine;
 use sluice_exec::packet::{HeadLayout, PacketStore};
 use sluice_exec::pass::{Executor, Pass, PassIn};
-use sluice_fuzz::{Case, Limits, compare};
 use sluice_ir::text;
 use sluice_ir::{ActionCall, KeyValue, MatchKind, Program};
-use sluice_place::place;
-use std::time::Instant;
+use sluice_place::{Placement, place};
 
 /// A construct: name, declarations with actions and tables, parser operations, statements.
-type Row = (&'static str, &'static str, &'static str, &'static str);
+type Construct = (&'static str, &'static str, &'static str, &'static str);
 
-const ROWS: &[Row] = &[
+const CONSTRUCTS: &[Construct] = &[
     ("bare", "", "", ""),
     ("add to a field", "action x : ingress () { h.out = add(h.a, 32w7); }", "", "call x;"),
     ("four moves", "action x : ingress () { h.out = h.a; h.b = h.c; h.d = h.e; h.c = h.b; }", "", "call x;"),
@@ -70,8 +64,7 @@ const ROWS: &[Row] = &[
         action x : ingress () { h.out = 32w1; }", "m.bad = verify_checksum({ h.a, h.b, h.c, h.d, h.e });", "if (m.bad == 1w0) { call x; }"),
 ];
 
-fn program(row: &Row) -> Result<Program, String> {
-    let (name, declarations, parser, control) = row;
+fn program((name, declarations, parser, control): &Construct) -> Program {
     let text = format!(
         "program bench;
         header h : ingress {{ bit<32> a; bit<16> b; bit<16> c; bit<16> d; bit<16> e; bit<32> out; }}
@@ -82,7 +75,7 @@ fn program(row: &Row) -> Result<Program, String> {
         control ingress {{ {control} call to_port; }}
         deparser ingress {{ emit(h); }}\n"
     );
-    text::parse(&text).map_err(|e| format!("{name}: {e}"))
+    text::parse(&text).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// A thousand entries with keys that packets meet.
@@ -114,8 +107,30 @@ fn entries(program: &Program) -> ControlState {
     control
 }
 
-/// ns per packet at a batch size, median of three.
-fn time(engine: &mut Engine, packets: u64, batch: usize) -> f64 {
+/// The rows of one batch size, in one gress, packets of 66 B; the first is the bare program.
+pub(crate) fn rows(packets: u64, batch: usize) -> Vec<Row> {
+    let group = format!("constructs, batch {batch}");
+    CONSTRUCTS
+        .iter()
+        .map(|construct| {
+            let placed = lazy(|| {
+                let program = program(construct);
+                let placement = place(&program, &ChipSpec::tofino2()).expect("the program fits");
+                let control = entries(&program);
+                (program, placement, control)
+            });
+            Row::new(&group, construct.0, move || run(&placed, packets, batch))
+        })
+        .collect()
+}
+
+/// Loads packets; the run sends them through ingress until `packets` went through.
+fn run(
+    (program, placement, control): &(Program, Placement, ControlState),
+    packets: u64,
+    batch: usize,
+) -> Box<dyn FnMut() -> u64> {
+    let mut engine = Engine::new(program, placement, control).expect("an engine");
     let mut store = PacketStore::new(HeadLayout::default());
     let mut passes: Vec<Pass> = (0..2048u32)
         .map(|n| {
@@ -127,9 +142,7 @@ fn time(engine: &mut Engine, packets: u64, batch: usize) -> f64 {
             Pass::new(store.insert(&frame, 0), input)
         })
         .collect();
-    let mut times = [0.0; 3];
-    for slot in &mut times {
-        let start = Instant::now();
+    Box::new(move || {
         let mut done = 0;
         while done < packets {
             for chunk in passes.chunks_mut(batch) {
@@ -137,67 +150,6 @@ fn time(engine: &mut Engine, packets: u64, batch: usize) -> f64 {
             }
             done += passes.len() as u64;
         }
-        *slot = start.elapsed().as_nanos() as f64 / done as f64;
-    }
-    times.sort_by(f64::total_cmp);
-    times[1]
-}
-
-fn measure(row: &Row, packets: u64, only: Option<usize>) -> Result<[f64; 2], String> {
-    let program = program(row)?;
-    let placement = place(&program, &ChipSpec::tofino2()).map_err(|e| e.to_string())?;
-    let control = entries(&program);
-    let mut engine = Engine::new(&program, &placement, &control).map_err(|e| e.to_string())?;
-    let wanted = |batch| only.is_none_or(|only| only == batch);
-    Ok([64, 1].map(|batch| if wanted(batch) { time(&mut engine, packets, batch) } else { f64::NAN }))
-}
-
-fn main() {
-    let mut args = std::env::args().skip(1);
-    let packets: u64 = args.next().and_then(|a| a.parse().ok()).unwrap_or(1_000_000);
-    let wanted = args.next().unwrap_or_default();
-    let only = args.next().and_then(|a| a.parse().ok());
-    println!(
-        "{packets} packets of 66 B through one gress, one core, median of 3; + is the difference to the bare program"
-    );
-    println!("{:<32} {:>9} {:>8} {:>10} {:>8}", "construct", "ns, by 64", "+", "ns, by one", "+");
-    let mut bare: Option<[f64; 2]> = None;
-    for row in ROWS.iter().filter(|r| r.0.contains(&wanted)) {
-        match measure(row, packets, only) {
-            Ok([many, one]) => {
-                let [b_many, b_one] = *bare.get_or_insert([many, one]);
-                println!("{:<32} {many:>9.1} {:>8.1} {one:>10.1} {:>8.1}", row.0, many - b_many, one - b_one);
-            }
-            Err(e) => println!("{:<32} {e}", row.0),
-        }
-    }
-    if wanted.is_empty() || wanted == "random programs" {
-        random_programs();
-    }
-}
-
-/// Random programs drawn, placed, verified and run on both engines.
-fn random_programs() {
-    let (limits, chip) = (Limits::default(), ChipSpec::tofino2());
-    let (mut fit, mut word) = (0u32, 0x2545_f491_4f6c_dd1d_u64);
-    let start = Instant::now();
-    for _ in 0..500 {
-        let words: Vec<u32> = (0..500)
-            .map(|_| {
-                word ^= word << 13;
-                word ^= word >> 7;
-                word ^= word << 17;
-                (word >> 16) as u32
-            })
-            .collect();
-        let case = Case::drawn(&words, &limits);
-        if let Ok(placement) = place(&case.program, &chip) {
-            match compare(&case, &placement) {
-                Ok(_) => fit += 1,
-                Err(e) => println!("{e}"),
-            }
-        }
-    }
-    let seconds = start.elapsed().as_secs_f64();
-    println!("random programs: 500 drawn, {fit} fit and agree, {:.0} cases a second", 500.0 / seconds);
+        done
+    })
 }

@@ -13,7 +13,7 @@ mod table;
 mod value;
 mod wire;
 
-use crate::{Draw, Limits};
+use crate::{Draw, Limits, Widths, words};
 use scope::Scope;
 use sluice_asic::gress::Gress;
 use sluice_ir::{Home, Intrinsic, LabelData, LabelKind, Loc, Program};
@@ -33,6 +33,13 @@ pub fn program(d: &mut Draw<'_>, limits: &Limits) -> Program {
         w.pipe(&shapes, stack.as_ref(), bridge);
     }
     w.p
+}
+
+/// Returns the random program with this number.
+#[must_use]
+pub fn numbered(number: u64, limits: &Limits) -> Program {
+    let draws: Vec<u32> = words(number).take(limits.choices).collect();
+    program(&mut Draw::new(&draws), limits)
 }
 
 /// Writes a program, one draw after the other.
@@ -55,7 +62,11 @@ impl Writer<'_, '_> {
     fn pipe(&mut self, shapes: &[wire::Shape], stack: Option<&(wire::Shape, usize)>, bridge: bool) {
         let gress = self.gress;
         for n in 0..1 + self.d.below(self.limits.metadata) {
-            let width = self.d.of([16, 8, 32, 1, 32, 16, 9, 12, 48, 3]);
+            let width = match self.limits.widths {
+                Widths::Usual => self.d.of([16, 8, 32, 1, 32, 16, 9, 12, 48, 3]),
+                Widths::Bytes => self.d.of(wire::BYTES),
+                Widths::Any => self.any_width(),
+            };
             let name = format!("m.{n}");
             self.p.add_field(gress, name, width, Home::Metadata);
         }
@@ -90,5 +101,26 @@ impl Writer<'_, '_> {
         let pipe = &mut self.p.pipes[gress.index()];
         pipe.control = control;
         pipe.deparser = deparser;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_ir::text;
+    use sluice_ir::verify::{Severity, verify};
+
+    #[test]
+    fn every_drawn_program_is_legal_and_survives_its_text_form() {
+        for widths in [Widths::Usual, Widths::Bytes, Widths::Any] {
+            let limits = Limits { widths, ..Limits::default() };
+            for n in 0..200 {
+                let program = numbered(n, &limits);
+                let mut diags = verify(&program);
+                diags.retain(|d| d.severity == Severity::Error);
+                assert!(diags.is_empty(), "{n}, {widths:?}: {diags:#?}");
+                assert_eq!(text::parse(&text::print(&program)).as_ref(), Ok(&program), "{n}, {widths:?}");
+            }
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::Writer;
 use super::action::Owned;
 use super::scope::Scope;
 use super::value::Draft;
-use crate::world::key_value;
+use crate::key_value;
 use sluice_asic::select::SelectorMode;
 use sluice_ir::{
     Action, ActionCall, Algorithmic, ApplyArms, ConstEntry, CounterHome, Field, Key, Loc, MatchKind, Profile,

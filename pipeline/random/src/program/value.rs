@@ -2,6 +2,7 @@
 
 use super::Writer;
 use super::scope::Scope;
+use crate::Widths;
 use sluice_asic::alu::{AluClass, AluOp};
 use sluice_ir::{CmpOp, Cond, Expr, Field, Home, ParamData, ParserOpKind, Program};
 
@@ -100,11 +101,12 @@ impl Writer<'_, '_> {
 
     /// Draws a value to which a field of this width is set.
     pub(super) fn value(&mut self, scope: &Scope, draft: &mut Draft, width: u16) -> Expr {
-        if !matches!(width, 8 | 16 | 32) || !self.d.chance(1, 2) {
+        let container = matches!(width, 8 | 16 | 32);
+        if !(container || self.limits.widths == Widths::Any) || !self.d.chance(1, 2) {
             return self.leaf(scope, draft, width);
         }
         let Some(a) = self.whole(scope, draft, width) else { return self.constant(width) };
-        if self.d.chance(1, 12) {
+        if container && self.d.chance(1, 12) {
             let low = self.whole(scope, draft, width).unwrap_or_else(|| a.clone());
             return Expr::Funnel(Box::new(a), Box::new(low), self.d.below(32) as u16);
         }

@@ -1,6 +1,7 @@
 //! Draws headers, parsers and deparsers.
 
 use super::Writer;
+use crate::Widths;
 use sluice_asic::gress::Gress;
 use sluice_ir::{
     ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Header, Home, Loc, Lookahead, Next, ParserOp,
@@ -25,6 +26,9 @@ pub(super) struct Wire {
 /// Field widths that add up to bytes.
 const GROUPS: [&[u16]; 9] = [&[16], &[8], &[32], &[4, 12], &[1, 7], &[3, 13], &[48], &[9, 7], &[20, 4]];
 
+/// Field widths that are bytes.
+pub(super) const BYTES: [u16; 6] = [16, 8, 32, 24, 48, 128];
+
 impl Writer<'_, '_> {
     /// Draws the header types that both gresses have.
     pub(super) fn shapes(&mut self) -> Vec<Shape> {
@@ -32,7 +36,7 @@ impl Writer<'_, '_> {
         (0..headers)
             .map(|_| {
                 let groups = 1 + self.d.below(self.limits.header_fields);
-                (0..groups).flat_map(|_| self.d.of(GROUPS).iter().copied()).collect()
+                self.shape(groups)
             })
             .collect()
     }
@@ -40,8 +44,31 @@ impl Writer<'_, '_> {
     /// Draws the layout of a header stack and its number of elements.
     pub(super) fn stack_shape(&mut self) -> Option<(Shape, usize)> {
         let groups = self.d.of([1, 2]);
-        let shape = (0..groups).flat_map(|_| self.d.of(GROUPS).iter().copied()).collect();
+        let shape = self.shape(groups);
         self.d.chance(1, 5).then(|| (shape, 2 + self.d.below(2)))
+    }
+
+    /// Draws field widths that add up to bytes.
+    fn shape(&mut self, groups: usize) -> Shape {
+        match self.limits.widths {
+            Widths::Usual => (0..groups).flat_map(|_| self.d.of(GROUPS).iter().copied()).collect(),
+            Widths::Bytes => (0..groups).map(|_| self.d.of(BYTES)).collect(),
+            Widths::Any => {
+                let mut shape: Shape = (0..groups).map(|_| self.any_width()).collect();
+                let rest = shape.iter().sum::<u16>() % 8;
+                shape.extend((rest != 0).then_some(8 - rest));
+                shape
+            }
+        }
+    }
+
+    /// Draws any width, mostly a small or a usual one.
+    pub(super) fn any_width(&mut self) -> u16 {
+        match self.d.below(8) {
+            0..=3 => 1 + self.d.below(13) as u16,
+            4..=6 => self.d.of([24, 32, 16, 8, 48, 128]),
+            _ => 1 + self.d.below(64) as u16,
+        }
     }
 
     fn header(&mut self, name: &str, shape: &[u16]) -> Header {

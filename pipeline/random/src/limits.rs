@@ -1,5 +1,16 @@
 //! Limits for the size of random programs, their entries and their packets.
 
+/// Widths of header fields and metadata.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Widths {
+    /// Those of protocols: bytes, and bits that add up to a byte or two.
+    Usual,
+    /// Whole bytes, up to 16.
+    Bytes,
+    /// Any number of bits, in headers padded to whole bytes at the end; arithmetic at every width.
+    Any,
+}
+
 /// Upper bounds of everything that is drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -9,6 +20,8 @@ pub struct Limits {
     pub headers: usize,
     /// Fields per header in addition to the one that is selected on.
     pub header_fields: usize,
+    /// Widths of fields.
+    pub widths: Widths,
     /// Metadata fields per gress.
     pub metadata: usize,
     /// Statements of a control block.
@@ -34,6 +47,7 @@ impl Default for Limits {
             choices: 700,
             headers: 3,
             header_fields: 4,
+            widths: Widths::Usual,
             metadata: 6,
             statements: 4,
             depth: 2,

@@ -1,0 +1,5 @@
+//! Random programs through the text form and the verifier.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod kinds;
+mod random;

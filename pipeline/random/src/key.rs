@@ -1,0 +1,30 @@
+//! Draws key columns of entries.
+
+use crate::Draw;
+use sluice_ir::{KeyValue, MatchKind};
+
+/// Draws a key column of this kind, often one that small values of packets match.
+pub fn key_value(d: &mut Draw<'_>, kind: MatchKind, width: u16) -> KeyValue {
+    let full = sluice_asic::alu::width_mask(u32::from(width));
+    match kind {
+        MatchKind::Exact => KeyValue::Exact(d.value(width)),
+        MatchKind::Ternary => {
+            let mask = match d.below(4) {
+                0 => full,
+                1 => 0,
+                2 => d.value(width),
+                _ => full ^ 3 & full,
+            };
+            KeyValue::Ternary { value: d.value(width) & mask, mask }
+        }
+        MatchKind::Range => {
+            let (a, b) = (d.value(width), d.value(width));
+            KeyValue::Range { lo: a.min(b), hi: a.max(b) }
+        }
+        MatchKind::Lpm => {
+            let len = d.below(usize::from(width) + 1) as u16;
+            let mask = if len == 0 { 0 } else { full << (width - len) & full };
+            KeyValue::Lpm { value: d.value(width) & mask, len }
+        }
+    }
+}
