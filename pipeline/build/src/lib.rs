@@ -246,6 +246,20 @@
 //!     });
 //! }
 //! ```
+//! Every row of a decision table has a cell for each column:
+//! ```compile_fail
+//! # use sluice_build::{*, net::Ipv4};
+//! #[stage_program]
+//! fn ingress(ig: &GressBuilder<'_>) {
+//!     let ipv4 = ig.header::<Ipv4>();
+//!     ig.control(|c| {
+//!         rows! {
+//!                           (ipv4.ttl, ipv4.dscp);
+//!             ipv4.ecn == 3 => (5);
+//!         }
+//!     });
+//! }
+//! ```
 //! `let` is refused in data-plane code:
 //! ```compile_fail
 //! # use sluice_build::{*, net::Ipv4};

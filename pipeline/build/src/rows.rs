@@ -9,7 +9,7 @@ use sluice_asic::gress::Gress;
 use sluice_ir::Loc;
 use sluice_ir::cfg::Var;
 
-/// Rows of a decision table. [`rows!`](super::rows) writes the calls.
+/// Rows of a decision table. [`rows!`](macro@super::rows) writes the calls.
 #[derive(Debug)]
 pub struct Rows<'b> {
     builder: &'b Builder,
