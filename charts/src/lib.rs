@@ -8,7 +8,7 @@
 //!
 //! | module | drawing |
 //! |---|---|
-//! | `line` | lines, points and steps over one axis (feature `line-charts`) |
+//! | `line` | lines, points and steps over one axis; drawn by feature `line-charts` |
 //! | `sequence` | messages between lifelines over time |
 //! | `graph` | boxes in columns, with curves between them |
 //! | `waterfall` | bars one below the other on an axis from 0 |
@@ -19,7 +19,6 @@
 mod graph;
 mod heat;
 mod inline;
-#[cfg(feature = "line-charts")]
 mod line;
 mod page;
 mod palette;
@@ -29,7 +28,6 @@ mod waterfall;
 pub use graph::{Edge, Graph, Node};
 pub use heat::{HeatCell, HeatMap, HeatRow};
 pub use inline::{legend, range, share_bar};
-#[cfg(feature = "line-charts")]
 pub use line::{DrawError, LineChart, Series, Style};
 pub use page::Page;
 pub use palette::Colour;

@@ -2,6 +2,7 @@
 
 use crate::fail::Failure;
 use serde_json::{Value, json};
+use sluice_charts::LineChart;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -67,6 +68,21 @@ impl Folder {
         file.writer().write_all(text.as_bytes()).map_err(|e| Failure::file("write", &dir.join(name), &e))?;
         self.add(file, name, schema, what);
         Ok(())
+    }
+
+    /// Adds a chart, unless this build draws none.
+    pub(crate) fn chart(
+        &mut self,
+        dir: &Path,
+        name: &str,
+        schema: &str,
+        what: &str,
+        chart: &LineChart,
+    ) -> Result<(), Failure> {
+        if !LineChart::IS_DRAWN {
+            return Ok(());
+        }
+        self.text(dir, name, schema, what, &chart.svg()?)
     }
 
     /// Adds a file that is written already.

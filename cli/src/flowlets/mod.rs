@@ -144,8 +144,8 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     folder.text(dir, "flowlets.json", "sluice.flowlets/1", "all figures", &pretty(&json::value(report)))?;
     if let Some(census) = &report.census {
         folder.text(dir, "flowlets.csv", "csv", "flowlets by timeout", &csv::census(census)?)?;
-        let plot = plot::census(census)?;
-        folder.text(dir, "flowlets.svg", "svg", "flowlets and their mean size by timeout", &plot)?;
+        let plot = plot::census(census);
+        folder.chart(dir, "flowlets.svg", "svg", "flowlets and their mean size by timeout", &plot)?;
     }
     if !report.trials.is_empty() {
         folder.text(
@@ -155,14 +155,14 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
             "reordering by program and timeout",
             &csv::trials(&report.trials)?,
         )?;
-        let plot = plot::trials(report)?;
-        folder.text(dir, "order.svg", "svg", "reordered packets by timeout", &plot)?;
+        let plot = plot::trials(report);
+        folder.chart(dir, "order.svg", "svg", "reordered packets by timeout", &plot)?;
     }
     if !report.settled.is_empty() {
         let table = csv::settled(&report.settled)?;
         folder.text(dir, "elastic.csv", "csv", "flows, traffic and flowlets by path and timeout", &table)?;
-        let plot = plot::settled(report)?;
-        folder.text(dir, "elastic.svg", "svg", "share of flows by path and timeout", &plot)?;
+        let plot = plot::settled(report);
+        folder.chart(dir, "elastic.svg", "svg", "share of flows by path and timeout", &plot)?;
     }
     folder.finish(dir)
 }

@@ -1,7 +1,6 @@
 //! Charts over the timeout.
 
 use super::Report;
-use crate::fail::Failure;
 use sluice_charts::{LineChart, Style};
 use sluice_fabric::flowlets::census;
 
@@ -15,17 +14,17 @@ fn micros(ps: u64) -> f64 {
 }
 
 /// Draws the packets of a flowlet.
-pub(super) fn census(c: &census::Report) -> Result<String, Failure> {
+pub(super) fn census(c: &census::Report) -> LineChart {
     let mut chart = chart("Flowlets by timeout", "packets of a flowlet");
     let curve = |of: fn(&census::Row) -> f64| c.rows.iter().map(|r| (micros(r.timeout_ps), of(r))).collect();
     chart.add("mean", curve(|r| r.packets.mean), Style::Marked);
     chart.add("median", curve(|r| r.packets.median as f64), Style::Marked);
     chart.add("99 %", curve(|r| r.packets.p99 as f64), Style::Marked);
-    Ok(chart.svg()?)
+    chart
 }
 
 /// Draws the reordered packets in percent, by program; a program without a timeout has a constant line.
-pub(super) fn trials(report: &Report<'_>) -> Result<String, Failure> {
+pub(super) fn trials(report: &Report<'_>) -> LineChart {
     let mut chart = chart("Reordered packets by timeout", "percent of the packets");
     let times: Vec<f64> = report.args.timeouts.0.iter().map(|t| micros(t.as_ps())).collect();
     for of_one in report.trials.chunk_by(|a, b| a.program == b.program) {
@@ -43,11 +42,11 @@ pub(super) fn trials(report: &Report<'_>) -> Result<String, Failure> {
         };
         chart.add(of_one.first().map_or("", |t| &t.program), points, Style::Marked);
     }
-    Ok(chart.svg()?)
+    chart
 }
 
 /// Draws the flows on each path, found and expected.
-pub(super) fn settled(report: &Report<'_>) -> Result<String, Failure> {
+pub(super) fn settled(report: &Report<'_>) -> LineChart {
     let mut chart = chart("Flows by path and timeout", "flows");
     for (path, rate) in report.args.elastic.iter().enumerate() {
         let found = report.settled.iter().map(|(t, s)| (micros(t.as_ps()), s.flows[path])).collect();
@@ -56,5 +55,5 @@ pub(super) fn settled(report: &Report<'_>) -> Result<String, Failure> {
             report.settled.iter().filter_map(|(t, s)| Some((micros(t.as_ps()), s.expected.as_ref()?[path])));
         chart.add(&format!("path {path}, fixed point"), expected.collect(), Style::Dashed);
     }
-    Ok(chart.svg()?)
+    chart
 }

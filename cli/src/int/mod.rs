@@ -68,10 +68,12 @@ fn write_files(dir: &Path, decoded: &Decoded) -> Result<(), Failure> {
     folder.text(dir, "int.json", "sluice.int/1", "counts, and latency and queues by node and port", &json)?;
     let csv = rows::write(&dir.join("hops.csv"), Format::Csv, &decoded.rows)?;
     folder.add(csv, "hops.csv", "csv", "one row per hop of a packet or report; times in ns");
-    let parquet = rows::write(&dir.join("hops.parquet"), Format::Parquet, &decoded.rows)?;
-    folder.add(parquet, "hops.parquet", "sluice.int.hops/1", "the same rows");
+    if Format::Parquet.is_written() {
+        let parquet = rows::write(&dir.join("hops.parquet"), Format::Parquet, &decoded.rows)?;
+        folder.add(parquet, "hops.parquet", "sluice.int.hops/1", "the same rows");
+    }
     for (name, what, chart) in plot::charts(&decoded.rows) {
-        folder.text(dir, name, "svg", what, &chart.svg()?)?;
+        folder.chart(dir, name, "svg", what, &chart)?;
     }
     folder.finish(dir)
 }

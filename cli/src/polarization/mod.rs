@@ -179,8 +179,8 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
     let json = pretty(&json::value(report));
     folder.text(dir, "polarization.json", "sluice.polarization/1", "all figures", &json)?;
     folder.text(dir, "polarization.txt", "text", "the same as printed", &text::text(report))?;
-    let cdf = plot::cdf(report)?;
-    folder.text(
+    let cdf = plot::cdf(report);
+    folder.chart(
         dir,
         "cdf.svg",
         "svg",
@@ -195,11 +195,11 @@ fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
         "flows and bytes on every link of every group, by scheme",
         &loads,
     )?;
-    let links = plot::links(report)?;
-    folder.text(dir, "links.svg", "svg", "links of the least even group (figures 13 and 20)", &links)?;
+    let links = plot::links(report);
+    folder.chart(dir, "links.svg", "svg", "links of the least even group (figures 13 and 20)", &links)?;
     if !report.sizes.is_empty() {
-        let sizes = plot::sizes(report)?;
-        folder.text(dir, "sizes.svg", "svg", "variation by coprime size (figure 16)", &sizes)?;
+        let sizes = plot::sizes(report);
+        folder.chart(dir, "sizes.svg", "svg", "variation by coprime size (figure 16)", &sizes)?;
     }
     folder.finish(dir)
 }

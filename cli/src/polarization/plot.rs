@@ -2,11 +2,10 @@
 
 use super::Report;
 use super::draws::Draws;
-use crate::fail::Failure;
 use sluice_charts::{LineChart, Style};
 
 /// Draws the share of groups at or below a variation, by scheme; all draws of a scheme are one line.
-pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
+pub(super) fn cdf(report: &Report<'_>) -> LineChart {
     let mut plot = LineChart {
         top: Some(1.0),
         ..LineChart::new("Variation of links over groups", "CV", "share of groups")
@@ -20,12 +19,12 @@ pub(super) fn cdf(report: &Report<'_>) -> Result<String, Failure> {
         points.extend(cdf.last().map(|cv| (*cv, 1.0)));
         plot.add(&draws.name, points, Style::Line);
     }
-    Ok(plot.svg()?)
+    plot
 }
 
 /// Draws the flows on the links of each scheme's least even group (of its worst draw), in ascending order, over their
 /// mean.
-pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {
+pub(super) fn links(report: &Report<'_>) -> LineChart {
     let mut plot = LineChart::new("Links of the least even group", "link, least loaded first", "load / mean");
     for draws in Draws::of(report) {
         let Some(worst) = draws.worst() else { continue };
@@ -35,13 +34,13 @@ pub(super) fn links(report: &Report<'_>) -> Result<String, Failure> {
         let points = (1..).zip(&loads).map(|(i, load)| (f64::from(i), *load as f64 / mean)).collect();
         plot.add(&draws.name, points, Style::Marked);
     }
-    Ok(plot.svg()?)
+    plot
 }
 
 /// Draws the remaining variation over the size of coprime groups.
-pub(super) fn sizes(report: &Report<'_>) -> Result<String, Failure> {
+pub(super) fn sizes(report: &Report<'_>) -> LineChart {
     let mut plot = LineChart::new("Coprime group size", "members", "CV, noise taken off");
     let points: Vec<(f64, f64)> = report.sizes.iter().map(|(q, cv)| (f64::from(*q), *cv)).collect();
     plot.add("coprime", points, Style::Marked);
-    Ok(plot.svg()?)
+    plot
 }

@@ -1,6 +1,5 @@
 //! Drawings of a sweep.
 
-use crate::fail::Failure;
 use sluice_asic::chip::Column;
 use sluice_charts::{LineChart, Style};
 use sluice_place::report::Report;
@@ -14,7 +13,7 @@ fn shares(points: &[SweepPoint], of: impl Fn(&Report) -> (u32, u32)) -> Vec<(f64
 
 /// Draws stages, SRAM, TCAM and map RAM in percent over the parameter (logarithmic), with a mark at the first value
 /// that does not fit.
-pub(super) fn sweep(title: &str, sweep: &Sweep) -> Result<String, Failure> {
+pub(super) fn sweep(title: &str, sweep: &Sweep) -> LineChart {
     let Sweep { key, points, .. } = sweep;
     let mut chart =
         LineChart { log_x: true, top: Some(105.0), ..LineChart::new(title, key, "percent of the chip") };
@@ -26,5 +25,5 @@ pub(super) fn sweep(title: &str, sweep: &Sweep) -> Result<String, Failure> {
     chart.add("map RAM", shares(points, column(Column::MapRam)), Style::Line);
     let fails = points.iter().find(|p| p.result.is_err());
     chart.mark = fails.map(|p| (p.value as f64, "does not fit".to_owned()));
-    Ok(chart.svg()?)
+    chart
 }

@@ -87,8 +87,8 @@ pub(super) fn run(
         folder.text(dir, "sweep.txt", "text", "the sweep for people", &text)?;
         folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&value))?;
         let title = format!("{} on {}", args.program, chip.name);
-        let drawing = plot::sweep(&title, &sweep)?;
-        folder.text(dir, "sweep.svg", "svg", "stages and memory against the parameter", &drawing)?;
+        let drawing = plot::sweep(&title, &sweep);
+        folder.chart(dir, "sweep.svg", "svg", "stages and memory against the parameter", &drawing)?;
         folder.finish(dir)?;
     }
     print(&text, &value, as_json)?;

@@ -1,6 +1,7 @@
 //! Tables as files, written row by row in bounded memory: CSV or Parquet. A file gets its name when it is complete.
 
 mod csv;
+#[cfg(feature = "parquet")]
 mod parquet;
 
 use crate::fail::Failure;
@@ -23,6 +24,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub(crate) name: &'static str,
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "Parquet alone has types"))]
     pub(crate) kind: Kind,
 }
 
@@ -55,6 +57,16 @@ pub(crate) enum Format {
     Parquet,
 }
 
+impl Format {
+    /// True if this build writes the format.
+    pub(crate) const fn is_written(self) -> bool {
+        match self {
+            Format::Csv => true,
+            Format::Parquet => cfg!(feature = "parquet"),
+        }
+    }
+}
+
 /// A table under construction.
 pub(crate) struct RowWriter {
     file: Pending,
@@ -63,11 +75,13 @@ pub(crate) struct RowWriter {
 
 enum Rows {
     Csv(Box<csv::Csv<std::fs::File>>),
+    #[cfg(feature = "parquet")]
     Parquet(Box<parquet::Parquet>),
 }
 
 impl RowWriter {
     /// Creates a table that will be at `path`; `name` is its name in Parquet.
+    #[cfg_attr(not(feature = "parquet"), allow(unused_variables, reason = "Parquet alone names its tables"))]
     pub(crate) fn create(
         path: &Path,
         format: Format,
@@ -77,7 +91,13 @@ impl RowWriter {
         let file = Pending::create(path)?;
         let rows = match format {
             Format::Csv => Rows::Csv(Box::new(csv::Csv::create(file.handle()?, columns)?)),
+            #[cfg(feature = "parquet")]
             Format::Parquet => Rows::Parquet(Box::new(parquet::Parquet::new(file.handle()?, name, columns)?)),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet => {
+                let text = format!("{}: this build writes no Parquet", path.display());
+                return Err(Failure::with_help(text, "write .csv, or build with the feature `parquet`"));
+            }
         };
         Ok(RowWriter { file, rows })
     }
@@ -86,6 +106,7 @@ impl RowWriter {
     pub(crate) fn row(&mut self, cells: &[Cell<'_>]) -> Result<(), Failure> {
         match &mut self.rows {
             Rows::Csv(csv) => csv.row(cells),
+            #[cfg(feature = "parquet")]
             Rows::Parquet(parquet) => parquet.row(cells),
         }
     }
@@ -94,13 +115,14 @@ impl RowWriter {
     pub(crate) fn finish(self) -> Result<Pending, Failure> {
         match self.rows {
             Rows::Csv(csv) => csv.finish()?,
+            #[cfg(feature = "parquet")]
             Rows::Parquet(parquet) => parquet.finish()?,
         }
         Ok(self.file)
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests {
     use super::*;
     use ::parquet::file::reader::{FileReader, SerializedFileReader};

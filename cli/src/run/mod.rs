@@ -10,6 +10,7 @@ mod watch;
 
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
+use crate::timeline::check_built;
 use clap::Args;
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
@@ -69,6 +70,9 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     if args.list {
         return list(&sources, &wanted, as_json);
     }
+    for form in &args.timelines {
+        check_built(form.ending().1).map_err(Failure::input)?;
+    }
     let finished = Finished::default();
     let mut lab = Lab::default();
     if let Some(dir) = args.output.as_ref().filter(|_| !args.timelines.is_empty()) {
@@ -108,9 +112,9 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
                 "a sweep: its keys and what each case saved",
                 &csv,
             )?;
-            for (name, svg) in sweep::charts(outcome)? {
+            for (name, chart) in sweep::charts(outcome) {
                 let file = format!("{stem}.{name}.svg");
-                folder.text(dir, &file, "image/svg+xml", "the same drawn over the last key", &svg)?;
+                folder.chart(dir, &file, "image/svg+xml", "the same drawn over the last key", &chart)?;
             }
         }
         watch::hand_over(&finished, &mut folder);

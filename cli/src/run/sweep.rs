@@ -36,7 +36,7 @@ pub(super) fn csv(outcome: &Outcome) -> Result<String, Failure> {
 
 /// Draws each saved number over the last key, with a line for each combination of the other keys. A key whose values
 /// are not numbers has no chart.
-pub(super) fn charts(outcome: &Outcome) -> Result<Vec<(String, String)>, Failure> {
+pub(super) fn charts(outcome: &Outcome) -> Vec<(String, LineChart)> {
     let mut charts = Vec::new();
     for name in saved(&outcome.points) {
         let mut lines: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
@@ -53,8 +53,8 @@ pub(super) fn charts(outcome: &Outcome) -> Result<Vec<(String, String)>, Failure
         if !lines.is_empty() {
             let mut chart = LineChart::new(&format!("{} on {}", outcome.title, outcome.profile), last, name);
             lines.into_iter().for_each(|(line, points)| chart.add(&line, points, Style::Marked));
-            charts.push((name.to_owned(), chart.svg()?));
+            charts.push((name.to_owned(), chart));
         }
     }
-    Ok(charts)
+    charts
 }

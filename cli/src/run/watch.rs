@@ -19,7 +19,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    const fn ending(self) -> (&'static str, Option<Format>) {
+    pub(super) const fn ending(self) -> (&'static str, Option<Format>) {
         match self {
             Form::Csv => ("csv", Some(Format::Csv)),
             Form::Parquet => ("parquet", Some(Format::Parquet)),

@@ -47,7 +47,21 @@ fn target(text: &str) -> Result<Target, String> {
         Some("svg") => None,
         _ => return Err("expected a name that ends in .csv, .parquet or .svg".to_owned()),
     };
+    check_built(format)?;
     Ok(Target { path, format })
+}
+
+/// Refuses a table, or a drawing if `None`, that this build leaves out.
+pub(crate) fn check_built(format: Option<Format>) -> Result<(), String> {
+    match format {
+        Some(format) if !format.is_written() => {
+            Err("this build writes no Parquet; build it with the feature `parquet`, or write .csv".to_owned())
+        }
+        None if !LineChart::IS_DRAWN => {
+            Err("this build draws no charts; build it with the feature `plots`, or write .csv".to_owned())
+        }
+        _ => Ok(()),
+    }
 }
 
 pub(crate) fn interval(text: &str) -> Result<Duration, String> {

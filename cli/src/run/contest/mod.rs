@@ -186,17 +186,17 @@ fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
         folder.text(dir, &format!("{stem}contest.md"), "text/markdown", "the same as tables", &text)?;
         let text = csv::messages(&contest.performances)?;
         folder.text(dir, &format!("{stem}messages.csv"), "text/csv", "every message that counts", &text)?;
-        let svg = plot::slowdowns(contest)?;
-        folder.text(
+        let svg = plot::slowdowns(contest);
+        folder.chart(
             dir,
             &format!("{stem}slowdown.svg"),
             "image/svg+xml",
             "slowdowns over their share",
             &svg,
         )?;
-        let svg = plot::sizes(contest)?;
+        let svg = plot::sizes(contest);
         let what = "slowdowns at 99 % over sizes of messages";
-        folder.text(dir, &format!("{stem}sizes.svg"), "image/svg+xml", what, &svg)?;
+        folder.chart(dir, &format!("{stem}sizes.svg"), "image/svg+xml", what, &svg)?;
     }
     folder.finish(dir)
 }

@@ -1,7 +1,6 @@
 //! Charts of contests.
 
 use super::Finished;
-use crate::fail::Failure;
 use sluice_charts::{LineChart, Style};
 use sluice_scenario::contest::{Performance, Sent, Slowdowns};
 
@@ -15,7 +14,7 @@ fn times(thousandths: u64) -> f64 {
 }
 
 /// Draws the distribution of slowdowns: for each slowdown, the share of messages that are no slower.
-pub(super) fn slowdowns(finished: &Finished) -> Result<String, Failure> {
+pub(super) fn slowdowns(finished: &Finished) -> LineChart {
     let mut chart = LineChart::new(&finished.contest.name, "slowdown", "messages that are no slower, %");
     chart.log_x = true;
     chart.top = Some(100.0);
@@ -28,17 +27,17 @@ pub(super) fn slowdowns(finished: &Finished) -> Result<String, Failure> {
         let points = points.map(|(n, s)| (times(*s), 100.0 * (n + 1) as f64 / count)).collect();
         chart.add(&performance.label, points, Style::Line);
     }
-    Ok(chart.svg()?)
+    chart
 }
 
 /// Draws the 99th percentile of the slowdown over the size of messages.
-pub(super) fn sizes(finished: &Finished) -> Result<String, Failure> {
+pub(super) fn sizes(finished: &Finished) -> LineChart {
     let mut chart = LineChart::new(&finished.contest.name, "bytes of a message", "slowdown at 99 %");
     chart.log_x = true;
     for performance in &finished.performances {
         chart.add(&performance.label, buckets(performance), Style::Marked);
     }
-    Ok(chart.svg()?)
+    chart
 }
 
 fn buckets(performance: &Performance) -> Vec<(f64, f64)> {
