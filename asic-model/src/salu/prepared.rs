@@ -11,6 +11,7 @@ use super::format::{Format, Half};
 use super::op::SaluOp;
 use super::predicate::Predicate;
 use super::program::{Constant, OutputSource, SaluProgram, SourceA, SourceB, Update};
+use arrayvec::ArrayVec;
 
 /// Places of the file: the halves of the element, the operands, the results of the ALUs per half, the comparators'
 /// outcome as one bit of sixteen, the address; then constants.
@@ -159,7 +160,8 @@ impl SaluProgram {
         if self.format.half_bits() > 32 || self.divide.is_some() || self.lanes.is_some() || other_bit {
             return None;
         }
-        let mut file = File { words: [0; WORDS], used: CONSTANTS, params: [NO_ROW; Constant::PARAMS] };
+        let words = std::iter::repeat_n(0, CONSTANTS).collect();
+        let mut file = File { words, params: [NO_ROW; Constant::PARAMS] };
         let mut program = self.clone();
         if let Some(op) = program.bit.take() {
             as_updates(&mut program, op);
@@ -199,7 +201,7 @@ impl SaluProgram {
             lo,
             hi,
             shown,
-            file: file.words,
+            file: std::array::from_fn(|at| file.words.get(at).copied().unwrap_or(0)),
             params: file.params,
             half_mask,
             hi_mask: if self.format.has_hi() { half_mask } else { 0 },
@@ -292,8 +294,7 @@ const fn table(relation: Relation) -> u8 {
 
 /// The file while its constants are handed out.
 struct File {
-    words: [u32; WORDS],
-    used: usize,
+    words: ArrayVec<u32, WORDS>,
     params: [u8; Constant::PARAMS],
 }
 
@@ -301,14 +302,13 @@ impl File {
     /// Returns the place of a constant; `None` if there is no room, which only a few actions with random constants
     /// meet.
     fn constant(&mut self, value: u32) -> Option<u8> {
-        let found =
-            (CONSTANTS..self.used).find(|&at| self.words[at] == value && !self.params.contains(&(at as u8)));
+        let found = (CONSTANTS..self.words.len())
+            .find(|&at| self.words[at] == value && !self.params.contains(&(at as u8)));
         if let Some(at) = found {
             return Some(at as u8);
         }
-        *self.words.get_mut(self.used)? = value;
-        self.used += 1;
-        Some(self.used as u8 - 1)
+        self.words.try_push(value).ok()?;
+        Some(self.words.len() as u8 - 1)
     }
 
     fn number(&mut self, constant: Constant) -> Option<u8> {
@@ -325,10 +325,9 @@ impl File {
             Some(&at) if at != NO_ROW => Some(at),
             Some(_) => {
                 // Not shared with an equal constant, because the parameter's value is set later.
-                self.words.get(self.used)?;
-                self.params[usize::from(row)] = self.used as u8;
-                self.used += 1;
-                Some(self.used as u8 - 1)
+                self.words.try_push(0).ok()?;
+                self.params[usize::from(row)] = self.words.len() as u8 - 1;
+                Some(self.params[usize::from(row)])
             }
         }
     }

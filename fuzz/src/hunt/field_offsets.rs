@@ -1,6 +1,9 @@
 //! Bit offsets of a packet's fields, found by running a parser over its bytes.
 
 use super::egress_headers::EgressHeaders;
+use bitvec::field::BitField;
+use bitvec::order::Msb0;
+use bitvec::view::BitView;
 use sluice_asic::gress::Gress;
 use sluice_ir::{Field, Header, Next, ParserOpKind, Program, SelectArm, SelectKey, Stack, StateData};
 use std::collections::BTreeMap;
@@ -8,23 +11,18 @@ use std::collections::BTreeMap;
 /// Most states that are visited.
 const MOST_STATES: usize = 64;
 
-/// Returns `width` bits of a packet from bit `at` on; `None` if the packet is shorter or `width` exceeds 128.
+/// Returns `width` bits of a packet from bit `at` on; `None` if the packet is shorter or `width` is not in 1..=128.
 pub(super) fn bits(bytes: &[u8], at: usize, width: u16) -> Option<u128> {
-    let end = at + usize::from(width);
-    if width > 128 || end > bytes.len() * 8 {
-        return None;
-    }
-    Some((at..end).fold(0, |value, n| value << 1 | u128::from(bytes[n / 8] >> (7 - n % 8) & 1)))
+    let found = bytes.view_bits::<Msb0>().get(at..at + usize::from(width))?;
+    (1..=128).contains(&width).then(|| found.load_be())
 }
 
 /// Sets `width` bits of a packet from bit `at` on; bits after its end are ignored.
 pub(super) fn set_bits(bytes: &mut [u8], at: usize, width: u16, value: u128) {
-    for n in 0..usize::from(width) {
-        let one = value >> (usize::from(width) - 1 - n) & 1 == 1;
-        if let Some(byte) = bytes.get_mut((at + n) / 8) {
-            let bit = 0x80 >> ((at + n) % 8);
-            *byte = if one { *byte | bit } else { *byte & !bit };
-        }
+    let bits = bytes.view_bits_mut::<Msb0>();
+    let (end, wanted) = (bits.len(), at + usize::from(width));
+    if at < end.min(wanted) {
+        bits[at..end.min(wanted)].store_be(value >> wanted.saturating_sub(end));
     }
 }
 

@@ -48,7 +48,8 @@ impl<const N: usize> Phv<N> {
         }
         for column in &mut self.columns {
             for cell in &mut column[..lanes] {
-                *cell = Cell::new(0);
+                // A constant: builds with little optimisation would call a function for each.
+                *cell = const { Cell::new(0) };
             }
         }
     }

@@ -8,6 +8,7 @@ use super::lower::may_change;
 use super::parser::header_columns;
 use crate::packet::PacketStore;
 use crate::pass::{Made, MadeKind, McastRequest, Pass, PktgenRequest, put_in_front};
+use arrayvec::ArrayVec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use sluice_asic::port::DevPort;
@@ -309,8 +310,9 @@ impl RequestAt {
         made.push(Made { pass, kind });
     }
 
-    fn header<const N: usize>(&self, lane: usize, phv: &Phv<N>) -> SmallVec<[u8; MAX_BYTES]> {
-        let mut bytes = SmallVec::from_elem(0, self.bytes);
+    fn header<const N: usize>(&self, lane: usize, phv: &Phv<N>) -> ArrayVec<u8, MAX_BYTES> {
+        let mut bytes = ArrayVec::from([0; MAX_BYTES]);
+        bytes.truncate(self.bytes);
         for &(at, size, slot) in &self.pieces {
             let Some(slot) = slot else { continue };
             let word = phv.get(slot, lane).to_be_bytes();

@@ -4,6 +4,9 @@ use super::checksum::ones_complement_sum;
 use super::eval::Env;
 use super::trace::Event;
 use super::{Run, Tracer};
+use bitvec::field::BitField;
+use bitvec::order::Msb0;
+use bitvec::view::BitView;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{
     CounterLoad, Header, Loc, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectKey, Stack,
@@ -29,7 +32,7 @@ mod error {
 
 /// Returns `width` bits of a packet's head from bit `at` on, most significant first; the caller has checked the length.
 fn bits(head: &[u8], at: usize, width: usize) -> u128 {
-    (at..at + width).fold(0, |value, bit| value << 1 | u128::from(head[bit / 8] >> (7 - bit % 8) & 1))
+    head.view_bits::<Msb0>()[at..at + width].load_be()
 }
 
 /// Result of parsing.
