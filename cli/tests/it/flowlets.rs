@@ -73,7 +73,7 @@ fn what_makes_no_sense_is_refused() {
         (&["--timeouts", "5us..1us"][..], "FROM must be at most TO"),
         (&["--timeouts", "0ns"], "would end a flowlet at every packet"),
         (&["--elastic", "40G"], "2 to 8"),
-        (&["--elastic", "40G,20G", "--coin", "1,0"], "never taken"),
+        (&["--elastic", "40G,20G", "--coin", "1,0"], "a path has weight 0 or rate 0"),
         (&["--through", "letflux"], "did you mean `letflow`"),
         (&["--through", "letflow,spray", "--timeouts", "9us", "--set", "frob=1"], "unknown parameter `frob`"),
         (&["-i", "/nowhere.pcap"], "nowhere.pcap"),

@@ -24,6 +24,33 @@ struct Place {
 /// Bytes with their places.
 type Assigned = Vec<(Place, ByteRef)>;
 
+/// Contents of a crossbar by position, looked up once: the search below reads each of them for every choice of groups.
+struct Contents(Vec<Option<Content>>);
+
+impl Contents {
+    fn of(pool: &Pool, places: impl Iterator<Item = Place>) -> Contents {
+        let mut contents = Vec::new();
+        for Place { column, group, byte, at, .. } in places {
+            let at = usize::from(at);
+            contents.resize(contents.len().max(at + 1), None);
+            contents[at] = pool.content(column, group, byte);
+        }
+        Contents(contents)
+    }
+
+    fn at(&self, place: &Place) -> Option<Content> {
+        self.0[usize::from(place.at)]
+    }
+
+    fn is_free(&self, place: &Place) -> bool {
+        self.at(place).is_none()
+    }
+
+    fn has(&self, place: &Place, byte: ByteRef) -> bool {
+        self.at(place) == Some(Content::Byte(byte))
+    }
+}
+
 /// Assigns bytes to exact crossbar groups, as few as possible and at most `most`. `fixed` bytes have a given position
 /// in their group; with them there is only one group. Returns the groups; `None` if the bytes do not fit.
 pub(crate) fn exact(
@@ -43,6 +70,7 @@ pub(crate) fn exact(
     let least = (bytes.len() as u32).div_ceil(mau.exact_xbar_group_bytes.max(1)).max(1);
     // No choice needs fewer new bytes than the crossbar lacks, so the search ends at a choice that needs no more.
     let fewest = pool.missing(Column::ExactXbar, bytes.iter().chain(fixed.iter().map(|(_, b)| b)));
+    let contents = Contents::of(pool, (0..groups as u16).flat_map(|g| exact_group(mau, g)));
     for count in least..=most.min(groups) {
         let mut best: Option<(usize, Vec<u16>, Assigned)> = None;
         for subset in 0_u32..1 << groups {
@@ -54,8 +82,8 @@ pub(crate) fn exact(
             }
             let chosen: Vec<u16> = (0..groups as u16).filter(|g| subset >> g & 1 == 1).collect();
             let places = chosen.iter().flat_map(|&g| exact_group(mau, g)).collect();
-            let Some(put) = assign(pool, places, &masks, fixed) else { continue };
-            let new = put.iter().filter(|(p, _)| pool.is_free(p.column, p.group, p.byte)).count();
+            let Some(put) = assign(&contents, places, &masks, fixed) else { continue };
+            let new = put.iter().filter(|(p, _)| contents.is_free(p)).count();
             if best.as_ref().is_none_or(|(least, ..)| new < *least) {
                 best = Some((new, chosen, put));
             }
@@ -107,6 +135,7 @@ pub(crate) fn ternary(
     let pairs = (mau.ternary_xbar_groups / 2) as u16;
     let mut best: Option<(usize, Assigned)> = None;
     let fewest = pool.missing(Column::TernaryXbar, key.iter().map(|(byte, _)| byte));
+    let contents = Contents::of(pool, (0..pairs).flat_map(|pair| ternary_pair(mau, pair)));
     for subset in 0_u32..1 << pairs.min(16) {
         if subset.count_ones() != width / 2 {
             continue;
@@ -129,8 +158,8 @@ pub(crate) fn ternary(
                         .map(|p| Place { nibble: p.byte == mau.ternary_xbar_group_bytes as u16, ..p }),
                 );
             }
-            let Some(put) = assign(pool, places, key, &[]) else { continue };
-            let new = put.iter().filter(|(p, _)| pool.is_free(p.column, p.group, p.byte)).count();
+            let Some(put) = assign(&contents, places, key, &[]) else { continue };
+            let new = put.iter().filter(|(p, _)| contents.is_free(p)).count();
             if best.as_ref().is_none_or(|(least, _)| new < *least) {
                 best = Some((new, put));
             }
@@ -161,7 +190,7 @@ fn ternary_pair(mau: &MauSpec, pair: u16) -> Vec<Place> {
 /// Gives every byte a place: the one where it already is, or a free one in its lane (bipartite matching). `None` if
 /// some byte has no place.
 fn assign(
-    pool: &Pool,
+    contents: &Contents,
     places: Vec<Place>,
     bytes: &[(ByteRef, u8)],
     fixed: &[(u16, ByteRef)],
@@ -169,7 +198,7 @@ fn assign(
     let mut put = Assigned::new();
     for &(at, byte) in fixed {
         let place = *places.iter().find(|p| p.byte == at)?;
-        if !pool.accepts(place.column, place.group, place.byte, Content::Byte(byte)) {
+        if !contents.is_free(&place) && !contents.has(&place, byte) {
             return None;
         }
         put.push((place, byte));
@@ -177,21 +206,17 @@ fn assign(
     let usable = |place: &Place, mask: u8| !place.nibble || mask & 0x0f == 0 || mask & 0xf0 == 0;
     let mut open: Vec<(ByteRef, u8)> = Vec::new();
     for &(byte, mask) in bytes {
-        let there = places.iter().find(|p| {
-            !put.iter().any(|(q, _)| q == *p)
-                && usable(p, mask)
-                && pool.content(p.column, p.group, p.byte) == Some(Content::Byte(byte))
-        });
+        let there = places
+            .iter()
+            .find(|p| !put.iter().any(|(q, _)| q == *p) && usable(p, mask) && contents.has(p, byte));
         match there {
             Some(place) => put.push((*place, byte)),
             None if fixed.iter().any(|(_, b)| *b == byte) => {}
             None => open.push((byte, mask)),
         }
     }
-    let free: Vec<Place> = places
-        .into_iter()
-        .filter(|p| pool.is_free(p.column, p.group, p.byte) && !put.iter().any(|(q, _)| q == p))
-        .collect();
+    let free: Vec<Place> =
+        places.into_iter().filter(|p| contents.is_free(p) && !put.iter().any(|(q, _)| q == p)).collect();
     let fits = |byte: usize, place: usize| {
         let ((b, mask), p) = (open[byte], &free[place]);
         b.may_stand_at(p.at) && usable(p, mask)

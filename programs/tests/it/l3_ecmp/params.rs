@@ -63,7 +63,7 @@ fn wrong_parameters_name_the_right_ones() {
     assert!(message(&["hash_fields_v4=src,prot"]).contains("`prot` is none of src, dst, protocol"));
     assert!(message(&["selection=random"]).contains("expected fair, resilient or plain-modulo"));
     let conflict = message(&["hash_seed=0x4000"]);
-    assert!(conflict.contains("the 14 bits of the hash") && conflict.contains("hash_seed_style=prefix"));
+    assert!(conflict.contains("the 14-bit hash") && conflict.contains("hash_seed_style=prefix"));
     assert!(build(&["hash_seed=0x4000", "hash_width=15"]).is_ok());
     assert!(build(&["hash_seed=0xffffffff", "hash_seed_style=prefix"]).is_ok());
 }
