@@ -254,6 +254,9 @@ fn tables(work: &mut Work<'_>) -> Result<(), Failed> {
             work.tables = tables;
             return Ok(());
         }
+        Err(failed) if failed.is_final => {
+            return Err(Failed { diags: failed.diags, first_exhausted: failed.first_exhausted });
+        }
         Err(failed) => failed,
     };
     let unreached = failed.first_exhausted.as_ref().is_some_and(|e| e.resource == Resource::LongBranches);

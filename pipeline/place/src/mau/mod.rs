@@ -37,7 +37,7 @@ use super::nofit::{Exhausted, Place, Resource};
 use super::options::{Objective, Optimisation, Options};
 use super::timing;
 use delay_search::EarliestStages;
-use demand::Demand;
+use demand::{Demand, Lookup};
 use fit::Fit;
 use outcome_carriers::OptionalCarriers;
 use pointer::Pointer;
@@ -98,11 +98,13 @@ pub(crate) struct TablesFailed {
     pub(crate) diags: Vec<Diag>,
     /// Resource that ran out first; `None` if dependencies or pins alone rule out a placement.
     pub(crate) first_exhausted: Option<Exhausted>,
+    /// True if no schedule can succeed, so that there is no point in another one.
+    pub(crate) is_final: bool,
 }
 
 impl From<Vec<Diag>> for TablesFailed {
     fn from(diags: Vec<Diag>) -> Self {
-        TablesFailed { diags, first_exhausted: None }
+        TablesFailed { diags, first_exhausted: None, is_final: false }
     }
 }
 
@@ -172,6 +174,9 @@ pub(crate) fn place(
             match attempt(variant, &EarliestStages::new()) {
                 Ok(next) if better(&next, &best) => best = Some((next, variant)),
                 Ok(_) => {}
+                Err(failed) if needs_more_tcam(chip, &demands) => {
+                    return Err(TablesFailed { is_final: true, ..failed });
+                }
                 Err(failed) => first = first.or(Some(failed)),
             }
             // No schedule has fewer stages than the longest dependency chain.
@@ -201,6 +206,14 @@ pub(crate) fn place(
     Err(failed.unwrap_or_else(|| TablesFailed::from(Vec::new())))
 }
 
+/// Returns true if the ternary tables need more TCAM blocks than the chip has: then every schedule fails.
+fn needs_more_tcam(chip: &ChipSpec, demands: &[Demand]) -> bool {
+    let mau = &chip.mau;
+    let ternary = demands.iter().filter(|d| d.lookup == Lookup::Ternary);
+    let blocks = |d: &Demand| u64::from(d.size.div_ceil(mau.tcam_depth.max(1)) * sizes::ternary_width(d));
+    ternary.map(blocks).sum::<u64>() > u64::from(mau.tcams()) * u64::from(mau.stages)
+}
+
 /// Reports the outcomes without a carrier.
 fn uncarried(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], tables: &PlacedTables) -> TablesFailed {
     let left: Vec<&LongBranch> = tables.long_branches.iter().filter(|b| b.by == Carrier::Nothing).collect();
@@ -222,7 +235,7 @@ fn uncarried(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], tables: &Place
         place: Place::Stage(b.from_stage),
         contenders: left.iter().map(|b| name(b)).collect(),
     });
-    TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first }
+    TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first, is_final: false }
 }
 
 /// Returns lists of schedule options. A list is tried only if no earlier list led to a placement in which every
@@ -400,7 +413,7 @@ fn failure(schedule: &Schedule<'_>, graph: &DependencyGraph, pending: &[Vec<usiz
             Some(Exhausted { resource: Resource::Stages, place: Place::Gress(gress), contenders })
         }
     };
-    TablesFailed { diags, first_exhausted }
+    TablesFailed { diags, first_exhausted, is_final: false }
 }
 
 fn no_place(schedule: &Schedule<'_>, i: usize, stages: usize) -> Diag {
