@@ -1,10 +1,11 @@
 //! Scenarios about a part of a host in place of a device: settings, steps and numbers.
 
 use super::expr::Expr;
-use super::file::{Repeat, Save, ScenarioFile, Span, Step};
+use super::file::ScenarioFile;
 use super::judge::{at_line, judge};
 use super::names::Names;
 use super::outcome::Check;
+use super::step::{Repeat, Save, Span, Step};
 use serde::Deserialize;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_fabric::host::bottleneck::{Bottleneck, BottleneckReport};

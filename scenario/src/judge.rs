@@ -1,9 +1,9 @@
 //! Checks of expectations, and places of errors.
 
 use super::expr::Expr;
-use super::file::{Expect, Tolerance};
 use super::metric;
 use super::outcome::Check;
+use super::step::{Expect, Tolerance};
 
 /// Prefixes an error with its line; an error of a nested step keeps the inner line.
 pub(super) fn at_line(line: usize, error: String) -> String {

@@ -30,16 +30,18 @@ pub mod profile;
 mod run;
 mod seen;
 pub mod shipped;
+mod step;
 mod steps;
 mod sweep;
 mod watch;
 
 pub use expr::{Expr, Scope};
-pub use file::{Axis, Case, Expect, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip, Step};
+pub use file::{Axis, Case, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip};
 pub use host::{
     BottleneckSetting, ClampName, Form, HostSetting, Marked, NotificationSetting, ReactionSetting,
     ReceiveSetting, RecoveryName, TransferSetting,
 };
 pub use outcome::{Check, Outcome, Point};
 pub use run::{Lab, Profiles};
+pub use step::{Expect, Step};
 pub use watch::{Device, Watch, Watches};

@@ -2,14 +2,13 @@
 
 use super::bench::{Active, Bench};
 use super::expr::Expr;
-use super::file::{
-    Expect, Flood, FrameCheck, Ports, ReaderName, ScenarioFile, SetAlpha, Span, Step, Train, Until,
-};
+use super::file::ScenarioFile;
 use super::frames::{self, Mark};
 use super::invariants;
 use super::judge::{at_line, judge};
 use super::names::Names;
 use super::outcome::Check;
+use super::step::{Expect, Flood, FrameCheck, Ports, ReaderName, SetAlpha, Span, Step, Train, Until};
 use sluice_asic::tm::ShaperConfig;
 use sluice_asic::tm::buffer::{Reader, Share, Threshold};
 use sluice_asic::tm::pfc::PfcConfig;

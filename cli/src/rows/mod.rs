@@ -122,7 +122,8 @@ impl RowWriter {
     }
 }
 
-#[cfg(all(test, feature = "parquet"))]
+#[cfg(test)]
+#[cfg(feature = "parquet")]
 mod tests {
     use super::*;
     use ::parquet::file::reader::{FileReader, SerializedFileReader};

@@ -101,11 +101,12 @@ mod device;
 mod port;
 mod profiles;
 mod replication;
+mod value;
 
+use self::value::{Value, kind_of, start};
 use super::lines::PIPES;
 use super::resolve::{Problem, Resolver, arg_count};
 use super::{Change, ControlOp, ControlState, EntryError, Script, Sourced, Then};
-use ::toml::Spanned;
 use ::toml::de::{DeTable, DeValue};
 use sluice_asic::units::{Duration, UnitError};
 use sluice_ir::{Action, ActionCall, ActionData, KeyValue, Program, Table, TableData};
@@ -173,8 +174,6 @@ enum Rank {
     Default,
     Array,
 }
-
-type Value<'i> = Spanned<DeValue<'i>>;
 
 struct Reader<'a> {
     resolver: Resolver<'a>,
@@ -489,22 +488,5 @@ impl Reader<'_> {
     fn arg(&mut self, data: &ActionData, index: usize, value: &Value<'_>) -> Option<u128> {
         let text = self.scalar(value, &format!("argument `{}`", data.params[index].name))?;
         self.ok(start(value), Resolver::arg(data, index, &text))
-    }
-}
-
-fn start(value: &Value<'_>) -> usize {
-    value.span().start
-}
-
-/// Returns the type of a value, with its article.
-fn kind_of(value: &Value<'_>) -> &'static str {
-    match value.get_ref() {
-        DeValue::String(_) => "a string",
-        DeValue::Integer(_) => "an integer",
-        DeValue::Float(_) => "a float",
-        DeValue::Boolean(_) => "a boolean",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "an array",
-        DeValue::Table(_) => "a table",
     }
 }

@@ -1,16 +1,24 @@
 //! Declarations: the data of each kind of entity.
 
+mod counter;
+mod deparser;
+
+pub use counter::{CounterCell, CounterData, CounterHome, CounterKind};
+pub use deparser::{ChecksumUpdate, Deparser, Request, RequestKind};
+
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
-    ParserState, Primitive, Profile, Register, SelectKey, Stack, Table,
+    ParserState, Primitive, Profile, Register, SelectKey, Stack,
 };
 use sluice_asic::alu::width_mask;
-use sluice_asic::counter::{self as asic, CounterError, CounterLayout};
-use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
-use sluice_asic::hash::{HashAlgorithm, HashFunction, HashFunctionError, Seed};
+use sluice_asic::hash::HashAlgorithm;
+use sluice_asic::hash::HashFunction;
+use sluice_asic::hash::HashFunctionError;
+use sluice_asic::hash::Seed;
 use sluice_asic::port::PortName;
-use sluice_asic::select::{Selector, SelectorMode};
+use sluice_asic::select::Selector;
+use sluice_asic::select::SelectorMode;
 
 /// A parameter with the value that the program was built with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -336,90 +344,6 @@ impl SelectorData {
     }
 }
 
-/// Unit of a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CounterKind {
-    /// Packets.
-    Packets,
-    /// Bytes of the frame as it entered the gress, without FCS.
-    Bytes,
-    /// Packets and bytes.
-    PacketsAndBytes,
-}
-
-/// Addressing of an array of counters, registers or meters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CounterHome {
-    /// Direct: the matched entry of this table.
-    Direct(Table),
-    /// Indirect: an index, given by the action, below this size.
-    Indirect(u32),
-}
-
-/// Format and reading of a counter's cells.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CounterCell {
-    /// Format of a RAM word; `None` is the densest: 32 bits, or 28 and 36 for packets and bytes (model: chip
-    /// §5).
-    pub format: Option<CounterFormat>,
-    /// Number added to each packet's length, -8192 to 8191, for example for an FCS or a header that is not
-    /// counted.
-    pub adjust: i16,
-    /// True if software reads the cells of the stage, which wrap at their width. If false, the stage sends
-    /// cells to software before they wrap, and software reads sums of 64 bits (model: chip §5, LRT).
-    pub wraps: bool,
-}
-
-impl CounterCell {
-    /// Returns the RAM format for this kind of counter.
-    #[must_use]
-    pub fn format_for(&self, kind: CounterKind) -> CounterFormat {
-        self.format.unwrap_or(match kind {
-            CounterKind::Packets | CounterKind::Bytes => CounterFormat::Single32,
-            CounterKind::PacketsAndBytes => CounterFormat::Both28And36,
-        })
-    }
-
-    /// Returns the layout of the sums that software reads: the word's format, or 64 bits.
-    ///
-    /// # Errors
-    /// Refuses a format that does not hold this kind of counter, and an adjustment of more than 14 bits.
-    pub fn layout(&self, kind: CounterKind) -> Result<CounterLayout, CounterError> {
-        let (counts, sums) = match kind {
-            CounterKind::Packets => (asic::CounterKind::Packets, CounterFormat::Single64),
-            CounterKind::Bytes => (asic::CounterKind::Bytes, CounterFormat::Single64),
-            CounterKind::PacketsAndBytes => (asic::CounterKind::Both, CounterFormat::Both64),
-        };
-        let in_ram = CounterLayout::new(counts, self.format_for(kind), self.adjust.into())?;
-        if self.wraps { Ok(in_ram) } else { CounterLayout::new(counts, sums, self.adjust.into()) }
-    }
-
-    /// Returns true if cells are sums of 64 bits of unchanged lengths.
-    #[must_use]
-    pub const fn is_plain(&self) -> bool {
-        self.adjust == 0 && !self.wraps
-    }
-}
-
-/// A counter array.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CounterData {
-    /// Name, unique in the program.
-    pub name: String,
-    /// The gress that counts.
-    pub gress: Gress,
-    /// Unit: packets, bytes, or both.
-    pub kind: CounterKind,
-    /// Direct or indirect.
-    pub home: CounterHome,
-    /// Format and reading of the cells.
-    pub cell: CounterCell,
-    /// Meaning.
-    pub doc: String,
-    /// Source location.
-    pub loc: Loc,
-}
-
 /// A hash computation: algorithm over a list of values, most significant bit first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HashData {
@@ -504,84 +428,4 @@ pub struct PipeData {
     pub control: Block,
     /// The deparser.
     pub deparser: Deparser,
-}
-
-/// A deparser.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Deparser {
-    /// Checksums, computed in order before headers are emitted.
-    pub checksums: Vec<ChecksumUpdate>,
-    /// Headers in wire order; headers that are not valid are left out.
-    pub emit: Vec<Header>,
-    /// Requests, in order.
-    pub requests: Vec<Request>,
-}
-
-/// A request: something that a deparser makes in addition to the packet, if the type field of its kind has
-/// its value.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// Kind of the request.
-    pub kind: RequestKind,
-    /// Value of [`RequestKind::type_field`] that makes the request, from 1; 0 makes none.
-    pub selector: u8,
-    /// Header whose bytes it carries, valid or not: they precede the resubmitted packet or the copy, or are
-    /// the digest.
-    pub header: Option<Header>,
-    /// Source location.
-    pub loc: Loc,
-}
-
-/// Kinds of requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestKind {
-    /// Resubmit: the packet, as it came in, goes through ingress once more. In that pass the request is
-    /// ignored.
-    Resubmit,
-    /// Mirror copy, for the session in the field.
-    Mirror(Field),
-    /// Digest to the control plane.
-    Digest,
-    /// Trigger of the pipe's packet generator; applications compare the header's bytes. Tofino 2.
-    Pktgen,
-}
-
-impl RequestKind {
-    /// Returns the intrinsic field that selects among the requests of this kind.
-    #[must_use]
-    pub const fn type_field(self) -> Intrinsic {
-        match self {
-            RequestKind::Resubmit => Intrinsic::ResubmitType,
-            RequestKind::Mirror(_) => Intrinsic::MirrorType,
-            RequestKind::Digest => Intrinsic::DigestType,
-            RequestKind::Pktgen => Intrinsic::Pktgen,
-        }
-    }
-
-    /// Returns the name in the text form.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            RequestKind::Resubmit => "resubmit",
-            RequestKind::Mirror(_) => "mirror",
-            RequestKind::Digest => "digest",
-            RequestKind::Pktgen => "pktgen",
-        }
-    }
-}
-
-/// A ones' complement checksum that the deparser computes if its header is valid.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ChecksumUpdate {
-    /// Header that must be valid.
-    pub header: Header,
-    /// 16-bit field to write.
-    pub field: Field,
-    /// Inputs, concatenated in order as on the wire: metadata, and fields of headers that the deparser emits.
-    /// Fields of a header that is not valid are left out.
-    pub inputs: Vec<Field>,
-    /// True if a checksum of 0 is written as 0xffff, as UDP requires (TNA's `zeros_as_ones`).
-    pub zeros_as_ones: bool,
-    /// Source location.
-    pub loc: Loc,
 }

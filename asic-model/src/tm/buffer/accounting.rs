@@ -12,15 +12,15 @@
 //! A lossless packet is never refused at egress; a lossy packet is refused at ingress only if a profile says so. Pauses
 //! and resumes are returned by [`Buffer::edges`] in order.
 
-use super::config::{BufferConfig, Choices, PRIORITY_GROUPS, PgConfig, PortBuffer, QueueBuffer, XoffTest};
+use super::config::{BufferConfig, Choices, PRIORITY_GROUPS, PortBuffer, XoffTest};
 use super::gauge::{Gauge, Reader};
 use super::rule::{Refusal, Rule};
 use super::state::{
-    Arrival, Charge, Copies, CopyGroup, NO_GROUP, PfcEdge, PgState, Plan, Pool, QueueState, Side,
+    Arrival, Charge, Copies, CopyGroup, NO_GROUP, PfcEdge, PgState, Plan, Pool, QueueState, Side, eighths,
+    pg_states, queue_states,
 };
 use super::threshold::Threshold;
 use crate::meter::Colour;
-use crate::tm::Counter;
 use crate::units::{Bytes, Cells, Divisor};
 
 /// Shared buffer: counters, limits, pauses.
@@ -498,46 +498,4 @@ impl Buffer {
     pub fn pg_total(&self, port: u16, pg: u8) -> Cells {
         self.group(port, pg).map_or(Cells::ZERO, |pg| Cells(pg.total()))
     }
-}
-
-/// Returns `n` eighths of a limit.
-const fn eighths(limit: u32, n: u8) -> u32 {
-    if n >= 8 { limit } else { (limit as u64 * n as u64 / 8) as u32 }
-}
-
-fn pg_states(config: &BufferConfig, port: u16, of: &PortBuffer) -> Vec<Option<PgState>> {
-    let base = |pools: usize| u32::from(of.partition) * pools as u32;
-    let state = |(index, pg): (u8, &Option<PgConfig>)| {
-        let pg = (*pg)?;
-        let headroom = pg.lossless.and_then(|l| l.headroom_pool);
-        Some(PgState {
-            config: pg,
-            port,
-            index,
-            pool: base(config.ingress_pools.len()) + u32::from(pg.pool),
-            headroom_pool: headroom.map(|p| base(config.headroom_pools.len()) + u32::from(p)),
-            reserved: 0,
-            shared: Gauge::default(),
-            headroom: Gauge::default(),
-            xoff: false,
-            pauses: 0,
-            admitted: Counter::default(),
-            dropped: Counter::default(),
-        })
-    };
-    (0u8..).zip(&of.groups).map(state).collect()
-}
-
-fn queue_states(config: &BufferConfig, port: u16, of: &PortBuffer) -> Vec<QueueState> {
-    let base = u32::from(of.partition) * config.egress_pools.len() as u32;
-    let state = |(index, queue): (u8, &QueueBuffer)| QueueState {
-        config: *queue,
-        port,
-        index,
-        pool: base + u32::from(queue.pool),
-        reserved: 0,
-        shared: Gauge::default(),
-        dropped: Counter::default(),
-    };
-    (0u8..).zip(&of.queues).map(state).collect()
 }

@@ -2,9 +2,11 @@
 //!
 //! Resolution collects all problems; [`super::check`] then checks the whole configuration.
 
+mod headroom;
+mod queues;
+
 use super::config::{
-    BufferConfig, Choices, Lossless, PRIORITY_GROUPS, PgConfig, PoolConfig, PortBuffer, QueueBuffer, Rules,
-    XoffTest,
+    BufferConfig, Choices, Lossless, PRIORITY_GROUPS, PgConfig, PoolConfig, PortBuffer, Rules, XoffTest,
 };
 use super::file::{BufferFile, Direction, PoolEntry, ProfileEntry};
 use super::maps;
@@ -409,74 +411,6 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Returns the cells of one partition of an ingress pool as the file gives them.
-    pub(super) fn shared_size(&self, pool: u8) -> Cells {
-        let of = self.file.pool.iter().filter(|p| p.direction == Direction::Ingress);
-        of.clone().nth(pool.into()).map_or(Cells::ZERO, |p| self.part(p.size))
-    }
-
-    fn has_skid(&self) -> bool {
-        self.file.pool.iter().any(|p| p.direction == Direction::Skid)
-    }
-
-    pub(super) fn shares_headroom(&self, pool: &PoolEntry) -> bool {
-        let ratio = pool.over_subscribe_ratio.is_some_and(|r| r > 0);
-        self.has_skid() || pool.xoff.is_some_and(|x| x > Bytes::ZERO) || ratio
-    }
-
-    /// Returns the index of the headroom pool of an ingress pool that has one.
-    pub(super) fn headroom_pool_index(&self, pool: u8) -> u8 {
-        if self.has_skid() {
-            return 0;
-        }
-        let of = self.file.pool.iter().filter(|p| p.direction == Direction::Ingress);
-        of.take(pool.into()).filter(|p| self.shares_headroom(p)).count() as u8
-    }
-
-    /// Returns the headroom pools: the skid pool, or one for each ingress pool that shares headroom.
-    fn headroom_pools(&mut self) -> Vec<PoolConfig> {
-        let file = self.file;
-        let skid = file.pool.iter().filter(|p| p.direction == Direction::Skid);
-        if skid.clone().count() > 1 {
-            self.wrong(Check::Silicon, "pool", "there are several skid pools; a chip has one");
-        }
-        let skids: Vec<_> =
-            skid.take(1).map(|p| PoolConfig { name: p.name.clone(), size: self.part(p.size) }).collect();
-        if !skids.is_empty() {
-            return skids;
-        }
-        let ingress = file.pool.iter().filter(|p| p.direction == Direction::Ingress);
-        let sharing: Vec<_> = ingress.filter(|p| self.shares_headroom(p)).collect();
-        let mut pools = Vec::new();
-        for pool in sharing {
-            let size = match pool.xoff.filter(|x| *x > Bytes::ZERO) {
-                Some(size) => size,
-                None => self.demand(pool),
-            };
-            pools.push(PoolConfig { name: format!("{} headroom", pool.name), size: self.part(size) });
-        }
-        pools
-    }
-
-    /// Returns the headroom demand of a pool's lossless groups by its ratio: `xon + xoff - size` each
-    /// (model: buffer §1.6).
-    fn demand(&mut self, pool: &PoolEntry) -> Bytes {
-        let file = self.file;
-        let mut sum = Bytes::ZERO;
-        for entry in &file.pg {
-            for port in self.select_ports("pg", &entry.ports, |_| false) {
-                let n = self.select("pgs", &entry.pgs, PRIORITY_GROUPS as u32, |_| false).len() as u64;
-                let profile = self.profile("pg", &entry.profile, port).and_then(|p| file.profile.get(p));
-                if let Some(p) = profile.filter(|p| p.pool == pool.name)
-                    && let Some(xoff) = p.xoff
-                {
-                    sum += Bytes((p.xon + xoff - p.size).0 * n);
-                }
-            }
-        }
-        Bytes(sum.0.div_ceil(u64::from(pool.over_subscribe_ratio.unwrap_or(1).max(1))))
-    }
-
     fn take_reserved_off(&mut self, ports: &[PortBuffer], pools: &mut [PoolConfig]) {
         let parts = u32::from(self.partitions());
         for (index, pool) in (0u8..).zip(pools) {
@@ -494,78 +428,6 @@ impl<'a> Resolver<'a> {
             }
             pool.size = pool.size - each;
         }
-    }
-
-    fn queues(&mut self, ecn: &marking::Resolved) -> Vec<Vec<QueueBuffer>> {
-        let file = self.file;
-        let mut queues: Vec<Vec<Option<QueueBuffer>>> =
-            self.ports.iter().map(|p| vec![None; p.queues.into()]).collect();
-        for (i, entry) in file.queue.iter().enumerate() {
-            let place = format!("queue[{i}]");
-            let named = |p: usize| queues[p].iter().any(Option::is_some);
-            let profile_place = format!("{place} profile");
-            for port in self.select_ports(&place, &entry.ports, named) {
-                let end = self.ports[port].queues.into();
-                let taken = |q: u32| queues[port].get(q as usize).is_some_and(Option::is_some);
-                for q in self.select(&format!("{place} queues"), &entry.queues, end, taken) {
-                    let profile = self.profile(&profile_place, &entry.profile, port);
-                    let Some(profile) = profile.and_then(|p| file.profile.get(p)) else { continue };
-                    let mut queue = self.queue(profile);
-                    if let Some(queue) = &mut queue {
-                        queue.ecn = ecn.of(self, &place, entry.ecn.as_deref(), self.ports[port].speed);
-                        queue.priority = self.queue_priority(&place, entry.priority, q);
-                    }
-                    queues[port][q as usize] = queue.or(queues[port][q as usize]);
-                }
-            }
-        }
-        self.whole_queues(queues)
-    }
-
-    fn queue_priority(&mut self, place: &str, given: Option<i64>, queue: u32) -> Option<u8> {
-        match given {
-            None => u8::try_from(queue).ok().filter(|q| *q < 8),
-            Some(n) if (0..8).contains(&n) => Some(n as u8),
-            Some(n) => {
-                self.wrong(Check::Value, format!("{place} priority"), format!("{n}; priorities are 0 to 7"));
-                None
-            }
-        }
-    }
-
-    /// Returns a profile for every queue. A queue without one is a problem and gets a lossless placeholder without a
-    /// limit.
-    fn whole_queues(&mut self, queues: Vec<Vec<Option<QueueBuffer>>>) -> Vec<Vec<QueueBuffer>> {
-        let missing: Vec<(usize, usize)> = queues
-            .iter()
-            .enumerate()
-            .filter_map(|(port, list)| list.iter().position(Option::is_none).map(|q| (port, q)))
-            .collect();
-        if let Some((port, queue)) = missing.first() {
-            let name = &self.ports[*port].name;
-            let more = if missing.len() > 1 {
-                format!(", and of {} more ports", missing.len() - 1)
-            } else {
-                String::new()
-            };
-            self.wrong(
-                Check::Name,
-                "queue",
-                format!(
-                    "queue {queue} of port {name} has no profile{more}: add an entry with queues = \"others\""
-                ),
-            );
-        }
-        let stand_in = QueueBuffer {
-            pool: 0,
-            reserved: Cells::ZERO,
-            threshold: Threshold::Unlimited,
-            lossless: true,
-            colour_eighths: [8; 2],
-            ecn: None,
-            priority: None,
-        };
-        queues.into_iter().map(|list| list.into_iter().map(|q| q.unwrap_or(stand_in)).collect()).collect()
     }
 
     /// Divides the problems into accepted ones, with their consequences, and others.

@@ -1,6 +1,6 @@
 //! Counters of a buffer for groups, queues, pools and sides of ports, and the packets that it is offered.
 
-use super::config::{PRIORITY_GROUPS, PgConfig, QueueBuffer};
+use super::config::{BufferConfig, PRIORITY_GROUPS, PgConfig, PortBuffer, QueueBuffer};
 use super::gauge::Gauge;
 use crate::meter::Colour;
 use crate::tm::{Counter, TmPort};
@@ -211,4 +211,48 @@ pub(super) struct Plan {
     pub(super) headroom: u32,
     /// True if this packet pauses the group, even if it is refused.
     pub(super) xoff: bool,
+}
+
+/// Returns `n` eighths of a limit.
+pub(super) const fn eighths(limit: u32, n: u8) -> u32 {
+    if n >= 8 { limit } else { (limit as u64 * n as u64 / 8) as u32 }
+}
+
+/// Returns the groups of a port, empty.
+pub(super) fn pg_states(config: &BufferConfig, port: u16, of: &PortBuffer) -> Vec<Option<PgState>> {
+    let base = |pools: usize| u32::from(of.partition) * pools as u32;
+    let state = |(index, pg): (u8, &Option<PgConfig>)| {
+        let pg = (*pg)?;
+        let headroom = pg.lossless.and_then(|l| l.headroom_pool);
+        Some(PgState {
+            config: pg,
+            port,
+            index,
+            pool: base(config.ingress_pools.len()) + u32::from(pg.pool),
+            headroom_pool: headroom.map(|p| base(config.headroom_pools.len()) + u32::from(p)),
+            reserved: 0,
+            shared: Gauge::default(),
+            headroom: Gauge::default(),
+            xoff: false,
+            pauses: 0,
+            admitted: Counter::default(),
+            dropped: Counter::default(),
+        })
+    };
+    (0u8..).zip(&of.groups).map(state).collect()
+}
+
+/// Returns the queues of a port, empty.
+pub(super) fn queue_states(config: &BufferConfig, port: u16, of: &PortBuffer) -> Vec<QueueState> {
+    let base = u32::from(of.partition) * config.egress_pools.len() as u32;
+    let state = |(index, queue): (u8, &QueueBuffer)| QueueState {
+        config: *queue,
+        port,
+        index,
+        pool: base + u32::from(queue.pool),
+        reserved: 0,
+        shared: Gauge::default(),
+        dropped: Counter::default(),
+    };
+    (0u8..).zip(&of.queues).map(state).collect()
 }

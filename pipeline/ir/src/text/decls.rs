@@ -4,18 +4,17 @@ use super::ParseError;
 use super::code::Code;
 use super::cursor::{Cursor, Parsed};
 use super::lex::Token;
-use super::print::{COUNTERS, FORMATS, IDLE_MODES, LABELS, MATCHES, MODES};
 use super::scan::{Item, Kind};
 use super::scope::{Scope, Space};
-use super::{meters, registers};
+use super::words::{COUNTERS, FORMATS, IDLE_MODES, LABELS, MATCHES, MODES};
+use super::{hashes, meters, registers};
 use crate::entity::{Entity, EntityMap};
 use crate::{
-    ActionData, Algorithmic, ConstEntry, CounterCell, CounterData, FieldData, HashData, Header, HeaderData,
-    Home, IdleTimeout, Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
+    ActionData, Algorithmic, ConstEntry, CounterCell, CounterData, FieldData, Header, HeaderData, Home,
+    IdleTimeout, Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
     SelectorData, StackData, TableData, TogetherData,
 };
 use sluice_asic::gress::Gress;
-use sluice_asic::hash::{CrcParams, HashAlgorithm};
 use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
@@ -30,7 +29,7 @@ pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, Parse
     let mut p = Program { headers, fields: fields(tokens, items, &indices)?, ..Program::default() };
     let code = |item: &Item| Code::new(Cursor::new(tokens, item.body), &scope, item.gress);
     p.labels = collect(items, &indices, Kind::Label, |i| label(&mut code(i), i))?;
-    p.hashes = collect(items, &indices, Kind::Hash, |i| hash(&mut code(i), i))?;
+    p.hashes = collect(items, &indices, Kind::Hash, |i| hashes::hash(&mut code(i), i))?;
     p.counters = collect(items, &indices, Kind::Counter, |i| counter(&mut code(i), i))?;
     p.registers = collect(items, &indices, Kind::Register, |i| registers::register(&mut code(i), i))?;
     p.register_actions = collect(items, &indices, Kind::RegisterAction, |i| {
@@ -201,70 +200,6 @@ pub(super) fn settings(
 /// Returns the value of a required setting; the cursor is at the end of the block.
 pub(super) fn required<T>(code: &Code<'_>, value: Option<T>, word: &str) -> Parsed<T> {
     value.ok_or_else(|| code.c.error(format!("`{word} = …;`")))
-}
-
-fn hash(code: &mut Code<'_>, item: &Item) -> Parsed<HashData> {
-    let (mut algorithm, mut inputs, mut width, mut seed, mut rotate) = (None, None, None, 0, 0);
-    let mut symmetric = Vec::new();
-    settings(code, &["algorithm", "inputs", "symmetric", "width", "seed", "rotate"], |code, word| {
-        match word {
-            "algorithm" => algorithm = Some(hash_algorithm(&mut code.c)?),
-            "inputs" => {
-                code.c.expect("{")?;
-                inputs = Some(code.list("}", Code::expr)?);
-            }
-            "symmetric" => {
-                code.c.expect("{")?;
-                symmetric = code.list("}", positions)?;
-            }
-            "width" => width = Some(code.c.number("a width in bits")?),
-            "seed" => seed = code.c.number("a seed")?,
-            _ => rotate = code.c.number("a rotation in bits")?,
-        }
-        Ok(())
-    })?;
-    Ok(HashData {
-        name: item.name.clone(),
-        gress: gress(item),
-        algorithm: required(code, algorithm, "algorithm")?,
-        inputs: required(code, inputs, "inputs")?,
-        symmetric,
-        width: required(code, width, "width")?,
-        seed,
-        rotate,
-        doc: item.doc.clone(),
-        loc: item.loc,
-    })
-}
-
-/// Parses two inputs of a hash, `(0, 1)`.
-fn positions(code: &mut Code<'_>) -> Parsed<[u16; 2]> {
-    code.c.expect("(")?;
-    let first = code.c.number("the position of an input, from 0")?;
-    code.c.expect(",")?;
-    let second = code.c.number("the position of an input, from 0")?;
-    code.c.expect(")")?;
-    Ok([first, second])
-}
-
-fn hash_algorithm(c: &mut Cursor<'_>) -> Parsed<HashAlgorithm> {
-    let before = c.clone();
-    let name = c.name()?;
-    if !c.eat("(") {
-        let unknown =
-            |e: sluice_asic::hash::UnknownHashName| before.error_with("a hash algorithm", e.to_string());
-        return HashAlgorithm::from_name(&name).map_err(unknown);
-    }
-    let values: Vec<u64> = c.list(")", |c| c.number("a number"))?;
-    match (name.as_str(), values.as_slice()) {
-        ("random", [seed]) => Ok(HashAlgorithm::Random { seed: *seed }),
-        ("crc", [width, poly, reflect, init, xor_out]) => {
-            let width = u32::try_from(*width).unwrap_or(u32::MAX);
-            let crc = CrcParams::new(width, *poly, *reflect != 0, *init, *xor_out);
-            crc.map(HashAlgorithm::Crc).map_err(|e| before.error_with("a possible CRC", e.to_string()))
-        }
-        _ => Err(before.error("`random(seed)` or `crc(width, polynomial, reflect, init, xor_out)`")),
-    }
 }
 
 fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {

@@ -63,6 +63,7 @@
 mod code;
 mod cursor;
 mod decls;
+mod hashes;
 mod lex;
 mod meters;
 mod print;
@@ -72,6 +73,7 @@ mod scan;
 mod scope;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use crate::Program;
 

@@ -1,6 +1,7 @@
 //! Printer of statements, conditions, values and parser states.
 
-use super::print::{Printer, int, masked, name};
+use super::print::{Printer, int, name};
+use super::words::masked;
 use crate::{
     ApplyArms, Block, Cond, CounterLoad, Expr, Next, ParserOpKind, PrimitiveKind, SelectArm, SelectKey,
     StateData, Stmt, StmtKind,
