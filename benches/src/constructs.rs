@@ -1,4 +1,4 @@
-//! What each construct of a program costs the engine: the same small program (one header, a port) with one construct
+//! Cost of each construct of a program in the engine: the same small program (one header, a port) with one construct
 //! more. The difference to the bare one is the construct's price.
 
 use crate::row::{Row, lazy};

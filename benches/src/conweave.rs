@@ -1,4 +1,4 @@
-//! What a packet costs in `conweave`, both gresses, in either role of a ToR: DATA packets of 16 flows.
+//! Cost of a packet in `conweave`, both gresses, in either role of a ToR: DATA packets of 16 flows.
 
 use crate::row::{Row, lazy};
 use crate::{ENGINES, Make};

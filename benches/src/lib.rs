@@ -1,4 +1,4 @@
-//! What is measured, once for two instruments: `cargo bench` takes the time of each [`Row`], the binary counts
+//! Rows of measurements, declared once for two instruments: `cargo bench` takes the time of each [`Row`], the binary counts
 //! its instructions.
 //!
 //! Absolute times on shared machines swing by a factor of two, so every number also stands beside that of its group's

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 /// Something that is measured.
 pub struct Row {
-    /// What the row is compared with: the first row of the same group.
+    /// Row to compare with: the first row of the same group.
     pub group: String,
     /// Name within the group.
     pub name: String,

@@ -58,7 +58,7 @@ pub(crate) struct Target {
 /// Options of placement.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Placing {
-    /// What placement minimises: the number of stages, or the latency of the stages
+    /// Quantity that placement minimises: the number of stages, or the latency of the stages
     #[arg(long, default_value = "stages", value_name = "stages|latency", help_heading = "Placement")]
     objective: Objective,
     /// Optimisations of placement to turn off, which shows what each saves: joined-conditions, attached-gateways,

@@ -91,7 +91,7 @@ fn tshark(capture: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<Strin
     tshark_with(capture, &[], filter, fields)
 }
 
-/// As above, with preferences of the dissector.
+/// Returns the dissector's fields of every frame that passes the filter, with preferences set.
 fn tshark_with(
     capture: &Path,
     preferences: &[String],

@@ -129,7 +129,7 @@ fn int_tells_of_the_other_way_when_a_link_fails() {
     assert_eq!(nodes, BTreeSet::from([1, 2, 3, 4, 5]), "{decoded}");
 }
 
-/// What `--check` asks of every switch, and what a file's words leave of the arguments.
+/// `--check` tests the properties of every switch, and arguments that a topology file overrides are named.
 #[test]
 fn properties_are_asked_at_every_switch_and_arguments_without_effect_are_named() {
     let dir = folder("asked");

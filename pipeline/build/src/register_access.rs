@@ -21,7 +21,7 @@ pub struct Access {
     loc: Loc,
 }
 
-/// What an access does to the element.
+/// Effect of an access on the element.
 #[derive(Debug)]
 enum Code {
     Action(ir::RegisterAction),

@@ -33,7 +33,7 @@ pub struct EntryError {
     pub origin: String,
     /// Line number, from 1.
     pub line: u32,
-    /// What was found and what was expected: one sentence without a full stop.
+    /// Found and expected values: one sentence without a full stop.
     pub text: String,
     /// How to fix it; empty if there is no useful advice.
     pub help: String,

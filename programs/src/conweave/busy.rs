@@ -9,7 +9,7 @@ use sluice_build::*;
 
 const WAYS: usize = 4;
 
-/// What SrcToR knows of the two sampled paths
+/// The two sampled paths, as SrcToR sees them
 #[derive(Header, Debug)]
 pub(super) struct Paths {
     /// PathID of the first sample; in a NOTIFY or a REPLY, the path that it names

@@ -22,7 +22,7 @@ pub(super) struct EgMeta {
     ip: Bits<32>,
 }
 
-/// What egress parses and keeps.
+/// Headers and metadata of egress.
 #[derive(Clone, Copy, Debug)]
 struct EgHeaders {
     bridge: Hdr<Kind>,

@@ -1,4 +1,4 @@
-//! What a ToR starts with: routes, paths, queues, sessions, flows.
+//! Default entries of a ToR: routes, paths, queues, sessions, flows.
 //!
 //! By default it has the hosts 10.0.1.1 and up at its host ports, everything else lies behind its paths, and flows
 //! between 10.0.1.x and 10.0.2.x are known.
@@ -62,7 +62,7 @@ pub struct FlowEntry {
 pub struct TorConfig {
     /// Hosts at the program's host ports, the first one at the first port.
     pub hosts: Vec<Ipv4Addr>,
-    /// What lies behind each group of paths, the first one behind group 1. All groups have all paths.
+    /// Destinations of each group of paths; the first element belongs to group 1. All groups have all paths.
     pub remote: Vec<Prefix>,
     /// Flows that are known from the start.
     pub flows: Vec<FlowEntry>,
@@ -75,7 +75,7 @@ pub struct TorConfig {
 pub(super) struct Tor {
     /// Hosts with their front-panel ports.
     pub(super) hosts: Vec<(u16, Ipv4Addr)>,
-    /// What lies behind which paths.
+    /// Destinations, by the paths that lead to them.
     pub(super) groups: Vec<Group>,
     /// As [`TorConfig::flows`].
     pub(super) flows: Vec<FlowEntry>,
@@ -126,7 +126,7 @@ pub(super) fn params_of(program: &Program) -> Params {
     p
 }
 
-/// What a ToR running `program` starts with.
+/// Returns the default entries of a ToR that runs `program`.
 ///
 /// # Errors
 /// When the device lacks a port, or `program` is not `conweave` in its full build.

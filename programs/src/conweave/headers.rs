@@ -20,7 +20,7 @@ pub(crate) mod opcode {
     pub(crate) const NOTIFY: u64 = 3;
 }
 
-/// What a frame is for egress: the first byte of everything that the traffic manager gets from ingress.
+/// Kind of a frame for egress: the first byte of everything that the traffic manager gets from ingress.
 pub(super) mod kind {
     /// A packet on its way.
     pub(in super::super) const PLAIN: u64 = 0;
@@ -98,14 +98,14 @@ pub(super) struct Timer {
     pub(super) row: Bits<16>,
 }
 
-/// What ingress tells egress about a frame
+/// Bridged metadata: facts about a frame from ingress to egress
 #[derive(Header, Debug)]
 pub(super) struct Kind {
     /// See [`kind`]
     pub(super) kind: Bits<8>,
 }
 
-/// What egress needs of a flow that is being reordered
+/// Bridged metadata of a flow that is being reordered
 #[derive(Header, Debug)]
 pub(super) struct Order {
     /// The word that resumes the flow's queue
@@ -175,7 +175,7 @@ pub(super) struct Meta {
     pub(super) session: Bits<10>,
 }
 
-/// What ingress parses and keeps.
+/// Headers and metadata of ingress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Headers {
     pub(super) bridge: Hdr<Kind>,

@@ -35,7 +35,7 @@ pub struct HotFlowConfig {
 pub struct MissingEntity {
     /// The program.
     pub program: String,
-    /// What it lacks.
+    /// The missing part.
     pub what: &'static str,
 }
 
@@ -64,7 +64,7 @@ const PER_FLOW: [&str; 18] = [
 /// Source, destination, UDP source port.
 type Key = (u32, u32, u16);
 
-/// What the agent knows of a flow that is not installed.
+/// State of a flow that is not installed, as the agent keeps it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cold {
     digests: u32,

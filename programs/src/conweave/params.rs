@@ -4,7 +4,7 @@ use sluice_build::params;
 use sluice_catalogue::ProgramError;
 use sluice_catalogue::ports::PortRange;
 
-/// What users can set. Times are in ticks of 1.024 us (model: conweave §1.13, §1.14).
+/// Parameters. Times are in ticks of 1.024 us (model: conweave §1.13, §1.14).
 #[derive(Clone, Debug, PartialEq, Eq, params::Params)]
 pub struct Params {
     /// Flows under ConWeave's control: rows of the flow table and of every array with a cell per flow; row 0 is none
@@ -106,7 +106,7 @@ impl Params {
         u64::from(self.pipe) << 7 | 6
     }
 
-    /// What one parameter alone cannot say.
+    /// Checks the parameters that depend on each other.
     pub(super) fn check(&self, program: &str) -> Result<(), ProgramError> {
         let conflict =
             |key, found: String, expected: &str| Err(ProgramError::conflict(program, key, found, expected));

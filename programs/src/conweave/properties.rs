@@ -1,4 +1,4 @@
-//! What must hold of a ToR in every run, whatever comes.
+//! Properties of a ToR that must hold in every run, for any input.
 
 use super::destination::status::WAITING;
 use super::headers::TIMER_TYPE;
@@ -97,7 +97,7 @@ struct ReorderFree {
 }
 
 impl ReorderFree {
-    /// What was out of order; forgets what left.
+    /// Returns the packets that were out of order, and forgets the sent packets.
     fn judge(&mut self) -> Finding {
         let reached = std::mem::take(&mut self.reached);
         let mut by_tag: Vec<&Reached> = reached.iter().collect();

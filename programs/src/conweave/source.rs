@@ -11,7 +11,7 @@ use super::busy::Busy;
 use super::headers::{Headers, opcode};
 use sluice_build::*;
 
-/// What SrcToR finds about a DATA packet or a REPLY
+/// Results of SrcToR's lookups for a DATA packet or a REPLY
 #[derive(Header, Debug)]
 pub(super) struct Source {
     /// theta_reply of the flow, ticks

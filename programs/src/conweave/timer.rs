@@ -9,7 +9,7 @@ use super::headers::{Headers, kind};
 use super::{PAUSE, Params};
 use sluice_build::*;
 
-/// What ingress finds about a timer packet
+/// Results of ingress lookups for a timer packet
 #[derive(Header, Debug)]
 pub(super) struct Lap {
     /// Ticks since the present wait began

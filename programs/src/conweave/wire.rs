@@ -23,7 +23,7 @@ pub mod opcode {
     pub const NOTIFY: u8 = 3;
 }
 
-/// What ConWeave says in a frame.
+/// ConWeave's headers of a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// PathID; in a NOTIFY the congested one.
@@ -72,7 +72,7 @@ pub struct Frame {
     pub psn: u32,
     /// ECN codepoint.
     pub ecn: u8,
-    /// What ConWeave says, `opcode` 0 between hosts and their ToRs.
+    /// ConWeave's header; `opcode` is 0 between hosts and their ToRs.
     pub header: Header,
 }
 

@@ -1,4 +1,4 @@
-//! What DstToR answers to DATA, and what it counts (model: conweave §1.8, §2.5).
+//! Answers of DstToR to DATA, and its counters (model: conweave §1.8, §2.5).
 
 use super::super::headers::{Headers, kind};
 use super::super::queues::Queues;

@@ -39,7 +39,7 @@ pub(super) mod status {
     pub(in super::super) const OLD: u64 = 3;
 }
 
-/// What a packet does in addition to being forwarded; 0 = nothing.
+/// Action of a packet in addition to being forwarded; 0 = none.
 mod verdict {
     /// The packet claimed a queue for its flow: a copy becomes the timer packet.
     pub(super) const FIRST: u64 = 1;
@@ -49,7 +49,7 @@ mod verdict {
     pub(super) const CLEAR: u64 = 3;
 }
 
-/// What DstToR finds about a packet
+/// Results of DstToR's lookups for a packet
 #[derive(Header, Debug)]
 pub(super) struct Dest {
     /// The epoch after the packet's
@@ -93,7 +93,7 @@ pub(super) struct DstToR {
     pub(super) epoch_after: TableRef,
     /// DATA for a host of this ToR, of a flow in the flow table.
     pub(super) data: SubcontrolRef,
-    /// What a timer packet reads and changes of its flow's state.
+    /// Access of a timer packet to its flow's state.
     pub(super) lap: SubcontrolRef,
 }
 

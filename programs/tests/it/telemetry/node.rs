@@ -252,7 +252,7 @@ impl Bench {
         Bench { reference: (node.reference(), store()), engine: (node.engine(), store()) }
     }
 
-    /// What becomes of the packet.
+    /// Fate of the packet.
     pub(crate) fn pass(&mut self, gress: Gress, bytes: &[u8], input: PassIn) -> (PassOut, Vec<u8>) {
         let run = |executor: &mut dyn Executor, store: &mut PacketStore| {
             let mut pass = [Pass::new(store.insert(bytes, 0), input)];

@@ -1,4 +1,4 @@
-//! What each part takes of each chip: the table of the handbook.
+//! Resources of each part on each chip: the table of the handbook.
 
 use crate::placed::place;
 use crate::telemetry::node::chips;

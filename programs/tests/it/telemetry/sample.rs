@@ -27,7 +27,7 @@ fn frames(program: &str) -> Vec<Frame> {
     (0..).zip(frames).map(frame).collect()
 }
 
-/// What became of the packets, by front-panel port and by what they carry.
+/// Fates of the packets, by front-panel port and by what they carry.
 fn fates(program: &str) -> String {
     let node = Node::new(program, &ChipSpec::tofino2(), &[]);
     let story = node.run(&frames(program));
