@@ -1,8 +1,8 @@
 //! Rows of measurements, declared once for two instruments: `cargo bench` takes the time of each [`Row`], the binary counts
 //! its instructions.
 //!
-//! Absolute times on shared machines swing by a factor of two, so every number also stands beside that of its group's
-//! first row in the same run. For `l3-ecmp` that is the *floor*: reading each packet's headers, summing the IPv4 checksum
+//! Absolute times on shared machines vary by a factor of two, so every number is compared with that of its group's first
+//! row in the same run. For `l3-ecmp` that is the *floor*: reading each packet's headers, summing the IPv4 checksum
 //! and writing the header back.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a workload that cannot be built ends the benchmark")]
@@ -20,9 +20,9 @@ pub use rows::rows;
 
 use sluice_catalogue::Catalogue;
 
-/// Makes the catalogue that an engine is of.
+/// Function that returns the catalogue from which an engine is made.
 type Make = fn() -> Catalogue;
 
-/// The engine's own steps, and generated code.
+/// Ways to run the engine, by name: its steps, and generated code.
 const ENGINES: [(&str, Make); 2] =
     [("", sluice_programs::catalogue), (" on generated code", sluice_generated::catalogue)];

@@ -35,10 +35,13 @@ fn count(filter: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a row once and prints how many packets it went through.
+/// Runs a row once and prints the number of processed packets.
 fn once(id: &str) -> Result<(), String> {
     let rows = rows(PACKETS);
-    let row = rows.iter().find(|row| row.id() == id).ok_or("no such row")?;
+    let row = rows
+        .iter()
+        .find(|row| row.id() == id)
+        .ok_or_else(|| format!("there is no row `{id}`; a row is named GROUP/NAME"))?;
     println!("{}", measured(&mut *row.prepare()));
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! Rows: what is measured, whether in time or in instructions.
+//! Rows of a benchmark, for both instruments.
 
 use std::cell::LazyCell;
 use std::rc::Rc;
 
-/// Something that is measured.
+/// Workload that is measured, in time or in instructions.
 pub struct Row {
     /// Row to compare with: the first row of the same group.
     pub group: String,
@@ -23,7 +23,7 @@ impl Row {
         Row { group: group.to_owned(), name: name.into(), parallel: false, prepare: Box::new(prepare) }
     }
 
-    /// The same on more than one thread.
+    /// Marks whether a run takes more than one thread.
     pub(crate) fn parallel(self, parallel: bool) -> Row {
         Row { parallel, ..self }
     }
@@ -34,15 +34,15 @@ impl Row {
         format!("{}/{}", self.group, self.name)
     }
 
-    /// Sets up one run, which is not measured. What it returns goes to [`measured`], once.
+    /// Sets up one run; the set-up is not measured. The caller passes the returned closure to [`measured`], once.
     #[must_use]
     pub fn prepare(&self) -> Box<dyn FnMut() -> u64> {
         (self.prepare)()
     }
 }
 
-/// Runs what a row prepared. Returns how many packets (flows, programs) it went through. A function of its own, so that
-/// an instruction counter can be told to count here alone.
+/// Runs a prepared row. Returns the number of processed packets, flows or programs. Never inlined, so that an instruction
+/// counter can count this function alone.
 #[inline(never)]
 pub fn measured(run: &mut dyn FnMut() -> u64) -> u64 {
     run()
@@ -55,7 +55,7 @@ pub(crate) fn lazy<T>(make: impl FnOnce() -> T + 'static) -> Shared<T> {
     Rc::new(LazyCell::new(Box::new(make)))
 }
 
-/// Prints a number per row, beside the first one of its group.
+/// Prints a number per row, with its ratio and difference to the first row of the group.
 pub struct Table {
     what: &'static str,
     /// Group, and the number of its first row.
@@ -63,7 +63,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of these numbers.
+    /// Returns a table of numbers; `what` is the heading of their column.
     #[must_use]
     pub fn new(what: &'static str) -> Table {
         Table { what, first: None }

@@ -13,7 +13,7 @@ use sluice_place::place;
 use sluice_switch::Mode;
 use std::hint::black_box;
 
-/// Returns all rows, by group. A run of a row takes about so many packets; the interpreter and networks take fewer.
+/// Returns all rows, by group. A run of a row takes about `packets` packets; the interpreter and networks take fewer.
 #[must_use]
 pub fn rows(packets: u64) -> Vec<Row> {
     let mut rows = Vec::new();

@@ -170,7 +170,7 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
     }
     for (check, name, accepted) in Check::TABLE {
         let text = match accepted {
-            Some(then) => format!("a check of buffer profiles that a profile may accept to fail: {then}"),
+            Some(then) => format!("a check of buffer profiles. A profile may accept that it fails: {then}"),
             None => "a check that every buffer profile must pass".to_owned(),
         };
         debug_assert_eq!(check.name(), name);

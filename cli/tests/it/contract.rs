@@ -1,38 +1,8 @@
 //! The binary as users and scripts meet it: exit codes, JSON, files.
 
-use assert_cmd::Command;
+use crate::support::{folder, json, ok, refused, sluice, text};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
-
-fn sluice(args: &[&str]) -> std::process::Output {
-    Command::cargo_bin("sluice").unwrap().args(args).output().unwrap()
-}
-
-fn ok(args: &[&str]) -> String {
-    let out = sluice(args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).unwrap()
-}
-
-fn json(args: &[&str]) -> Value {
-    serde_json::from_str(&ok(args)).unwrap()
-}
-
-/// Exit code and stderr of a run that fails with nothing on stdout.
-fn refused(args: &[&str]) -> (i32, String) {
-    let out = sluice(args);
-    assert!(out.stdout.is_empty(), "{args:?}: {}", String::from_utf8_lossy(&out.stdout));
-    (out.status.code().unwrap(), String::from_utf8(out.stderr).unwrap())
-}
-
-fn folder(name: &str) -> tempfile::TempDir {
-    tempfile::Builder::new().prefix(name).tempdir().unwrap()
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
-}
 
 #[test]
 fn no_arguments_show_something() {

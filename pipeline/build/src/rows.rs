@@ -1,4 +1,4 @@
-//! Decision tables in a control block: rows of a condition and of what holds under it.
+//! Decision tables in a control block: each row has a condition and a cell per column.
 
 use super::cond::{Branch, Cond, Decision, or};
 use super::control::Control;
@@ -86,8 +86,7 @@ impl<'b> Control<'b> {
     /// cells of a row run from left to right.
     ///
     /// Equal cells share their accesses to registers and their actions: neighbouring rows with equal cells
-    /// become one branch, and the first columns of the remaining rows, if equal in all of them, stand before
-    /// the branch.
+    /// become one branch. A first column whose cells are equal in all rows is recorded before the branch.
     pub fn rows(&mut self, rows: impl FnOnce(&mut Rows<'b>)) {
         let (builder, gress) = self.context();
         let mut table = Rows { builder, gress, rows: Vec::new() };
@@ -138,9 +137,9 @@ impl<'b> Control<'b> {
 
 /// A decision table, in the data-plane code of a [`stage_program`](macro@super::stage_program).
 ///
-/// The first line has the places that the columns assign. Each row has a condition and a cell per column; the
-/// first row whose condition holds applies. `_` as a place: the column's cells are steps, such as an access to a
-/// register whose result nobody needs. `_` as a cell: nothing. `_` as the last row's condition: all other packets.
+/// The first line lists the fields that the columns assign. Each row has a condition and a cell per column; the
+/// first row whose condition holds applies. `_` as a field: the column's cells are steps, such as an access to a
+/// register whose result is not used. `_` as a cell: nothing. `_` as the last row's condition: all other packets.
 ///
 /// ```
 /// # use sluice_build::*;
@@ -165,7 +164,7 @@ impl<'b> Control<'b> {
 /// # choose(&b.ingress());
 /// ```
 ///
-/// [`Control::rows`], which plain Rust calls, says what becomes of equal cells.
+/// [`Control::rows`] is the same in plain Rust; it describes how equal cells are joined.
 #[doc(inline)]
 pub use crate::__rows as rows;
 

@@ -25,9 +25,9 @@ impl<'b> GressBuilder<'b> {
     /// Records a named block of statements: `let data = ig.subcontrol(|c| ..)`. `data.apply()` inserts the
     /// statements where it is called, in a control block or in another subcontrol of the same gress.
     ///
-    /// So a function declares registers and tables, records all code that uses them, and returns one handle.
-    /// A block that is applied at two places stands at both: each table may be applied at one place only, and
-    /// no packet may access a register twice. A block that is never applied is refused.
+    /// With it, a function can declare registers and tables, record all code that uses them, and return one handle.
+    /// If a block is applied at two places, its statements are inserted at both; the verifier still allows each
+    /// table at one place only, and one access per packet to a register. A block that is never applied is refused.
     #[track_caller]
     pub fn subcontrol(&self, body: impl FnOnce(&mut Control<'b>)) -> SubcontrolRef {
         let loc = Loc::caller();
@@ -55,7 +55,7 @@ impl Subcontrol {
         Vec::new()
     }
 
-    /// Returns the mistake of a block that stands nowhere.
+    /// Returns an error if the block was never applied.
     pub(super) fn never_applied(&self) -> Option<Diag> {
         let text = || format!("subcontrol `{}` is never applied", self.name);
         (!self.applied)

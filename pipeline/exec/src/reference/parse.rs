@@ -30,7 +30,8 @@ mod error {
     pub(super) const CHECKSUM: u16 = 0x1000;
 }
 
-/// Returns `width` bits of a packet's head from bit `at` on, most significant first; the caller has checked the length.
+/// Returns `width` bits of a packet's head from bit `at` on, most significant first. The caller has checked the length; the
+/// verifier refuses widths other than 1 to 128.
 fn bits(head: &[u8], at: usize, width: usize) -> u128 {
     head.view_bits::<Msb0>()[at..at + width].load_be()
 }

@@ -210,7 +210,8 @@ pub(crate) fn place(
 fn needs_more_tcam(chip: &ChipSpec, demands: &[Demand]) -> bool {
     let mau = &chip.mau;
     let ternary = demands.iter().filter(|d| d.lookup == Lookup::Ternary);
-    let blocks = |d: &Demand| u64::from(d.size.div_ceil(mau.tcam_depth.max(1)) * sizes::ternary_width(d));
+    let rows = |d: &Demand| u64::from(d.size.div_ceil(mau.tcam_depth.max(1)));
+    let blocks = |d: &Demand| rows(d) * u64::from(sizes::ternary_width(d));
     ternary.map(blocks).sum::<u64>() > u64::from(mau.tcams()) * u64::from(mau.stages)
 }
 
