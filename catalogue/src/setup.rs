@@ -5,6 +5,7 @@
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::salu::State as Element;
 use sluice_asic::units::{BitRate, Duration};
+use sluice_control::classes::is_class_table;
 use sluice_control::{ControlOp, GroupMember, Then};
 use sluice_ir::{Action, ActionCall, KeyValue, Profile, Program, Table};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -17,6 +18,15 @@ pub struct Setup {
     pub ops: Vec<ControlOp>,
     /// Front-panel ports that run slower than in the port map, with their rates. Port numbers do not change.
     pub port_speeds: Vec<(FrontPort, BitRate)>,
+}
+
+impl Setup {
+    /// Removes the entries of class tables, which the maps of a buffer profile replace ([`sluice_control::classes`]).
+    pub fn remove_classes(&mut self, program: &Program) {
+        self.ops.retain(
+            |op| !matches!(op, ControlOp::InsertEntry { table, .. } if is_class_table(program, *table)),
+        );
+    }
 }
 
 /// Reason for which a setup cannot be made.

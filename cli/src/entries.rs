@@ -25,7 +25,7 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
         }
         return Ok(());
     }
-    let (state, _) = resolve::entries(stage, &program, &ports, args.check.as_deref())?;
+    let (state, _) = resolve::entries(stage, &program, &ports, args.check.as_deref(), false)?;
     if as_json {
         writeln!(out, "{}", counts(&program, &state))?;
     } else if args.check.is_some() {

@@ -100,19 +100,24 @@ pub(crate) fn changes(
     Ok(script.ops.into_iter().map(|sourced| (sourced.at, sourced.op)).collect())
 }
 
-/// Returns the state with the default entries, or with those of a file.
+/// Returns the state with the default entries, or with those of a file. `buffer` is true if the device has a buffer profile,
+/// whose maps replace default entries of class tables.
 pub(crate) fn entries(
     stage: &Arc<dyn StageProgram>,
     program: &Program,
     ports: &PortMap,
     file: Option<&Path>,
+    buffer: bool,
 ) -> Result<(ControlState, Setup), Failure> {
     let mut state = ControlState::new(program);
     if let Some(path) = file {
         load(program, path, &mut state)?;
         return Ok((state, Setup::default()));
     }
-    let setup = stage.default_setup(program, ports).map_err(Failure::input)?;
+    let mut setup = stage.default_setup(program, ports).map_err(Failure::input)?;
+    if buffer {
+        setup.remove_classes(program);
+    }
     for op in &setup.ops {
         let advice = "the default entries need a larger table: raise the parameter that sets its size";
         state.apply(program, op.clone()).map_err(|e| Failure::with_help(e, advice))?;

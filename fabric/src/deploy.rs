@@ -218,8 +218,11 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         let program = &setup.placed.program;
         let own =
             stage.setup_at(program, ports, position).unwrap_or_else(|| stage.default_setup(program, ports));
-        let Setup { ops, port_speeds } =
-            own.map_err(|source| DeployError::Setup { switch: self.name(), source })?;
+        let mut own = own.map_err(|source| DeployError::Setup { switch: self.name(), source })?;
+        if setup.config.buffer.is_some() {
+            own.remove_classes(program);
+        }
+        let Setup { ops, port_speeds } = own;
         for (front, speed) in port_speeds {
             setup.config.port_speeds.extend(ports.front(front).map(|p| (p.dev_port.number(), speed)));
         }

@@ -1,12 +1,14 @@
 //! The program that scenarios run: a packet goes where its source address says, so that nothing but the buffer decides.
 //!
 //! The low nine bits of the source are the dev_port, 511 for none; the low sixteen of the destination a multicast
-//! group, 0 for none.
+//! group, 0 for none. The class tables, which the maps of the buffer profile fill, choose queue and traffic class: by DSCP,
+//! by PCP, or one class for packets with neither.
 
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
-use sluice_build::net::Ethernet;
+use sluice_build::net::ether_type::{IPV4, VLAN};
+use sluice_build::net::{Ethernet, Ipv4, Vlan};
 use sluice_build::*;
 use sluice_control::ControlState;
 use sluice_exec::engine::Engine;
@@ -21,16 +23,40 @@ pub(super) const NOWHERE: u16 = 0x1ff;
 
 #[stage_program]
 fn ingress(ig: &GressBuilder<'_>) {
-    let eth = ig.header::<Ethernet>();
+    let (eth, vlan, ipv4) = (ig.header::<Ethernet>(), ig.header::<Vlan>(), ig.header::<Ipv4>());
     let tm = ig.intrinsic::<tna::ForTm>();
     let group = ig.intrinsic::<tna::Multicast>();
-    let start = ig.state().extract(eth);
-    ig.start(start);
+    let parse_ethernet = ig.state().extract(eth).select(eth.ether_type);
+    let parse_vlan = ig.state().extract(vlan).select(vlan.ether_type);
+    let parse_ipv4 = ig.state().extract(ipv4);
+    parse_ethernet.on(VLAN, parse_vlan);
+    parse_ethernet.on(IPV4, parse_ipv4);
+    parse_vlan.on(IPV4, parse_ipv4);
+    ig.start(parse_ethernet);
+    let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
+        tm.qid = queue;
+        tm.ingress_cos = traffic_class;
+    });
+    /// DSCP to queue and traffic class
+    let dscp_class =
+        ig.table([exact(ipv4.dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();
+    /// PCP to queue and traffic class
+    let pcp_class =
+        ig.table([exact(vlan.pcp)]).actions([set_class]).default_with(set_class, [0, 0]).size(8).build();
+    /// Queue and traffic class of packets without a code point
+    let other_class = ig.table([]).actions([set_class]).default_with(set_class, [0, 0]).build();
     ig.control(|c| {
         c.set(tm.ucast_egress_port, eth.src.slice::<8, 0, 9>());
         c.set(group.mcast_grp_a, eth.dst.slice::<15, 0, 16>());
+        if ipv4.is_valid() {
+            dscp_class.apply();
+        } else if vlan.is_valid() {
+            pcp_class.apply();
+        } else {
+            other_class.apply();
+        }
     });
-    ig.deparser().emit(eth);
+    ig.deparser().emit(eth).emit(vlan).emit(ipv4);
 }
 
 /// The program, placed on a chip.

@@ -62,6 +62,8 @@ intrinsic! {
         ucast_egress_port: Bits<9> = UcastEgressPort;
         /// The queue of that port
         qid: Bits<7> = Qid;
+        /// The traffic class, which the chip maps to a priority group of the ingress port
+        ingress_cos: Bits<3> = IngressCos;
     }
     /// `ig`: the mark of a resubmitted packet.
     Resubmitted {

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `state` | the control-plane state |
 //! | `op`, `check`, `error` | typed operations, their rules, and the errors of refused operations |
+//! | [`classes`] | entries for a buffer profile's maps |
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
 //! | `device`, `app_words` | packet generator, ports, queues; a packet-generator application as text |
@@ -26,6 +27,7 @@ mod arrays;
 pub mod cells;
 mod change;
 mod check;
+pub mod classes;
 mod device;
 pub mod entries;
 mod error;

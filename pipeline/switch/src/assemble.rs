@@ -17,7 +17,7 @@ use sluice_asic::mac::MacTx;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::{AfcFifo, TrafficManager};
 use sluice_asic::units::{Cycles, Time};
-use sluice_control::{ControlError, ControlState, DeviceOp};
+use sluice_control::{ControlError, ControlState, DeviceOp, classes};
 use sluice_exec::packet::{HeadLayout, PacketStore};
 use sluice_exec::pass::{Executor, MAX_BATCH, State};
 use sluice_ir::Program;
@@ -86,7 +86,7 @@ impl<E: Executor> Switch<E> {
         };
         let mut tm = tm.map_err(SwitchError::TrafficManager)?;
         let flow = buffer.map(|(setup, resolved)| {
-            let (flow, buffer) = FlowControl::new(resolved, setup, config.device, program, &states);
+            let (flow, buffer) = FlowControl::new(resolved, setup, config.device, &states);
             tm.set_buffer(buffer);
             Box::new(flow)
         });
@@ -171,7 +171,18 @@ impl<E: Executor> Switch<E> {
                 switch.give_lookup(pipe)?;
             }
         }
+        switch.fill_class_tables()?;
         Ok(switch)
+    }
+
+    /// Writes the maps of the buffer profile into the program's class tables that have no entries.
+    fn fill_class_tables(&mut self) -> Result<(), SwitchError> {
+        let Some(flow) = &self.flow else { return Ok(()) };
+        let maps = flow.config().maps;
+        for op in classes::operations(&self.program, &self.control, &maps) {
+            self.apply(op).map_err(|source| SwitchError::Classes(Box::new(source)))?;
+        }
+        Ok(())
     }
 }
 

@@ -130,6 +130,12 @@ pub enum SwitchError {
     /// A control-plane operation scheduled in the past.
     #[error(transparent)]
     Past(Box<PastEvent>),
+    /// A buffer profile whose maps do not fit the class tables of the program.
+    #[error(
+        "the buffer profile's maps do not fit the program's class tables: {0}; give `maps.tc_to_queue` queues that the program \
+         has for classes"
+    )]
+    Classes(Box<SwitchError>),
     /// A buffer profile that the device does not support.
     #[error(transparent)]
     Buffer(Box<Problems>),

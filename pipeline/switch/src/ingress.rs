@@ -1,6 +1,7 @@
 //! From the wire to the traffic manager: reception, arbitration of ingress slots, and the end of an ingress
 //! pass.
 
+use super::flow_control;
 use super::observe::Sink;
 use super::pipe::PipeState;
 use super::reason::{DeviceDrop, Reason};
@@ -56,7 +57,10 @@ impl<E: Executor> Switch<E> {
             seq: p.rx_seq,
             received: first_bit,
             mac: first_bit,
-            flow: self.flow.as_ref().map_or_else(Default::default, |flow| flow.look(frame.bytes)),
+            flow: self
+                .flow
+                .as_ref()
+                .map_or_else(Default::default, |_| flow_control::FlowInfo::of(frame.bytes)),
             ..Default::default()
         };
         p.rx_seq += 1;

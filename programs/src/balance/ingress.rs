@@ -3,6 +3,7 @@
 use super::hashing::{flow_hash, in_halves};
 use super::headers::{Headers, Meta, headers};
 use super::plan::Plan;
+use crate::forwarding::class;
 use sluice_build::net::Ethernet;
 use sluice_build::*;
 
@@ -58,6 +59,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
     /// Group to the egress port that the flow hash picks
     let group = ig.table([exact(m.group)]).actions([to_port]).size(sizes.groups).profile(members).build();
 
+    let class = class(ig, ipv4.dscp);
     let not_ipv4 = ig.drop_label("The packet is not IPv4");
     let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or the header has options");
     let ttl_expired = ig.drop_label("The TTL is 0 or 1");
@@ -68,6 +70,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, plan: &Plan, sizes: Sizes) {
     ig.control(|c| {
         side.apply();
         if ipv4.is_valid() {
+            class.apply();
             if m.from_north == 1 {
                 down.call();
             } else {

@@ -122,13 +122,14 @@ fn control(eg: &GressBuilder<'_>, p: &Params, h: EgHeaders) -> [SubcontrolRef; 2
         m.mac = ethernet.src;
         m.ip = ipv4.src;
     });
-    /// Sends the copy back to its sender, and sets the lengths of a packet without payload
+    /// Sends the copy back to its sender as a control packet without payload
     let craft = eg.action(|a| {
         ethernet.src = ethernet.dst;
         ethernet.dst = m.mac;
         ipv4.src = ipv4.dst;
         ipv4.dst = m.ip;
         ipv4.ttl = 64;
+        ipv4.dscp = u64::from(p.control_dscp);
         ipv4.ecn = 0;
         ipv4.total_len = 44;
         udp.length = 24;

@@ -165,6 +165,7 @@ pub(super) fn setup_of(
     for flow in &tor.flows {
         install(&mut ops, flow)?;
     }
+    control_class(&mut ops, p.control_dscp)?;
     marking::entries(&mut ops, tor.marking)?;
     let mut list = queues(&mut ops, ports, p)?;
     let mut all = ops.into_vec();
@@ -214,6 +215,14 @@ fn paths(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, tor: &Tor) -> Result<()
     Ok(())
 }
 
+/// Traffic class of control packets without a buffer profile, as SONiC's maps have it.
+const CONTROL_CLASS: u128 = 6;
+
+/// Gives packets with this DSCP the control queue. The maps of a buffer profile replace this entry.
+pub(crate) fn control_class(ops: &mut Ops<'_>, dscp: u32) -> Result<(), SetupError> {
+    ops.entry("class", [KeyValue::Exact(dscp.into())], "set_class", [CONTROL_QUEUE.into(), CONTROL_CLASS])
+}
+
 /// Who may wait where: every way of every host's port, its cells and words; gives the device's part.
 fn queues(ops: &mut Ops<'_>, ports: &PortMap, p: &Params) -> Result<Vec<ControlOp>, SetupError> {
     let mut device = Vec::new();
@@ -246,10 +255,24 @@ fn queues(ops: &mut Ops<'_>, ports: &PortMap, p: &Params) -> Result<Vec<ControlO
             ops.entry("word_cell", [KeyValue::Exact(word(port, qid).into())], "set_word", [cell])?;
             let (port, queue, mode) = (port.dev_port.number(), qid as u8, Some(AfcMode::Xoff));
             device.push(ControlOp::Device(DeviceOp::SetFlowControl { port, queue, mode }));
+            device.push(schedule(port, queue, REORDER_PRIORITY));
         }
         first_cell += last_queue - FIRST_REORDER_QUEUE;
     }
+    for front in p.hosts.iter().chain(p.uplinks.iter()) {
+        let (_, port) = front_port(ports, front)?;
+        device.push(schedule(port, CONTROL_QUEUE as u8, CONTROL_PRIORITY));
+    }
     Ok(device)
+}
+
+/// Strict priorities: data has 0. A resumed queue drains before later data of its flow, and control packets wait for neither
+/// (model: conweave §1.16, §2.5).
+const REORDER_PRIORITY: u8 = 1;
+const CONTROL_PRIORITY: u8 = 7;
+
+fn schedule(port: u16, queue: u8, priority: u8) -> ControlOp {
+    ControlOp::Device(DeviceOp::ScheduleQueue { port, queue, priority, weight: 1 })
 }
 
 /// Whether `pipe` is the pipe of the ToR's ports. Ports of several pipes are the device's to refuse.

@@ -32,6 +32,7 @@ struct Tables {
     ecmp: TableRef,
     rdma: TableRef,
     flow: TableRef,
+    class: TableRef,
 }
 
 /// Declares all of ingress; gives the blocks whose registers must see all ports of the ToR.
@@ -176,7 +177,15 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> Table
     let is_rdma = ig.action(|a| m.rdma = 1);
     /// RDMA operations that ConWeave reroutes
     let rdma = ig.table([exact(m.dst_port), exact(bth.opcode)]).actions([is_rdma]).size(64).build();
-    Tables { route, l2, ecmp, rdma, flow: flow_table(ig, p, h, roles) }
+    // One bit, because the queues from 2 on are reorder queues.
+    let set_class = ig.action(|a, queue: Arg<1>, traffic_class: Arg<3>| {
+        tm.qid = queue.cast::<7>();
+        tm.ingress_cos = traffic_class;
+    });
+    /// DSCP to queue (0: data, 1: control) and traffic class
+    let class =
+        ig.table([exact(ipv4.dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();
+    Tables { route, l2, ecmp, rdma, flow: flow_table(ig, p, h, roles), class }
 }
 
 #[stage_program]
@@ -194,6 +203,7 @@ fn control(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) {
         begin(c, h, read_clock, recirculation);
         if ipv4.is_valid() {
             key(c, h, recirculation);
+            t.class.apply();
             t.route.apply();
             if bth.is_valid() {
                 t.rdma.apply();

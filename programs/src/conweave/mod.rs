@@ -40,6 +40,7 @@ pub(crate) mod story;
 mod timer;
 pub mod wire;
 
+pub(crate) use entries::control_class;
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
 pub use params::Params;
 
@@ -59,6 +60,8 @@ const SUMMARY: &str =
 
 /// Queue of control packets, of a higher priority than the default queue 0.
 pub const CONTROL_QUEUE: u64 = 1;
+/// DSCP of control packets by default: CS6, which SONiC's maps give to network control.
+pub(crate) const CONTROL_DSCP: u32 = 48;
 /// Mirror session that cuts the copy that becomes a control packet behind ConWeave's header (model: conweave §2.5).
 const HEADERS_SESSION: u64 = 220;
 /// Mirror session that leaves a timer packet whole.

@@ -49,6 +49,9 @@ pub struct Params {
     /// one in its place: it was lost on its way round. A lap takes 0.6 us, and more when many flows wait
     #[param(range = 16..=1_000_000)]
     pub watchdog: u32,
+    /// DSCP of RTT_REPLY, CLEAR and NOTIFY: the switches on their way must give it a higher priority than data
+    #[param(range = 0..=63)]
+    pub control_dscp: u32,
     /// Sends TAIL at a timeout even when both sampled paths are busy, as the authors' code does; the paper's
     /// condition asks for a path
     pub tail_without_path: bool,
@@ -88,6 +91,7 @@ impl Default for Params {
             reply_bridge: 4,
             patience: 14,
             watchdog: 64,
+            control_dscp: super::CONTROL_DSCP,
             tail_without_path: false,
             strict_deadline: false,
             idle_ms: 100,

@@ -3,6 +3,7 @@
 //! By default ToR t has the hosts 10.0.t.0/24 and is at front-panel ports `links` (t - 1) and up.
 
 use super::Params;
+use crate::conweave::{CONTROL_DSCP, control_class};
 use crate::marking;
 use sluice_asic::port::PortMap;
 use sluice_build::params::Params as _;
@@ -69,6 +70,7 @@ pub fn spine_setup(program: &Program, ports: &PortMap, config: &SpineConfig) -> 
     }
     let (_, other) = front_port(ports, 0)?;
     ops.default("l2", "bridge_to", [other.into()])?;
+    control_class(&mut ops, CONTROL_DSCP)?;
     marking::entries(&mut ops, config.marking)?;
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }

@@ -2,6 +2,7 @@
 
 use super::Params;
 use crate::conweave::headers::{Bth, ROCE, opcode};
+use crate::forwarding::class;
 use crate::marking::marking;
 use sluice_build::net::ether_type::IPV4;
 use sluice_build::net::protocol::UDP;
@@ -71,6 +72,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let ecmp_ports = ecmp_ports.selector(SelectorMode::Resilient, flow_hash, p.groups, 32).build();
     /// Group to the link that the flow hash picks
     let ecmp = ig.table([exact(m.group)]).actions([ecmp_to]).size(p.groups).profile(ecmp_ports).build();
+    let class = class(ig, ipv4.dscp);
     let path_to = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
     /// Group and PathID to a link, for DATA
     let by_path = ig.table([exact(m.group), exact(bth.path)]).actions([path_to]).size(p.groups * 16).build();
@@ -82,6 +84,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
                 drop(ttl_expired);
             } else {
                 ipv4.ttl -= 1;
+                class.apply();
                 route.apply();
                 ecmp.apply();
                 if bth.is_valid() && bth.cw_opcode == opcode::DATA {

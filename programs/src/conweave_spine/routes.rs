@@ -1,6 +1,7 @@
 //! Entries of a spine at a position in a network: a group for every set of next hops.
 
 use super::entries::{Links, links};
+use crate::conweave::{CONTROL_DSCP, control_class};
 use crate::marking;
 use sluice_asic::port::PortMap;
 use sluice_catalogue::position::Position;
@@ -20,6 +21,7 @@ pub(super) fn setup_at(program: &Program, ports: &PortMap, at: &Position) -> Res
         let key = [ipv4_prefix(route.to.address, route.to.len.into())];
         ops.entry("route", key, "to_group", [group as u128 + 1])?;
     }
+    control_class(&mut ops, CONTROL_DSCP)?;
     marking::entries(&mut ops, Some(marking::DCQCN))?;
     Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
 }

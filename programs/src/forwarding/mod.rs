@@ -25,18 +25,46 @@ fn elsewhere(ig: &GressBuilder<'_>) -> TableRef {
     elsewhere.table([]).actions([elsewhere_to]).default_with(elsewhere_to, [0x1ff]).build()
 }
 
-/// Declares the tables from DSCP to queue, for IPv4 and for IPv6; a DSCP without an entry gets the queue `other`.
+/// Declares the action of class tables ([`sluice_control::classes`]).
 #[stage_program]
-fn classes(ig: &GressBuilder<'_>, ipv4_dscp: Bits<6>, ipv6_dscp: Bits<6>, other: u64) -> [TableRef; 2] {
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
+fn set_class(ig: &GressBuilder<'_>) -> ActionRef {
     let tm = ig.intrinsic::<tna::ForTm>();
-    let set_queue = ig.action(|a, queue: Arg<7>| tm.qid = queue);
-    /// IPv4 DSCP to egress queue
+    let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
+        tm.qid = queue;
+        tm.ingress_cos = traffic_class;
+    });
+    set_class
+}
+
+/// Declares the class tables for IPv4 and for IPv6: DSCP to queue and traffic class. A DSCP without an entry gets the queue
+/// `other` and the traffic class of the same number.
+#[stage_program]
+pub(crate) fn classes(
+    ig: &GressBuilder<'_>,
+    ipv4_dscp: Bits<6>,
+    ipv6_dscp: Bits<6>,
+    other: u64,
+) -> [TableRef; 2] {
+    let set_class = set_class(ig);
+    let default = [other, other];
+    /// IPv4 DSCP to egress queue and traffic class
     let ipv4_class =
-        ig.table([exact(ipv4_dscp)]).actions([set_queue]).default_with(set_queue, [other]).size(64).build();
-    /// IPv6 DSCP to egress queue
+        ig.table([exact(ipv4_dscp)]).actions([set_class]).default_with(set_class, default).size(64).build();
+    /// IPv6 DSCP to egress queue and traffic class
     let ipv6_class =
-        ig.table([exact(ipv6_dscp)]).actions([set_queue]).default_with(set_queue, [other]).size(64).build();
+        ig.table([exact(ipv6_dscp)]).actions([set_class]).default_with(set_class, default).size(64).build();
     [ipv4_class, ipv6_class]
+}
+
+/// Declares the class table of a program that forwards IPv4 alone. A DSCP without an entry gets queue 0.
+#[stage_program]
+#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
+pub(crate) fn class(ig: &GressBuilder<'_>, dscp: Bits<6>) -> TableRef {
+    let set_class = set_class(ig);
+    /// DSCP to egress queue and traffic class
+    let class = ig.table([exact(dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();
+    class
 }
 
 /// Sets the dev_port of frames that no routing table looks up.
@@ -44,11 +72,11 @@ fn send_elsewhere(ops: &mut Ops<'_>, port: u16) -> Result<(), SetupError> {
     ops.default("elsewhere", "elsewhere_to", [port.into()])
 }
 
-/// Maps each of these DSCPs to its queue, for IPv4 and IPv6.
+/// Maps each of these DSCPs to the queue and the traffic class of this number, for IPv4 and IPv6.
 fn assign_queues(ops: &mut Ops<'_>, queues: impl IntoIterator<Item = (u8, u8)>) -> Result<(), SetupError> {
     for (dscp, queue) in queues {
         for table in ["ipv4_class", "ipv6_class"] {
-            ops.entry(table, [KeyValue::Exact(dscp.into())], "set_queue", [queue.into()])?;
+            ops.entry(table, [KeyValue::Exact(dscp.into())], "set_class", [queue.into(), queue.into()])?;
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use super::Params;
 use super::hashing::{Hashing, hashing};
 use super::headers::{Headers, Meta, headers};
+use crate::forwarding::classes;
 use sluice_build::*;
 use sluice_ir::Key;
 
@@ -39,6 +40,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
     let hash = hashing(ig, p, h);
     let t = tables(ig, p, h, hash);
     let (ipv4_permit, ipv6_permit) = (t.ipv4_acl.permit, t.ipv6_acl.permit);
+    let [ipv4_class, ipv6_class] = classes(ig, ipv4.dscp, ipv6.dscp, 0);
     let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong");
     /// Packets and bytes received, by dev_port
     let ports_in = ig.counter(512, CounterKind::PacketsAndBytes);
@@ -57,6 +59,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
         }
         t.vlan.apply();
         if ipv4.is_valid() {
+            ipv4_class.apply();
             hash.ipv4.call();
             // With options the checksum covers more than was parsed.
             if ipv4.ihl != 5 {
@@ -76,6 +79,7 @@ pub(super) fn ingress(ig: &GressBuilder<'_>, p: &Params) {
                 }
             }
         } else if ipv6.is_valid() {
+            ipv6_class.apply();
             hash.ipv6.call();
             match t.ipv6_acl.table.apply().action_run() {
                 ipv6_permit => {

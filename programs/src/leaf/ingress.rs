@@ -3,6 +3,7 @@
 
 use super::headers::{Headers, Meta, headers};
 use super::{FIRST_GENERATION, Knows, Sizes};
+use crate::forwarding::classes;
 use sluice_build::*;
 
 /// Headers, metadata, tables and labels that the parts of the control block share.
@@ -23,6 +24,8 @@ struct IngressTables {
     generation: Option<TableRef>,
     pick: TableRef,
     uplink: TableRef,
+    /// DSCP to queue and traffic class, for IPv4 and for IPv6.
+    class: [TableRef; 2],
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +99,8 @@ pub(crate) fn declare<'b>(ig: &GressBuilder<'b>, sizes: Sizes, knows: Knows) -> 
     let to_uplink = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
     /// Uplink group and member number to egress port; without an entry the candidate's port is used
     let uplink = ig.table([exact(m.group), exact(m.member)]).actions([to_uplink]).size(sizes.members).build();
-    let tables = IngressTables { flow, ipv4_route, ipv6_route, generation, pick, uplink };
+    let class = classes(ig, ipv4.dscp, ipv6.dscp, 0);
+    let tables = IngressTables { flow, ipv4_route, ipv6_route, generation, pick, uplink, class };
 
     let ipv4_checksum = ig.drop_label("The IPv4 header checksum is wrong, or the header has options");
     let ttl_expired = ig.drop_label("The TTL or hop limit is 0 or 1");
@@ -143,8 +147,10 @@ pub(crate) fn route(ig: &GressBuilder<'_>, leaf: Leaf) {
     let Headers { ipv4, ipv6, m, .. } = leaf.h;
     let (t, labels) = (leaf.tables, leaf.labels);
     let [ipv4_flow, ipv6_flow] = [t.flow.map(|[ipv4, _]| ipv4), t.flow.map(|[_, ipv6]| ipv6)];
+    let [ipv4_class, ipv6_class] = t.class;
     ig.control(|c| {
         if ipv4.is_valid() {
+            ipv4_class.apply();
             for hash in ipv4_flow.iter() {
                 hash.call();
             }
@@ -156,6 +162,7 @@ pub(crate) fn route(ig: &GressBuilder<'_>, leaf: Leaf) {
                 t.ipv4_route.apply();
             }
         } else if ipv6.is_valid() {
+            ipv6_class.apply();
             for hash in ipv6_flow.iter() {
                 hash.call();
             }

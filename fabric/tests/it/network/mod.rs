@@ -1,5 +1,6 @@
 //! Networks of the real switch.
 
+mod acknowledgments;
 mod asymmetry;
 mod circles;
 mod closed;

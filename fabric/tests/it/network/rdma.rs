@@ -19,10 +19,10 @@ use sluice_programs::catalogue;
 use std::net::Ipv4Addr;
 
 const CABLE: Duration = Duration::from_nanos(500);
-const LINE: BitRate = BitRate::from_gbps(100);
+pub(super) const LINE: BitRate = BitRate::from_gbps(100);
 
 /// Returns the buffer profile of ConWeave's evaluation for every name.
-struct OneBuffer;
+pub(super) struct OneBuffer;
 
 impl Files for OneBuffer {
     type Error = String;
@@ -37,7 +37,7 @@ impl Files for OneBuffer {
     }
 }
 
-fn nic(recovery: Recovery) -> RnicConfig {
+pub(super) fn nic(recovery: Recovery) -> RnicConfig {
     let reaction = ReactionConfig {
         g: 1.0 / 256.0,
         alpha_timer: Duration::from_micros(1),
@@ -58,7 +58,7 @@ fn nic(recovery: Recovery) -> RnicConfig {
     }
 }
 
-const GO_BACK_N: Recovery =
+pub(super) const GO_BACK_N: Recovery =
     Recovery::GoBackN { nack_interval: Duration::from_micros(4), timeout: Some(Duration::from_millis(1)) };
 
 fn deployment(plan: &Blueprint, buffer: bool) -> Deployment {
@@ -68,14 +68,14 @@ fn deployment(plan: &Blueprint, buffer: bool) -> Deployment {
     deploy(plan, &catalogue(), &defaults, &OneBuffer).unwrap_or_else(|e| panic!("{e}"))
 }
 
-struct Run {
-    network: Network,
+pub(super) struct Run {
+    pub(super) network: Network,
     hosts: Vec<(Ipv4Addr, HostId)>,
 }
 
 impl Run {
     /// Creates a network whose n-th host sends the n-th list of messages.
-    fn new(deployment: Deployment, config: &RnicConfig, mut sends: Vec<Vec<Message>>) -> Run {
+    pub(super) fn new(deployment: Deployment, config: &RnicConfig, mut sends: Vec<Vec<Message>>) -> Run {
         let all = hosts(&deployment.positions);
         sends.resize(all.len(), Vec::new());
         let mut network = Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));

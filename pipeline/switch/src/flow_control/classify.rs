@@ -1,20 +1,11 @@
-//! Header fields that the device reads and writes without the program: class code points, ECN, MAC control
-//! frames.
+//! Header fields that the device reads and writes without the program: ECN and MAC control frames.
 //!
 //! Like a chip's port, this code reads the frame as it arrived.
 
-use sluice_asic::tm::buffer::CodePoint;
 use sluice_asic::tm::ecn::Ecn;
 
 const TYPE_AT: usize = 12;
 const MAC_CONTROL: [u8; 2] = [0x88, 0x08];
-
-/// Code point and ECN field of a frame, which decide its class and its marking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
-    pub(super) point: CodePoint,
-    pub(super) ecn: Ecn,
-}
 
 /// An IP header within a frame.
 enum Ip {
@@ -22,45 +13,38 @@ enum Ip {
     V6(usize),
 }
 
-/// Returns the IP header, after up to two VLAN tags, and the outer tag's priority.
-fn find(frame: &[u8]) -> (Option<Ip>, Option<u8>) {
+/// Returns the IP header, after up to two VLAN tags.
+fn find(frame: &[u8]) -> Option<Ip> {
     let word = |at: usize| Some([*frame.get(at)?, *frame.get(at + 1)?]);
-    let (mut at, mut pcp) = (TYPE_AT, None);
+    let mut at = TYPE_AT;
     for _ in 0..2 {
         if !matches!(word(at), Some([0x81, 0x00] | [0x88, 0xa8])) {
             break;
         }
-        pcp = pcp.or(frame.get(at + 2).map(|byte| byte >> 5));
         at += 4;
     }
     let version = |at: usize| frame.get(at).map(|byte| byte >> 4);
-    let ip = match word(at) {
+    match word(at) {
         Some([0x08, 0x00]) if version(at + 2) == Some(4) && frame.len() >= at + 22 => Some(Ip::V4(at + 2)),
         Some([0x86, 0xdd]) if version(at + 2) == Some(6) && frame.len() >= at + 42 => Some(Ip::V6(at + 2)),
         _ => None,
-    };
-    (ip, pcp)
+    }
 }
 
-/// Classifies a frame: an IP packet by its DSCP, other tagged frames by their PCP.
-pub(super) fn look(frame: &[u8]) -> Seen {
-    let (ip, pcp) = find(frame);
-    let traffic_class = match ip {
+/// Returns the ECN field of a frame; a frame that is not IP has none and cannot be marked.
+pub(super) fn ecn(frame: &[u8]) -> Ecn {
+    let traffic_class = match find(frame) {
         Some(Ip::V4(at)) => frame.get(at + 1).copied(),
-        Some(Ip::V6(at)) => frame.get(at).zip(frame.get(at + 1)).map(|(a, b)| a << 4 | b >> 4),
+        Some(Ip::V6(at)) => frame.get(at + 1).map(|byte| byte >> 4),
         None => None,
     };
-    match (traffic_class, pcp) {
-        (Some(tc), _) => Seen { point: CodePoint::Dscp(tc >> 2), ecn: Ecn::from_bits(tc) },
-        (None, Some(pcp)) => Seen { point: CodePoint::Pcp(pcp), ecn: Ecn::NotEct },
-        (None, None) => Seen { point: CodePoint::None, ecn: Ecn::NotEct },
-    }
+    traffic_class.map_or(Ecn::NotEct, Ecn::from_bits)
 }
 
 /// Sets the ECN field to CE and updates the IPv4 checksum. Returns true if the frame has an IP header with
 /// ECT.
 pub(super) fn mark(frame: &mut [u8]) -> bool {
-    match find(frame).0 {
+    match find(frame) {
         Some(Ip::V4(at)) => {
             let old = u16::from_be_bytes([frame[at], frame[at + 1]]);
             let new = old | 3;
@@ -119,21 +103,20 @@ mod tests {
     }
 
     #[test]
-    fn code_points() {
-        let seen = look(&ipv4(3 << 2 | 2, &[]));
-        assert_eq!(seen, Seen { point: CodePoint::Dscp(3), ecn: Ecn::Ect });
-        assert_eq!(look(&ipv4(48 << 2, &[0xa064])).point, CodePoint::Dscp(48));
-        let mut arp = ipv4(0, &[0xa064]);
+    fn ecn_fields() {
+        assert_eq!(ecn(&ipv4(3 << 2 | 2, &[])), Ecn::Ect);
+        assert_eq!(ecn(&ipv4(48 << 2 | 3, &[0xa064])), Ecn::Ce);
+        let mut arp = ipv4(3, &[0xa064]);
         arp[16..18].copy_from_slice(&[0x08, 0x06]);
-        assert_eq!(look(&arp).point, CodePoint::Pcp(5));
-        assert_eq!(look(&[0; 20]).point, CodePoint::None);
-        assert_eq!(look(&[]).point, CodePoint::None);
+        assert_eq!(ecn(&arp), Ecn::NotEct);
+        assert_eq!(ecn(&[0; 20]), Ecn::NotEct);
+        assert_eq!(ecn(&[]), Ecn::NotEct);
         let mut v6 = vec![0; 60];
-        v6[12..16].copy_from_slice(&[0x86, 0xdd, 0x61, 0x10]);
         // Traffic class 0x11: DSCP 4, ECT(1).
-        assert_eq!(look(&v6), Seen { point: CodePoint::Dscp(4), ecn: Ecn::Ect });
+        v6[12..16].copy_from_slice(&[0x86, 0xdd, 0x61, 0x10]);
+        assert_eq!(ecn(&v6), Ecn::Ect);
         assert!(mark(&mut v6));
-        assert_eq!(look(&v6), Seen { point: CodePoint::Dscp(4), ecn: Ecn::Ce });
+        assert_eq!(ecn(&v6), Ecn::Ce);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{FlowControl, classify};
 use crate::{PacketInfo, Switch};
 use sluice_asic::meter::Colour;
-use sluice_asic::tm::buffer::{Class, PRIORITY_GROUPS, Refusal, Rule};
+use sluice_asic::tm::buffer::{PRIORITY_GROUPS, Refusal, Rule};
 use sluice_asic::tm::ecn::{Ecn, Mark, MarkPoint};
 use sluice_asic::tm::{Dequeued, EnqueueStamp, Offer, QueueId, TailDrop, TmPort};
 use sluice_asic::units::{Bytes, Time};
@@ -13,8 +13,6 @@ use sluice_exec::pass::Executor;
 /// Flow-control data of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FlowInfo {
-    pg: u8,
-    queue: u8,
     ecn: Ecn,
     /// True if the packet is sent with CE.
     ce: bool,
@@ -23,6 +21,12 @@ pub(crate) struct FlowInfo {
 }
 
 impl FlowInfo {
+    /// Returns the data of a received frame.
+    #[inline]
+    pub(crate) fn of(frame: &[u8]) -> Self {
+        FlowInfo { ecn: classify::ecn(frame), ..FlowInfo::default() }
+    }
+
     /// Returns the data for a copy that shares no cells.
     pub(crate) const fn alone(self) -> Self {
         Self { copies: None, ..self }
@@ -30,27 +34,10 @@ impl FlowInfo {
 }
 
 impl FlowControl {
-    /// Returns the data of a received frame.
-    #[inline]
-    pub(crate) fn look(&self, frame: &[u8]) -> FlowInfo {
-        let seen = classify::look(frame);
-        let Class { pg, queue, .. } = self.config.maps.class(seen.point);
-        FlowInfo { pg, queue, ecn: seen.ecn, ..FlowInfo::default() }
-    }
-
-    /// Returns the queue of a packet for which the program set `qid`.
-    #[inline]
-    fn queue(&self, info: &PacketInfo) -> u8 {
-        if self.own_queue { info.qid } else { info.flow.queue }
-    }
-
-    /// Returns the priority group of a packet.
+    /// Returns the priority group of a packet, by its traffic class.
     #[inline]
     fn group(&self, info: &PacketInfo) -> u8 {
-        match self.own_cos {
-            true => self.config.maps.tc_to_pg[usize::from(info.cos) % PRIORITY_GROUPS],
-            false => info.flow.pg,
-        }
+        self.config.maps.tc_to_pg[usize::from(info.cos) % PRIORITY_GROUPS]
     }
 
     /// Returns the marking decision for a packet that finds `q` bytes in its queue.
@@ -86,7 +73,7 @@ impl<E: Executor> Switch<E> {
         let Some(flow) = &mut self.flow else {
             return (info.qid, self.tm.enqueue(TmPort(port), QueueId(info.qid), packet, bytes, now));
         };
-        let (queue, pg) = (flow.queue(info), flow.group(info));
+        let (queue, pg) = (info.qid, flow.group(info));
         let (in_port, colour, ecn) = (info.port, info.colour, info.flow.ecn);
         let copies = info.flow.copies.take();
         let offer = Offer {

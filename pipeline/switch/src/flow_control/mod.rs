@@ -8,7 +8,9 @@
 //! - A pause or resume that the buffer requests is sent by the port's MAC as soon as its line is free, before
 //!   packets in queues (assumptions: after packets that have left the egress deparser; the request takes as
 //!   long as a packet from the deparser). It is repeated while the pause lasts.
-//! - A packet's class is that of its code points on arrival, unless the program sets `qid` or `ingress_cos`.
+//! - A packet's queue and priority group follow from `qid` and `ingress_cos`, which the program sets; without that they
+//!   are 0. The device's driver writes the profile's maps into the program's class tables
+//!   ([`sluice_control::classes`]).
 //! - A mark is decided by the length of the queue and written when the frame is sent. Neither chip marks by
 //!   itself; if there is a profile, this module marks in the chip's place.
 
@@ -39,9 +41,6 @@ pub(super) struct FlowControl {
     config: BufferConfig,
     ports: Vec<PortFlow>,
     random: RandomStream,
-    /// True if the program sets `qid`; likewise `ingress_cos`.
-    own_queue: bool,
-    own_cos: bool,
     /// True if the operator makes all lossless queues drop.
     big_red_switch: bool,
 }

@@ -8,7 +8,6 @@ use sluice_asic::tm::buffer::{Buffer, BufferConfig, BufferFile, PgConfig, PortBu
 use sluice_asic::tm::pfc::{PfcRx, PfcTx};
 use sluice_asic::tm::watchdog::Watchdog;
 use sluice_asic::units::Duration;
-use sluice_ir::{Intrinsic, Primitive, PrimitiveKind, Program};
 
 /// Shared buffer of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,24 +37,12 @@ fn lossless(port: &PortBuffer) -> u8 {
     port.groups.iter().flatten().map(of).fold(0, |bits, own| bits | own)
 }
 
-/// Returns true if an action of ingress sets this field.
-fn sets(program: &Program, which: Intrinsic) -> bool {
-    let Some(field) = program.intrinsic(Gress::Ingress, which) else { return false };
-    let writes = |primitive: &Primitive| match &primitive.kind {
-        PrimitiveKind::Set(to, _) | PrimitiveKind::Hash(to, _) => *to == field,
-        PrimitiveKind::Register(access) => access.outputs.iter().any(|(_, to)| *to == field),
-        _ => false,
-    };
-    program.actions.values().any(|action| action.body.iter().any(writes))
-}
-
 impl FlowControl {
     /// Makes flow control without pauses, and its buffer.
     pub(crate) fn new(
         config: BufferConfig,
         setup: &BufferSetup,
         device: u32,
-        program: &Program,
         ports: &[PortState],
     ) -> (FlowControl, Buffer) {
         let buffer = Buffer::new(&config);
@@ -83,12 +70,9 @@ impl FlowControl {
             }
         };
         let id = StreamId { switch: device, pipe: u32::MAX, gress: Gress::Egress, instance: 0 };
-        let sets = |which| sets(program, which);
         let flow = FlowControl {
             ports: ports.iter().zip(&config.ports).map(port).collect(),
             random: RandomStream::new(setup.seed, id),
-            own_queue: sets(Intrinsic::Qid),
-            own_cos: sets(Intrinsic::IngressCos),
             config,
             big_red_switch: false,
         };

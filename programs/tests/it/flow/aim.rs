@@ -3,7 +3,8 @@
 use crate::switch::world::{Frame, World};
 use sluice_asic::port::{DevPort, FrontPort};
 use sluice_asic::tm::buffer::BufferFile;
-use sluice_build::net::Ethernet;
+use sluice_build::net::ether_type::IPV4;
+use sluice_build::net::{Ethernet, Ipv4};
 use sluice_build::*;
 use sluice_exec::engine::Engine;
 use sluice_ir::Program;
@@ -12,17 +13,29 @@ use std::sync::OnceLock;
 
 #[stage_program]
 fn ingress(ig: &GressBuilder<'_>) {
-    let eth = ig.header::<Ethernet>();
+    let (eth, ipv4) = (ig.header::<Ethernet>(), ig.header::<Ipv4>());
     let tm = ig.intrinsic::<tna::ForTm>();
-    let start = ig.state().extract(eth);
-    ig.start(start);
+    let parse_ethernet = ig.state().extract(eth).select(eth.ether_type);
+    let parse_ipv4 = ig.state().extract(ipv4);
+    parse_ethernet.on(IPV4, parse_ipv4);
+    ig.start(parse_ethernet);
+    let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
+        tm.qid = queue;
+        tm.ingress_cos = traffic_class;
+    });
+    /// DSCP to queue and traffic class
+    let class =
+        ig.table([exact(ipv4.dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();
     /// Packets and bytes by the dev_port that they request
     let asked = ig.counter(512, CounterKind::PacketsAndBytes);
     ig.control(|c| {
         tm.ucast_egress_port = eth.src.slice::<8, 0, 9>();
         asked.count(eth.src.slice::<8, 0, 9>());
+        if ipv4.is_valid() {
+            class.apply();
+        }
     });
-    ig.deparser().emit(eth);
+    ig.deparser().emit(eth).emit(ipv4);
 }
 
 fn program() -> Program {
