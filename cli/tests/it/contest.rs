@@ -156,3 +156,44 @@ fn contests_that_come_along_are_listed_by_their_ids() {
         assert!(text.contains(id) && text.contains("conweave §7.62"), "{text}");
     }
 }
+
+#[test]
+fn a_cable_that_goes_down_for_good_leaves_messages_unfinished_and_the_run_ends() {
+    let topology = r#"
+name = "one cable"
+[[switch]]
+name = "leaf0"
+hosts = 1
+[[switch]]
+name = "leaf1"
+hosts = 1
+[[cable]]
+between = ["leaf0", "leaf1"]
+delay = "500ns"
+[[event]]
+at = "20us"
+cable = ["leaf0", "leaf1"]
+set = "down"
+"#;
+    let builder = "\"leaf-spine:leaves=2,spines=2,hosts=1,rate=100G,delay=500ns\"";
+    let start = SMALL.find("[[program]]\nname = \"conweave\"").unwrap();
+    let text = SMALL[..start].replace(builder, "\"cable.toml\"");
+    let text = text.replace(
+        "expect = [\"ecmp.unfinished == 0\", \"conweave.unfinished == 0\", \"conweave.dropped + ecmp.dropped == 0\"]",
+        "expect = [\"ecmp.unfinished > 0\"]\ndrain = \"1ms\"",
+    );
+    let dir = folder(&text);
+    fs::write(dir.path().join("cable.toml"), topology).unwrap();
+    let (code, text, error) = run(dir.path(), &["run", "small.toml", "-o", "out"]);
+    assert_eq!((code, error.as_str()), (0, ""), "{text}");
+    let named = text.lines().filter(|line| line.contains("packets acknowledged")).count();
+    let said: usize =
+        text.lines().find_map(|line| line.strip_prefix("ecmp: UNFINISHED ")?.parse().ok()).unwrap();
+    assert!(said > 0 && named == said.min(10), "{text}");
+    let value: Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join("out/contest.json")).unwrap()).unwrap();
+    let program = &value["contests"][0]["programs"][0];
+    assert_eq!(program["unfinished"].as_array().unwrap().len(), said);
+    // The time alone is that of the cable before it goes down.
+    assert!(program["numbers"]["alone_ns"].as_i64().unwrap() > 2_000);
+}

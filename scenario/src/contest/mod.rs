@@ -10,7 +10,7 @@ mod run;
 mod workload;
 
 pub use file::{AloneName, ClassSetting, Contest, ContestError, Contestant, HostsSetting, WorkloadSetting};
-pub use performance::{Performance, Sent, Sizes, Slowdowns};
+pub use performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
 pub use run::{ContestProgress, ContestSetup, RunError, run_contest};
 pub use workload::{Station, messages, sizes};
 

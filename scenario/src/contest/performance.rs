@@ -2,7 +2,7 @@
 
 use crate::expr::Scope;
 use sluice_asic::units::Duration;
-use sluice_fabric::host::rnic::{Completion, RnicCounters};
+use sluice_fabric::host::rnic::{Completion, Left, RnicCounters};
 use sluice_fabric::network::NetworkTotals;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -28,6 +28,15 @@ impl Sent {
     }
 }
 
+/// A message that was not completely acknowledged when the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// Address of the sender.
+    pub from: Ipv4Addr,
+    /// The message, and how far it came.
+    pub left: Left,
+}
+
 /// Results of one program.
 #[derive(Clone, Debug)]
 pub struct Performance {
@@ -37,8 +46,8 @@ pub struct Performance {
     pub program: String,
     /// Completed messages that started after the warm-up, in order of start.
     pub sent: Vec<Sent>,
-    /// Messages without a last acknowledgement at the end of the run, the warm-up's included.
-    pub unfinished: u64,
+    /// Messages without a last acknowledgement at the end of the run, the warm-up's included, in order of start.
+    pub unfinished: Vec<Unfinished>,
     /// Counters of all hosts, summed.
     pub hosts: RnicCounters,
     /// Counters of the network.
@@ -153,7 +162,7 @@ impl Performance {
         }
         let h = &self.hosts;
         let all = [
-            ("unfinished", self.unfinished),
+            ("unfinished", self.unfinished.len() as u64),
             ("sent", h.sent),
             ("resent", h.resent),
             ("early", h.early),

@@ -6,13 +6,14 @@
 //! longer message adds its serialisation time at the host's link rate. No slowdown is below 1 (model: conweave §4.5).
 
 use super::file::{AloneName, Contest, Contestant};
-use super::performance::{Performance, Sent};
+use super::performance::{Performance, Sent, Unfinished};
 use super::workload::{Station, messages};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::wire_bytes;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::{Neighbor, Position};
+use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Files, deploy};
 use sluice_fabric::host::rnic::{Message, Rnic, RnicConfig, RnicCounters};
 use sluice_fabric::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
@@ -92,8 +93,20 @@ struct Ready<'c> {
     contestant: &'c Contestant,
     catalogue: &'c Catalogue,
     network: NetworkSetup,
+    /// Control-plane operations of the topology's events.
+    changes: Vec<(SwitchId, Time, ControlOp)>,
     stations: Vec<Station>,
     nic: RnicConfig,
+}
+
+impl Ready<'_> {
+    /// Returns the same network without its events: cables and entries stay as they are at the start.
+    fn undisturbed(&self) -> Self {
+        let mut network = self.network.clone();
+        network.links.iter_mut().for_each(|link| link.script.clear());
+        let (stations, nic) = (self.stations.clone(), self.nic.clone());
+        Ready { network, changes: Vec::new(), stations, nic, ..*self }
+    }
 }
 
 /// Runs all programs, one after the other. `progress` is called with the state of the run; if it returns false, the
@@ -113,7 +126,7 @@ pub fn run_contest<F: Files>(
     }
     let mut own = Vec::with_capacity(all.len());
     for ready in &all {
-        own.push(Alone::probe(contest, setup, ready)?);
+        own.push(Alone::probe(contest, setup, &ready.undisturbed())?);
     }
     let fastest = Alone::fastest(&own);
     let mut performances = Vec::with_capacity(all.len());
@@ -161,7 +174,8 @@ fn ready<'c, F: Files>(
     let rate = stations.first().and_then(|station| speed(&deployed.network, *station));
     let rate = rate.ok_or_else(|| RunError::Setting("the network has no hosts".into()))?;
     let nic = contest.hosts.rnic(rate).map_err(RunError::Setting)?;
-    Ok(Ready { line, contestant, catalogue: setup.catalogue, network: deployed.network, stations, nic })
+    let (network, changes) = (deployed.network, deployed.changes);
+    Ok(Ready { line, contestant, catalogue: setup.catalogue, network, changes, stations, nic })
 }
 
 fn stations_of(position: &Position) -> impl Iterator<Item = Station> + '_ {
@@ -186,7 +200,7 @@ struct Ran {
     hosts: Vec<HostId>,
 }
 
-/// Runs a network until all messages are acknowledged, but not after `end`.
+/// Runs a network until all messages are acknowledged, or nothing happens before `end`.
 fn run<E>(
     ready: &Ready<'_>,
     cable: Duration,
@@ -203,17 +217,18 @@ fn run<E>(
         let at = End::new(SwitchId(station.switch), station.port);
         hosts.push(network.attach(at, cable, host).map_err(refused)?);
     }
+    for (switch, time, op) in &ready.changes {
+        network.control(*switch, *time, op.clone()).map_err(refused)?;
+    }
     let mut observers = vec![(); network.len()];
-    while network.is_busy() && network.time() < end {
+    // Every round handles an event before `end`; a later one, such as a retransmission timer, is not waited for.
+    while network.is_busy() {
+        let Some(next) = network.next_time().filter(|next| *next < end) else { break };
         if !look(network.time()) {
             return Err(RunError::Stopped);
         }
-        let next = network.next_time().unwrap_or(end);
         let until = (network.time().max(next) + STRIDE).min(end);
         network.drain_parallel(until, threads.max(1), &mut observers).map_err(refused)?;
-        if network.time() < until && network.next_time().is_none() {
-            break;
-        }
     }
     Ok(Ran { network, hosts })
 }
@@ -306,10 +321,10 @@ impl Ran {
     /// ideal time of this program.
     fn judged(self, contest: &Contest, ready: &Ready<'_>, alone: &Alone, own: Duration) -> Performance {
         let warm = Time::ORIGIN + contest.workload.warm_up;
-        let (mut sent, mut unfinished, mut hosts) = (Vec::new(), 0, RnicCounters::default());
+        let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), RnicCounters::default());
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
             let Some(host) = self.network.host::<Rnic>(*id) else { continue };
-            unfinished += host.unfinished() as u64;
+            unfinished.extend(host.unfinished().map(|left| Unfinished { from: station.address, left }));
             hosts += host.counters();
             let judged = host.completions().iter().filter(|done| done.message.start >= warm);
             sent.extend(judged.filter_map(|done| {
@@ -317,6 +332,7 @@ impl Ran {
                 Some(Sent { from: station.address, completion: *done, alone })
             }));
         }
+        unfinished.sort_by_key(|one| (one.left.message.start, one.left.message.pair));
         sent.sort_by_key(|sent| (sent.completion.message.start, sent.completion.message.pair));
         let mut performance = Performance {
             label: ready.contestant.label(),

@@ -34,5 +34,20 @@ fn performance(performance: &Performance) -> Value {
     let numbers = performance.numbers();
     let number = |n: &i128| i64::try_from(*n).map_or(Value::Null, Value::from);
     let numbers: Map<String, Value> = numbers.iter().map(|(name, n)| (name.clone(), number(n))).collect();
-    json!({ "label": performance.label, "program": performance.program, "numbers": numbers })
+    let unfinished = performance.unfinished.iter().map(|one| {
+        let message = &one.left.message;
+        json!({
+            "from": one.from.to_string(),
+            "to": message.to.to_string(),
+            "bytes": message.bytes,
+            "start_ns": message.start.since_origin().as_nanos(),
+            "acknowledged_packets": one.left.acknowledged,
+        })
+    });
+    json!({
+        "label": performance.label,
+        "program": performance.program,
+        "numbers": numbers,
+        "unfinished": unfinished.collect::<Vec<_>>(),
+    })
 }

@@ -29,6 +29,9 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
         if let Some(line) = losses(performance) {
             say(line);
         }
+        if let Some(lines) = unfinished(performance) {
+            say(lines);
+        }
     }
     let mut checks = String::new();
     for check in &outcome.checks {
@@ -77,6 +80,8 @@ fn slowdowns(performance: &Performance) -> [String; SLOWDOWNS.len()] {
     let Slowdowns { count, avg, p50, p95, p99, p999 } = of(Sizes::All);
     let (small, large) = (of(Sizes::Small), of(Sizes::Large));
     let [avg, p50, p95, p99, p999] = [avg, p50, p95, p99, p999].map(times);
+    // Of fewer messages, p99.9 would be less than ten samples.
+    let p999 = if count < 10_000 { "-".to_owned() } else { p999 };
     let [small_avg, small_p99, large_p99] = [small.avg, small.p99, large.p99].map(times);
     let count = count.to_string();
     [performance.label.clone(), count, avg, p50, p95, p99, p999, small_avg, small_p99, large_p99]
@@ -110,7 +115,7 @@ fn costs(performance: &Performance) -> [String; COSTS.len()] {
         h.timeouts,
         performance.dropped(),
         performance.pauses,
-        performance.unfinished,
+        performance.unfinished.len() as u64,
     ]
     .map(|number| number.to_string());
     let label = performance.label.clone();
@@ -123,4 +128,32 @@ fn losses(performance: &Performance) -> Option<String> {
     let lost = performance.drops.iter().map(|(reason, n)| format!("{n} {reason}"));
     let parts: Vec<String> = lost.chain(counted.map(|(name, n)| format!("{name} = {n}"))).collect();
     (!parts.is_empty()).then(|| format!("{}: {}\n", performance.label, parts.join(", ")))
+}
+
+/// Returns the messages that were not acknowledged at the end of the run, at most ten; `None` if there are none.
+fn unfinished(performance: &Performance) -> Option<String> {
+    /// Number of messages that are listed.
+    const LISTED: usize = 10;
+    let all = &performance.unfinished;
+    if all.is_empty() {
+        return None;
+    }
+    let mut text = format!("{}: UNFINISHED {}\n", performance.label, all.len());
+    for one in all.iter().take(LISTED) {
+        let message = &one.left.message;
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "    {} to {}, {} bytes from {} on, {} packets acknowledged",
+            one.from,
+            message.to,
+            message.bytes,
+            message.start.since_origin(),
+            one.left.acknowledged
+        );
+    }
+    if all.len() > LISTED {
+        let _ = writeln!(text, "    and {} more; contest.json has all", all.len() - LISTED);
+    }
+    Some(text)
 }

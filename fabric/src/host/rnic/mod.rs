@@ -70,6 +70,15 @@ pub struct Message {
     pub bytes: u64,
 }
 
+/// A message that is not completely acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// The message.
+    pub message: Message,
+    /// Number of its packets that are acknowledged.
+    pub acknowledged: u64,
+}
+
 /// Counters of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RnicCounters {
@@ -176,10 +185,11 @@ impl Rnic {
         &self.completions
     }
 
-    /// Returns the number of messages that are not completely acknowledged.
-    #[must_use]
-    pub fn unfinished(&self) -> usize {
-        self.messages.len() + self.sending.len()
+    /// Returns the messages that are not completely acknowledged: those under way, then those that have not started.
+    pub fn unfinished(&self) -> impl Iterator<Item = Left> + '_ {
+        let under_way = self.sending.values();
+        let under_way = under_way.map(|s| Left { message: s.message, acknowledged: s.acknowledged });
+        under_way.chain(self.messages.iter().map(|message| Left { message: *message, acknowledged: 0 }))
     }
 
     /// Returns the counters.
@@ -399,6 +409,6 @@ impl Host for Rnic {
     }
 
     fn is_busy(&self) -> bool {
-        self.unfinished() > 0 || !self.answers.is_empty()
+        !self.messages.is_empty() || !self.sending.is_empty() || !self.answers.is_empty()
     }
 }
