@@ -21,7 +21,7 @@ pub trait ProgramDef: Send + Sync {
     const NAME: &'static str;
     /// One sentence on what the program does, without a full stop.
     const SUMMARY: &'static str;
-    /// Text of a P4_16 program for TNA that does the same, if there is one.
+    /// A sketch of the program in P4_16 for TNA, written by hand, if there is one.
     const P4: Option<&'static str> = None;
     /// Parameters for `sluice fuzz`, as key and value; see [`StageProgram::hunt`].
     const HUNT: &'static [(&'static str, &'static str)] = &[];

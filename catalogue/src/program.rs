@@ -77,7 +77,7 @@ pub trait StageProgram: Send + Sync {
         None
     }
 
-    /// Returns the text of a P4_16 program for TNA that does the same, if there is one. It is for readers and is not
+    /// Returns a sketch of the program in P4_16 for TNA, if there is one. It is written by hand, for readers, and is not
     /// compiled.
     fn p4(&self) -> Option<&str> {
         None

@@ -1,4 +1,4 @@
-// ecmp and wcmp: flows over groups of ports, in P4_16 for TNA. The two programs differ in their entries only;
+// A sketch of ecmp and wcmp in P4_16 for TNA: flows over groups of ports. The two programs differ in their entries only;
 // function, seed and rotation of the two hashes are what the scheme gives this switch.
 #include <core.p4>
 #include <tna.p4>

@@ -12,7 +12,7 @@
 //! | `entries` | default entries |
 //! | `routes` | entries at a position in a network |
 //! | `properties` | properties of packets and member tables |
-//! | `balance.p4` | the data plane in P4_16 for TNA |
+//! | `balance.p4` | a sketch of the data plane in P4_16 for TNA |
 
 mod entries;
 mod hashing;

@@ -20,7 +20,7 @@
 //! | `egress` | a leaf encapsulates, a spine raises the congestion field |
 //! | `entries` | entries, by default and at a position in a network |
 //! | `dre` | settings of a link's estimator |
-//! | `conga.p4` | the program in P4_16 for TNA |
+//! | `conga.p4` | a sketch of the program in P4_16 for TNA |
 
 mod choose;
 mod dre;

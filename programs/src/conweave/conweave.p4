@@ -1,9 +1,9 @@
-/* conweave for T2NA, equivalent to the builder code beside this file, for comparison; it is not compiled here.
+/* A sketch of conweave for T2NA, written by hand after the builder code beside this file, for comparison. No compiler
+ * reads it.
  *
- * Names and order are those of the builder code. Headers, the parsers and the two checksums are in `headers.rs` field
- * by field and are left out of this text. Comparisons written SERIAL(a > b) are of sequence numbers: (int<32>)(a - b)
- * > 0. A block of the control that P4 would spell in `apply` has a name here, `.._block`, so that roles
- * read one by one. Table sizes and times are the defaults of `--set`; ticks are 1.024 us.
+ * Headers, metadata, parsers, deparsers and the two checksums are in `headers.rs` field by field and are left out of
+ * this text, and so are the IPv4 header's checks. Comparisons written SERIAL(a > b) are of sequence numbers:
+ * (int<32>)(a - b) > 0. Table sizes and times are the defaults of `--set`; ticks are 1.024 us.
  */
 #include <core.p4>
 #include <t2na.p4>
@@ -144,70 +144,15 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     ACT(8, path, path_next, o = v; if (m.moves == 1) { v = m.good; })
     table path_port { key = { hdr.bth.path : exact; } actions = { forward; } size = 256; }
 
-    action busy_check() { /* in four stages, each only while the sample is not busy yet */
-        m.first_busy = first_1_check.execute(m.group);   m.second_busy = second_1_check.execute(m.group);
-        /* .. first_2, second_2, first_3, second_3, first_4, second_4 */
-    }
-    action busy_mark() { /* of the way that is path[1:0] only */
-        first_1_mark.execute(m.group);  second_1_mark.execute(m.group);
-        /* .. or the second, third, fourth way */
-    }
-
-    void_t source_data_block() {
-        m.deadline = m.now + m.reply;
-        m.time = m.now;
-        m.expired = active_check.execute(m.row);
-        m.ended = ended_take.execute(m.row);
-        if (m.deadline == 0) { m.deadline = 1; }
-        busy_check();
-        if (m.first_busy == 0) { m.good = m.first; m.found = 1; }
-        else if (m.second_busy == 0) { m.good = m.second; m.found = 1; }
-        else { m.good = m.first; }
-        hdr.cwh.setValid();
-        hdr.bth.epoch = epoch_step.execute(m.row)[1:0];
-        if (m.expired == 1 || m.ended[2:2] == 1) { timer_arm.execute(m.row); }
-        else if (m.found == 1) { m.timeout = timer_check.execute(m.row); }
-        if (m.expired == 1 || m.timeout == 1) { m.moves = m.found; }
-        if (m.expired == 1 || m.ended[2:2] == 1) {
-            phase_clear.execute(m.row);
-            tail_zero.execute(m.row);
-            hdr.cwh.ts_tail = 0;
-            hdr.bth.ask_reply = 1;
-            hdr.bth.path = path_now.execute(m.row);
-        } else if (m.timeout == 1) {
-            phase_set.execute(m.row);
-            hdr.cwh.ts_tail = tail_now.execute(m.row)[15:0];
-            hdr.bth.ask_reply = 1;
-            hdr.bth.tail = 1;
-            hdr.bth.path = path_next.execute(m.row);
-        } else {
-            hdr.bth.phase = phase_get.execute(m.row)[0:0];
-            hdr.cwh.ts_tail = tail_get.execute(m.row)[15:0];
-            hdr.bth.path = path_now.execute(m.row);
-        }
-        hdr.bth.cw_opcode = DATA;
-        hdr.cwh.ts_tx = m.now_16;
-        path_port.apply();
-    }
-
-    void_t source_control_block() {
-        m.ended = m.epoch_tag;
-        m.first = hdr.bth.path;
-        m.second = hdr.bth.path;
-        m.time = m.now + PATH_BUSY;
-        m.deadline = m.now + REPLY_BRIDGE;
-        if (m.known == 0) { drop(); }
-        else if (hdr.bth.cw_opcode == NOTIFY) { busy_mark(); drop(); }
-        else if (ig.resubmit_flag == 1) { ended_set.execute(m.row); timer_disarm.execute(m.row); drop(); }
-        else {
-            if (hdr.bth.phase == 0 && hdr.bth.flags == 3) { busy_mark(); }
-            if (hdr.bth.phase == 0) { m.timely = timer_timely.execute(m.row); } else { m.timely = 1; }
-            m.same_epoch = epoch_compare.execute(m.row);
-            m.same_phase = phase_compare.execute(m.row);
-            if (m.timely == 1 && m.same_epoch == 1 && m.same_phase == 1) { dprsr.resubmit_type = 1; }
-            else { drop(); }
-        }
-    }
+    /* Four stages: a way is looked up only if no earlier way has found the sample busy. */
+    #define BUSY_CHECK_WAY(N)                                                            \
+        if (m.first_busy == 0) { m.first_busy = first_##N##_check.execute(m.group); }    \
+        if (m.second_busy == 0) { m.second_busy = second_##N##_check.execute(m.group); }
+    #define BUSY_CHECK BUSY_CHECK_WAY(1) BUSY_CHECK_WAY(2) BUSY_CHECK_WAY(3) BUSY_CHECK_WAY(4)
+    /* The way is the path's low bits. */
+    #define BUSY_MARK_WAY(N, WAY) \
+        if (hdr.bth.path[1:0] == WAY) { first_##N##_mark.execute(m.group); second_##N##_mark.execute(m.group); }
+    #define BUSY_MARK BUSY_MARK_WAY(1, 0) BUSY_MARK_WAY(2, 1) BUSY_MARK_WAY(3, 2) BUSY_MARK_WAY(4, 3)
 
     /* ------------------------------------------------------------ queues: four ways, a hash each */
 
@@ -228,17 +173,13 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         RegisterAction<bit<32>, bit<10>, bit<32>>(owner##N) release##N = {                                   \
             void apply(inout bit<32> v) { if (v == (bit<32>)m.row) { v = 0; } } };
     WAY(, m.hash_1, m.cell_1)  WAY(_1, m.hash_2, m.cell_2)  WAY(_2, m.hash_3, m.cell_3)  WAY(_3, m.hash_4, m.cell_4)
+    #define CLAIM_OR_FIND(N, CELL_OF)                                                     \
+        if (m.found_queue == 0) {                                                         \
+            if (m.claim == 1) { m.found_queue = claim##N.execute(CELL_OF, m.cell); }      \
+            else if (m.find == 1) { m.found_queue = find##N.execute(CELL_OF, m.cell); }   \
+        }
     action set_queue_of(bit<32> resume, QueueId_t queue) { m.word = resume; m.qid = queue; }
     table queue_of { key = { m.cell : exact; } actions = { set_queue_of; } size = CELLS; }
-
-    void_t claim_or_find_block() { /* way after way, each in a stage behind the last */
-        if (m.found_queue == 0) {
-            if (m.claim == 1) { m.found_queue = claim.execute(m.cell_1, m.cell); }
-            else if (m.find == 1) { m.found_queue = find.execute(m.cell_1, m.cell); }
-        }
-        /* .. the same with claim_1, find_1, m.cell_2; claim_2, find_2, m.cell_3; claim_3, find_3, m.cell_4 */
-        queue_of.apply();
-    }
 
     /* ------------------------------------------------------------ DstToR */
 
@@ -293,136 +234,10 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     CELL(32, timer_time_rx, 0)
     ACT(32, timer_time_rx, seen, v = m.now;)
     ACT(32, timer_time_rx, check, if (m.now - v > WATCHDOG) { v = m.now; o = 1; })
-
-    void_t destination_data_block() {
-        m.age = epoch_test.execute(m.row)[2:0];
-        if (m.age == NEW) {
-            phase_new.execute(m.row);
-            if (hdr.bth.phase == 1) { m.early = 1; }
-            m.tail_seen = tail_new.execute(m.row);
-            give_up_clear.execute(m.row);
-        } else if (m.age == CURRENT) {
-            if (hdr.bth.tail == 1) { phase_force.execute(m.row); m.tail_seen = tail_set.execute(m.row); }
-            else if (hdr.bth.phase == 1) { m.early = phase_read.execute(m.row); }
-            if (ig.resubmit_flag == 1) { m.given_up = give_up_set.execute(m.row); }
-            else { m.given_up = give_up_read.execute(m.row); }
-        }
-        if (m.age != PREVIOUS) {
-            if (hdr.bth.phase == 0) {
-                m.old_tx = old_tx_write.execute(m.row);
-                m.old_rx = old_rx_write.execute(m.row);
-                m.cached = cached_set.execute(m.row);
-            } else {
-                m.old_tx = old_tx_read.execute(m.row);
-                m.old_rx = old_rx_read.execute(m.row);
-                if (m.age == NEW) { cached_clear.execute(m.row); } else { m.cached = cached_read.execute(m.row); }
-            }
-            if (hdr.bth.tail == 1 || hdr.bth.phase == 1) { m.tail_tx = tail_tx_write.execute(m.row); }
-            else { m.tail_tx = tail_tx_read.execute(m.row); }
-        }
-        /* T_resume */
-        if (m.old_tx[15:15] == 1 && m.tail_tx[15:15] == 0) { m.gap = m.tail_tx + 65536 + RESUME_MARGIN; }
-        else { m.gap = m.tail_tx + RESUME_MARGIN; }
-        m.gap = m.gap |-| m.old_tx;
-        if (m.cached == 1) { m.resume = m.old_rx + m.gap; } else { m.resume = m.now + RESUME_DEFAULT; }
-        if (hdr.bth.tail == 1) { m.resume = 0; } else if (m.resume == 0) { m.resume = 1; }
-        /* status and queue */
-        if (m.given_up == 1) { m.early = 0; }
-        if (ig.resubmit_flag == 1) { status_clear.execute(m.row); }
-        else if (m.age == NEW) { m.status = status_new.execute(m.row)[1:0]; }
-        else if (m.age == CURRENT) { m.status = status_data.execute(m.row)[1:0]; }
-        if (m.status == IDLE && m.early == 1) { m.claim = 1; } else if (m.status != IDLE) { m.find = 1; }
-        claim_or_find_block();
-        if (m.claim == 1) {
-            if (m.found_queue == 1) {
-                resume_arm.execute(m.row);
-                dprsr.adv_flow_ctl = m.word | PAUSE;
-                tm.qid = m.qid;
-                queued_count.execute(m.row);
-                seen.execute(m.row);
-                m.verdict = 1;                               /* first */
-            } else { m.verdict = 2; dprsr.resubmit_type = 1; }   /* again */
-        } else if (m.find == 1 && m.found_queue == 1) {
-            m.lost = check.execute(m.row);
-            if (m.status != WAITING) { }
-            else if (m.age == NEW) { if (m.tail_seen == 0) { dprsr.adv_flow_ctl = m.word; } }
-            else if (hdr.bth.phase == 1) { tm.qid = m.qid; queued_count.execute(m.row); }
-            else {
-                m.before = resume_refresh.execute(m.row);
-                if (hdr.bth.tail == 1 && m.before == 1) {
-                    hdr.order.setValid();
-                    hdr.order.word = m.word;
-                    hdr.order.row = m.row;
-                    hdr.bridge.kind = KIND_TAIL;
-                }
-            }
-        }
-        if (hdr.bth.tail == 1) {
-            if (m.age == PREVIOUS) { m.verdict = 0; }
-            else if (m.status == IDLE || m.status == OLD) { m.verdict = 3; }             /* clear */
-            else if (m.status == WAITING && m.found_queue == 0) { m.verdict = 3; }
-        }
-        /* one copy, by rank */
-        if (m.verdict != 2 && m.age != PREVIOUS) {
-            if (m.verdict == 3) { dprsr.mirror_type = 1; m.session = 220; hdr.copy.kind = KIND_CLEAR; }
-            else if (hdr.bth.ask_reply == 1 && hdr.bth.tail == 0) {
-                dprsr.mirror_type = 1; m.session = 220; hdr.copy.kind = KIND_REPLY;
-            } else if (m.verdict == 1) {
-                dprsr.mirror_type = 2; m.session = 222;
-                hdr.birth.kind = KIND_BIRTH; hdr.birth.word = m.word; hdr.birth.row = m.row;
-            } else if (m.lost == 1) {
-                dprsr.mirror_type = 2; m.session = 222;
-                if (m.status == OLD || m.age == NEW) { hdr.birth.kind = KIND_REBIRTH_OLD; }
-                else { hdr.birth.kind = KIND_REBIRTH; }
-                hdr.birth.word = m.word; hdr.birth.row = m.row;
-                revived.count(0);
-            } else if (hdr.ipv4.ecn == 3) { dprsr.mirror_type = 1; m.session = 220; hdr.copy.kind = KIND_NOTIFY; }
-        }
-    }
-
-    /* ------------------------------------------------------------ one lap of the timer */
-
-    void_t timer_block() {
-        m.elapsed = m.now_16 - hdr.cwh.ts_tx;
-        m.over = m.elapsed & TOO_LONG;
-        seen.execute(m.row);
-        m.age = epoch_peek.execute(m.row)[2:0];
-        if (hdr.timer.draining == 1 && m.age == CURRENT && hdr.bth.phase == 1) { phase_force.execute(m.row); }
-        m.tail_seen = tail_read.execute(m.row);
-        if (hdr.timer.last == 1) {
-            status_clear.execute(m.row);
-            release.execute(m.cell_1); release_1.execute(m.cell_2);
-            release_2.execute(m.cell_3); release_3.execute(m.cell_4);
-            queued_reset.execute(m.row);
-        } else if (hdr.timer.draining == 1) {
-            m.status = status_drain.execute(m.row)[1:0];
-            m.drained = queued_compare.execute(m.row);
-        } else {
-            m.status = status_data.execute(m.row)[1:0];
-            if (hdr.timer.waiting == 0) { m.fires = resume_fire.execute(m.row); }
-        }
-        tm.ucast_egress_port = RECIRCULATION;
-        tm.qid = 1;
-        hdr.bridge.kind = KIND_PLAIN;
-        if (hdr.timer.last == 1) {
-            if (m.over == 0) { dprsr.adv_flow_ctl = hdr.timer.word | PAUSE; }
-            if (m.age == CURRENT && hdr.bth.phase == 1) { dprsr.mirror_type = 1; m.session = 221; hdr.copy.kind = KIND_CLEAR; }
-            drop();
-        } else if (hdr.timer.draining == 1) {
-            if (m.drained == 1 || m.over != 0) { hdr.timer.last = 1; }
-        } else if (hdr.timer.waiting == 1) {
-            if (m.over != 0) {
-                hdr.timer.waiting = 0; hdr.timer.draining = 1;
-                dprsr.adv_flow_ctl = hdr.timer.word; hdr.cwh.ts_tx = m.now_16;
-            }
-        } else if (m.status != WAITING) {
-            hdr.timer.draining = 1; hdr.cwh.ts_tx = m.now_16;
-        } else if (m.fires == 1) {
-            hdr.cwh.ts_tx = m.now_16;
-            if (m.tail_seen == 1) { hdr.timer.waiting = 1; }
-            else { hdr.timer.draining = 1; dprsr.adv_flow_ctl = hdr.timer.word; }
-        }
-    }
+    Counter<bit<32>, bit<2>>(4, CounterType_t.PACKETS) unsorted;
+    Counter<bit<32>, bit<1>>(1, CounterType_t.PACKETS) revived;
+    Counter<bit<32>, bit<1>>(2, CounterType_t.PACKETS) forced;
+    Counter<bit<32>, bit<1>>(1, CounterType_t.PACKETS) resumed_unseen;
 
     /* ------------------------------------------------------------ which role */
 
@@ -449,18 +264,217 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         }
         if (m.last_hop == 0) { ecmp.apply(); sample_first.apply(); sample_second.apply(); }
         if (hdr.timer.isValid()) {
-            if (m.recirculated == 1) { timer_block(); } else { drop(); }
+            if (m.recirculated == 1) {
+                /* one lap of the timer */
+                m.elapsed = m.now_16 - hdr.cwh.ts_tx;
+                m.over = m.elapsed & TOO_LONG;
+                seen.execute(m.row);
+                m.age = epoch_peek.execute(m.row)[2:0];
+                if (hdr.timer.draining == 1 && m.age == CURRENT && hdr.bth.phase == 1) { phase_force.execute(m.row); }
+                m.tail_seen = tail_read.execute(m.row);
+                if (hdr.timer.last == 1) {
+                    status_clear.execute(m.row);
+                    release.execute(m.cell_1); release_1.execute(m.cell_2);
+                    release_2.execute(m.cell_3); release_3.execute(m.cell_4);
+                    queued_reset.execute(m.row);
+                } else if (hdr.timer.draining == 1) {
+                    m.status = status_drain.execute(m.row)[1:0];
+                    m.drained = queued_compare.execute(m.row);
+                } else {
+                    m.status = status_data.execute(m.row)[1:0];
+                    if (hdr.timer.waiting == 0) { m.fires = resume_fire.execute(m.row); }
+                }
+                tm.ucast_egress_port = RECIRCULATION;
+                tm.qid = 1;
+                hdr.bridge.kind = KIND_PLAIN;
+                if (hdr.timer.last == 1) {
+                    if (m.over == 0) { dprsr.adv_flow_ctl = hdr.timer.word | PAUSE; }
+                    if (m.age == CURRENT && hdr.bth.phase == 1) { dprsr.mirror_type = 1; m.session = 221; hdr.copy.kind = KIND_CLEAR; }
+                    drop();
+                } else if (hdr.timer.draining == 1) {
+                    if (m.drained == 1) { hdr.timer.last = 1; }
+                    else if (m.over != 0) { hdr.timer.last = 1; forced.count(1); }
+                } else if (hdr.timer.waiting == 1) {
+                    if (m.over != 0) {
+                        hdr.timer.waiting = 0; hdr.timer.draining = 1;
+                        dprsr.adv_flow_ctl = hdr.timer.word; hdr.cwh.ts_tx = m.now_16;
+                        forced.count(0);
+                    }
+                } else if (m.status != WAITING) {
+                    hdr.timer.draining = 1; hdr.cwh.ts_tx = m.now_16;
+                } else if (m.fires == 1) {
+                    hdr.cwh.ts_tx = m.now_16;
+                    if (m.tail_seen == 1) { hdr.timer.waiting = 1; }
+                    else { hdr.timer.draining = 1; dprsr.adv_flow_ctl = hdr.timer.word; resumed_unseen.count(0); }
+                }
+            } else { drop(); }
         } else if (m.bad_checksum == 1) { drop(); }
         else if (m.recirculated == 0 && hdr.ipv4.ttl <= 1) { drop(); }
         else if (hdr.cwh.isValid()) {
             if (hdr.bth.cw_opcode == DATA) {
                 if (m.last_hop == 1) {
-                    if (m.known == 1) { destination_data_block(); } else { dprsr.digest_type = 1; }
+                    if (m.known == 1) {
+                        /* DstToR: DATA for a host */
+                        m.age = epoch_test.execute(m.row)[2:0];
+                        if (m.age == NEW) {
+                            phase_new.execute(m.row);
+                            /* TAIL is the last packet of the old path, even if its phase bit is 1. */
+                            if (hdr.bth.phase == 1 && hdr.bth.tail == 0) { m.early = 1; }
+                            m.tail_seen = tail_new.execute(m.row);
+                            give_up_clear.execute(m.row);
+                        } else if (m.age == CURRENT) {
+                            if (hdr.bth.tail == 1) { phase_force.execute(m.row); m.tail_seen = tail_set.execute(m.row); }
+                            else if (hdr.bth.phase == 1) { m.early = phase_read.execute(m.row); }
+                            if (ig.resubmit_flag == 1) { m.given_up = give_up_set.execute(m.row); }
+                            else { m.given_up = give_up_read.execute(m.row); }
+                        }
+                        if (m.age != PREVIOUS) {
+                            if (hdr.bth.phase == 0) {
+                                m.old_tx = old_tx_write.execute(m.row);
+                                m.old_rx = old_rx_write.execute(m.row);
+                                m.cached = cached_set.execute(m.row);
+                            } else {
+                                m.old_tx = old_tx_read.execute(m.row);
+                                m.old_rx = old_rx_read.execute(m.row);
+                                if (m.age == NEW) { cached_clear.execute(m.row); } else { m.cached = cached_read.execute(m.row); }
+                            }
+                            if (hdr.bth.tail == 1 || hdr.bth.phase == 1) { m.tail_tx = tail_tx_write.execute(m.row); }
+                            else { m.tail_tx = tail_tx_read.execute(m.row); }
+                        }
+                        /* T_resume */
+                        if (m.old_tx[15:15] == 1 && m.tail_tx[15:15] == 0) { m.gap = m.tail_tx + 65536 + RESUME_MARGIN; }
+                        else { m.gap = m.tail_tx + RESUME_MARGIN; }
+                        m.gap = m.gap |-| m.old_tx;
+                        if (m.cached == 1) { m.resume = m.old_rx + m.gap; } else { m.resume = m.now + RESUME_DEFAULT; }
+                        if (hdr.bth.tail == 1) { m.resume = 0; } else if (m.resume == 0) { m.resume = 1; }
+                        /* status and queue */
+                        if (m.given_up == 1) { m.early = 0; }
+                        if (ig.resubmit_flag == 1) { status_clear.execute(m.row); }
+                        else if (m.age == NEW) { m.status = status_new.execute(m.row)[1:0]; }
+                        else if (m.age == CURRENT) { m.status = status_data.execute(m.row)[1:0]; }
+                        if (m.status == IDLE && m.early == 1) { m.claim = 1; } else if (m.status != IDLE) { m.find = 1; }
+                        /* way after way, each in a stage after the previous one */
+                        CLAIM_OR_FIND(, m.cell_1) CLAIM_OR_FIND(_1, m.cell_2)
+                        CLAIM_OR_FIND(_2, m.cell_3) CLAIM_OR_FIND(_3, m.cell_4)
+                        queue_of.apply();
+                        if (m.claim == 1) {
+                            if (m.found_queue == 1) {
+                                resume_arm.execute(m.row);
+                                dprsr.adv_flow_ctl = m.word | PAUSE;
+                                tm.qid = m.qid;
+                                queued_count.execute(m.row);
+                                seen.execute(m.row);
+                                m.verdict = 1;                               /* first */
+                            } else { m.verdict = 2; dprsr.resubmit_type = 1; }   /* again */
+                        } else if (m.find == 1 && m.found_queue == 1) {
+                            m.lost = check.execute(m.row);
+                            if (m.status != WAITING) { }
+                            else if (m.age == NEW) { if (m.tail_seen == 0) { dprsr.adv_flow_ctl = m.word; } }
+                            /* TAIL does not wait for itself, even if its phase bit is 1. */
+                            else if (hdr.bth.phase == 1 && hdr.bth.tail == 0) { tm.qid = m.qid; queued_count.execute(m.row); }
+                            else {
+                                m.before = resume_refresh.execute(m.row);
+                                if (hdr.bth.tail == 1 && m.before == 1) {
+                                    hdr.order.setValid();
+                                    hdr.order.word = m.word;
+                                    hdr.order.row = m.row;
+                                    hdr.bridge.kind = KIND_TAIL;
+                                }
+                            }
+                        }
+                        if (hdr.bth.tail == 1) {
+                            if (m.age == PREVIOUS) { m.verdict = 0; }
+                            else if (m.status == IDLE || m.status == OLD) { m.verdict = 3; }             /* clear */
+                            else if (m.status == WAITING && m.found_queue == 0) { m.verdict = 3; }
+                        }
+                        /* one copy, by rank */
+                        if (m.verdict != 2 && m.age != PREVIOUS) {
+                            if (m.verdict == 3) { dprsr.mirror_type = 1; m.session = 220; hdr.copy.kind = KIND_CLEAR; }
+                            /* REROUTED packets get no RTT_REPLY: one that pauses a queue must make its timer packet. */
+                            else if (hdr.bth.ask_reply == 1 && hdr.bth.tail == 0 && hdr.bth.phase == 0) {
+                                dprsr.mirror_type = 1; m.session = 220; hdr.copy.kind = KIND_REPLY;
+                            } else if (m.verdict == 1) {
+                                dprsr.mirror_type = 2; m.session = 222;
+                                hdr.birth.kind = KIND_BIRTH; hdr.birth.word = m.word; hdr.birth.row = m.row;
+                            } else if (m.lost == 1) {
+                                dprsr.mirror_type = 2; m.session = 222;
+                                if (m.status == OLD || m.age == NEW) { hdr.birth.kind = KIND_REBIRTH_OLD; }
+                                else { hdr.birth.kind = KIND_REBIRTH; }
+                                hdr.birth.word = m.word; hdr.birth.row = m.row;
+                                revived.count(0);
+                            } else if (hdr.ipv4.ecn == 3) { dprsr.mirror_type = 1; m.session = 220; hdr.copy.kind = KIND_NOTIFY; }
+                        }
+                        /* packets that may reach the host out of order */
+                        if (m.age == PREVIOUS) { unsorted.count(2); }
+                        else if (m.verdict == 2) { unsorted.count(0); }
+                        else if (m.age == NEW && m.status == WAITING) { unsorted.count(3); }
+                        else if (m.early == 1 && (m.found_queue == 0 || m.status == DRAINING || m.status == OLD)) {
+                            unsorted.count(1);
+                        }
+                    } else { dprsr.digest_type = 1; }
                 }
             } else if (m.recirculated == 1) { tm.qid = 1; }
-            else { source_control_block(); }
+            else {
+                /* SrcToR: RTT_REPLY, CLEAR and NOTIFY from a path */
+                m.ended = m.epoch_tag;
+                m.first = hdr.bth.path;
+                m.second = hdr.bth.path;
+                m.time = m.now + PATH_BUSY;
+                m.deadline = m.now + REPLY_BRIDGE;
+                if (m.known == 0) { drop(); }
+                else if (hdr.bth.cw_opcode == NOTIFY) { BUSY_MARK drop(); }
+                else if (ig.resubmit_flag == 1) { ended_set.execute(m.row); timer_disarm.execute(m.row); drop(); }
+                else {
+                    if (hdr.bth.phase == 0 && hdr.bth.flags == 3) { BUSY_MARK }
+                    if (hdr.bth.phase == 0) { m.timely = timer_timely.execute(m.row); } else { m.timely = 1; }
+                    m.same_epoch = epoch_compare.execute(m.row);
+                    m.same_phase = phase_compare.execute(m.row);
+                    if (m.timely == 1 && m.same_epoch == 1 && m.same_phase == 1) { dprsr.resubmit_type = 1; }
+                    else { drop(); }
+                }
+            }
         } else if (hdr.bth.isValid() && m.rdma == 1 && m.last_hop == 0) {
-            if (m.known == 1) { source_data_block(); } else { dprsr.digest_type = 1; }
+            if (m.known == 1) {
+                /* SrcToR: DATA from a host */
+                m.deadline = m.now + m.reply;
+                m.time = m.now;
+                m.expired = active_check.execute(m.row);
+                m.ended = ended_take.execute(m.row);
+                /* From here on these bits are ConWeave's: a host may have written them. */
+                hdr.bth.phase = 0;
+                hdr.bth.ask_reply = 0;
+                hdr.bth.tail = 0;
+                if (m.deadline == 0) { m.deadline = 1; }
+                BUSY_CHECK
+                if (m.first_busy == 0) { m.good = m.first; m.found = 1; }
+                else if (m.second_busy == 0) { m.good = m.second; m.found = 1; }
+                else { m.good = m.first; }
+                hdr.cwh.setValid();
+                hdr.bth.epoch = epoch_step.execute(m.row)[1:0];
+                if (m.expired == 1 || m.ended[2:2] == 1) { timer_arm.execute(m.row); }
+                else if (m.found == 1) { m.timeout = timer_check.execute(m.row); }
+                if (m.expired == 1 || m.timeout == 1) { m.moves = m.found; }
+                if (m.expired == 1 || m.ended[2:2] == 1) {
+                    phase_clear.execute(m.row);
+                    tail_zero.execute(m.row);
+                    hdr.cwh.ts_tail = 0;
+                    hdr.bth.ask_reply = 1;
+                    hdr.bth.path = path_now.execute(m.row);
+                } else if (m.timeout == 1) {
+                    phase_set.execute(m.row);
+                    hdr.cwh.ts_tail = tail_now.execute(m.row)[15:0];
+                    hdr.bth.ask_reply = 1;
+                    hdr.bth.tail = 1;
+                    hdr.bth.path = path_next.execute(m.row);
+                } else {
+                    hdr.bth.phase = phase_get.execute(m.row)[0:0];
+                    hdr.cwh.ts_tail = tail_get.execute(m.row)[15:0];
+                    hdr.bth.path = path_now.execute(m.row);
+                }
+                hdr.bth.cw_opcode = DATA;
+                hdr.cwh.ts_tx = m.now_16;
+                path_port.apply();
+            } else { dprsr.digest_type = 1; }
         }
         if (m.recirculated == 0) {
             hdr.ipv4.ttl = hdr.ipv4.ttl - 1;

@@ -21,7 +21,7 @@
 //! | `wire` | ConWeave's bytes in frames |
 //! | `story` | sentences of a flow's story |
 //! | `hot_flows` | the control plane that installs hot flows |
-//! | `conweave.p4` | the program in P4_16 for T2NA |
+//! | `conweave.p4` | a sketch of the program in P4_16 for T2NA |
 
 mod busy;
 mod destination;

@@ -1,4 +1,4 @@
-// conweave-spine in P4_16 for T2NA: forwards between ConWeave's ToRs. For comparison; it is not compiled.
+// A sketch of conweave-spine in P4_16 for T2NA: forwards between ConWeave's ToRs. For comparison; it is not compiled.
 // Parsers, checksums and the emission of headers are those of the stage program's `pipes.rs`.
 #include <core.p4>
 #include <t2na.p4>

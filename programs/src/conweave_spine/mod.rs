@@ -10,7 +10,7 @@
 //! | `pipes` | ingress and egress |
 //! | `entries` | default entries |
 //! | `routes` | entries at a position in a network |
-//! | `conweave_spine.p4` | the program in P4_16 for TNA |
+//! | `conweave_spine.p4` | a sketch of the program in P4_16 for TNA |
 
 mod entries;
 mod params;

@@ -15,7 +15,7 @@
 //! | `choose` | the samples and the memory, in ingress |
 //! | `depths` | queue depths, and the ghost control |
 //! | `entries` | entries, by default and at a position in a network |
-//! | `choose.p4` | the program in P4_16 for T2NA |
+//! | `choose.p4` | a sketch of the program in P4_16 for T2NA |
 
 mod choose;
 mod depths;

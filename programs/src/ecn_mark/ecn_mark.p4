@@ -1,4 +1,4 @@
-/* ecn-mark for TNA (Tofino 2: include <t2na.p4>), equivalent to the builder code beside this file.
+/* A sketch of ecn-mark for TNA (Tofino 2: include <t2na.p4>), written by hand after the builder code beside this file.
  *
  * Order and names are those of the builder code. Table sizes are the defaults of `--set`.
  */

@@ -10,7 +10,7 @@
 //! | `ingress` | forwarding only |
 //! | `egress` | the marking probability, and the mark |
 //! | `entries` | default entries |
-//! | `ecn_mark.p4` | the program in P4_16 for TNA |
+//! | `ecn_mark.p4` | a sketch of the program in P4_16 for TNA |
 
 mod egress;
 mod entries;

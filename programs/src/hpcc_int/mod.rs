@@ -20,7 +20,7 @@
 //! | `ns3` | egress in the layout of the authors' simulator: headers, parser, records |
 //! | `entries` | entries, by default and at a position in a network |
 //! | `properties` | properties of every packet |
-//! | `hpcc_int.p4` | the program in P4_16 for TNA |
+//! | `hpcc_int.p4` | a sketch of the program in P4_16 for TNA |
 
 mod egress;
 mod entries;

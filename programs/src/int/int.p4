@@ -1,4 +1,4 @@
-/* int for T2NA (t2na.p4), equivalent to the builder code beside this file for its default parameters: mode=md,
+/* A sketch of int for T2NA (t2na.p4), written by hand after the builder code for its default parameters: mode=md,
  * carrier=dscp, role=all, domain=0, sink_report=egress. A role other than `all` leaves out what its part does not need:
  * source has no port_out, sink's skipping of the stack, strip; transit has no port_in, watch-list, profile either; sink
  * adds no blocks.

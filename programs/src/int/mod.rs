@@ -25,7 +25,7 @@
 //! | `entries` | default entries |
 //! | `places` | entries at a position in a network, and the switch's parts there |
 //! | `properties` | properties of every packet |
-//! | `int.p4` | the program in P4_16 for TNA |
+//! | `int.p4` | a sketch of the program in P4_16 for TNA |
 
 mod block;
 mod carrier;

@@ -1,4 +1,4 @@
-/* l3-ecmp for TNA (Tofino 2: include <t2na.p4>), equivalent to the builder code beside this file.
+/* A sketch of l3-ecmp for TNA (Tofino 2: include <t2na.p4>), written by hand after the builder code beside this file.
  *
  * Order and names are those of the builder code, so that the two can be read line by line. Where TNA needs
  * what the builder has no words for (parameter lists, casts, pipe assembly), this file has more lines.

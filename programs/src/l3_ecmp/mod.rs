@@ -20,7 +20,7 @@
 //! | `ingress`, `egress` | tables and control |
 //! | `entries` | default entries |
 //! | `routes` | entries at a position in a network |
-//! | `l3_ecmp.p4` | the program in P4_16 for TNA |
+//! | `l3_ecmp.p4` | a sketch of the program in P4_16 for TNA |
 
 mod egress;
 mod entries;

@@ -1,5 +1,5 @@
-// A leaf with a choice of uplinks, in P4_16 for TNA: types. The program's own part (controls Draw and Keep) comes
-// after it, then the pipeline around them.
+// A sketch of a leaf with a choice of uplinks, in P4_16 for TNA: types. The program's own part (controls Draw and
+// Keep) comes after it, then the pipeline around them.
 #include <core.p4>
 #include <tna.p4>
 

@@ -20,7 +20,7 @@
 //! | `obey` | PFC frames and timers: pauses, their ends, storms |
 //! | `egress` | queue depths, storms, PFC frames that request pauses |
 //! | `entries` | default entries |
-//! | `pfc.p4` | the program in P4_16 for TNA |
+//! | `pfc.p4` | a sketch of the program in P4_16 for TNA |
 
 mod egress;
 mod entries;

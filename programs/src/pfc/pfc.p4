@@ -1,4 +1,5 @@
-/* pfc for T2NA, equivalent to the builder code beside this file, with obey=true, storm_drop=true, probe=false.
+/* A sketch of pfc for T2NA, written by hand after the builder code beside this file, with obey=true, storm_drop=true,
+ * probe=false.
  *
  * Order and names are those of the builder code. With obey=false the registers and tables of "obey" are not there and the
  * rest is TNA. Times, thresholds and table sizes are the defaults of `--set`.

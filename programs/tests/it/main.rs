@@ -12,5 +12,6 @@ mod l3_ecmp;
 mod lossless;
 mod page;
 mod placed;
+mod sketches;
 mod switch;
 mod telemetry;
