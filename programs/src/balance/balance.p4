@@ -97,9 +97,18 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         size = GROUPS;
     }
 
+    action set_class(QueueId_t queue, bit<3> traffic_class) { tm.qid = queue; tm.ingress_cos = traffic_class; }
+    table class {
+        key = { hdr.ipv4.dscp: exact; }
+        actions = { set_class; }
+        default_action = set_class(0, 0);
+        size = 64;
+    }
+
     apply {
         side.apply();
         if (hdr.ipv4.isValid()) {
+            class.apply();
             if (m.from_north == 1) { down(); } else { up(); }
             if (m.bad_checksum == 1 || hdr.ipv4.ttl <= 1) {
                 dprsr.drop_ctl = 1;

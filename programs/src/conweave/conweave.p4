@@ -18,6 +18,7 @@
 #define REPLY_BRIDGE   4
 #define TOO_LONG       0xc000   /* patience = 14 */
 #define WATCHDOG       64
+#define CONTROL_DSCP   48
 #define RECIRCULATION  6
 #define PIPE           0
 #define PAUSE          1
@@ -241,6 +242,17 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
 
     /* ------------------------------------------------------------ which role */
 
+    /* Queue 0 is for data, 1 for control; the queues from 2 on are reorder queues. */
+    action set_class(bit<1> queue, bit<3> traffic_class) {
+        tm.qid = (QueueId_t) queue; tm.ingress_cos = traffic_class;
+    }
+    table class {
+        key = { hdr.ipv4.dscp: exact; }
+        actions = { set_class; }
+        default_action = set_class(0, 0);
+        size = 64;
+    }
+
     apply {
         m.now = read_clock.execute(0);
         m.now_16 = prsr.global_tstamp[25:10];
@@ -250,6 +262,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         if (hdr.cwh.isValid() && hdr.bth.cw_opcode != DATA && ig.ingress_port != RECIRCULATION) {
             m.src = hdr.ipv4.dst; m.dst = hdr.ipv4.src;
         } else { m.src = hdr.ipv4.src; m.dst = hdr.ipv4.dst; }
+        class.apply();
         route.apply();
         if (hdr.bth.isValid()) {
             m.hash_1 = pick_queue.get({ hdr.ipv4.src, hdr.ipv4.dst, m.src_port });
@@ -523,7 +536,7 @@ control Egress(inout eg_headers_t hdr, inout eg_meta_t m, in egress_intrinsic_me
             } else { hdr.bth.cw_opcode = NOTIFY; hdr.bth.flags = 0; }
             hdr.ethernet.src = hdr.ethernet.dst; hdr.ethernet.dst = m.mac;
             hdr.ipv4.src = hdr.ipv4.dst; hdr.ipv4.dst = m.ip;
-            hdr.ipv4.ttl = 64; hdr.ipv4.ecn = 0; hdr.ipv4.total_len = 44;
+            hdr.ipv4.ttl = 64; hdr.ipv4.dscp = CONTROL_DSCP; hdr.ipv4.ecn = 0; hdr.ipv4.total_len = 44;
             hdr.udp.length = 24; hdr.udp.checksum = 0;
             hdr.bth.ask_reply = 0; hdr.bth.tail = 0;
         } else if (hdr.order.isValid() && hdr.cwh.isValid() && hdr.bridge.kind != KIND_TAIL) {

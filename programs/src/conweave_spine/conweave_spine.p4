@@ -43,6 +43,14 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         actions = { forward; }
         size = 4096;
     }
+    action set_class(QueueId_t queue, bit<3> traffic_class) { tm.qid = queue; tm.ingress_cos = traffic_class; }
+    table class {
+        key = { hdr.ipv4.dscp: exact; }
+        actions = { set_class; }
+        default_action = set_class(0, 0);
+        size = 64;
+    }
+
     apply {
         if (!hdr.ipv4.isValid()) {
             l2.apply();
@@ -50,6 +58,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
             dprsr.drop_ctl = 1;
         } else {
             hdr.ipv4.ttl = hdr.ipv4.ttl - 1;
+            class.apply();
             route.apply();
             ecmp.apply();
             if (hdr.bth.isValid() && hdr.bth.cw_opcode == 1) { by_path.apply(); }

@@ -114,9 +114,9 @@ control Ingress(inout ig_headers_t hdr, inout ig_meta_t m, in ingress_intrinsic_
     }
     action elsewhere_to(PortId_t port) { tm.ucast_egress_port = port; }
     table elsewhere { actions = { elsewhere_to; } default_action = elsewhere_to(0x1ff); }
-    action set_queue(QueueId_t queue) { tm.qid = queue; }
-    table ipv4_class { key = { hdr.ipv4.dscp: exact; } actions = { set_queue; } default_action = set_queue(0); size = 64; }
-    table ipv6_class { key = { hdr.ipv6.dscp: exact; } actions = { set_queue; } default_action = set_queue(0); size = 64; }
+    action set_class(QueueId_t queue, bit<3> traffic_class) { tm.qid = queue; tm.ingress_cos = traffic_class; }
+    table ipv4_class { key = { hdr.ipv4.dscp: exact; } actions = { set_class; } default_action = set_class(0, 0); size = 64; }
+    table ipv6_class { key = { hdr.ipv6.dscp: exact; } actions = { set_class; } default_action = set_class(0, 0); size = 64; }
     apply {
         if (hdr.ipv4.isValid()) { hash_ipv4(); } else if (hdr.ipv6.isValid()) { hash_ipv6(); }
         if (hdr.ipv4.isValid()) {

@@ -389,6 +389,20 @@ control Ingress(
         default_action = send_to_cpu(2);
     }
 
+    action set_class(QueueId_t queue, bit<3> traffic_class) { tm.qid = queue; tm.ingress_cos = traffic_class; }
+    table ipv4_class {
+        key = { hdr.ipv4.dscp: exact; }
+        actions = { set_class; }
+        default_action = set_class(0, 0);
+        size = 64;
+    }
+    table ipv6_class {
+        key = { hdr.ipv6.dscp: exact; }
+        actions = { set_class; }
+        default_action = set_class(0, 0);
+        size = 64;
+    }
+
     apply {
         ports_in.count(ig.ingress_port);
         hdr.bridge.setValid();
@@ -403,6 +417,7 @@ control Ingress(
         }
         vlan.apply();
         if (hdr.ipv4.isValid()) {
+            ipv4_class.apply();
             hash_ipv4();
             /* With options the checksum covers more than was parsed. */
             if (hdr.ipv4.ihl != 5) {
@@ -421,6 +436,7 @@ control Ingress(
                 }
             }
         } else if (hdr.ipv6.isValid()) {
+            ipv6_class.apply();
             hash_ipv6();
             switch (ipv6_acl.apply().action_run) {
                 ipv6_acl_permit: {

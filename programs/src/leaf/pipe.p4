@@ -103,8 +103,23 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
         size = MEMBERS;
     }
 
+    action set_class(QueueId_t queue, bit<3> traffic_class) { tm.qid = queue; tm.ingress_cos = traffic_class; }
+    table ipv4_class {
+        key = { hdr.ipv4.dscp: exact; }
+        actions = { set_class; }
+        default_action = set_class(0, 0);
+        size = 64;
+    }
+    table ipv6_class {
+        key = { hdr.ipv6.dscp: exact; }
+        actions = { set_class; }
+        default_action = set_class(0, 0);
+        size = 64;
+    }
+
     apply {
         if (hdr.ipv4.isValid()) {
+            ipv4_class.apply();
             hash_ipv4();
             if (m.bad_checksum == 1 || hdr.ipv4.ttl <= 1) {
                 dprsr.drop_ctl = 1;
@@ -112,6 +127,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
                 ipv4_route.apply();
             }
         } else if (hdr.ipv6.isValid()) {
+            ipv6_class.apply();
             hash_ipv6();
             if (hdr.ipv6.hop_limit <= 1) { dprsr.drop_ctl = 1; } else { ipv6_route.apply(); }
         }

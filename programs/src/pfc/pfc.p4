@@ -102,17 +102,17 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     }
     action elsewhere_to(PortId_t port) { tm.ucast_egress_port = port; }
     table elsewhere { actions = { elsewhere_to; } default_action = elsewhere_to(0x1ff); }
-    action set_queue(QueueId_t queue) { tm.qid = queue; }
+    action set_class(QueueId_t queue, bit<3> traffic_class) { tm.qid = queue; tm.ingress_cos = traffic_class; }
     table ipv4_class {
         key = { hdr.ipv4.dscp: exact; }
-        actions = { set_queue; }
-        default_action = set_queue(1);
+        actions = { set_class; }
+        default_action = set_class(1, 1);
         size = 64;
     }
     table ipv6_class {
         key = { hdr.ipv6.dscp: exact; }
-        actions = { set_queue; }
-        default_action = set_queue(1);
+        actions = { set_class; }
+        default_action = set_class(1, 1);
         size = 64;
     }
     action ignore() { dprsr.drop_ctl = 1; }

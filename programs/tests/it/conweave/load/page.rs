@@ -1,8 +1,7 @@
-//! `docs/conweave-load.md` and `docs/conweave-load.svg`. All measurements take half a minute, so the test that makes
-//! them runs only with `--ignored`; `UPDATE_EXPECT=1` rewrites both files. Ordinary runs measure a few points.
+//! `docs/conweave-load.md` and `docs/conweave-load.svg` are this test's output; `UPDATE_EXPECT=1` rewrites both files.
 
 use super::{alone, moving, plot};
-use crate::page::{split, with_part};
+use crate::page::with_part;
 use expect_test::expect_file;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/conweave-load.md");
@@ -36,25 +35,6 @@ fn measure() -> (Vec<alone::Laps>, Vec<moving::Used>) {
 }
 
 #[test]
-fn the_page_of_loads_has_the_points_that_are_measured_fast() {
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let shape = alone::SHAPES[0];
-    let build = shape.build();
-    let alone = shape.laps(&build, 1).lap;
-    let laps = shape.laps(&build, 5).row(alone);
-    assert!(
-        split(&page, "laps")[1].contains(&format!("{laps}\n")),
-        "{laps}\nis not in {PAGE}; look at the difference that UPDATE_EXPECT=1 makes"
-    );
-    let used = moving::run(&moving::build(32), 8).row();
-    assert!(
-        split(&page, "moving")[1].contains(&format!("{used}\n")),
-        "{used}\nis not in {PAGE}; look at the difference that UPDATE_EXPECT=1 makes"
-    );
-}
-
-#[test]
-#[ignore = "slow: .ci/slow runs it"]
 fn the_page_of_loads_is_what_is_measured() {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let (laps, used) = measure();
