@@ -355,3 +355,25 @@ fn a_month_without_packets_costs_nothing() {
         assert_eq!(story.ages, [Some(63), Some(63), None, None]);
     }
 }
+
+#[test]
+fn a_run_to_the_end_of_time_ends_with_the_last_packet() {
+    let p = program("notify(3, \"1us\", \"3us\")", 8);
+    let control = configured(&p, &ops(&p, 0..2));
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let placement = placed(&p, &chip);
+        for mode in [Mode::Timed, Mode::Functional] {
+            let ports = PortMap::default_for(&chip).unwrap();
+            let engine = Engine::new(&p, &placement, &control).unwrap();
+            let config = SwitchConfig { mode, ..SwitchConfig::default() };
+            let mut switch = Switch::new(&p, &placement, &ports, control.clone(), engine, config).unwrap();
+            let rx = RxFrame { bytes: &frame(0), orig_len: 64, tag: 0 };
+            switch.rx(DevPort::new(8).unwrap(), Time::from_nanos(10_100), rx).unwrap();
+            let mut story = Story::default();
+            switch.advance(Time::MAX, &mut story).unwrap();
+            assert_eq!((story.sent.len(), switch.next_time()), (1, None));
+            // No run waits for a sweep: those after the last event of the device are not made.
+            assert!(story.idle.iter().all(|(_, at)| *at < 12_000), "{:?}", story.idle);
+        }
+    }
+}
