@@ -169,7 +169,7 @@ impl<'a, E: Executor> Prepared<'a, E> {
     /// writer fails. Captures are incomplete then.
     pub fn run(mut self, attached: Attached<'_>) -> Result<Outcome<'a>, Error> {
         let inputs = self.replay.inputs;
-        let captures = CaptureOutputs::new(&self.view, self.feed.origin(), attached.captures)?;
+        let captures = CaptureOutputs::new(&self.view, self.feed.stamps(), attached.captures)?;
         let recorder = attached.timeline.map(|request| Recorder::start(request, &mut self.switch));
         let collector = Collector::new(self.view.clone(), inputs.names(), captures, self.trace)
             .for_control_plane(attached.control_plane.is_some());
