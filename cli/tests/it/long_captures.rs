@@ -78,3 +78,31 @@ fn a_day_with_few_packets_costs_little() {
         assert!(begun.elapsed() < limit, "{flags:?} took {:?}", begun.elapsed());
     }
 }
+
+#[test]
+fn a_run_of_generated_packets_is_announced_before_it_starts() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let dir = folder("generated");
+    let input = input(dir.path(), [0, DAY / 2, DAY]);
+    // `flare` visits its groups once per microsecond: hours of processor time for this capture.
+    let mut run = Command::new(assert_cmd::cargo::cargo_bin("sluice"))
+        .args(["replay", "flare", "-i", &input])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(run.stderr.take().unwrap()).lines().take(2);
+    let told: Vec<String> = lines.map(Result::unwrap).collect();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let told = told.join("\n");
+    assert!(
+        told.starts_with("warning: the packet generators will make ") && told.contains("86400s"),
+        "{told}"
+    );
+    assert!(told.contains("x` if this run is at 1x, or `--speed line-rate`"), "{told}");
+    // The remedy works.
+    let done = sluice(&["replay", "flare", "-i", &input, "--speed", "line-rate"]);
+    assert!(done.status.success() && done.stderr.is_empty(), "{}", String::from_utf8_lossy(&done.stderr));
+}
