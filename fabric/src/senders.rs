@@ -428,4 +428,47 @@ mod tests {
             && h.unsent == 0
             && h.most > Duration::from_micros(3)));
     }
+
+    /// A receiver with an event per microsecond that pauses all priorities for as long as a pause can last.
+    struct AlwaysPausing(Time);
+
+    impl Receiver for AlwaysPausing {
+        type Error = ();
+
+        fn time(&self) -> Time {
+            self.0
+        }
+
+        fn next_time(&self) -> Option<Time> {
+            Some(self.0 + Duration::from_micros(1))
+        }
+
+        fn run_until(&mut self, until: Time, heard: &mut Vec<Heard>) -> Result<(), ()> {
+            self.0 = until;
+            let times = PfcTimes { enabled: 0xff, quanta: [u16::MAX; 8] };
+            heard.push(Heard { switch: 0, port: PORT, last_bit: until, times });
+            Ok(())
+        }
+
+        fn take(&mut self, sent: &Sent) -> Result<(), ()> {
+            assert_eq!(sent.frame.tag, 0, "a paused frame was sent");
+            Ok(())
+        }
+
+        fn stopped(&self) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn a_pause_without_end_is_waited_for_until_the_end_of_the_drain() {
+        let (mut senders, mut receiver) = (senders(), AlwaysPausing(Time::ORIGIN));
+        for (tag, due) in [(0, 0), (1, 50), (2, 51)] {
+            senders.queue(0, frame(tag, us(due), 3));
+        }
+        assert_eq!(senders.send_until(us(60), &mut receiver), Ok(()));
+        assert_eq!(senders.send_rest(us(2_000), &mut receiver), Ok(()));
+        assert_eq!(senders.waiting(), 2);
+        assert!(receiver.time() <= us(2_000), "{}", receiver.time());
+    }
 }

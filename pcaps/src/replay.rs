@@ -7,8 +7,10 @@ mod clock;
 mod feed;
 mod rewrite;
 mod search;
+mod stamps;
 
 pub use clock::Pace;
 pub use feed::{Feed, InputReport, Opener, Port, Schedule, Sending};
 pub use rewrite::Rewrite;
 pub use search::Search;
+pub use stamps::Stamps;

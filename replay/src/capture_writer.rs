@@ -168,6 +168,7 @@ impl Parcel {
 mod tests {
     use super::*;
     use sluice_pcaps::capture::CaptureTime;
+    use sluice_pcaps::replay::Stamps;
     use std::io::Write;
     use std::sync::{Arc, Mutex};
 
@@ -203,7 +204,8 @@ mod tests {
 
     fn sent(disk: &Disk, in_order: bool) -> SentCapture {
         let ports = (0..3).map(|port| (port, format!("port {port}"), 1_000)).collect();
-        SentCapture::with_ports(ports, in_order, Box::new(disk.clone()), CaptureTime::EPOCH).unwrap()
+        SentCapture::with_ports(ports, in_order, Box::new(disk.clone()), Stamps::new(CaptureTime::EPOCH))
+            .unwrap()
     }
 
     /// Writes packets of four ports, each port's in order of time, some with pieces and comments, and flushes from time

@@ -7,8 +7,9 @@ use crate::time_order::Waiting;
 use crate::view::SwitchView;
 use sluice_asic::mac::MIN_FRAME;
 use sluice_asic::units::Time;
+use sluice_pcaps::capture::MAX_FRAME_LEN;
 use sluice_pcaps::capture::write::{InterfaceSpec, InterfaceStatistics, Packet, WriteError};
-use sluice_pcaps::capture::{CaptureTime, MAX_FRAME_LEN};
+use sluice_pcaps::replay::Stamps;
 use sluice_switch::Left;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -56,7 +57,7 @@ pub(crate) type PcapngWriter = sluice_pcaps::capture::write::CaptureWriter<Box<d
 
 /// The captures of a run while they are written.
 pub(crate) struct CaptureOutputs {
-    origin: CaptureTime,
+    stamps: Stamps,
     sent: Option<CaptureWriter>,
     lost: Option<LostCapture>,
     error: Option<WriteError>,
@@ -73,13 +74,9 @@ struct LostCapture {
 }
 
 impl CaptureOutputs {
-    /// Starts the captures. `origin` is the timestamp of the run's time zero.
-    pub(crate) fn new(
-        view: &SwitchView<'_>,
-        origin: CaptureTime,
-        captures: Captures,
-    ) -> Result<Self, WriteError> {
-        let sent = captures.sent.map(|out| SentCapture::new(view, out, origin)).transpose()?;
+    /// Starts the captures.
+    pub(crate) fn new(view: &SwitchView<'_>, stamps: Stamps, captures: Captures) -> Result<Self, WriteError> {
+        let sent = captures.sent.map(|out| SentCapture::new(view, out, stamps.clone())).transpose()?;
         let lost = captures.lost.map(|out| PcapngWriter::new(out, &LOST)).transpose()?;
         let lost = lost.map(|writer| LostCapture {
             writer,
@@ -88,7 +85,7 @@ impl CaptureOutputs {
             counts: [0; LOST.len()],
             last: Time::ORIGIN,
         });
-        Ok(CaptureOutputs { origin, sent: sent.map(CaptureWriter::new), lost, error: None })
+        Ok(CaptureOutputs { stamps, sent: sent.map(CaptureWriter::new), lost, error: None })
     }
 
     /// True if sent packets are written.
@@ -135,7 +132,7 @@ impl CaptureOutputs {
             note(&mut self.error, written);
         }
         if let Some(lost) = &mut self.lost {
-            let written = lost.flush(self.origin, until);
+            let written = lost.flush(&mut self.stamps, until);
             note(&mut self.error, written);
         }
         self.error.take().map_or(Ok(()), |e| Err(e.into()))
@@ -147,7 +144,7 @@ impl CaptureOutputs {
             out.finish(counts)?;
         }
         match self.lost {
-            Some(lost) => lost.finish(self.origin),
+            Some(lost) => lost.finish(self.stamps),
             None => Ok(()),
         }
     }
@@ -168,12 +165,8 @@ pub(crate) fn at_most_longest<'b>(head: &'b [u8], tail: &'b [u8]) -> (&'b [u8], 
     (head, &tail[..tail.len().min(room - head.len())])
 }
 
-pub(crate) fn stamp(origin: CaptureTime, time: Time) -> CaptureTime {
-    origin.checked_add_ps(time.as_ps()).unwrap_or(origin)
-}
-
 impl LostCapture {
-    fn flush(&mut self, origin: CaptureTime, until: Time) -> Result<(), WriteError> {
+    fn flush(&mut self, stamps: &mut Stamps, until: Time) -> Result<(), WriteError> {
         while let Some(entry) = self.waiting.first_entry().filter(|e| e.key().0 <= until) {
             let (interface, w, bytes) = entry.remove();
             self.counts[interface as usize] += 1;
@@ -181,7 +174,7 @@ impl LostCapture {
             let (head, tail) = at_most_longest(&bytes, &[]);
             self.writer.write(&Packet {
                 interface,
-                time: stamp(origin, w.time),
+                time: stamps.at(w.time.as_ps()),
                 head,
                 tail,
                 orig_len: w.orig_len,
@@ -192,8 +185,8 @@ impl LostCapture {
         Ok(())
     }
 
-    fn finish(self, origin: CaptureTime) -> Result<(), WriteError> {
-        let time = stamp(origin, self.last);
+    fn finish(self, mut stamps: Stamps) -> Result<(), WriteError> {
+        let time = stamps.at(self.last.as_ps());
         let statistics: Vec<InterfaceStatistics<'_>> = (0..)
             .zip(self.counts)
             .map(|(interface, dropped)| InterfaceStatistics {

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::network::switch_observer::SwitchObserver;
-use sluice_asic::units::Time;
+use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::control_plane::{ControlPlane, Operation};
 use sluice_control::ControlState;
 use sluice_exec::pass::Executor;
@@ -25,6 +25,22 @@ impl Heard {
     pub(crate) fn idle(&mut self, entry: &IdleEntry) {
         self.idle.push(*entry);
     }
+}
+
+/// Returns the end of the next step of a run with a control plane of this latency: one latency after `now`, or as many
+/// as end before the run notices anything. `happens` returns the earliest time of an event or of an idle entry.
+pub(crate) fn end_of_step(
+    now: Time,
+    latency: Duration,
+    until: Time,
+    happens: impl FnOnce() -> Option<Time>,
+) -> Time {
+    let latency = latency.max(Duration::from_ps(1));
+    if now + latency >= until {
+        return until;
+    }
+    let quiet = happens().map_or(until, |at| at.min(until)).saturating_since(now).as_ps().saturating_sub(1);
+    now + latency * (quiet / latency.as_ps()).max(1)
 }
 
 /// Passes the messages of one switch to the control plane, and the control plane's operations to the switch.
@@ -78,4 +94,22 @@ pub(crate) fn listen_to_network<E: Executor>(
 fn key_of(control: &ControlState, idle: &IdleEntry) -> Vec<KeyValue> {
     let slot = control.tables.get(idle.table).and_then(|t| t.slots.get(idle.entry as usize));
     slot.and_then(|s| s.as_ref()).map(|e| e.key.clone()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_without_an_event_are_one() {
+        let ns = Time::from_nanos;
+        let step =
+            |until, happens| end_of_step(ns(100), Duration::from_nanos(50), ns(until), || happens).as_nanos();
+        assert_eq!([step(150, None), step(120, None)], [150, 120]);
+        // Steps end at 150, 200, 250, ..; the step in which something happens is one latency long.
+        assert_eq!([step(1_000, Some(ns(120))), step(1_000, Some(ns(150)))], [150, 150]);
+        assert_eq!([step(1_000, Some(ns(151))), step(1_000, Some(ns(200)))], [150, 150]);
+        assert_eq!([step(1_000, Some(ns(201))), step(1_000, Some(ns(777)))], [200, 750]);
+        assert_eq!([step(1_000, Some(ns(5_000))), step(1_000, None)], [950, 950]);
+    }
 }

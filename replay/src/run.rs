@@ -2,7 +2,7 @@
 
 use crate::captures::{CaptureOutputs, Captures};
 use crate::collector::{Collector, Origin};
-use crate::control_plane::listen_to_switch;
+use crate::control_plane::{end_of_step, listen_to_switch};
 use crate::error::{Error, Passes};
 use crate::executor::{ExecutorFactory, ExecutorRequest};
 use crate::held_back::HeldBackReport;
@@ -169,7 +169,7 @@ impl<'a, E: Executor> Prepared<'a, E> {
     /// writer fails. Captures are incomplete then.
     pub fn run(mut self, attached: Attached<'_>) -> Result<Outcome<'a>, Error> {
         let inputs = self.replay.inputs;
-        let captures = CaptureOutputs::new(&self.view, self.feed.origin(), attached.captures)?;
+        let captures = CaptureOutputs::new(&self.view, self.feed.stamps(), attached.captures)?;
         let recorder = attached.timeline.map(|request| Recorder::start(request, &mut self.switch));
         let collector = Collector::new(self.view.clone(), inputs.names(), captures, self.trace)
             .for_control_plane(attached.control_plane.is_some());
@@ -336,7 +336,9 @@ impl<'a, E: Executor> Session<'a, '_, E> {
             // its cause.
             let to = match &self.control_plane {
                 None => until,
-                Some(plane) => until.min(self.switch.time() + plane.latency().max(Duration::from_ps(1))),
+                Some(plane) => {
+                    end_of_step(self.switch.time(), plane.latency(), until, || self.next_message())
+                }
             };
             let (recorder, switch) = (&mut self.recorder, &mut self.switch);
             match &mut pauses {
@@ -353,6 +355,12 @@ impl<'a, E: Executor> Session<'a, '_, E> {
                 return Ok(());
             }
         }
+    }
+
+    /// Returns the time before which the switch sends the control plane nothing.
+    fn next_message(&self) -> Option<Time> {
+        let times = [self.switch.next_time(), self.switch.next_idle()];
+        times.into_iter().flatten().min()
     }
 
     /// Runs until the switch is empty except for timers, or until the end of the drain.

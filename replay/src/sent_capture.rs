@@ -2,18 +2,18 @@
 //!
 //! Module `capture_writer` decides which thread writes it.
 
-use crate::captures::{PcapngWriter, PortCounts, at_most_longest, stamp};
+use crate::captures::{PcapngWriter, PortCounts, at_most_longest};
 use crate::time_order::{TimeOrder, Waiting};
 use crate::view::SwitchView;
 use sluice_asic::units::Time;
-use sluice_pcaps::capture::CaptureTime;
 use sluice_pcaps::capture::write::{Direction, InterfaceSpec, InterfaceStatistics, Packet, WriteError};
+use sluice_pcaps::replay::Stamps;
 use std::io::Write;
 
 /// A capture of sent packets. It borrows nothing, so that a writer thread can own it.
 pub(crate) struct SentCapture {
     writer: PcapngWriter,
-    origin: CaptureTime,
+    stamps: Stamps,
     /// True if packets come in the order in which they are written.
     in_order: bool,
     /// Number, name and bit rate of each dev_port.
@@ -25,16 +25,16 @@ pub(crate) struct SentCapture {
 }
 
 impl SentCapture {
-    /// Starts a capture of the packets that a switch sends. `origin` is the timestamp of the run's time zero.
+    /// Starts a capture of the packets that a switch sends.
     pub(crate) fn new(
         view: &SwitchView<'_>,
         out: Box<dyn Write + Send>,
-        origin: CaptureTime,
+        stamps: Stamps,
     ) -> Result<SentCapture, WriteError> {
         let ports = view.setup.ports.iter().map(|p| p.dev_port.number());
         let ports = ports.map(|p| (p, view.port_name(p), view.speed_of(p).as_bps())).collect();
         // In functional mode, the switch reports packets in the order in which they are written.
-        SentCapture::with_ports(ports, !view.is_timed(), out, origin)
+        SentCapture::with_ports(ports, !view.is_timed(), out, stamps)
     }
 
     /// Starts a capture for ports with these numbers, names and bit rates.
@@ -42,11 +42,11 @@ impl SentCapture {
         ports: Vec<(u16, String, u64)>,
         in_order: bool,
         out: Box<dyn Write + Send>,
-        origin: CaptureTime,
+        stamps: Stamps,
     ) -> Result<SentCapture, WriteError> {
         let writer = PcapngWriter::new(out, &[])?;
         let (interfaces, waiting, last) = (Vec::new(), TimeOrder::default(), Time::ORIGIN);
-        Ok(SentCapture { writer, origin, in_order, ports, interfaces, waiting, last })
+        Ok(SentCapture { writer, stamps, in_order, ports, interfaces, waiting, last })
     }
 
     /// Takes a packet of a dev_port, whose bytes are the concatenated pieces. The packet is written when no earlier
@@ -90,7 +90,7 @@ impl SentCapture {
         let comments: &[&str] = &[w.comment.as_deref().unwrap_or_default()];
         self.writer.write(&Packet {
             interface,
-            time: stamp(self.origin, w.time),
+            time: self.stamps.at(w.time.as_ps()),
             head,
             tail,
             orig_len: w.orig_len,
@@ -117,8 +117,8 @@ impl SentCapture {
     }
 
     /// Completes the capture with the statistics of its interfaces.
-    pub(crate) fn finish(self, counts: &[PortCounts]) -> Result<(), WriteError> {
-        let time = stamp(self.origin, self.last);
+    pub(crate) fn finish(mut self, counts: &[PortCounts]) -> Result<(), WriteError> {
+        let time = self.stamps.at(self.last.as_ps());
         let used = self.interfaces.iter().zip(0u16..);
         let mut statistics: Vec<InterfaceStatistics<'_>> = used
             .filter_map(|(interface, port)| {

@@ -125,6 +125,14 @@ impl Outcome<'_> {
     pub fn warnings(&self) -> Vec<String> {
         let mut list: Vec<String> = self.cut_inputs().map(|cut| cut.to_string()).collect();
         list.extend(self.oddities());
+        let shortened = self.inputs.iter().filter(|i| i.report.gaps > 0);
+        list.extend(shortened.map(|i| {
+            format!(
+                "{}: {} gaps of more than 102 hours each take 24 to 102 hours of simulated time; the timestamps of \
+                 outputs have the whole gaps",
+                i.name, i.report.gaps
+            )
+        }));
         list.extend(self.unparsed.iter().map(|u| self.unparsed_warning(u)));
         list.extend(self.stalled.iter().map(|stalled| self.stall_warning(stalled)));
         if self.view.is_timed() && self.schedule.pace != Pace::LineRate {

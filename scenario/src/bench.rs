@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 const SETTLE: Duration = Duration::from_micros(5);
 /// Time between packets that are sent singly.
 const SINGLE: Duration = Duration::from_micros(2);
-/// Longest time to wait for the end of a train.
+/// Longest time to wait for the end of a train, or for packets that depart.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Shortest time between two checks whether a paused sender without cable may resume.
 const LEAST_STEP: Duration = Duration::from_nanos(10);
@@ -360,12 +360,13 @@ impl Bench {
     pub(super) fn depart(&mut self, front: i128, n: u64) -> Result<(), String> {
         let port = self.dev(front)?;
         let count = |seen: &Seen| seen.departures.get(&port.number()).copied().unwrap_or(0);
-        let until = count(&self.seen) + n;
+        let (until, end) = (count(&self.seen) + n, self.now + PATIENCE);
         self.switch.block(port, false).map_err(|e| e.to_string())?;
         while count(&self.seen) < until {
-            let Some(next) = self.switch.next_time() else {
+            // A device whose watchdog sees a storm always has a next event.
+            let Some(next) = self.switch.next_time().filter(|next| *next <= end) else {
                 return Err(format!(
-                    "port {front} has no more than {} packets",
+                    "port {front} has sent {} of {n} packets within {PATIENCE}; `depart` at most as many as its queues hold",
                     n - (until - count(&self.seen))
                 ));
             };

@@ -1,18 +1,19 @@
 //! Converts errors of a replay to those of the command line, which name flags and files.
 
 use crate::fail::Failure;
+use sluice_pcaps::capture::{CaptureError, CaptureFault};
 use sluice_replay::{Error, Fates, Passes, RateWarning};
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         match error {
-            Error::Capture(e) => Failure::with_help(&e, e.help()),
+            Error::Capture(e) => Failure::with_help(&e, help(&e)),
             Error::Damaged { damage, replayed } => {
                 let replayed = match replayed {
                     None => "no packet came before it".to_owned(),
                     Some(fates) => used(&fates),
                 };
-                Failure::with_help(format!("{damage}\n  = note: {replayed}"), damage.help())
+                Failure::with_help(format!("{damage}\n  = note: {replayed}"), help(&damage))
             }
             Error::CutOff(cut) => {
                 Failure::with_help(cut, "without --strict the records before it are replayed")
@@ -40,6 +41,20 @@ impl From<Error> for Failure {
             Error::Interrupted => Failure::Interrupted,
             other => Failure::input(other),
         }
+    }
+}
+
+/// Returns the remedy for a fault of a capture, with its flag if a flag is the remedy.
+fn help(e: &CaptureError) -> String {
+    match e.fault {
+        CaptureFault::BeyondRun { found, limit } => {
+            let times = found / limit.max(1) + 1;
+            format!(
+                "send {times} times as fast or faster, `--speed {times}x` if this run is at 1x; `--speed line-rate` ignores \
+                 timestamps; `--limit N` ends the run before this frame"
+            )
+        }
+        _ => e.help().to_owned(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod executors;
 mod failure;
+mod generators;
 mod hot_flows;
 mod inputs;
 mod network;
@@ -251,6 +252,7 @@ fn finish<E: Executor>(
     let options = Options { schedule, ..job.options.clone() };
     let mut agent = hot_flows::of_switch(job.args, job.catalogue, &job.switch)?;
     let prepared = job.replay(&options).prepare(executors)?;
+    generators::warn(&job.inputs, schedule, [&job.switch.control]);
     // Files are created only after all inputs were opened.
     let mut files = Files::create(job.args)?;
     let captures = files.captures()?;

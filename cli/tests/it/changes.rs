@@ -1,6 +1,6 @@
 //! Entries that change during the run, through the binary.
 
-use crate::support::{folder, json, pcap, refused, text, udp};
+use crate::support::{SLOW_PORT, folder, json, pcap, refused, text, udp};
 use std::fs;
 
 /// One packet each microsecond; at 5.5 us the routes go away, when the passes of the first six have begun.
@@ -110,4 +110,24 @@ fn generated_packets_are_counted_and_not_waited_for() {
     let (code, said) = refused(&[&args[..4], &["--functional", "--changes", text(&changes)]].concat());
     assert_eq!(code, 2);
     assert!(said.contains("the packet generator needs time"), "{said}");
+}
+
+/// A run waits for packets in a queue that nobody resumes until the end of the drain.
+#[test]
+fn a_queue_that_stays_paused_ends_the_run_after_the_drain() {
+    let dir = folder("changes-paused");
+    let (trace, changes) = (dir.path().join("in.pcap"), dir.path().join("changes.txt"));
+    let frames: Vec<(u32, Vec<u8>)> = (0..5).map(|n| (n * 1_000, udp(SLOW_PORT, 100))).collect();
+    fs::write(&trace, pcap(&frames)).unwrap();
+    // dev_port 296 is front-panel port 20.
+    fs::write(&changes, (0..8).map(|queue| format!("@2500ns queue_pause 296 {queue}\n")).collect::<String>())
+        .unwrap();
+    let input = format!("0@{}", text(&trace));
+    for obey in [&[][..], &["--obey-pfc"]] {
+        let base =
+            ["replay", "l3-ecmp", "-i", &input, "--json", "--drain", "3ms", "--changes", text(&changes)];
+        let found = json(&[&base[..], obey].concat());
+        let packets = |key: &str| found["packets"][key].as_u64().unwrap();
+        assert!(packets("held") >= 2 && packets("out") + packets("held") == 5, "{found}");
+    }
 }

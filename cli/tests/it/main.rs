@@ -12,6 +12,7 @@ mod fuzz;
 mod generate;
 mod int;
 mod int_network;
+mod long_captures;
 mod network;
 mod network_flags;
 mod obey_pfc;

@@ -141,6 +141,34 @@ fn what_fails_says_what_differs() {
 }
 
 #[test]
+fn packets_that_never_depart_are_not_waited_for() {
+    let dir = folder("scenarios-depart");
+    // The storm never ends, because no time of restoration is set: the watchdog polls for ever.
+    let never = r#"
+        [[scenario]]
+        id = "mine"
+        source = "here"
+        title = "mine"
+        device = { profiles = ["a"], ports = 4, override = { watchdog = { action = "forward", detection_time = 200, poll_interval = 200 } } }
+        steps = [
+          { block = 1 },
+          { send = { from = 0, to = 1, count = 10 } },
+          { start = { from = 1, pfc = { priorities = [3], quanta = 65535 }, gap = "300us", lasts = "600ms" } },
+          { wait = "700ms" },
+          { expect = { what = "queue.stormed(1)", is = 1 } },
+          { depart = { port = 1, packets = 11 } },
+          { expect = { what = "total", is = 0 } },
+        ]
+    "#;
+    let path = dir.path().join("mine.toml");
+    std::fs::write(&path, never).unwrap();
+    let found = sluice(&["run", text(&path)]);
+    let printed = String::from_utf8(found.stdout).unwrap();
+    assert_eq!(found.status.code(), Some(1), "{printed}");
+    assert!(printed.contains("port 1 has sent 10 of 11 packets within 10s"), "{printed}");
+}
+
+#[test]
 fn a_host_without_a_device_says_what_is_wrong() {
     let dir = folder("scenarios-host");
     let run = |host: &str, steps: &str| {

@@ -208,7 +208,7 @@ pub enum CaptureFault {
     },
     /// The frame would be sent later than a run can be long.
     #[error(
-        "would be sent {found} s after the first frame, expected at most {limit} s of simulated time (106 days)"
+        "would be sent {found} s after the beginning of the run, expected at most {limit} s of simulated time (106 days)"
     )]
     BeyondRun {
         /// Least number of whole seconds since the start of the run.
@@ -244,10 +244,7 @@ impl CaptureFault {
                 "the writer of the file is at fault; rewrite it with `editcap IN OUT`"
             }
             Self::TimeOutOfRange { .. } => "shift the stamps with `editcap -t SECONDS IN OUT`",
-            Self::BeyondRun { .. } => {
-                "send at a faster pace, or at a rate instead of by stamps; or take the frame out with `editcap IN OUT \
-                 RECORD`"
-            }
+            Self::BeyondRun { .. } => "send at a faster pace, or at a rate and not by timestamps",
             Self::OptionBeyondBlock { .. } | Self::OptionLength { .. } => {
                 "the interface description is damaged; rewrite it with `editcap IN OUT`"
             }

@@ -25,6 +25,15 @@ impl Pace {
     pub(super) const fn follows_stamps(self) -> bool {
         matches!(self, Self::Original | Self::Times(_))
     }
+
+    /// Returns the time that a captured time of `ps` takes, of a pace that follows timestamps.
+    pub(super) const fn of_captured(self, ps: u128) -> u128 {
+        match self {
+            Self::Times(0) => ps.saturating_mul(1_000),
+            Self::Times(thousandths) => ps.saturating_mul(1_000) / thousandths as u128,
+            _ => ps,
+        }
+    }
 }
 
 /// A count of picoseconds with its fraction: `whole + part / per`.
@@ -135,7 +144,7 @@ impl Clock {
         self.free.max(self.last)
     }
 
-    /// Starts the next turn of the captures at `base`.
+    /// Counts captured times from `base` on: for the next turn of the captures, or after a gap.
     pub(super) fn restart(&mut self, base: u64) {
         self.base = base;
         self.last = self.last.max(base);

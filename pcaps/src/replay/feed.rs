@@ -1,6 +1,7 @@
 //! [`Feed`]: frames of a run in the order in which they are sent, over all ports and turns.
 
 use super::clock::{Clock, Pace, Slot};
+use super::stamps::Stamps;
 use crate::capture::{
     CaptureError, CaptureFault, CaptureReader, CaptureTime, Frame, Oddities, TruncatedTail,
 };
@@ -8,6 +9,12 @@ use crate::merge::Merge;
 
 /// Latest time of a frame, in ps: half of the range, so that a device may add to it.
 const LONGEST_RUN: u64 = u64::MAX / 2;
+
+/// A gap of at least this many ps is shortened by whole multiples of it: 2^48 ns, 78 hours, after which the timestamps of
+/// the chip repeat. So every timestamp that a program sees is that of the whole gap.
+const CHIP_CLOCK: u64 = 1_000 << 48;
+/// Least length of a shortened gap, in ps: a day, in which everything ends that a packet starts in a switch.
+const LEAST_GAP: u64 = 86_400 * 1_000_000_000_000;
 
 /// Speed and length of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +71,8 @@ pub struct InputReport {
     pub truncated: Option<TruncatedTail>,
     /// Irregularities of its records.
     pub oddities: Oddities,
+    /// Gaps before its frames that the run shortens, in all turns.
+    pub gaps: u64,
 }
 
 /// Captures and clock of one port.
@@ -80,10 +89,8 @@ impl Lane<'_> {
     /// Returns the error that the next frame would be sent too late.
     #[cold]
     fn beyond_run(&mut self, time: u64) -> Result<CaptureError, CaptureError> {
-        let fault = CaptureFault::BeyondRun {
-            found: time / 1_000_000_000_000,
-            limit: LONGEST_RUN / 1_000_000_000_000,
-        };
+        let (found, limit) = (time / 1_000_000_000_000, LONGEST_RUN / 1_000_000_000_000);
+        let fault = CaptureFault::BeyondRun { found, limit };
         let input = self.merge.peek()?.map_or(0, |(_, input)| input);
         let reader = self.merge.inputs().get(input);
         let (file, frame) = reader.map_or(("", None), |r| (r.name(), r.frame()));
@@ -102,12 +109,21 @@ pub type Opener<'a> = Box<dyn FnMut(usize) -> Result<CaptureReader<'a>, CaptureE
 /// start a turn together, when the last frame of the previous turn has left its line. At a rate, each port starts its
 /// turns independently and without a pause.
 ///
+/// Gaps of any length are taken: one of more than 102 hours takes 24 to 102 hours, and [`Feed::stamps`] has the rest.
+///
 /// The first error of a capture is final: earlier frames have been returned, and no frame follows.
 pub struct Feed<'a> {
     open: Opener<'a>,
     lanes: Vec<Lane<'a>>,
     schedule: Schedule,
     origin: CaptureTime,
+    stamps: Stamps,
+    /// A timestamp and its time in ps; later frames of the turn follow it. At first the origin and 0.
+    begin: (CaptureTime, u64),
+    /// Last start of a frame, in ps; earlier than the schedule's by the parts of gaps that are left out.
+    until: u64,
+    /// Time of the last frame.
+    last: u64,
     sent: u64,
     /// The lane whose frame was given last.
     current: Option<usize>,
@@ -134,6 +150,10 @@ impl<'a> Feed<'a> {
             lanes,
             schedule,
             origin: origin.unwrap_or_default(),
+            stamps: Stamps::new(origin.unwrap_or_default()),
+            begin: (origin.unwrap_or_default(), 0),
+            until: schedule.duration,
+            last: 0,
             sent: 0,
             current: None,
             reports: vec![InputReport::default(); inputs],
@@ -148,6 +168,11 @@ impl<'a> Feed<'a> {
     /// Returns the earliest first timestamp of all inputs: time zero.
     pub fn origin(&self) -> CaptureTime {
         self.origin
+    }
+
+    /// Returns the timestamps of the run's times.
+    pub fn stamps(&self) -> Stamps {
+        self.stamps.clone()
     }
 
     /// Returns the next frame to send; `None` at the end, and in every call after the end or after an error.
@@ -198,12 +223,74 @@ impl<'a> Feed<'a> {
         if let Some(last) = self.current.take() {
             self.prepare(last)?;
         }
-        let first = match self.first() {
-            Some(first) => Some(first),
-            None if self.next_turn()? => self.first(),
-            None => None,
-        };
-        Ok(first.filter(|(time, _)| *time <= self.schedule.duration).map(|(_, lane)| lane))
+        let mut first = self.first();
+        if first.is_none() && self.next_turn()? {
+            first = self.first();
+        }
+        if let Some((time, _)) = first
+            && time.saturating_sub(self.last) >= CHIP_CLOCK
+            && self.schedule.pace.follows_stamps()
+        {
+            self.shorten()?;
+            first = self.first();
+        }
+        let Some((time, lane)) = first.filter(|(time, _)| *time <= self.until) else { return Ok(None) };
+        if time > LONGEST_RUN {
+            return Err(self.lanes[lane].beyond_run(time)?);
+        }
+        Ok(Some(lane))
+    }
+
+    /// Shortens the gap before the next frame by a multiple of `CHIP_CLOCK`.
+    #[cold]
+    fn shorten(&mut self) -> Result<(), CaptureError> {
+        let mut first: Option<(CaptureTime, usize)> = None;
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            if lane.next.is_some()
+                && let Some((stamp, _)) = lane.merge.peek()?
+                && first.is_none_or(|(earliest, _)| stamp < earliest)
+            {
+                first = Some((stamp, index));
+            }
+        }
+        let Some((stamp, lane)) = first else { return Ok(()) };
+        let captured = stamp.as_ps().saturating_sub(self.begin.0.as_ps());
+        let due = u128::from(self.begin.1) + self.schedule.pace.of_captured(captured);
+        let gap = due.saturating_sub(self.last.into());
+        let mut kept = (gap % u128::from(CHIP_CLOCK)) as u64;
+        if kept < LEAST_GAP {
+            kept += CHIP_CLOCK;
+        }
+        let cut = gap.saturating_sub(kept.into());
+        if cut == 0 {
+            return Ok(());
+        }
+        if self.until < u64::MAX {
+            self.until = u64::try_from(u128::from(self.until).saturating_sub(cut)).unwrap_or(u64::MAX);
+        }
+        let time = self.last.saturating_add(kept);
+        let stamp_of_gap = CaptureTime::from_ps(self.stamps.at(self.last).as_ps().saturating_add(gap));
+        self.stamps.jump(time, stamp_of_gap);
+        let merge = &mut self.lanes[lane].merge;
+        let input = merge.peek()?.map(|(_, input)| input);
+        if let Some(input) = input.and_then(|input| self.lanes[lane].port.inputs.get(input)) {
+            self.reports[*input].gaps += 1;
+        }
+        self.follow(stamp, time)
+    }
+
+    /// Counts the times of frames from a timestamp at `time` on.
+    fn follow(&mut self, stamp: CaptureTime, time: u64) -> Result<(), CaptureError> {
+        self.begin = (stamp, time);
+        for lane in &mut self.lanes {
+            lane.clock.restart(time);
+        }
+        for lane in 0..self.lanes.len() {
+            if self.lanes[lane].next.is_some() {
+                self.prepare(lane)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the lane with the earliest frame, and its time.
@@ -235,6 +322,7 @@ impl<'a> Feed<'a> {
         self.reports[input].packets += 1;
         self.current = Some(index);
         let Slot { time, delay } = slot;
+        self.last = time;
         Some(Sending { port: index, input, turn: lane.turn, time, delay, frame })
     }
 
@@ -251,13 +339,9 @@ impl<'a> Feed<'a> {
             lane.next = None;
             return Ok(());
         };
-        // A timestamp before the first one of its capture counts as the first.
-        let later = if stamp < self.origin { 0 } else { u64::MAX };
-        let slot = lane.clock.slot(stamp.ps_since(self.origin).unwrap_or(later));
-        if slot.time > LONGEST_RUN && slot.time <= self.schedule.duration {
-            return Err(lane.beyond_run(slot.time)?);
-        }
-        lane.next = Some(slot);
+        // A timestamp before the first one of its capture, or before that after a gap, counts as the first.
+        let later = if stamp < self.begin.0 { 0 } else { u64::MAX };
+        lane.next = Some(lane.clock.slot(stamp.ps_since(self.begin.0).unwrap_or(later)));
         Ok(())
     }
 
@@ -270,6 +354,7 @@ impl<'a> Feed<'a> {
             return Ok(false);
         }
         let base = self.lanes.iter().map(|lane| lane.clock.end()).max().unwrap_or(0);
+        self.begin = (self.origin, base);
         for lane in 0..self.lanes.len() {
             self.reopen(lane)?;
             self.lanes[lane].clock.restart(base);

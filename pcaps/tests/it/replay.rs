@@ -154,23 +154,106 @@ fn a_cut_tail_is_told_after_every_turn() {
     assert_eq!((report.packets, report.truncated.map(|t| t.record)), (2, Some(2)));
 }
 
+/// Returns a nanosecond capture of 60-byte frames at these seconds, with their number as first byte.
+fn capture_of_seconds(seconds: &[u32]) -> Vec<u8> {
+    let mut bytes = LITTLE.pcap_header(0xa1b2_3c4d, 0, 1);
+    for (number, s) in (0..).zip(seconds) {
+        bytes.extend(LITTLE.pcap_record(*s, 7, &[number; 60], 60));
+    }
+    bytes
+}
+
+const SECOND: u64 = 1_000_000_000_000;
+/// 2^48 ns, after which the chip's timestamps repeat, in ps.
+const CHIP_CLOCK: u64 = 281_474_976_710_656_000;
+
+/// Returns number, time and timestamp of every frame, in ps.
+fn stamped(feed: &mut Feed<'_>) -> Vec<(u8, u64, u128)> {
+    let mut stamps = feed.stamps();
+    let mut list = Vec::new();
+    while let Some(s) = feed.next_frame().unwrap() {
+        list.push((s.frame.data[0], s.time, stamps.at(s.time).as_ps() - s.frame.time.as_ps()));
+    }
+    list
+}
+
 #[test]
-fn a_frame_months_later_is_refused_unless_the_pace_is_faster() {
-    // Seven months between two records.
-    let mut bytes = capture(&[0]);
-    bytes.extend(LITTLE.pcap_record(100 + 7 * 2_592_000, 0, &[9; 60], 60));
-    let captures = [bytes];
-    let mut late = feed(&captures, &[(&[0], G400)], Schedule::default());
-    assert!(late.next_frame().unwrap().is_some());
-    let error = late.next_frame().unwrap_err();
-    assert_eq!((error.record, error.offset, &*error.file), (2, 100, "input 0"));
-    assert!(error.to_string().contains("would be sent 18144000 s after"), "{error}");
+fn a_gap_of_any_length_keeps_the_timestamps_of_packets_and_of_the_chip() {
+    // Records without a timestamp, then those of 2023: 53 years. Then 300 days, 4 days, and a second.
+    const DAY: u32 = 86_400;
+    let begin = 1_700_000_000;
+    let late = [begin, begin + 300 * DAY, begin + 304 * DAY, begin + 304 * DAY + 1];
+    let captures = [capture_of_seconds(&[&[0, 1][..], &late].concat())];
+    let mut one = feed(&captures, &[(&[0], G400)], Schedule::default());
+    let seen = stamped(&mut one);
+    assert_eq!(one.reports()[0].gaps, 2);
+    assert_eq!(seen.iter().map(|(number, ..)| *number).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5]);
+    // Outputs have the timestamps of the inputs.
+    assert!(seen.iter().all(|(_, _, off)| *off == 0), "{seen:?}");
+    let gaps: Vec<u64> = seen.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
+    let whole = [1, begin - 1, 300 * DAY, 4 * DAY, 1].map(|s| u128::from(s) * u128::from(SECOND));
+    for (gap, whole) in gaps.iter().zip(whole) {
+        assert_eq!(u128::from(*gap) % u128::from(CHIP_CLOCK), whole % u128::from(CHIP_CLOCK));
+        assert!(u128::from(*gap) == whole || *gap >= u64::from(DAY) * SECOND);
+        assert!(*gap < CHIP_CLOCK + u64::from(DAY) * SECOND);
+    }
+    assert_eq!(gaps[3..], [4 * u64::from(DAY) * SECOND, SECOND]);
+}
+
+#[test]
+fn a_gap_is_one_of_all_ports_together() {
+    // The frames of the second port fill the gap of the first one, which none shortens then.
+    const DAY: u32 = 86_400;
+    let captures = [capture_of_seconds(&[0, 9 * DAY]), capture_of_seconds(&[3 * DAY, 6 * DAY, 400 * DAY])];
+    let mut two = feed(&captures, &[(&[0], G400), (&[1], G400)], Schedule::default());
+    let times: Vec<u64> = stamped(&mut two).iter().map(|(_, time, _)| *time).collect();
+    let day = u64::from(DAY) * SECOND;
+    assert_eq!(times[..4], [0, 3 * day, 6 * day, 9 * day]);
+    assert_eq!(
+        u128::from((times[4] - times[3]) % CHIP_CLOCK),
+        391 * u128::from(day) % u128::from(CHIP_CLOCK)
+    );
+    assert_eq!(two.reports().iter().map(|r| r.gaps).collect::<Vec<_>>(), [0, 1]);
+    // A duration counts the whole gap.
+    let some = Schedule { duration: 200 * day, ..Schedule::default() };
+    assert_eq!(stamped(&mut feed(&captures, &[(&[0], G400), (&[1], G400)], some)).len(), 4);
+}
+
+#[test]
+fn a_turn_follows_the_last_gap() {
+    let captures = [capture_of_seconds(&[0, 1_000_000_000])];
+    let mut twice = feed(&captures, &[(&[0], 0)], Schedule { turns: 2, ..Schedule::default() });
+    let mut stamps = twice.stamps();
+    let mut seen = Vec::new();
+    while let Some(s) = twice.next_frame().unwrap() {
+        seen.push((s.turn, stamps.at(s.time).as_secs_and_ns().0));
+    }
+    assert_eq!(seen, [(0, 0), (0, 1_000_000_000), (1, 1_000_000_000), (1, 2_000_000_000)]);
+}
+
+#[test]
+fn a_run_without_gaps_beyond_the_clock_is_refused_with_its_length() {
+    // A frame per day for 120 days.
+    let seconds: Vec<u32> = (0..120).map(|day| day * 86_400).collect();
+    let captures = [capture_of_seconds(&seconds)];
+    let mut slow = feed(&captures, &[(&[0], G400)], Schedule::default());
+    let error = std::iter::repeat_with(|| slow.next_frame().map(drop)).find_map(Result::err).unwrap();
+    let text = error.to_string();
+    assert!(text.contains("would be sent 9244800 s after the beginning"), "{text}");
+    assert!(text.contains("at most 9223372 s"), "{text}");
+    assert_eq!((error.record, error.offset, &*error.file), (108, 24 + 107 * 76, "input 0"));
+    assert_eq!(slow.sent(), 107);
+    assert!(slow.next_frame().unwrap().is_none());
     for schedule in [
-        Schedule { pace: Pace::Times(10_000), ..Schedule::default() },
+        Schedule { pace: Pace::Times(2_000), ..Schedule::default() },
         Schedule { pace: Pace::LineRate, ..Schedule::default() },
     ] {
-        assert_eq!(sent(&mut feed(&captures, &[(&[0], G400)], schedule)).len(), 2);
+        assert_eq!(sent(&mut feed(&captures, &[(&[0], G400)], schedule)).len(), 120);
     }
-    let short = Schedule { duration: 1_000, ..Schedule::default() };
-    assert_eq!(sent(&mut feed(&captures, &[(&[0], G400)], short)).len(), 1);
+    for ends_before in [
+        Schedule { limit: 107, ..Schedule::default() },
+        Schedule { duration: 106 * 86_400 * SECOND, ..Schedule::default() },
+    ] {
+        assert_eq!(sent(&mut feed(&captures, &[(&[0], G400)], ends_before)).len(), 107);
+    }
 }

@@ -91,7 +91,7 @@ impl<E: Executor> Switch<E> {
             }
             self.now = self.now.max(before);
             if sweep.is_some() {
-                self.sweep(sink);
+                self.sweep(until, sink);
                 continue;
             }
             match op.and_then(|_| self.events.pop()) {

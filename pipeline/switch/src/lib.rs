@@ -292,7 +292,7 @@ impl<E: Executor> Switch<E> {
             let sweep = self.sweeps.next;
             if sweep <= next.min(until) && sweep < Time::MAX && (next < Time::MAX || until < Time::MAX) {
                 self.now = self.now.max(sweep);
-                self.sweep(sink);
+                self.sweep(until, sink);
                 continue;
             }
             if next > until || next == Time::MAX {

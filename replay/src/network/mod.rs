@@ -256,7 +256,7 @@ impl<'a, E: Executor + Send> PreparedNetwork<'a, E> {
         let mut all = Vec::with_capacity(self.views.len());
         for (view, trace) in self.views.iter().zip(self.traces) {
             let captures = captures.next().unwrap_or_default();
-            let captures = CaptureOutputs::new(view, self.feed.origin(), captures)?;
+            let captures = CaptureOutputs::new(view, self.feed.stamps(), captures)?;
             let collector = Collector::new(view.clone(), inputs.names(), captures, trace)
                 .sharing(Arc::clone(&origins))
                 .for_control_plane(control_plane.is_some());

@@ -3,7 +3,7 @@
 use super::switch_observer::SwitchObserver;
 use super::{NetworkOutcome, NetworkReplay, coverage};
 use crate::collector::{Collector, Latency, Origin, Origins};
-use crate::control_plane::listen_to_network;
+use crate::control_plane::{end_of_step, listen_to_network};
 use crate::error::Error;
 use crate::held_back::HeldBackReport;
 use crate::inputs::Inputs;
@@ -198,7 +198,12 @@ impl<'a: 'r, 'r, E: Executor + Send> Session<'a, 'r, E> {
     /// time.
     fn advance(&mut self, until: Time) -> Result<(), Error> {
         loop {
-            let to = self.latency().map_or(until, |latency| until.min(self.network.time() + latency));
+            let to = match self.latency() {
+                None => until,
+                Some(latency) => {
+                    end_of_step(self.network.time(), latency, until, || self.network.next_time())
+                }
+            };
             self.network.advance_parallel(to, self.threads, &mut self.observers)?;
             self.note();
             self.listen()?;

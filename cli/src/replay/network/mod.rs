@@ -6,8 +6,8 @@ mod text;
 
 use super::progress::ProgressLine;
 use super::{
-    SENT, add_rate, check_turns, config, coverage_files, executors, hot_flows, inputs, options, rate_text,
-    resolution, schedule, verdict, writer,
+    SENT, add_rate, check_turns, config, coverage_files, executors, generators, hot_flows, inputs, options,
+    rate_text, resolution, schedule, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::Failure;
@@ -85,6 +85,7 @@ pub(super) fn run(
     let options = Options { schedule: Schedule { pace, ..schedule }, ..options };
     let mut agent = hot_flows::of_network(args, catalogue, &network.switches, &positions)?;
     let prepared = replay(&options).prepare(&mut executors)?;
+    generators::warn(&inputs, options.schedule, network.switches.iter().map(|switch| &switch.control));
     // Files are created only after all inputs were opened.
     let mut files = Files::create(args, &network.switches)?;
     let mut watch = story::Watch::new(args, catalogue, &network.switches);

@@ -1,6 +1,7 @@
 //! Ageing: the entries that a sweep finds, batches that never span a sweep, costs, and refusals.
 
 use crate::tables::bench::{both_chips, call, configured, entry, parsed, placed};
+use proptest::prelude::*;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::units::{Duration, Time};
@@ -269,4 +270,110 @@ fn impossible_ageing_is_refused() {
     );
     let few = IdleTimeout::notify(Duration::from_millis(5), Duration::from_millis(1));
     assert_eq!((few.bits, few.most()), (3, 7));
+}
+
+/// Notifications of entries 0 to 3, sweep by sweep: entry, and number of the sweep that finds it. A hit is an entry and
+/// the number of the last sweep before it.
+fn sweep_by_sweep(hits: &[(u64, u16)], (ttl, most): (u64, u64), sweeps: u64) -> Vec<(u32, u64)> {
+    let (mut found, mut ages) = (Vec::new(), [0_u64; 4]);
+    for sweep in 1..=sweeps {
+        for (_, entry) in hits.iter().filter(|(after, _)| after + 1 == sweep) {
+            ages[usize::from(*entry)] = 0;
+        }
+        for (entry, age) in (0..).zip(&mut ages) {
+            *age = (*age + 1).min(most + 1);
+            if *age == ttl && ttl <= most {
+                found.push((entry, sweep));
+            }
+        }
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever the gaps between packets and between calls of `advance`, each entry is found by the sweep that finds it
+    /// if every sweep is made on its own.
+    #[test]
+    fn gaps_do_not_change_what_sweeps_find(
+        hits in prop::collection::vec((0..400_u64, 0..4_u16), 0..40),
+        stops in prop::collection::vec(0..420_000_u64, 0..8),
+        ttl in 1..=7_u64,
+        timed in any::<bool>(),
+    ) {
+        let p = program(&format!("notify(3, \"1us\", \"{ttl}us\")"), 8);
+        let placement = placed(&p, &ChipSpec::tofino2());
+        let control = configured(&p, &ops(&p, 0..4));
+        let ports = PortMap::default_for(&placement.chip).unwrap();
+        let mode = if timed { Mode::Timed } else { Mode::Functional };
+        let engine = Engine::new(&p, &placement, &control).unwrap();
+        let config = SwitchConfig { mode, ..SwitchConfig::default() };
+        let mut switch = Switch::new(&p, &placement, &ports, control, engine, config).unwrap();
+        let mut hits = hits;
+        hits.sort_unstable();
+        hits.dedup_by_key(|(after, _)| *after);
+        // 100 ns after a sweep, so that the packet enters ingress before the next one.
+        let times = hits.iter().map(|(after, flow)| (after * 1000 + 100, Some(*flow)));
+        let mut steps: Vec<_> = times.chain(stops.iter().map(|at| (*at, None))).collect();
+        steps.sort_unstable();
+        let mut story = Story::default();
+        for (at, flow) in steps {
+            let at = Time::from_nanos(at);
+            let Some(flow) = flow else {
+                switch.advance(at, &mut story).unwrap();
+                continue;
+            };
+            let rx = RxFrame { bytes: &frame(flow), orig_len: 64, tag: 0 };
+            switch.rx(DevPort::new(8 + 8 * flow).unwrap(), at, rx).unwrap();
+        }
+        let end = Time::from_nanos(410_000);
+        while let Some(at) = switch.next_time().filter(|at| *at < end) {
+            switch.advance(at, &mut story).unwrap();
+        }
+        let (before, next) = (story.idle.len(), switch.next_idle());
+        switch.advance(Time::from_nanos(430_000), &mut story).unwrap();
+        let expected = sweep_by_sweep(&hits, (ttl, 7), 430);
+        let expected: Vec<_> = expected.into_iter().map(|(entry, sweep)| (entry, sweep * 1000)).collect();
+        prop_assert_eq!(&story.idle, &expected);
+        prop_assert_eq!(story.sent.len(), hits.len());
+        let told = story.idle.get(before).map(|(_, at)| Time::from_nanos(*at));
+        prop_assert_eq!(next.filter(|at| *at <= Time::from_nanos(430_000)), told);
+    }
+}
+
+#[test]
+fn a_month_without_packets_costs_nothing() {
+    const MONTH: u64 = 30 * 24 * 3_600 * 1_000_000_000;
+    let p = program("notify(6, \"1us\", \"60us\")", 8);
+    let control = configured(&p, &ops(&p, 0..2));
+    // Three days, in which there are 2.6e11 sweeps of 1 us, between the packets of flow 0.
+    let traffic = [(5_500, 8, 0), (MONTH / 10 + 7_500, 8, 0)];
+    for story in everywhere(&p, &control, (&traffic, &[], MONTH)) {
+        let again = MONTH / 10 + 67_000;
+        assert_eq!(story.idle, [(1, 60_000), (0, 65_000), (0, again)]);
+        assert_eq!(story.ages, [Some(63), Some(63), None, None]);
+    }
+}
+
+#[test]
+fn a_run_to_the_end_of_time_ends_with_the_last_packet() {
+    let p = program("notify(3, \"1us\", \"3us\")", 8);
+    let control = configured(&p, &ops(&p, 0..2));
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let placement = placed(&p, &chip);
+        for mode in [Mode::Timed, Mode::Functional] {
+            let ports = PortMap::default_for(&chip).unwrap();
+            let engine = Engine::new(&p, &placement, &control).unwrap();
+            let config = SwitchConfig { mode, ..SwitchConfig::default() };
+            let mut switch = Switch::new(&p, &placement, &ports, control.clone(), engine, config).unwrap();
+            let rx = RxFrame { bytes: &frame(0), orig_len: 64, tag: 0 };
+            switch.rx(DevPort::new(8).unwrap(), Time::from_nanos(10_100), rx).unwrap();
+            let mut story = Story::default();
+            switch.advance(Time::MAX, &mut story).unwrap();
+            assert_eq!((story.sent.len(), switch.next_time()), (1, None));
+            // No run waits for a sweep: those after the last event of the device are not made.
+            assert!(story.idle.iter().all(|(_, at)| *at < 12_000), "{:?}", story.idle);
+        }
+    }
 }
