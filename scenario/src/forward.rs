@@ -8,7 +8,7 @@ use sluice_asic::port::PortMap;
 use sluice_asic::units::BitRate;
 use sluice_build::net::Ethernet;
 use sluice_build::*;
-use sluice_control::ControlState;
+use sluice_exec::control_state;
 use sluice_exec::engine::Engine;
 use sluice_ir::Program;
 use sluice_place::{Placement, place};
@@ -62,7 +62,7 @@ impl Forwarder {
     }
 
     pub(super) fn switch(&self, ports: &PortMap, config: SwitchConfig) -> Result<Switch<Engine>, NoSwitch> {
-        let control = ControlState::new(&self.program);
+        let control = control_state(&self.program, &self.placement);
         let engine = Engine::new(&self.program, &self.placement, &control)
             .map_err(|e| NoSwitch::Other(e.to_string()))?;
         Switch::new(&self.program, &self.placement, ports, control, engine, config).map_err(|e| match e {

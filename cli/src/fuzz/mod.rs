@@ -57,7 +57,8 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, None)?;
-    let (control, setup) = resolve::entries(stage, &program, &ports, args.entries.as_deref())?;
+    let (control, setup) =
+        resolve::entries(stage, (&program, Some(&placement)), &ports, args.entries.as_deref())?;
     let of = |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
     let speeds = setup.port_speeds.iter().filter_map(of).collect();
     let built = program.clone();

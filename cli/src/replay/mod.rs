@@ -103,7 +103,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
         ));
     }
     let entries = args.entries.first().map(Path::new);
-    let (control, setup) = resolve::entries(stage, &program, &ports, entries)?;
+    let (control, setup) = resolve::entries(stage, (&program, Some(&placement)), &ports, entries)?;
     let mut speeds = Vec::new();
     // A slower port of the default entries keeps its speed unless the user sets the speeds.
     if args.port_speed.is_none() {
