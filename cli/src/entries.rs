@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sluice_catalogue::Catalogue;
 use sluice_control::{ControlState, Schema, entries, template};
 use sluice_ir::Program;
+use sluice_place::place;
 use std::io::Write;
 
 /// Prints default entries or a template, or checks a file.
@@ -25,7 +26,10 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
         }
         return Ok(());
     }
-    let (state, _) = resolve::entries(stage, &program, &ports, args.check.as_deref(), false)?;
+    // A check is against the ways of the placed tables; entries can be printed of a program that does not fit.
+    let placement = args.check.as_ref().and_then(|_| place(&program, &chip).ok());
+    let placed = (&program, placement.as_ref());
+    let (state, _) = resolve::entries(stage, placed, &ports, args.check.as_deref(), false)?;
     if as_json {
         writeln!(out, "{}", counts(&program, &state))?;
     } else if args.check.is_some() {

@@ -8,6 +8,7 @@ use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_catalogue::{Catalogue, Setup, StageProgram};
 use sluice_control::{self as control, ControlOp, ControlState};
+use sluice_exec::control_state;
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_ir::Program;
 use sluice_place::{NoFit, Options, Placement, place_with};
@@ -100,16 +101,20 @@ pub(crate) fn changes(
     Ok(script.ops.into_iter().map(|sourced| (sourced.at, sourced.op)).collect())
 }
 
-/// Returns the state with the default entries, or with those of a file. `buffer` is true if the device has a buffer profile,
-/// whose maps replace default entries of class tables.
+/// Returns the state with the default entries, or with those of a file. With a placement, exact tables take as many
+/// entries as their ways do; without one, as many as their size. `buffer` is true if the device has a buffer profile, whose
+/// maps replace default entries of class tables.
 pub(crate) fn entries(
     stage: &Arc<dyn StageProgram>,
-    program: &Program,
+    (program, placement): (&Program, Option<&Placement>),
     ports: &PortMap,
     file: Option<&Path>,
     buffer: bool,
 ) -> Result<(ControlState, Setup), Failure> {
-    let mut state = ControlState::new(program);
+    let mut state = match placement {
+        Some(placement) => control_state(program, placement),
+        None => ControlState::new(program),
+    };
     if let Some(path) = file {
         load(program, path, &mut state)?;
         return Ok((state, Setup::default()));

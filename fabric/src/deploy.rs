@@ -13,6 +13,7 @@ use sluice_asic::units::{BitRate, Time};
 use sluice_catalogue::position::Position;
 use sluice_catalogue::{Catalogue, ProgramError, Setup, SetupError, StageProgram, UnknownProgram};
 use sluice_control::{ControlError, ControlOp, ControlState, EntryError, lines};
+use sluice_exec::control_state;
 use sluice_ir::Program;
 use sluice_place::{NoFit, Options};
 use sluice_switch::{BufferSetup, SwitchConfig};
@@ -206,7 +207,7 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
             let file = self.files.buffer(name, &self.defaults.chip).map_err(|e| self.file(e))?;
             config.buffer = Some(BufferSetup { file, seed: config.seed });
         }
-        let control = ControlState::new(&placed.program);
+        let control = control_state(&placed.program, &placed.placement);
         let mut setup = SwitchSetup { name: self.name(), placed, ports: ports.clone(), control, config };
         let runs = setup.placed.program.name == self.defaults.program;
         let entries = self.switch.entries.as_ref().or(self.defaults.entries.as_ref().filter(|_| runs));

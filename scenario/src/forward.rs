@@ -10,7 +10,7 @@ use sluice_asic::units::BitRate;
 use sluice_build::net::ether_type::{IPV4, VLAN};
 use sluice_build::net::{Ethernet, Ipv4, Vlan};
 use sluice_build::*;
-use sluice_control::ControlState;
+use sluice_exec::control_state;
 use sluice_exec::engine::Engine;
 use sluice_ir::Program;
 use sluice_place::{Placement, place};
@@ -24,7 +24,7 @@ pub(super) const NOWHERE: u16 = 0x1ff;
 #[stage_program]
 fn ingress(ig: &GressBuilder<'_>) {
     let (eth, vlan, ipv4) = (ig.header::<Ethernet>(), ig.header::<Vlan>(), ig.header::<Ipv4>());
-    let tm = ig.intrinsic::<tna::ForTm>();
+    let (tm, cos) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::Cos>());
     let group = ig.intrinsic::<tna::Multicast>();
     let parse_ethernet = ig.state().extract(eth).select(eth.ether_type);
     let parse_vlan = ig.state().extract(vlan).select(vlan.ether_type);
@@ -35,7 +35,7 @@ fn ingress(ig: &GressBuilder<'_>) {
     ig.start(parse_ethernet);
     let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
         tm.qid = queue;
-        tm.ingress_cos = traffic_class;
+        cos.ingress_cos = traffic_class;
     });
     /// DSCP to queue and traffic class
     let dscp_class =
@@ -88,7 +88,7 @@ impl Forwarder {
     }
 
     pub(super) fn switch(&self, ports: &PortMap, config: SwitchConfig) -> Result<Switch<Engine>, NoSwitch> {
-        let control = ControlState::new(&self.program);
+        let control = control_state(&self.program, &self.placement);
         let engine = Engine::new(&self.program, &self.placement, &control)
             .map_err(|e| NoSwitch::Other(e.to_string()))?;
         Switch::new(&self.program, &self.placement, ports, control, engine, config).map_err(|e| match e {

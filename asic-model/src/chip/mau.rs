@@ -156,6 +156,10 @@ pub struct MauSpec {
     pub pack_per_word: u32,
     /// Independent ways with which an exact table reaches its expected fill (model: chip §3.1).
     pub exact_ways: u32,
+    /// Entries that the driver moves at most to make room for a new one in an exact table.
+    pub exact_moves: u32,
+    /// Percent of an exact table's rows that entries are expected to fill before an insertion fails (model: chip §3.1).
+    pub exact_fill: u32,
     /// SRAMs that one exact table's ways may take in a stage (model: chip §3.1).
     pub exact_way_rams: u32,
     /// RAMs of one ATCAM partition that may cascade their priority within a row (model: chip §3.3).

@@ -108,6 +108,8 @@ fn mau() -> MauSpec {
         pack_per_row: 5,
         pack_per_word: 9,
         exact_ways: 4,
+        exact_moves: 3,
+        exact_fill: 90,
         exact_way_rams: 80,
         atcam_rams_per_row: 5,
     }

@@ -108,6 +108,8 @@ fn mau() -> MauSpec {
         pack_per_row: 5,
         pack_per_word: 9,
         exact_ways: 4,
+        exact_moves: 3,
+        exact_fill: 90,
         exact_way_rams: 80,
         atcam_rams_per_row: 5,
     }
@@ -424,8 +426,7 @@ fn assumptions() -> Vec<Assumption> {
         assumption(
             "latency.recirculation",
             "Time over a recirculation port, without serialisation.",
-            "with the parser, deparser and TM constants above, one recirculation of a program that fills both \
-             gresses takes about the 1 us that ConWeave's authors state for their timer packets (model: conweave §2)",
+            super::assumptions::LAP,
         ),
         assumption(
             "ports.recirculation_rate",
@@ -441,7 +442,9 @@ fn assumptions() -> Vec<Assumption> {
         assumption(
             "tm.afc_cycles",
             "Cycles from a deparser's flow-control word to its effect on the queue.",
-            "the word takes the packet's way into the TM, and so the assumed enqueue time; with it the model reproduces the published measurement at 25 Gb/s (model: tm §5, §12)",
+            "the word takes the packet's way into the TM, and so the assumed latency.tm_enqueue: a packet that pauses its own queue \
+             waits there only if this is not greater; with it the model reproduces the published measurement at 25 Gb/s (model: tm \
+             §5, §12)",
         ),
         assumption(
             "tm.afc_credit_bits",

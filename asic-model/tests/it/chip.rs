@@ -47,6 +47,10 @@ fn assumptions_show_the_fields_that_they_name() {
     for chip in chips() {
         let tree = toml::Value::try_from(&chip).unwrap();
         for assumption in &chip.assumptions {
+            if assumption.id.starts_with("model.") {
+                assert!(!assumption.value.is_empty(), "{}", assumption.id);
+                continue;
+            }
             let field = assumption.id.split('.').try_fold(&tree, |value, key| value.get(key));
             let field = field.unwrap_or_else(|| panic!("{}: no field `{}`", chip.name, assumption.id));
             let shown = field.as_str().map_or_else(|| field.to_string(), str::to_owned);
@@ -56,15 +60,16 @@ fn assumptions_show_the_fields_that_they_name() {
 }
 
 #[test]
-fn a_recirculation_lap_meets_its_public_anchor() {
-    // model: conweave §2: about 1 us per recirculation of a program with registers in nearly every stage of both
-    // gresses.
+fn the_longest_recirculation_lap_is_the_sum_of_its_parts() {
+    // Registers in every stage of both gresses, and no stage that another lets run concurrently: no program has that. A lap
+    // of ConWeave's timer packet is measured in the tests of the programs.
     let chip = ChipSpec::tofino2();
     let latency = &chip.latency;
     let mau = 2 * chip.mau.stages * (latency.base + latency.stateful);
     let fixed = 2 * (latency.parser_fixed + 6 + latency.deparser) + latency.tm_enqueue + latency.tm_dequeue;
     let lap = chip.mau.clock.span(sluice_asic::units::Cycles(u64::from(mau + fixed))) + latency.recirculation;
-    assert!((Duration::from_nanos(800)..Duration::from_nanos(1200)).contains(&lap), "{lap}");
+    // 40 stages of 27 cycles, 142 cycles of parsers and deparsers, 140 of the TM, at 1.5 GHz, and 50 ns.
+    assert_eq!(lap, Duration::from_nanos(958), "{lap}");
 }
 
 #[test]

@@ -58,7 +58,8 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     })?;
     let ports = resolve::ports(&chip, None)?;
     let buffer = args.draws_buffer() || args.buffer.is_some();
-    let (control, setup) = resolve::entries(stage, &program, &ports, args.entries.as_deref(), buffer)?;
+    let placed = (&program, Some(&placement));
+    let (control, setup) = resolve::entries(stage, placed, &ports, args.entries.as_deref(), buffer)?;
     let of = |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
     let speeds = setup.port_speeds.iter().filter_map(of).collect();
     let built = program.clone();

@@ -104,7 +104,8 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
         ));
     }
     let entries = args.entries.first().map(Path::new);
-    let (control, setup) = resolve::entries(stage, &program, &ports, entries, args.buffer.is_some())?;
+    let placed = (&program, Some(&placement));
+    let (control, setup) = resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?;
     let mut speeds = Vec::new();
     // A slower port of the default entries keeps its speed unless the user sets the speeds.
     if args.port_speed.is_none() {

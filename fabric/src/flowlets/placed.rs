@@ -4,6 +4,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_catalogue::{Catalogue, ProgramError, SetupError, StageProgram};
 use sluice_control::ControlState;
+use sluice_exec::control_state;
 use sluice_exec::engine::Engine;
 use sluice_ir::Program;
 use sluice_place::{Placement, place};
@@ -74,7 +75,7 @@ impl<'a> Placed<'a> {
         })?;
         let device = |why: String| TrialError::Device { program: stage.name().to_owned(), why };
         let ports = PortMap::default_for(chip).map_err(|e| device(e.to_string()))?;
-        let mut control = ControlState::new(&program);
+        let mut control = control_state(&program, &placement);
         for op in stage.default_setup(&program, &ports)?.ops {
             control.apply(&program, op).map_err(|e| device(e.to_string()))?;
         }

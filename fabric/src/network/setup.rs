@@ -6,6 +6,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{DevPort, FrontPort, PortError, PortMap};
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_control::{ControlError, ControlOp, ControlState};
+use sluice_exec::control_state;
 use sluice_exec::engine::LowerError;
 use sluice_ir::Program;
 use sluice_place::{NoFit, Options, Placement, place_with};
@@ -63,7 +64,7 @@ impl SwitchSetup {
     /// If the chip has no such ports.
     pub fn new(name: impl Into<String>, placed: &Arc<Placed>) -> Result<SwitchSetup, PortError> {
         let ports = PortMap::default_for(&placed.placement.chip)?;
-        let control = ControlState::new(&placed.program);
+        let control = control_state(&placed.program, &placed.placement);
         let config = SwitchConfig::default();
         Ok(SwitchSetup { name: name.into(), placed: Arc::clone(placed), ports, control, config })
     }

@@ -62,8 +62,6 @@ intrinsic! {
         ucast_egress_port: Bits<9> = UcastEgressPort;
         /// The queue of that port
         qid: Bits<7> = Qid;
-        /// The traffic class, which the chip maps to a priority group of the ingress port
-        ingress_cos: Bits<3> = IngressCos;
     }
     /// `ig`: the mark of a resubmitted packet.
     Resubmitted {
@@ -134,7 +132,7 @@ intrinsic! {
     }
     /// `ig_tm`: the class of service.
     Cos {
-        /// Ingress class of service
+        /// Traffic class, which the chip maps to a priority group of the ingress port
         ingress_cos: Bits<3> = IngressCos;
     }
     /// `eg`: the class of service.

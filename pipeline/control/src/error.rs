@@ -82,6 +82,11 @@ pub enum ControlError {
     #[error("table `{table}` is full: it holds {size} entries")]
     TableFull { table: String, size: u32 },
     #[error(
+        "table `{table}` is full at {live} of {size} entries: the key's rows are taken in all ways, and the driver finds no \
+         free row in {moves} moves (see `sluice explain mau.exact_moves`); give the table a larger size"
+    )]
+    WaysFull { table: String, live: usize, size: u32, moves: u32 },
+    #[error(
         "table `{table}` takes members or groups of profile `{profile}`, not actions; name a member or a group"
     )]
     NeedsProfile { table: String, profile: String },

@@ -1,10 +1,12 @@
 //! Side index over a table's entries: entries by key, and free slots. It is not part of the state's meaning.
 
+use super::ways::{ExactLayout, Rows};
 use super::{Entry, EntryId, TableState};
 use rustc_hash::FxHashMap;
 use sluice_ir::rows;
 use sluice_ir::{KeyValue, Program, TableData};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Finds entries by key and priority, and free slots, without scanning the table.
 #[derive(Clone, Default)]
@@ -15,6 +17,10 @@ pub(super) struct TableIndex {
     slots: usize,
     /// TCAM rows in use, for tables with range keys; counted at first use.
     rows: Option<u64>,
+    /// Ways of an exact table that is placed; `None`: its entries are limited by the table's size alone.
+    layout: Option<Arc<ExactLayout>>,
+    /// Places of the entries in the ways; made at the first insertion.
+    places: Option<Rows>,
 }
 
 /// Indexes never make two states differ.
@@ -38,13 +44,19 @@ impl TableIndex {
         if self.is_fresh(table) {
             return;
         }
-        *self = TableIndex { slots: table.slots.len(), ..TableIndex::default() };
+        let layout = self.layout.take();
+        *self = TableIndex { slots: table.slots.len(), layout, ..TableIndex::default() };
         self.free = (0..table.slots.len() as EntryId).collect();
         for (id, entry) in table.entries() {
             self.by_key.insert((entry.key.clone(), entry.priority), id);
             self.free.remove(&id);
             self.next_seq = self.next_seq.max(entry.seq + 1);
         }
+    }
+
+    /// Forgets all entries, but not the table's ways.
+    pub(super) fn clear(&mut self) {
+        *self = TableIndex { layout: self.layout.take(), ..TableIndex::default() };
     }
 
     /// Returns true if the table has as many slots as the index knows.
@@ -60,6 +72,24 @@ impl TableIndex {
     /// Returns the number of entries in the table.
     pub(super) fn live(&self) -> usize {
         self.slots - self.free.len()
+    }
+
+    /// Sets the ways of the placed table.
+    pub(super) fn set_layout(&mut self, layout: Option<Arc<ExactLayout>>) {
+        (self.layout, self.places) = (layout, None);
+    }
+
+    /// Returns the ways of the placed table.
+    pub(super) fn layout(&self) -> Option<&Arc<ExactLayout>> {
+        self.layout.as_ref()
+    }
+
+    /// Finds a place for a new entry in the ways of an exact table. Returns false if no place is found. The entry must be
+    /// inserted next.
+    pub(super) fn find_place(&mut self, table: &TableState, key: &[KeyValue]) -> bool {
+        let Some(layout) = &self.layout else { return true };
+        let places = self.places.get_or_insert_with(|| Rows::of(layout, table));
+        places.insert(self.free.first().copied().unwrap_or(table.slots.len() as EntryId), key, table)
     }
 
     /// Inserts an entry into the lowest free slot, with the next sequence number.
@@ -82,6 +112,9 @@ impl TableIndex {
         let named = (entry.key, entry.priority);
         self.by_key.remove(&named);
         self.free.insert(id);
+        if let Some(places) = &mut self.places {
+            places.remove(id);
+        }
         Some(named.0)
     }
 

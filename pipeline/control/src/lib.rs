@@ -16,6 +16,7 @@
 //! | `restore` | restoring an earlier state |
 //! | `arrays`, `cells` | register and meter writes; arrays with marks on written blocks |
 //! | `schema` | the tables, profiles and arrays that a program lets the control plane configure |
+//! | `ways` | rows of exact tables: cuckoo hashing over the ways of a placed table |
 //! | `value` | numbers, addresses, prefixes and masks as text |
 //! | `script`, `resolve` | operations of a file with their lines; names to handles |
 //! | [`toml`], [`lines`] | the two file formats |
@@ -45,6 +46,7 @@ mod state;
 pub mod template;
 pub mod toml;
 mod value;
+mod ways;
 
 #[cfg(test)]
 mod tests;
@@ -64,3 +66,4 @@ pub use schema::{
 pub use script::{EntryError, Script, Sourced};
 pub use state::{ControlState, Entry, EntryId, GroupMember, GroupSlots, ProfileState, TableState, Then};
 pub use value::{ValueError, parse_match, parse_value, show_key, show_value};
+pub use ways::{ExactLayout, PartLayout};

@@ -385,6 +385,11 @@ impl ControlState {
         if index.live() >= size as usize {
             return Err(ControlError::TableFull { table: program.tables[table].name.clone(), size });
         }
+        if !index.find_place(&self.tables[table], &entry.key) {
+            let moves = index.layout().map_or(0, |l| l.moves);
+            let (table, live) = (program.tables[table].name.clone(), index.live());
+            return Err(ControlError::WaysFull { table, live, size, moves });
+        }
         let data = &program.tables[table];
         if rows::has_ranges(data) {
             let (room, needed) = (rows::room(program, data), rows::of_entry(program, data, &entry.key));

@@ -82,7 +82,7 @@ impl ControlState {
             let empty = self.tables[table].slots.clone();
             for own in self.pipes.values_mut() {
                 own.tables[table].slots.clone_from(&empty);
-                own.index[table] = Default::default();
+                own.index[table].clear();
             }
         }
         let mut pipes = self.pipes.clone();

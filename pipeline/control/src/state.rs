@@ -8,12 +8,14 @@ use super::device::DeviceState;
 use super::index::TableIndex;
 use super::port::PortMetadata;
 use super::replication::Replication;
+use super::ways::ExactLayout;
 use sluice_asic::alu::width_mask;
 use sluice_asic::select::{GroupShape, WORD_SLOTS};
 use sluice_asic::units::Duration;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{ActionCall, KeyValue, Profile, Program, Table};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Slot of an entry in its table. It is stable while the entry exists, and is the index of its direct
 /// counter.
@@ -176,6 +178,16 @@ impl ControlState {
             pipes: BTreeMap::new(),
             per_pipe: BTreeSet::new(),
         }
+    }
+
+    /// Returns the state with the ways of the exact tables that a placement has: from then on an insertion is refused if
+    /// the ways have no row for the key.
+    #[must_use]
+    pub fn with_layouts(mut self, layouts: impl IntoIterator<Item = (Table, ExactLayout)>) -> ControlState {
+        for (table, layout) in layouts {
+            self.index[table].set_layout(Some(Arc::new(layout)));
+        }
+        self
     }
 
     /// Returns the longest shorter prefix that covers an entry's prefix and is equal to it in all other

@@ -6,7 +6,10 @@
 
 pub mod cover;
 pub mod engine;
+mod layouts;
 pub mod packet;
 pub mod pass;
 pub mod reference;
 mod state_changes;
+
+pub use layouts::control_state;

@@ -225,6 +225,7 @@ fn table(table: &TableReport) -> Value {
         "why": table.why,
         "entries_required": table.required,
         "entries_allocated": table.allocated,
+        "entries_usable": table.usable,
         "rows_required": table.rows,
         "srams": table.srams,
         "map_rams": table.map_rams,

@@ -217,7 +217,15 @@ fn tables(report: &Report) -> String {
             if t.at.is_unknown() { String::new() } else { format!("{}:{}", t.at.file, t.at.line) },
         ]);
     }
-    grid.print(false)
+    let mut out = grid.print(false);
+    for t in report.tables.iter().filter(|t| t.usable < u64::from(t.required)) {
+        let _ = writeln!(
+            out,
+            "  `{}` is expected to take about {} of its {} entries before an insertion fails (mau.exact_fill)",
+            t.name, t.usable, t.required,
+        );
+    }
+    out
 }
 
 /// Returns registers, meters and counters, with the instructions of their stateful ALUs below.

@@ -177,10 +177,11 @@ fn tables(ig: &GressBuilder<'_>, p: &Params, h: Headers, roles: &Roles) -> Table
     let is_rdma = ig.action(|a| m.rdma = 1);
     /// RDMA operations that ConWeave reroutes
     let rdma = ig.table([exact(m.dst_port), exact(bth.opcode)]).actions([is_rdma]).size(64).build();
+    let cos = ig.intrinsic::<tna::Cos>();
     // One bit, because the queues from 2 on are reorder queues.
     let set_class = ig.action(|a, queue: Arg<1>, traffic_class: Arg<3>| {
         tm.qid = queue.cast::<7>();
-        tm.ingress_cos = traffic_class;
+        cos.ingress_cos = traffic_class;
     });
     /// DSCP to queue (0: data, 1: control) and traffic class
     let class =

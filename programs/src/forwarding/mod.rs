@@ -29,10 +29,10 @@ fn elsewhere(ig: &GressBuilder<'_>) -> TableRef {
 #[stage_program]
 #[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 fn set_class(ig: &GressBuilder<'_>) -> ActionRef {
-    let tm = ig.intrinsic::<tna::ForTm>();
+    let (tm, cos) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::Cos>());
     let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
         tm.qid = queue;
-        tm.ingress_cos = traffic_class;
+        cos.ingress_cos = traffic_class;
     });
     set_class
 }

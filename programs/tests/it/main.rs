@@ -15,3 +15,4 @@ mod placed;
 mod sketches;
 mod switch;
 mod telemetry;
+mod ways;

@@ -30,12 +30,33 @@ struct Path {
     ether_type: Bits<16>,
 }
 
+/// The first bytes of an IPv4 header, up to the code point
+#[derive(Header, Debug)]
+#[allow(dead_code, reason = "fields that no statement names")]
+struct Front {
+    /// Version and length
+    version_ihl: Bits<8>,
+    /// Differentiated services code point
+    dscp: Bits<6>,
+    /// Explicit congestion notification
+    ecn: Bits<2>,
+}
+
 #[stage_program]
 fn ingress(ig: &GressBuilder<'_>) {
-    let path = ig.header::<Path>();
-    let tm = ig.intrinsic::<tna::ForTm>();
-    let start = ig.state().extract(path);
-    ig.start(start);
+    let (path, front) = (ig.header::<Path>(), ig.header::<Front>());
+    let (tm, cos) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::Cos>());
+    let parse_path = ig.state().extract(path).select(path.ether_type);
+    let parse_front = ig.state().extract(front);
+    parse_path.on(0x0800, parse_front);
+    ig.start(parse_path);
+    let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
+        tm.qid = queue;
+        cos.ingress_cos = traffic_class;
+    });
+    /// DSCP to queue and traffic class
+    let class =
+        ig.table([exact(front.dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();
     /// By dev_port asked for
     let asked = ig.counter(512, CounterKind::PacketsAndBytes);
     ig.control(|c| {
@@ -46,8 +67,11 @@ fn ingress(ig: &GressBuilder<'_>) {
         path.third = path.fourth;
         path.fourth = path.fifth;
         path.fifth = path.sixth;
+        if front.is_valid() {
+            class.apply();
+        }
     });
-    ig.deparser().emit(path);
+    ig.deparser().emit(path).emit(front);
 }
 
 fn program() -> Program {

@@ -92,7 +92,9 @@ pub(super) fn of(program: &Program, chip: &ChipSpec) -> Vec<Assumption> {
     let words = program.fields.values().any(|f| f.home == Home::Intrinsic(Intrinsic::AdvFlowCtl));
     let ghost = !program.ghost.is_empty();
     let concerns = |a: &&Assumption| {
-        ["latency.", "mau.", "phv.", "parser.", "deparser."].iter().any(|area| a.id.starts_with(area))
+        ["latency.", "mau.", "phv.", "parser.", "deparser.", "power.", "model."]
+            .iter()
+            .any(|area| a.id.starts_with(area))
             || words && a.id.starts_with("tm.afc_")
             || ghost && a.id.starts_with("tm.ghost_")
     };

@@ -5,6 +5,7 @@ use super::detail::Detail;
 use super::limits::{self, Limit};
 use super::next_table::NextTables;
 use super::power::PowerReport;
+use super::ways::{PartWays, usable, ways};
 use crate::deparser::DeparserCost;
 use crate::params::param_bits;
 use crate::phv::{self, PhvSummary};
@@ -15,7 +16,7 @@ use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
 use sluice_asic::units::{Cycles, Duration};
 use sluice_ir::cfg::{Node, NodeKind};
 use sluice_ir::{Algorithmic, IdleMode, Loc, ParamValue, Program, TogetherData};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Units in use of every column, by [`Column::index`].
 pub type Usage = [u32; 20];
@@ -105,6 +106,9 @@ pub struct TableReport {
     pub required: u32,
     /// Entries for which the parts have room; TCAM rows if a key is a range.
     pub allocated: u64,
+    /// Required entries that are expected to fit before an insertion fails; fewer than required if an exact table's ways
+    /// have too few spare rows.
+    pub usable: u64,
     /// TCAM rows required; more than entries if a key is a range.
     pub rows: u64,
     /// SRAMs of any purpose; shared SRAMs count in full.
@@ -441,6 +445,7 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         why: placed.why.clone(),
         required,
         allocated: placed.parts.iter().map(|p| u64::from(p.entries)).sum(),
+        usable: usable(placement, owner, required),
         srams: units(Column::Sram),
         map_rams: units(Column::MapRam),
         tcams: units(Column::Tcam),
@@ -466,16 +471,7 @@ fn layout(placement: &Placement, owner: Owner, part: Part) -> String {
         units.filter(move |u| u.unit.column == column && u.purpose.starts_with(purpose))
     };
     let number = |purpose: &str, at: usize| purpose.split(' ').nth(at).and_then(|w| w.parse::<u32>().ok());
-    let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-    for used in own(Column::Sram, "match way") {
-        let (way, word) = (number(&used.purpose, 2), number(&used.purpose, 4));
-        *ways.entry(way.unwrap_or(0)).or_default().entry(word.unwrap_or(0)).or_default() += 1;
-    }
-    if !ways.is_empty() {
-        let width = ways.values().map(BTreeMap::len).max().unwrap_or(1);
-        let sizes: Vec<u32> = ways.values().map(|words| words.values().copied().max().unwrap_or(0)).collect();
-        let rows = sizes.iter().sum::<u32>() * placement.chip.mau.sram_depth;
-        let pack = part.entries.div_ceil(rows.max(1));
+    if let Some(PartWays { sizes, width, pack }) = ways(placement, owner, part) {
         let sizes = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join("+");
         let version = placement.chip.mau.version_bits;
         return format!("ways {sizes}, {width} wide, {pack} to a word, {version} version bits each");

@@ -10,6 +10,7 @@ mod detail;
 mod limits;
 mod next_table;
 mod power;
+mod ways;
 
 pub use arrays::ArrayReport;
 pub use data::{
@@ -20,3 +21,4 @@ pub use detail::{ContainerReport, Detail, EdgeReport, StateReport, UnitReport};
 pub use limits::Limit;
 pub use next_table::{BranchReport, NextTables};
 pub use power::{PowerReport, TablePower, watts};
+pub use ways::{PartWays, ways};

@@ -504,6 +504,26 @@ fn scenario_47_packets_on_their_way_when_the_pause_acts_are_in_order() {
 }
 
 #[test]
+fn a_packet_that_pauses_its_queue_waits_there_unless_the_word_is_slower_than_the_packet() {
+    // Whether the word or the packet is first in the traffic manager rests on two assumptions; this is every order of them.
+    for enqueue in [40, 60, 80, 120, 160] {
+        for word in [1, 40, 60, 80, 120, 160] {
+            let build = build().with_chip(|chip| {
+                chip.latency.tm_enqueue = enqueue;
+                chip.tm.afc_cycles = word;
+            });
+            let mut d = Dest::with(&build, vec![Flow::new(1, 1, 0)], ORIGIN);
+            d.send(0, 0, 0, request(1, 100));
+            d.send(1_000, 0, 100, rerouted(1, 121, 120));
+            d.send(20_000, 0, 60, tail(1, 120));
+            d.run(600 * TICK);
+            let in_order = d.psns(0) == [0, 60, 100];
+            assert_eq!(in_order, word <= enqueue, "tm_enqueue {enqueue}, afc_cycles {word}: {:?}", d.psns(0));
+        }
+    }
+}
+
+#[test]
 fn scenario_48_only_reorder_queues_are_counted() {
     let mut d = Dest::new(1);
     for n in 0..10 {

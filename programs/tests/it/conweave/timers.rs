@@ -87,9 +87,10 @@ fn scenario_54_timers_that_are_alive_are_left_alone() {
 }
 
 #[test]
-fn scenario_54_a_lap_takes_less_than_a_microsecond_however_many_wait() {
+fn scenario_54_a_lap_takes_as_long_however_many_wait() {
+    // 0.63 of the published microsecond: see the assumption on latency.tm_enqueue.
     let alone = lap(1);
-    assert!((500..1_300).contains(&alone), "{alone} ns");
+    assert!((620..=630).contains(&alone), "{alone} ns");
     let many = lap(200);
     assert!(many <= alone + 20, "{many} ns against {alone} ns");
 }

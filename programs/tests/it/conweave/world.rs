@@ -6,6 +6,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::units::{Duration, Time};
 use sluice_control::{ControlOp, ControlState};
+use sluice_exec::control_state;
 use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_exec::reference::{Options, Reference};
@@ -15,6 +16,7 @@ use sluice_programs::conweave::{FlowEntry, Params, Prefix, TorConfig, program, t
 use sluice_switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 /// Nanoseconds per tick.
 pub(crate) const TICK: u64 = 1024;
@@ -42,11 +44,21 @@ impl Build {
         Build { p, program, placement, ports }
     }
 
+    /// Returns the same placement on a chip with other numbers.
+    pub(crate) fn with_chip(&self, change: impl FnOnce(&mut ChipSpec)) -> Build {
+        let Build { p, program, placement, ports } = self;
+        let mut placement = placement.clone();
+        let mut chip = ChipSpec::clone(&placement.chip);
+        change(&mut chip);
+        placement.chip = Arc::new(chip);
+        Build { p: p.clone(), program: program.clone(), placement, ports: ports.clone() }
+    }
+
     fn setup(&self, net: u8, flows: &[FlowEntry]) -> ControlState {
         let hosts = (1..=self.p.hosts.iter().count() as u8).map(|n| Ipv4Addr::new(10, 0, net, n)).collect();
         let remote = [3 - net, 9].map(|n| Prefix { net: Ipv4Addr::new(10, 0, n, 0), len: 24 }).to_vec();
         let config = TorConfig { hosts, remote, flows: flows.to_vec(), marking: None };
-        let mut control = ControlState::new(&self.program);
+        let mut control = control_state(&self.program, &self.placement);
         for op in tor_setup(&self.program, &self.ports, &config).unwrap().ops {
             control.apply(&self.program, op).unwrap();
         }

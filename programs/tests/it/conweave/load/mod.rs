@@ -1,7 +1,9 @@
 //! The cost of reordering: recirculations by number of timer packets, and resources of flows that move all the time.
-//! These tests make `docs/conweave-load.md` and its drawing.
+//! These tests make `docs/conweave-load.md`, its drawing, and
+//! `docs/conweave-lap.md`.
 
 mod alone;
+mod longer;
 mod moving;
 mod page;
 mod plot;

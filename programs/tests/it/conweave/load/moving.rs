@@ -143,6 +143,25 @@ impl Used {
         self.owned * STEP / self.laps.max(1)
     }
 
+    /// Returns what depends on the time of a lap, as cells of a table.
+    pub(super) fn effects(&self) -> String {
+        let kb = |bytes: u64| tenths(bytes / 100);
+        let window = UNTIL - FROM;
+        let laps = tenths(self.laps * 10_000 / window);
+        let share = tenths(self.laps * (TIMER + LINE) * 8 * 1_000 / window / RATE);
+        format!(
+            "{} | {} | {} | {} | {} | {} | {laps} | {share} % | {} | {}",
+            tenths(self.mean()),
+            self.most_owned,
+            kb(self.bytes / self.looks),
+            kb(self.most_bytes),
+            self.tails,
+            self.refused,
+            tenths(self.answers[0] * 1_000 / self.data[0]),
+            if self.sorted { "yes" } else { "no" },
+        )
+    }
+
     pub(super) fn row(&self) -> String {
         let Used { flows, queues, most_owned, most_at_a_port, tails, refused, waiting, .. } = *self;
         let window = UNTIL - FROM;
