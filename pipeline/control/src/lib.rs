@@ -11,6 +11,7 @@
 //! | `op`, `check`, `error` | typed operations, their rules, and the errors of refused operations |
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
+//! | `ports` | names of ports in files; ports that a device does not have |
 //! | `device`, `app_words` | packet generator, ports, queues; a packet-generator application as text |
 //! | `restore` | restoring an earlier state |
 //! | `arrays`, `cells` | register and meter writes; arrays with marks on written blocks |
@@ -34,6 +35,7 @@ pub mod lines;
 mod op;
 mod pipe;
 mod port;
+mod ports;
 mod replication;
 mod resolve;
 mod restore;
