@@ -1,7 +1,7 @@
 //! A leaf-spine of sixteen switches from memory: how many packets go through how many switches in how long.
 
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::port::DevPort;
+use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{Bytes, Time};
 use sluice_catalogue::Catalogue;
@@ -26,7 +26,7 @@ struct NoFiles;
 impl Files for NoFiles {
     type Error = String;
 
-    fn entries(&self, name: &str, _: &Program, _: &mut ControlState) -> Result<(), String> {
+    fn entries(&self, name: &str, _: &Program, _: &PortMap, _: &mut ControlState) -> Result<(), String> {
         Err(format!("no file {name}"))
     }
 

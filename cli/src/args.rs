@@ -61,11 +61,14 @@ pub(crate) struct Placing {
     /// Quantity that placement minimises: the number of stages, or the latency of the stages
     #[arg(long, default_value = "stages", value_name = "stages|latency", help_heading = "Placement")]
     objective: Objective,
-    /// Optimisations of placement to turn off, which shows what each saves: joined-conditions, attached-gateways,
-    /// late-gateways, repeated-conditions, retested-conditions, next-table-pointer, mutual-exclusion, shared-hashes,
-    /// split-tables, packed-metadata, header-overlay, turns, special-containers
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "Placement")]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", help_heading = "Placement", help = without())]
     without: Vec<Optimisation>,
+}
+
+/// Returns the help of `--without`.
+fn without() -> String {
+    let names: Vec<&str> = Optimisation::ALL.into_iter().map(Optimisation::name).collect();
+    format!("Optimisations of placement to turn off, which shows what each saves: {}", names.join(", "))
 }
 
 impl Placing {
@@ -140,14 +143,18 @@ pub(crate) struct ReportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Word to explain; without it, all words are listed. `hashing` plans the hashing of a network
-    pub(crate) word: Option<String>,
+    /// Word to explain, in any case; without it, all words are listed. `ports` prints the ports of the chip with their
+    /// dev_ports, `hashing` plans the hashing of a network
+    pub(crate) word: Vec<String>,
     /// Input of the hashing plan, repeatable; `sluice explain hashing` lists the keys
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) sets: Vec<(String, String)>,
     /// Chip whose numbers and assumptions are shown
     #[arg(long, default_value = "tofino2", value_name = "CHIP")]
     pub(crate) chip: String,
+    /// Speed of the front-panel ports, for the word `ports`
+    #[arg(long, value_name = "RATE")]
+    pub(crate) port_speed: Option<String>,
     #[command(flatten)]
     pub(crate) headroom: HeadroomArgs,
 }
@@ -216,9 +223,12 @@ pub(crate) struct EntriesArgs {
     /// Print a file without entries that explains every table, key, action and parameter
     #[arg(long, conflicts_with = "check")]
     pub(crate) template: bool,
-    /// Check a file of entries against the program
+    /// Check a file of entries against the program and the ports of the switch
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
+    /// Speed of the front-panel ports, which decides their dev_ports, for example 100G
+    #[arg(long, value_name = "RATE")]
+    pub(crate) port_speed: Option<String>,
 }
 
 /// Executor of the passes.
@@ -302,8 +312,8 @@ pub(crate) struct ReplayArgs {
     /// Number of times that the inputs are sent; 0: until --limit or --duration
     #[arg(long = "loop", default_value_t = 1, value_name = "N")]
     pub(crate) loops: u64,
-    /// Send at most this many packets, over all ports
-    #[arg(long, value_name = "N")]
+    /// Send at most this many packets, over all ports: 1000, 10k, 2M
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) limit: Option<u64>,
     /// Send no packet after this simulated time: 5us, 1.5s
     #[arg(long, value_name = "TIME")]
@@ -370,8 +380,8 @@ pub(crate) struct ReplayArgs {
     /// Length of the cables to senders that obey PFC
     #[arg(long, value_name = "LENGTH", default_value = "5m", requires = "obey_pfc")]
     pub(crate) cable: String,
-    /// Check the properties of the program and those of every program. A property that fails is in `violations`, and
-    /// the exit code is 1. Keeps every packet in memory
+    /// Check the properties of the program and those of every program, and say which hold. A property that fails is in
+    /// `violations`, and the exit code is 1. Keeps every packet in memory
     #[arg(long)]
     pub(crate) check: bool,
     /// Report which parser states, transitions, tables, actions, conditions and comparisons the packets reached; with

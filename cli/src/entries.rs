@@ -2,9 +2,9 @@
 
 use crate::args::EntriesArgs;
 use crate::fail::Failure;
-use crate::resolve;
+use crate::resolve::{self, Entries};
 use serde_json::{Value, json};
-use sluice_catalogue::Catalogue;
+use sluice_catalogue::{Catalogue, Setup};
 use sluice_control::{ControlState, Schema, entries, template};
 use sluice_ir::Program;
 use sluice_place::place;
@@ -15,10 +15,12 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
-    let ports = resolve::ports(&chip, None)?;
+    let ports = resolve::ports(&chip, args.port_speed.as_deref())?;
     let mut out = std::io::stdout().lock();
     if args.template {
-        let text = template::print(&Schema::of(&program));
+        let (usual, _) = resolve::default_entries(stage, (&program, None), &ports, false)
+            .unwrap_or_else(|_| (ControlState::new(&program), Setup::default()));
+        let text = template::print_on(&program, &ports, &usual);
         if as_json {
             writeln!(out, "{}", schema(&program))?
         } else {
@@ -29,14 +31,19 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     // A check is against the ways of the placed tables; entries can be printed of a program that does not fit.
     let placement = args.check.as_ref().and_then(|_| place(&program, &chip).ok());
     let placed = (&program, placement.as_ref());
-    let (state, _) = resolve::entries(stage, placed, &ports, args.check.as_deref(), false)?;
+    let Entries { control: state, warnings, .. } =
+        resolve::entries(stage, placed, &ports, args.check.as_deref(), false)?;
+    let text = || entries::print_on(&program, &ports, &state);
     if as_json {
-        writeln!(out, "{}", counts(&program, &state))?;
+        writeln!(out, "{}", counts(&program, &state, &text(), &warnings))?;
     } else if args.check.is_some() {
         let total: usize = state.tables.values().map(|t| t.entries().count()).sum();
         writeln!(out, "{total} entries, no mistakes")?;
+        for warning in warnings {
+            writeln!(out, "warning: {warning}")?;
+        }
     } else {
-        write!(out, "{}", entries::print(&program, &state))?;
+        write!(out, "{}", text())?;
     }
     Ok(())
 }
@@ -64,11 +71,13 @@ fn schema(program: &Program) -> Value {
     })
 }
 
-fn counts(program: &Program, state: &ControlState) -> Value {
+fn counts(program: &Program, state: &ControlState, toml: &str, warnings: &[String]) -> Value {
     let tables: Vec<Value> = program
         .tables
         .iter()
         .map(|(t, data)| json!({ "table": data.name, "size": data.size, "entries": state.tables[t].entries().count() }))
         .collect();
-    json!({ "schema": "sluice.entries/1", "program": program.name, "tables": tables, "toml": entries::print(program, state) })
+    json!({
+        "schema": "sluice.entries/1", "program": program.name, "tables": tables, "toml": toml, "warnings": warnings,
+    })
 }

@@ -4,6 +4,12 @@ use sluice_control::EntryError;
 use std::fmt::Display;
 use std::path::Path;
 
+/// Prints on stderr. A reader that closed its end, such as `head`, is not an error.
+pub(crate) fn print_error(text: impl Display) {
+    // There is no other place to report the error to.
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.to_string().as_bytes());
+}
+
 /// Failure of a command.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {

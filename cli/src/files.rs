@@ -1,6 +1,6 @@
 //! Output files, which appear complete or not at all, and their manifest.
 
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use serde_json::{Value, json};
 use sluice_charts::LineChart;
 use std::io::Write;
@@ -47,14 +47,24 @@ impl Pending {
     }
 }
 
-/// The files of an output folder.
-#[derive(Default)]
+/// The files that a command writes into an output folder.
 pub(crate) struct Folder {
+    /// Name of the command. Other commands may write into the same folder.
+    command: &'static str,
     pending: Vec<Pending>,
     listed: Vec<Value>,
 }
 
+/// Name of the list of files.
+const MANIFEST: &str = "manifest.json";
+const SCHEMA: &str = "sluice.manifest/1";
+
 impl Folder {
+    /// Starts the files of a command.
+    pub(crate) fn of(command: &'static str) -> Folder {
+        Folder { command, pending: Vec::new(), listed: Vec::new() }
+    }
+
     /// Adds a file with this text.
     pub(crate) fn text(
         &mut self,
@@ -88,16 +98,62 @@ impl Folder {
     /// Adds a file that is written already.
     pub(crate) fn add(&mut self, file: Pending, name: &str, schema: &str, what: &str) {
         self.pending.push(file);
-        self.listed.push(json!({ "file": name, "schema": schema, "what": what }));
+        let command = self.command;
+        self.listed.push(json!({ "file": name, "schema": schema, "what": what, "command": command }));
     }
 
-    /// Gives all files their names, the manifest last.
+    /// Gives all files their names, the manifest last. Files of an earlier run of the same command that this run did not write
+    /// are removed, which a note on stderr says; those of other commands stay, and stay in the manifest.
     pub(crate) fn finish(mut self, dir: &Path) -> Result<(), Failure> {
-        let manifest = json!({ "schema": "sluice.manifest/1", "files": self.listed });
-        let text = pretty(&manifest);
-        self.text(dir, "manifest.json", "sluice.manifest/1", "this list", &text)?;
-        self.pending.into_iter().try_for_each(Pending::finish)
+        let (stale, mut listed) = self.earlier(dir);
+        self.listed.iter().filter(|f| f["file"] != MANIFEST).for_each(|f| listed.push(f.clone()));
+        let what = "this list";
+        listed.push(json!({ "file": MANIFEST, "schema": SCHEMA, "what": what, "command": self.command }));
+        let text = pretty(&json!({ "schema": SCHEMA, "files": listed }));
+        self.text(dir, MANIFEST, SCHEMA, what, &text)?;
+        self.pending.into_iter().try_for_each(Pending::finish)?;
+        let mut removed = Vec::new();
+        for name in stale {
+            let path = dir.join(&name);
+            match std::fs::remove_file(&path) {
+                Ok(()) => removed.push(name),
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => return Err(Failure::file("remove", &path, &e)),
+            }
+        }
+        if !removed.is_empty() {
+            let (names, dir) = (removed.join(", "), dir.display());
+            print_error(format_args!("note: removed files of an earlier run from {dir}: {names}\n"));
+        }
+        Ok(())
     }
+
+    /// Returns what the manifest in the folder lists and this run does not write: names of files of this command, and the rows
+    /// of files of other commands.
+    fn earlier(&self, dir: &Path) -> (Vec<String>, Vec<Value>) {
+        let text = std::fs::read_to_string(dir.join(MANIFEST)).unwrap_or_default();
+        let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
+        let files = manifest["files"].as_array().filter(|_| manifest["schema"] == SCHEMA);
+        let (mut stale, mut kept) = (Vec::new(), Vec::new());
+        for file in files.into_iter().flatten() {
+            // A manifest names files of its own folder only.
+            let Some(name) = file["file"].as_str().filter(|name| is_file_name(name)) else { continue };
+            if name == MANIFEST || self.listed.iter().any(|new| new["file"] == name) {
+                continue;
+            }
+            match file["command"].as_str() {
+                Some(command) if command != self.command => kept.push(file.clone()),
+                _ => stale.push(name.to_owned()),
+            }
+        }
+        (stale, kept)
+    }
+}
+
+/// Returns true if a text is the name of a file, without folders.
+fn is_file_name(name: &str) -> bool {
+    let mut parts = Path::new(name).components();
+    matches!((parts.next(), parts.next()), (Some(std::path::Component::Normal(part)), None) if part == name)
 }
 
 /// Returns the path of a switch's file, `STEM.SWITCH.EXTENSION`, next to `path`.

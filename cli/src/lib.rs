@@ -27,7 +27,7 @@ mod timeline;
 
 use args::{Cli, Command, ReplayArgs};
 use clap::Parser;
-use fail::Failure;
+use fail::{Failure, print_error};
 use sluice_catalogue::Catalogue;
 use std::process::ExitCode;
 
@@ -63,8 +63,8 @@ pub fn main_with(catalogue: &Catalogue) -> ExitCode {
 
 /// Prints a failure and its advice on stderr.
 fn complain(failure: &Failure) {
-    eprintln!("error: {failure}");
+    print_error(format_args!("error: {failure}\n"));
     if let Some(help) = failure.help() {
-        eprintln!("  = help: {help}");
+        print_error(format_args!("  = help: {help}\n"));
     }
 }

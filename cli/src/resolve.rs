@@ -3,11 +3,12 @@
 use crate::args::Target;
 use crate::fail::Failure;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::names::nearest;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_catalogue::{Catalogue, Setup, StageProgram};
-use sluice_control::{self as control, ControlOp, ControlState};
+use sluice_control::{self as control, ControlOp, ControlState, Script};
 use sluice_exec::control_state;
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_ir::Program;
@@ -23,9 +24,12 @@ pub(crate) fn chip(name: &str) -> Result<ChipSpec, Failure> {
     let path = Path::new(name);
     if path.extension().is_none_or(|e| e != "toml") {
         let names = ChipSpec::NAMES.join(", ");
+        let near = nearest(name, ChipSpec::NAMES).map_or(String::new(), |n| format!("did you mean `{n}`? "));
         return Err(Failure::with_help(
             format!("there is no chip `{name}`"),
-            format!("chips are {names}, or a TOML file with `base = \"tofino2\"` and the numbers to change"),
+            format!(
+                "{near}chips are {names}, or a TOML file with `base = \"tofino2\"` and the numbers to change"
+            ),
         ));
     }
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
@@ -79,46 +83,95 @@ pub(crate) fn ports(chip: &ChipSpec, speed: Option<&str>) -> Result<PortMap, Fai
     }
 }
 
-/// Adds the entries of a file: TOML if its name ends in `.toml`, otherwise lines.
-pub(crate) fn load(program: &Program, path: &Path, state: &mut ControlState) -> Result<(), Failure> {
+/// Adds the entries of a file: TOML if its name ends in `.toml`, otherwise lines. Refuses ports that the switch does not have.
+pub(crate) fn load(
+    program: &Program,
+    ports: &PortMap,
+    path: &Path,
+    state: &mut ControlState,
+) -> Result<(), Failure> {
+    let usual = ControlState::new(program);
+    read(program, ports, path, &usual, state).map(|_| ())
+}
+
+/// Like [`load`]; ports that the state `usual` names are accepted. Returns the script, which was applied.
+fn read(
+    program: &Program,
+    ports: &PortMap,
+    path: &Path,
+    usual: &ControlState,
+    state: &mut ControlState,
+) -> Result<Script, Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
     let origin = path.display().to_string();
     let toml = path.extension().is_some_and(|e| e == "toml");
-    let load = if toml { control::toml::load } else { control::lines::load };
-    load(program, &text, &origin, state).map(|_| ()).map_err(|e| Failure::entries(&e))
+    let load = if toml { control::toml::load_on } else { control::lines::load_on };
+    let script = load(program, ports, &text, &origin, state).map_err(|e| Failure::entries(&e))?;
+    let missing = script.missing_ports(program, ports, usual);
+    if missing.is_empty() { Ok(script) } else { Err(Failure::entries(&missing)) }
 }
 
 /// Returns the changes of a file with the times at which they take effect, checked against the entries of that time.
 pub(crate) fn changes(
     program: &Program,
+    ports: &PortMap,
     control: &ControlState,
     path: &Path,
 ) -> Result<Vec<(Duration, ControlOp)>, Failure> {
     let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
     let origin = path.display().to_string();
-    let script = control::lines::parse_changes(program, &text, &origin).map_err(|e| Failure::entries(&e))?;
+    let script = control::lines::parse_changes_on(program, ports, &text, &origin);
+    let script = script.map_err(|e| Failure::entries(&e))?;
     script.check(program, control).map_err(|e| Failure::entries(&e))?;
     Ok(script.ops.into_iter().map(|sourced| (sourced.at, sourced.op)).collect())
 }
 
-/// Returns the state with the default entries, or with those of a file. With a placement, exact tables take as many
-/// entries as their ways do; without one, as many as their size. `buffer` is true if the device has a buffer profile, whose
-/// maps replace default entries of class tables.
+/// Entries of a switch before a run.
+pub(crate) struct Entries {
+    pub(crate) control: ControlState,
+    /// Settings that come with default entries; empty with a file.
+    pub(crate) setup: Setup,
+    /// Warnings about the file.
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Returns a state without entries. With a placement, exact tables take as many entries as their ways do; without one, as
+/// many as their size.
+fn empty((program, placement): (&Program, Option<&Placement>)) -> ControlState {
+    placement.map_or_else(|| ControlState::new(program), |placement| control_state(program, placement))
+}
+
+/// Returns the state with the default entries, or with those of a file. `buffer` is true if the device has a buffer profile,
+/// whose maps replace default entries of class tables.
 pub(crate) fn entries(
     stage: &Arc<dyn StageProgram>,
     (program, placement): (&Program, Option<&Placement>),
     ports: &PortMap,
     file: Option<&Path>,
     buffer: bool,
-) -> Result<(ControlState, Setup), Failure> {
-    let mut state = match placement {
-        Some(placement) => control_state(program, placement),
-        None => ControlState::new(program),
+) -> Result<Entries, Failure> {
+    let defaults = default_entries(stage, (program, placement), ports, buffer);
+    let Some(path) = file else {
+        let (control, setup) = defaults?;
+        return Ok(Entries { control, setup, warnings: Vec::new() });
     };
-    if let Some(path) = file {
-        load(program, path, &mut state)?;
-        return Ok((state, Setup::default()));
-    }
+    let mut control = empty((program, placement));
+    // Parameters that have no room for the default entries have none that are usual.
+    let usual = defaults.map_or_else(|_| control.clone(), |(usual, _)| usual);
+    let script = read(program, ports, path, &usual, &mut control)?;
+    let warnings = script.unlikely_ports(program, ports, &usual);
+    Ok(Entries { control, setup: Setup::default(), warnings })
+}
+
+/// Returns the state with the default entries of a program, and the settings that come with them; parameters as of
+/// [`entries`].
+pub(crate) fn default_entries(
+    stage: &Arc<dyn StageProgram>,
+    (program, placement): (&Program, Option<&Placement>),
+    ports: &PortMap,
+    buffer: bool,
+) -> Result<(ControlState, Setup), Failure> {
+    let mut state = empty((program, placement));
     let mut setup = stage.default_setup(program, ports).map_err(Failure::input)?;
     if buffer {
         setup.remove_classes(program);

@@ -26,11 +26,17 @@ pub trait Files {
     /// Reason why a file cannot be used.
     type Error;
 
-    /// Adds the entries of file `name` to `into`.
+    /// Adds the entries of file `name` to `into`, for a switch with these ports.
     ///
     /// # Errors
     /// If the file cannot be read, or its entries do not fit the program.
-    fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), Self::Error>;
+    fn entries(
+        &self,
+        name: &str,
+        program: &Program,
+        ports: &PortMap,
+        into: &mut ControlState,
+    ) -> Result<(), Self::Error>;
 
     /// Returns the buffer profile `name`.
     ///
@@ -213,7 +219,7 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         let entries = self.switch.entries.as_ref().or(self.defaults.entries.as_ref().filter(|_| runs));
         if let Some(name) = entries {
             let program = &setup.placed.program;
-            self.files.entries(name, program, &mut setup.control).map_err(|e| self.file(e))?;
+            self.files.entries(name, program, ports, &mut setup.control).map_err(|e| self.file(e))?;
             return Ok(setup);
         }
         let program = &setup.placed.program;
@@ -323,7 +329,7 @@ fn changes_of<E>(
     }
     let refused = |errors| DeployError::Change { switch: switch.name.clone(), errors };
     let program = &switch.placed.program;
-    let script = lines::parse_changes(program, &text, "events").map_err(refused)?;
+    let script = lines::parse_changes_on(program, &switch.ports, &text, "events").map_err(refused)?;
     script.check(program, &switch.control).map_err(refused)?;
     let op = |s: sluice_control::Sourced| (SwitchId(number), Time::ORIGIN + s.at, s.op);
     Ok(script.ops.into_iter().map(op).collect())

@@ -140,7 +140,7 @@ fn settled(
 }
 
 fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
-    let mut folder = Folder::default();
+    let mut folder = Folder::of("flowlets");
     folder.text(dir, "flowlets.json", "sluice.flowlets/1", "all figures", &pretty(&json::value(report)))?;
     if let Some(census) = &report.census {
         folder.text(dir, "flowlets.csv", "csv", "flowlets by timeout", &csv::census(census)?)?;

@@ -18,7 +18,7 @@ pub(crate) struct FuzzArgs {
     pub(crate) time: Option<String>,
     /// Send this many inputs, of about 200 packets each; with the same seed the result is the same on any number of
     /// threads
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = cases)]
     pub(crate) cases: Option<u64>,
     /// Seed of every random number; results depend on nothing else, except with --time
     #[arg(long, default_value_t = 1)]
@@ -50,6 +50,14 @@ pub(crate) struct FuzzArgs {
     pub(crate) mutants: Option<usize>,
 }
 
+/// Parses a number of inputs, at least 1: without inputs, nothing is known of a property.
+fn cases(text: &str) -> Result<u64, String> {
+    count(text)
+        .ok()
+        .filter(|n| *n > 0)
+        .ok_or_else(|| "expected at least 1, such as 1000, 10k or 2M".to_owned())
+}
+
 /// Parses a number of mutants, or `all`.
 fn mutants(text: &str) -> Result<usize, String> {
     match text {
@@ -74,6 +82,12 @@ impl FuzzArgs {
             (Some(text), _) => Some(text.as_str()),
         };
         let time: Option<Duration> = text.map(str::parse).transpose().map_err(Failure::input)?;
+        if time.is_some_and(Duration::is_zero) {
+            return Err(Failure::with_help(
+                "--time 0 leaves no time for an input",
+                "give a time such as 10s, or --cases N",
+            ));
+        }
         let time = time.map(|t| std::time::Duration::from_nanos(t.as_nanos()));
         Ok(Budget { time, cases: self.cases })
     }

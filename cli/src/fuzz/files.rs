@@ -73,7 +73,7 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
 pub(crate) fn write(done: &Done<'_>, dir: &Path) -> Result<(), Failure> {
     let (status, subject) = (&done.status, done.subject);
     let name = &subject.program.name;
-    let mut folder = Folder::default();
+    let mut folder = Folder::of("fuzz");
     folder.text(
         dir,
         "fuzz.json",

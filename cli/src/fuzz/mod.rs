@@ -10,10 +10,10 @@ mod text;
 pub(crate) use args::FuzzArgs;
 
 use crate::args::Target;
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use crate::files::pretty;
 use crate::interrupt::interrupt_flag;
-use crate::resolve;
+use crate::resolve::{self, Entries};
 use progress::Progress;
 use sluice_asic::port::FrontPort;
 use sluice_asic::tm::buffer::BufferFile;
@@ -53,13 +53,14 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let program = resolve::build(stage, &target)?;
     let budget = args.budget()?;
     let placement = resolve::fit(&program, &chip, &Options::default()).map_err(|no_fit| {
-        eprintln!("{}", report::text_no_fit(&no_fit));
+        print_error(format_args!("{}\n", report::text_no_fit(&no_fit)));
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, None)?;
     let buffer = args.draws_buffer() || args.buffer.is_some();
     let placed = (&program, Some(&placement));
-    let (control, setup) = resolve::entries(stage, placed, &ports, args.entries.as_deref(), buffer)?;
+    let Entries { control, setup, .. } =
+        resolve::entries(stage, placed, &ports, args.entries.as_deref(), buffer)?;
     let of = |(front, speed): &(FrontPort, BitRate)| Some((ports.front(*front)?.dev_port.number(), *speed));
     let speeds = setup.port_speeds.iter().filter_map(of).collect();
     let built = program.clone();

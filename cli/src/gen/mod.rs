@@ -5,7 +5,7 @@ mod source;
 mod summary;
 mod write;
 
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use crate::files::pretty;
 pub(crate) use args::GenArgs;
 use std::io::Write;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &GenArgs, as_json: bool) -> Result<(), Failure> {
     if as_json {
         write!(std::io::stdout().lock(), "{}", pretty(&summary))?;
     } else if plan.to_stdout {
-        eprint!("{}", summary::text(&plan, &tally));
+        print_error(summary::text(&plan, &tally));
     } else {
         write!(std::io::stdout().lock(), "{}", summary::text(&plan, &tally))?;
     }

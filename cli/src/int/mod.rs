@@ -63,7 +63,7 @@ fn read(args: &DecodeArgs) -> Result<Decoded, Failure> {
 }
 
 fn write_files(dir: &Path, decoded: &Decoded) -> Result<(), Failure> {
-    let mut folder = Folder::default();
+    let mut folder = Folder::of("int");
     let json = pretty(&text::json(decoded));
     folder.text(dir, "int.json", "sluice.int/1", "counts, and latency and queues by node and port", &json)?;
     let csv = rows::write(&dir.join("hops.csv"), Format::Csv, &decoded.rows)?;

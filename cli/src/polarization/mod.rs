@@ -175,7 +175,7 @@ fn captured(path: &Path, network: &Network) -> Result<Extracted, Failure> {
 }
 
 fn write_files(dir: &Path, report: &Report<'_>) -> Result<(), Failure> {
-    let mut folder = Folder::default();
+    let mut folder = Folder::of("polarization");
     let json = pretty(&json::value(report));
     folder.text(dir, "polarization.json", "sluice.polarization/1", "all figures", &json)?;
     folder.text(dir, "polarization.txt", "text", "the same as printed", &text::text(report))?;

@@ -14,10 +14,10 @@ mod stdin;
 mod text;
 
 use crate::args::{EngineKind, ReplayArgs, SchedulerKind};
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use crate::files::{Folder, Pending, pretty};
 use crate::interrupt::interrupt_flag;
-use crate::resolve;
+use crate::resolve::{self, Entries};
 use crate::timeline;
 use progress::ProgressLine;
 use serde_json::Value;
@@ -56,6 +56,8 @@ struct Job<'a> {
     options: Options,
     /// Set by Ctrl-C.
     stop: Arc<AtomicBool>,
+    /// Warnings about entries.
+    warnings: Vec<String>,
 }
 
 impl Job<'_> {
@@ -92,7 +94,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     let program = resolve::build(stage, &args.target)?;
     let schedule = schedule::schedule(args)?;
     let placement = resolve::fit(&program, &chip, &args.placing.options()).map_err(|no_fit| {
-        eprintln!("{}", report::text_no_fit(&no_fit));
+        print_error(format_args!("{}\n", report::text_no_fit(&no_fit)));
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, args.port_speed.as_deref())?;
@@ -105,7 +107,8 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     }
     let entries = args.entries.first().map(Path::new);
     let placed = (&program, Some(&placement));
-    let (control, setup) = resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?;
+    let Entries { control, setup, warnings } =
+        resolve::entries(stage, placed, &ports, entries, args.buffer.is_some())?;
     let mut speeds = Vec::new();
     // A slower port of the default entries keeps its speed unless the user sets the speeds.
     if args.port_speed.is_none() {
@@ -124,7 +127,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     let inputs = inputs::of_switch(&args.inputs, stage.as_ref(), &ports, &stop)?;
     check_turns(&inputs, schedule)?;
     let changes = match &args.changes {
-        Some(path) => resolve::changes(&program, &control, path)?,
+        Some(path) => resolve::changes(&program, &ports, &control, path)?,
         None => Vec::new(),
     };
     let properties = args.check.then(|| {
@@ -138,7 +141,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     let placed = Arc::new(Placed { program, placement });
     let switch = SwitchSetup { name: "switch".to_owned(), placed, ports, control, config };
     let checks = Checks { properties, points };
-    Ok(Job { args, catalogue, switch, changes, checks, inputs, options, stop })
+    Ok(Job { args, catalogue, switch, changes, checks, inputs, options, stop, warnings })
 }
 
 fn reference_does_not_count() -> Failure {
@@ -265,6 +268,9 @@ fn finish<E: Executor>(
         progress: Some(&mut progress),
     })?;
     let mut summary = outcome.summary();
+    if let Some(warnings) = summary["warnings"].as_array_mut() {
+        warnings.splice(0..0, job.warnings.iter().cloned().map(Value::String));
+    }
     add_rate(&mut summary, found);
     write_files(job, files, &outcome, &summary)?;
     let coverage = job.checks.points.as_ref().zip(outcome.coverage.as_ref());
@@ -282,7 +288,9 @@ fn finish<E: Executor>(
         if let Some(found) = found {
             write!(out, "{}", rate_text::text(found))?;
         }
-        write!(out, "{}", text::summary(&job.switch, job.args.output.is_some(), &summary))?;
+        let properties = text::checked([&job.checks], &summary);
+        let is_written = job.args.output.is_some();
+        write!(out, "{}", text::summary(&job.switch, is_written, &properties, &summary))?;
         if let Some((points, coverage)) = coverage {
             write!(out, "{}", coverage_report::text(&job.switch.placed.program.name, points, coverage))?;
         }
@@ -313,7 +321,7 @@ fn verdict(conserved: bool, interrupted: bool, broken: bool) -> Result<(), Failu
 fn write_files(job: &Job<'_>, files: Files, outcome: &Outcome<'_>, summary: &Value) -> Result<(), Failure> {
     let Files { sent, lost, timeline } = files;
     timeline.map_or(Ok(()), timeline::Files::finish)?;
-    let mut folder = Folder::default();
+    let mut folder = Folder::of("replay");
     if let Some(file) = sent {
         folder.add(file, "out.pcapng", "pcapng", SENT);
     }
@@ -321,11 +329,11 @@ fn write_files(job: &Job<'_>, files: Files, outcome: &Outcome<'_>, summary: &Val
     let Some(dir) = &job.args.output else { return Ok(()) };
     let what = "counts, latency, ports, queues";
     folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(summary))?;
-    let SwitchSetup { placed, control, .. } = &job.switch;
+    let SwitchSetup { placed, control, ports, .. } = &job.switch;
     let Placed { program, placement } = placed.as_ref();
     let report = report::json(&Report::new(program, placement));
     folder.text(dir, "report.json", "sluice.report/1", "the program on the chip", &pretty(&report))?;
-    let entries = sluice_control::entries::print(program, control);
+    let entries = sluice_control::entries::print_on(program, ports, control);
     folder.text(dir, "entries.toml", "sluice.entries", "entries at the start of the run", &entries)?;
     if let Some(registers) = &outcome.state() {
         let what = "elements of registers that differ from their first value";

@@ -2,13 +2,16 @@
 
 use super::hot_flows;
 use super::sonic;
+use crate::explain;
 use crate::table::table;
 use serde_json::Value;
 use sluice_asic::tm::buffer::Rule;
 use sluice_control::show_key;
 use sluice_fabric::network::{LinkDrop, SwitchSetup};
 use sluice_ir::{CounterHome, Program};
+use sluice_replay::Checks;
 use sluice_switch::DeviceDrop;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Writes the packets that senders held back because they obey PFC.
@@ -61,15 +64,30 @@ pub(super) fn n(v: &Value) -> u64 {
     v.as_u64().unwrap_or(0)
 }
 
-/// Returns the text of a summary; `is_written` is true if the results are in a folder too.
-pub(super) fn summary(switch: &SwitchSetup, is_written: bool, s: &Value) -> String {
+/// Returns the text of a summary; `is_written` is true if the results are in a folder too. `checked` is the line of
+/// [`checked`].
+pub(super) fn summary(switch: &SwitchSetup, is_written: bool, checked: &str, s: &Value) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
-    let _ = write_summary(&mut out, switch, is_written, s);
+    let _ = write_summary(&mut out, switch, checked, s);
+    let _ = next(&mut out, &switch.placed.program.name, is_written);
     out
 }
 
-fn write_summary(out: &mut String, switch: &SwitchSetup, is_written: bool, s: &Value) -> std::fmt::Result {
+/// Returns the line of `--check`: how many properties were checked, and that they hold. It is empty if nothing was checked or a
+/// property failed.
+pub(super) fn checked<'c>(checks: impl IntoIterator<Item = &'c Checks>, s: &Value) -> String {
+    let factories = checks.into_iter().filter_map(|c| c.properties.as_ref());
+    let names: BTreeSet<&str> = factories.flat_map(|make| make()).map(|p| p.name()).collect();
+    if names.is_empty() || s["violations"].as_array().is_some_and(|v| !v.is_empty()) {
+        return String::new();
+    }
+    let count = names.len();
+    let names: Vec<&str> = names.into_iter().collect();
+    format!("\nproperties: all {count} hold: {}\n", names.join(", "))
+}
+
+fn write_summary(out: &mut String, switch: &SwitchSetup, checked: &str, s: &Value) -> std::fmt::Result {
     let (program, placement) = (&switch.placed.program, &switch.placed.placement);
     let p = &s["packets"];
     let stages =
@@ -133,7 +151,7 @@ fn write_summary(out: &mut String, switch: &SwitchSetup, is_written: bool, s: &V
     for w in s["warnings"].as_array().into_iter().flatten() {
         writeln!(out, "\nwarning: {}", w.as_str().unwrap_or(""))?;
     }
-    next(out, &program.name, is_written)
+    out.write_str(checked)
 }
 
 /// Writes the reasons why packets ended; labels are those of the programs.
@@ -152,7 +170,8 @@ pub(super) fn deaths(out: &mut String, programs: &[&Program], s: &Value) -> std:
         let link = LinkDrop::TABLE.iter().find(|(_, name, ..)| name == reason).map(|r| (r.2, r.3));
         let device = device.or(rule).or(link);
         let label = programs.iter().flat_map(|p| p.labels.values()).find(|l| l.name == *reason);
-        let meaning = device.map(|d| d.0).or(label.map(|l| l.doc.as_str())).unwrap_or("");
+        let own = || explain::absorbed(reason).filter(|_| word == "absorbed");
+        let meaning = device.map(|d| d.0).or(label.map(|l| l.doc.as_str())).or_else(own).unwrap_or("");
         writeln!(
             out,
             "  {:>6} {word} ({:.1} %)  {reason}: {meaning}",
@@ -160,10 +179,27 @@ pub(super) fn deaths(out: &mut String, programs: &[&Program], s: &Value) -> std:
             100.0 * n(count) as f64 / total
         )?;
         if let Some((_, help)) = device {
-            writeln!(out, "         try: {help}")?;
+            match unobeyed_pauses(reason, s) {
+                Some(sent) => writeln!(
+                    out,
+                    "         try: --obey-pfc, because the switch sent {sent} PFC frames and the senders of the captures did not \
+                     stop;\n              if drops remain, {help}"
+                )?,
+                None => writeln!(out, "         try: {help}")?,
+            }
         }
     }
     Ok(())
+}
+
+/// Returns the number of PFC frames that were sent, if packets were dropped for a reason that obeying them prevents and no
+/// sender obeyed.
+fn unobeyed_pauses(reason: &str, s: &Value) -> Option<u64> {
+    let lossless =
+        Rule::TABLE.iter().filter(|(rule, ..)| matches!(rule, Rule::PgHeadroom | Rule::HeadroomPool));
+    let is_headroom = lossless.into_iter().any(|(_, name, ..)| *name == reason);
+    let sent = n(&s["created"]["pfc"]);
+    (is_headroom && sent > 0 && s["obey_pfc"].is_null()).then_some(sent)
 }
 
 fn ports(out: &mut String, s: &Value) -> std::fmt::Result {

@@ -96,7 +96,7 @@ pub(super) fn run(
     let comparison = report::compare([first.name, second.name], [&a, &b]);
     let (text, value) = (comparison.text(), comparison.json());
     if let Some(dir) = &args.output {
-        let mut folder = Folder::default();
+        let mut folder = Folder::of("report");
         folder.text(dir, "comparison.txt", "text", "the comparison for people", &text)?;
         let schema = "sluice.comparison/1";
         folder.text(dir, "comparison.json", schema, "the comparison for machines", &pretty(&value))?;

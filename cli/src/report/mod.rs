@@ -35,7 +35,7 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
             let text = report::text_no_fit(&no_fit) + &remedies::text(&remedies);
             let mut value = report::json_no_fit(&program, &no_fit);
             value["remedies"] = remedies::json(&remedies);
-            let mut folder = Folder::default();
+            let mut folder = Folder::of("report");
             if let Some(dir) = &args.output {
                 for_both(&mut folder, dir, &text, &value)?;
                 folder.finish(dir)?;
@@ -68,7 +68,7 @@ fn fits(args: &ReportArgs, report: &Report, as_json: bool) -> Result<(), Failure
     let log = || report::resources_log(report);
     let summary = || report::table_summary(report);
     if let Some(dir) = &args.output {
-        let mut folder = Folder::default();
+        let mut folder = Folder::of("report");
         for_both(&mut folder, dir, &text, &value)?;
         folder.text(dir, "report.html", "html", "the report as a page", &report::html(report))?;
         folder.text(dir, "mau.resources.log", "text", "units per stage in the vendor's layout", &log())?;

@@ -83,7 +83,7 @@ pub(super) fn run(
         format!("{} on {}, {key} from {from} to {to}\n\n{rows}\n\n{verdict}\n{why}", args.program, chip.name);
     let value = sweep.json();
     if let Some(dir) = &args.output {
-        let mut folder = Folder::default();
+        let mut folder = Folder::of("report");
         folder.text(dir, "sweep.txt", "text", "the sweep for people", &text)?;
         folder.text(dir, "sweep.json", "sluice.sweep/1", "the sweep for machines", &pretty(&value))?;
         let title = format!("{} on {}", args.program, chip.name);

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         write!(out, "{}", text::report(&outcomes))?;
     }
     if let Some(dir) = &args.output {
-        let mut folder = Folder::default();
+        let mut folder = Folder::of("run");
         let value = pretty(&json::value(&outcomes));
         folder.text(dir, "run.json", json::SCHEMA, "every scenario with its assertions", &value)?;
         let csv = text::csv(&outcomes)?;

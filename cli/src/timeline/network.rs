@@ -32,8 +32,9 @@ impl NetworkFiles {
         Ok(NetworkFiles { tables, drawings, switches })
     }
 
-    /// Completes the files and gives them their names.
-    pub(crate) fn finish(self) -> Result<(), Failure> {
+    /// Completes the files and gives them their names. Returns a note for each drawing that has no file, because no switch held
+    /// anything.
+    pub(crate) fn finish(self) -> Result<Vec<String>, Failure> {
         let mut done = Vec::new();
         for table in self.tables {
             done.push(table.finish()?);
@@ -43,7 +44,16 @@ impl NetworkFiles {
                 done.push(draw(levels, &beside(path, name))?);
             }
         }
-        done.into_iter().try_for_each(Pending::finish)
+        done.into_iter().try_for_each(Pending::finish)?;
+        let empty = self.switches.iter().all(|(_, levels)| levels.is_empty());
+        let drawings = self.drawings.iter().filter(|_| empty);
+        let note = |path: &PathBuf| {
+            format!(
+                "--timeline {}: no drawing, because no buffer held more than it does when idle",
+                path.display()
+            )
+        };
+        Ok(drawings.map(note).collect())
     }
 }
 

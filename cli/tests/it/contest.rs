@@ -68,6 +68,11 @@ fn programs_serve_the_same_hosts_and_everything_is_told() {
     assert_eq!(number(0, "sent"), number(0, "acks"));
     assert!(number(1, "alone_ns") > number(0, "alone_ns"));
     assert!(number(0, "avg") >= 1000 && number(0, "p99") >= number(0, "p50"));
+    let units = &value["contests"][0]["programs"][0]["units"];
+    for (name, unit) in [("avg", "thousandths"), ("small_p99", "thousandths"), ("alone_ns", "ns")] {
+        assert_eq!(units[name], unit, "{name}");
+    }
+    assert!(units.get("messages").is_none() && units.get("sent").is_none());
     let rows = fs::read_to_string(dir.path().join("one/messages.csv")).unwrap();
     assert_eq!(rows.lines().count() as i64, 1 + 2 * number(0, "messages"));
     for file in ["contest.md", "slowdown.svg", "sizes.svg", "manifest.json"] {

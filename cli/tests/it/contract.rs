@@ -127,6 +127,8 @@ fn bad_words_are_refused_with_place_and_remedy() {
         (&["replay", "l3-ecmp", "-i", "0@no-such-file.pcap"], &["no-such-file.pcap", "check the path"]),
         (&["replay", "l3-ecmp", "--speed", "fast"], &["`fast`", "line-rate"]),
         (&["replay", "l3-ecmp", "--chip", "tofino9"], &["tofino9", "tofino2"]),
+        (&["replay", "l3-ecmp", "--chip", "tofinoo"], &["did you mean `tofino2`"]),
+        (&["replay", "l3-ecmp", "--limit", "ten"], &["expected a number such as 1000, 10k or 2M"]),
         (&["replay", "l3-ecmp", "--port-speed", "7G"], &["7Gbps", "400Gbps"]),
         (&["replay", "l3-ecmp", "--port", "20=300G"], &["300Gbps", "100Gbps"]),
         (&["explain", "nonsense"], &["nonsense", "lists all words"]),

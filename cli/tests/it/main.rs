@@ -1,6 +1,7 @@
 //! The binary as users and scripts meet it.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
+mod advice;
 mod buffer;
 mod changes;
 mod citations;
@@ -10,6 +11,7 @@ mod conweave;
 mod flowlets;
 mod fuzz;
 mod generate;
+mod help;
 mod int;
 mod int_network;
 mod long_captures;
@@ -17,9 +19,11 @@ mod network;
 mod network_flags;
 mod obey_pfc;
 mod polarization;
+mod ports;
 mod replay_controls;
 mod replay_errors;
 mod report;
 mod scenarios;
 mod support;
 mod timelines;
+mod words;

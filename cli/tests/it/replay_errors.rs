@@ -46,7 +46,9 @@ fn damage_is_told_with_place_finding_expectation_and_remedy() {
     let dir = folder("damage");
     let (ng, third) = pcapng();
     let used = "the 2 packets before it were replayed: 2 out, 0 dropped, 0 absorbed, 0 held; no file is kept";
-    let help = "the file is damaged here; keep the records before it with `editcap -r IN OUT 1-N`";
+    let help = "the file is damaged here; keep the records before it with `editcap -r IN OUT 1-2`";
+    let lost =
+        "the file is damaged before its second record, so nothing can be kept; copy or capture it again";
     for (name, bytes, expected) in [
         (
             "magic.pcap",
@@ -97,7 +99,7 @@ fn damage_is_told_with_place_finding_expectation_and_remedy() {
             patched(five(), 24 + 8, 0x7fff_ffff),
             format!(
                 "error: DIR/first.pcap: record 1 at byte 24: found a captured length of 2147483647 bytes, expected at \
-                 most 262144\n  = help: {help}\n"
+                 most 262144\n  = help: {lost}\n"
             ),
         ),
         (

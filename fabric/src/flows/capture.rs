@@ -54,17 +54,18 @@ pub fn extract(reader: &mut CaptureReader<'_>, network: &Network) -> Result<Extr
     Ok(found)
 }
 
-/// Returns the key of an IP frame, after at most one VLAN tag; `None` for other frames. Ports are those of unfragmented
+/// EtherTypes of VLAN tags: 802.1Q, 802.1ad, and what switches used before it.
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+
+/// Returns the key of an IP frame, after any number of VLAN tags; `None` for other frames. Ports are those of unfragmented
 /// TCP and UDP.
 fn key_of(frame: &[u8]) -> Option<[u8; KEY_BYTES]> {
     let link = ethernet::View::new(frame).ok()?;
-    let (kind, payload) = match link.ethertype() {
-        0x8100 => {
-            let tag = vlan::View::new(link.payload()).ok()?;
-            (tag.ethertype(), tag.payload())
-        }
-        kind => (kind, link.payload()),
-    };
+    let (mut kind, mut payload) = (link.ethertype(), link.payload());
+    while TAGS.contains(&kind) {
+        let tag = vlan::View::new(payload).ok()?;
+        (kind, payload) = (tag.ethertype(), tag.payload());
+    }
     match kind {
         0x0800 => key_of_ipv4(payload),
         0x86dd => key_of_ipv6(payload),
@@ -109,6 +110,28 @@ fn key(from: [u8; 4], to: [u8; 4], protocol: u8, ports: Option<&[u8]>, ttl: u8) 
 mod tests {
     use super::*;
     use sluice_pcaps::wire::{FrameBuilder, MacAddr, udp};
+
+    #[test]
+    fn vlan_tags_hide_no_flow() {
+        let tag = |vid| vlan::Tag { vid, ..vlan::Tag::default() };
+        let start = FrameBuilder::new(MacAddr::from_u64(1), MacAddr::from_u64(2));
+        let ip = ipv4::Header::new([10, 0, 0, 1].into(), [10, 0, 1, 1].into());
+        let built = |builder: FrameBuilder| {
+            let mut out = Vec::new();
+            builder.ipv4(ip).udp(udp::Header::new(0x1234, 80)).build_len(90, &mut out).unwrap();
+            out
+        };
+        let plain = key_of(&built(start)).unwrap();
+        assert_eq!(key_of(&built(start.vlan(tag(5)))), Some(plain));
+        let two = built(start.service_vlan(tag(7)).vlan(tag(5)));
+        assert_eq!((&two[12..14], &two[16..18]), (&[0x88, 0xa8][..], &[0x81, 0x00][..]));
+        assert_eq!(key_of(&two), Some(plain));
+        // Two customer tags, as some switches stack them.
+        let mut both = two;
+        both[12..14].copy_from_slice(&[0x81, 0x00]);
+        assert_eq!(key_of(&both), Some(plain));
+        assert_eq!(key_of(&both[..17]), None);
+    }
 
     #[test]
     fn both_families_have_keys() {

@@ -1,6 +1,7 @@
 //! Errors of a capture: place, value found, value expected, and remedy. Module `oddity` has the irregularities that a
 //! readable capture may have.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
@@ -22,8 +23,16 @@ pub struct CaptureError {
 
 impl CaptureError {
     /// Returns the remedy.
-    pub fn help(&self) -> &'static str {
-        self.fault.help()
+    pub fn help(&self) -> Cow<'static, str> {
+        match (self.fault.help(), self.record) {
+            (Some(help), _) => help.into(),
+            (None, 0 | 1) => "the file is damaged before its second record, so nothing can be kept; copy or capture it again".into(),
+            (None, record) => format!(
+                "the file is damaged here; keep the records before it with `editcap -r IN OUT 1-{}`",
+                record - 1
+            )
+            .into(),
+        }
     }
 }
 
@@ -228,9 +237,9 @@ impl From<io::Error> for CaptureFault {
 }
 
 impl CaptureFault {
-    /// Returns the remedy.
-    pub fn help(&self) -> &'static str {
-        match self {
+    /// Returns the remedy; `None` for damage, whose remedy depends on its record.
+    fn help(&self) -> Option<&'static str> {
+        Some(match self {
             Self::Io(_) => "check the path and that the file may be read",
             Self::Unpack(_) => {
                 "copy the file again; `gzip -dc` or `zstd -dc` saves what comes before the damage"
@@ -254,9 +263,7 @@ impl CaptureFault {
             | Self::ByteOrderMagic { .. }
             | Self::BlockLength { .. }
             | Self::BlockTrailer { .. }
-            | Self::CapturedBeyondBlock { .. } => {
-                "the file is damaged here; keep the records before it with `editcap -r IN OUT 1-N`"
-            }
-        }
+            | Self::CapturedBeyondBlock { .. } => return None,
+        })
     }
 }

@@ -3,11 +3,13 @@
 use super::app_words::{hex, show};
 use super::check::has_priority;
 use super::device::show_shaper;
+use super::ports::{comment, is_port, of_key};
 use super::{
     ArrayWrites, ControlState, DeviceState, Entry, GroupMember, ProfileState, Replication, Then, show_key,
     show_value,
 };
 use sluice_asic::meter::LpfMode;
+use sluice_asic::port::PortMap;
 use sluice_asic::tm::{AfcMode, HashIndex};
 use sluice_ir::{ActionCall, MeterConfig, Profile, Program, Table};
 use std::fmt::Write;
@@ -16,49 +18,80 @@ use std::fmt::Write;
 /// entries in the order of insertion, changed defaults, mirror sessions, multicast groups and port metadata.
 #[must_use]
 pub fn print(program: &Program, control: &ControlState) -> String {
+    print_state(Of { program, ports: None }, control)
+}
+
+/// Like [`print`], for a device with these ports: comments say which ports the dev_ports are.
+#[must_use]
+pub fn print_on(program: &Program, ports: &PortMap, control: &ControlState) -> String {
+    print_state(Of { program, ports: Some(ports) }, control)
+}
+
+/// A program, and the ports of the device if comments name them.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    program: &'a Program,
+    ports: Option<&'a PortMap>,
+}
+
+impl Of<'_> {
+    /// Returns a comment on dev_ports.
+    fn comment<T: Into<u128>>(self, ports: impl IntoIterator<Item = T>) -> String {
+        comment(self.ports, ports.into_iter().map(Into::into))
+    }
+}
+
+fn print_state(of: Of<'_>, control: &ControlState) -> String {
+    let program = of.program;
     let mut out = format!("# entries of {}\n", program.name);
     for profile in program.profiles.keys() {
-        print_profile(program, profile, &control.profiles[profile], None, &mut out);
+        print_profile(of, profile, &control.profiles[profile], None, &mut out);
     }
     for (table, _) in program.tables.iter().filter(|(_, d)| d.entries.is_empty()) {
         let mut entries: Vec<&Entry> = control.tables[table].entries().map(|(_, e)| e).collect();
         entries.sort_by_key(|e| e.seq);
-        entries.iter().for_each(|e| print_entry(program, table, e, &mut out));
+        entries.iter().for_each(|e| print_entry(of, table, e, &mut out));
     }
     for (table, data) in program.tables.iter().filter(|(t, d)| control.tables[*t].default != d.default) {
         _ = writeln!(out, "\n[default.{}]", quoted(&data.name));
-        print_call(program, &control.tables[table].default, &mut out);
+        print_call(of, &control.tables[table].default, &mut out);
     }
-    print_replication(&control.replication, &mut out);
+    print_replication(of, &control.replication, &mut out);
     for (port, values) in &control.port_metadata {
         let columns = program.port_metadata().zip(values).map(|((_, f), v)| {
             format!("{} = {}", quoted(&f.name), bare_or_string(&show_value(*v, f.width, &f.name)))
         });
         let columns: Vec<String> = columns.collect();
-        _ = writeln!(out, "\n[[port_metadata]]\nport = {port}\nvalues = {{ {} }}", columns.join(", "));
+        _ = writeln!(
+            out,
+            "\n[[port_metadata]]\nport = {port}{}\nvalues = {{ {} }}",
+            of.comment([*port]),
+            columns.join(", ")
+        );
     }
-    print_device(&control.device, &mut out);
+    print_device(of, &control.device, &mut out);
     print_arrays(program, &control.arrays, None, &mut out);
     for (pipe, own) in control.own_pipes() {
-        print_pipe(program, control, pipe, own, &mut out);
+        print_pipe(of, control, pipe, own, &mut out);
     }
     out
 }
 
 /// Prints the settings that one pipe has in addition to those of all pipes.
-fn print_pipe(program: &Program, all: &ControlState, pipe: u8, own: &ControlState, out: &mut String) {
+fn print_pipe(of: Of<'_>, all: &ControlState, pipe: u8, own: &ControlState, out: &mut String) {
+    let program = of.program;
     for profile in program.profiles.keys() {
         let mut only = own.profiles[profile].clone();
         let common = &all.profiles[profile];
         only.members.retain(|id, call| common.members.get(id) != Some(call));
         only.groups.retain(|id, members| common.groups.get(id) != Some(members));
-        print_profile(program, profile, &only, Some(pipe), out);
+        print_profile(of, profile, &only, Some(pipe), out);
     }
     for table in program.tables.keys().filter(|t| all.is_per_pipe(*t)) {
         let mut entries: Vec<&Entry> = own.tables[table].entries().map(|(_, e)| e).collect();
         entries.sort_by_key(|e| e.seq);
         for entry in entries {
-            print_entry(program, table, entry, out);
+            print_entry(of, table, entry, out);
             print_of(Some(pipe), out);
         }
     }
@@ -66,7 +99,7 @@ fn print_pipe(program: &Program, all: &ControlState, pipe: u8, own: &ControlStat
         let default = &own.tables[table].default;
         if *default != all.tables[table].default {
             _ = writeln!(out, "\n[[default_in_pipe.{}]]", quoted(&data.name));
-            print_call(program, default, out);
+            print_call(of, default, out);
             print_of(Some(pipe), out);
         }
     }
@@ -121,10 +154,10 @@ fn print_arrays(program: &Program, arrays: &ArrayWrites, pipe: Option<u8>, out: 
     }
 }
 
-fn print_replication(state: &Replication, out: &mut String) {
+fn print_replication(of: Of<'_>, state: &Replication, out: &mut String) {
     for (id, s) in &state.sessions {
         _ = writeln!(out, "\n[[mirror]]\nsession = {id}");
-        s.port.inspect(|p| _ = writeln!(out, "port = {}", p.number()));
+        s.port.inspect(|p| _ = writeln!(out, "port = {}{}", p.number(), of.comment([p.number()])));
         _ = writeln!(out, "queue = {}\ncos = {}\nmax_length = {}", s.qid, s.cos, s.max_length);
         let groups: Vec<String> = s.groups.iter().flatten().map(ToString::to_string).collect();
         if !groups.is_empty() {
@@ -161,16 +194,26 @@ fn print_replication(state: &Replication, out: &mut String) {
             let (rid, list, exclusion) = (node.rid, ports(&node.ports), exclusion.unwrap_or_default());
             let one_of = if node.one_of { ", one_of = true" } else { "" };
             let ecmp = node.ecmp.map(|n| format!(", ecmp = {n}")).unwrap_or_default();
-            _ = writeln!(out, "  {{ rid = {rid}, ports = [{list}]{exclusion}{one_of}{ecmp} }},");
+            _ = writeln!(
+                out,
+                "  {{ rid = {rid}, ports = [{list}]{exclusion}{one_of}{ecmp} }},{}",
+                of.comment(node.ports.clone())
+            );
         }
         _ = writeln!(out, "]");
     }
     for (id, list) in &state.exclusions {
-        _ = writeln!(out, "\n[[exclusion]]\nid = {id}\nports = [{}]", ports(list));
+        _ = writeln!(
+            out,
+            "\n[[exclusion]]\nid = {id}\nports = [{}]{}",
+            ports(list),
+            of.comment(list.clone())
+        );
     }
 }
 
-fn print_device(state: &DeviceState, out: &mut String) {
+fn print_device(of: Of<'_>, state: &DeviceState, out: &mut String) {
+    let named = |port: &u16| format!("{port}{}", of.comment([*port]));
     for (pipe, bytes) in &state.buffers {
         _ = writeln!(out, "\n[[pktgen_buffer]]\npipe = {pipe}\nbytes = \"{}\"", hex(bytes));
     }
@@ -181,54 +224,55 @@ fn print_device(state: &DeviceState, out: &mut String) {
         }
     }
     for port in &state.down {
-        _ = writeln!(out, "\n[[port]]\nport = {port}\nup = false");
+        _ = writeln!(out, "\n[[port]]\nport = {}\nup = false", named(port));
     }
     for port in &state.program_pfc {
-        _ = writeln!(out, "\n[[port]]\nport = {port}\npfc = \"program\"");
+        _ = writeln!(out, "\n[[port]]\nport = {}\npfc = \"program\"", named(port));
     }
     for ((port, queue), mode) in &state.flow_control {
         let mode = if *mode == AfcMode::Xoff { "xoff" } else { "credit" };
-        _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\nflow_control = \"{mode}\"");
+        _ = writeln!(out, "\n[[queue]]\nport = {}\nqueue = {queue}\nflow_control = \"{mode}\"", named(port));
     }
     for (port, most) in &state.port_shapers {
-        _ = writeln!(out, "\n[[port]]\nport = {port}\nmax = \"{}\"", show_shaper(most));
+        _ = writeln!(out, "\n[[port]]\nport = {}\nmax = \"{}\"", named(port), show_shaper(most));
     }
     for ((port, queue), most) in &state.queue_shapers {
-        _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\nmax = \"{}\"", show_shaper(most));
+        _ = writeln!(
+            out,
+            "\n[[queue]]\nport = {}\nqueue = {queue}\nmax = \"{}\"",
+            named(port),
+            show_shaper(most)
+        );
     }
     for ((port, queue), g) in &state.guarantees {
         let min = show_shaper(&g.shaper);
         _ = writeln!(
             out,
-            "\n[[queue]]\nport = {port}\nqueue = {queue}\nmin = \"{min}\"\nmin_priority = {}",
+            "\n[[queue]]\nport = {}\nqueue = {queue}\nmin = \"{min}\"\nmin_priority = {}",
+            named(port),
             g.priority
         );
     }
     for ((port, queue), (priority, weight)) in &state.schedules {
         _ = writeln!(
             out,
-            "\n[[queue]]\nport = {port}\nqueue = {queue}\npriority = {priority}\nweight = {weight}"
+            "\n[[queue]]\nport = {}\nqueue = {queue}\npriority = {priority}\nweight = {weight}",
+            named(port)
         );
     }
     for (pipe, (port, queue)) in &state.deflections {
-        _ = writeln!(out, "\n[[deflection]]\npipe = {pipe}\nport = {port}\nqueue = {queue}");
+        _ = writeln!(out, "\n[[deflection]]\npipe = {pipe}\nport = {}\nqueue = {queue}", named(port));
     }
     for (port, queue) in &state.paused {
-        _ = writeln!(out, "\n[[queue]]\nport = {port}\nqueue = {queue}\npaused = true");
+        _ = writeln!(out, "\n[[queue]]\nport = {}\nqueue = {queue}\npaused = true", named(port));
     }
 }
 
-fn print_profile(
-    program: &Program,
-    profile: Profile,
-    state: &ProfileState,
-    pipe: Option<u8>,
-    out: &mut String,
-) {
-    let name = quoted(&program.profiles[profile].name);
+fn print_profile(of: Of<'_>, profile: Profile, state: &ProfileState, pipe: Option<u8>, out: &mut String) {
+    let name = quoted(&of.program.profiles[profile].name);
     for (id, call) in &state.members {
         _ = writeln!(out, "\n[[profile.{name}.member]]\nid = {id}");
-        print_call(program, call, out);
+        print_call(of, call, out);
         print_of(pipe, out);
     }
     for (id, members) in &state.groups {
@@ -246,16 +290,22 @@ fn group_member(m: &GroupMember) -> String {
     }
 }
 
-fn print_entry(program: &Program, table: Table, entry: &Entry, out: &mut String) {
+fn print_entry(of: Of<'_>, table: Table, entry: &Entry, out: &mut String) {
+    let program = of.program;
     let data = &program.tables[table];
     let columns = data.keys.iter().zip(&entry.key).map(|(column, value)| {
         let field = &program.fields[column.field];
         format!("{} = {}", quoted(&field.name), bare_or_string(&show_key(*value, field.width, &field.name)))
     });
     let columns: Vec<String> = columns.collect();
-    _ = writeln!(out, "\n[[table.{}]]\nkey = {{ {} }}", quoted(&data.name), columns.join(", "));
+    let ports = data.keys.iter().zip(&entry.key).filter_map(|(column, value)| {
+        let field = &program.fields[column.field];
+        if is_port(&field.name, field.width) { of_key(*value) } else { None }
+    });
+    let comment = of.comment(ports);
+    _ = writeln!(out, "\n[[table.{}]]\nkey = {{ {} }}{comment}", quoted(&data.name), columns.join(", "));
     match &entry.then {
-        Then::Call(call) => print_call(program, call, out),
+        Then::Call(call) => print_call(of, call, out),
         Then::Member(member) => _ = writeln!(out, "member = {member}"),
         Then::Group(group) => _ = writeln!(out, "group = {group}"),
     }
@@ -267,15 +317,17 @@ fn print_entry(program: &Program, table: Table, entry: &Entry, out: &mut String)
     }
 }
 
-fn print_call(program: &Program, call: &ActionCall, out: &mut String) {
-    let data = &program.actions[call.action];
+fn print_call(of: Of<'_>, call: &ActionCall, out: &mut String) {
+    let data = &of.program.actions[call.action];
     _ = writeln!(out, "action = {}", string(&data.name));
     if !data.params.is_empty() {
         let args = data.params.iter().zip(&call.args);
         let args = args.map(|(p, v)| {
             format!("{} = {}", quoted(&p.name), bare_or_string(&show_value(*v, p.width, &p.name)))
         });
-        _ = writeln!(out, "args = {{ {} }}", args.collect::<Vec<_>>().join(", "));
+        let ports = data.params.iter().zip(&call.args).filter(|(p, _)| is_port(&p.name, p.width));
+        let comment = of.comment(ports.map(|(_, v)| *v));
+        _ = writeln!(out, "args = {{ {} }}{comment}", args.collect::<Vec<_>>().join(", "));
     }
 }
 

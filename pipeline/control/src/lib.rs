@@ -12,6 +12,7 @@
 //! | [`classes`] | entries for a buffer profile's maps |
 //! | `replication` | mirror sessions and multicast groups |
 //! | `port` | port metadata |
+//! | `ports` | names of ports in files; ports that a device does not have |
 //! | `device`, `app_words` | packet generator, ports, queues; a packet-generator application as text |
 //! | `restore` | restoring an earlier state |
 //! | `arrays`, `cells` | register and meter writes; arrays with marks on written blocks |
@@ -37,6 +38,7 @@ pub mod lines;
 mod op;
 mod pipe;
 mod port;
+mod ports;
 mod replication;
 mod resolve;
 mod restore;

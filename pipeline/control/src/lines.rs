@@ -46,7 +46,8 @@
 //! ```
 //!
 //! Keys and arguments are written as for [`parse_match`](super::parse_match), without spaces inside
-//! (`0x50&&&0xf0`). An entry of a table with a ternary or range key needs a priority; the lowest number wins.
+//! (`0x50&&&0xf0`). A port is a dev_port (`136` or `dev_port:136`), or a port of the front panel (`port:8`) if the reader knows
+//! the device. An entry of a table with a ternary or range key needs a priority; the lowest number wins.
 
 mod device;
 
@@ -54,7 +55,7 @@ use super::array_cells as cells;
 use super::check::{has_priority, ordered_kind};
 use super::resolve::{Problem, Resolver};
 use super::{Change, ControlError, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
-use sluice_asic::port::DevPort;
+use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, UnitError};
 use sluice_ir::entity::EntityMap;
@@ -106,7 +107,7 @@ const COMMANDS: [(&str, &str); 33] = [
 /// Refuses lines that cannot be read, and returns all of these mistakes in the order of lines. Mistakes that
 /// depend on the state (duplicates, capacity, values that do not fit) are found by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    complete(before_run(program, text, origin))
+    complete(before_run(program, None, text, origin))
 }
 
 /// Reads a file of commands and applies all of it, or nothing.
@@ -120,13 +121,33 @@ pub fn load(
     origin: &str,
     control: &mut ControlState,
 ) -> Result<Vec<Change>, Vec<EntryError>> {
-    let (script, errors) = before_run(program, text, origin);
+    let (script, errors) = before_run(program, None, text, origin);
     script.apply_beside(program, control, errors)
 }
 
+/// Like [`load`], for a device with these ports: front-panel ports have names. Returns the script, which was applied.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn load_on(
+    program: &Program,
+    ports: &PortMap,
+    text: &str,
+    origin: &str,
+    control: &mut ControlState,
+) -> Result<Script, Vec<EntryError>> {
+    let (script, errors) = before_run(program, Some(ports), text, origin);
+    script.apply_beside(program, control, errors).map(|_| script)
+}
+
 /// Reads commands that take effect at once, without a time.
-fn before_run(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
-    let (script, mut errors) = read(program, text, origin, |words| Ok((Duration::ZERO, words)));
+fn before_run(
+    program: &Program,
+    ports: Option<&PortMap>,
+    text: &str,
+    origin: &str,
+) -> (Script, Vec<EntryError>) {
+    let (script, mut errors) = read(program, ports, text, origin, |words| Ok((Duration::ZERO, words)));
     let reads = script.ops.iter().filter(|sourced| matches!(sourced.op, ControlOp::Read { .. }));
     errors.extend(reads.map(|sourced| EntryError {
         origin: origin.to_owned(),
@@ -149,7 +170,29 @@ fn complete((script, errors): (Script, Vec<EntryError>)) -> Result<Script, Vec<E
 /// Refuses the same lines as [`parse`], and lines without a time. [`Script::check`] checks the changes
 /// against the entries that they will find.
 pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    let (mut script, errors) = read(program, text, origin, |words| {
+    changes(program, None, text, origin)
+}
+
+/// Like [`parse_changes`], for a device with these ports: front-panel ports have names.
+///
+/// # Errors
+/// Those of [`parse_changes`].
+pub fn parse_changes_on(
+    program: &Program,
+    ports: &PortMap,
+    text: &str,
+    origin: &str,
+) -> Result<Script, Vec<EntryError>> {
+    changes(program, Some(ports), text, origin)
+}
+
+fn changes(
+    program: &Program,
+    ports: Option<&PortMap>,
+    text: &str,
+    origin: &str,
+) -> Result<Script, Vec<EntryError>> {
+    let (mut script, errors) = read(program, ports, text, origin, |words| {
         let help = "write the time from the start of the run first, such as `@1.5ms table_delete ..`";
         let (first, rest) = words.split_first().unwrap_or((&"", &[]));
         let Some(time) = first.strip_prefix('@') else {
@@ -168,12 +211,13 @@ pub fn parse_changes(program: &Program, text: &str, origin: &str) -> Result<Scri
 /// Reads commands; `time` splits the time off the words of a line.
 fn read(
     program: &Program,
+    ports: Option<&PortMap>,
     text: &str,
     origin: &str,
     time: impl for<'w> Fn(&'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem>,
 ) -> (Script, Vec<EntryError>) {
     let mut reader = Reader {
-        resolver: Resolver { program },
+        resolver: Resolver { program, ports },
         profiles: EntityMap::filled(program.profiles.len(), |_| Numbered::default()),
     };
     let mut script = Script { origin: origin.to_owned(), ops: Vec::new() };
@@ -273,20 +317,23 @@ impl Reader<'_> {
                 let (counter, index) = (self.resolver.counter(counter)?, number("cell", index)?);
                 Ok(ControlOp::ClearCounter { counter, index: Some(index) })
             }
-            ("mirroring_add", [session, port]) => mirror(session, port),
+            ("mirroring_add", [session, port]) => mirror(session, &self.resolver.plain(port)?),
             ("port_metadata_set", [port, values @ ..]) => self.port_metadata(port, values),
             _ if command.starts_with("pktgen_")
                 || command.starts_with("port_")
                 || command.starts_with("queue_")
                 || command.starts_with("deflection_") =>
             {
-                device::command(command, words)?.map(ControlOp::Device).ok_or_else(|| misused(command))
+                device::command(self.resolver, command, words)?
+                    .map(ControlOp::Device)
+                    .ok_or_else(|| misused(command))
             }
             _ => cells::command(self.resolver, command, words).unwrap_or_else(|| Err(misused(command))),
         }
     }
 
     fn port_metadata(&self, port: &str, values: &[&str]) -> Result<ControlOp, Problem> {
+        let port = &*self.resolver.plain(port)?;
         let number = number("dev_port", port)?;
         let unknown =
             || Problem::new(format!("`{port}` is not a dev_port; expected 0 to {}", DevPort::COUNT - 1));

@@ -3,6 +3,7 @@
 use super::{ControlError, ValueError, parse_match, parse_value};
 use sluice_asic::alu::width_mask;
 use sluice_asic::names::nearest;
+use sluice_asic::port::PortMap;
 use sluice_ir::cfg::table_actions;
 use sluice_ir::{
     Action, ActionCall, ActionData, Counter, FieldData, KeyValue, MatchKind, Meter, Profile, Program,
@@ -38,6 +39,8 @@ impl Problem {
 #[derive(Clone, Copy)]
 pub(super) struct Resolver<'a> {
     pub(super) program: &'a Program,
+    /// Ports of the device, for the names of front-panel ports; `None` if they are not known.
+    pub(super) ports: Option<&'a PortMap>,
 }
 
 impl<'a> Resolver<'a> {
@@ -70,7 +73,7 @@ impl<'a> Resolver<'a> {
 
     /// Parses the value of a port metadata field.
     pub(super) fn port_value(self, field: &FieldData, text: &str) -> Result<u128, Problem> {
-        parse_value(text, field.width).map_err(|e| in_context("port metadata", &field.name, &e))
+        parse_value(&self.plain(text)?, field.width).map_err(|e| in_context("port metadata", &field.name, &e))
     }
 
     pub(super) fn counter(self, name: &str) -> Result<Counter, Problem> {
@@ -144,7 +147,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn key_value(self, data: &TableData, column: usize, text: &str) -> Result<KeyValue, Problem> {
         let key = data.keys[column];
         let field = &self.program.fields[key.field];
-        parse_match(text, key.kind, field.width).map_err(|e| in_context("key", &field.name, &e))
+        parse_match(&self.plain(text)?, key.kind, field.width).map_err(|e| in_context("key", &field.name, &e))
     }
 
     /// Returns the match of a column that the file leaves out; `None` if the column must be given.
@@ -159,9 +162,9 @@ impl<'a> Resolver<'a> {
     }
 
     /// Parses the value of an argument.
-    pub(super) fn arg(action: &ActionData, index: usize, text: &str) -> Result<u128, Problem> {
+    pub(super) fn arg(self, action: &ActionData, index: usize, text: &str) -> Result<u128, Problem> {
         let param = &action.params[index];
-        parse_value(text, param.width).map_err(|e| in_context("argument", &param.name, &e))
+        parse_value(&self.plain(text)?, param.width).map_err(|e| in_context("argument", &param.name, &e))
     }
 
     /// Returns a call with positional arguments. Their number is checked when the call is applied.
@@ -170,7 +173,7 @@ impl<'a> Resolver<'a> {
         if args.len() != data.params.len() {
             return Err(arg_count(data, args.len()));
         }
-        let args = args.iter().enumerate().map(|(i, text)| Self::arg(data, i, text));
+        let args = args.iter().enumerate().map(|(i, text)| self.arg(data, i, text));
         Ok(ActionCall { action, args: args.collect::<Result<_, _>>()? })
     }
 }

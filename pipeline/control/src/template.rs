@@ -1,26 +1,43 @@
 //! Template of an entries file: every table, profile and action with its documentation and an example, all
 //! commented out.
 
+mod examples;
+
 use super::entries::{bare_or_string, quoted, string};
 use super::{
-    ActionSchema, KeySchema, MeterSchema, ProfileSchema, RegisterSchema, Schema, TableSchema, show_value,
+    ActionSchema, ControlState, KeySchema, MeterSchema, ProfileSchema, RegisterSchema, Schema, TableSchema,
+    show_value,
 };
+use examples::{CallExample, Examples};
 use sluice_asic::alu::width_mask;
+use sluice_asic::port::PortMap;
+use sluice_ir::Program;
 use std::fmt::Write;
 
 /// Returns a valid TOML file. Lines that start with `##` explain. The other lines, without their `# `, are an
 /// example that the program accepts unchanged.
 #[must_use]
 pub fn print(schema: &Schema) -> String {
+    write(schema, &Examples::default())
+}
+
+/// Like [`print`], with examples from `control`, a state that the program is known to run with, on a device with these ports.
+#[must_use]
+pub fn print_on(program: &Program, ports: &PortMap, control: &ControlState) -> String {
+    write(&Schema::of(program), &Examples::of(program, ports, control))
+}
+
+fn write(schema: &Schema, examples: &Examples<'_>) -> String {
     let mut out = format!(
         "## Entries of the program {}. Remove the `# ` in front of the lines that you need.\n",
         schema.program
     );
     out.push_str("## Values: 17, \"0x11\", \"10.0.0.1\", \"2001:db8::1\", \"02:00:00:00:00:01\";\n");
+    out.push_str("## Ports: \"port 8\" is front-panel port 8, \"dev_port 136\" or 136 the number that programs see. `sluice explain ports` lists them.\n");
     out.push_str("## `pipe = 1` in an entry, member, group, register or meter: in that pipe alone. Defaults: [[default_in_pipe.TABLE]].\n");
     out.push_str("## lpm keys \"10.0.0.0/8\"; ternary keys \"0x50 &&& 0xf0\"; \"*\" matches everything.\n");
-    schema.profiles.iter().for_each(|p| profile(p, &mut out));
-    schema.tables.iter().for_each(|t| table(schema, t, &mut out));
+    schema.profiles.iter().for_each(|p| profile(p, examples, &mut out));
+    schema.tables.iter().for_each(|t| table(schema, t, examples, &mut out));
     if !schema.port_metadata.is_empty() {
         out.push_str("\n## Port metadata: values that the parser of a port's packets reads; 0 if not set\n");
         for f in &schema.port_metadata {
@@ -28,9 +45,13 @@ pub fn print(schema: &Schema) -> String {
         }
         let values = schema.port_metadata.iter();
         let values = values
-            .map(|f| format!("{} = {}", quoted(&f.name), bare_or_string(&value_example(&f.name, f.width))));
+            .map(|f| format!("{} = {}", quoted(&f.name), bare_or_string(&examples.value(&f.name, f.width))));
         let values: Vec<String> = values.collect();
-        _ = writeln!(out, "# [[port_metadata]]\n# port = 8\n# values = {{ {} }}", values.join(", "));
+        _ = writeln!(
+            out,
+            "# [[port_metadata]]\n# port = \"dev_port 8\"\n# values = {{ {} }}",
+            values.join(", ")
+        );
     }
     if !schema.counters.is_empty() {
         out.push_str("\n## Counters (read and cleared at run time, nothing to configure)\n");
@@ -74,12 +95,12 @@ const DEVICE: &str = r#"
 ## obeys the flow-control words of packets (Tofino 2); the most that they send and the least that they get (rate:burst),
 ## strict priority, DWRR weight.
 # [[port]]
-# port = 8
+# port = "dev_port 8"
 # up = false
 # pfc = "program"
 # max = "100Gbps:9216B"
 # [[queue]]
-# port = 16
+# port = "dev_port 16"
 # queue = 3
 # paused = true
 # flow_control = "xoff"
@@ -92,7 +113,7 @@ const DEVICE: &str = r#"
 ## Where packets go that would be dropped at ports of a pipe and set deflect_on_drop.
 # [[deflection]]
 # pipe = 0
-# port = 24
+# port = "dev_port 24"
 # queue = 0
 "#;
 
@@ -133,7 +154,7 @@ fn meter(m: &MeterSchema, out: &mut String) {
     });
 }
 
-fn profile(p: &ProfileSchema, out: &mut String) {
+fn profile(p: &ProfileSchema, examples: &Examples<'_>, out: &mut String) {
     _ = writeln!(
         out,
         "\n## Action profile {}: {} members, {} groups{}",
@@ -144,19 +165,21 @@ fn profile(p: &ProfileSchema, out: &mut String) {
     );
     actions(&p.actions, out);
     let Some(action) = p.actions.first() else { return };
-    _ = writeln!(out, "# [[profile.{}.member]]\n# id = 1", quoted(&p.name));
-    call(action, out);
+    let example = examples.profile(&p.name);
+    let (member, group) = (example.map_or(1, |e| e.member), example.and_then(|e| e.group).unwrap_or(1));
+    _ = writeln!(out, "# [[profile.{}.member]]\n# id = {member}", quoted(&p.name));
+    call(p.actions.as_slice(), action, example.map(|e| &e.call), examples, out);
     if p.groups > 0 {
         _ = writeln!(out, "#\n## Weights of a group add up to at most {}.", p.max_group_size);
         _ = writeln!(
             out,
-            "# [[profile.{}.group]]\n# id = 1\n# members = [{{ member = 1, weight = 1 }}]",
+            "# [[profile.{}.group]]\n# id = {group}\n# members = [{{ member = {member}, weight = 1 }}]",
             quoted(&p.name)
         );
     }
 }
 
-fn table(schema: &Schema, t: &TableSchema, out: &mut String) {
+fn table(schema: &Schema, t: &TableSchema, examples: &Examples<'_>, out: &mut String) {
     _ = writeln!(out, "\n## Table {} ({}): {} entries{}", t.name, t.gress, t.size, doc(&t.doc));
     for key in &t.keys {
         _ = writeln!(out, "##   key {}: {}, {} bits{}", key.name, key.kind, key.width, doc(&key.doc));
@@ -168,7 +191,7 @@ fn table(schema: &Schema, t: &TableSchema, out: &mut String) {
     if t.constant {
         out.push_str("##   The program fixes the entries of this table.\n");
     } else if !t.keys.is_empty() && !t.actions.is_empty() {
-        example(schema, t, out);
+        example(schema, t, examples, out);
     }
     _ = writeln!(
         out,
@@ -178,20 +201,34 @@ fn table(schema: &Schema, t: &TableSchema, out: &mut String) {
     );
 }
 
-fn example(schema: &Schema, t: &TableSchema, out: &mut String) {
-    let keys: Vec<String> =
-        t.keys.iter().map(|k| format!("{} = {}", quoted(&k.name), bare_or_string(&key_example(k)))).collect();
-    _ = writeln!(out, "# [[table.{}]]\n# key = {{ {} }}", quoted(&t.name), keys.join(", "));
+fn example(schema: &Schema, t: &TableSchema, examples: &Examples<'_>, out: &mut String) {
+    let chosen = examples.entry(&t.name);
+    let value = |(n, k): (usize, &KeySchema)| {
+        let text = chosen.map_or_else(|| key_example(k, examples), |chosen| chosen.key[n].clone());
+        format!("{} = {}", quoted(&k.name), bare_or_string(&text))
+    };
+    let keys: Vec<String> = t.keys.iter().enumerate().map(value).collect();
+    let comment = chosen.map_or("", |chosen| &chosen.key_comment);
+    _ = writeln!(out, "# [[table.{}]]\n# key = {{ {} }}{comment}", quoted(&t.name), keys.join(", "));
     match &t.profile {
         Some(name) => {
             let grouped = schema.profiles.iter().any(|p| p.name == *name && p.groups > 0);
-            let or_group = if grouped { "; or group = 1" } else { "" };
-            _ = writeln!(out, "# member = 1  # of {name}{or_group}");
+            let profile = examples.profile(name);
+            let member = profile.map_or(1, |e| e.member);
+            let group = profile.and_then(|e| e.group);
+            match group.filter(|_| grouped) {
+                Some(group) => _ = writeln!(out, "# group = {group}  # of {name}; or member = {member}"),
+                None => {
+                    let or_group = if grouped { "; or group = 1" } else { "" };
+                    _ = writeln!(out, "# member = {member}  # of {name}{or_group}");
+                }
+            }
         }
-        None => call(&t.actions[0], out),
+        None => call(&t.actions, &t.actions[0], chosen.and_then(|c| c.call.as_ref()), examples, out),
     }
     if t.keys.iter().any(|k| matches!(k.kind, "ternary" | "range")) {
-        out.push_str("# priority = 10  # lower wins\n");
+        let priority = chosen.map_or(10, |chosen| chosen.priority);
+        _ = writeln!(out, "# priority = {priority}  # lower wins");
     }
     if t.idle.as_ref().is_some_and(|i| i.starts_with("notify")) {
         out.push_str("# ttl = \"50ms\"  # time to live of this entry\n");
@@ -205,34 +242,35 @@ fn actions(list: &[ActionSchema], out: &mut String) {
     }
 }
 
-fn call(action: &ActionSchema, out: &mut String) {
+/// Writes the chosen call, else the first action with values that fit.
+fn call(
+    actions: &[ActionSchema],
+    first: &ActionSchema,
+    chosen: Option<&CallExample>,
+    examples: &Examples<'_>,
+    out: &mut String,
+) {
+    let action = chosen.and_then(|c| actions.iter().find(|a| a.name == c.action)).unwrap_or(first);
+    let chosen = chosen.filter(|c| c.action == action.name);
     _ = writeln!(out, "# action = {}", string(&action.name));
-    if !action.params.is_empty() {
-        let args = action.params.iter();
-        let args = args
-            .map(|p| format!("{} = {}", quoted(&p.name), bare_or_string(&value_example(&p.name, p.width))));
-        _ = writeln!(out, "# args = {{ {} }}", args.collect::<Vec<_>>().join(", "));
+    if action.params.is_empty() {
+        return;
     }
+    let arg = |(n, p): (usize, &crate::ParamSchema)| {
+        let text = chosen.map_or_else(|| examples.value(&p.name, p.width), |c| c.args[n].clone());
+        format!("{} = {}", quoted(&p.name), bare_or_string(&text))
+    };
+    let args: Vec<String> = action.params.iter().enumerate().map(arg).collect();
+    _ = writeln!(out, "# args = {{ {} }}{}", args.join(", "), chosen.map_or("", |c| &c.comment));
 }
 
-fn key_example(key: &KeySchema) -> String {
-    let value = value_example(&key.name, key.width);
+fn key_example(key: &KeySchema, examples: &Examples<'_>) -> String {
+    let value = examples.value(&key.name, key.width);
     match key.kind {
         "lpm" => format!("{value}/{}", key.width),
         "range" => format!("{value}..{}", show_value(width_mask(key.width.into()), key.width, &key.name)),
         _ => value,
     }
-}
-
-/// Returns a value that fits and looks like the field's content.
-fn value_example(name: &str, width: u16) -> String {
-    let value = match width {
-        32 => 0x0a00_0001,
-        48 => 0x0200_0000_0001,
-        128 => 0x2001_0db8 << 96 | 1,
-        _ => 1,
-    };
-    show_value(value, width, name)
 }
 
 /// Returns `, doc` on one line, or nothing.

@@ -92,11 +92,13 @@
 //! queue = 0
 //! ```
 //!
+//! A port is a dev_port (`136` or `"dev_port 136"`), or a port of the front panel (`"port 8"`) if the reader knows the device.
 //! Values are written as for [`parse_value`](super::parse_value) and [`parse_match`](super::parse_match);
 //! integers need no quotes. A ternary, lpm or range column that is left out matches every value. Members are
 //! applied first, then groups, entries and defaults, each in the order of the file.
 
 mod arrays;
+mod call;
 mod device;
 mod port;
 mod profiles;
@@ -105,11 +107,12 @@ mod value;
 
 use self::value::{Value, kind_of, start};
 use super::lines::PIPES;
-use super::resolve::{Problem, Resolver, arg_count};
+use super::resolve::{Problem, Resolver};
 use super::{Change, ControlOp, ControlState, EntryError, Script, Sourced, Then};
 use ::toml::de::{DeTable, DeValue};
+use sluice_asic::port::PortMap;
 use sluice_asic::units::{Duration, UnitError};
-use sluice_ir::{Action, ActionCall, ActionData, KeyValue, Program, Table, TableData};
+use sluice_ir::{KeyValue, Program, Table, TableData};
 
 /// Reads a TOML file; `origin` names it in errors.
 ///
@@ -117,7 +120,7 @@ use sluice_ir::{Action, ActionCall, ActionData, KeyValue, Program, Table, TableD
 /// Refuses parts that cannot be read, and returns all of these mistakes in the order of lines. Mistakes that
 /// depend on the state (duplicates, capacity, values that do not fit) are found by [`Script::apply`].
 pub fn parse(program: &Program, text: &str, origin: &str) -> Result<Script, Vec<EntryError>> {
-    let (script, errors) = read(program, text, origin);
+    let (script, errors) = read(program, None, text, origin);
     if errors.is_empty() { Ok(script) } else { Err(errors) }
 }
 
@@ -132,14 +135,29 @@ pub fn load(
     origin: &str,
     control: &mut ControlState,
 ) -> Result<Vec<Change>, Vec<EntryError>> {
-    let (script, errors) = read(program, text, origin);
+    let (script, errors) = read(program, None, text, origin);
     script.apply_beside(program, control, errors)
 }
 
+/// Like [`load`], for a device with these ports: front-panel ports have names. Returns the script, which was applied.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn load_on(
+    program: &Program,
+    ports: &PortMap,
+    text: &str,
+    origin: &str,
+    control: &mut ControlState,
+) -> Result<Script, Vec<EntryError>> {
+    let (script, errors) = read(program, Some(ports), text, origin);
+    script.apply_beside(program, control, errors).map(|_| script)
+}
+
 /// Returns the operations that can be read, in the order of application, and the mistakes in the rest.
-fn read(program: &Program, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
+fn read(program: &Program, ports: Option<&PortMap>, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
     let (document, syntax) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { resolver: Resolver { program }, ops: Vec::new(), problems: Vec::new() };
+    let mut reader = Reader { resolver: Resolver { program, ports }, ops: Vec::new(), problems: Vec::new() };
     if syntax.is_empty() {
         reader.document(document.get_ref());
     }
@@ -415,78 +433,5 @@ impl Reader<'_> {
                 )),
             ),
         }
-    }
-
-    fn default_action(&mut self, at: usize, name: &str, value: &Value<'_>) {
-        let found = self.resolver.table(name);
-        let Some((table, _)) = self.ok(at, found) else { return };
-        let Some(body) = self.table(value, &format!("default.{name}")) else { return };
-        self.only(body, &["action", "args"], "default key");
-        if let Some(call) = self.call(at, body, &self.resolver.default_actions(table)) {
-            self.ops.push((Rank::Default, at, ControlOp::SetDefault { table, call }));
-        }
-    }
-
-    /// Reads `[[default_in_pipe.NAME]]`.
-    fn defaults_in_pipes(&mut self, at: usize, name: &str, value: &Value<'_>) {
-        let found = self.resolver.table(name);
-        let Some((table, _)) = self.ok(at, found) else { return };
-        for (at, body) in self.tables(value, &format!("default_in_pipe.{name}")) {
-            self.only(body, &["pipe", "action", "args"], "default key");
-            self.required(at, body, "pipe", "default");
-            let call = self.call(at, body, &self.resolver.default_actions(table));
-            if let (Some(pipe @ Some(_)), Some(call)) = (self.pipe(body), call) {
-                self.ops.push((Rank::Default, at, ControlOp::SetDefault { table, call }.in_pipe(pipe)));
-            }
-        }
-    }
-
-    /// Reads `action` and `args` of an entry, member or default.
-    fn call(&mut self, at: usize, body: &DeTable<'_>, offered: &[Action]) -> Option<ActionCall> {
-        let Some(value) = body.get("action") else {
-            return self.fail(at, Problem::new("there is no `action` here"));
-        };
-        let name = self.text(value, "`action`")?;
-        let found = self.resolver.action(name, offered);
-        let (action, data) = self.ok(start(value), found)?;
-        let args = match body.get("args").map(|a| (a, a.get_ref())) {
-            None if data.params.is_empty() => Vec::new(),
-            None => return self.fail(start(value), arg_count(data, 0)),
-            Some((value, DeValue::Array(list))) if list.len() != data.params.len() => {
-                return self.fail(start(value), arg_count(data, list.len()));
-            }
-            Some((_, DeValue::Array(list))) => {
-                let args: Vec<Option<u128>> =
-                    list.iter().enumerate().map(|(i, v)| self.arg(data, i, v)).collect();
-                args.into_iter().collect::<Option<Vec<u128>>>()?
-            }
-            Some((value, DeValue::Table(named))) => self.named_args(start(value), data, named)?,
-            Some((value, _)) => {
-                return self.expected(value, "`args`", "a table by name or an array by position");
-            }
-        };
-        Some(ActionCall { action, args })
-    }
-
-    fn named_args(&mut self, at: usize, data: &ActionData, named: &DeTable<'_>) -> Option<Vec<u128>> {
-        let names: Vec<&str> = data.params.iter().map(|p| p.name.as_str()).collect();
-        self.only(named, &names, &format!("argument of action `{}` named", data.name));
-        let args: Vec<Option<u128>> = names
-            .iter()
-            .enumerate()
-            .map(|(i, name)| match named.get(*name) {
-                Some(value) => self.arg(data, i, value),
-                None => self.fail(
-                    at,
-                    Problem::new(format!("argument `{name}` of action `{}` is missing", data.name)),
-                ),
-            })
-            .collect();
-        args.into_iter().collect()
-    }
-
-    fn arg(&mut self, data: &ActionData, index: usize, value: &Value<'_>) -> Option<u128> {
-        let text = self.scalar(value, &format!("argument `{}`", data.params[index].name))?;
-        self.ok(start(value), Resolver::arg(data, index, &text))
     }
 }

@@ -21,5 +21,5 @@ pub use html::html;
 pub use json::{json, json_no_fit};
 pub use remedies::{Remedy, remedies};
 pub use sweep::{Sweep, SweepPoint, sweep};
-pub use text::{text, text_no_fit};
+pub use text::{COLUMN_HEADINGS, text, text_no_fit};
 pub use vendor::{resources_log, table_summary};

@@ -14,8 +14,8 @@ use sluice_place::report::{TablePower, watts};
 use sluice_place::{NoFit, Objective, Part};
 use std::fmt::Write;
 
-/// Headings of the matrix. The legend gives the vendor's names.
-const SHORT: [&str; 20] = [
+/// Headings of the matrix of resources, in the order of [`Column::ALL`]. The legend gives the vendor's names.
+pub const COLUMN_HEADINGS: [&str; 20] = [
     "EXbar", "TXbar", "HBit", "HDist", "GW", "SRAM", "MapR", "TCAM", "VLIW", "Meter", "Stats", "Stash",
     "ESBus", "ERBus", "TBus", "ADBus", "Slot8", "Slt16", "Slt32", "LTID",
 ];
@@ -92,7 +92,7 @@ fn dependency(d: StageDependency) -> &'static str {
 }
 
 fn counts(report: &Report) -> String {
-    let mut grid = Grid::new(["Stage", "Dep"].into_iter().chain(SHORT), &[1]);
+    let mut grid = Grid::new(["Stage", "Dep"].into_iter().chain(COLUMN_HEADINGS), &[1]);
     for stage in &report.stages {
         let deps = stage.dependencies.map(dependency).join("/");
         grid.row([stage.stage.to_string(), deps].into_iter().chain(stage.used.map(|n| n.to_string())));
@@ -113,7 +113,7 @@ fn percent(used: u32, available: u32) -> String {
 }
 
 fn percents(report: &Report) -> String {
-    let mut grid = Grid::new(["Stage"].into_iter().chain(SHORT), &[]);
+    let mut grid = Grid::new(["Stage"].into_iter().chain(COLUMN_HEADINGS), &[]);
     let stages = report.stages.len() as u32;
     for stage in &report.stages {
         let cells = stage.used.iter().zip(report.available).map(|(&u, a)| percent(u, a));
@@ -126,7 +126,7 @@ fn percents(report: &Report) -> String {
 
 fn legend() -> String {
     let names: Vec<String> =
-        Column::ALL.iter().map(|c| format!("{} {}", SHORT[c.index()], c.vendor_name())).collect();
+        Column::ALL.iter().map(|c| format!("{} {}", COLUMN_HEADINGS[c.index()], c.vendor_name())).collect();
     wrap(&names, ", ") + "  Dep: dependency on earlier stages, ingress/egress: Match, Action, Concurrent\n"
 }
 

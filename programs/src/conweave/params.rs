@@ -57,8 +57,9 @@ pub struct Params {
     pub tail_without_path: bool,
     /// An RTT_REPLY exactly at the deadline is late (ns-3) or timely (the P4 program)
     pub strict_deadline: bool,
-    /// Milliseconds without a packet after which the control plane is told that a flow's entry is idle
-    #[param(range = 10..=100_000)]
+    /// Milliseconds without a packet after which the control plane is told that a flow's entry is idle. The entries are swept
+    /// every 5 ms, and an entry's 6 bits count at most 63 sweeps
+    #[param(range = 10..=315)]
     pub idle_ms: u32,
     /// UDP source ports, from 49152 on, whose flows between hosts are known from the start; the control plane learns of
     /// all others by digests

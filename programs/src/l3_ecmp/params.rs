@@ -58,7 +58,8 @@ pub struct Params {
     )]
     pub hash_algorithm: HashChoice,
     /// Number of low bits of the function's result that are kept, before rotation; `auto` is 14 for selection=fair,
-    /// else 32. If the function has fewer bits, they are repeated
+    /// 32 for selection=resilient, and for selection=plain-modulo as many as the function has, at most 32. If the
+    /// function has fewer bits than are kept, they are repeated
     #[param(expects = "auto, or 1 to 32")]
     pub hash_width: HashWidth,
     /// Seed of both flow hashes
@@ -116,7 +117,12 @@ impl Params {
         match (self.hash_width, self.selection) {
             (HashWidth::Bits(width), _) => width,
             (HashWidth::Auto, Selection::Fair) => 14,
-            (HashWidth::Auto, Selection::Resilient | Selection::PlainModulo) => 32,
+            (HashWidth::Auto, Selection::Resilient) => 32,
+            // Repeated bits would change the remainder: it is that of the function's own result.
+            (HashWidth::Auto, Selection::PlainModulo) => {
+                let own = self.hash_algorithm.algorithm().natural_width(64, 32);
+                u16::try_from(own).unwrap_or(32).min(32)
+            }
         }
     }
 

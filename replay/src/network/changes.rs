@@ -23,7 +23,7 @@ pub fn parse_changes(
     let mut all = Vec::new();
     for (id, (switch, text)) in (0..).map(SwitchId).zip(network.switches.iter().zip(texts)) {
         let program = &switch.placed.program;
-        let script = lines::parse_changes(program, &text, origin)
+        let script = lines::parse_changes_on(program, &switch.ports, &text, origin)
             .and_then(|script| script.check(program, &switch.control).map(|()| script));
         match script {
             Ok(script) => all.extend(script.ops.into_iter().map(|s| (id, Time::ORIGIN + s.at, s.op))),

@@ -149,6 +149,19 @@ impl Performance {
         self.drops.values().sum()
     }
 
+    /// Returns the unit of a number of [`Self::numbers`]; counts have none.
+    #[must_use]
+    pub fn unit(name: &str) -> Option<&'static str> {
+        if name.starts_with("drop.") || name.starts_with("counter.") {
+            return None;
+        }
+        match name.rsplit('_').next()? {
+            "avg" | "p50" | "p95" | "p99" | "p999" => Some("thousandths"),
+            "ns" => Some("ns"),
+            _ => None,
+        }
+    }
+
     /// Returns the numbers that expectations can use, by name; slowdowns are in thousandths.
     #[must_use]
     pub fn numbers(&self) -> BTreeMap<String, i128> {

@@ -5,12 +5,13 @@ mod story;
 mod text;
 
 use super::progress::ProgressLine;
+use super::text::checked;
 use super::{
     SENT, add_rate, check_turns, config, coverage_files, executors, generators, hot_flows, inputs, options,
     rate_text, resolution, schedule, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use crate::files::{Folder, Pending, beside, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::timeline;
@@ -105,7 +106,8 @@ pub(super) fn run(
     let story = watch.map(|watch| watch.tell(&outcome.network)).transpose()?;
     let trace = args.trace.then(|| outcome.trace());
     let words = Words { summary: &summary, story: story.as_ref(), trace: trace.as_deref() };
-    write_files(args, &network.switches, files, &outcome, &words)?;
+    let notes = write_files(args, &network.switches, files, &outcome, &words)?;
+    notes.iter().for_each(|note| print_error(format_args!("note: {note}\n")));
     let mut out = std::io::stdout().lock();
     if as_json {
         summary["wall"] = progress.wall(outcome.sent);
@@ -124,7 +126,7 @@ pub(super) fn run(
             write!(out, "{}", rate_text::text(found))?;
         }
         let programs: Vec<&Program> = network.switches.iter().map(|s| &s.placed.program).collect();
-        write!(out, "{}", text::summary(&programs, &summary))?;
+        write!(out, "{}{}", text::summary(&programs, &summary), checked(&checks, &summary))?;
         for covered in &outcome.coverage {
             write!(out, "{}", coverage_text(covered))?;
         }
@@ -212,27 +214,27 @@ struct Words<'t> {
     trace: Option<&'t str>,
 }
 
-/// Completes the captures, the timelines and the output folder.
+/// Completes the captures, the timelines and the output folder. Returns notes on files that were not written.
 fn write_files(
     args: &ReplayArgs,
     switches: &[SwitchSetup],
     files: Files,
     outcome: &NetworkOutcome<'_, AnyExecutor>,
     words: &Words<'_>,
-) -> Result<(), Failure> {
-    let mut folder = Folder::default();
-    files.timeline.map_or(Ok(()), timeline::NetworkFiles::finish)?;
+) -> Result<Vec<String>, Failure> {
+    let mut folder = Folder::of("replay");
+    let notes = files.timeline.map_or(Ok(Vec::new()), timeline::NetworkFiles::finish)?;
     if let Some(dir) = &args.output {
         reports(&mut folder, dir, switches)?;
     }
     let results = outcome.switches.iter().zip(switches).zip(files.captures);
-    for ((own, SwitchSetup { name, placed, control, .. }), (sent, lost)) in results {
+    for ((own, SwitchSetup { name, placed, control, ports, .. }), (sent, lost)) in results {
         if let Some(file) = sent {
             folder.add(file, &capture(name), "pcapng", SENT);
         }
         lost.map_or(Ok(()), Pending::finish)?;
         let Some(dir) = &args.output else { continue };
-        let entries = sluice_control::entries::print(&placed.program, control);
+        let entries = sluice_control::entries::print_on(&placed.program, ports, control);
         let what = "entries at the start of the run";
         folder.text(dir, &format!("{name}.entries.toml"), "sluice.entries", what, &entries)?;
         if let Some(registers) = &own.state() {
@@ -240,7 +242,7 @@ fn write_files(
             folder.text(dir, &format!("{name}.state.json"), "sluice.state/1", what, &pretty(registers))?;
         }
     }
-    let Some(dir) = &args.output else { return Ok(()) };
+    let Some(dir) = &args.output else { return Ok(notes) };
     if let Some(story) = words.story {
         story::write(story, &mut folder, dir)?;
     }
@@ -255,7 +257,8 @@ fn write_files(
     }
     let what = "counts, latency, switches, links, ports, queues";
     folder.text(dir, "summary.json", "sluice.summary/1", what, &pretty(words.summary))?;
-    folder.finish(dir)
+    folder.finish(dir)?;
+    Ok(notes)
 }
 
 /// Adds a report for each placed program, named after the first switch that runs it.

@@ -1,10 +1,10 @@
 //! Resolves the flags of a network: topology, programs, entries, ports.
 
 use crate::args::ReplayArgs;
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use crate::resolve;
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::port::{DevPort, PortName};
+use sluice_asic::port::{DevPort, PortMap, PortName};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::BitRate;
 use sluice_catalogue::Catalogue;
@@ -34,11 +34,16 @@ struct Folder {
 impl Files for Folder {
     type Error = Failure;
 
-    fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), Failure> {
-        match self.own.iter().any(|own| own == name) {
-            true => resolve::load(program, Path::new(name), into),
-            false => resolve::load(program, &self.base.join(name), into),
-        }
+    fn entries(
+        &self,
+        name: &str,
+        program: &Program,
+        ports: &PortMap,
+        into: &mut ControlState,
+    ) -> Result<(), Failure> {
+        let own = self.own.iter().any(|own| own == name);
+        let path = if own { PathBuf::from(name) } else { self.base.join(name) };
+        resolve::load(program, ports, &path, into)
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
@@ -101,7 +106,7 @@ pub(super) fn network(
             Err(Failure::Input { text: format!("switch `{switch}`: {text}"), help })
         }
         Err(DeployError::NoFit { source, .. }) => {
-            eprintln!("{}", sluice_report::text_no_fit(&source));
+            print_error(format_args!("{}\n", sluice_report::text_no_fit(&source)));
             Err(Failure::Property)
         }
         Err(e) => Err(Failure::input(e)),

@@ -33,6 +33,8 @@ fn contest(finished: &Finished) -> Value {
 fn performance(performance: &Performance) -> Value {
     let numbers = performance.numbers();
     let number = |n: &i128| i64::try_from(*n).map_or(Value::Null, Value::from);
+    let units = numbers.keys().filter_map(|name| Some((name.clone(), Value::from(Performance::unit(name)?))));
+    let units: Map<String, Value> = units.collect();
     let numbers: Map<String, Value> = numbers.iter().map(|(name, n)| (name.clone(), number(n))).collect();
     let unfinished = performance.unfinished.iter().map(|one| {
         let message = &one.left.message;
@@ -48,6 +50,7 @@ fn performance(performance: &Performance) -> Value {
         "label": performance.label,
         "program": performance.program,
         "numbers": numbers,
+        "units": units,
         "unfinished": unfinished.collect::<Vec<_>>(),
     })
 }

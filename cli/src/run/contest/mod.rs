@@ -7,12 +7,13 @@ mod progress;
 mod text;
 
 use super::RunArgs;
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use crate::files::{Folder, pretty};
 use crate::interrupt::interrupt_flag;
 use crate::resolve;
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_catalogue::Catalogue;
 use sluice_control::ControlState;
@@ -63,8 +64,14 @@ impl Source {
 impl Files for Source {
     type Error = Failure;
 
-    fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), Failure> {
-        resolve::load(program, &self.beside(name), into)
+    fn entries(
+        &self,
+        name: &str,
+        program: &Program,
+        ports: &PortMap,
+        into: &mut ControlState,
+    ) -> Result<(), Failure> {
+        resolve::load(program, ports, &self.beside(name), into)
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
@@ -162,7 +169,7 @@ fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<
         RunError::Stopped => Failure::Interrupted,
         RunError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
             if let DeployError::NoFit { source, .. } = *source {
-                eprintln!("{}", sluice_report::text_no_fit(&source));
+                print_error(format_args!("{}\n", sluice_report::text_no_fit(&source)));
             }
             Failure::Property
         }
@@ -171,7 +178,7 @@ fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<
 }
 
 fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
-    let mut folder = Folder::default();
+    let mut folder = Folder::of("run");
     let value = pretty(&json::value(finished));
     folder.text(
         dir,

@@ -23,7 +23,7 @@ pub(crate) struct NoFiles;
 impl Files for NoFiles {
     type Error = String;
 
-    fn entries(&self, name: &str, _: &Program, _: &mut ControlState) -> Result<(), String> {
+    fn entries(&self, name: &str, _: &Program, _: &PortMap, _: &mut ControlState) -> Result<(), String> {
         Err(format!("no file {name}"))
     }
 

@@ -3,7 +3,7 @@
 
 use crate::network::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::port::FrontPort;
+use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
@@ -27,8 +27,14 @@ pub(super) struct OneBuffer;
 impl Files for OneBuffer {
     type Error = String;
 
-    fn entries(&self, name: &str, program: &Program, into: &mut ControlState) -> Result<(), String> {
-        NoFiles.entries(name, program, into)
+    fn entries(
+        &self,
+        name: &str,
+        program: &Program,
+        ports: &PortMap,
+        into: &mut ControlState,
+    ) -> Result<(), String> {
+        NoFiles.entries(name, program, ports, into)
     }
 
     fn buffer(&self, name: &str, _: &ChipSpec) -> Result<BufferFile, String> {

@@ -4,11 +4,16 @@ use super::number;
 use crate::DeviceOp;
 use crate::app_words;
 use crate::device::read_shaper;
-use crate::resolve::Problem;
+use crate::resolve::{Problem, Resolver};
 use sluice_asic::tm::{AfcMode, Guarantee, ShaperConfig};
 
 /// Returns the operation of a command; `None` if it has the wrong number of words.
-pub(super) fn command(command: &str, words: &[&str]) -> Result<Option<DeviceOp>, Problem> {
+pub(super) fn command(
+    resolver: Resolver<'_>,
+    command: &str,
+    words: &[&str],
+) -> Result<Option<DeviceOp>, Problem> {
+    let dev_port = |text: &str| dev_port(&resolver.plain(text)?);
     let op = match (command, words) {
         ("pktgen_write_buffer", [pipe, offset, bytes]) => DeviceOp::WritePktgenBuffer {
             pipe: small("pipe", pipe)?,

@@ -3,4 +3,5 @@
 mod device;
 mod files;
 mod model;
+mod ports;
 mod refusals;

@@ -64,7 +64,7 @@ impl Reader<'_> {
     pub(super) fn ports(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "port") {
             self.only(body, &["port", "up", "pfc", "max"], "port key");
-            let port = self.required_at_most(at, body, "port", "port", u16::MAX);
+            let port = self.required_port(at, body, "port", u16::MAX);
             let most = self.shaper(body, "max");
             let up = self.flag(body, "up", true);
             let program = body.get("pfc").map_or(Some(None), |value| self.program_pfc(value).map(Some));
@@ -95,7 +95,7 @@ impl Reader<'_> {
                 "weight",
             ];
             self.only(body, &keys, "queue key");
-            let port = self.required_at_most(at, body, "port", "queue", u16::MAX);
+            let port = self.required_port(at, body, "queue", u16::MAX);
             let queue = self.small(at, body, "queue", "queue");
             let paused = self.flag(body, "paused", false);
             let mode = match body.get("flow_control") {
@@ -146,7 +146,7 @@ impl Reader<'_> {
         for (at, body) in self.tables(value, "deflection") {
             self.only(body, &["pipe", "port", "queue"], "deflection key");
             let pipe = self.small(at, body, "pipe", "deflection");
-            let port = self.required_at_most(at, body, "port", "deflection", u16::MAX);
+            let port = self.required_port(at, body, "deflection", u16::MAX);
             let queue = self.small(at, body, "queue", "deflection");
             if let (Some(pipe), Some(port), Some(queue)) = (pipe, port, queue) {
                 self.device(at, DeviceOp::SetDeflection { pipe, to: Some((port, queue)) });

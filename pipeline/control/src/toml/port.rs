@@ -11,7 +11,7 @@ impl Reader<'_> {
     pub(super) fn port_metadata(&mut self, value: &Value<'_>) {
         for (at, body) in self.tables(value, "port_metadata") {
             self.only(body, &["port", "values"], "port metadata key");
-            let port = self.required_at_most(at, body, "port", "port metadata", DevPort::COUNT - 1);
+            let port = self.required_port(at, body, "port metadata", DevPort::COUNT - 1);
             let Some(values) = body.get("values") else {
                 self.problems.push((at, Problem::new("this port metadata has no `values`")));
                 continue;

@@ -41,7 +41,7 @@ impl Reader<'_> {
         let mut session = MirrorSession::to_port(DevPort::new(0)?);
         session.port = None;
         if let Some(value) = body.get("port") {
-            let port = self.at_most(value, "`port`", DevPort::COUNT - 1)?;
+            let port = self.dev_port(value, "`port`", DevPort::COUNT - 1)?;
             session.port = DevPort::new(port);
         }
         if let Some(value) = body.get("queue") {
@@ -132,7 +132,7 @@ impl Reader<'_> {
         let Some(ports) = body.get("ports") else {
             return self.fail(at, Problem::new("this multicast node has no `ports`"));
         };
-        let ports = self.numbers(ports, "`ports`")?;
+        let ports = self.dev_ports(ports)?;
         let one_of = self.flag(body, "one_of", false)?;
         let ecmp = match body.get("ecmp") {
             None => None,
@@ -150,20 +150,57 @@ impl Reader<'_> {
                 self.problems.push((at, Problem::new("this level-2 exclusion has no `ports`")));
                 continue;
             };
-            let ports = self.numbers(ports, "`ports`");
+            let ports = self.dev_ports(ports);
             if let (Some(id), Some(ports)) = (id, ports) {
                 self.ops.push((Rank::Replication, at, ControlOp::SetExclusionPorts { id, ports }));
             }
         }
     }
 
+    fn dev_ports(&mut self, value: &Value<'_>) -> Option<Vec<u16>> {
+        self.list(value, "`ports`", |s, v| s.dev_port(v, "a number of `ports`", u16::MAX))
+    }
+
     fn numbers(&mut self, value: &Value<'_>, what: &str) -> Option<Vec<u16>> {
+        self.list(value, what, |s, v| s.at_most(v, &format!("a number of {what}"), u16::MAX))
+    }
+
+    fn list(
+        &mut self,
+        value: &Value<'_>,
+        what: &str,
+        mut read: impl FnMut(&mut Self, &Value<'_>) -> Option<u16>,
+    ) -> Option<Vec<u16>> {
         let DeValue::Array(list) = value.get_ref() else {
             return self.expected(value, what, "an array of numbers");
         };
-        let list: Vec<Option<u16>> =
-            list.iter().map(|v| self.at_most(v, &format!("a number of {what}"), u16::MAX)).collect();
+        let list: Vec<Option<u16>> = list.iter().map(|v| read(self, v)).collect();
         list.into_iter().collect()
+    }
+
+    /// Reads a dev_port: a number, or the name of a port.
+    fn dev_port(&mut self, value: &Value<'_>, what: &str, most: u16) -> Option<u16> {
+        let DeValue::String(text) = value.get_ref() else { return self.at_most(value, what, most) };
+        let resolver = self.resolver;
+        let plain = resolver.plain(text).map(|plain| plain.parse::<u16>().ok());
+        match self.ok(start(value), plain)? {
+            Some(port) => Some(port),
+            None => self.expected(value, what, "a dev_port or a name such as \"port 8\""),
+        }
+    }
+
+    /// Reads the port under `port`, which is required.
+    pub(super) fn required_port(
+        &mut self,
+        at: usize,
+        body: &DeTable<'_>,
+        what: &str,
+        most: u16,
+    ) -> Option<u16> {
+        match body.get("port") {
+            Some(value) => self.dev_port(value, "`port`", most),
+            None => self.fail(at, Problem::new(format!("this {what} has no `port`"))),
+        }
     }
 
     pub(super) fn at_most(&mut self, value: &Value<'_>, what: &str, most: u16) -> Option<u16> {

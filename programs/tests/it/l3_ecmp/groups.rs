@@ -51,6 +51,28 @@ fn another_switchs_hash_and_picks_are_reproduced() {
 }
 
 #[test]
+fn plain_modulo_divides_the_result_of_a_narrow_function() {
+    // CRC-16/ARC over the five-tuple, from a crate that the product does not use here; 13 divides no power of 2.
+    const MEMBERS: [u32; 13] = [9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 25];
+    let arc = crc::Crc::<u16>::new(&crc::CRC_16_ARC);
+    let mut device = Device::with(&["hash_algorithm=crc_16", "selection=plain-modulo"]);
+    let profile = device.program.profile_named("ecmp_members").unwrap();
+    let members = MEMBERS.map(|member| GroupMember { member, weight: 1, active: true }).to_vec();
+    device.apply(ControlOp::SetGroup { profile, group: 2, members });
+    for n in 0..200u16 {
+        let [high, low] = n.to_be_bytes();
+        let (src, dst) = (([172, 16, high, low], 1_000 + 7 * n), ([172, 20, 0, 1], 443));
+        let port = device.send(0, &flow(src, dst, true)).port();
+        let mut digest = arc.digest();
+        [&src.0[..], &dst.0, &[6], &src.1.to_be_bytes(), &dst.1.to_be_bytes()]
+            .iter()
+            .for_each(|b| digest.update(b));
+        let chosen = MEMBERS[usize::from(digest.finalize() % 13)];
+        assert_eq!(u32::from(port), chosen - 1, "flow {n}");
+    }
+}
+
+#[test]
 fn five_tuple_hashes_are_those_of_the_catalogue() {
     // model: hashing §7.1: F1 under CRC-16/ARC, CRC-32 and CRC-32C; the last under a seed, too.
     let (src, dst, tcp, _) = PINS[0];

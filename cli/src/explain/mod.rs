@@ -1,10 +1,15 @@
-//! `sluice explain WORD`: meanings of the words of the output. Each text comes from the declaration of the word.
+//! `sluice explain WORD`: meanings of the words of the output. Texts come from the declarations of the words, and from
+//! [`vocabulary`] for words that nothing declares.
+
+mod ports;
+mod vocabulary;
 
 use crate::args::ExplainArgs;
 use crate::fail::Failure;
 use crate::resolve;
 use serde_json::{Value, json};
 use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::names::nearest;
 use sluice_asic::tm::buffer::{Check, DECISIONS, Rule};
 use sluice_build::params::Params as _;
 use sluice_catalogue::Catalogue;
@@ -12,7 +17,9 @@ use sluice_fabric::network::LinkDrop;
 use sluice_hashing::explain::Question;
 use sluice_ir::{Intrinsic, LabelKind};
 use sluice_switch::DeviceDrop;
+use std::collections::BTreeSet;
 use std::io::Write;
+use vocabulary::VOCABULARY;
 
 /// A word, its kind and its meaning.
 struct Word {
@@ -25,7 +32,9 @@ struct Word {
 
 /// Prints the meaning of a word, or all words.
 pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
-    if args.word.as_deref() == Some("hashing") {
+    let word = (!args.word.is_empty()).then(|| args.word.join(" "));
+    let word = word.as_deref();
+    if word == Some("hashing") {
         return hashing(args, as_json);
     }
     if let Some((key, _)) = args.sets.first() {
@@ -33,7 +42,14 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
         return Err(Failure::with_help(format!("--set {key} has no effect on this word"), help));
     }
     let chip = resolve::chip(&args.chip)?;
-    if args.word.as_deref() == Some("headroom") && args.headroom.any() {
+    if word == Some("ports") {
+        return ports::run(&resolve::ports(&chip, args.port_speed.as_deref())?, &chip.name, as_json);
+    }
+    if args.port_speed.is_some() {
+        let help = "for example `sluice explain ports --port-speed 100G`";
+        return Err(Failure::with_help("--port-speed needs the word `ports`", help));
+    }
+    if word == Some("headroom") && args.headroom.any() {
         return crate::headroom::run(&args.headroom, &chip, as_json);
     }
     if args.headroom.any() {
@@ -45,7 +61,7 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
     }
     let words = words(catalogue, &chip)?;
     let mut out = std::io::stdout().lock();
-    let Some(wanted) = &args.word else {
+    let Some(wanted) = word else {
         if as_json {
             let list: Vec<Value> = words.iter().map(as_value).collect();
             writeln!(out, "{}", json!({ "schema": "sluice.explain/1", "words": list }))?;
@@ -53,13 +69,14 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
         }
         for kind in kinds(&words) {
             writeln!(out, "{kind}:")?;
-            for w in words.iter().filter(|w| w.kind == kind) {
+            let mut seen = BTreeSet::new();
+            for w in words.iter().filter(|w| w.kind == kind && seen.insert(&w.word)) {
                 writeln!(out, "  {}", w.word)?;
             }
         }
         return Ok(());
     };
-    let found: Vec<&Word> = words.iter().filter(|w| w.word == *wanted || w.kind == wanted).collect();
+    let found: Vec<&Word> = words.iter().filter(|w| w.is(wanted)).collect();
     if found.is_empty() {
         return Err(unknown(wanted, &words));
     }
@@ -75,6 +92,35 @@ pub(crate) fn run(args: &ExplainArgs, catalogue: &Catalogue, as_json: bool) -> R
         }
     }
     Ok(())
+}
+
+impl Word {
+    /// Returns true if a user means this word: in any case, by its kind, or by the part of a key after the dot.
+    fn is(&self, wanted: &str) -> bool {
+        let last = self.word.rsplit('.').next().unwrap_or(&self.word);
+        self.kind == wanted || [self.word.as_str(), last].iter().any(|w| w.eq_ignore_ascii_case(wanted))
+    }
+}
+
+/// Joins words of one kind with one text: their origins become a list.
+fn joined(list: Vec<Word>) -> Vec<Word> {
+    const BY: &str = " in program ";
+    let mut joined: Vec<Word> = Vec::new();
+    for word in list {
+        let same = |w: &&mut Word| w.word == word.word && w.kind == word.kind && w.text == word.text;
+        let Some(old) = joined.iter_mut().find(same) else {
+            joined.push(word);
+            continue;
+        };
+        match (old.more.split_once(BY), word.more.split_once(BY)) {
+            (Some((what, _)), Some((other, name))) if what == other => {
+                old.more.push_str(&format!(", {name}"));
+            }
+            _ if old.more == word.more => {}
+            _ => joined.push(word),
+        }
+    }
+    joined
 }
 
 /// Plans hashing for the inputs of `--set` and prints the plan with its reasons.
@@ -123,12 +169,15 @@ fn as_value(w: &Word) -> Value {
 }
 
 fn unknown(wanted: &str, words: &[Word]) -> Failure {
-    let close: Vec<&str> = words
-        .iter()
-        .map(|w| w.word.as_str())
-        .filter(|w| w.contains(wanted) || wanted.contains(w))
-        .take(5)
-        .collect();
+    let lower = wanted.to_lowercase();
+    let names = || words.iter().map(|w| w.word.as_str());
+    let contains = names().filter(|w| w.contains(wanted) || w.len() > 3 && wanted.contains(w));
+    let mut close: Vec<&str> = nearest(&lower, names()).into_iter().collect();
+    for word in contains {
+        if close.len() < 5 && !close.contains(&word) {
+            close.push(word);
+        }
+    }
     let help = if close.is_empty() {
         "`sluice explain` lists all words".to_owned()
     } else {
@@ -193,7 +242,7 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
         let program = stage.build(&[]).map_err(Failure::input)?;
         for label in program.labels.values() {
             let kind = if label.kind == LabelKind::Drop { "drop reason" } else { "purpose" };
-            let more = format!("named by program {}", stage.name());
+            let more = format!("named in program {}", stage.name());
             list.push(Word { word: label.name.clone(), kind, text: label.doc.clone(), more });
         }
         for c in program.counters.values() {
@@ -230,11 +279,37 @@ fn words(catalogue: &Catalogue, chip: &ChipSpec) -> Result<Vec<Word>, Failure> {
         let more = format!("{} on {}; why: {}", a.value, chip.name, a.why);
         list.push(Word { word: a.id.clone(), kind: "assumption", text: a.text.clone(), more });
     }
-    Ok(list)
+    for (column, short) in Column::ALL.into_iter().zip(sluice_report::COLUMN_HEADINGS) {
+        let text =
+            format!("{}: units of a stage in use; report column {}", column.vendor_name(), column.id());
+        list.push(Word { word: short.into(), kind: "report heading", text, more: String::new() });
+    }
+    for (kind, words) in VOCABULARY {
+        list.extend(words.iter().map(|(word, text)| Word {
+            word: (*word).into(),
+            kind,
+            text: (*text).into(),
+            more: String::new(),
+        }));
+    }
+    Ok(joined(list))
+}
+
+/// Reasons for which a switch itself absorbs packets.
+const MAC_CONTROL: &str = "PFC and PAUSE frames that the switch's MACs took and obeyed; only with --buffer";
+const DIGEST: &str = "digests that the control plane took";
+
+/// Returns the meaning of a reason for which a switch, not its program, absorbs packets.
+pub(crate) fn absorbed(reason: &str) -> Option<&'static str> {
+    match reason {
+        "mac_control" => Some(MAC_CONTROL),
+        "digest" => Some(DIGEST),
+        _ => None,
+    }
 }
 
 /// Keys of summary.json.
-const SUMMARY: [(&str, &str); 23] = [
+const SUMMARY: [(&str, &str); 24] = [
     ("packets.in", "frames taken off the wires of the inputs"),
     ("packets.created", "packets made inside the switch; a multicast to n members creates n-1"),
     ("created.mirror", "copies made for mirror sessions"),
@@ -258,7 +333,8 @@ const SUMMARY: [(&str, &str); 23] = [
     ("registers", "per register and pipe: elements that differ from their first value, a few of them shown"),
     ("readings", "what `register_read` and `counter_read` found, with time and pipe"),
     ("created.pfc", "PFC frames that the switch's MACs sent"),
-    ("absorbed.mac_control", "PFC and PAUSE frames that the switch's MACs took; with --buffer alone"),
+    ("absorbed.mac_control", MAC_CONTROL),
+    ("absorbed.digest", DIGEST),
     (
         "buffer",
         "with --buffer: priority groups, queues, PFC and watchdog with watermarks in bytes of cells, else null",
