@@ -8,7 +8,7 @@ use super::power::PowerReport;
 use crate::deparser::DeparserCost;
 use crate::params::param_bits;
 use crate::phv::{self, PhvSummary};
-use crate::{DependencyGraph, Options, Owner, Part, PlacedState, Placement, node_name, parser};
+use crate::{DependencyGraph, Options, Owner, Part, PlacedState, Placement, Purpose, node_name, parser};
 use sluice_asic::chip::{Assumption, ChipSpec, Column, DeparserSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
@@ -461,15 +461,17 @@ fn idle(program: &Program, kind: &NodeKind) -> Option<String> {
 
 /// Describes ways, width and packing of a part's match memory, from its units.
 fn layout(placement: &Placement, owner: Owner, part: Part) -> String {
-    let own = |column, purpose: &'static str| {
-        let units = placement.units.iter().filter(move |u| u.owner == owner && u.unit.stage == part.stage);
-        units.filter(move |u| u.unit.column == column && u.purpose.starts_with(purpose))
-    };
-    let number = |purpose: &str, at: usize| purpose.split(' ').nth(at).and_then(|w| w.parse::<u32>().ok());
-    let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-    for used in own(Column::Sram, "match way") {
-        let (way, word) = (number(&used.purpose, 2), number(&used.purpose, 4));
-        *ways.entry(way.unwrap_or(0)).or_default().entry(word.unwrap_or(0)).or_default() += 1;
+    let own = placement.units.iter().filter(|u| u.owner == owner && u.unit.stage == part.stage);
+    let mut ways: BTreeMap<u16, BTreeMap<u16, u32>> = BTreeMap::new();
+    let mut words = 0;
+    for used in own {
+        match used.purpose {
+            Purpose::MatchWay { way, word } => {
+                *ways.entry(way).or_default().entry(word.unwrap_or(0)).or_default() += 1;
+            }
+            Purpose::KeyWord(word) => words = words.max(word + 1),
+            _ => {}
+        }
     }
     if !ways.is_empty() {
         let width = ways.values().map(BTreeMap::len).max().unwrap_or(1);
@@ -480,9 +482,8 @@ fn layout(placement: &Placement, owner: Owner, part: Part) -> String {
         let version = placement.chip.mau.version_bits;
         return format!("ways {sizes}, {width} wide, {pack} to a word, {version} version bits each");
     }
-    let words = own(Column::Tcam, "key word").filter_map(|u| number(&u.purpose, 2));
-    match words.max() {
-        Some(last) => format!("{} TCAM rows, {} wide", part.entries, last + 1),
-        None => String::new(),
+    match words {
+        0 => String::new(),
+        words => format!("{} TCAM rows, {words} wide", part.entries),
     }
 }

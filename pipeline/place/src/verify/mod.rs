@@ -51,6 +51,7 @@ use super::bits::PhvView;
 use super::data::{Owner, Part, PlacedNode, Placement, UnitUse};
 use super::deps::node_name;
 use super::phv;
+use super::purpose::Purpose;
 use sluice_asic::chip::{Column, MauSpec};
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, NodeKind};
@@ -167,15 +168,20 @@ impl<'a> Check<'a> {
         of_column.filter(move |u| u.owner == owner)
     }
 
-    /// Returns the units of a column that a part owns and whose purpose starts with `purpose`.
-    fn units_for<'p>(
+    /// Returns the units of a column that a part owns for a purpose.
+    fn units_for<F: Fn(&Purpose) -> bool>(
         &self,
         owner: Owner,
         stage: u8,
         column: Column,
-        purpose: &'p str,
-    ) -> impl Iterator<Item = &'a UnitUse> + use<'a, 'p> {
-        self.units(owner, stage, column).filter(move |u| u.purpose.starts_with(purpose))
+        wanted: F,
+    ) -> impl Iterator<Item = &'a UnitUse> + use<'a, F> {
+        self.units(owner, stage, column).filter(move |u| wanted(&u.purpose))
+    }
+
+    /// Counts the units of a column that a part owns for a purpose.
+    fn count(&self, owner: Owner, stage: u8, column: Column, wanted: impl Fn(&Purpose) -> bool) -> u64 {
+        self.units_for(owner, stage, column, wanted).count() as u64
     }
 
     fn report(&mut self, owner: Owner, text: impl std::fmt::Display) {

@@ -6,7 +6,7 @@ use crate::page::with_part;
 use crate::placed::place;
 use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
-use sluice_place::Placement;
+use sluice_place::{ArrayRef, Placement, Purpose};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -58,7 +58,7 @@ fn logged(stage: usize, column: usize) -> u32 {
 }
 
 /// Distinct units as the log counts them: rows of instruction memory, else coordinates.
-fn here(placement: &Placement, stage: usize, column: Column, purpose: impl Fn(&str) -> bool) -> u32 {
+fn here(placement: &Placement, stage: usize, column: Column, purpose: impl Fn(&Purpose) -> bool) -> u32 {
     let units = placement
         .units
         .iter()
@@ -102,11 +102,13 @@ fn what_follows_from_the_declarations_is_equal_and_the_rest_is_within_its_band()
 /// Hash bits by use: ways of exact tables, conditions, selectors, operands of stateful ALUs, and bits on their
 /// way to distribution.
 fn hash_bits(placement: &Placement, stage: usize) -> [u32; 5] {
-    let count = |f: &dyn Fn(&str) -> bool| here(placement, stage, Column::HashBit, f);
-    let way = |p: &str| p.starts_with("way ");
-    let operand = |p: &str| p.ends_with("` operand");
-    let rest = |p: &str| !(way(p) || operand(p) || p == "condition" || p == "selector");
-    [count(&way), count(&|p| p == "condition"), count(&|p| p == "selector"), count(&operand), count(&rest)]
+    let count = |f: &dyn Fn(&Purpose) -> bool| here(placement, stage, Column::HashBit, f);
+    let way = |p: &Purpose| matches!(p, Purpose::WayAddress(_));
+    let condition = |p: &Purpose| *p == Purpose::Condition;
+    let selector = |p: &Purpose| matches!(p, Purpose::AluInput(ArrayRef::Selector(_)));
+    let operand = |p: &Purpose| matches!(p, Purpose::AluInput(_)) && !selector(p);
+    let rest = |p: &Purpose| matches!(p, Purpose::Computed(_) | Purpose::SelectorWord);
+    [count(&way), count(&condition), count(&selector), count(&operand), count(&rest)]
 }
 
 #[test]
