@@ -1,6 +1,6 @@
 //! Placement of a program on a chip: PHV allocation, stages, units with coordinates and owners, latency.
 //!
-//! The passes make a [`Placement`]; an independent verifier derives totals, limits and dependencies again from the
+//! The passes make a [`Placement`]; a verifier derives totals, limits and dependencies again from the
 //! coordinates alone; `report` is the data of a resource report. Nothing here executes a program.
 
 mod bits;

@@ -31,6 +31,13 @@
 //! 14. Packet values reach meter ALUs as crossbar bytes at the positions that the ALU takes, or as bits of one hash
 //!     group that share no byte with other bits: see [`operands`].
 
+//!
+//! The verifier does not search, and it reads neither demands nor pools of the passes. It does share with them the numbers of
+//! RAMs that a table takes (`sluice_asic::geometry`), the cycles of a stage (`sluice_asic::latency`), the parameter bits of
+//! an action, the view of the PHV, and the effects and exclusions of the control-flow graph: an error in those shows in
+//! neither. So tests derive geometry a second time (`asic-model/tests/it/geometry_again.rs`), and compare the placer with all
+//! placements of small programs (`tests/it/small_chips.rs`) and the verifier with random layouts (`tests/it/layouts.rs`).
+
 mod actions;
 mod conditions;
 mod memory;
