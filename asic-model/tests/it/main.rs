@@ -5,6 +5,7 @@ mod buffer;
 mod chip;
 mod event;
 mod geometry;
+mod geometry_again;
 mod hash_vectors;
 mod latency;
 mod phv;

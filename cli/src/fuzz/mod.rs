@@ -73,7 +73,9 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
         (Some(text), _) => Some(BufferFile::parse(files::BUFFER, text).map_err(Failure::input)?),
         (None, name) => name.map(|name| resolve::buffer(name, &chip)).transpose()?,
     };
-    subject.config.buffer = file.map(|file| BufferSetup { file, seed: args.seed });
+    if let Some(file) = file {
+        subject.set_buffer(BufferSetup { file, seed: args.seed }).map_err(Failure::input)?;
+    }
     let stop = interrupt_flag();
     // A panic is reported like any other failure; the message of the default hook would break the status line.
     std::panic::set_hook(Box::new(|_| {}));

@@ -54,7 +54,7 @@ fn help(e: &CaptureError) -> String {
                  timestamps; `--limit N` ends the run before this frame"
             )
         }
-        _ => e.help().to_owned(),
+        _ => e.help().to_string(),
     }
 }
 

@@ -6,8 +6,8 @@ use sluice_control::{ControlOp, ControlState};
 use sluice_exec::cover::Points;
 use sluice_ir::Program;
 use sluice_place::Placement;
-use sluice_switch::SwitchConfig;
 use sluice_switch::property::{LosslessLoss, Property, general_and};
+use sluice_switch::{BufferSetup, SwitchConfig, class_operations};
 
 /// Returns new properties without history.
 type Properties<'s> = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's>;
@@ -58,6 +58,21 @@ impl<'s> Subject<'s> {
         let properties = Box::new(move || general_and(own()));
         let (config, catalogue) = (SwitchConfig::default(), catalogue.clone());
         Subject { program, placement, ports, control, config, points, catalogue, properties }
+    }
+
+    /// Gives the device a shared buffer. The maps of the profile become entries of the program's class tables now, so that they
+    /// are among the entries that every input begins with.
+    ///
+    /// # Errors
+    /// If the device refuses the profile, or a class table refuses its entries.
+    pub fn set_buffer(&mut self, buffer: BufferSetup) -> Result<(), SubjectError> {
+        self.config.buffer = Some(buffer);
+        let Subject { program, placement, ports, control, config, .. } = self;
+        let ops = class_operations(program, placement, ports, control, config);
+        for op in ops.map_err(|e| SubjectError::Device(e.to_string()))? {
+            control.apply(program, op).map_err(|e| SubjectError::Entries(e.to_string()))?;
+        }
+        Ok(())
     }
 
     /// Returns new properties without history. On a device with a shared buffer, `no_lossless_loss` is left out unless the

@@ -388,7 +388,7 @@ fn senders_that_obey_lose_nothing_lossless_under_drawn_buffers() {
         let draws: Vec<u32> = words(seed).take(128).collect();
         let text = buffer(&port_infos(&subject.ports, &[]), &mut Draw::new(&draws)).unwrap();
         let file = BufferFile::parse("drawn", &text).unwrap();
-        subject.config.buffer = Some(BufferSetup { file, seed });
+        subject.set_buffer(BufferSetup { file, seed }).unwrap();
         assert!(subject.properties(true).iter().any(|p| p.name() == "no_lossless_loss"));
         assert!(subject.properties(false).iter().all(|p| p.name() != "no_lossless_loss"));
         let one = cases(&subject, 8, 1);

@@ -2,10 +2,8 @@
 
 use super::data::{FieldSlice, PhvAllocation};
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::geometry::CounterFormat;
 use sluice_asic::phv::{Container, ContainerKind, PhvInventory};
 use sluice_ir::cfg::Var;
-use sluice_ir::{Expr, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One byte of a container; lane 0 is the least significant.
@@ -54,9 +52,14 @@ impl<'a> PhvView<'a> {
 
     /// Formats a container byte, as in `W3.0`.
     pub(crate) fn byte_name(&self, byte: ByteRef) -> String {
-        match self.inventory.get(byte.container) {
-            Some(info) => format!("{info}.{}", byte.lane),
-            None => format!("?{}.{}", byte.container.0, byte.lane),
+        self.name_of_byte(byte.container, byte.lane)
+    }
+
+    /// Formats a byte of a container, as in `W3.0`.
+    pub(crate) fn name_of_byte(&self, container: Container, lane: u8) -> String {
+        match self.inventory.get(container) {
+            Some(info) => format!("{info}.{lane}"),
+            None => format!("?{}.{lane}", container.0),
         }
     }
 
@@ -130,27 +133,6 @@ pub(crate) fn slices(alloc: &PhvAllocation, var: Var) -> Vec<FieldSlice> {
 /// Returns the containers with bits of these variables.
 pub(crate) fn containers(alloc: &PhvAllocation, vars: &[Var]) -> BTreeSet<Container> {
     vars.iter().flat_map(|&var| slices(alloc, var)).map(|slice| slice.container).collect()
-}
-
-/// Returns the purpose text of the bits of a value in hash distribution.
-pub(crate) fn value_name(program: &Program, value: &Expr) -> String {
-    format!("value {}", value.name(program))
-}
-
-/// Returns the purpose text of address bits for arrays of cells. A slice of hash distribution masks and shifts its
-/// output for all users, so only addresses of equally many cells of one size are equal.
-pub(crate) fn address_name(value: &str, bits: u32, cell_bits: u32) -> String {
-    format!("{value}, {bits} bits to cells of {cell_bits} bits")
-}
-
-/// Like [`address_name`], for counters, whose addresses use a separate bus.
-pub(crate) fn count_name(value: &str, bits: u32, format: CounterFormat) -> String {
-    format!("{value}, {bits} bits to counters, {} in a word", format.entries_per_word())
-}
-
-/// Like [`address_name`], for the colours of meters in map RAM.
-pub(crate) fn colour_name(value: &str, bits: u32) -> String {
-    format!("{value}, {bits} bits to colours")
 }
 
 /// Returns the bits needed to tell `values` values apart.

@@ -3,6 +3,7 @@
 use super::deparser::DeparserCost;
 use super::next_table::LongBranch;
 use super::options::Options;
+use super::purpose::Purpose;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
@@ -160,8 +161,8 @@ pub struct UnitUse {
     pub unit: Unit,
     /// Owner. A unit that several nodes share appears once per owner.
     pub owner: Owner,
-    /// Purpose in a word or two (`match way 2`, `action data`, `spare bank`).
-    pub purpose: String,
+    /// Purpose.
+    pub purpose: Purpose,
 }
 
 /// A program placed on a chip.

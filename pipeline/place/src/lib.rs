@@ -1,6 +1,6 @@
 //! Placement of a program on a chip: PHV allocation, stages, units with coordinates and owners, latency.
 //!
-//! The passes make a [`Placement`]; an independent verifier derives totals, limits and dependencies again from the
+//! The passes make a [`Placement`]; a verifier derives totals, limits and dependencies again from the
 //! coordinates alone; `report` is the data of a resource report. Nothing here executes a program.
 
 mod bits;
@@ -16,6 +16,7 @@ pub mod params;
 pub mod parser;
 mod passes;
 pub mod phv;
+mod purpose;
 pub mod report;
 mod timing;
 mod verify;
@@ -29,5 +30,6 @@ pub use next_table::{Carrier, LongBranch, Retest};
 pub use nofit::{Exhausted, NoFit, Place, Resource};
 pub use options::{Objective, Optimisation, Options, UnknownName};
 pub use passes::{PASSES, PassInfo, place, place_with};
+pub use purpose::{ArrayRef, Computation, Purpose, Sink, Source};
 pub use timing::stage_latencies;
 pub use verify::verify;

@@ -401,12 +401,13 @@ fn print_tables(work: &Work<'_>) -> String {
             }
         }
     }
+    let view = PhvView::new(work.chip, &work.phv);
     for used in &work.tables.units {
+        let purpose = used.purpose.text(work.program, &view);
         let cfg = &work.cfgs[used.owner.gress.index()];
         let (unit, name) = (used.unit, node_name(work.program, cfg, used.owner.node));
         let column: Column = unit.column;
-        let _ =
-            writeln!(out, "stage {} {column} {},{} {name}: {}", unit.stage, unit.row, unit.col, used.purpose);
+        let _ = writeln!(out, "stage {} {column} {},{} {name}: {purpose}", unit.stage, unit.row, unit.col);
     }
     out
 }

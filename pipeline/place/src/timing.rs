@@ -5,6 +5,7 @@
 
 use super::bits::PhvView;
 use super::data::{Owner, PlacedNode, Placement, UnitUse};
+use super::purpose::ArrayRef;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::geometry::is_wide_selector;
 use sluice_asic::gress::Gress;
@@ -121,11 +122,13 @@ fn features(
             .filter(move |u| u.unit.stage == stage && u.unit.column == column && u.owner.gress == gress)
             .map(|u| u.owner)
     };
-    let alus = |purpose: &'static str| {
+    let alus = |wanted: fn(&Program, ArrayRef) -> bool| {
         let used = units.iter().filter(move |u| u.unit.stage == stage && u.unit.column == Column::MeterAlu);
-        used.filter(move |u| u.owner.gress == gress && u.purpose.starts_with(purpose)).map(|u| u.owner)
+        let used = used.filter(move |u| u.owner.gress == gress);
+        used.filter(move |u| u.purpose.array().is_some_and(|a| wanted(program, a))).map(|u| u.owner)
     };
-    let selectors: Vec<Owner> = alus("selector").collect();
+    let register = |_: &Program, array| matches!(array, ArrayRef::Register(_));
+    let selectors: Vec<Owner> = alus(|_, array| matches!(array, ArrayRef::Selector(_))).collect();
     let wide = selectors.iter().any(|o| {
         let NodeKind::Table(table) = &cfg.nodes[o.node].kind else { return false };
         let profile = program.tables[*table].profile;
@@ -136,13 +139,17 @@ fn features(
         tcam: uses(Column::Tcam).next().is_some(),
         wide_selector: wide,
         selector: !selectors.is_empty(),
-        stateful: alus("register").next().is_some(),
-        divide: alus("register").any(|o| {
+        stateful: alus(register).next().is_some(),
+        divide: alus(register).any(|o| {
             let actions = cfg.actions(program, o.node);
             let mut body = actions.iter().flat_map(|&a| &program.actions[a].body);
             body.any(|p| matches!(&p.kind, PrimitiveKind::Register(x) if program.register_actions[x.action].divides()))
         }),
-        lpf_wred: alus("lpf").chain(alus("wred")).next().is_some(),
+        lpf_wred: alus(|program, array| {
+            matches!(array, ArrayRef::Meter(meter) if !program.meters[meter].kind.is_coloured())
+        })
+        .next()
+        .is_some(),
     }
 }
 

@@ -17,7 +17,7 @@ use sluice_asic::mac::MacTx;
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::{AfcFifo, TrafficManager};
 use sluice_asic::units::{Cycles, Time};
-use sluice_control::{ControlError, ControlState, DeviceOp, classes};
+use sluice_control::{ControlError, ControlOp, ControlState, DeviceOp, classes};
 use sluice_exec::packet::{HeadLayout, PacketStore};
 use sluice_exec::pass::{Executor, MAX_BATCH, State};
 use sluice_ir::Program;
@@ -178,12 +178,28 @@ impl<E: Executor> Switch<E> {
     /// Writes the maps of the buffer profile into the program's class tables that have no entries.
     fn fill_class_tables(&mut self) -> Result<(), SwitchError> {
         let Some(flow) = &self.flow else { return Ok(()) };
-        let maps = flow.config().maps;
-        for op in classes::operations(&self.program, &self.control, &maps) {
+        for op in classes::operations(&self.program, &self.control, &flow.config().maps) {
             self.apply(op).map_err(|source| SwitchError::Classes(Box::new(source)))?;
         }
         Ok(())
     }
+}
+
+/// Returns the operations with which a switch of this configuration fills the program's class tables.
+///
+/// # Errors
+/// Refuses ports, speeds and buffer profiles as [`Switch::new`] does.
+pub fn class_operations(
+    program: &Program,
+    placement: &Placement,
+    ports: &PortMap,
+    control: &ControlState,
+    config: &SwitchConfig,
+) -> Result<Vec<ControlOp>, SwitchError> {
+    let Some(setup) = &config.buffer else { return Ok(Vec::new()) };
+    let states = port::states(&placement.chip, ports, config)?;
+    let buffer = setup.resolve(&states).map_err(|problems| SwitchError::Buffer(Box::new(problems)))?;
+    Ok(classes::operations(program, control, &buffer.maps))
 }
 
 /// Returns the initial state of every pipe, with the control plane's writes.

@@ -40,6 +40,7 @@ mod stalled;
 mod timeline;
 mod totals;
 
+pub use assemble::class_operations;
 pub use config::{Mode, QueueSetup, SwitchConfig, SwitchError};
 pub use flow_control::{BufferSetup, FlowView, PortFlowView, QueueFlowView, StormCounts};
 pub use generator::GENERATED;

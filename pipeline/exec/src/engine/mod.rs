@@ -115,8 +115,8 @@ impl Engine {
         if list.peek().is_some() {
             let [ingress, egress] = &self.gresses;
             let text = generate::text(program, placement, [&ingress.run.code, &egress.run.code]);
-            let print = text.print();
-            let found = list.find(|g| g.print == print).map(|g| g.gresses);
+            let digest = text.digest();
+            let found = list.find(|g| g.digest == digest).map(|g| g.gresses);
             let code = found.into_iter().flatten().zip(text.pools);
             for (gress, (code, pool)) in self.gresses.iter_mut().zip(code) {
                 let fits = code.fits(gress.run.code.slots);

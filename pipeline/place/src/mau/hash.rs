@@ -4,6 +4,7 @@
 //! nodes may use one group.
 
 use super::super::data::Owner;
+use super::super::purpose::Purpose;
 use super::pool::{Content, Pool};
 use sluice_asic::chip::{Column, MauSpec};
 use std::collections::BTreeSet;
@@ -45,7 +46,7 @@ pub(crate) fn ways(pool: &mut Pool, mau: &MauSpec, owner: Owner, sizes: &[u32]) 
         let width = mau.hash_index_bits as u16;
         let index = way.slice * width..(way.slice + 1) * width;
         for bit in index.chain(way.select.iter().copied()) {
-            pool.take((Column::HashBit, way.group, bit), owner, Content::Own, &format!("way {i}"));
+            pool.take((Column::HashBit, way.group, bit), owner, Content::Own, Purpose::WayAddress(i as u16));
         }
     }
     Some(placed)
@@ -90,7 +91,7 @@ pub(crate) fn gateway(
     let first = first_select(mau);
     let group = (0..mau.hash_groups as u16).find(|&g| offsets.clone().all(|b| free(pool, g, first + b)))?;
     for bit in offsets {
-        pool.take((Column::HashBit, group, first + bit), owner, Content::Own, "condition");
+        pool.take((Column::HashBit, group, first + bit), owner, Content::Own, Purpose::Condition);
     }
     Some(group)
 }
@@ -110,7 +111,7 @@ pub(crate) fn alu(
     pool: &mut Pool,
     mau: &MauSpec,
     owner: Owner,
-    (shared, purpose): (Content, &str),
+    (shared, purpose): (Content, &Purpose),
     bits: &BTreeSet<u16>,
 ) -> bool {
     let all = mau.hash_group_bits() as u16;
@@ -122,19 +123,19 @@ pub(crate) fn alu(
         return false;
     };
     for &bit in bits {
-        pool.take((Column::HashBit, group, bit), owner, shared, purpose);
+        pool.take((Column::HashBit, group, bit), owner, shared, purpose.clone());
     }
     true
 }
 
 /// Bits that go through hash distribution.
-pub(crate) struct Distributed<'a> {
+pub(crate) struct Distributed {
     /// Number of bits.
     pub(crate) bits: u32,
     /// Number of the computation; `None` if nodes do not share it.
     pub(crate) what: Option<u32>,
-    /// Purpose in reports.
-    pub(crate) purpose: &'a str,
+    /// Purpose.
+    pub(crate) purpose: Purpose,
 }
 
 /// Takes hash distribution slices of `dist_bits` bits each, or joins the slices of a node with the same computation.
@@ -145,7 +146,7 @@ pub(crate) fn distribute(
     mau: &MauSpec,
     owner: Owner,
     dist_bits: u32,
-    wanted: Distributed<'_>,
+    wanted: Distributed,
 ) -> Result<(), Column> {
     let Distributed { bits, what, purpose } = wanted;
     if what.is_some_and(|what| pool.join_computation(what, bits, owner)) {
@@ -160,9 +161,9 @@ pub(crate) fn distribute(
             let all_taken = slices(mau).all(|(u, s)| !pool.is_free(Column::HashDist, u, s));
             return Err(if all_taken { Column::HashDist } else { Column::HashBit });
         };
-        pool.take((Column::HashDist, unit, slice), owner, Content::Dist { group, of }, purpose);
+        pool.take((Column::HashDist, unit, slice), owner, Content::Dist { group, of }, purpose.clone());
         for bit in slice * dist_bits as u16..slice * dist_bits as u16 + take {
-            pool.take((Column::HashBit, group, bit), owner, content, purpose);
+            pool.take((Column::HashBit, group, bit), owner, content, purpose.clone());
         }
         left -= u32::from(take);
     }

@@ -27,6 +27,8 @@ mod sizes;
 mod xbar;
 
 #[cfg(test)]
+mod brute_force;
+#[cfg(test)]
 mod tests;
 
 use super::bits::PhvView;

@@ -6,6 +6,7 @@
 
 use super::super::data::Owner;
 use super::super::next_table::{Carrier, LongBranch, uncarried};
+use super::super::purpose::Purpose;
 use super::fit::Fit;
 use super::pointer::Pointer;
 use super::pool::{Content, Mark, Pool};
@@ -245,8 +246,8 @@ fn relays(pools: &mut [Pool], mau: &MauSpec, branch: &LongBranch) -> Option<Vec<
         .collect::<Option<_>>()?;
     for (stage, (id, (row, bus))) in branch.between().zip(&room) {
         let Some(pool) = pools.get_mut(usize::from(stage)) else { continue };
-        pool.take((Column::LogicalTable, *id, 0), owner, Content::Own, "relay");
-        pool.take((Column::ExactResultBus, *row, *bus), owner, Content::Own, "relay");
+        pool.take((Column::LogicalTable, *id, 0), owner, Content::Own, Purpose::Relay);
+        pool.take((Column::ExactResultBus, *row, *bus), owner, Content::Own, Purpose::Relay);
     }
     Some(room.into_iter().map(|(id, _)| id as u8).collect())
 }

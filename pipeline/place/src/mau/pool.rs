@@ -2,6 +2,7 @@
 
 use super::super::bits::ByteRef;
 use super::super::data::{Owner, Unit, UnitUse};
+use super::super::purpose::Purpose;
 use rustc_hash::FxHashMap;
 use sluice_asic::chip::Column;
 
@@ -126,7 +127,7 @@ impl Pool {
         (column, row, col): (Column, u16, u16),
         owner: Owner,
         content: Content,
-        purpose: &str,
+        purpose: Purpose,
     ) -> bool {
         if !self.accepts(column, row, col, content) {
             return false;
@@ -135,7 +136,7 @@ impl Pool {
         if !held.owners.contains(&owner) {
             held.owners.push(owner);
             let unit = Unit { stage: self.stage, column, row, col };
-            self.log.push(UnitUse { unit, owner, purpose: purpose.to_owned() });
+            self.log.push(UnitUse { unit, owner, purpose });
         }
         true
     }
@@ -171,9 +172,10 @@ impl Pool {
         // Sorted, because the log must not depend on the order of a hash map.
         theirs.sort_unstable_by_key(|(at, _)| *at);
         for &(at, content) in &theirs {
-            let purpose = self.log.iter().find(|u| (u.unit.column, u.unit.row, u.unit.col) == at);
-            let purpose = purpose.map(|u| u.purpose.clone()).unwrap_or_default();
-            self.take(at, owner, content, &purpose);
+            let known = self.log.iter().find(|u| (u.unit.column, u.unit.row, u.unit.col) == at);
+            if let Some(purpose) = known.map(|u| u.purpose.clone()) {
+                self.take(at, owner, content, purpose);
+            }
         }
         !theirs.is_empty()
     }
@@ -225,12 +227,13 @@ mod tests {
         let owner = |n| Owner { gress: Gress::Ingress, node: Node::new(n) };
         let mut pool = Pool::new(3);
         let bus = |xbar| Content::Bus { xbar, hash: None };
+        let search = |xbar| Purpose::SearchBus { xbar, hash: None };
         let at = (Column::ExactSearchBus, 0, 1);
-        assert!(pool.take(at, owner(0), bus(2), "group 2"));
+        assert!(pool.take(at, owner(0), bus(2), search(2)));
         let mark = pool.mark();
-        assert!(!pool.take(at, owner(1), bus(3), "group 3"));
-        assert!(pool.take(at, owner(1), bus(2), "group 2"));
-        assert!(!pool.take(at, owner(2), Content::Own, "mine"));
+        assert!(!pool.take(at, owner(1), bus(3), search(3)));
+        assert!(pool.take(at, owner(1), bus(2), search(2)));
+        assert!(!pool.take(at, owner(2), Content::Own, Purpose::Condition));
         assert_eq!(pool.owners_of(Column::ExactSearchBus), [owner(0), owner(1)]);
         pool.roll_back(mark);
         assert_eq!(pool.owners_of(Column::ExactSearchBus), [owner(0)]);

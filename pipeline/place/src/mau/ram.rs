@@ -4,13 +4,15 @@
 //! start from the left; counters and selectors have to be on the right, where the map RAMs are.
 
 use super::super::data::Owner;
+use super::super::purpose::{ArrayRef, Purpose};
 use super::hash::WayHash;
 use super::pool::{Content, Pool};
 use sluice_asic::chip::{ChipSpec, Column, MauSpec};
+use sluice_ir::Meter;
 
 /// Array of counters, selector words, register elements or meters to place at one or more ALUs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Synthetic<'a> {
+pub(crate) struct Synthetic {
     /// [`Column::StatsAlu`] or [`Column::MeterAlu`].
     pub(crate) alu: Column,
     /// RAMs with data; one spare bank per ALU comes on top.
@@ -19,8 +21,8 @@ pub(crate) struct Synthetic<'a> {
     pub(crate) most_alus: u32,
     /// Content of its units, which decides whether nodes may share them.
     pub(crate) content: Content,
-    /// Purpose in reports, such as `selector`.
-    pub(crate) purpose: &'a str,
+    /// The array.
+    pub(crate) array: ArrayRef,
 }
 
 /// Places the RAMs of exact-match ways; way `i` has `sizes[i] * width` RAMs. Each is on a row that has a search bus
@@ -39,11 +41,9 @@ pub(crate) fn ways(
         for _ in 0..*size {
             for word in 0..width {
                 let xbar = groups.get(word as usize % groups.len().max(1)).copied().unwrap_or(0);
-                let bus = Content::Bus { xbar, hash: Some(hash.group) };
-                let (row, col) = match_ram(pool, mau, owner, bus)?;
-                let purpose =
-                    if width == 1 { format!("match way {i}") } else { format!("match way {i} word {word}") };
-                pool.take((Column::Sram, row, col), owner, Content::Own, &purpose);
+                let (row, col) = match_ram(pool, mau, owner, (xbar, hash.group))?;
+                let purpose = Purpose::MatchWay { way: i as u16, word: (width > 1).then_some(word as u16) };
+                pool.take((Column::Sram, row, col), owner, Content::Own, purpose);
                 first_row.get_or_insert(row);
             }
         }
@@ -52,7 +52,7 @@ pub(crate) fn ways(
     let rows = first_row.into_iter().chain(0..mau.sram_rows as u16);
     match free_bus(pool, Column::ExactResultBus, rows, buses) {
         Some((row, bus)) => {
-            pool.take((Column::ExactResultBus, row, bus), owner, Content::Own, "match result")
+            pool.take((Column::ExactResultBus, row, bus), owner, Content::Own, Purpose::MatchResult)
         }
         None => return Err(Column::ExactResultBus),
     };
@@ -60,7 +60,14 @@ pub(crate) fn ways(
 }
 
 /// Returns a free RAM on a row that has this search bus, or has a free one; takes the bus for `owner`.
-fn match_ram(pool: &mut Pool, mau: &MauSpec, owner: Owner, bus: Content) -> Result<(u16, u16), Column> {
+fn match_ram(
+    pool: &mut Pool,
+    mau: &MauSpec,
+    owner: Owner,
+    (xbar, hash): (u16, u16),
+) -> Result<(u16, u16), Column> {
+    let bus = Content::Bus { xbar, hash: Some(hash) };
+    let purpose = Purpose::SearchBus { xbar, hash: Some(hash) };
     let buses = mau.search_buses_per_row as u16;
     let rows = || 0..mau.sram_rows as u16;
     let has =
@@ -68,7 +75,7 @@ fn match_ram(pool: &mut Pool, mau: &MauSpec, owner: Owner, bus: Content) -> Resu
     if let Some(at) = rows().filter(|&r| has(pool, r)).find_map(|r| free_ram(pool, mau, r).map(|c| (r, c))) {
         let held = (0..buses).find(|&b| pool.content(Column::ExactSearchBus, at.0, b) == Some(bus));
         if let Some(b) = held {
-            pool.take((Column::ExactSearchBus, at.0, b), owner, bus, &bus_name(bus));
+            pool.take((Column::ExactSearchBus, at.0, b), owner, bus, purpose);
         }
         return Ok(at);
     }
@@ -78,20 +85,11 @@ fn match_ram(pool: &mut Pool, mau: &MauSpec, owner: Owner, bus: Content) -> Resu
     });
     match with_bus {
         Some((row, col, b)) => {
-            pool.take((Column::ExactSearchBus, row, b), owner, bus, &bus_name(bus));
+            pool.take((Column::ExactSearchBus, row, b), owner, bus, purpose);
             Ok((row, col))
         }
         None if open.is_empty() => Err(Column::Sram),
         None => Err(Column::ExactSearchBus),
-    }
-}
-
-/// Returns the purpose text of a search bus.
-pub(crate) fn bus_name(bus: Content) -> String {
-    match bus {
-        Content::Bus { xbar, hash: Some(hash) } => format!("xbar {xbar} hash {hash}"),
-        Content::Bus { xbar, hash: None } => format!("xbar {xbar}"),
-        _ => String::new(),
     }
 }
 
@@ -126,12 +124,12 @@ pub(crate) fn indirection(pool: &mut Pool, mau: &MauSpec, owner: Owner, count: u
                     free_bus(pool, Column::TindResultBus, r..r + 1, buses).map(|(_, b)| (r, c, b))
                 });
                 let Some((row, col, bus)) = found else { return Err(Column::TindResultBus) };
-                pool.take((Column::TindResultBus, row, bus), owner, Content::Own, "indirection result");
+                pool.take((Column::TindResultBus, row, bus), owner, Content::Own, Purpose::IndirectionResult);
                 bus_of = Some(row);
                 (row, col)
             }
         };
-        pool.take((Column::Sram, row, col), owner, Content::Own, "indirection");
+        pool.take((Column::Sram, row, col), owner, Content::Own, Purpose::Indirection);
     }
     Ok(())
 }
@@ -147,7 +145,7 @@ pub(crate) fn action_data(
     for _ in 0..count {
         let found = (0..mau.sram_rows as u16).rev().find_map(|r| free_ram(pool, mau, r).map(|c| (r, c)));
         let Some((row, col)) = found else { return Err(Column::Sram) };
-        pool.take((Column::Sram, row, col), owner, content, "action data");
+        pool.take((Column::Sram, row, col), owner, content, Purpose::ActionData);
     }
     Ok(())
 }
@@ -162,7 +160,7 @@ pub(crate) fn idle(pool: &mut Pool, mau: &MauSpec, owner: Owner, count: u32) -> 
         return Err(Column::MapRam);
     }
     for (row, col) in free.into_iter().take(count as usize) {
-        pool.take((Column::MapRam, row, col), owner, Content::Own, "ages");
+        pool.take((Column::MapRam, row, col), owner, Content::Own, Purpose::Ages);
     }
     Ok(())
 }
@@ -172,7 +170,7 @@ pub(crate) fn synthetic(
     pool: &mut Pool,
     chip: &ChipSpec,
     owner: Owner,
-    what: Synthetic<'_>,
+    what: Synthetic,
 ) -> Result<(), Column> {
     let mut why = what.alu;
     for alus in 1..=what.most_alus {
@@ -203,26 +201,20 @@ pub(crate) fn colours(
     mau: &MauSpec,
     owner: Owner,
     content: Content,
-    (count, purpose): (u32, &str),
+    (count, meter): (u32, Meter),
 ) -> bool {
     for _ in 0..count {
         let spots =
             (0..mau.map_ram_rows as u16).flat_map(|r| (0..mau.map_ram_columns as u16).map(move |c| (r, c)));
         let mut free = spots.filter(|&(r, c)| pool.is_free(Column::MapRam, r, c));
         let Some((row, col)) = free.next() else { return false };
-        pool.take((Column::MapRam, row, col), owner, content, &format!("colours of {purpose}"));
+        pool.take((Column::MapRam, row, col), owner, content, Purpose::Colours(meter));
     }
     true
 }
 
 /// Takes one ALU with `rams` RAMs, one of them the spare bank, on rows around the ALU's row.
-fn one_alu(
-    pool: &mut Pool,
-    chip: &ChipSpec,
-    owner: Owner,
-    what: Synthetic<'_>,
-    rams: u32,
-) -> Result<(), Column> {
+fn one_alu(pool: &mut Pool, chip: &ChipSpec, owner: Owner, what: Synthetic, rams: u32) -> Result<(), Column> {
     let mau = &chip.mau;
     let homes = if what.alu == Column::MeterAlu { &mau.meter_alu_rows } else { &mau.stats_alu_rows };
     let mut why = what.alu;
@@ -235,16 +227,15 @@ fn one_alu(
             why = if home_maps_free(pool, mau) < rams { Column::MapRam } else { Column::Sram };
             continue;
         };
-        pool.take((what.alu, home as u16, 0), owner, what.content, what.purpose);
+        pool.take((what.alu, home as u16, 0), owner, what.content, Purpose::Cells(what.array));
         let spots: Vec<(u16, u16)> =
             window.iter().flat_map(|&r| spots(pool, mau, r)).take(rams as usize).collect();
         for (i, (row, map)) in spots.into_iter().enumerate() {
             let spare = i + 1 == rams as usize;
-            let purpose =
-                if spare { format!("{} spare bank", what.purpose) } else { what.purpose.to_owned() };
+            let purpose = if spare { Purpose::SpareBank(what.array) } else { Purpose::Cells(what.array) };
             let col = mau.sram_left_columns as u16 + map;
-            pool.take((Column::Sram, row, col), owner, what.content, &purpose);
-            pool.take((Column::MapRam, row, map), owner, what.content, &purpose);
+            pool.take((Column::Sram, row, col), owner, what.content, purpose.clone());
+            pool.take((Column::MapRam, row, map), owner, what.content, purpose);
         }
         return Ok(());
     }
@@ -314,7 +305,7 @@ pub(crate) fn tcam(pool: &mut Pool, mau: &MauSpec, owner: Owner, groups: u32, wi
             .find(|&(r, c)| free(r, c));
         let Some((row, col)) = found else { return false };
         for word in 0..width {
-            pool.take((Column::Tcam, row + word, col), owner, Content::Own, &format!("key word {word}"));
+            pool.take((Column::Tcam, row + word, col), owner, Content::Own, Purpose::KeyWord(word));
         }
     }
     true

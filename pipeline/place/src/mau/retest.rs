@@ -8,6 +8,7 @@
 use super::super::bits::PhvView;
 use super::super::data::{Owner, Part, PlacedNode};
 use super::super::next_table::{Carrier, LongBranch, Retest};
+use super::super::purpose::Purpose;
 use super::fit::Fit;
 use super::gateway::{self, GatewayDemand};
 use super::pool::{Content, Pool};
@@ -137,12 +138,12 @@ impl<'a> Retester<'a> {
 /// Takes the units of a gateway, with its own logical id or attached.
 fn take(fit: &Fit<'_>, pool: &mut Pool, owner: Owner, need: &GatewayDemand, id: Option<u8>) -> bool {
     let mark = pool.mark();
-    if fit.gateway(pool, owner, need, "retest").is_err() {
+    if fit.gateway(pool, owner, need, Purpose::Retest).is_err() {
         pool.roll_back(mark);
         return false;
     }
     if let Some(id) = id {
-        pool.take((Column::LogicalTable, id.into(), 0), owner, Content::Own, "retest");
+        pool.take((Column::LogicalTable, id.into(), 0), owner, Content::Own, Purpose::Retest);
     }
     true
 }

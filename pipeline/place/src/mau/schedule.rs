@@ -6,6 +6,7 @@
 use super::super::data::Part;
 use super::super::deps::DependencyGraph;
 use super::super::next_table::LongBranch;
+use super::super::purpose::Purpose;
 use super::delay_search::EarliestStages;
 use super::demand::Demand;
 use super::fit::{Fit, Shortage};
@@ -399,7 +400,7 @@ impl<'a> Schedule<'a> {
                     (Column::LogicalTable, id as u16, 0),
                     owner,
                     content,
-                    "logical table",
+                    Purpose::LogicalTable,
                 );
                 for part in self.parts[i].iter_mut().filter(|p| p.stage == stage) {
                     part.logical_id = id as u8;

@@ -1,8 +1,8 @@
 //! Placement of hand-built programs: sizes, splitting, order, determinism, failures.
 
 use crate::{
-    Carrier, NoFit, Objective, Optimisation, Options, Owner, PASSES, Placement, Resource, Retest, place,
-    place_with, verify,
+    Carrier, NoFit, Objective, Optimisation, Options, Owner, PASSES, Placement, Purpose, Resource, Retest,
+    place, place_with, verify,
 };
 use proptest::prelude::*;
 use sluice_asic::chip::{ChipSpec, Column};
@@ -35,7 +35,8 @@ fn refused(program: &Program, chip: &ChipSpec) -> NoFit {
 
 /// Counts the distinct units of a column whose purpose starts with `purpose`.
 fn used(placement: &Placement, column: Column, purpose: &str) -> usize {
-    let of = placement.units.iter().filter(|u| u.unit.column == column && u.purpose.starts_with(purpose));
+    let of =
+        placement.units.iter().filter(|u| u.unit.column == column && u.purpose.kind().starts_with(purpose));
     of.map(|u| u.unit).collect::<BTreeSet<_>>().len()
 }
 
@@ -430,7 +431,7 @@ fn conditions_are_tested_again_where_tags_are_too_few_and_the_verifier_sees_what
         change(&mut broken);
         verify(&program, &broken).iter().map(|d| d.text.clone()).collect::<Vec<_>>().join("\n")
     };
-    let no_gateway = |p: &mut Placement| p.units.retain(|u| u.purpose != "retest");
+    let no_gateway = |p: &mut Placement| p.units.retain(|u| u.purpose != Purpose::Retest);
     assert!(findings(&no_gateway).contains("0 gateways test it"), "{}", findings(&no_gateway));
     let at = |stage: u8, id, outcomes| {
         move |p: &mut Placement| p.long_branches[0].by = Carrier::Retest(Retest { stage, id, outcomes })

@@ -3,8 +3,9 @@
 //! Bytes that are already on the crossbar are shared. Lanes count over the whole crossbar: the exact crossbar has
 //! groups of 16 bytes, the ternary one pairs of groups; a pair has 11 bytes (five, a mid byte for both groups, five).
 
-use super::super::bits::{ByteRef, PhvView};
+use super::super::bits::ByteRef;
 use super::super::data::Owner;
+use super::super::purpose::Purpose;
 use super::pool::{Content, Pool};
 use sluice_asic::chip::{Column, MauSpec};
 use std::collections::BTreeSet;
@@ -55,7 +56,7 @@ impl Contents {
 /// in their group; with them there is only one group. Returns the groups; `None` if the bytes do not fit.
 pub(crate) fn exact(
     pool: &mut Pool,
-    (mau, view): (&MauSpec, &PhvView<'_>),
+    mau: &MauSpec,
     owner: Owner,
     bytes: &BTreeSet<ByteRef>,
     fixed: &[(u16, ByteRef)],
@@ -89,7 +90,7 @@ pub(crate) fn exact(
             }
         }
         if let Some((_, chosen, put)) = best {
-            take(pool, view, owner, &put);
+            take(pool, owner, &put);
             return Some(chosen);
         }
     }
@@ -101,13 +102,13 @@ pub(crate) fn exact(
 /// the ways. Returns false if no way fits.
 pub(crate) fn at_places(
     pool: &mut Pool,
-    (mau, view): (&MauSpec, &PhvView<'_>),
+    mau: &MauSpec,
     owner: Owner,
     ways: &[Vec<(u16, ByteRef)>],
     first: Option<Owner>,
 ) -> bool {
     let Some(first) = first else {
-        return ways.iter().any(|way| exact(pool, (mau, view), owner, &BTreeSet::new(), way, 1).is_some());
+        return ways.iter().any(|way| exact(pool, mau, owner, &BTreeSet::new(), way, 1).is_some());
     };
     let has = |group: u16, (at, byte): &(u16, ByteRef)| {
         pool.content(Column::ExactXbar, group, *at) == Some(Content::Byte(*byte))
@@ -118,7 +119,7 @@ pub(crate) fn at_places(
     });
     let Some((group, way)) = same else { return false };
     for (at, byte) in way {
-        pool.take((Column::ExactXbar, group, *at), owner, Content::Byte(*byte), &view.byte_name(*byte));
+        pool.take((Column::ExactXbar, group, *at), owner, Content::Byte(*byte), Purpose::from(*byte));
     }
     true
 }
@@ -127,7 +128,7 @@ pub(crate) fn at_places(
 /// Returns false if the bytes do not fit.
 pub(crate) fn ternary(
     pool: &mut Pool,
-    (mau, view): (&MauSpec, &PhvView<'_>),
+    mau: &MauSpec,
     owner: Owner,
     key: &[(ByteRef, u8)],
     width: u32,
@@ -166,7 +167,7 @@ pub(crate) fn ternary(
         }
     }
     let Some((_, put)) = best else { return false };
-    take(pool, view, owner, &put);
+    take(pool, owner, &put);
     true
 }
 
@@ -256,13 +257,8 @@ fn augment(
     false
 }
 
-fn take(pool: &mut Pool, view: &PhvView<'_>, owner: Owner, put: &[(Place, ByteRef)]) {
+fn take(pool: &mut Pool, owner: Owner, put: &[(Place, ByteRef)]) {
     for (place, byte) in put {
-        pool.take(
-            (place.column, place.group, place.byte),
-            owner,
-            Content::Byte(*byte),
-            &view.byte_name(*byte),
-        );
+        pool.take((place.column, place.group, place.byte), owner, Content::Byte(*byte), Purpose::from(*byte));
     }
 }

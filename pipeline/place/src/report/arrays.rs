@@ -1,7 +1,7 @@
 //! Arrays of a program in a report: counters, registers, meters, low-pass filters and WRED, with their units and the
 //! instructions of stateful ALUs.
 
-use crate::{Owner, Placement, node_name};
+use crate::{ArrayRef, Owner, Placement, Purpose, node_name};
 use sluice_asic::chip::Column;
 use sluice_asic::geometry::CounterFormat;
 use sluice_asic::gress::Gress;
@@ -53,14 +53,14 @@ pub(super) fn of(program: &Program, placement: &Placement) -> Vec<ArrayReport> {
         let params = mapped.as_ref().map_or(0, |m| m.rows.len());
         let file_rows = (register_file_rows(&programs, &placement.chip.salu) + params) as u32;
         let cell = data.format.to_string();
-        let found = array(program, placement, ("register", &data.name, data.gress, data.home), cell, uses);
+        let found =
+            array(program, placement, (ArrayRef::Register(register), data.gress, data.home), cell, uses);
         list.push(ArrayReport { file_rows, instructions, ..found });
     }
     for (meter, data) in program.meters.iter() {
         let uses = |kind: &PrimitiveKind| matches!(kind, PrimitiveKind::Meter(a) if a.meter == meter);
-        let kind = if data.kind.is_coloured() { "meter" } else { data.kind.word() };
         let cell = data.kind.word().to_owned();
-        list.push(array(program, placement, (kind, &data.name, data.gress, data.home), cell, uses));
+        list.push(array(program, placement, (ArrayRef::Meter(meter), data.gress, data.home), cell, uses));
     }
     for (counter, data) in program.counters.iter() {
         let uses = |kind: &PrimitiveKind| matches!(kind, PrimitiveKind::Count(c, _) | PrimitiveKind::CountDirect(c) if *c == counter);
@@ -76,7 +76,7 @@ pub(super) fn of(program: &Program, placement: &Placement) -> Vec<ArrayReport> {
             CounterKind::PacketsAndBytes => "packets and bytes",
         };
         let cell = format!("{what}, {bits}");
-        let who = ("counter", data.name.as_str(), data.gress, data.home);
+        let who = (ArrayRef::Counter(counter), data.gress, data.home);
         list.push(array(program, placement, who, cell, uses));
     }
     list
@@ -85,7 +85,7 @@ pub(super) fn of(program: &Program, placement: &Placement) -> Vec<ArrayReport> {
 fn array(
     program: &Program,
     placement: &Placement,
-    (kind, name, gress, home): (&'static str, &str, Gress, CounterHome),
+    (which, gress, home): (ArrayRef, Gress, CounterHome),
     cell: String,
     uses: impl Fn(&PrimitiveKind) -> bool,
 ) -> ArrayReport {
@@ -100,32 +100,40 @@ fn array(
         actions.iter().flat_map(|&a| &program.actions[a].body).any(|p| uses(&p.kind))
     };
     let nodes: Vec<Node> = placed.cfg.nodes.keys().filter(|n| by(*n)).collect();
-    let purpose = format!("{kind} `{name}`");
-    let units = |column: Column, colours: bool| -> BTreeSet<(u8, u16, u16)> {
-        let wanted = |text: &str| {
-            text.strip_prefix(if colours { "colours of " } else { "" })
-                .is_some_and(|t| t.starts_with(&purpose))
+    let (kind, name) = match which {
+        ArrayRef::Selector(_) => ("selector", String::new()),
+        ArrayRef::Counter(c) => ("counter", program.counters[c].name.clone()),
+        ArrayRef::Register(r) => ("register", program.registers[r].name.clone()),
+        ArrayRef::Meter(m) => {
+            let data = &program.meters[m];
+            (if data.kind.is_coloured() { "meter" } else { data.kind.word() }, data.name.clone())
+        }
+    };
+    let units = |column: Column| -> BTreeSet<(u8, u16, u16)> {
+        let wanted = |purpose: &Purpose| match purpose {
+            Purpose::Colours(meter) => which == ArrayRef::Meter(*meter),
+            purpose => purpose.array() == Some(which),
         };
         let own = placement.units.iter().filter(|u| u.unit.column == column && wanted(&u.purpose));
         let own = own.filter(|u| nodes.iter().any(|n| u.owner == Owner { gress, node: *n }));
         own.map(|u| (u.unit.stage, u.unit.row, u.unit.col)).collect()
     };
-    let alu = if kind == "counter" { Column::StatsAlu } else { Column::MeterAlu };
+    let alu = if matches!(which, ArrayRef::Counter(_)) { Column::StatsAlu } else { Column::MeterAlu };
     let table = match home {
         CounterHome::Direct(t) => Some(program.tables[t].name.clone()),
         CounterHome::Indirect(_) => None,
     };
     ArrayReport {
-        name: name.to_owned(),
+        name,
         kind,
         gress,
         cell,
         size: program.cells(home),
         table,
         users: nodes.iter().map(|&n| node_name(program, &placed.cfg, n)).collect(),
-        alus: units(alu, false).into_iter().map(|(stage, row, _)| (stage, row)).collect(),
-        srams: units(Column::Sram, false).len() as u32,
-        map_rams: (units(Column::MapRam, false).len() + units(Column::MapRam, true).len()) as u32,
+        alus: units(alu).into_iter().map(|(stage, row, _)| (stage, row)).collect(),
+        srams: units(Column::Sram).len() as u32,
+        map_rams: units(Column::MapRam).len() as u32,
         file_rows: 0,
         instructions: Vec::new(),
     }

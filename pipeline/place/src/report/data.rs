@@ -9,7 +9,7 @@ use super::ways::{PartWays, usable, ways};
 use crate::deparser::DeparserCost;
 use crate::params::param_bits;
 use crate::phv::{self, PhvSummary};
-use crate::{DependencyGraph, Options, Owner, Part, PlacedState, Placement, node_name, parser};
+use crate::{DependencyGraph, Options, Owner, Part, PlacedState, Placement, Purpose, node_name, parser};
 use sluice_asic::chip::{Assumption, ChipSpec, Column, DeparserSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{PacketLatency, PassLatency, StageDependency};
@@ -466,19 +466,15 @@ fn idle(program: &Program, kind: &NodeKind) -> Option<String> {
 
 /// Describes ways, width and packing of a part's match memory, from its units.
 fn layout(placement: &Placement, owner: Owner, part: Part) -> String {
-    let own = |column, purpose: &'static str| {
-        let units = placement.units.iter().filter(move |u| u.owner == owner && u.unit.stage == part.stage);
-        units.filter(move |u| u.unit.column == column && u.purpose.starts_with(purpose))
-    };
-    let number = |purpose: &str, at: usize| purpose.split(' ').nth(at).and_then(|w| w.parse::<u32>().ok());
     if let Some(PartWays { sizes, width, pack }) = ways(placement, owner, part) {
         let sizes = sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join("+");
         let version = placement.chip.mau.version_bits;
         return format!("ways {sizes}, {width} wide, {pack} to a word, {version} version bits each");
     }
-    let words = own(Column::Tcam, "key word").filter_map(|u| number(&u.purpose, 2));
-    match words.max() {
-        Some(last) => format!("{} TCAM rows, {} wide", part.entries, last + 1),
-        None => String::new(),
+    let own = placement.units.iter().filter(|u| u.owner == owner && u.unit.stage == part.stage);
+    let word = |purpose: &Purpose| if let Purpose::KeyWord(word) = purpose { Some(word + 1) } else { None };
+    match own.filter_map(|u| word(&u.purpose)).max().unwrap_or(0) {
+        0 => String::new(),
+        words => format!("{} TCAM rows, {words} wide", part.entries),
     }
 }

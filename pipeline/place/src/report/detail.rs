@@ -1,5 +1,6 @@
 //! Details of a report: all units with owners, dependencies, containers, the parser's graph and the cycles of each stage.
 
+use crate::bits::PhvView;
 use crate::{DependencyGraph, Owner, Placement, stage_latencies};
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
@@ -86,13 +87,14 @@ impl Detail {
     pub(super) fn new(program: &Program, placement: &Placement, graph: &DependencyGraph) -> Detail {
         let ingress = placement.gress(Gress::Ingress).cfg.nodes.len();
         let position = |o: Owner| o.node.index() + if o.gress == Gress::Egress { ingress } else { 0 };
+        let view = PhvView::new(&placement.chip, &placement.phv);
         let units = placement.units.iter().map(|u| UnitReport {
             stage: u.unit.stage,
             column: u.unit.column,
             row: u.unit.row,
             col: u.unit.col,
             table: position(u.owner),
-            purpose: u.purpose.clone(),
+            purpose: u.purpose.text(program, &view),
         });
         let critical: Vec<(Owner, Owner)> =
             Gress::ALL.iter().flat_map(|&g| graph.critical_path(g)).map(|e| (e.from, e.to)).collect();

@@ -3,7 +3,7 @@
 //! A packet pays for the tables on its path, and for all tables of stages without a match dependency, because these cannot
 //! be switched off by predication.
 
-use crate::{Owner, Placement, node_name};
+use crate::{ArrayRef, Owner, Placement, Purpose, node_name};
 use sluice_asic::chip::{Column, PowerSpec};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{StageDependency, deparser_rate};
@@ -11,7 +11,7 @@ use sluice_asic::units::Cycles;
 use sluice_ir::cfg::{Cfg, Node, NodeKind, Outcome, Pred};
 use sluice_ir::entity::Entity;
 use sluice_ir::{CounterKind, Program};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Power of a node's memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,39 +120,45 @@ fn of_node(program: &Program, placement: &Placement, owner: Owner) -> [u64; 2] {
 /// Returns the nanowatts of a node's memories in one stage.
 fn of_part(program: &Program, placement: &Placement, owner: Owner, stage: u8) -> u64 {
     let p = &placement.chip.power;
-    let mut rams: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut rams: Vec<(&Purpose, u64)> = Vec::new();
     let mut watts = 0;
     for used in placement.units.iter().filter(|u| u.owner == owner && u.unit.stage == stage) {
         match used.unit.column {
             Column::Tcam => watts += p.tcam_search,
-            Column::Sram => *rams.entry(&used.purpose).or_default() += 1,
-            Column::MapRam if used.purpose == "ages" => {
-                *rams.entry(&used.purpose).or_default() += 1;
-            }
+            Column::Sram => add(&mut rams, &used.purpose),
+            Column::MapRam if used.purpose == Purpose::Ages => add(&mut rams, &used.purpose),
             _ => {}
         }
     }
     let words = action_words(program, placement, owner);
     for (purpose, count) in rams {
         watts += match purpose {
-            "action data" => p.sram_read * words.min(count),
-            "indirection" | "selector" => p.sram_read,
-            "ages" => p.map_ram_read + p.map_ram_write,
-            way if way.starts_with("match way") => p.sram_read,
-            spare if spare.ends_with("spare bank") => 0,
-            array => of_array(program, p, array),
+            Purpose::ActionData => p.sram_read * words.min(count),
+            Purpose::Ages => p.map_ram_read + p.map_ram_write,
+            Purpose::Cells(array) => of_array(program, p, *array),
+            Purpose::SpareBank(_) => 0,
+            // A RAM of match ways or ternary indirection.
+            _ => p.sram_read,
         };
     }
     watts
 }
 
-/// Returns the nanowatts of reading and writing one cell of an array, by its purpose.
-fn of_array(program: &Program, p: &PowerSpec, purpose: &str) -> u64 {
+fn add<'a>(rams: &mut Vec<(&'a Purpose, u64)>, purpose: &'a Purpose) {
+    match rams.iter_mut().find(|(known, _)| *known == purpose) {
+        Some((_, count)) => *count += 1,
+        None => rams.push((purpose, 1)),
+    }
+}
+
+/// Returns the nanowatts of reading and writing one cell of an array; of a selector, of reading one word.
+fn of_array(program: &Program, p: &PowerSpec, array: ArrayRef) -> u64 {
     let cell = p.map_ram_read + p.map_ram_write;
-    let counted = program.counters.values().find(|c| purpose == format!("counter `{}`", c.name));
-    let late = match counted {
-        Some(counter) => counter.kind != CounterKind::Packets,
-        None => purpose.starts_with("meter"),
+    let late = match array {
+        ArrayRef::Selector(_) => return p.sram_read,
+        ArrayRef::Counter(counter) => program.counters[counter].kind != CounterKind::Packets,
+        ArrayRef::Register(_) => false,
+        ArrayRef::Meter(meter) => program.meters[meter].kind.is_coloured(),
     };
     cell + if late { p.deferred_read + p.deferred_write } else { p.sram_read + p.sram_write }
 }

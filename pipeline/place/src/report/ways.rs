@@ -1,7 +1,7 @@
 //! Ways of placed exact tables, and the entries that are expected to fit.
 
+use crate::Purpose;
 use crate::data::{Owner, Part, Placement};
-use sluice_asic::chip::Column;
 use std::collections::BTreeMap;
 
 /// Ways of one part of an exact table.
@@ -18,12 +18,12 @@ pub struct PartWays {
 /// Returns the ways of a part's match memory, from its units; `None` if the part is no exact table in SRAM.
 #[must_use]
 pub fn ways(placement: &Placement, owner: Owner, part: Part) -> Option<PartWays> {
-    let number = |purpose: &str, at: usize| purpose.split(' ').nth(at).and_then(|w| w.parse::<u32>().ok());
-    let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
+    let mut ways: BTreeMap<u16, BTreeMap<u16, u32>> = BTreeMap::new();
     let own = placement.units.iter().filter(|u| u.owner == owner && u.unit.stage == part.stage);
-    for used in own.filter(|u| u.unit.column == Column::Sram && u.purpose.starts_with("match way")) {
-        let (way, word) = (number(&used.purpose, 2), number(&used.purpose, 4));
-        *ways.entry(way.unwrap_or(0)).or_default().entry(word.unwrap_or(0)).or_default() += 1;
+    for used in own {
+        if let Purpose::MatchWay { way, word } = used.purpose {
+            *ways.entry(way).or_default().entry(word.unwrap_or(0)).or_default() += 1;
+        }
     }
     let width = ways.values().map(BTreeMap::len).max()?;
     let sizes: Vec<u32> = ways.values().map(|words| words.values().copied().max().unwrap_or(0)).collect();

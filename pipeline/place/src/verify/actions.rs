@@ -3,6 +3,7 @@
 use super::Check;
 use super::paths::is_classifier;
 use crate::data::{Owner, Part};
+use crate::purpose::Purpose;
 use sluice_asic::chip::Column;
 use sluice_asic::phv::Container;
 use sluice_ir::cfg::Var;
@@ -49,7 +50,7 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
 fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
     for action in check.cfg(owner.gress).actions(check.program, owner.node) {
         let name = format!("action {}", check.program.actions[action].name);
-        let found = check.units(owner, part.stage, Column::Vliw).filter(|u| u.purpose == name).count();
+        let found = check.count(owner, part.stage, Column::Vliw, |p| *p == Purpose::Instruction(action));
         if found == 0 && !written(check, action).is_empty() {
             check.report(owner, format!("{name} has no instruction word in stage {}", part.stage));
         }
@@ -60,16 +61,15 @@ fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
 fn rows(check: &mut Check<'_>) {
     let mut rows: BTreeMap<(u8, u16), Vec<(Owner, Action)>> = BTreeMap::new();
     for used in check.placement.units.iter().filter(|u| u.unit.column == Column::Vliw) {
-        let cfg = check.cfg(used.owner.gress);
-        let named = cfg.actions(check.program, used.owner.node).into_iter();
-        let mut named =
-            named.filter(|&a| used.purpose == format!("action {}", check.program.actions[a].name));
-        match named.next() {
-            Some(action) => {
-                rows.entry((used.unit.stage, used.unit.row)).or_default().push((used.owner, action))
+        let own = check.cfg(used.owner.gress).actions(check.program, used.owner.node);
+        match used.purpose {
+            Purpose::Instruction(action) if own.contains(&action) => {
+                rows.entry((used.unit.stage, used.unit.row)).or_default().push((used.owner, action));
             }
-            None => check
-                .report(used.owner, format!("instruction word `{}` is none of its actions", used.purpose)),
+            _ => {
+                let text = used.purpose.text(check.program, &check.view);
+                check.report(used.owner, format!("instruction word `{text}` is none of its actions"));
+            }
         }
     }
     for ((stage, row), words) in rows {

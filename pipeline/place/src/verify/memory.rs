@@ -4,6 +4,7 @@ use super::Check;
 use super::paths::in_tcam;
 use crate::data::{Owner, Part};
 use crate::params::param_bits;
+use crate::purpose::{ArrayRef, Purpose};
 use sluice_asic::chip::Column;
 use sluice_asic::geometry::{self, CounterFormat, ExactTable};
 use sluice_asic::select::GroupShape;
@@ -47,7 +48,7 @@ fn least_overhead(check: &Check<'_>, owner: Owner, stage: u8, table: Table) -> u
     let actions = data.actions.len().max(1) as u32;
     let code =
         if actions > check.mau.successor_map_entries { 6 } else { actions.next_power_of_two().ilog2() };
-    let in_ram = check.units_for(owner, stage, Column::Sram, "action data").next().is_some();
+    let in_ram = check.count(owner, stage, Column::Sram, |p| *p == Purpose::ActionData) > 0;
     if in_ram || data.profile.is_some() { code } else { code + widest_params(check, owner) }
 }
 
@@ -64,13 +65,13 @@ fn range_bits(check: &Check<'_>, table: Table) -> u64 {
     ranges.map(|k| u64::from(program.fields[k.field].width)).sum()
 }
 
-/// Checks the ways of an exact match; the purposes of the RAMs give way and word.
+/// Checks the ways of an exact match.
 fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
-    let mut ways: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
-    for used in check.units_for(owner, part.stage, Column::Sram, "match way") {
-        let numbers: Vec<u32> = used.purpose.split(' ').filter_map(|w| w.parse().ok()).collect();
-        let (way, word) = (numbers.first().copied().unwrap_or(0), numbers.get(1).copied().unwrap_or(0));
-        *ways.entry(way).or_default().entry(word).or_default() += 1;
+    let mut ways: BTreeMap<u16, BTreeMap<u16, u32>> = BTreeMap::new();
+    for used in check.units(owner, part.stage, Column::Sram) {
+        if let Purpose::MatchWay { way, word } = used.purpose {
+            *ways.entry(way).or_default().entry(word.unwrap_or(0)).or_default() += 1;
+        }
     }
     let width = ways.values().map(BTreeMap::len).max().unwrap_or(0) as u32;
     let sizes: Vec<u32> = ways.values().map(|words| words.values().copied().max().unwrap_or(0)).collect();
@@ -107,11 +108,15 @@ fn exact(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     hash_bits(check, owner, part, &sizes);
 }
 
+fn is_way(purpose: &Purpose) -> bool {
+    matches!(purpose, Purpose::WayAddress(_))
+}
+
 /// Checks that there is an index slice for each of the first four ways of a group, and select bits for every way.
 fn hash_bits(check: &mut Check<'_>, owner: Owner, part: Part, sizes: &[u32]) {
     let slices = check.mau.hash_index_slices * check.mau.hash_index_bits;
     let (mut index, mut select) = (0, 0);
-    for used in check.units_for(owner, part.stage, Column::HashBit, "way") {
+    for used in check.units_for(owner, part.stage, Column::HashBit, is_way) {
         if u32::from(used.unit.col) < slices { index += 1 } else { select += 1 }
     }
     let ways = (sizes.len() as u32).min(check.mau.hash_index_slices);
@@ -128,7 +133,7 @@ fn classifier(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     };
     let rows = u64::from(partitions) * u64::from(subtrees);
     let bytes = key_bits(check, table).div_ceil(8);
-    let found = check.units_for(owner, part.stage, Column::Tcam, "key word").count() as u64;
+    let found = check.count(owner, part.stage, Column::Tcam, |p| matches!(p, Purpose::KeyWord(_)));
     check.at_least(
         owner,
         part.stage,
@@ -137,7 +142,7 @@ fn classifier(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
         geometry::tcams(check.mau, rows, bytes),
     );
     let needed = geometry::tind_rams(check.mau, rows, partitions.next_power_of_two().ilog2()).unwrap_or(0);
-    let found = check.units_for(owner, part.stage, Column::Sram, "indirection").count() as u64;
+    let found = check.count(owner, part.stage, Column::Sram, |p| *p == Purpose::Indirection);
     check.at_least(owner, part.stage, "RAMs of ternary indirection", found, needed);
     let found = check.units(owner, part.stage, Column::Slots16).count() as u64;
     check.at_least(owner, part.stage, "outputs for the partition", found, 1);
@@ -151,10 +156,11 @@ fn partitions(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     else {
         return;
     };
-    let mut columns: BTreeMap<String, u64> = BTreeMap::new();
-    for used in check.units_for(owner, part.stage, Column::Sram, "match way") {
-        let way = used.purpose.split(' ').nth(2).unwrap_or_default().to_owned();
-        *columns.entry(way).or_default() += 1;
+    let mut columns: BTreeMap<u16, u64> = BTreeMap::new();
+    for used in check.units(owner, part.stage, Column::Sram) {
+        if let Purpose::MatchWay { way, .. } = used.purpose {
+            *columns.entry(way).or_default() += 1;
+        }
     }
     let most = u64::from(check.mau.atcam_rams_per_row);
     if columns.len() as u64 > most {
@@ -177,15 +183,16 @@ fn partitions(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let held = columns.len() as u64 * u64::from(pack) * u64::from(partitions);
     check.at_least(owner, part.stage, "entries in partitions", held, part.entries.into());
     let address = u64::from(partitions.next_power_of_two().ilog2());
-    let bits = check.units_for(owner, part.stage, Column::HashBit, "way").count() as u64;
+    let bits = check.count(owner, part.stage, Column::HashBit, is_way);
     check.at_least(owner, part.stage, "address bits of partitions", bits, address);
 }
 
 fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let mut words: BTreeMap<u16, BTreeSet<(u16, u16)>> = BTreeMap::new();
-    for used in check.units_for(owner, part.stage, Column::Tcam, "key word") {
-        let word = used.purpose.rsplit(' ').next().and_then(|w| w.parse().ok()).unwrap_or(0);
-        words.entry(word).or_default().insert((used.unit.row, used.unit.col));
+    for used in check.units(owner, part.stage, Column::Tcam) {
+        if let Purpose::KeyWord(word) = used.purpose {
+            words.entry(word).or_default().insert((used.unit.row, used.unit.col));
+        }
     }
     let first = words.get(&0).cloned().unwrap_or_default();
     let chained = words.iter().all(|(&word, at)| {
@@ -205,7 +212,7 @@ fn ternary(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     check.at_least(owner, part.stage, "entries in TCAM", held, u64::from(part.entries));
     let overhead = least_overhead(check, owner, part.stage, table);
     let needed = geometry::tind_rams(check.mau, u64::from(part.entries), overhead).unwrap_or(0);
-    let found = check.units_for(owner, part.stage, Column::Sram, "indirection").count() as u64;
+    let found = check.count(owner, part.stage, Column::Sram, |p| *p == Purpose::Indirection);
     check.at_least(owner, part.stage, "RAMs of ternary indirection", found, needed);
 }
 
@@ -217,42 +224,46 @@ fn action_data(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     }
     let entries = profile.map_or(part.entries.max(1), |p| check.program.profiles[p].size);
     let needed = geometry::action_data(check.mau, u64::from(entries), bits).map_or(0, |l| l.rams);
-    let found = check.units_for(owner, part.stage, Column::Sram, "action data").count() as u64;
+    let found = check.count(owner, part.stage, Column::Sram, |p| *p == Purpose::ActionData);
     check.at_least(owner, part.stage, "RAMs of action data", found, needed);
 }
 
 fn ages(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
     let Some(idle) = check.program.tables[table].idle else { return };
     let needed = geometry::idle_map_rams(check.mau, part.entries.into(), idle.bits.into());
-    let found = check.units_for(owner, part.stage, Column::MapRam, "ages").count() as u64;
+    let found = check.count(owner, part.stage, Column::MapRam, |p| *p == Purpose::Ages);
     check.at_least(owner, part.stage, "map RAMs of ages", found, needed);
 }
 
 fn selector(check: &mut Check<'_>, owner: Owner, part: Part, table: Table) {
-    let profile = check.program.tables[table].profile;
-    let Some(selector) = profile.and_then(|p| check.program.profiles[p].selector.as_ref()) else { return };
+    let Some(profile) = check.program.tables[table].profile else { return };
+    let Some(selector) = &check.program.profiles[profile].selector else { return };
     let words =
         u64::from(GroupShape::words_for(selector.max_group_size.max(1))) * u64::from(selector.groups.max(1));
     let rams = words.div_ceil(u64::from(check.mau.sram_depth));
-    synthetic(check, owner, part.stage, (Column::MeterAlu, "selector"), rams);
+    let array = ArrayRef::Selector(profile);
+    synthetic(check, owner, part.stage, (Column::MeterAlu, "selector", &[array]), rams);
     let bits = selector.mode.hash_bits(false).unwrap_or(0);
-    let found = check.units_for(owner, part.stage, Column::HashBit, "selector").count() as u64;
+    let found = check.count(owner, part.stage, Column::HashBit, |p| *p == Purpose::AluInput(array));
     check.at_least(owner, part.stage, "hash bits of its selector", found, u64::from(bits));
 }
 
 fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
     let mut cells: Vec<(CounterFormat, u64)> = Vec::new();
+    let mut arrays: Vec<ArrayRef> = Vec::new();
     let format = |c: Counter| program.counters[c].cell.format_for(program.counters[c].kind);
     let mut seen = BTreeSet::new();
     let direct = check.table(owner).and_then(|t| program.direct_counter(t));
     cells.extend(direct.map(|c| (format(c), u64::from(part.entries.max(1)))));
+    arrays.extend(direct.map(ArrayRef::Counter));
     for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let PrimitiveKind::Count(c, _) = &p.kind else { continue };
             let CounterHome::Indirect(size) = program.counters[*c].home else { continue };
             if seen.insert(*c) {
                 cells.push((format(*c), u64::from(size.max(1))));
+                arrays.push(ArrayRef::Counter(*c));
             }
         }
     }
@@ -264,12 +275,12 @@ fn counters(check: &mut Check<'_>, owner: Owner, part: Part) {
     let needed = cells.iter().map(rams).sum();
     let alus = check.units(owner, part.stage, Column::StatsAlu).count();
     check.at_least(owner, part.stage, "counter ALUs", alus as u64, cells.len() as u64);
-    synthetic(check, owner, part.stage, (Column::StatsAlu, "counter"), needed);
+    synthetic(check, owner, part.stage, (Column::StatsAlu, "counter", &arrays), needed);
 }
 
 /// Array at meter ALUs, as the rules see it.
 struct Array {
-    purpose: String,
+    name: String,
     cells: u64,
     element_bits: u32,
     /// True for registers, which have one ALU at any size.
@@ -284,41 +295,46 @@ fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
         CounterHome::Direct(_) => u64::from(part.entries.max(1)),
         CounterHome::Indirect(size) => u64::from(size.max(1)),
     };
-    let mut used: BTreeMap<String, Array> = BTreeMap::new();
+    let mut used: BTreeMap<ArrayRef, Array> = BTreeMap::new();
     for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let array = match &p.kind {
                 PrimitiveKind::Register(access) => {
-                    let data = &program.registers[program.register_actions[access.action].register];
+                    let register = program.register_actions[access.action].register;
+                    let data = &program.registers[register];
                     let element_bits = data.format.element_bits();
-                    let (purpose, cells) = (format!("register `{}`", data.name), cells(data.home));
-                    Array { purpose, cells, element_bits, one_alu: true, coloured: false }
+                    let (name, cells) = (format!("register `{}`", data.name), cells(data.home));
+                    let array = Array { name, cells, element_bits, one_alu: true, coloured: false };
+                    (ArrayRef::Register(register), array)
                 }
                 PrimitiveKind::Meter(access) => {
                     let data = &program.meters[access.meter];
                     let coloured = data.kind.is_coloured();
                     let word = if coloured { "meter" } else { data.kind.word() };
-                    let (purpose, cells) = (format!("{word} `{}`", data.name), cells(data.home));
-                    Array { purpose, cells, element_bits: check.mau.sram_width, one_alu: false, coloured }
+                    let (name, cells) = (format!("{word} `{}`", data.name), cells(data.home));
+                    let element_bits = check.mau.sram_width;
+                    let array = Array { name, cells, element_bits, one_alu: false, coloured };
+                    (ArrayRef::Meter(access.meter), array)
                 }
                 _ => continue,
             };
-            used.insert(array.purpose.clone(), array);
+            used.insert(array.0, array.1);
         }
     }
-    for array in used.into_values() {
+    for (which, array) in used {
         let per_word = u64::from(check.mau.sram_width / array.element_bits.max(1)).max(1);
         let needed = array.cells.div_ceil(per_word * u64::from(check.mau.sram_depth));
-        let purpose = array.purpose.as_str();
-        let alus = check.units_for(owner, part.stage, Column::MeterAlu, purpose).count();
+        let name = array.name.as_str();
+        let alus = check.count(owner, part.stage, Column::MeterAlu, |p| *p == Purpose::Cells(which));
         if array.one_alu && alus != 1 {
-            let text = format!("{alus} stateful ALUs of {purpose} in stage {}; one needed", part.stage);
+            let text = format!("{alus} stateful ALUs of {name} in stage {}; one needed", part.stage);
             check.report(owner, text);
         }
-        synthetic(check, owner, part.stage, (Column::MeterAlu, purpose), needed);
+        synthetic(check, owner, part.stage, (Column::MeterAlu, name, &[which]), needed);
         if array.coloured {
-            let colours = format!("colours of {purpose}");
-            let found = check.units_for(owner, part.stage, Column::MapRam, &colours).count() as u64;
+            let colours = format!("colours of {name}");
+            let kept = |p: &Purpose| matches!(p, Purpose::Colours(m) if which == ArrayRef::Meter(*m));
+            let found = check.count(owner, part.stage, Column::MapRam, kept);
             // Four entries' colours to a map RAM word (model: chip §5).
             let needed = array.cells.div_ceil(4 * u64::from(check.mau.sram_depth));
             check.at_least(owner, part.stage, &colours, found, needed);
@@ -327,29 +343,37 @@ fn arrays(check: &mut Check<'_>, owner: Owner, part: Part) {
 }
 
 /// Checks data RAMs, spare banks and map RAMs of the ALUs of one kind.
-fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Column, &str), needed: u64) {
-    let homes: Vec<u16> = check.units_for(owner, stage, alu, purpose).map(|u| u.unit.row).collect();
+fn synthetic(
+    check: &mut Check<'_>,
+    owner: Owner,
+    stage: u8,
+    (alu, name, arrays): (Column, &str, &[ArrayRef]),
+    needed: u64,
+) {
+    let own = |p: &Purpose| p.array().is_some_and(|a| arrays.contains(&a));
+    let homes: Vec<u16> = check.units_for(owner, stage, alu, own).map(|u| u.unit.row).collect();
     let legal = if alu == Column::MeterAlu { &check.mau.meter_alu_rows } else { &check.mau.stats_alu_rows };
     if homes.is_empty() || homes.iter().any(|h| !legal.contains(&u32::from(*h))) {
         check.report(
             owner,
-            format!("{purpose} ALUs in logical rows {homes:?} of stage {stage}; they are in {legal:?}"),
+            format!("{name} ALUs in logical rows {homes:?} of stage {stage}; they are in {legal:?}"),
         );
         return;
     }
     let left = check.mau.sram_left_columns as u16;
     let at = |column| -> BTreeSet<(u16, u16, bool)> {
         let shift = if column == Column::MapRam { left } else { 0 };
-        let units = check.units_for(owner, stage, column, purpose);
-        units.map(|u| (u.unit.row, u.unit.col + shift, u.purpose.ends_with("spare bank"))).collect()
+        let units = check.units_for(owner, stage, column, own);
+        let spare = |p: &Purpose| matches!(p, Purpose::SpareBank(_));
+        units.map(|u| (u.unit.row, u.unit.col + shift, spare(&u.purpose))).collect()
     };
     let (srams, maps) = (at(Column::Sram), at(Column::MapRam));
     if srams != maps || srams.iter().any(|(_, col, _)| *col < left) {
-        check.report(owner, format!("{purpose} SRAMs and map RAMs of stage {stage} are not partners"));
+        check.report(owner, format!("{name} SRAMs and map RAMs of stage {stage} are not partners"));
     }
     let spares = srams.iter().filter(|(.., spare)| *spare).count();
-    check.at_least(owner, stage, &format!("{purpose} spare banks"), spares as u64, homes.len() as u64);
-    check.at_least(owner, stage, &format!("{purpose} data RAMs"), (srams.len() - spares) as u64, needed);
+    check.at_least(owner, stage, &format!("{name} spare banks"), spares as u64, homes.len() as u64);
+    check.at_least(owner, stage, &format!("{name} data RAMs"), (srams.len() - spares) as u64, needed);
     let reach = reach(check, alu);
     let half = check.mau.sram_rows as u16 / 2;
     for (row, ..) in &srams {
@@ -359,10 +383,8 @@ fn synthetic(check: &mut Check<'_>, owner: Owner, stage: u8, (alu, purpose): (Co
                 && (!check.placement.chip.features.memory_core_split || row / half == home / half)
         });
         if !near {
-            check.report(
-                owner,
-                format!("{purpose} RAM in row {row} of stage {stage} is out of its ALU's reach"),
-            );
+            check
+                .report(owner, format!("{name} RAM in row {row} of stage {stage} is out of its ALU's reach"));
         }
     }
 }

@@ -31,6 +31,13 @@
 //! 14. Packet values reach meter ALUs as crossbar bytes at the positions that the ALU takes, or as bits of one hash
 //!     group that share no byte with other bits: see [`operands`].
 
+//!
+//! The verifier does not search, and it reads neither demands nor pools of the passes. It does share with them the numbers of
+//! RAMs that a table takes (`sluice_asic::geometry`), the cycles of a stage (`sluice_asic::latency`), the parameter bits of
+//! an action, the view of the PHV, and the effects and exclusions of the control-flow graph: an error in those shows in
+//! neither. So tests derive geometry a second time (`asic-model/tests/it/geometry_again.rs`), and compare the placer with all
+//! placements of small programs (`tests/it/small_chips.rs`) and the verifier with random layouts (`tests/it/layouts.rs`).
+
 mod actions;
 mod conditions;
 mod memory;
@@ -51,6 +58,7 @@ use super::bits::PhvView;
 use super::data::{Owner, Part, PlacedNode, Placement, UnitUse};
 use super::deps::node_name;
 use super::phv;
+use super::purpose::Purpose;
 use sluice_asic::chip::{Column, MauSpec};
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, NodeKind};
@@ -167,15 +175,20 @@ impl<'a> Check<'a> {
         of_column.filter(move |u| u.owner == owner)
     }
 
-    /// Returns the units of a column that a part owns and whose purpose starts with `purpose`.
-    fn units_for<'p>(
+    /// Returns the units of a column that a part owns for a purpose.
+    fn units_for<F: Fn(&Purpose) -> bool>(
         &self,
         owner: Owner,
         stage: u8,
         column: Column,
-        purpose: &'p str,
-    ) -> impl Iterator<Item = &'a UnitUse> + use<'a, 'p> {
-        self.units(owner, stage, column).filter(move |u| u.purpose.starts_with(purpose))
+        wanted: F,
+    ) -> impl Iterator<Item = &'a UnitUse> + use<'a, F> {
+        self.units(owner, stage, column).filter(move |u| wanted(&u.purpose))
+    }
+
+    /// Counts the units of a column that a part owns for a purpose.
+    fn count(&self, owner: Owner, stage: u8, column: Column, wanted: impl Fn(&Purpose) -> bool) -> u64 {
+        self.units_for(owner, stage, column, wanted).count() as u64
     }
 
     fn report(&mut self, owner: Owner, text: impl std::fmt::Display) {

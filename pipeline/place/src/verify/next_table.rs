@@ -9,6 +9,7 @@
 use super::Check;
 use crate::data::Owner;
 use crate::next_table::{Carrier, LongBranch};
+use crate::purpose::Purpose;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_ir::Loc;
@@ -132,7 +133,8 @@ fn relays(check: &mut Check<'_>, owner: Owner, branch: &LongBranch, ids: &[u8]) 
         check.report(owner, format!("{} relays in {} stages", ids.len(), stages.len()));
     }
     for (stage, id) in stages.zip(ids) {
-        let own = |column| check.units_for(owner, stage, column, "relay").map(|u| u.unit.row);
+        let own =
+            |column| check.units_for(owner, stage, column, |p| *p == Purpose::Relay).map(|u| u.unit.row);
         let there = own(Column::LogicalTable).any(|row| row == u16::from(*id));
         if !there || own(Column::ExactResultBus).next().is_none() {
             check.report(owner, format!("no relay with logical id {id} in stage {stage}"));

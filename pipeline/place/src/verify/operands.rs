@@ -5,6 +5,7 @@
 use super::Check;
 use crate::bits::ByteRef;
 use crate::data::{Owner, Part};
+use crate::purpose::{ArrayRef, Purpose};
 use sluice_asic::chip::Column;
 use sluice_ir::cfg::Var;
 use sluice_ir::{Expr, Field, Hash, Meter, Operand, PrimitiveKind, Register};
@@ -21,7 +22,7 @@ enum Taken {
 /// Array whose ALU takes packet values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Array {
-    purpose: String,
+    which: ArrayRef,
     values: Vec<Taken>,
     /// Bits from the first value to the second.
     step: u16,
@@ -45,7 +46,8 @@ pub(super) fn check(check: &mut Check<'_>) {
                 let text = format!(
                     "packet values of {} come to its ALU in stage {} neither by the crossbar bytes that it takes nor by \
                      hash bits",
-                    array.purpose, part.stage
+                    array.which.text(check.program),
+                    part.stage
                 );
                 check.report(owner, text);
             }
@@ -92,11 +94,11 @@ fn of_register(check: &Check<'_>, register: Register) -> Array {
         }
     }
     let step = data.format.half_bits() as u16;
-    Array { purpose: format!("register `{}`", data.name), values, step, slots: 2 }
+    Array { which: ArrayRef::Register(register), values, step, slots: 2 }
 }
 
 fn of_meter(check: &Check<'_>, meter: Meter) -> Array {
-    let (program, data) = (check.program, &check.program.meters[meter]);
+    let program = check.program;
     let mut values: Vec<Taken> = Vec::new();
     for primitive in program.actions.values().flat_map(|a| &a.body) {
         if let PrimitiveKind::Meter(access) = &primitive.kind
@@ -106,7 +108,7 @@ fn of_meter(check: &Check<'_>, meter: Meter) -> Array {
             values.extend(sampled.filter(|v| !values.contains(v)));
         }
     }
-    Array { purpose: format!("{} `{}`", data.kind.word(), data.name), values, step: 32, slots: 1 }
+    Array { which: ArrayRef::Meter(meter), values, step: 32, slots: 1 }
 }
 
 fn bits(check: &Check<'_>, e: &Expr) -> Option<Taken> {
@@ -171,8 +173,8 @@ fn width(check: &Check<'_>, value: &Taken, most: u16) -> u16 {
 /// Returns the group and the hash bits of an array's values; `None` if they do not come by hash bits. The bits are
 /// empty if they are in several groups.
 fn by_hash(check: &Check<'_>, owner: Owner, part: Part, array: &Array) -> Option<(u16, BTreeSet<u16>)> {
-    let purpose = format!("{} operand", array.purpose);
-    let units = check.units_for(owner, part.stage, Column::HashBit, &purpose);
+    let operand = |p: &Purpose| *p == Purpose::AluInput(array.which);
+    let units = check.units_for(owner, part.stage, Column::HashBit, operand);
     let at: BTreeSet<(u16, u16)> = units.map(|u| (u.unit.row, u.unit.col)).collect();
     let group = at.first()?.0;
     let one = at.iter().all(|(g, _)| *g == group);
@@ -190,10 +192,10 @@ fn computed(check: &Check<'_>, owner: Owner, part: Part, value: &Taken) -> bool 
     };
     let group_bytes = check.mau.exact_xbar_group_bytes as u16;
     bytes.iter().all(|byte| {
-        let name = check.view.byte_name(*byte);
+        let wanted = Purpose::from(*byte);
         check
             .units(owner, part.stage, Column::ExactXbar)
-            .any(|u| u.purpose == name && byte.may_stand_at(u.unit.row * group_bytes + u.unit.col))
+            .any(|u| u.purpose == wanted && byte.may_stand_at(u.unit.row * group_bytes + u.unit.col))
     })
 }
 
@@ -211,9 +213,9 @@ fn alone(check: &Check<'_>, stage: u8, group: u16, bits: &BTreeSet<u16>) -> bool
 
 /// Returns the crossbar groups in which every byte of every value is at the position at which the ALU takes it.
 fn by_bytes(check: &Check<'_>, owner: Owner, part: Part, array: &Array, order: &[u16]) -> Vec<u16> {
-    let own: BTreeSet<(u16, u16, &str)> = check
+    let own: Vec<(u16, u16, &Purpose)> = check
         .units(owner, part.stage, Column::ExactXbar)
-        .map(|u| (u.unit.row, u.unit.col, u.purpose.as_str()))
+        .map(|u| (u.unit.row, u.unit.col, &u.purpose))
         .collect();
     let Some(wanted) = array
         .values
@@ -226,7 +228,7 @@ fn by_bytes(check: &Check<'_>, owner: Owner, part: Part, array: &Array, order: &
     };
     let stands = |group: u16, (at, byte): &(u16, ByteRef)| {
         let legal = byte.may_stand_at(group * check.mau.exact_xbar_group_bytes as u16 + at);
-        legal && own.contains(&(group, *at, check.view.byte_name(*byte).as_str()))
+        legal && own.contains(&(group, *at, &Purpose::from(*byte)))
     };
     (0..check.mau.exact_xbar_groups as u16)
         .filter(|&group| wanted.iter().flatten().all(|b| stands(group, b)))
@@ -265,9 +267,9 @@ fn holds(check: &Check<'_>, byte: ByteRef, bit: u16) -> bool {
 
 /// Checks the input of a selector: the lowest bits of one hash group, with no other bits in their bytes.
 fn selector(check: &mut Check<'_>, owner: Owner, part: Part) {
-    let units = check.units_for(owner, part.stage, Column::HashBit, "selector");
-    let at: BTreeSet<(u16, u16)> =
-        units.filter(|u| u.purpose == "selector").map(|u| (u.unit.row, u.unit.col)).collect();
+    let input = |p: &Purpose| matches!(p, Purpose::AluInput(ArrayRef::Selector(_)));
+    let units = check.units_for(owner, part.stage, Column::HashBit, input);
+    let at: BTreeSet<(u16, u16)> = units.map(|u| (u.unit.row, u.unit.col)).collect();
     let Some((group, _)) = at.first().copied() else { return };
     let bits: BTreeSet<u16> = at.iter().map(|(_, bit)| *bit).collect();
     let lowest = bits.iter().copied().eq(0..at.len() as u16) && at.iter().all(|(g, _)| *g == group);

@@ -1,9 +1,11 @@
 //! Rule 5: crossbar bytes, search and result buses, hash bits and distribution slices.
 
 use super::Check;
-use crate::bits::{ByteRef, address_name, colour_name, count_name, value_name};
+use crate::bits::ByteRef;
 use crate::data::{Owner, Part};
+use crate::purpose::{Computation, Purpose, Sink, Source};
 use sluice_asic::chip::Column;
+use sluice_asic::phv::Container;
 use sluice_ir::cfg::{NodeKind, Var};
 use sluice_ir::{Algorithmic, CounterHome, Expr, Hash, Index, MatchKind, PrimitiveKind, Table};
 use std::collections::{BTreeMap, BTreeSet};
@@ -92,9 +94,22 @@ pub(super) fn in_tcam(check: &Check<'_>, owner: Owner, part: Part, table: Table)
     }
 }
 
-/// Returns the bytes of one crossbar that the part owns: name to group and byte.
-fn bytes_of(check: &Check<'_>, owner: Owner, stage: u8, column: Column) -> BTreeMap<String, (u16, u16)> {
-    check.units(owner, stage, column).map(|u| (u.purpose.clone(), (u.unit.row, u.unit.col))).collect()
+/// Container byte: container and lane.
+type Byte = (Container, u8);
+
+fn byte(purpose: &Purpose) -> Option<Byte> {
+    if let Purpose::Byte { container, lane } = purpose { Some((*container, *lane)) } else { None }
+}
+
+/// Returns the bytes of one crossbar that the part owns, with group and position.
+fn bytes_of(check: &Check<'_>, owner: Owner, stage: u8, column: Column) -> BTreeMap<Byte, (u16, u16)> {
+    let units = check.units(owner, stage, column);
+    units.filter_map(|u| Some((byte(&u.purpose)?, (u.unit.row, u.unit.col)))).collect()
+}
+
+/// Returns the groups of the exact crossbar and of the hash whose content a search bus carries.
+pub(super) fn carried(bus: &Purpose) -> (Option<u16>, Option<u16>) {
+    if let Purpose::SearchBus { xbar, hash } = bus { (Some(*xbar), *hash) } else { (None, None) }
 }
 
 /// Returns the position over the whole crossbar, which decides the lane.
@@ -110,7 +125,7 @@ fn present(check: &mut Check<'_>, owner: Owner, part: Part, column: Column, byte
     let own = bytes_of(check, owner, part.stage, column);
     for byte in bytes {
         let name = check.view.byte_name(*byte);
-        match own.get(&name) {
+        match own.get(&(byte.container, byte.lane)) {
             None => check.report(owner, format!("byte {name} is not on {column} in stage {}", part.stage)),
             Some(&at) if !byte.may_stand_at(position(check, column, at)) => {
                 check.report(
@@ -126,8 +141,8 @@ fn present(check: &mut Check<'_>, owner: Owner, part: Part, column: Column, byte
 fn gateway(check: &mut Check<'_>, owner: Owner, part: Part) {
     let stage = part.stage;
     let at: Vec<u16> = check.units(owner, stage, Column::Gateway).map(|u| u.unit.row).collect();
-    let buses: Vec<(u16, String)> =
-        check.units(owner, stage, Column::ExactSearchBus).map(|u| (u.unit.row, u.purpose.clone())).collect();
+    let buses: Vec<(u16, &Purpose)> =
+        check.units(owner, stage, Column::ExactSearchBus).map(|u| (u.unit.row, &u.purpose)).collect();
     let ([row], [(bus_row, bus)]) = (at.as_slice(), buses.as_slice()) else {
         check.report(
             owner,
@@ -146,21 +161,26 @@ fn gateway(check: &mut Check<'_>, owner: Owner, part: Part) {
     let bytes = condition_bytes(check, owner);
     present(check, owner, part, Column::ExactXbar, &bytes);
     let groups: BTreeSet<u16> = own.values().map(|(group, _)| *group).collect();
-    let named: Vec<u16> = bus.split(' ').filter_map(|w| w.parse().ok()).collect();
-    if groups.len() > 1 || groups.iter().any(|g| named.first() != Some(g)) {
+    let (xbar, hash) = carried(bus);
+    if groups.len() > 1 || groups.iter().any(|g| xbar != Some(*g)) {
         check.report(
             owner,
-            format!("bytes in crossbar groups {groups:?} of stage {stage}, search bus carries `{bus}`"),
+            format!(
+                "bytes in crossbar groups {groups:?} of stage {stage}, search bus carries that of {xbar:?}"
+            ),
         );
     }
     let first = (check.mau.hash_index_slices * check.mau.hash_index_bits) as u16;
-    let hash: Vec<(u16, u16)> =
+    let bits: Vec<(u16, u16)> =
         check.units(owner, stage, Column::HashBit).map(|u| (u.unit.row, u.unit.col)).collect();
-    let legal = hash.iter().all(|(group, bit)| *bit >= first && named.get(1) == Some(group));
-    if !legal || hash.len() as u32 > check.mau.gateway_hash_bits {
+    let legal = bits.iter().all(|(group, bit)| *bit >= first && hash == Some(*group));
+    if !legal || bits.len() as u32 > check.mau.gateway_hash_bits {
         check.report(
             owner,
-            format!("{} hash bits of stage {stage} do not reach the gateway by `{bus}`", hash.len()),
+            format!(
+                "{} hash bits of stage {stage} do not reach the gateway by the bus of hash group {hash:?}",
+                bits.len()
+            ),
         );
     }
 }
@@ -199,11 +219,13 @@ pub(super) fn visit(check: &Check<'_>, cond: &sluice_ir::Cond, bytes: &mut BTree
 /// Checks the search buses of match RAMs and the result buses of lookups.
 fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
     let stage = part.stage;
-    let rows = |column, purpose| -> BTreeSet<u16> {
-        check.units_for(owner, stage, column, purpose).map(|u| u.unit.row).collect()
+    let rows = |column, wanted: fn(&Purpose) -> bool| -> BTreeSet<u16> {
+        check.units_for(owner, stage, column, wanted).map(|u| u.unit.row).collect()
     };
-    let (matched, searched) = (rows(Column::Sram, "match way"), rows(Column::ExactSearchBus, "xbar"));
-    let (indirect, indirected) = (rows(Column::Sram, "indirection"), rows(Column::TindResultBus, ""));
+    let matched = rows(Column::Sram, |p| matches!(p, Purpose::MatchWay { .. }));
+    let searched = rows(Column::ExactSearchBus, |p| matches!(p, Purpose::SearchBus { .. }));
+    let indirect = rows(Column::Sram, |p| *p == Purpose::Indirection);
+    let indirected = rows(Column::TindResultBus, |_| true);
     if let Some(row) = matched.difference(&searched).next() {
         check.report(owner, format!("match RAMs in row {row} of stage {stage} have no search bus"));
     }
@@ -216,9 +238,8 @@ fn buses(check: &mut Check<'_>, owner: Owner, part: Part) {
     }
 }
 
-/// Returns the packet values that address registers and meters: the purpose text of their hash bits, and the number
-/// of address bits.
-fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
+/// Returns the packet values that address registers and meters, each with the number of address bits.
+fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(Computation, u64)> {
     let program = check.program;
     let mut list = Vec::new();
     for action in check.cfg(owner.gress).actions(program, owner.node) {
@@ -233,9 +254,9 @@ fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
                 }
                 _ => continue,
             };
-            let value = match index {
-                Index::At(value) => value_name(program, value),
-                Index::Hash(hash) => program.hashes[*hash].name.clone(),
+            let of = match index {
+                Index::At(value) => Source::Value(value.clone()),
+                Index::Hash(hash) => Source::Hash(*hash),
                 Index::Entry => continue,
             };
             let mut from_packet = false;
@@ -245,11 +266,12 @@ fn addresses(check: &Check<'_>, owner: Owner) -> Vec<(String, u64)> {
                 continue;
             }
             let bits = address_bits(size, index.width(program));
-            list.push((address_name(&value, bits, cell_bits), bits.into()));
+            let to = Sink::Cells { bits, cell_bits };
+            list.push((Computation { of: of.clone(), to }, bits.into()));
             if let PrimitiveKind::Meter(access) = &p.kind
                 && program.meters[access.meter].kind.is_coloured()
             {
-                list.push((colour_name(&value, bits), bits.into()));
+                list.push((Computation { of, to: Sink::Colours { bits } }, bits.into()));
             }
         }
     }
@@ -261,25 +283,30 @@ fn address_bits(cells: u32, width: u16) -> u32 {
     (u32::BITS - cells.saturating_sub(1).leading_zeros()).clamp(1, u32::from(width).max(1))
 }
 
-/// Returns the purpose texts of all values that a node computes by hash bits for its actions.
-pub(super) fn computations(check: &Check<'_>, owner: Owner) -> BTreeSet<String> {
+/// Returns all values that a node computes by hash bits for its actions.
+pub(super) fn computations(check: &Check<'_>, owner: Owner) -> Vec<Computation> {
     let program = check.program;
-    let mut names: BTreeSet<String> =
-        hash_results(check, owner).into_iter().map(|h| program.hashes[h].name.clone()).collect();
-    names.extend(addresses(check, owner).into_iter().map(|(name, _)| name));
+    let results = hash_results(check, owner).into_iter();
+    let mut all: Vec<Computation> = results.map(|h| Computation::for_actions(Source::Hash(h))).collect();
+    all.extend(addresses(check, owner).into_iter().map(|(computation, _)| computation));
     for action in check.cfg(owner.gress).actions(program, owner.node) {
-        names.extend(program.actions[action].body.iter().filter_map(|p| match &p.kind {
+        all.extend(program.actions[action].body.iter().filter_map(|p| match &p.kind {
             PrimitiveKind::Count(counter, index) => {
                 let data = &program.counters[*counter];
                 let CounterHome::Indirect(size) = data.home else { return None };
                 let bits = address_bits(size, index.width(program));
-                Some(count_name(&value_name(program, index), bits, data.cell.format_for(data.kind)))
+                let per_word = data.cell.format_for(data.kind).entries_per_word();
+                let to = Sink::Counters { bits, per_word };
+                Some(Computation { of: Source::Value(index.clone()), to })
             }
-            PrimitiveKind::Meter(access) => access.input.as_ref().map(|e| value_name(program, e)),
+            PrimitiveKind::Meter(access) => {
+                let input = access.input.as_ref()?;
+                Some(Computation::for_actions(Source::Value(input.clone())))
+            }
             _ => None,
         }));
     }
-    names
+    all
 }
 
 /// Returns the hashes whose results actions use.
@@ -300,13 +327,16 @@ fn hash_results(check: &Check<'_>, owner: Owner) -> BTreeSet<Hash> {
 fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
     let program = check.program;
     let used = hash_results(check, owner);
-    for (name, bits) in addresses(check, owner) {
-        let found = check.units_for(owner, part.stage, Column::HashBit, &name).count() as u64;
+    for (computation, bits) in addresses(check, owner) {
+        let name = computation.text(program);
+        let wanted = Purpose::Computed(computation);
+        let found = check.count(owner, part.stage, Column::HashBit, |p| *p == wanted);
         check.at_least(owner, part.stage, &format!("address bits of `{name}`"), found, bits);
     }
     for hash in used {
         let data = &program.hashes[hash];
-        let bits = check.units_for(owner, part.stage, Column::HashBit, &data.name).count() as u64;
+        let wanted = Purpose::Computed(Computation::for_actions(Source::Hash(hash)));
+        let bits = check.count(owner, part.stage, Column::HashBit, |p| *p == wanted);
         check.at_least(
             owner,
             part.stage,
@@ -314,7 +344,7 @@ fn hashes(check: &mut Check<'_>, owner: Owner, part: Part) {
             bits,
             u64::from(data.width),
         );
-        let slices = check.units_for(owner, part.stage, Column::HashDist, &data.name).count() as u64;
+        let slices = check.count(owner, part.stage, Column::HashDist, |p| *p == wanted);
         let needed = u64::from(data.width).div_ceil(u64::from(check.placement.chip.hash.dist_bits.max(1)));
         check.at_least(owner, part.stage, &format!("slices of hash `{}`", data.name), slices, needed);
     }

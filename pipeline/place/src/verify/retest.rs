@@ -9,6 +9,7 @@ use super::{Check, paths};
 use crate::bits::ByteRef;
 use crate::data::{Owner, Part};
 use crate::next_table::{LongBranch, Retest};
+use crate::purpose::Purpose;
 use sluice_asic::chip::Column;
 use sluice_ir::cfg::{Node, NodeKind, Outcome};
 use std::collections::BTreeSet;
@@ -42,7 +43,7 @@ fn place(check: &Check<'_>, owner: Owner, branch: &LongBranch, retest: Retest) -
     match retest.id {
         Some(_) if retest.stage + 1 != branch.to_stage => Some("that is not the stage before".to_owned()),
         Some(id) => {
-            let own = ids(retest.stage, id).all(|u| u.owner == owner && u.purpose == "retest");
+            let own = ids(retest.stage, id).all(|u| u.owner == owner && u.purpose == Purpose::Retest);
             let there = ids(retest.stage, id).count() == 1;
             (!own || !there).then(|| format!("logical id {id} is not the gateway's alone"))
         }
@@ -141,8 +142,10 @@ pub(super) fn contrary(a: Outcome, b: Outcome) -> bool {
 /// Returns a finding unless there is one gateway, with a search bus that brings it the conditions' bytes.
 fn blind(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
     let stage = retest.stage;
-    let rows: Vec<u16> =
-        check.units_for(owner, stage, Column::Gateway, "retest").map(|u| u.unit.row).collect();
+    let rows: Vec<u16> = check
+        .units_for(owner, stage, Column::Gateway, |p| *p == Purpose::Retest)
+        .map(|u| u.unit.row)
+        .collect();
     let [row] = rows[..] else { return Some(format!("{} gateways test it", rows.len())) };
     let (_, tested) = path(check, owner, retest);
     let mut bytes: BTreeSet<ByteRef> = BTreeSet::new();
@@ -151,13 +154,13 @@ fn blind(check: &Check<'_>, owner: Owner, retest: Retest) -> Option<String> {
             paths::visit(check, cond, &mut bytes);
         }
     }
-    let own: BTreeSet<(u16, &str)> =
-        check.units(owner, stage, Column::ExactXbar).map(|u| (u.unit.row, u.purpose.as_str())).collect();
+    let own: Vec<(u16, &Purpose)> =
+        check.units(owner, stage, Column::ExactXbar).map(|u| (u.unit.row, &u.purpose)).collect();
     let names: Vec<String> = bytes.iter().map(|b| check.view.byte_name(*b)).collect();
     let mut buses = check.units(owner, stage, Column::ExactSearchBus).filter(|u| u.unit.row == row);
     let sees = buses.any(|bus| {
-        let group = bus.purpose.split(' ').filter_map(|w| w.parse::<u16>().ok()).next();
-        group.is_some_and(|g| names.iter().all(|name| own.contains(&(g, name.as_str()))))
+        let (group, _) = paths::carried(&bus.purpose);
+        group.is_some_and(|g| bytes.iter().all(|b| own.contains(&(g, &Purpose::from(*b)))))
     });
     (!sees).then(|| format!("no search bus of row {row} brings it {}", names.join(", ")))
 }

@@ -1,6 +1,6 @@
 //! A legal placement, broken in one way at a time: the verifier must find each.
 
-use crate::{Placement, UnitUse, place, verify};
+use crate::{Placement, Purpose, UnitUse, place, verify};
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
@@ -50,7 +50,7 @@ fn remove(placement: &mut Placement, wanted: impl Fn(&UnitUse) -> bool) {
 }
 
 fn is(column: Column, purpose: &str) -> impl Fn(&UnitUse) -> bool + '_ {
-    move |u| u.unit.column == column && u.purpose.starts_with(purpose)
+    move |u| u.unit.column == column && u.purpose.kind().starts_with(purpose)
 }
 
 #[test]
@@ -90,12 +90,12 @@ fn logical_ids_swapped() {
 
 #[test]
 fn a_match_ram_stolen() {
-    found("needed", |_, p| remove(p, is(Column::Sram, "match way 3")));
+    found("needed", |_, p| remove(p, |u| matches!(u.purpose, Purpose::MatchWay { way: 3, .. })));
 }
 
 #[test]
 fn a_tcam_block_stolen() {
-    found("entries in TCAM", |_, p| remove(p, is(Column::Tcam, "key word 0")));
+    found("entries in TCAM", |_, p| remove(p, |u| u.purpose == Purpose::KeyWord(0)));
 }
 
 #[test]
@@ -106,8 +106,10 @@ fn an_action_data_ram_stolen() {
 #[test]
 fn a_spare_bank_dropped() {
     found("spare banks", |_, p| {
-        let spare =
-            p.units.iter().find(|u| is(Column::Sram, "counter")(u) && u.purpose.ends_with("spare bank"));
+        let spare = p
+            .units
+            .iter()
+            .find(|u| is(Column::Sram, "counter")(u) && matches!(u.purpose, Purpose::SpareBank(_)));
         let spare = spare.unwrap().clone();
         let left = p.chip.mau.sram_left_columns as u16;
         remove(p, |u| u.unit == spare.unit);
@@ -195,7 +197,10 @@ fn a_key_byte_missing() {
 
 #[test]
 fn an_instruction_missing() {
-    found("no instruction word", |_, p| remove(p, is(Column::Vliw, "action rewrite")));
+    found("no instruction word", |program, p| {
+        let rewrite = program.actions.iter().find(|(_, a)| a.name.starts_with("rewrite")).unwrap().0;
+        remove(p, |u| u.purpose == Purpose::Instruction(rewrite));
+    });
 }
 
 #[test]

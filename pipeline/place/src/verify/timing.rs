@@ -2,6 +2,7 @@
 
 use super::Check;
 use crate::data::Owner;
+use crate::purpose::ArrayRef;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::{StageDependency, StageFeatures, StageUse, egress_latency, gress_latency};
@@ -95,12 +96,15 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
         let mut of_stage = placement.units.iter().filter(|u| usize::from(u.unit.stage) == stage);
         of_stage.any(|u| u.unit.column == column && u.owner.gress == gress)
     };
-    let meter_alu = |stage: usize, purpose: &str| {
+    let meter_alu = |stage: usize, wanted: &dyn Fn(ArrayRef) -> bool| {
         let mut of_stage = placement.units.iter().filter(|u| usize::from(u.unit.stage) == stage);
         of_stage.any(|u| {
-            u.unit.column == Column::MeterAlu && u.owner.gress == gress && u.purpose.starts_with(purpose)
+            u.unit.column == Column::MeterAlu
+                && u.owner.gress == gress
+                && u.purpose.array().is_some_and(wanted)
         })
     };
+    let samples = |array| matches!(array, ArrayRef::Meter(m) if !check.program.meters[m].kind.is_coloured());
     let divides = |stage: usize| {
         let here = |n: &Node| placed.nodes[*n].parts.iter().any(|p| usize::from(p.stage) == stage);
         let actions = placed.cfg.nodes.keys().filter(here).flat_map(|n| placed.cfg.actions(check.program, n));
@@ -124,10 +128,10 @@ fn wrong_cycles(check: &Check<'_>, gress: Gress) -> Option<String> {
             dependency: placed.dependencies[s],
             features: StageFeatures {
                 tcam: owns(s, Column::Tcam),
-                selector: meter_alu(s, "selector"),
-                stateful: meter_alu(s, "register"),
+                selector: meter_alu(s, &|array| matches!(array, ArrayRef::Selector(_))),
+                stateful: meter_alu(s, &|array| matches!(array, ArrayRef::Register(_))),
                 divide: divides(s),
-                lpf_wred: meter_alu(s, "lpf") || meter_alu(s, "wred"),
+                lpf_wred: meter_alu(s, &samples),
                 wide_selector: wide(s),
             },
         })

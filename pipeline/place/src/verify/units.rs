@@ -3,6 +3,7 @@
 use super::{Check, paths};
 use crate::data::{Owner, Unit, UnitUse};
 use crate::next_table::{Carrier, LongBranch};
+use crate::purpose::Purpose;
 use sluice_asic::chip::{Column, MauSpec};
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::NodeKind;
@@ -35,7 +36,7 @@ pub(super) fn check(check: &mut Check<'_>) {
     for (owner, part) in check.parts() {
         let own = check
             .units(owner, part.stage, Column::LogicalTable)
-            .filter(|u| !matches!(u.purpose.as_str(), "relay" | "retest"));
+            .filter(|u| !matches!(u.purpose, Purpose::Relay | Purpose::Retest));
         let own: Vec<u16> = own.map(|u| u.unit.row).collect();
         if own != [u16::from(part.logical_id)] {
             check.report(
@@ -77,13 +78,13 @@ fn exists(check: &mut Check<'_>, used: &UnitUse) {
     }
     let carries = |b: &LongBranch| match &b.by {
         Carrier::Relays(_) => {
-            used.purpose == "relay"
+            used.purpose == Purpose::Relay
                 && matches!(unit.column, Column::LogicalTable | Column::ExactResultBus)
                 && b.between().contains(&unit.stage)
         }
         Carrier::Retest(retest) => {
             let gateway = [Column::Gateway, Column::ExactSearchBus, Column::ExactXbar, Column::HashBit];
-            unit.stage == retest.stage && (used.purpose == "retest" || gateway.contains(&unit.column))
+            unit.stage == retest.stage && (used.purpose == Purpose::Retest || gateway.contains(&unit.column))
         }
         _ => false,
     };
@@ -127,15 +128,11 @@ fn shareable(check: &Check<'_>, group: &[UnitUse]) -> bool {
         }
         Column::HashBit | Column::HashDist => {
             same_purpose
-                && (common_memory(check, group) && to_alu(&group[0].purpose) || common_hash(check, group))
+                && (common_memory(check, group) && matches!(group[0].purpose, Purpose::AluInput(_))
+                    || common_hash(check, group))
         }
         _ => false,
     }
-}
-
-/// Returns true for the purpose of hash bits that go to a meter ALU: input of a selector, or operands.
-fn to_alu(purpose: &str) -> bool {
-    purpose == "selector" || purpose.ends_with("` operand")
 }
 
 /// Checks that the random numbers of a stage have at most 64 bits together; tables may share them (model: chip §1.2).
@@ -182,7 +179,11 @@ fn common_memory(check: &Check<'_>, group: &[UnitUse]) -> bool {
 /// Returns true if all owners, of one gress, compute the value that the purpose names.
 fn common_hash(check: &Check<'_>, group: &[UnitUse]) -> bool {
     let one_gress = group.windows(2).all(|w| w[0].owner.gress == w[1].owner.gress);
-    one_gress && group.iter().all(|u| paths::computations(check, u.owner).contains(&u.purpose))
+    let computes = |u: &UnitUse| match &u.purpose {
+        Purpose::Computed(computation) => paths::computations(check, u.owner).contains(computation),
+        _ => false,
+    };
+    one_gress && group.iter().all(computes)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,28 +6,49 @@ use crate::page::with_part;
 use crate::placed::place;
 use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
-use sluice_place::Placement;
+use sluice_place::{ArrayRef, Placement, Purpose};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Columns of the log, with their short names and the units of a stage (model: chip §1.4).
-const COLUMNS: [(Column, &str, u32); 15] = [
-    (Column::ExactXbar, "eXbar", 128),
-    (Column::TernaryXbar, "tXbar", 66),
-    (Column::HashBit, "hash bits", 416),
-    (Column::HashDist, "dist", 6),
-    (Column::Gateway, "GW", 16),
-    (Column::Sram, "SRAM", 80),
-    (Column::MapRam, "map", 48),
-    (Column::Tcam, "TCAM", 24),
-    (Column::Vliw, "VLIW", 32),
-    (Column::MeterAlu, "SALU", 4),
-    (Column::ExactSearchBus, "search", 16),
-    (Column::ExactResultBus, "result", 16),
-    (Column::TindResultBus, "tind", 16),
-    (Column::ActionBusBytes, "ADB", 128),
-    (Column::LogicalTable, "ids", 16),
+/// How a column's sum over all stages compares with the log's.
+#[derive(Clone, Copy)]
+enum Bound {
+    /// Equal: the sum follows from the declared arrays.
+    Equal,
+    /// Within 25 % of the log's.
+    Near,
+    /// Known deviation: the measured sum. The causes are unknown, or are counted by other rules.
+    Deviates(u32),
+}
+use Bound::{Deviates, Equal, Near};
+
+/// The twenty columns of the log in its order, with their short names, the units of a stage (model: chip §1.4), and the bound
+/// of the sum.
+const COLUMNS: [(Column, &str, u32, Bound); 20] = [
+    (Column::ExactXbar, "eXbar", 128, Near),
+    (Column::TernaryXbar, "tXbar", 66, Deviates(0)),
+    (Column::HashBit, "hash bits", 416, Near),
+    (Column::HashDist, "dist", 6, Near),
+    (Column::Gateway, "GW", 16, Near),
+    (Column::Sram, "SRAM", 80, Near),
+    (Column::MapRam, "map", 48, Equal),
+    (Column::Tcam, "TCAM", 24, Deviates(0)),
+    (Column::Vliw, "VLIW", 32, Near),
+    (Column::MeterAlu, "SALU", 4, Equal),
+    (Column::StatsAlu, "stats", 4, Equal),
+    (Column::Stash, "stash", 16, Equal),
+    (Column::ExactSearchBus, "search", 16, Near),
+    (Column::ExactResultBus, "result", 16, Deviates(186)),
+    (Column::TindResultBus, "tind", 16, Deviates(0)),
+    (Column::ActionBusBytes, "ADB", 128, Near),
+    (Column::Slots8, "slots 8", 32, Deviates(47)),
+    (Column::Slots16, "slots 16", 32, Deviates(27)),
+    (Column::Slots32, "slots 32", 32, Deviates(10)),
+    (Column::LogicalTable, "ids", 16, Deviates(229)),
 ];
+
+/// Columns of which the log prints anything but 0, in the order of [`LOG`].
+const PRINTED: [usize; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 15, 19];
 
 /// Percent of a stage, as printed.
 const LOG: [[f64; 15]; 20] = [
@@ -54,11 +75,12 @@ const LOG: [[f64; 15]; 20] = [
 ];
 
 fn logged(stage: usize, column: usize) -> u32 {
-    (LOG[stage][column] * f64::from(COLUMNS[column].2) / 100.0).round() as u32
+    let printed = PRINTED.iter().position(|c| *c == column).map_or(0.0, |at| LOG[stage][at]);
+    (printed * f64::from(COLUMNS[column].2) / 100.0).round() as u32
 }
 
 /// Distinct units as the log counts them: rows of instruction memory, else coordinates.
-fn here(placement: &Placement, stage: usize, column: Column, purpose: impl Fn(&str) -> bool) -> u32 {
+fn here(placement: &Placement, stage: usize, column: Column, purpose: impl Fn(&Purpose) -> bool) -> u32 {
     let units = placement
         .units
         .iter()
@@ -70,7 +92,7 @@ fn here(placement: &Placement, stage: usize, column: Column, purpose: impl Fn(&s
 fn totals(placement: &Placement) -> Vec<(u32, u32)> {
     let sum = |f: &dyn Fn(usize) -> u32| (0..20).map(f).sum();
     let of = |i: usize| (sum(&|s| here(placement, s, COLUMNS[i].0, |_| true)), sum(&|s| logged(s, i)));
-    (0..15).map(of).collect()
+    (0..20).map(of).collect()
 }
 
 fn placed() -> Placement {
@@ -79,21 +101,22 @@ fn placed() -> Placement {
 
 #[test]
 fn the_log_decodes_to_whole_units() {
-    let sums: Vec<u32> = (0..15).map(|c| (0..20).map(|s| logged(s, c)).sum()).collect();
+    let sums: Vec<u32> = PRINTED.iter().map(|c| (0..20).map(|s| logged(s, *c)).sum()).collect();
     assert_eq!(sums, [312, 8, 1159, 30, 144, 335, 223, 3, 92, 35, 139, 78, 113, 179, 185]);
 }
 
 #[test]
-fn what_follows_from_the_declarations_is_equal_and_the_rest_is_within_its_band() {
+fn every_column_is_within_its_bound_or_a_known_deviation() {
     let placement = placed();
-    let totals = totals(&placement);
-    let of = |name: &str| totals[COLUMNS.iter().position(|c| c.1 == name).unwrap()];
-    assert_eq!(of("SALU"), (35, 35));
-    assert_eq!(of("map"), (223, 223));
-    // 25 % as counted from the log.
-    for name in ["SRAM", "GW", "hash bits", "VLIW"] {
-        let (found, log) = of(name);
-        assert!(4 * found.abs_diff(log) <= log, "{name}: {found} here, {log} in the log");
+    for ((found, log), (_, name, _, bound)) in totals(&placement).into_iter().zip(COLUMNS) {
+        match bound {
+            Equal => assert_eq!(found, log, "{name}"),
+            Near => assert!(4 * found.abs_diff(log) <= log, "{name}: {found} here, {log} in the log"),
+            Deviates(known) => {
+                assert_eq!(found, known, "{name}: the log has {log}");
+                assert!(4 * found.abs_diff(log) > log || name == "ids", "{name}: no longer a deviation");
+            }
+        }
     }
     let last = placement.units.iter().map(|u| u.unit.stage).max().unwrap() + 1;
     assert!((17..=21).contains(&last), "{last} stages");
@@ -102,11 +125,13 @@ fn what_follows_from_the_declarations_is_equal_and_the_rest_is_within_its_band()
 /// Hash bits by use: ways of exact tables, conditions, selectors, operands of stateful ALUs, and bits on their
 /// way to distribution.
 fn hash_bits(placement: &Placement, stage: usize) -> [u32; 5] {
-    let count = |f: &dyn Fn(&str) -> bool| here(placement, stage, Column::HashBit, f);
-    let way = |p: &str| p.starts_with("way ");
-    let operand = |p: &str| p.ends_with("` operand");
-    let rest = |p: &str| !(way(p) || operand(p) || p == "condition" || p == "selector");
-    [count(&way), count(&|p| p == "condition"), count(&|p| p == "selector"), count(&operand), count(&rest)]
+    let count = |f: &dyn Fn(&Purpose) -> bool| here(placement, stage, Column::HashBit, f);
+    let way = |p: &Purpose| matches!(p, Purpose::WayAddress(_));
+    let condition = |p: &Purpose| *p == Purpose::Condition;
+    let selector = |p: &Purpose| matches!(p, Purpose::AluInput(ArrayRef::Selector(_)));
+    let operand = |p: &Purpose| matches!(p, Purpose::AluInput(_)) && !selector(p);
+    let rest = |p: &Purpose| matches!(p, Purpose::Computed(_) | Purpose::SelectorWord);
+    [count(&way), count(&condition), count(&selector), count(&operand), count(&rest)]
 }
 
 #[test]
@@ -114,7 +139,7 @@ fn the_page_beside_the_log_is_what_placement_finds() {
     let placement = placed();
     let mut table = String::from("| stage |");
     COLUMNS.iter().for_each(|c| table += &format!(" {} |", c.1));
-    let _ = write!(table, "\n|{}", "---|".repeat(16));
+    let _ = write!(table, "\n|{}", "---|".repeat(21));
     for stage in 0..20 {
         let _ = write!(table, "\n| {stage} |");
         for (i, column) in COLUMNS.iter().enumerate() {
@@ -127,7 +152,21 @@ fn the_page_beside_the_log_is_what_placement_finds() {
     let _ = write!(table, "\n| |");
     for (a, b) in &totals {
         let percent = (f64::from(*a) / f64::from((*b).max(1)) - 1.0) * 100.0;
-        let _ = write!(table, " {percent:+.0} % |");
+        let _ = if a == b {
+            write!(table, " +0 % |")
+        } else if *b == 0 {
+            write!(table, " |")
+        } else {
+            write!(table, " {percent:+.0} % |")
+        };
+    }
+    let _ = write!(table, "\n| bound |");
+    for (.., bound) in COLUMNS {
+        let _ = match bound {
+            Equal => write!(table, " equal |"),
+            Near => write!(table, " 25 % |"),
+            Deviates(_) => write!(table, " deviates |"),
+        };
     }
     table += "\n\n| stage | log: bits | at most on distribution | at least elsewhere | here: bits | ways of exact tables | conditions | selectors | operands | distribution |\n|---|---|---|---|---|---|---|---|---|---|";
     let mut sums = [0; 9];

@@ -9,6 +9,7 @@ mod log;
 mod network;
 mod outside;
 pub(crate) mod published;
+mod queues;
 mod sample;
 mod source;
 mod spine;

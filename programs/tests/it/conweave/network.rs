@@ -3,6 +3,9 @@
 use crate::conweave::wire::{Cw, Flow, data};
 use crate::conweave::world::{Build, Hop, Net, TICK, at_tick};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
 use sluice_programs::conweave::Params;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,29 +121,77 @@ fn scenario_12_13_a_lost_clear_pins_the_flow_until_it_is_silent() {
         net.hops.iter().filter(inside).filter(|h| h.seen.as_ref().unwrap().cw.tail).count()
     };
     assert_eq!(tails(0, 300), 1, "no second move without CLEAR");
-    let epochs: Vec<u8> =
-        net.hops.iter().filter(|h| is_data(h)).map(|h| h.seen.as_ref().unwrap().cw.epoch).collect();
-    assert!(epochs.windows(2).any(|w| w[0] != w[1]));
+    // From the first REROUTED packet to the silence all DATA is of phase 1, of one epoch and on one path; the first packet
+    // after the silence opens the next epoch, and the flow is in phase 0.
+    let seen: Vec<(u64, Cw)> =
+        net.hops.iter().filter(|h| is_data(h)).map(|h| (h.ns, h.seen.as_ref().unwrap().cw)).collect();
+    let first = seen.iter().position(|(_, cw)| cw.phase == 1).unwrap();
+    let after = seen.iter().position(|(ns, _)| *ns > 600 * TICK).unwrap();
+    let pinned = |(_, cw): &(u64, Cw)| (cw.phase, cw.epoch, cw.path);
+    assert!(seen[first..after].windows(2).all(|w| pinned(&w[0]) == pinned(&w[1])));
+    assert!(after - first > 400, "{first} {after}");
+    let (before, opens) = (seen[first].1, seen[after].1);
+    assert_eq!((opens.phase, opens.epoch, opens.ask), (0, (before.epoch + 1) % 4, true));
     assert!(net.psns(flows[0])[..600].is_sorted());
     net.tors.iter().for_each(|t| t.assert_clean());
 }
 
+/// Sends one DATA of a flow and `load` from hosts of ToR 2 to hosts of ToR 1. Returns the net after the run.
+fn answered(flow: Flow, load: &[Flow], frames: u64) -> Net<Engine> {
+    let mut net = Net::new(build(), &[flow], &at_tick(1000));
+    // A frame of 1,070 bytes takes less than 22 ns on a line of 400 Gb/s.
+    for n in 0..frames {
+        for (psn, back) in (0..).zip(load) {
+            net.send(n * 22, *back, data(*back, psn * 100_000 + n as u32));
+        }
+    }
+    net.send(4_000, flow, data(flow, 0));
+    net.run(200 * TICK, &mut |_, _| Some(BASE));
+    net
+}
+
+/// Returns the RTT_REPLY of a net with one request, and the time since that request left.
+fn reply(net: &Net<Engine>) -> (Hop, u64) {
+    let ask = net.hops.iter().find(|h| is_data(h) && h.seen.as_ref().unwrap().cw.ask).unwrap().ns;
+    let replies: Vec<&Hop> =
+        net.hops.iter().filter(|h| h.from == 2 && h.seen.as_ref().unwrap().cw.opcode == 2).collect();
+    let [reply] = replies[..] else { panic!("{replies:?}") };
+    assert_eq!(reply.seen.as_ref().unwrap().len, 58, "headers and nothing else");
+    (reply.clone(), reply.ns - ask)
+}
+
 #[test]
 fn scenario_55_control_packets_are_short_and_overtake_data() {
-    let flows = flows(1);
-    let mut net = Net::new(build(), &flows, &at_tick(1000));
-    load(&mut net, &flows, 0, 20 * TICK, 500);
-    net.run(200 * TICK, &mut |_, _| Some(BASE));
-    let control: Vec<&Hop> = net.hops.iter().filter(|h| h.from == 2).collect();
-    assert!(!control.is_empty());
-    for hop in control {
-        let seen = hop.seen.as_ref().unwrap();
-        assert_eq!((seen.cw.opcode, seen.len), (2, 58), "headers and nothing else");
-    }
-    // The reply takes two paths, and at most one recirculation and two passes more.
-    let ask = net.hops.iter().find(|h| is_data(h) && h.seen.as_ref().unwrap().cw.ask).unwrap().ns;
-    let reply = net.hops.iter().find(|h| h.from == 2).unwrap().ns;
-    assert!(reply - ask < BASE + 3_000, "{}", reply - ask);
+    let flow = flows(1)[0];
+    let (idle, alone) = reply(&answered(flow, &[], 0));
+    // The reply takes a path, and at most one recirculation and two passes more.
+    assert!(alone < BASE + 3_000, "{alone}");
+    // One flow of each host of ToR 2 on the reply's path, which has a quarter of the rate that the hosts send.
+    let back = |host: u8, n: u16| Flow {
+        src: std::net::Ipv4Addr::new(10, 0, 2, host),
+        dst: std::net::Ipv4Addr::new(10, 0, 1, host),
+        src_port: 20_000 + n,
+    };
+    let many: Vec<Flow> = (0..160).map(|n| back(1 + (n % 4) as u8, n / 4)).collect();
+    let hops = answered(flow, &many, 1).hops;
+    let on_path = |f: &Flow| {
+        hops.iter().any(|h| h.from == 2 && h.path == idle.path && h.seen.as_ref().unwrap().flow == *f)
+    };
+    let load: Vec<Flow> = (1..=4)
+        .map(|host| *many.iter().find(|f| f.src == back(host, 0).src && on_path(f)).unwrap())
+        .collect();
+    let net = answered(flow, &load, 600);
+    let (loaded, delay) = reply(&net);
+    assert_eq!(loaded.path, idle.path);
+    // DATA that came before the request leaves after the reply.
+    let overtaken = net.hops.iter().filter(|h| {
+        let psn = h.seen.as_ref().unwrap().psn % 100_000;
+        h.from == 2 && h.path == loaded.path && h.ns > loaded.ns && u64::from(psn) * 22 < 4_000
+    });
+    let overtaken = overtaken.count();
+    assert!(overtaken > 100, "{overtaken}");
+    // At most three frames are ahead of the reply: the one on the line, and two that had left the scheduler.
+    assert!(delay <= alone + 3 * 22, "{delay} ns under load, {alone} ns without");
 }
 
 #[test]
@@ -220,8 +271,18 @@ struct Weather {
     lost_control: BTreeSet<u32>,
 }
 
+fn any_delay() -> impl Strategy<Value = u64> + Clone {
+    prop_oneof![3 => 1_000u64..3_000, 2 => 3_000u64..20_000, 1 => 20_000u64..40_000]
+}
+
 fn weather(losses: usize) -> impl Strategy<Value = Weather> {
-    let delay = prop_oneof![3 => 1_000u64..3_000, 2 => 3_000u64..20_000, 1 => 20_000u64..40_000];
+    weather_of(any_delay(), losses)
+}
+
+fn weather_of(
+    delay: impl Strategy<Value = u64> + Clone + 'static,
+    losses: usize,
+) -> impl Strategy<Value = Weather> {
     let delays = prop::collection::vec(prop::array::uniform4(delay), 12);
     let some = |n| prop::collection::btree_set(0u32..900, 0..=n);
     (delays, some(40), some(losses), some(losses)).prop_map(|(delays, marked, lost, lost_control)| Weather {
@@ -304,12 +365,43 @@ fn check_two_paths<E: Executor>(net: &Net<E>, flows: &[Flow]) {
     }
 }
 
+/// With the shipped times, a host receives packets in order if delays change by less than `resume_margin`.
+#[test]
+fn hosts_see_order_with_the_shipped_times_where_delays_change_by_less_than_the_margin() {
+    let build = Build::new(Params::default());
+    let delays = prop_oneof![3 => 1_000u64..3_000, 2 => 3_000u64..14_000];
+    let weathers = (weather_of(delays, 0), 1u16..24);
+    let mut runner = TestRunner::deterministic();
+    // Runs in which no packet was counted as unsorted, and those of them in which flows moved.
+    let (mut judged, mut moved) = (0, 0);
+    for _ in 0..24 {
+        let (weather, many) = weathers.new_tree(&mut runner).unwrap().current();
+        let flows = flows(many);
+        let mut net = Net::new(&build, &flows, &at_tick(1000));
+        let sent = load(&mut net, &flows, 0, 360_000, 400 * u64::from(many));
+        let gone = weather.blow(&mut net, 4_000_000);
+        check_whole(&net, &flows, sent, &gone);
+        check_two_paths(&net, &flows);
+        if (0..4).any(|cell| net.tors[1].counter("unsorted", cell) > 0) {
+            continue;
+        }
+        judged += 1;
+        moved += u32::from(tails(&net, 1) > 0);
+        for flow in &flows {
+            let got = net.psns(*flow);
+            assert!(got.is_sorted(), "{flow:?}: {got:?} under {weather:?}");
+        }
+    }
+    assert!(judged >= 20 && moved >= 20, "{judged} of 24 runs judged, flows moved in {moved}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10, max_shrink_iters: 40, ..ProptestConfig::default() })]
 
-    /// Without loss a host receives packets in order unless an exhaustion was counted or the timer was early.
+    /// Without loss all packets arrive, on at most two paths, and in order unless `unsorted` counted a packet. With delays up to
+    /// 40 us few runs are free of such packets; the test of the shipped times judges order.
     #[test]
-    fn hosts_see_order(weather in weather(0), many in 1u16..24) {
+    fn hosts_see_order_unless_a_packet_is_counted_as_unsorted(weather in weather(0), many in 1u16..24) {
         let flows = flows(many);
         // The margin exceeds the change of delays on one path while packets wait.
         static PATIENT: OnceLock<Build> = OnceLock::new();

@@ -13,7 +13,7 @@ use sluice_exec::reference::{Options, Reference};
 use sluice_ir::Program;
 use sluice_place::Placement;
 use sluice_programs::conweave::{FlowEntry, Params, Prefix, TorConfig, program, tor_setup};
-use sluice_switch::{Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
+use sluice_switch::{FlowControlEvent, Left, Lost, Reason, RxFrame, Sink, Switch, SwitchConfig};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -126,6 +126,8 @@ pub(crate) struct Out {
     pub(crate) sent: Vec<Sent>,
     pub(crate) lost: Vec<(Lost, Vec<u8>)>,
     pub(crate) digests: Vec<Vec<u8>>,
+    /// Flow-control words that reached queues.
+    pub(crate) words: Vec<FlowControlEvent>,
 }
 
 impl Sink for Out {
@@ -140,6 +142,10 @@ impl Sink for Out {
 
     fn digest(&mut self, _: &sluice_switch::Digest, data: &[u8]) {
         self.digests.push(data.to_vec());
+    }
+
+    fn flow_control(&mut self, event: &FlowControlEvent) {
+        self.words.push(*event);
     }
 }
 

@@ -16,12 +16,11 @@ use super::code::GressCode;
 use super::deparser::Store;
 use super::field::FieldAt;
 use crate::cover::Points;
-use rustc_hash::FxHasher;
+use sha2::{Digest, Sha256};
 use sluice_asic::gress::Gress;
 use sluice_ir::{Intrinsic, Program};
 use sluice_place::Placement;
 use std::fmt::Write;
-use std::hash::Hasher;
 use words::{Out, read};
 
 /// Program as Rust: the body of a module with a constant `PROGRAM`, a [`Generated`](super::generated::Generated).
@@ -60,12 +59,10 @@ pub(super) fn text(program: &Program, placement: &Placement, gresses: [&GressCod
 }
 
 impl Text {
-    /// Returns a hash of the text that tells texts apart.
+    /// Returns the SHA-256 of the text, which is the same on every machine.
     #[must_use]
-    pub fn print(&self) -> u64 {
-        let mut hasher = FxHasher::default();
-        hasher.write(self.gresses.as_bytes());
-        hasher.finish()
+    pub fn digest(&self) -> [u8; 32] {
+        Sha256::digest(&self.gresses).into()
     }
 
     /// Returns the body of the module.
@@ -73,7 +70,7 @@ impl Text {
     pub fn source(&self) -> String {
         let Text { gresses, program, chip, words: [ingress, egress], .. } = self;
         let mut text = gresses.clone();
-        let print = self.print();
+        let digest = self.digest();
         // Writing to a string does not fail.
         let _ = write!(
             text,
@@ -82,7 +79,7 @@ impl Text {
              \x20   ::sluice_exec::engine::generated::Generated {{\n\
              \x20       program: {program:?},\n\
              \x20       chip: {chip:?},\n\
-             \x20       print: {print:#x},\n\
+             \x20       digest: {digest:?},\n\
              \x20       gresses: [\n\
              \x20           ::sluice_exec::engine::generated::GressFn::of::<ingress::Gress, {ingress}>(),\n\
              \x20           ::sluice_exec::engine::generated::GressFn::of::<egress::Gress, {egress}>(),\n\
@@ -239,4 +236,25 @@ fn leave(out: &mut Out, code: &GressCode) {
     out.line(if valid.is_empty() { "0" } else { "" });
     out.line(&valid.join(" | "));
     out.close();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_digest_is_sha_256_of_the_text_alone() {
+        let text = |gresses: &str, program: &str| Text {
+            gresses: gresses.to_owned(),
+            program: program.to_owned(),
+            chip: "tofino2".to_owned(),
+            words: [1, 2],
+            pools: [vec![3], Vec::new()],
+        };
+        // The example of FIPS 180.
+        let abc: String = text("abc", "a").digest().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(abc, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_eq!(text("abc", "a").digest(), text("abc", "b").digest());
+        assert_ne!(text("abc", "a").digest(), text("abd", "a").digest());
+    }
 }

@@ -96,9 +96,9 @@ pub struct Generated {
     pub program: &'static str,
     /// The chip that it was placed on.
     pub chip: &'static str,
-    /// [Hash](super::generate::Text::print) of the text that was compiled. Programs that lower to the same text run the
+    /// [Digest](super::generate::Text::digest) of the text that was compiled. Programs that lower to the same text run the
     /// code.
-    pub print: u64,
+    pub digest: [u8; 32],
     /// Ingress and egress.
     pub gresses: [GressFn; 2],
 }

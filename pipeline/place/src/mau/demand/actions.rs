@@ -1,6 +1,7 @@
 //! Needs of actions: containers that they write, and operands that come over the action data bus.
 
-use super::{ActionDemand, Context, Demand, HashDemand};
+use super::{ActionDemand, Context, Demand};
+use crate::purpose::{Computation, Source};
 use sluice_asic::alu::AluClass;
 use sluice_asic::phv::Container;
 use sluice_ir::cfg::Var;
@@ -18,7 +19,8 @@ impl Context<'_> {
         for hash in hashes {
             let data = &self.program.hashes[hash];
             let bytes = self.input_bytes(&data.inputs);
-            demand.compute(HashDemand { bytes, bits: u32::from(data.width), name: data.name.clone() });
+            let what = Computation::for_actions(Source::Hash(hash));
+            demand.compute(self.program, what, bytes, u32::from(data.width));
         }
         let ram_bytes = |a: &ActionDemand| {
             a.data.keys().chain(&a.masked).map(|&c| u32::from(self.phv.width(c)) / 8).sum::<u32>()
@@ -36,7 +38,7 @@ impl Context<'_> {
         demand: &mut Demand,
         hashes: &mut BTreeSet<Hash>,
     ) -> Result<ActionDemand, Diag> {
-        let mut need = ActionDemand { name: self.program.actions[action].name.clone(), ..Default::default() };
+        let mut need = ActionDemand::new(action);
         for primitive in &self.program.actions[action].body {
             match &primitive.kind {
                 PrimitiveKind::Set(field, value) => {

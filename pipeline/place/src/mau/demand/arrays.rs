@@ -1,8 +1,9 @@
 //! Counters, registers and meters that actions access, and the hash bits of their indices.
 
-use super::super::super::bits::{self, ByteRef, bits_for};
+use super::super::super::bits::{ByteRef, bits_for};
 use super::operands::{self, OperandDemand, Value};
-use super::{AluArray, ArrayDemand, Context, CounterDemand, Demand, HashDemand, format};
+use super::{AluArray, ArrayDemand, Context, CounterDemand, Demand, format};
+use crate::purpose::{ArrayRef, Computation, Sink, Source};
 use sluice_ir::cfg::Var;
 use sluice_ir::salu;
 use sluice_ir::verify::Diag;
@@ -24,13 +25,13 @@ impl Context<'_> {
         let data = &self.program.counters[counter];
         let CounterHome::Indirect(size) = data.home else { return };
         if !demand.counters.iter().any(|c| c.counter == counter) {
-            let (name, format) = (data.name.clone(), format(data));
-            demand.counters.push(CounterDemand { name, counter, format, size: Some(size.max(1)) });
+            let format = format(data);
+            demand.counters.push(CounterDemand { counter, format, size: Some(size.max(1)) });
         }
         let bytes = self.input_bytes(std::slice::from_ref(index));
         let bits = u32::from(index.width(self.program)).min(bits_for(size).max(1));
-        let name = bits::count_name(&bits::value_name(self.program, index), bits, format(data));
-        demand.compute(HashDemand { bytes, bits, name });
+        let to = Sink::Counters { bits, per_word: format(data).entries_per_word() };
+        demand.compute(self.program, Computation { of: Source::Value(index.clone()), to }, bytes, bits);
     }
 
     pub(super) fn access(&self, access: &RegisterAccess, demand: &mut Demand) -> Result<(), Diag> {
@@ -47,14 +48,14 @@ impl Context<'_> {
                 }
             })
             .collect();
-        let purpose = format!("register `{}`", data.name);
+        let name = ArrayRef::Register(register).text(self.program);
         let way = self.operands(
             (&values, data.format.half_bits() as u16, OPERANDS),
-            &purpose,
+            &name,
             (&data.name, data.loc),
         )?;
         let array = AluArray::Register(register, data.format);
-        self.array((array, purpose), data.home, way, &access.index, demand);
+        self.array((array, name), data.home, way, &access.index, demand);
         Ok(())
     }
 
@@ -66,7 +67,7 @@ impl Context<'_> {
     fn operands(
         &self,
         (values, width, slots): (&[Value], u16, u16),
-        purpose: &str,
+        array: &str,
         (name, at): (&str, Loc),
     ) -> Result<OperandDemand, Diag> {
         let mau = &self.chip.mau;
@@ -75,7 +76,7 @@ impl Context<'_> {
             return Ok(way);
         }
         let text = format!(
-            "the packet values of {purpose} do not come to its ALU: not as bytes of one crossbar group, because they share \
+            "the packet values of {array} do not come to its ALU: not as bytes of one crossbar group, because they share \
              bytes with other fields, are hashes or are not at the places that the ALU takes; nor as the lowest {} bits of a \
              hash group, because they are too wide",
             mau.alu_hash_bits
@@ -92,16 +93,16 @@ impl Context<'_> {
         let data = &self.program.meters[access.meter];
         let array = AluArray::Meter(access.meter, data.kind);
         let coloured = data.kind.is_coloured();
-        let purpose = format!("{} `{}`", if coloured { "meter" } else { data.kind.word() }, data.name);
+        let name = ArrayRef::Meter(access.meter).text(self.program);
         let mut way = OperandDemand::default();
         if let Some(input) = access.input.as_ref().filter(|_| coloured) {
             let bytes = self.input_bytes(std::slice::from_ref(input));
-            demand.compute(HashDemand { bytes, bits: 2, name: bits::value_name(self.program, input) });
+            demand.compute(self.program, Computation::for_actions(Source::Value(input.clone())), bytes, 2);
         } else if !coloured {
             let samples = self.samples(access.meter);
-            way = self.operands((&samples, SAMPLE_BITS, 1), &purpose, (&data.name, data.loc))?;
+            way = self.operands((&samples, SAMPLE_BITS, 1), &name, (&data.name, data.loc))?;
         }
-        self.array((array, purpose), data.home, way, &access.index, demand);
+        self.array((array, name), data.home, way, &access.index, demand);
         Ok(())
     }
 
@@ -123,7 +124,7 @@ impl Context<'_> {
     /// Adds an array, once per node, and the hash distribution bits of each index that comes from the packet.
     pub(super) fn array(
         &self,
-        (array, purpose): (AluArray, String),
+        (array, name): (AluArray, String),
         home: CounterHome,
         operands: OperandDemand,
         index: &Index,
@@ -135,7 +136,7 @@ impl Context<'_> {
         };
         let place = demand.arrays.iter().position(|a| a.array == array);
         let place = place.unwrap_or_else(|| {
-            demand.arrays.push(ArrayDemand { array, purpose, size, operands, indices: Vec::new() });
+            demand.arrays.push(ArrayDemand { array, name, size, operands, indices: Vec::new() });
             demand.arrays.len() - 1
         });
         let Some(need) = demand.arrays.get_mut(place) else { return };
@@ -149,9 +150,9 @@ impl Context<'_> {
         if !bytes.is_empty() {
             let most = bits_for(size.unwrap_or(1)).max(1);
             let bits = u32::from(index.width(self.program)).min(most);
-            let value = match index {
-                Index::At(e) => bits::value_name(self.program, e),
-                Index::Hash(hash) => self.program.hashes[*hash].name.clone(),
+            let of = match index {
+                Index::At(e) => Source::Value(e.clone()),
+                Index::Hash(hash) => Source::Hash(*hash),
                 Index::Entry => return,
             };
             let cell_bits = match array {
@@ -159,13 +160,15 @@ impl Context<'_> {
                 AluArray::Meter(..) => self.chip.mau.sram_width,
             };
             if matches!(array, AluArray::Meter(_, kind) if kind.is_coloured()) {
-                demand.compute(HashDemand {
-                    bytes: bytes.clone(),
-                    bits,
-                    name: bits::colour_name(&value, bits),
-                });
+                let what = Computation { of: of.clone(), to: Sink::Colours { bits } };
+                demand.compute(self.program, what, bytes.clone(), bits);
             }
-            demand.compute(HashDemand { bytes, bits, name: bits::address_name(&value, bits, cell_bits) });
+            demand.compute(
+                self.program,
+                Computation { of, to: Sink::Cells { bits, cell_bits } },
+                bytes,
+                bits,
+            );
         }
     }
 }

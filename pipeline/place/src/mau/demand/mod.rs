@@ -9,6 +9,7 @@ mod operands;
 use super::super::bits::{ByteRef, PhvView};
 use super::super::data::Owner;
 use super::super::deps::node_name;
+use super::super::purpose::Computation;
 pub(crate) use operands::OperandDemand;
 
 use super::gateway::{self, GatewayDemand};
@@ -22,8 +23,8 @@ use sluice_ir::cfg::{Cfg, NodeKind, Var, table_actions};
 use sluice_ir::rows;
 use sluice_ir::verify::Diag;
 use sluice_ir::{
-    Algorithmic, Counter, CounterData, Expr, Index, Loc, MatchKind, Meter, MeterKind, Profile, Program,
-    Random, Register, Table,
+    Action, Algorithmic, Counter, CounterData, Expr, Index, Loc, MatchKind, Meter, MeterKind, Profile,
+    Program, Random, Register, Table,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,10 +45,10 @@ pub(crate) enum Lookup {
 }
 
 /// Needs of an action.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct ActionDemand {
-    /// Its name.
-    pub(crate) name: String,
+    /// The action.
+    pub(crate) action: Action,
     /// Containers that it writes, each with an instruction of its ALU.
     pub(crate) writes: BTreeSet<Container>,
     /// Containers that take an operand from action data, with the operand's bits.
@@ -58,23 +59,35 @@ pub(crate) struct ActionDemand {
     pub(crate) masked: BTreeSet<Container>,
 }
 
-/// A hash computation for actions or for the index of an array. Nodes of one gress and stage share the bits of
-/// computations of one name.
+impl ActionDemand {
+    /// Returns the needs of an action that does nothing.
+    fn new(action: Action) -> ActionDemand {
+        ActionDemand {
+            action,
+            writes: BTreeSet::new(),
+            data: BTreeMap::new(),
+            hashed: BTreeSet::new(),
+            masked: BTreeSet::new(),
+        }
+    }
+}
+
+/// A hash computation for actions or for the index of an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HashDemand {
     /// Bytes read.
     pub(crate) bytes: BTreeSet<ByteRef>,
     /// Output bits.
     pub(crate) bits: u32,
-    /// Name of the computation: of a hash, or `value` and the value.
+    /// The computation.
+    pub(crate) what: Computation,
+    /// The computation in words, for errors.
     pub(crate) name: String,
 }
 
 /// Counter that the node updates.
 #[derive(Clone, Debug)]
 pub(crate) struct CounterDemand {
-    /// Its name.
-    pub(crate) name: String,
     /// The counter.
     pub(crate) counter: Counter,
     /// Format of its words.
@@ -97,8 +110,8 @@ pub(crate) enum AluArray {
 pub(crate) struct ArrayDemand {
     /// The array.
     pub(crate) array: AluArray,
-    /// Purpose of its units in reports, as in ``register `seen` ``.
-    pub(crate) purpose: String,
+    /// Its kind and name, as in ``register `seen` ``.
+    pub(crate) name: String,
     /// Cells; `None` if there is one per entry.
     pub(crate) size: Option<u32>,
     /// Ways in which packet values reach its ALU.
@@ -204,17 +217,20 @@ impl Demand {
         bytes
     }
 
-    /// Adds a computation, or widens the computation of the same name.
-    fn compute(&mut self, hash: HashDemand) {
-        if hash.bytes.is_empty() {
+    /// Adds `bits` bits of a computation that reads these bytes, or widens the equal computation.
+    fn compute(&mut self, program: &Program, what: Computation, bytes: BTreeSet<ByteRef>, bits: u32) {
+        if bytes.is_empty() {
             return;
         }
-        match self.hashes.iter_mut().find(|h| h.name == hash.name) {
+        match self.hashes.iter_mut().find(|h| h.what == what) {
             Some(known) => {
-                known.bits = known.bits.max(hash.bits);
-                known.bytes.extend(hash.bytes);
+                known.bits = known.bits.max(bits);
+                known.bytes.extend(bytes);
             }
-            None => self.hashes.push(hash),
+            None => {
+                let name = what.text(program);
+                self.hashes.push(HashDemand { bytes, bits, what, name });
+            }
         }
     }
 
@@ -305,7 +321,6 @@ impl Context<'_> {
         self.actions(&table_actions(self.program, table), demand)?;
         if let Some(counter) = self.program.direct_counter(table) {
             demand.counters.push(CounterDemand {
-                name: self.program.counters[counter].name.clone(),
                 counter,
                 format: format(&self.program.counters[counter]),
                 size: None,

@@ -5,6 +5,7 @@ use super::super::pool::{Content, Pool};
 use super::super::{ram, sizes};
 use super::{Fit, RANDOM_BITS, Shortage, geometry_short, short};
 use crate::data::Owner;
+use crate::purpose::Purpose;
 use sluice_asic::chip::Column;
 use sluice_asic::phv::Container;
 use sluice_ir::entity::Entity;
@@ -65,7 +66,12 @@ impl Fit<'_> {
             };
             let content = Content::Instruction(self.instructions.len() as u32);
             self.instructions.push(action.writes.clone());
-            pool.take((Column::Vliw, row, colour), demand.owner, content, &format!("action {}", action.name));
+            pool.take(
+                (Column::Vliw, row, colour),
+                demand.owner,
+                content,
+                Purpose::Instruction(action.action),
+            );
         }
         Ok(())
     }
@@ -116,9 +122,9 @@ impl Fit<'_> {
                 format!("a {size}-bit action slot"),
             ));
         };
-        pool.take((column, k, 0), owner, Content::Own, "operand");
+        pool.take((column, k, 0), owner, Content::Own, Purpose::ActionBus);
         for b in k * bytes..(k + 1) * bytes {
-            pool.take((Column::ActionBusBytes, b, 0), owner, Content::Own, "operand");
+            pool.take((Column::ActionBusBytes, b, 0), owner, Content::Own, Purpose::ActionBus);
         }
         Ok(())
     }

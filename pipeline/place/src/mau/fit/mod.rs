@@ -6,6 +6,7 @@ mod actions;
 
 use super::super::bits::{PhvView, bits_for};
 use super::super::data::Owner;
+use super::super::purpose::{ArrayRef, Computation, Purpose};
 use super::demand::{AluArray, ArrayDemand, Demand, Lookup, ProfileDemand};
 use super::gateway::GatewayDemand;
 use super::hash::Distributed;
@@ -48,8 +49,8 @@ pub(crate) struct Fit<'a> {
     pub(crate) view: &'a PhvView<'a>,
     /// Containers that each instruction word in use writes, indexed by [`Content::Instruction`].
     pub(crate) instructions: Vec<BTreeSet<Container>>,
-    /// Hash computations that nodes may share, by gress and name, indexed by [`Content::Hashed`].
-    pub(crate) computations: Vec<(Gress, String)>,
+    /// Hash computations that nodes may share, by gress, indexed by [`Content::Hashed`].
+    pub(crate) computations: Vec<(Gress, Computation)>,
     /// True if nodes share computations.
     pub(crate) shared_hashes: bool,
     /// Random number generators of each node, with their bits.
@@ -70,7 +71,7 @@ impl Fit<'_> {
 
     fn everything(&mut self, pool: &mut Pool, demand: &Demand, entries: u32) -> Result<u32, Shortage> {
         if let Some(need) = &demand.gateway {
-            self.gateway(pool, demand.owner, need, "condition")?;
+            self.gateway(pool, demand.owner, need, Purpose::Condition)?;
             return Ok(0);
         }
         let capacity = self.capacity(demand, entries)?;
@@ -95,10 +96,11 @@ impl Fit<'_> {
         }
         for h in &demand.hashes {
             let most = self.chip.mau.exact_xbar_groups;
-            xbar::exact(pool, (&self.chip.mau, self.view), demand.owner, &h.bytes, &[], most)
+            xbar::exact(pool, &self.chip.mau, demand.owner, &h.bytes, &[], most)
                 .ok_or_else(|| short(Column::ExactXbar, format!("{} bytes of hash input", h.bytes.len())))?;
-            let what = self.shared_hashes.then(|| self.computation(demand.owner.gress, &h.name));
-            let wanted = Distributed { bits: h.bits, what, purpose: &h.name };
+            let what = self.shared_hashes.then(|| self.computation(demand.owner.gress, &h.what));
+            let purpose = Purpose::Computed(h.what.clone());
+            let wanted = Distributed { bits: h.bits, what, purpose };
             hash::distribute(pool, &self.chip.mau, demand.owner, self.chip.hash.dist_bits, wanted)
                 .map_err(|column| short(column, format!("{} bits of hash `{}`", h.bits, h.name)))?;
         }
@@ -108,10 +110,10 @@ impl Fit<'_> {
     }
 
     /// Returns the number of a computation, which is new if the computation is not shared.
-    fn computation(&mut self, gress: Gress, name: &str) -> u32 {
-        let known = self.computations.iter().position(|(g, n)| *g == gress && n == name);
+    fn computation(&mut self, gress: Gress, wanted: &Computation) -> u32 {
+        let known = self.computations.iter().position(|(g, c)| *g == gress && c == wanted);
         known.unwrap_or_else(|| {
-            self.computations.push((gress, name.to_owned()));
+            self.computations.push((gress, wanted.clone()));
             self.computations.len() - 1
         }) as u32
     }
@@ -144,10 +146,10 @@ impl Fit<'_> {
         pool: &mut Pool,
         owner: Owner,
         need: &GatewayDemand,
-        purpose: &str,
+        purpose: Purpose,
     ) -> Result<(), Shortage> {
         let mau = &self.chip.mau;
-        let groups = xbar::exact(pool, (mau, self.view), owner, &need.hashed, &need.fixed, 1)
+        let groups = xbar::exact(pool, mau, owner, &need.hashed, &need.fixed, 1)
             .ok_or_else(|| short(Column::ExactXbar, "bytes of one group for a condition"))?;
         let group = groups.first().copied().unwrap_or(0);
         let hash = if need.hash_bits.is_empty() {
@@ -173,7 +175,7 @@ impl Fit<'_> {
             return Err(short(column, "a gateway"));
         };
         pool.take((Column::Gateway, row, unit), owner, Content::Own, purpose);
-        pool.take((Column::ExactSearchBus, row, b), owner, bus, &ram::bus_name(bus));
+        pool.take((Column::ExactSearchBus, row, b), owner, bus, Purpose::SearchBus { xbar: group, hash });
         Ok(())
     }
 
@@ -186,7 +188,7 @@ impl Fit<'_> {
         let Some((row, bus)) = buses.find(|&(r, b)| pool.is_free(Column::ExactResultBus, r, b)) else {
             return Err(short(Column::ExactResultBus, "a result bus"));
         };
-        pool.take((Column::ExactResultBus, row, bus), demand.owner, Content::Own, "fixed result");
+        pool.take((Column::ExactResultBus, row, bus), demand.owner, Content::Own, Purpose::FixedResult);
         Ok(())
     }
 
@@ -195,7 +197,7 @@ impl Fit<'_> {
         let layout = sizes::exact(mau, demand, entries).map_err(|e| geometry_short(Column::Sram, e))?;
         let bytes: BTreeSet<_> = demand.key.keys().copied().collect();
         let most = layout.width.max((bytes.len() as u32).div_ceil(mau.exact_xbar_group_bytes.max(1)));
-        let groups = xbar::exact(pool, (mau, self.view), owner, &bytes, &[], most)
+        let groups = xbar::exact(pool, mau, owner, &bytes, &[], most)
             .ok_or_else(|| short(Column::ExactXbar, format!("{} key bytes", bytes.len())))?;
         let hashes = hash::ways(pool, mau, owner, &layout.ways.sizes)
             .ok_or_else(|| short(Column::HashBit, format!("{} ways", layout.ways.sizes.len())))?;
@@ -228,7 +230,7 @@ impl Fit<'_> {
             sizes::atcam(mau, demand, partitions, entries).map_err(|e| geometry_short(Column::Sram, e))?;
         let bytes: BTreeSet<_> = demand.key.keys().copied().collect();
         let most = part.width.max((bytes.len() as u32).div_ceil(mau.exact_xbar_group_bytes.max(1)));
-        let groups = xbar::exact(pool, (mau, self.view), owner, &bytes, &[], most)
+        let groups = xbar::exact(pool, mau, owner, &bytes, &[], most)
             .ok_or_else(|| short(Column::ExactXbar, format!("{} key bytes", bytes.len())))?;
         let hash = hash::ways(pool, mau, owner, &[part.ways])
             .ok_or_else(|| short(Column::HashBit, "the address of a partition"))?;
@@ -253,9 +255,9 @@ impl Fit<'_> {
         let key = demand.ternary_bytes();
         // Lanes can require more blocks than the bytes do: a byte that is compared by range takes two places of one
         // lane.
-        let stands = |width: &u32| xbar::ternary(&mut Pool::default(), (mau, self.view), owner, &key, *width);
+        let stands = |width: &u32| xbar::ternary(&mut Pool::default(), mau, owner, &key, *width);
         let width = (sizes::ternary_width(demand)..=mau.ternary_xbar_groups).find(stands);
-        let Some(width) = width.filter(|w| xbar::ternary(pool, (mau, self.view), owner, &key, *w)) else {
+        let Some(width) = width.filter(|w| xbar::ternary(pool, mau, owner, &key, *w)) else {
             return Err(short(Column::TernaryXbar, format!("{} key bytes", key.len())));
         };
         let groups = capacity / mau.tcam_depth.max(1);
@@ -273,14 +275,15 @@ impl Fit<'_> {
         let (mau, owner) = (&self.chip.mau, demand.owner);
         let content = profile_content(profile);
         let Some(selector) = &profile.selector else { return Ok(()) };
-        xbar::exact(pool, (mau, self.view), owner, &selector.bytes, &[], mau.exact_xbar_groups).ok_or_else(
-            || short(Column::ExactXbar, format!("{} bytes of selector input", selector.bytes.len())),
-        )?;
+        xbar::exact(pool, mau, owner, &selector.bytes, &[], mau.exact_xbar_groups).ok_or_else(|| {
+            short(Column::ExactXbar, format!("{} bytes of selector input", selector.bytes.len()))
+        })?;
         if pool.join(content, owner) {
             return Ok(());
         }
         let bits = (0..selector.bits as u16).collect();
-        if !hash::alu(pool, mau, owner, (content, "selector"), &bits) {
+        let array = ArrayRef::Selector(profile.profile);
+        if !hash::alu(pool, mau, owner, (content, &Purpose::AluInput(array)), &bits) {
             return Err(short(
                 Column::HashBit,
                 format!("{} bits of one group for a selector", selector.bits),
@@ -288,12 +291,12 @@ impl Fit<'_> {
         }
         if selector.word_bits > 0 {
             let bits = self.chip.hash.dist_bits;
-            let wanted = Distributed { bits: selector.word_bits, what: None, purpose: "selector word" };
+            let wanted = Distributed { bits: selector.word_bits, what: None, purpose: Purpose::SelectorWord };
             hash::distribute(pool, mau, owner, bits, wanted)
                 .map_err(|column| short(column, "the word choice of a selector"))?;
         }
         let data_rams = selector.words.div_ceil(mau.sram_depth.max(1));
-        let what = Synthetic { alu: Column::MeterAlu, data_rams, most_alus: 1, content, purpose: "selector" };
+        let what = Synthetic { alu: Column::MeterAlu, data_rams, most_alus: 1, content, array };
         ram::synthetic(pool, self.chip, owner, what)
             .map_err(|column| short(column, format!("a selector of {data_rams} RAMs and a spare bank")))
     }
@@ -306,9 +309,8 @@ impl Fit<'_> {
             }
             let data_rams = sizes::counter_rams(&self.chip.mau, counter, capacity);
             // Large counters are split in two halves (model: chip §4.5).
-            let purpose = format!("counter `{}`", counter.name);
-            let what =
-                Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, purpose: &purpose };
+            let array = ArrayRef::Counter(counter.counter);
+            let what = Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, array };
             ram::synthetic(pool, self.chip, demand.owner, what)
                 .map_err(|column| short(column, format!("a counter of {data_rams} RAMs and spare banks")))?;
         }
@@ -337,13 +339,16 @@ impl Fit<'_> {
             };
             let need = need.map_err(|e| geometry_short(Column::MapRam, e))?;
             let data_rams = sizes::narrow(need.data_rams);
-            let purpose = array.purpose.as_str();
-            let what = Synthetic { alu: Column::MeterAlu, data_rams, most_alus, content, purpose };
+            let name = array.name.as_str();
+            let cells = array_of(array.array);
+            let what = Synthetic { alu: Column::MeterAlu, data_rams, most_alus, content, array: cells };
             ram::synthetic(pool, self.chip, demand.owner, what)
-                .map_err(|column| short(column, format!("{purpose} of {data_rams} RAMs and a spare bank")))?;
+                .map_err(|column| short(column, format!("{name} of {data_rams} RAMs and a spare bank")))?;
             let colours = sizes::narrow(need.map_rams - need.srams);
-            if !ram::colours(pool, mau, demand.owner, content, (colours, purpose)) {
-                return Err(short(Column::MapRam, format!("colours of {purpose}")));
+            if let AluArray::Meter(meter, _) = array.array
+                && !ram::colours(pool, mau, demand.owner, content, (colours, meter))
+            {
+                return Err(short(Column::MapRam, format!("colours of {name}")));
             }
         }
         Ok(())
@@ -358,31 +363,35 @@ impl Fit<'_> {
         (array, content): (&ArrayDemand, Content),
         first: Option<Owner>,
     ) -> Result<(), Shortage> {
-        let (chip, need) = ((&self.chip.mau, self.view), &array.operands);
+        let (mau, need) = (&self.chip.mau, &array.operands);
         let hashed = first.is_some() && pool.carries(Column::HashBit, content);
-        if need.bytes.is_empty() || !hashed && xbar::at_places(pool, chip, owner, &need.buses, first) {
+        if need.bytes.is_empty() || !hashed && xbar::at_places(pool, mau, owner, &need.buses, first) {
             return Ok(());
         }
         let bytes = need.bytes.len();
-        xbar::exact(pool, chip, owner, &need.bytes, &[], chip.0.exact_xbar_groups)
-            .ok_or_else(|| short(Column::ExactXbar, format!("{bytes} bytes for {}", array.purpose)))?;
-        let purpose = format!("{} operand", array.purpose);
+        xbar::exact(pool, mau, owner, &need.bytes, &[], mau.exact_xbar_groups)
+            .ok_or_else(|| short(Column::ExactXbar, format!("{bytes} bytes for {}", array.name)))?;
+        let purpose = Purpose::AluInput(array_of(array.array));
         if hashed {
             return Ok(());
         }
         if need.hash_bits.is_empty() {
             return Err(short(
                 Column::ExactXbar,
-                format!("{bytes} bytes at their places for {}", array.purpose),
+                format!("{bytes} bytes at their places for {}", array.name),
             ));
         }
-        if hash::alu(pool, chip.0, owner, (content, &purpose), &need.hash_bits) {
+        if hash::alu(pool, mau, owner, (content, &purpose), &need.hash_bits) {
             return Ok(());
         }
-        Err(short(
-            Column::HashBit,
-            format!("{} bits of one group for {}", need.hash_bits.len(), array.purpose),
-        ))
+        Err(short(Column::HashBit, format!("{} bits of one group for {}", need.hash_bits.len(), array.name)))
+    }
+}
+
+fn array_of(array: AluArray) -> ArrayRef {
+    match array {
+        AluArray::Register(register, _) => ArrayRef::Register(register),
+        AluArray::Meter(meter, _) => ArrayRef::Meter(meter),
     }
 }
 

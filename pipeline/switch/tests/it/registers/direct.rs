@@ -2,8 +2,11 @@
 
 use crate::registers::bench::element;
 use crate::registers::constructs::{Probe, frame, outs, program};
+use sluice_asic::gress::Gress;
 use sluice_build::*;
+use sluice_ir::Expr;
 use sluice_ir::verify::verify;
+use sluice_place::{Computation, Purpose, Source};
 
 #[stage_program]
 fn entry_register(ig: &GressBuilder<'_>, h: Hdr<Probe>) {
@@ -215,8 +218,9 @@ fn accesses_by_one_value_share_a_slice_of_hash_distribution() {
     }
     // One slice for two different values is found.
     let mut placement = crate::registers::bench::placed(&program, &ChipSpec::tofino2());
+    let other = program.field_named(Gress::Ingress, "h.b").unwrap();
     for used in placement.units.iter_mut().filter(|u| u.unit.column == Column::HashDist) {
-        used.purpose = "value h.b".to_owned();
+        used.purpose = Purpose::Computed(Computation::for_actions(Source::Value(Expr::Field(other))));
     }
     assert!(!sluice_place::verify(&program, &placement).is_empty());
 }

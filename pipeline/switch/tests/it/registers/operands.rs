@@ -6,7 +6,7 @@ use sluice_asic::chip::{ChipSpec, Column};
 use sluice_ir::Program;
 use sluice_ir::text;
 use sluice_ir::verify::has_errors;
-use sluice_place::{Placement, place, verify};
+use sluice_place::{ArrayRef, Placement, Purpose, UnitUse, place, verify};
 use std::collections::BTreeSet;
 
 /// Returns a program with a register of these elements whose action compares or stores values of a header with these
@@ -30,7 +30,10 @@ fn program(fields: &str, element: &str, body: &str) -> Program {
 /// Returns the hash bits of the operands, by their numbers in their group.
 fn hash_bits(placement: &Placement) -> BTreeSet<u16> {
     let units = placement.units.iter().filter(|u| u.unit.column == Column::HashBit);
-    units.filter(|u| u.purpose == "register `cells` operand").map(|u| u.unit.col).collect()
+    units
+        .filter(|u| matches!(u.purpose, Purpose::AluInput(ArrayRef::Register(_))))
+        .map(|u| u.unit.col)
+        .collect()
 }
 
 /// Returns the positions on the exact crossbar in the group that an ALU reads, from its first byte on.
@@ -91,7 +94,7 @@ fn a_hash_comes_straight_from_its_group() {
         // If it has room there, it takes the upper place.
         assert_eq!(hash_bits(p), (32..48).collect());
         let distributed = p.units.iter().filter(|u| u.unit.column == Column::HashDist);
-        assert_eq!(distributed.filter(|u| u.purpose == "digest").count(), 0);
+        assert_eq!(distributed.filter(|u| u.purpose.kind() == "hash").count(), 0);
     });
 }
 
@@ -128,17 +131,17 @@ fn the_verifier_finds_operands_that_do_not_arrive() {
         }
     });
     let hashed = program("bit<3> a; bit<5> b;", "8", "@lo = cast(h.a, 8); @out0 = @lo;");
-    let operand = |column: Column, purpose: &str| column == Column::HashBit && purpose.ends_with("operand");
+    let operand = |u: &UnitUse| u.unit.column == Column::HashBit && matches!(u.purpose, Purpose::AluInput(_));
     found(&hashed, |p| {
-        let one = p.units.iter_mut().find(|u| operand(u.unit.column, &u.purpose)).unwrap();
+        let one = p.units.iter_mut().find(|u| operand(u)).unwrap();
         one.unit.col = 7;
     });
     // Another bit in a byte of the operand would reach the ALU with it.
     found(&hashed, |p| {
-        let group = p.units.iter().find(|u| operand(u.unit.column, &u.purpose)).unwrap().unit.row;
+        let group = p.units.iter().find(|u| operand(u)).unwrap().unit.row;
         let other = |u: &&mut _| {
-            let u: &sluice_place::UnitUse = u;
-            u.unit.column == Column::HashBit && u.purpose.starts_with("value")
+            let u: &UnitUse = u;
+            u.unit.column == Column::HashBit && u.purpose.kind() == "value"
         };
         let bit = p.units.iter_mut().find(other).unwrap();
         (bit.unit.row, bit.unit.col) = (group, 6);

@@ -1,10 +1,11 @@
 //! Timer packets without other traffic: flows with one early packet and no more, so that all of them wait.
 
 use super::{LINE, RATE, RECIRCULATION, TIMER, data, ports, tenths};
-use crate::conweave::wire::{Cw, Flow};
+use crate::conweave::wire::{Cw, Flow, read};
 use crate::conweave::world::{Build, TICK, at_tick};
 use sluice_catalogue::ports::PortRange;
 use sluice_programs::conweave::Params;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A ToR with ports of one speed: all ports of a pipe except the last are for hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,4 +126,56 @@ fn laps_take_their_own_time_until_the_line_is_full_and_then_their_turns() {
     // Timers wait when their turn is later than the end of a lap alone.
     let late = full.timers * (full.lap - alone.lap) / full.lap;
     assert!(full.share() >= 990 && full.waiting * 5 >= late * 4, "{full:?}, {late} late");
+}
+
+/// Flows that wait for TAIL at one time: timer packets, the time of a recirculation in ns, and the
+/// longest time from TAIL to the packet that waited for it.
+fn waiting_for_tail(build: &Build, flows: &[Flow]) -> (u64, u64, u64) {
+    let shape = SHAPES[1];
+    let mut tor = build.tor(2, flows, at_tick(1_000));
+    let early = Cw { path: 2, opcode: 1, phase: 1, epoch: 1, ts_tx: 121, ts_tail: 120, ..Cw::default() };
+    let tail = Cw { path: 1, opcode: 1, epoch: 1, tail: true, ts_tx: 120, ts_tail: 120, ..Cw::default() };
+    for (tick, psn, cw) in [(10, 1, early), (130, 0, tail)] {
+        for (n, flow) in (0u64..).zip(flows) {
+            let front = shape.hosts + (n % u64::from(shape.paths)) as u16;
+            tor.rx(front, tick * TICK + n * 15, &data(*flow, psn, cw, 16));
+        }
+    }
+    let mut sent = tor.until(90 * TICK);
+    let (timers, before) = (tor.switch.totals().made.mirror, tor.switch.totals().recirculated);
+    let at_once: BTreeSet<Flow> = sent.iter().filter_map(|s| Some(read(&s.bytes)?.flow)).collect();
+    sent.extend(tor.until(120 * TICK));
+    assert_eq!(tor.switch.totals().made.mirror, timers, "nothing but laps in the window");
+    let lap = 30 * TICK * timers / (tor.switch.totals().recirculated - before);
+    sent.extend(tor.until(1_000 * TICK));
+    assert_eq!(tor.switch.totals().dropped, 0, "no timer packet is lost");
+    tor.assert_clean();
+    let mut of: BTreeMap<Flow, Vec<(u64, u32)>> = BTreeMap::new();
+    for front in 0..shape.hosts {
+        for (ns, seen) in tor.by(&sent, front) {
+            of.entry(seen.flow).or_default().push((ns, seen.psn));
+        }
+    }
+    let waited: Vec<&Vec<(u64, u32)>> =
+        of.iter().filter(|(flow, _)| !at_once.contains(flow)).map(|(_, seen)| seen).collect();
+    assert_eq!(waited.len() as u64, timers);
+    let late = waited.into_iter().map(|seen| {
+        let [(tail, 0), (packet, 1)] = seen[..] else { panic!("{seen:?}: not in order") };
+        packet - tail
+    });
+    (timers, lap, late.max().unwrap())
+}
+
+#[test]
+fn scenario_54_laps_get_longer_with_800_timers_and_order_is_kept() {
+    // The 28 ports of 100 Gb/s have 840 reorder queues, and no port speed gives a pipe more.
+    let build = SHAPES[1].build();
+    let flows: Vec<Flow> =
+        (0..3_640_u16).map(|n| Flow::new(1 + (n % 97) as u8, 1 + (n % 28) as u8, n / 28)).collect();
+    let (timers, lap, late) = waiting_for_tail(&build, &flows);
+    assert!(timers >= 800, "{timers} timers");
+    let law = timers * SLOT / 1_000;
+    assert!(lap.abs_diff(law) * 50 <= law, "{timers} timers: {lap} ns, the law says {law} ns");
+    // TAIL's departure is seen by the next lap, the resumed queue by the one after it.
+    assert!(late <= 2 * lap + 2_000, "{late} ns after TAIL, a lap takes {lap} ns");
 }
