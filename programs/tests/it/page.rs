@@ -7,7 +7,7 @@ pub(crate) fn with_part(page: &str, name: &str, part: &str) -> String {
 }
 
 /// Returns the text before a made part, the part, and the text after it.
-pub(crate) fn split<'p>(page: &'p str, name: &str) -> [&'p str; 3] {
+fn split<'p>(page: &'p str, name: &str) -> [&'p str; 3] {
     let (begin, end) = (format!("<!-- made: {name} -->\n"), "<!-- end -->");
     let at = page.find(&begin).unwrap() + begin.len();
     let len = page[at..].find(end).unwrap();

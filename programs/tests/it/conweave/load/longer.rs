@@ -1,9 +1,9 @@
-//! ConWeave on chips whose recirculation takes longer, which makes `docs/conweave-lap.md`. The model's lap is 0.63 of what
+//! ConWeave on chips whose recirculation takes longer, which makes `docs/conweave-lap.md`. The model's lap is 0.64 of what
 //! is published, and where the missing time is spent is not public.
 
 use super::{alone, moving};
 use crate::conweave::world::Build;
-use crate::page::{split, with_part};
+use crate::page::with_part;
 use expect_test::expect_file;
 use sluice_asic::units::Duration;
 
@@ -33,15 +33,6 @@ fn row(added: u64) -> String {
 }
 
 #[test]
-fn the_page_of_laps_has_the_lap_of_the_model() {
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let row = row(0);
-    let made = split(&page, "laps")[1];
-    assert!(made.contains(&row), "{row}is not in {PAGE}; look at the difference that UPDATE_EXPECT=1 makes");
-}
-
-#[test]
-#[ignore = "slow: .ci/slow runs it"]
 fn the_page_of_laps_is_what_is_measured() {
     let page = std::fs::read_to_string(PAGE).unwrap();
     let rows: String = ADDED.into_iter().map(row).collect();
