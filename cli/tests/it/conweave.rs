@@ -31,7 +31,7 @@ fn the_embedded_trace_tells_the_life_of_a_flow() {
         "the timer packet ends after",
         "it pauses for its next owner",
         "CLEAR, epoch 2: ends epoch 2",
-        "RTT_REQUEST 161, epoch 3",
+        "RTT_REQUEST 162, epoch 3",
     ] {
         let at = story[from..].find(what).unwrap_or_else(|| panic!("no `{what}` behind {from} in\n{story}"));
         from += at;

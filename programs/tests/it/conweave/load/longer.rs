@@ -19,9 +19,7 @@ const HEAD: &str = "| added ns | lap ns | timers that fill the line | reordering
 
 /// Returns the chip with `added` ns more on the way over the recirculation port.
 fn longer(build: &Build, added: u64) -> Build {
-    build.with_chip(|chip| {
-        chip.latency.recirculation = chip.latency.recirculation + Duration::from_nanos(added)
-    })
+    build.with_chip(|chip| chip.latency.recirculation += Duration::from_nanos(added))
 }
 
 fn row(added: u64) -> String {
