@@ -21,7 +21,7 @@ pub fn print(program: &Program, control: &ControlState) -> String {
     print_state(Of { program, ports: None }, control)
 }
 
-/// Like [`print`], for a device with these ports: comments say which ports the dev_ports are.
+/// Like [`print()`], for a device with these ports: comments say which ports the dev_ports are.
 #[must_use]
 pub fn print_on(program: &Program, ports: &PortMap, control: &ControlState) -> String {
     print_state(Of { program, ports: Some(ports) }, control)

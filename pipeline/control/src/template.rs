@@ -21,7 +21,7 @@ pub fn print(schema: &Schema) -> String {
     write(schema, &Examples::default())
 }
 
-/// Like [`print`], with examples from `control`, a state that the program is known to run with, on a device with these ports.
+/// Like [`print()`], with examples from `control`, a state that the program is known to run with, on a device with these ports.
 #[must_use]
 pub fn print_on(program: &Program, ports: &PortMap, control: &ControlState) -> String {
     write(&Schema::of(program), &Examples::of(program, ports, control))
