@@ -41,6 +41,8 @@ TOOLS = ["sluice", "jq", "tshark", "head", "grep", "sed"]
 SLOW_SECONDS = 5
 TIMEOUT_SECONDS = 1200
 ELIDED = "..."
+# What tshark says on stderr if root runs it.
+TSHARK_AS_ROOT = "Running as user"
 MARK = re.compile(r"^<!-- (file|first|slow|speed|not run)(?:: (.*?))? -->$")
 DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
 
@@ -143,7 +145,8 @@ def run(command, folder, binary):
         stderr=subprocess.STDOUT, timeout=TIMEOUT_SECONDS,
     )
     text = done.stdout.decode("utf-8", "replace")
-    return [line.rstrip() for line in text.rstrip().lstrip("\n").splitlines()], done.returncode, time.time() - began
+    lines = [line.rstrip() for line in text.rstrip().lstrip("\n").splitlines() if not line.startswith(TSHARK_AS_ROOT)]
+    return lines, done.returncode, time.time() - began
 
 
 class Checker:
