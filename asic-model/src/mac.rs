@@ -5,6 +5,7 @@
 //! after the preamble and before the gap.
 
 use crate::units::{BitRate, Bytes, Duration, Time};
+use serde::Deserialize;
 
 /// Preamble and start-of-frame delimiter.
 pub const PREAMBLE: Bytes = Bytes(8);
@@ -15,14 +16,54 @@ pub const INTER_PACKET_GAP: Bytes = Bytes(12);
 /// Shortest frame without FCS; a shorter frame is padded.
 pub const MIN_FRAME: Bytes = Bytes(60);
 
-/// Returns the frame's length on the wire: padded, with its FCS.
-fn framed(len: Bytes) -> Bytes {
-    len.max(MIN_FRAME) + FCS
+/// Bytes of line time that a frame takes in addition to its own.
+///
+/// The default is Ethernet's. Other values show what a simulator measures that counts other headers: one that counts
+/// neither preamble nor gap, and 10 header bytes fewer than RoCEv2 has, has `preamble = 0, check = -10, gap = 0`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WireOverhead {
+    /// Bytes before the frame.
+    pub preamble: u8,
+    /// Bytes at the frame's end; a negative number takes bytes away. At least one byte of a frame is left.
+    pub check: i16,
+    /// Bytes between frames.
+    pub gap: u8,
 }
 
-/// Returns the bytes of line time that a frame of `len` bytes takes: padding, FCS, preamble and gap included.
+impl WireOverhead {
+    /// Preamble, FCS and gap of IEEE 802.3.
+    pub const ETHERNET: WireOverhead =
+        WireOverhead { preamble: PREAMBLE.0 as u8, check: FCS.0 as i16, gap: INTER_PACKET_GAP.0 as u8 };
+
+    const fn preamble(self) -> Bytes {
+        Bytes(self.preamble as u64)
+    }
+
+    const fn gap(self) -> Bytes {
+        Bytes(self.gap as u64)
+    }
+
+    /// Returns the frame's length on the wire: padded, with its check sequence.
+    fn framed(self, len: Bytes) -> Bytes {
+        Bytes(len.max(MIN_FRAME).get().saturating_add_signed(self.check.into()).max(1))
+    }
+
+    /// Returns the bytes of line time that a frame of `len` bytes (without FCS) takes, padding included.
+    pub fn wire_bytes(self, len: Bytes) -> Bytes {
+        self.framed(len) + self.preamble() + self.gap()
+    }
+}
+
+impl Default for WireOverhead {
+    fn default() -> Self {
+        Self::ETHERNET
+    }
+}
+
+/// Returns the bytes of line time that a frame of `len` bytes takes on Ethernet: padding, FCS, preamble and gap included.
 pub fn wire_bytes(len: Bytes) -> Bytes {
-    framed(len) + PREAMBLE + INTER_PACKET_GAP
+    WireOverhead::ETHERNET.wire_bytes(len)
 }
 
 /// A bit rate with its byte time at hand: whole picoseconds per byte for all usual port speeds.
@@ -30,11 +71,12 @@ pub fn wire_bytes(len: Bytes) -> Bytes {
 struct Line {
     rate: BitRate,
     ps_per_byte: Option<u64>,
+    overhead: WireOverhead,
 }
 
 impl Line {
     fn new(rate: BitRate) -> Self {
-        Self { rate, ps_per_byte: rate.ps_per_byte() }
+        Self { rate, ps_per_byte: rate.ps_per_byte(), overhead: WireOverhead::ETHERNET }
     }
 
     fn time_for(self, bytes: Bytes) -> Duration {
@@ -69,6 +111,13 @@ impl MacTx {
         Self { line: Line::new(rate), free_at: Time::ORIGIN }
     }
 
+    /// Sets the bytes that frames take in addition to their own; [`WireOverhead::ETHERNET`] by default.
+    #[must_use]
+    pub const fn overhead(mut self, overhead: WireOverhead) -> Self {
+        self.line.overhead = overhead;
+        self
+    }
+
     /// Returns the port's bit rate.
     pub const fn rate(&self) -> BitRate {
         self.line.rate
@@ -76,7 +125,7 @@ impl MacTx {
 
     /// Returns the line time of a frame of `len` bytes (without FCS), preamble and gap included.
     pub fn line_time(&self, len: Bytes) -> Duration {
-        self.line.time_for(wire_bytes(len))
+        self.line.time_for(self.line.overhead.wire_bytes(len))
     }
 
     /// Returns the earliest time at which the next frame's preamble can start.
@@ -87,10 +136,11 @@ impl MacTx {
     /// Sends a frame of `len` bytes (without FCS) as soon as the line is free, at `now` or later.
     pub fn start(&mut self, now: Time, len: Bytes) -> Transmission {
         let begin = now.max(self.free_at);
-        let frame = framed(len);
-        let first_bit = begin + self.line.time_for(PREAMBLE);
-        let last_bit = begin + self.line.time_for(PREAMBLE + frame);
-        self.free_at = begin + self.line.time_for(PREAMBLE + frame + INTER_PACKET_GAP);
+        let overhead = self.line.overhead;
+        let (preamble, frame) = (overhead.preamble(), overhead.framed(len));
+        let first_bit = begin + self.line.time_for(preamble);
+        let last_bit = begin + self.line.time_for(preamble + frame);
+        self.free_at = begin + self.line.time_for(preamble + frame + overhead.gap());
         Transmission { first_bit, last_bit, free_at: self.free_at }
     }
 }
@@ -126,6 +176,13 @@ impl MacRx {
         Self { line: Line::new(rate), hold, latency }
     }
 
+    /// Sets the bytes that frames take in addition to their own; [`WireOverhead::ETHERNET`] by default.
+    #[must_use]
+    pub const fn overhead(mut self, overhead: WireOverhead) -> Self {
+        self.line.overhead = overhead;
+        self
+    }
+
     /// Returns the port's bit rate.
     pub const fn rate(&self) -> BitRate {
         self.line.rate
@@ -134,14 +191,16 @@ impl MacRx {
     /// Returns the time at which the parser may start on a frame of `len` bytes (without FCS) whose first bit reaches
     /// the ingress buffer at `first_bit`. Over a recirculation port there is no wire before the buffer.
     pub fn parser_of(&self, first_bit: Time, len: Bytes) -> Time {
-        (first_bit + self.line.time_for(framed(len))).min(first_bit + self.hold)
+        (first_bit + self.line.time_for(self.line.overhead.framed(len))).min(first_bit + self.hold)
     }
 
     /// Returns the times of a frame of `len` bytes (without FCS) whose first bit is on the wire at `first_bit`.
     pub fn receive(&self, first_bit: Time, len: Bytes) -> Reception {
-        let last_bit = first_bit + self.line.time_for(framed(len));
+        let overhead = self.line.overhead;
+        let last_bit = first_bit + self.line.time_for(overhead.framed(len));
         let parser = self.parser_of(first_bit, len) + self.latency;
-        Reception { last_bit, parser, next_first_bit: first_bit + self.line.time_for(wire_bytes(len)) }
+        let next_first_bit = first_bit + self.line.time_for(overhead.wire_bytes(len));
+        Reception { last_bit, parser, next_first_bit }
     }
 }
 
@@ -149,6 +208,20 @@ impl MacRx {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn overheads_may_take_bytes_away() {
+        // 1058 - 10 bytes at 80 ps, and neither preamble nor gap.
+        let overhead = WireOverhead { preamble: 0, check: -10, gap: 0 };
+        let rate = BitRate::from_gbps(100);
+        let sent = MacTx::new(rate).overhead(overhead).start(Time::ORIGIN, Bytes(1_058));
+        assert_eq!((sent.first_bit, sent.last_bit), (Time::ORIGIN, Time::from_ps(1_048 * 80)));
+        assert_eq!(sent.free_at, sent.last_bit);
+        let rx = MacRx::new(rate, Duration::from_micros(1), Duration::ZERO).overhead(overhead);
+        assert_eq!(rx.receive(Time::ORIGIN, Bytes(1_058)).parser, sent.last_bit);
+        let none = WireOverhead { check: i16::MIN, ..overhead };
+        assert_eq!(none.wire_bytes(Bytes(1_500)), Bytes(1));
+    }
 
     #[test]
     fn minimum_frames_leave_at_the_ethernet_rate() {

@@ -23,7 +23,7 @@ pub use interface::Interface;
 pub use oddity::{Oddities, Oddity, Tally};
 pub use reader::{CaptureReader, Format, Frame, TruncatedTail};
 pub use time::CaptureTime;
-pub use unpack::Packing;
+pub use unpack::{Packing, unpacked};
 
 /// Largest frame that is read and written, in bytes: libpcap's largest snap length, which other tools also use.
 /// Offloaded super-frames fit and a damaged length field does not. An original length above it counts as damage.

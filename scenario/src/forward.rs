@@ -24,7 +24,7 @@ pub(super) const NOWHERE: u16 = 0x1ff;
 #[stage_program]
 fn ingress(ig: &GressBuilder<'_>) {
     let (eth, vlan, ipv4) = (ig.header::<Ethernet>(), ig.header::<Vlan>(), ig.header::<Ipv4>());
-    let (tm, cos) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::Cos>());
+    let tm = ig.intrinsic::<tna::ForTm>();
     let group = ig.intrinsic::<tna::Multicast>();
     let parse_ethernet = ig.state().extract(eth).select(eth.ether_type);
     let parse_vlan = ig.state().extract(vlan).select(vlan.ether_type);
@@ -33,10 +33,7 @@ fn ingress(ig: &GressBuilder<'_>) {
     parse_ethernet.on(IPV4, parse_ipv4);
     parse_vlan.on(IPV4, parse_ipv4);
     ig.start(parse_ethernet);
-    let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
-        tm.qid = queue;
-        cos.ingress_cos = traffic_class;
-    });
+    let set_class = class_action(ig);
     /// DSCP to queue and traffic class
     let dscp_class =
         ig.table([exact(ipv4.dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();

@@ -8,7 +8,7 @@
 //! then [`PfcSource::may_send`] and [`PfcSource::send`] at that time.
 
 use super::pfc::{PRIORITIES, PauseStats, PfcConfig, PfcRx, PfcTimes};
-use crate::mac::{MacTx, Transmission};
+use crate::mac::{MacTx, Transmission, WireOverhead};
 use crate::units::{BitRate, Bytes, Duration, Length, Time};
 use std::collections::VecDeque;
 
@@ -34,6 +34,13 @@ impl PfcSource {
             reaction: config.reaction_on(rate),
             coming: VecDeque::new(),
         }
+    }
+
+    /// Sets the bytes that frames take on the wire in addition to their own; [`WireOverhead::ETHERNET`] by default.
+    #[must_use]
+    pub fn overhead(mut self, overhead: WireOverhead) -> Self {
+        self.tx = self.tx.overhead(overhead);
+        self
     }
 
     /// Returns the least time from the last bit of a PFC frame at the device to its effect here.

@@ -232,3 +232,17 @@ fn the_chips_own_profile_fits_ports_of_every_speed() {
         }
     }
 }
+
+#[test]
+fn a_profile_with_queues_that_the_program_does_not_have_for_classes_is_refused() {
+    let (code, error) =
+        refused(&["replay", "conweave", "--buffer", "tofino2", "-i", "0@none.pcap", "-o", "none"]);
+    assert_eq!(code, 2, "{error}");
+    for part in [
+        "traffic class 3 into queue 3",
+        "table `class` of program `conweave` has queues 0 to 1",
+        "give `maps.tc_to_queue` queues up to 1, for example `\"3\" = 1`",
+    ] {
+        assert!(error.contains(part), "{error}");
+    }
+}

@@ -20,6 +20,7 @@ mod network_flags;
 mod obey_pfc;
 mod polarization;
 mod ports;
+mod reference;
 mod replay_controls;
 mod replay_errors;
 mod report;

@@ -61,6 +61,7 @@ impl<E: Executor> Network<E> {
                 }
                 nodes[receiver].add_inlet(ports[to], Some((ids.0, way, wire)));
                 let made = Wire::new(ids, receiver, (delay, lead), setup.seed);
+                let made = made.overhead(setup.switches[sender].config.wire);
                 nodes[sender].add_outlet(ports[from], wire, made);
             }
         }

@@ -7,8 +7,9 @@
 
 use super::{LinkId, Way};
 use sluice_asic::gress::Gress;
+use sluice_asic::mac::WireOverhead;
 use sluice_asic::random::{RandomStream, StreamId};
-use sluice_asic::units::{Duration, Time};
+use sluice_asic::units::{Bytes, Duration, Time};
 use std::fmt;
 use std::str::FromStr;
 use thiserror::Error;
@@ -162,7 +163,7 @@ pub struct WayTotals {
     pub carried: u64,
     /// Frames that do not arrive, by [`LinkDrop`].
     pub dropped: [u64; LinkDrop::TABLE.len()],
-    /// Bytes of line time, including padding, FCS, preamble and gap.
+    /// Bytes of line time, including padding, FCS, preamble and gap of the sending port.
     pub wire_bytes: u64,
 }
 
@@ -191,6 +192,8 @@ pub(super) struct Wire {
     /// True if frames are dropped because they have made all their hops.
     pub(super) exhausted: bool,
     pub(super) totals: WayTotals,
+    /// Overhead of the sending port.
+    overhead: WireOverhead,
 }
 
 impl Wire {
@@ -218,7 +221,21 @@ impl Wire {
             last: Time::ORIGIN,
             exhausted: false,
             totals: WayTotals::default(),
+            overhead: WireOverhead::ETHERNET,
         }
+    }
+
+    /// Sets the overhead of the sending port.
+    pub(super) const fn overhead(mut self, overhead: WireOverhead) -> Wire {
+        self.overhead = overhead;
+        self
+    }
+
+    /// Counts a frame of `bytes` bytes (without FCS) that is sent.
+    pub(super) fn count(&mut self, bytes: Bytes) {
+        self.totals.frames += 1;
+        self.totals.bytes += bytes.get();
+        self.totals.wire_bytes += self.overhead.wire_bytes(bytes).get();
     }
 
     /// Adds a change. Returns false if frames of that time have already been judged.

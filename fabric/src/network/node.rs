@@ -5,7 +5,7 @@ use super::lane::Lane;
 use super::link::Wire;
 use super::observe::{Entered, LinkFrame, Observer};
 use super::{LinkId, SwitchId, Way};
-use sluice_asic::mac::{MIN_FRAME, wire_bytes};
+use sluice_asic::mac::MIN_FRAME;
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_exec::pass::Executor;
@@ -327,9 +327,7 @@ impl<O: Observer> NodeSink<'_, O> {
         };
         let wire = &mut out.wire;
         let fate = wire.judge(left.first_bit, left.last_bit);
-        wire.totals.frames += 1;
-        wire.totals.bytes += u64::from(left.bytes);
-        wire.totals.wire_bytes += wire_bytes(Bytes(u64::from(left.bytes))).get();
+        wire.count(Bytes(u64::from(left.bytes)));
         if let Ok(arrival) = fate {
             put_padded(&mut out.frames, arrival, left, [head, tail]);
             *self.sent = (*self.sent).min(arrival + wire.lead);

@@ -115,7 +115,7 @@ pub fn scenario(data: &[u8]) {
     if let Ok(contest) = Contest::parse("fuzz", text) {
         assert!(Contest::is_one(text));
         let rate = BitRate::from_gbps(100);
-        let _ = contest.hosts.rnic(rate);
+        let _ = contest.hosts.rnic(rate, contest.wire);
         let labels: BTreeSet<String> = contest.program.iter().map(|p| p.get_ref().label()).collect();
         assert_eq!(labels.len(), contest.program.len());
     }

@@ -61,6 +61,21 @@ impl<'a> Unpack<'a> {
     }
 }
 
+/// Returns the content of a file that may be compressed with gzip or zstd.
+///
+/// # Errors
+/// If compressed data is damaged, or unpacks to more than `most` bytes.
+pub fn unpacked(file: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
+    let packing = file.first_chunk::<4>().and_then(|start| Packing::of(*start));
+    let Some(packing) = packing else { return Ok(file) };
+    let mut content = Vec::new();
+    Unpack::new(packing, &file[..])?.take(most.saturating_add(1)).read_to_end(&mut content)?;
+    if content.len() as u64 > most {
+        return Err(io::Error::other(format!("the file unpacks to more than {most} bytes")));
+    }
+    Ok(content)
+}
+
 impl Read for Unpack<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.inner.read(out).map_err(|reason| {
@@ -71,5 +86,25 @@ impl Read for Unpack<'_> {
             }
             io::Error::other(Damaged { packing: self.packing, reason })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+    use std::io::Write;
+
+    #[test]
+    fn files_are_unpacked_if_they_are_packed() {
+        let text = b"one line\n".repeat(100);
+        let mut packer = GzEncoder::new(Vec::new(), Compression::fast());
+        packer.write_all(&text).unwrap();
+        let packed = packer.finish().unwrap();
+        assert_eq!(unpacked(text.clone(), 1).unwrap(), text, "plain files have no limit");
+        assert_eq!(unpacked(packed.clone(), 900).unwrap(), text);
+        assert!(unpacked(packed.clone(), 899).unwrap_err().to_string().contains("more than 899 bytes"));
+        assert!(unpacked(packed[..packed.len() / 2].to_vec(), 900).is_err());
     }
 }

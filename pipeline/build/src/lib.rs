@@ -277,6 +277,7 @@
 extern crate self as sluice_build;
 
 mod action;
+mod classes;
 mod cond;
 mod control;
 mod deparser;
@@ -304,6 +305,7 @@ pub mod tna;
 mod value;
 
 pub use action::{Act, ActElse, BuildTime};
+pub use classes::class_action;
 pub use cond::{Branch, ComparesWith, Cond, Test, Tested, and, eq, ge, gt, le, lt, ne, not, or};
 pub use control::{Control, Else, Switch};
 pub use deparser::{Deparser, Emits, RequestData};

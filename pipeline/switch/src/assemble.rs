@@ -178,10 +178,8 @@ impl<E: Executor> Switch<E> {
     /// Writes the maps of the buffer profile into the program's class tables that have no entries.
     fn fill_class_tables(&mut self) -> Result<(), SwitchError> {
         let Some(flow) = &self.flow else { return Ok(()) };
-        for op in classes::operations(&self.program, &self.control, &flow.config().maps) {
-            self.apply(op).map_err(|source| SwitchError::Classes(Box::new(source)))?;
-        }
-        Ok(())
+        let ops = classes::operations(&self.program, &self.control, &flow.config().maps);
+        ops.map_err(Box::new)?.into_iter().try_for_each(|op| self.apply(op))
     }
 }
 
@@ -199,7 +197,7 @@ pub fn class_operations(
     let Some(setup) = &config.buffer else { return Ok(Vec::new()) };
     let states = port::states(&placement.chip, ports, config)?;
     let buffer = setup.resolve(&states).map_err(|problems| SwitchError::Buffer(Box::new(problems)))?;
-    Ok(classes::operations(program, control, &buffer.maps))
+    classes::operations(program, control, &buffer.maps).map_err(|e| SwitchError::Classes(Box::new(e)))
 }
 
 /// Returns the initial state of every pipe, with the control plane's writes.

@@ -5,10 +5,12 @@ use super::pipes::SplitState;
 use super::port::PortState;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::event::PastEvent;
+use sluice_asic::mac::WireOverhead;
 use sluice_asic::tm::buffer::{BufferConfig, Problems};
 use sluice_asic::tm::{ConfigError, PortQueues, QueueConfig, TmConfig};
 use sluice_asic::units::{BitRate, Cells, Duration};
 use sluice_control::ControlError;
+use sluice_control::classes::ClassError;
 
 /// Timing mode of the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +56,8 @@ pub struct SwitchConfig {
     pub queue_weights: Vec<u16>,
     /// Ports, as dev_port, with a speed other than that of the port map.
     pub port_speeds: Vec<(u16, BitRate)>,
+    /// Bytes of line time that a frame takes on front-panel ports in addition to its own.
+    pub wire: WireOverhead,
     /// Seed of every random number: program draws, meters, jitter of packet generators.
     pub seed: u64,
     /// Shared buffer with classes, PFC and marking; `None`: each queue has only its limit.
@@ -70,6 +74,7 @@ impl Default for SwitchConfig {
             queues: QueueSetup::default(),
             queue_weights: Vec::new(),
             port_speeds: Vec::new(),
+            wire: WireOverhead::ETHERNET,
             seed: 1,
             buffer: None,
         }
@@ -131,11 +136,8 @@ pub enum SwitchError {
     #[error(transparent)]
     Past(Box<PastEvent>),
     /// A buffer profile whose maps do not fit the class tables of the program.
-    #[error(
-        "the buffer profile's maps do not fit the program's class tables: {0}; give `maps.tc_to_queue` queues that the program \
-         has for classes"
-    )]
-    Classes(Box<SwitchError>),
+    #[error(transparent)]
+    Classes(#[from] Box<ClassError>),
     /// A buffer profile that the device does not support.
     #[error(transparent)]
     Buffer(Box<Problems>),

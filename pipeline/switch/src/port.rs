@@ -2,7 +2,7 @@
 
 use super::config::{SwitchConfig, SwitchError};
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::mac::{MacRx, MacTx};
+use sluice_asic::mac::{MacRx, MacTx, WireOverhead};
 use sluice_asic::port::{PortKind, PortMap};
 use sluice_asic::units::{Duration, Time};
 use std::collections::VecDeque;
@@ -85,9 +85,10 @@ pub(super) fn states(
             PortKind::Cpu => "cpu".to_owned(),
             PortKind::Recirculation => format!("recirc:{dev_port}"),
         };
-        let way = match p.kind {
-            PortKind::Recirculation => chip.latency.recirculation,
-            PortKind::Front(_) | PortKind::Cpu => chip.latency.mac_rx,
+        let (way, overhead) = match p.kind {
+            PortKind::Recirculation => (chip.latency.recirculation, WireOverhead::ETHERNET),
+            PortKind::Front(_) => (chip.latency.mac_rx, config.wire),
+            PortKind::Cpu => (chip.latency.mac_rx, WireOverhead::ETHERNET),
         };
         list.push(PortState {
             dev_port,
@@ -97,8 +98,8 @@ pub(super) fn states(
             queues: p.queues,
             up: true,
             recirculation: p.kind == PortKind::Recirculation,
-            rx: MacRx::new(speed, p.ingress_hold, way),
-            tx: MacTx::new(speed),
+            rx: MacRx::new(speed, p.ingress_hold, way).overhead(overhead),
+            tx: MacTx::new(speed).overhead(overhead),
             rx_free: Time::ORIGIN,
             rx_seq: 0,
             booked: Time::ORIGIN,

@@ -25,18 +25,6 @@ fn elsewhere(ig: &GressBuilder<'_>) -> TableRef {
     elsewhere.table([]).actions([elsewhere_to]).default_with(elsewhere_to, [0x1ff]).build()
 }
 
-/// Declares the action of class tables ([`sluice_control::classes`]).
-#[stage_program]
-#[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
-fn set_class(ig: &GressBuilder<'_>) -> ActionRef {
-    let (tm, cos) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::Cos>());
-    let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
-        tm.qid = queue;
-        cos.ingress_cos = traffic_class;
-    });
-    set_class
-}
-
 /// Declares the class tables for IPv4 and for IPv6: DSCP to queue and traffic class. A DSCP without an entry gets the queue
 /// `other` and the traffic class of the same number.
 #[stage_program]
@@ -46,7 +34,7 @@ pub(crate) fn classes(
     ipv6_dscp: Bits<6>,
     other: u64,
 ) -> [TableRef; 2] {
-    let set_class = set_class(ig);
+    let set_class = class_action(ig);
     let default = [other, other];
     /// IPv4 DSCP to egress queue and traffic class
     let ipv4_class =
@@ -61,7 +49,7 @@ pub(crate) fn classes(
 #[stage_program]
 #[allow(clippy::let_and_return, reason = "a `let` gives a declaration its name")]
 pub(crate) fn class(ig: &GressBuilder<'_>, dscp: Bits<6>) -> TableRef {
-    let set_class = set_class(ig);
+    let set_class = class_action(ig);
     /// DSCP to egress queue and traffic class
     let class = ig.table([exact(dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();
     class

@@ -4,11 +4,12 @@ use crate::expr::Expr;
 use crate::file::line_of;
 use crate::host::{NotificationSetting, ReactionSetting, RecoveryName, above_zero};
 use serde::Deserialize;
+use sluice_asic::mac::WireOverhead;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::dcqcn::Coalescing;
 use sluice_fabric::host::recovery::Recovery;
-use sluice_fabric::host::rnic::{RnicConfig, TrafficClass};
+use sluice_fabric::host::rnic::{Carrier, RnicConfig, TrafficClass};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use toml::Spanned;
@@ -41,6 +42,9 @@ pub struct Contest {
     /// The ideal time that slowdowns are relative to; the fastest program's by default.
     #[serde(default)]
     pub alone: AloneName,
+    /// Bytes of line time that a frame takes on every cable in addition to its own; Ethernet's by default.
+    #[serde(default)]
+    pub wire: WireOverhead,
     /// The messages.
     pub workload: WorkloadSetting,
     /// The hosts' NICs.
@@ -92,22 +96,24 @@ impl Contestant {
     }
 }
 
-/// The messages of a contest: each host sends to random other hosts, at times of a Poisson process (model: conweave
-/// §4.2; int §5.3).
+/// The messages of a contest: a list of flows, or drawn. Drawn messages go from each host to random other hosts, at
+/// times of a Poisson process (model: conweave §4.2; int §5.3).
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadSetting {
     /// Distribution of message sizes: `ali-storage`, `solar`, or a file of sizes and cumulative percentages.
-    pub sizes: String,
+    pub sizes: Option<String>,
     /// Payload that each host offers, percent of its link rate, 1 to 100.
-    pub load: u32,
+    pub load: Option<u32>,
+    /// File with a list of flows, in place of `sizes` and `load`.
+    pub flows: Option<String>,
     /// Time during which messages start.
     pub time: Duration,
     /// Messages that start before this time are sent, but do not count in the results; shorter than `time`.
     #[serde(default)]
     pub warm_up: Duration,
-    /// Number of UDP source ports, from 49152 on, that the messages of a pair of hosts use in turn, 1 to 16384; 4 by
-    /// default.
+    /// Number of UDP source ports, from 49152 on, 1 to 16384. The messages of a pair of hosts use them in turn, 4 by
+    /// default; the flows of a list draw them by the seed, by default from all.
     pub ports: Option<u16>,
     /// Sends messages only to hosts of other switches.
     #[serde(default)]
@@ -132,9 +138,12 @@ pub struct HostsSetting {
     pub in_flight: Option<Bytes>,
     /// Congestion control of the senders; by default none: they send at the link rate.
     pub reaction: Option<ReactionSetting>,
-    /// Marked packets that the receiver answers with a CNP; all by default.
+    /// Marked packets that the receiver answers with a notification; all by default.
     #[serde(default)]
     pub notification: NotificationSetting,
+    /// Form of notifications: `packet` (a CNP, the default), or `acknowledgement` (BECN in the acknowledgement).
+    #[serde(default)]
+    pub carrier: CarrierName,
     /// Sends a CNP with a NACK too, as RNICs do; true by default.
     pub notify_missing: Option<bool>,
     /// Traffic class of data; DSCP 3 and priority 3 by default.
@@ -143,6 +152,19 @@ pub struct HostsSetting {
     pub control: Option<ClassSetting>,
     /// True if hosts obey PFC; true by default.
     pub pfc: Option<bool>,
+    /// Time from the last bit of a PFC frame to its effect at a host; by default the standard's bound for the rate.
+    pub pfc_reaction: Option<Duration>,
+}
+
+/// Form of a receiver's notification of congestion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CarrierName {
+    /// A CNP.
+    #[default]
+    Packet,
+    /// BECN in the acknowledgement.
+    Acknowledgement,
 }
 
 /// Traffic class of a host's packets: the DSCP that they carry, and the PFC priority that stops them.
@@ -200,17 +222,7 @@ impl Contest {
 
     fn check(&self) -> Result<(), String> {
         let (workload, hosts) = (&self.workload, &self.hosts);
-        if !(1..=100).contains(&workload.load) {
-            return Err(format!("workload.load is {}; expected 1 to 100 percent", workload.load));
-        }
-        if workload.warm_up >= workload.time {
-            return Err(
-                "workload.warm_up is not shorter than workload.time; no message would be judged".into()
-            );
-        }
-        if workload.ports == Some(0) || workload.ports > Some(1 << 14) {
-            return Err(format!("workload.ports is {}; expected 1 to 16384", workload.ports.unwrap_or(0)));
-        }
+        workload.check()?;
         if !(1..=9_000).contains(&hosts.mtu()) {
             return Err(format!("hosts.mtu is {}; expected 1 to 9000 bytes", hosts.mtu()));
         }
@@ -250,6 +262,39 @@ impl Contest {
     }
 }
 
+impl WorkloadSetting {
+    fn check(&self) -> Result<(), String> {
+        match (&self.flows, &self.sizes, self.load) {
+            (None, Some(_), Some(load)) if !(1..=100).contains(&load) => {
+                return Err(format!("workload.load is {load}; expected 1 to 100 percent"));
+            }
+            (None, Some(_), Some(_)) => {}
+            (Some(_), None, None) if !self.between_switches => {}
+            (Some(_), ..) => {
+                return Err(
+                    "workload.flows says where messages go, when and how many bytes they have; leave out \
+                            `sizes`, `load` and `between_switches`"
+                        .into(),
+                );
+            }
+            (None, ..) => {
+                return Err(
+                    "the workload needs `sizes` and `load`, or a list of flows: `flows = \"FILE\"`".into()
+                );
+            }
+        }
+        if self.warm_up >= self.time {
+            return Err(
+                "workload.warm_up is not shorter than workload.time; no message would be judged".into()
+            );
+        }
+        if self.ports == Some(0) || self.ports > Some(1 << 14) {
+            return Err(format!("workload.ports is {}; expected 1 to 16384", self.ports.unwrap_or(0)));
+        }
+        Ok(())
+    }
+}
+
 impl HostsSetting {
     /// Returns the payload bytes of a full packet.
     #[must_use]
@@ -257,11 +302,11 @@ impl HostsSetting {
         self.mtu.unwrap_or(1_000)
     }
 
-    /// Returns the settings of a NIC with this link rate.
+    /// Returns the settings of a NIC with this link rate and overhead of frames.
     ///
     /// # Errors
     /// If a setting is out of range; the error names its key.
-    pub fn rnic(&self, rate: BitRate) -> Result<RnicConfig, String> {
+    pub fn rnic(&self, rate: BitRate, wire: WireOverhead) -> Result<RnicConfig, String> {
         let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
         above_zero(&[("cable", self.cable.as_ps()), ("timeout", time(self.timeout))])?;
         let recovery = match self.recovery {
@@ -282,10 +327,18 @@ impl HostsSetting {
             recovery,
             reaction: self.reaction.as_ref().map(ReactionSetting::point).transpose()?,
             coalescing,
+            carrier: match self.carrier {
+                CarrierName::Packet => Carrier::Packet,
+                CarrierName::Acknowledgement => Carrier::Acknowledgement,
+            },
             notify_missing: self.notify_missing.unwrap_or(true),
             data: class(self.data, 3, 3),
             control: class(self.control, 48, 6),
-            pfc: self.pfc.unwrap_or(true).then(PfcConfig::default),
+            pfc: self
+                .pfc
+                .unwrap_or(true)
+                .then(|| PfcConfig { reaction: self.pfc_reaction, ..PfcConfig::default() }),
+            wire,
         })
     }
 }

@@ -5,14 +5,18 @@
 //! compares the results with the file's expectations.
 
 mod file;
+mod flows;
 mod performance;
 mod run;
 mod workload;
 
-pub use file::{AloneName, ClassSetting, Contest, ContestError, Contestant, HostsSetting, WorkloadSetting};
+pub use file::{
+    AloneName, CarrierName, ClassSetting, Contest, ContestError, Contestant, HostsSetting, WorkloadSetting,
+};
+pub use flows::{Flow, FlowList, FlowListError};
 pub use performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
 pub use run::{ContestProgress, ContestSetup, RunError, run_contest};
-pub use workload::{Station, messages, sizes};
+pub use workload::{Offered, Station, messages, offered, sizes};
 
 use crate::{Check, Outcome};
 use performance::FigureTable;

@@ -7,9 +7,8 @@
 
 use super::file::{AloneName, Contest, Contestant};
 use super::performance::{Performance, Sent, Unfinished};
-use super::workload::{Station, messages};
+use super::workload::{Offered, Station, messages};
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::mac::wire_bytes;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::{Neighbor, Position};
@@ -19,7 +18,6 @@ use sluice_fabric::host::rnic::{Message, Rnic, RnicConfig, RnicCounters};
 use sluice_fabric::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
 use sluice_fabric::topology::Blueprint;
 use sluice_ir::LabelKind;
-use sluice_pcaps::generate::Cdf;
 use sluice_place::Options;
 use sluice_switch::{Reason, SwitchConfig};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,8 +66,8 @@ pub struct ContestSetup<'a, F> {
     pub catalogue: &'a Catalogue,
     /// The chip of all switches.
     pub chip: ChipSpec,
-    /// Distribution of message sizes.
-    pub sizes: &'a Cdf,
+    /// Source of the messages.
+    pub offered: &'a Offered,
     /// Reads the buffer profiles and entries that the contest names.
     pub files: &'a F,
     /// Threads that run the network; 0 is taken as 1.
@@ -132,7 +130,7 @@ pub fn run_contest<F: Files>(
     let mut performances = Vec::with_capacity(all.len());
     for (number, ready) in all.iter().enumerate() {
         let rate = ready.nic.rate;
-        let sent = messages(&contest.workload, setup.sizes, &ready.stations, rate, contest.seed());
+        let sent = messages(&contest.workload, setup.offered, &ready.stations, rate, contest.seed());
         let sent = sent.map_err(RunError::Setting)?;
         let end = Time::ORIGIN + contest.workload.time + contest.drain();
         let (label, done) = (ready.contestant.label(), (number, all.len()));
@@ -166,14 +164,14 @@ fn ready<'c, F: Files>(
         buffer: contestant.buffer.clone().or_else(|| contest.buffer.clone()),
         entries: None,
         placing: Options::default(),
-        config: SwitchConfig { seed: contest.seed(), ..SwitchConfig::default() },
+        config: SwitchConfig { seed: contest.seed(), wire: contest.wire, ..SwitchConfig::default() },
     };
     let deployed = deploy(&plan, setup.catalogue, &defaults, setup.files);
     let deployed = deployed.map_err(|source| RunError::Deploy { line, source: Box::new(source) })?;
     let stations: Vec<Station> = deployed.positions.iter().flat_map(stations_of).collect();
     let rate = stations.first().and_then(|station| speed(&deployed.network, *station));
     let rate = rate.ok_or_else(|| RunError::Setting("the network has no hosts".into()))?;
-    let nic = contest.hosts.rnic(rate).map_err(RunError::Setting)?;
+    let nic = contest.hosts.rnic(rate, contest.wire).map_err(RunError::Setting)?;
     let (network, changes) = (deployed.network, deployed.changes);
     Ok(Ready { line, contestant, catalogue: setup.catalogue, network, changes, stations, nic })
 }
@@ -308,7 +306,7 @@ impl Alone {
     fn time(&self, from: Ipv4Addr, message: &Message, nic: &RnicConfig) -> Option<Duration> {
         let way = (*self.switch_of.get(&from)?, *self.switch_of.get(&message.to)?);
         let mtu = u64::from(nic.mtu);
-        let line = |payload: u64| wire_bytes(Bytes(payload + OVERHEAD)).0;
+        let line = |payload: u64| nic.wire.wire_bytes(Bytes(payload + OVERHEAD)).0;
         let (full, rest) = (message.bytes / mtu, message.bytes % mtu);
         let all = full * line(mtu) + if rest > 0 { line(rest) } else { 0 };
         let beyond = nic.rate.time_for(Bytes(all.saturating_sub(line(mtu))));

@@ -1,6 +1,7 @@
 //! Draws the messages of a contest.
 
 use super::file::WorkloadSetting;
+use super::flows::FlowList;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_fabric::host::rnic::Message;
 use sluice_pcaps::generate::{Cdf, Draw, EXPONENTIAL_BITS};
@@ -9,8 +10,10 @@ use std::net::Ipv4Addr;
 
 /// First UDP source port.
 const FIRST_PORT: u16 = 49_152;
+/// Number of UDP source ports from [`FIRST_PORT`] on.
+const ALL_PORTS: u16 = 1 << 14;
 /// Most messages: each has its own queue pair, whose number has 24 bits and is not 0.
-const MOST: usize = (1 << 24) - 1;
+pub(super) const MOST: usize = (1 << 24) - 1;
 
 /// Distributions known by name (model: conweave §4.2): lines of a size and its cumulative percentage.
 const SIZES: [(&str, &str); 2] = [
@@ -37,6 +40,32 @@ pub fn sizes(name: &str, read: impl Fn(&str) -> Result<String, String>) -> Resul
     Cdf::parse(name, &text).map_err(|e| e.to_string())
 }
 
+/// Source of a contest's messages.
+#[derive(Clone, Debug)]
+pub enum Offered {
+    /// Messages are drawn; their sizes have this distribution.
+    Drawn(Cdf),
+    /// Messages are the flows of a list.
+    Listed(FlowList),
+}
+
+/// Reads the distribution or the list of flows that a workload names. `read` returns the text of a file.
+///
+/// # Errors
+/// If `read` fails, or a text is not a distribution or not a list.
+pub fn offered(
+    setting: &WorkloadSetting,
+    read: impl Fn(&str) -> Result<String, String>,
+) -> Result<Offered, String> {
+    match (&setting.flows, &setting.sizes) {
+        (Some(name), _) => {
+            let text = read(name).map_err(|why| format!("workload.flows: {why}"))?;
+            Ok(Offered::Listed(FlowList::parse(name, &text).map_err(|e| e.to_string())?))
+        }
+        (None, sizes_name) => Ok(Offered::Drawn(sizes(sizes_name.as_deref().unwrap_or_default(), read)?)),
+    }
+}
+
 /// A host's place in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Station {
@@ -48,18 +77,69 @@ pub struct Station {
     pub address: Ipv4Addr,
 }
 
-/// Draws the messages of each host, in order of time. Equal seeds give equal messages; each host has its own random
+/// Returns the messages of each host, in order of time. Equal seeds give equal messages; each host has its own random
 /// stream.
 ///
 /// # Errors
-/// If there are more messages than queue pair numbers, or a host has no possible receiver.
+/// If there are more messages than queue pair numbers, a host has no possible receiver, or a list names a host that the
+/// network does not have.
 pub fn messages(
+    setting: &WorkloadSetting,
+    offered: &Offered,
+    stations: &[Station],
+    rate: BitRate,
+    seed: u64,
+) -> Result<Vec<Vec<Message>>, String> {
+    match offered {
+        Offered::Drawn(sizes) => drawn(setting, sizes, stations, rate, seed),
+        Offered::Listed(list) => listed(setting, list, stations, seed),
+    }
+}
+
+/// Returns the flows of a list that start before `setting.time` after the first one. UDP source ports are drawn, so
+/// that another seed sends the same flows over other paths.
+fn listed(
+    setting: &WorkloadSetting,
+    list: &FlowList,
+    stations: &[Station],
+    seed: u64,
+) -> Result<Vec<Vec<Message>>, String> {
+    let mut hosts: Vec<usize> = (0..stations.len()).collect();
+    hosts.sort_by_key(|host| stations[*host].address);
+    let mut draws: Vec<Draw> = (0..stations.len()).map(|host| Draw::new(seed, host as u64)).collect();
+    let mut all = vec![Vec::new(); stations.len()];
+    let first = list.flows.iter().map(|flow| flow.start).min().unwrap_or_default();
+    for (pair, flow) in (1..).zip(&list.flows) {
+        let host = |number: u32| {
+            hosts.get(number as usize).copied().ok_or_else(|| {
+                format!(
+                    "{}:{}: host {number}; the network has hosts 0 to {}",
+                    list.origin,
+                    flow.line,
+                    hosts.len().saturating_sub(1)
+                )
+            })
+        };
+        let (from, to) = (host(flow.from)?, host(flow.to)?);
+        let port = FIRST_PORT + draws[from].below(setting.ports.unwrap_or(ALL_PORTS).into()) as u16;
+        let start = flow.start - first;
+        if start < setting.time {
+            let to = stations[to].address;
+            all[from].push(Message { pair, start: Time::ORIGIN + start, to, port, bytes: flow.bytes });
+        }
+    }
+    all.iter_mut().for_each(|own| own.sort_by_key(|message| (message.start, message.pair)));
+    Ok(all)
+}
+
+fn drawn(
     setting: &WorkloadSetting,
     sizes: &Cdf,
     stations: &[Station],
     rate: BitRate,
     seed: u64,
 ) -> Result<Vec<Vec<Message>>, String> {
+    let load = setting.load.unwrap_or(1);
     let mut all = Vec::with_capacity(stations.len());
     let mut pair = 0;
     for (number, from) in stations.iter().enumerate() {
@@ -80,7 +160,7 @@ pub fn messages(
         let mut turns: BTreeMap<Ipv4Addr, u16> = BTreeMap::new();
         let (mut own, mut at) = (Vec::new(), 0u128);
         loop {
-            at += gap(&mut draw, sizes.mean(), rate, setting.load);
+            at += gap(&mut draw, sizes.mean(), rate, load);
             let start = Duration::from_ps(u64::try_from(at).unwrap_or(u64::MAX));
             if start >= setting.time {
                 break;
@@ -114,8 +194,9 @@ mod tests {
 
     fn setting(load: u32) -> WorkloadSetting {
         WorkloadSetting {
-            sizes: "ali-storage".into(),
-            load,
+            sizes: Some("ali-storage".into()),
+            load: Some(load),
+            flows: None,
             time: Duration::from_millis(20),
             warm_up: Duration::ZERO,
             ports: None,
@@ -134,6 +215,7 @@ mod tests {
             address: Ipv4Addr::new(10, 0, n / 4, n % 4 + 1),
         };
         let stations: Vec<Station> = (0..8).map(station).collect();
+        let cdf = Offered::Drawn(cdf);
         let all = messages(&setting(50), &cdf, &stations, BitRate::from_gbps(100), 7).unwrap();
         let count: usize = all.iter().map(Vec::len).sum();
         // 20 ms / 6,539 ns * 8 hosts = 24,468 messages, plus or minus three standard deviations.

@@ -19,7 +19,8 @@ use sluice_catalogue::Catalogue;
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{DeployError, Files};
 use sluice_ir::Program;
-use sluice_scenario::contest::{Contest, ContestSetup, Performance, RunError, checks, run_contest, sizes};
+use sluice_pcaps::capture::unpacked;
+use sluice_scenario::contest::{Contest, ContestSetup, Performance, RunError, checks, offered, run_contest};
 use sluice_scenario::{Outcome, shipped};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,9 @@ struct Finished {
     performances: Vec<Performance>,
     outcome: Outcome,
 }
+
+/// Most bytes of an unpacked list of flows.
+const LONGEST: u64 = 1 << 30;
 
 /// Separates the files of contests from other files.
 pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Failure> {
@@ -150,14 +154,18 @@ fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<
         Some(path) => resolve::blueprint(path)?,
         None => resolve::blueprint(&contest.topology)?,
     };
-    let chip = resolve::chip(contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2"))?;
+    let chip = contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
+    let near = source.beside(chip);
+    let chip = resolve::chip(near.to_str().filter(|_| near.is_file()).unwrap_or(chip))?;
     let read = |name: &str| {
         let path = source.beside(name);
-        std::fs::read_to_string(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))
+        let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
+        let text = content.and_then(|content| String::from_utf8(content).map_err(std::io::Error::other));
+        text.map_err(|e| format!("cannot read {}: {e}", path.display()))
     };
     let at = |e: String| Failure::input(format!("{}: {e}", contest.origin));
-    let cdf = sizes(&contest.workload.sizes, read).map_err(at)?;
-    let ground = ContestSetup { plan: &plan, catalogue, chip, sizes: &cdf, files: source, threads };
+    let offered = offered(&contest.workload, read).map_err(at)?;
+    let ground = ContestSetup { plan: &plan, catalogue, chip, offered: &offered, files: source, threads };
     let (stop, progress) = (interrupt_flag(), Progress::new());
     let mut tick = |stage: sluice_scenario::contest::ContestProgress<'_>| {
         progress.tick(&stage);

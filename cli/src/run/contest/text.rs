@@ -14,11 +14,16 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
         text.push_str(&part);
     };
     let workload = &contest.workload;
+    let sent = match (&workload.flows, &workload.sizes, workload.load) {
+        (Some(flows), ..) => format!("flows of {flows}"),
+        (None, sizes, load) => {
+            let sizes = sizes.as_deref().unwrap_or_default();
+            format!("{sizes} at {} % of the hosts' lines", load.unwrap_or_default())
+        }
+    };
     say(format!(
-        "{}, {} at {} % of the hosts' lines for {}, seed {}; messages that begin after {} count\n",
+        "{}, {sent} for {}, seed {}; messages that begin after {} count\n",
         contest.topology,
-        workload.sizes,
-        workload.load,
         workload.time,
         contest.seed(),
         workload.warm_up

@@ -20,6 +20,8 @@ const SEQUENCE_ERROR: u8 = 0x60;
 /// Values of an IPv4 header's ECN field: ECT(0), and CE (congestion experienced).
 const ECT0: u8 = 2;
 const CE: u8 = 3;
+/// BECN in byte 4 of the BTH.
+const BECN: u8 = 0x40;
 
 /// Addresses and marking of a queue pair's packets in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,13 +52,14 @@ impl Address {
         frame
     }
 
-    /// Builds the frame of an answer: an acknowledgement or a NACK.
-    pub(super) fn answer(&self, answer: Answer) -> Vec<u8> {
+    /// Builds the frame of an answer: an acknowledgement or a NACK, with BECN if it notifies of congestion.
+    pub(super) fn answer(&self, answer: Answer, notifies: bool) -> Vec<u8> {
         let (psn, syndrome, msn) = match answer {
             Answer::Ack(expected) => (expected.wrapping_sub(1), ACK, expected),
             Answer::Nack { expected, received } => (expected, SEQUENCE_ERROR, received),
         };
         let bth = roce::Bth::new(roce::opcode::RC_ACKNOWLEDGE, self.pair, psn as u32 & roce::MAX_U24);
+        let bth = roce::Bth { becn: notifies, ..bth };
         let extension = roce::Extension::Aeth { syndrome, msn: msn as u32 & roce::MAX_U24 };
         self.frame(roce::Headers { bth, extension }, 0)
     }
@@ -124,10 +127,9 @@ impl Data {
 pub(super) enum Arrived {
     /// A data packet.
     Data { from: Ipv4Addr, port: u16, pair: u32, psn: u32, marked: bool },
-    /// An acknowledgement of all packets before `expected`.
-    Ack { pair: u32, expected: u32 },
-    /// A NACK: packet `expected` is missing, although `received` has arrived.
-    Nack { pair: u32, expected: u32, received: u32 },
+    /// An acknowledgement of all packets before `expected`; a NACK if `expected` is missing although `received` has
+    /// arrived. It notifies of congestion if its BECN is set.
+    Answer { pair: u32, expected: u32, received: Option<u32>, notifies: bool },
     /// A CNP.
     Notification { pair: u32 },
     /// A PFC frame.
@@ -169,10 +171,12 @@ pub(super) fn read(own: Ipv4Addr, frame: &[u8]) -> Option<Arrived> {
         }
         roce::opcode::RC_ACKNOWLEDGE => {
             let (syndrome, msn) = (*frame.get(HEADERS)?, u24(frame, HEADERS + 1)?);
-            match syndrome {
-                SEQUENCE_ERROR => Some(Arrived::Nack { pair, expected: psn, received: msn }),
-                _ => Some(Arrived::Ack { pair, expected: psn.wrapping_add(1) & roce::MAX_U24 }),
-            }
+            let (expected, received) = match syndrome {
+                SEQUENCE_ERROR => (psn, Some(msn)),
+                _ => (psn.wrapping_add(1) & roce::MAX_U24, None),
+            };
+            let notifies = frame.get(BTH + 4)? & BECN != 0;
+            Some(Arrived::Answer { pair, expected, received, notifies })
         }
         roce::opcode::CNP => Some(Arrived::Notification { pair }),
         _ => None,
@@ -226,10 +230,13 @@ mod tests {
     fn answers_are_read_as_they_were_made() {
         let address = address();
         let (to, pair) = (address.to, address.pair);
-        let ack = address.answer(Answer::Ack(0x0200_0000));
-        assert_eq!(read(to, &ack), Some(Arrived::Ack { pair, expected: 0 }));
-        let nack = address.answer(Answer::Nack { expected: 7, received: 0x0100_0009 });
-        assert_eq!(read(to, &nack), Some(Arrived::Nack { pair, expected: 7, received: 9 }));
+        let answer = |expected, received, notifies| Arrived::Answer { pair, expected, received, notifies };
+        for notifies in [false, true] {
+            let ack = address.answer(Answer::Ack(0x0200_0000), notifies);
+            assert_eq!(read(to, &ack), Some(answer(0, None, notifies)));
+            let nack = address.answer(Answer::Nack { expected: 7, received: 0x0100_0009 }, notifies);
+            assert_eq!(read(to, &nack), Some(answer(7, Some(9), notifies)));
+        }
         let notification = address.notification();
         assert_eq!((notification.len(), read(to, &notification)), (74, Some(Arrived::Notification { pair })));
         assert_eq!(read(to, &notification[..60]), Some(Arrived::Notification { pair }));

@@ -15,6 +15,7 @@ use super::recovery::{Answer, Receiver, Recovery};
 use crate::network::{Host, HostFrame, ToSwitch};
 use frames::{Address, Arrived, read, unwrap};
 use pair::{Receiving, Sending};
+use sluice_asic::mac::WireOverhead;
 use sluice_asic::tm::pfc::{PfcConfig, PfcTimes};
 use sluice_asic::tm::source::PfcSource;
 use sluice_asic::units::{BitRate, Bytes, Duration, Length, Time};
@@ -31,6 +32,17 @@ pub struct TrafficClass {
     pub priority: u8,
 }
 
+/// Form of a receiver's notification of congestion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Carrier {
+    /// A packet of its own, a CNP, before the acknowledgement.
+    #[default]
+    Packet,
+    /// BECN in the BTH of the acknowledgement or NACK, as in the simulators of HPCC and ConWeave. A packet that is not
+    /// answered notifies of nothing.
+    Acknowledgement,
+}
+
 /// Settings of a NIC.
 #[derive(Clone, Debug)]
 pub struct RnicConfig {
@@ -45,6 +57,8 @@ pub struct RnicConfig {
     pub reaction: Option<ReactionPoint>,
     /// Marked packets that the NIC answers with a CNP.
     pub coalescing: Coalescing,
+    /// Form of the notifications.
+    pub carrier: Carrier,
     /// True if a CNP is sent with a NACK too, as RNICs do (model: conweave §4.3).
     pub notify_missing: bool,
     /// Traffic class of data.
@@ -53,6 +67,8 @@ pub struct RnicConfig {
     pub control: TrafficClass,
     /// Reaction to PFC frames; `None`: PFC is ignored.
     pub pfc: Option<PfcConfig>,
+    /// Bytes of line time that a frame takes in addition to its own.
+    pub wire: WireOverhead,
 }
 
 /// A message to be sent.
@@ -163,7 +179,7 @@ impl Rnic {
         let honoured = if config.pfc.is_some() { u8::MAX } else { 0 };
         let pfc = config.pfc.unwrap_or_default();
         Rnic {
-            source: PfcSource::new(config.rate, Length::from_metres(0), &pfc, honoured),
+            source: PfcSource::new(config.rate, Length::from_metres(0), &pfc, honoured).overhead(config.wire),
             config,
             address,
             now: Time::ORIGIN,
@@ -285,7 +301,7 @@ impl Rnic {
             return false;
         };
         let (head, len) = sending.data.packet(psn);
-        sending.sent(now, len);
+        sending.sent(now, len, self.config.wire.wire_bytes(Bytes(len.into())));
         let due = sending.due(now);
         self.counters.sent += 1;
         self.counters.resent += u64::from(again);
@@ -316,14 +332,16 @@ impl Rnic {
         self.counters.marked += u64::from(marked);
         let missing = matches!(answer, Some(Answer::Nack { .. }));
         let congested = config.reaction.is_some() && (marked || missing && config.notify_missing);
-        if congested && pair.notification.marked(at) {
-            self.counters.notifications += 1;
+        let separate = config.carrier == Carrier::Packet;
+        let notify = congested && (separate || answer.is_some()) && pair.notification.marked(at);
+        self.counters.notifications += u64::from(notify);
+        if notify && separate {
             self.answers.push_back(pair.back.notification());
         }
         if let Some(answer) = answer {
             self.counters.acks += u64::from(!missing);
             self.counters.nacks += u64::from(missing);
-            self.answers.push_back(pair.back.answer(answer));
+            self.answers.push_back(pair.back.answer(answer, notify && !separate));
         }
     }
 
@@ -350,6 +368,14 @@ impl Rnic {
         self.arm(pair);
     }
 
+    /// Handles a notification of congestion.
+    fn notified(&mut self, at: Time, pair: u32) {
+        self.counters.notified += 1;
+        if let Some(reaction) = self.sending.get_mut(&pair).and_then(|s| s.reaction.as_mut()) {
+            reaction.notified(at);
+        }
+    }
+
     fn pause(&mut self, at: Time, times: PfcTimes) {
         if self.source.obeys() {
             self.source.heard(at, times);
@@ -366,16 +392,13 @@ impl Host for Rnic {
                 let back = Address { from: self.address, to: from, port, pair, dscp, capable: false };
                 self.data(at, back, psn, marked);
             }
-            Some(Arrived::Ack { pair, expected }) => self.answered(at, pair, expected, None),
-            Some(Arrived::Nack { pair, expected, received }) => {
-                self.answered(at, pair, expected, Some(received));
-            }
-            Some(Arrived::Notification { pair }) => {
-                self.counters.notified += 1;
-                if let Some(reaction) = self.sending.get_mut(&pair).and_then(|s| s.reaction.as_mut()) {
-                    reaction.notified(at);
+            Some(Arrived::Answer { pair, expected, received, notifies }) => {
+                self.answered(at, pair, expected, received);
+                if notifies {
+                    self.notified(at, pair);
                 }
             }
+            Some(Arrived::Notification { pair }) => self.notified(at, pair),
             Some(Arrived::Pause(times)) => self.pause(at, times),
             None => self.counters.stray += 1,
         }

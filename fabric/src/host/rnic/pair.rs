@@ -4,7 +4,6 @@ use super::frames::{Address, Data};
 use super::{Message, RnicConfig};
 use crate::host::dcqcn::{NotificationPoint, ReactionPoint};
 use crate::host::recovery::{Receiver, Sender};
-use sluice_asic::mac::wire_bytes;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 
 /// The sending end of a queue pair.
@@ -68,10 +67,9 @@ impl Sending {
         Some((psn, again))
     }
 
-    /// Records that a packet of `len` bytes was started.
-    pub(super) fn sent(&mut self, now: Time, len: u32) {
-        let bytes = wire_bytes(Bytes(len.into()));
-        self.last = Some((now, bytes));
+    /// Records that a packet of `len` bytes was started, which takes `line` bytes of line time.
+    pub(super) fn sent(&mut self, now: Time, len: u32, line: Bytes) {
+        self.last = Some((now, line));
         if let Some(reaction) = &mut self.reaction {
             reaction.sent(Bytes(len.into()));
         }

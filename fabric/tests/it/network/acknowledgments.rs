@@ -5,7 +5,7 @@ use crate::network::rdma::{GO_BACK_N, LINE, OneBuffer, Run, nic};
 use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_catalogue::StageProgram;
 use sluice_fabric::deploy::deploy;
-use sluice_fabric::host::rnic::Message;
+use sluice_fabric::host::rnic::{Message, RnicConfig};
 use sluice_fabric::network::{LinkFrame, Observer, SwitchId};
 use sluice_fabric::topology::built;
 use sluice_programs::catalogue;
@@ -67,7 +67,7 @@ fn waits(stage: &dyn StageProgram) -> Option<Waits> {
         Message { pair, start: Time::ORIGIN, to, port: 49_152 + n as u16, bytes: 100_000 }
     };
     let sends = (0..8).map(|from| (0..4).map(|n| message(from, n)).collect()).collect();
-    let config = sluice_fabric::host::rnic::RnicConfig { reaction: None, ..nic(GO_BACK_N) };
+    let config = RnicConfig { reaction: None, ..nic(GO_BACK_N) };
     let mut network = Run::new(deployed, &config, sends).network;
     let mut observers = vec![Waits::default(); network.len()];
     let mut until = Time::ORIGIN;

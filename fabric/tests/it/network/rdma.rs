@@ -3,6 +3,7 @@
 
 use crate::network::deployed::{NoFiles, defaults, hosts};
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::mac::WireOverhead;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::tm::pfc::PfcConfig;
@@ -11,7 +12,7 @@ use sluice_control::ControlState;
 use sluice_fabric::deploy::{Deployment, Files, deploy};
 use sluice_fabric::host::dcqcn::{Coalescing, Mellanox, ReactionConfig, ReactionPoint};
 use sluice_fabric::host::recovery::Recovery;
-use sluice_fabric::host::rnic::{Completion, Message, Rnic, RnicConfig, RnicCounters, TrafficClass};
+use sluice_fabric::host::rnic::{Carrier, Completion, Message, Rnic, RnicConfig, RnicCounters, TrafficClass};
 use sluice_fabric::network::{End, HostId, Network, NetworkTotals, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_ir::Program;
@@ -57,10 +58,12 @@ pub(super) fn nic(recovery: Recovery) -> RnicConfig {
         recovery,
         reaction: Some(ReactionPoint::Mellanox(Mellanox::new(reaction))),
         coalescing: Coalescing::PerPacket,
+        carrier: Carrier::Packet,
         notify_missing: true,
         data: TrafficClass { dscp: 3, priority: 3 },
         control: TrafficClass { dscp: 48, priority: 6 },
         pfc: Some(PfcConfig::default()),
+        wire: WireOverhead::ETHERNET,
     }
 }
 

@@ -45,15 +45,12 @@ struct Front {
 #[stage_program]
 fn ingress(ig: &GressBuilder<'_>) {
     let (path, front) = (ig.header::<Path>(), ig.header::<Front>());
-    let (tm, cos) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::Cos>());
+    let tm = ig.intrinsic::<tna::ForTm>();
     let parse_path = ig.state().extract(path).select(path.ether_type);
     let parse_front = ig.state().extract(front);
     parse_path.on(0x0800, parse_front);
     ig.start(parse_path);
-    let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
-        tm.qid = queue;
-        cos.ingress_cos = traffic_class;
-    });
+    let set_class = class_action(ig);
     /// DSCP to queue and traffic class
     let class =
         ig.table([exact(front.dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();

@@ -14,15 +14,12 @@ use std::sync::OnceLock;
 #[stage_program]
 fn ingress(ig: &GressBuilder<'_>) {
     let (eth, ipv4) = (ig.header::<Ethernet>(), ig.header::<Ipv4>());
-    let (tm, cos) = (ig.intrinsic::<tna::ForTm>(), ig.intrinsic::<tna::Cos>());
+    let tm = ig.intrinsic::<tna::ForTm>();
     let parse_ethernet = ig.state().extract(eth).select(eth.ether_type);
     let parse_ipv4 = ig.state().extract(ipv4);
     parse_ethernet.on(IPV4, parse_ipv4);
     ig.start(parse_ethernet);
-    let set_class = ig.action(|a, queue: Arg<7>, traffic_class: Arg<3>| {
-        tm.qid = queue;
-        cos.ingress_cos = traffic_class;
-    });
+    let set_class = class_action(ig);
     /// DSCP to queue and traffic class
     let class =
         ig.table([exact(ipv4.dscp)]).actions([set_class]).default_with(set_class, [0, 0]).size(64).build();

@@ -1,0 +1,136 @@
+//! Lists of flows, in the format of the ns-3 simulators of HPCC and ConWeave.
+//!
+//! The first word is the number of flows. Each flow has five words: the sender, the receiver, the priority group, the
+//! bytes, and the start in seconds. Hosts have the numbers 0, 1, .. in order of their addresses; in an ns-3 topology
+//! these are its node numbers if hosts come before switches.
+
+use super::workload::MOST;
+use sluice_asic::units::Duration;
+use thiserror::Error;
+
+/// A list of flows.
+#[derive(Clone, Debug)]
+pub struct FlowList {
+    /// Name of the file, for errors.
+    pub origin: String,
+    /// The flows, in the order of the file.
+    pub flows: Vec<Flow>,
+}
+
+/// A flow of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Number of the sender.
+    pub from: u32,
+    /// Number of the receiver; not the sender.
+    pub to: u32,
+    /// Bytes, at least 1.
+    pub bytes: u64,
+    /// Start.
+    pub start: Duration,
+    /// Line of the file, from 1.
+    pub line: usize,
+}
+
+/// Reason why a list is rejected.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{origin}:{line}: {what}")]
+pub struct FlowListError {
+    /// Name of the file.
+    pub origin: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Value found and value expected.
+    pub what: String,
+}
+
+/// Columns of a flow.
+const COLUMNS: &str = "sender, receiver, priority group, bytes, start in seconds";
+
+impl FlowList {
+    /// Parses a list. `origin` is the file's name, for errors.
+    ///
+    /// # Errors
+    /// If a word is missing or not a number, a flow has no bytes or goes to its sender, flows have different priority
+    /// groups, or the number of flows is not the one in the first line.
+    pub fn parse(origin: &str, text: &str) -> Result<FlowList, FlowListError> {
+        let error = |line: usize, what: String| FlowListError { origin: origin.to_owned(), line, what };
+        let mut lines = (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty());
+        let count = lines.next().and_then(|(_, text)| text.trim().parse::<usize>().ok());
+        let Some(count) = count.filter(|count| *count <= MOST) else {
+            let what = format!("the first line must have the number of flows alone, at most {MOST}");
+            return Err(error(1, what));
+        };
+        let (mut flows, mut group) = (Vec::new(), None);
+        for (line, text) in lines.by_ref().take(count) {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let [from, to, pg, bytes, start] = words[..] else {
+                return Err(error(line, format!("{} words; expected 5: {COLUMNS}", words.len())));
+            };
+            let flow = Flow {
+                from: number(from).map_err(|what| error(line, format!("sender: {what}")))?,
+                to: number(to).map_err(|what| error(line, format!("receiver: {what}")))?,
+                bytes: number(bytes).map_err(|what| error(line, format!("bytes: {what}")))?,
+                start: format!("{start}s").parse().map_err(|e| error(line, format!("start: {e}")))?,
+                line,
+            };
+            let pg: u32 = number(pg).map_err(|what| error(line, format!("priority group: {what}")))?;
+            if flow.bytes == 0 || flow.from == flow.to {
+                let what = "a flow has 1 byte or more, and does not go to its own sender";
+                return Err(error(line, what.to_owned()));
+            }
+            if *group.get_or_insert(pg) != pg {
+                let what = format!(
+                    "priority group {pg}; flows before have another, but hosts have one class for data"
+                );
+                return Err(error(line, what));
+            }
+            flows.push(flow);
+        }
+        if flows.len() < count {
+            let what = format!("the first line says {count} flows; there are {}", flows.len());
+            return Err(error(1, what));
+        }
+        if let Some((line, _)) = lines.next() {
+            return Err(error(line, format!("the first line says {count} flows; there are more")));
+        }
+        Ok(FlowList { origin: origin.to_owned(), flows })
+    }
+}
+
+fn number<T: std::str::FromStr>(word: &str) -> Result<T, String> {
+    word.parse().map_err(|_| format!("found `{word}`, expected a number"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_have_five_columns() {
+        let list = FlowList::parse("flows.txt", "2\n0 5 3 1000 2.000000125\n\n7 1 3 1 2\n").unwrap();
+        let flow =
+            |from, to, bytes, ns, line| Flow { from, to, bytes, start: Duration::from_nanos(ns), line };
+        assert_eq!(list.flows, [flow(0, 5, 1000, 2_000_000_125, 2), flow(7, 1, 1, 2_000_000_000, 4)]);
+    }
+
+    #[test]
+    fn errors_name_line_and_value() {
+        for (text, expected) in [
+            ("", "f:1: the first line must have the number of flows alone"),
+            ("1 2\n", "f:1: the first line must have"),
+            ("1\n0 1 3 100\n", "f:2: 4 words; expected 5"),
+            ("1\n0 x 3 100 1\n", "f:2: receiver: found `x`, expected a number"),
+            ("1\n0 1 3 100 soon\n", "f:2: start: "),
+            ("1\n0 1 3 0 1\n", "f:2: a flow has 1 byte or more"),
+            ("1\n4 4 3 9 1\n", "f:2: a flow has 1 byte or more"),
+            ("2\n0 1 3 9 1\n0 1 4 9 1\n", "f:3: priority group 4"),
+            ("2\n0 1 3 9 1\n", "f:1: the first line says 2 flows; there are 1"),
+            ("1\n0 1 3 9 1\n1 0 3 9 1\n", "f:3: the first line says 1 flows; there are more"),
+            ("99999999999\n", "f:1: the first line must have"),
+        ] {
+            let error = FlowList::parse("f", text).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}
