@@ -113,7 +113,8 @@ pub struct WorkloadSetting {
     #[serde(default)]
     pub warm_up: Duration,
     /// Number of UDP source ports, from 49152 on, 1 to 16384. The messages of a pair of hosts use them in turn, 4 by
-    /// default; the flows of a list draw them by the seed, by default from all.
+    /// default. The flows of a list draw them by the seed; by default only those draw, from all, whose port the list does
+    /// not say.
     pub ports: Option<u16>,
     /// Sends messages only to hosts of other switches.
     #[serde(default)]
@@ -138,6 +139,9 @@ pub struct HostsSetting {
     pub in_flight: Option<Bytes>,
     /// Congestion control of the senders; by default none: they send at the link rate.
     pub reaction: Option<ReactionSetting>,
+    /// True if a rate cut delays the packet that waits for its time, the default; false if only packets after it have
+    /// the new rate.
+    pub repaces: Option<bool>,
     /// Marked packets that the receiver answers with a notification; all by default.
     #[serde(default)]
     pub notification: NotificationSetting,
@@ -326,6 +330,7 @@ impl HostsSetting {
             mtu: self.mtu(),
             recovery,
             reaction: self.reaction.as_ref().map(ReactionSetting::point).transpose()?,
+            repaces: self.repaces.unwrap_or(true),
             coalescing,
             carrier: match self.carrier {
                 CarrierName::Packet => Carrier::Packet,

@@ -1,8 +1,9 @@
 //! Lists of flows, in the format of the ns-3 simulators of HPCC and ConWeave.
 //!
-//! The first word is the number of flows. Each flow has five words: the sender, the receiver, the priority group, the
-//! bytes, and the start in seconds. Hosts have the numbers 0, 1, .. in order of their addresses; in an ns-3 topology
-//! these are its node numbers if hosts come before switches.
+//! The first line has the number of flows. Each flow has five words: the sender, the receiver, the priority group, the
+//! bytes, and the start in seconds. A sixth word, which the simulators do not have, is the UDP source port. Hosts have
+//! the numbers 0, 1, .. in order of their addresses; in an ns-3 topology these are its node numbers if hosts come before
+//! switches.
 
 use super::workload::MOST;
 use sluice_asic::units::Duration;
@@ -28,6 +29,8 @@ pub struct Flow {
     pub bytes: u64,
     /// Start.
     pub start: Duration,
+    /// UDP source port, if the list says it.
+    pub port: Option<u16>,
     /// Line of the file, from 1.
     pub line: usize,
 }
@@ -45,7 +48,8 @@ pub struct FlowListError {
 }
 
 /// Columns of a flow.
-const COLUMNS: &str = "sender, receiver, priority group, bytes, start in seconds";
+const COLUMNS: &str =
+    "sender, receiver, priority group, bytes, start in seconds, and perhaps the UDP source port";
 
 impl FlowList {
     /// Parses a list. `origin` is the file's name, for errors.
@@ -64,14 +68,17 @@ impl FlowList {
         let (mut flows, mut group) = (Vec::new(), None);
         for (line, text) in lines.by_ref().take(count) {
             let words: Vec<&str> = text.split_whitespace().collect();
-            let [from, to, pg, bytes, start] = words[..] else {
-                return Err(error(line, format!("{} words; expected 5: {COLUMNS}", words.len())));
+            let ([from, to, pg, bytes, start], port) = match words[..] {
+                [from, to, pg, bytes, start] => ([from, to, pg, bytes, start], None),
+                [from, to, pg, bytes, start, port] => ([from, to, pg, bytes, start], Some(port)),
+                _ => return Err(error(line, format!("{} words; expected {COLUMNS}", words.len()))),
             };
             let flow = Flow {
                 from: number(from).map_err(|what| error(line, format!("sender: {what}")))?,
                 to: number(to).map_err(|what| error(line, format!("receiver: {what}")))?,
                 bytes: number(bytes).map_err(|what| error(line, format!("bytes: {what}")))?,
                 start: format!("{start}s").parse().map_err(|e| error(line, format!("start: {e}")))?,
+                port: port.map(number).transpose().map_err(|what| error(line, format!("port: {what}")))?,
                 line,
             };
             let pg: u32 = number(pg).map_err(|what| error(line, format!("priority group: {what}")))?;
@@ -107,11 +114,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flows_have_five_columns() {
-        let list = FlowList::parse("flows.txt", "2\n0 5 3 1000 2.000000125\n\n7 1 3 1 2\n").unwrap();
-        let flow =
-            |from, to, bytes, ns, line| Flow { from, to, bytes, start: Duration::from_nanos(ns), line };
-        assert_eq!(list.flows, [flow(0, 5, 1000, 2_000_000_125, 2), flow(7, 1, 1, 2_000_000_000, 4)]);
+    fn flows_have_five_columns_or_six() {
+        let text = "2\n0 5 3 1000 2.000000125\n\n7 1 3 1 2 49153\n";
+        let list = FlowList::parse("flows.txt", text).unwrap();
+        let flow = |from, to, bytes, ns, port, line| {
+            let start = Duration::from_nanos(ns);
+            Flow { from, to, bytes, start, port, line }
+        };
+        let first = flow(0, 5, 1000, 2_000_000_125, None, 2);
+        assert_eq!(list.flows, [first, flow(7, 1, 1, 2_000_000_000, Some(49_153), 4)]);
     }
 
     #[test]
@@ -119,7 +130,8 @@ mod tests {
         for (text, expected) in [
             ("", "f:1: the first line must have the number of flows alone"),
             ("1 2\n", "f:1: the first line must have"),
-            ("1\n0 1 3 100\n", "f:2: 4 words; expected 5"),
+            ("1\n0 1 3 100\n", "f:2: 4 words; expected sender, receiver"),
+            ("1\n0 1 3 9 1 65536\n", "f:2: port: found `65536`"),
             ("1\n0 x 3 100 1\n", "f:2: receiver: found `x`, expected a number"),
             ("1\n0 1 3 100 soon\n", "f:2: start: "),
             ("1\n0 1 3 0 1\n", "f:2: a flow has 1 byte or more"),

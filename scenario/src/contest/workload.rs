@@ -96,8 +96,8 @@ pub fn messages(
     }
 }
 
-/// Returns the flows of a list that start before `setting.time` after the first one. UDP source ports are drawn, so
-/// that another seed sends the same flows over other paths.
+/// Returns the flows of a list that start before `setting.time` after the first one. UDP source ports that the list does
+/// not say, or that `setting.ports` asks for, are drawn: another seed sends the same flows over other paths.
 fn listed(
     setting: &WorkloadSetting,
     list: &FlowList,
@@ -121,7 +121,10 @@ fn listed(
             })
         };
         let (from, to) = (host(flow.from)?, host(flow.to)?);
-        let port = FIRST_PORT + draws[from].below(setting.ports.unwrap_or(ALL_PORTS).into()) as u16;
+        let port = match (setting.ports, flow.port) {
+            (None, Some(port)) => port,
+            (ports, _) => FIRST_PORT + draws[from].below(ports.unwrap_or(ALL_PORTS).into()) as u16,
+        };
         let start = flow.start - first;
         if start < setting.time {
             let to = stations[to].address;

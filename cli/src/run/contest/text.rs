@@ -85,7 +85,7 @@ fn slowdowns(performance: &Performance) -> [String; SLOWDOWNS.len()] {
     let Slowdowns { count, avg, p50, p95, p99, p999 } = of(Sizes::All);
     let (small, large) = (of(Sizes::Small), of(Sizes::Large));
     let [avg, p50, p95, p99, p999] = [avg, p50, p95, p99, p999].map(times);
-    // Of fewer messages, p99.9 would be less than ten samples.
+    // With fewer messages, fewer than ten would be above p99.9.
     let p999 = if count < 10_000 { "-".to_owned() } else { p999 };
     let [small_avg, small_p99, large_p99] = [small.avg, small.p99, large.p99].map(times);
     let count = count.to_string();

@@ -55,6 +55,9 @@ pub struct RnicConfig {
     /// Initial reaction point of every queue pair; `None`: pairs always send at the link rate, and packets are not
     /// ECN-capable.
     pub reaction: Option<ReactionPoint>,
+    /// True if a rate cut delays the packet that waits for its time; false if its time stays, and only packets after it
+    /// have the new rate, as in the simulators of HPCC and ConWeave.
+    pub repaces: bool,
     /// Marked packets that the NIC answers with a CNP.
     pub coalescing: Coalescing,
     /// Form of the notifications.
@@ -292,7 +295,7 @@ impl Rnic {
         let Some(sending) = self.sending.get_mut(&pair) else { return false };
         // The rate may have been cut since the pair became ready.
         let due = sending.due(now);
-        if due > now {
+        if due > now && self.config.repaces {
             self.paced.push(Reverse((due, pair)));
             return false;
         }

@@ -58,6 +58,7 @@ pub(super) fn nic(recovery: Recovery) -> RnicConfig {
         recovery,
         reaction: Some(ReactionPoint::Mellanox(Mellanox::new(reaction))),
         coalescing: Coalescing::PerPacket,
+        repaces: true,
         carrier: Carrier::Packet,
         notify_missing: true,
         data: TrafficClass { dscp: 3, priority: 3 },

@@ -293,8 +293,8 @@ fn sweep_by_sweep(hits: &[(u64, u16)], (ttl, most): (u64, u64), sweeps: u64) -> 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever the gaps between packets and between calls of `advance`, each entry is found by the sweep that finds it
-    /// if every sweep is made on its own.
+    /// For all gaps between packets and between calls of `advance`, an entry is found by the same sweep that finds it
+    /// if every sweep is run on its own.
     #[test]
     fn gaps_do_not_change_what_sweeps_find(
         hits in prop::collection::vec((0..400_u64, 0..4_u16), 0..40),
