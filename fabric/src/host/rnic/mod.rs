@@ -438,3 +438,6 @@ impl Host for Rnic {
         !self.messages.is_empty() || !self.sending.is_empty() || !self.answers.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! Senders that are notified of congestion: when they send next, and what receivers answer.
+
+use super::frames::{Address, Data};
+use super::*;
+use crate::host::dcqcn::{Mellanox, ReactionConfig};
+use crate::host::recovery::Recovery;
+
+const LINE: BitRate = BitRate::from_gbps(100);
+const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 1);
+
+fn config(repaces: bool, carrier: Carrier) -> RnicConfig {
+    RnicConfig {
+        rate: LINE,
+        mtu: 1_000,
+        recovery: Recovery::GoBackN { nack_interval: Duration::from_micros(4), timeout: None },
+        reaction: Some(ReactionPoint::Mellanox(Mellanox::new(ReactionConfig::new(LINE)))),
+        repaces,
+        coalescing: Coalescing::PerPacket,
+        carrier,
+        notify_missing: true,
+        data: TrafficClass { dscp: 3, priority: 3 },
+        control: TrafficClass { dscp: 48, priority: 6 },
+        pfc: None,
+        wire: WireOverhead::ETHERNET,
+    }
+}
+
+/// Starts of a sender's packets up to 5 us, ps, if it is notified of congestion at 10 ns.
+fn starts(repaces: bool) -> Vec<u64> {
+    let message = Message { pair: 1, start: Time::ORIGIN, to: PEER, port: 49_152, bytes: 1_000_000 };
+    let mut host = Rnic::new(config(repaces, Carrier::Packet), OWN, vec![message]);
+    let mut starts = Vec::new();
+    let mut put = |first_bit: Time, _: HostFrame<'_>| starts.push(first_bit.as_ps());
+    host.advance(Time::from_nanos(10), &mut put);
+    let from = Address { from: PEER, to: OWN, port: 49_152, pair: 1, dscp: 48, capable: false };
+    let notification = from.notification();
+    let frame = HostFrame { bytes: &notification, orig_len: notification.len() as u32, tag: 0 };
+    host.receive(Time::from_nanos(10), frame);
+    host.advance(Time::from_nanos(5_000), &mut put);
+    starts
+}
+
+#[test]
+fn a_cut_delays_the_packet_that_waits_or_the_one_after_it() {
+    // 1082 bytes of line time at 100 Gb/s, and at the half, to which the monitor cuts the rate 4 us and 1 ns after the
+    // notification. Packet 46 starts before that and packet 47 waits.
+    const FULL: u64 = 1_082 * 80;
+    let gaps = |repaces| starts(repaces).windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>();
+    let before = (4_011_000 - 640) / FULL;
+    assert_eq!(before, 46);
+    let expected = |at_full: u64| {
+        let full = std::iter::repeat_n(FULL, at_full as usize);
+        full.chain(std::iter::repeat(2 * FULL)).take(50).collect::<Vec<_>>()
+    };
+    assert_eq!(gaps(true)[..50], expected(before));
+    assert_eq!(gaps(false)[..50], expected(before + 1));
+}
+
+/// Frames with which a receiver answers one marked packet.
+fn answers(carrier: Carrier) -> Vec<Arrived> {
+    let mut host = Rnic::new(config(true, carrier), OWN, Vec::new());
+    let from = Address { from: PEER, to: OWN, port: 49_152, pair: 7, dscp: 3, capable: true };
+    let (mut head, len) = Data::new(&from, 1_000, 1_000).packet(0);
+    head[15] |= 3;
+    host.receive(Time::from_nanos(10), HostFrame { bytes: &head, orig_len: len, tag: 0 });
+    let mut answers = Vec::new();
+    host.advance(Time::from_nanos(1_000), &mut |_, frame| answers.extend(read(PEER, frame.bytes)));
+    assert_eq!((host.counters().notifications, host.counters().acks), (1, 1));
+    answers
+}
+
+#[test]
+fn a_notification_is_a_packet_or_a_flag_of_the_acknowledgement() {
+    let answer = |notifies| Arrived::Answer { pair: 7, expected: 1, received: None, notifies };
+    assert_eq!(answers(Carrier::Packet), [Arrived::Notification { pair: 7 }, answer(false)]);
+    assert_eq!(answers(Carrier::Acknowledgement), [answer(true)]);
+}
