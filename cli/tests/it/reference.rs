@@ -46,3 +46,64 @@ fn lone_flows_take_the_times_of_the_reference_simulator() {
         assert!((took / ns - 1.0).abs() < 0.001, "{size} bytes: {took} ns, reference {ns} ns");
     }
 }
+
+/// ECMP and LetFlow between two leaves, with a timeout that is longer than the run.
+const NO_FLOWLETS: &str = r#"
+name = "flowlets that never end"
+topology = "leaf-spine:leaves=2,spines=4,hosts=4,rate=100G,delay=500ns"
+port_speed = "100G"
+buffer = "rdma-66mb.toml"
+alone = "own"
+seed = SEED
+
+[workload]
+sizes = "ali-storage"
+load = 80
+time = "100us"
+between_switches = true
+ports = 16384
+
+[hosts]
+cable = "500ns"
+recovery = "go-back-n"
+reaction = { form = "mellanox", line = "100G", one_by_g = 256, alpha_timer = "1us", rate_timer = "300us", stages = 1 }
+
+[[program]]
+name = "ecmp"
+
+[[program]]
+name = "letflow"
+params = { timeout = "500ms" }
+"#;
+
+#[test]
+fn letflow_without_flowlets_is_ecmp_with_random_paths() {
+    // The 97.5 % quantile of Student's t with nine degrees of freedom.
+    const T: f64 = 2.262;
+    let dir = tempfile::tempdir().unwrap();
+    let contests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fabric/contests");
+    fs::copy(contests.join("rdma-66mb.toml"), dir.path().join("rdma-66mb.toml")).unwrap();
+    let mut differences = Vec::new();
+    let mut averages = Vec::new();
+    for seed in 1..=10 {
+        fs::write(dir.path().join("run.toml"), NO_FLOWLETS.replace("SEED", &seed.to_string())).unwrap();
+        let run = Command::new(env!("CARGO_BIN_EXE_sluice"))
+            .current_dir(dir.path())
+            .args(["run", "run.toml", "--json"])
+            .output()
+            .unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let value: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+        let programs = &value["contests"][0]["programs"];
+        let number = |program: usize, name: &str| programs[program]["numbers"][name].as_f64().unwrap();
+        assert_eq!((number(1, "early"), number(1, "unfinished")), (0.0, 0.0), "a message keeps its path");
+        differences.push(number(1, "avg") - number(0, "avg"));
+        averages.push(number(0, "avg"));
+    }
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / of.len() as f64;
+    let (difference, average) = (mean(&differences), mean(&averages));
+    let squares: f64 = differences.iter().map(|d| (d - difference).powi(2)).sum();
+    let interval = T * (squares / 9.0 / 10.0).sqrt();
+    assert!(difference.abs() <= interval, "{difference} +- {interval} of {average}");
+    assert!(interval < average / 10.0, "ten seeds say too little: {difference} +- {interval} of {average}");
+}
