@@ -75,6 +75,12 @@ impl Expr {
         }
     }
 
+    /// Returns true if the expression is an operation or a comparison, false for a number, a name or a call.
+    #[must_use]
+    pub fn is_operation(&self) -> bool {
+        matches!(self.node, Node::Binary(..) | Node::Negative(_))
+    }
+
     /// Evaluates the expression.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 use super::expr::Expr;
 use super::file::ScenarioFile;
 use super::judge::{at_line, judge};
-use super::names::Names;
+use super::names::{Names, StatedNumbers};
 use super::outcome::Check;
 use super::step::{Repeat, Save, Span, Step};
 use serde::Deserialize;
@@ -372,7 +372,9 @@ impl<'a> HostRun<'a> {
         match step {
             Step::Wait(span) => self.now += self.time(span)?,
             Step::Expect(expect) => {
-                let check = judge(expect, line, self.case, &|expr| self.value(expr))?;
+                let stated =
+                    StatedNumbers { bench: None, defined: self.defined, round: None, depth: Cell::new(0) };
+                let check = judge(expect, line, self.case, &|expr| self.value(expr), &stated)?;
                 self.checks.push(check);
             }
             Step::Save(Save { name, value }) => _ = self.saved.insert(name.clone(), self.value(value)?),

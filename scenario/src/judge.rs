@@ -2,6 +2,7 @@
 
 use super::expr::Expr;
 use super::metric;
+use super::names::StatedNumbers;
 use super::outcome::Check;
 use super::step::{Expect, Tolerance};
 
@@ -10,12 +11,13 @@ pub(super) fn at_line(line: usize, error: String) -> String {
     if error.starts_with("line ") { error } else { format!("line {line}: {error}") }
 }
 
-/// Checks an expectation in a line of a case; `value` evaluates expressions.
+/// Checks an expectation in a line of a case; `value` evaluates expressions, `stated` knows only numbers of the file.
 pub(super) fn judge(
     expect: &Expect,
     line: usize,
     case: &str,
     value: &dyn Fn(&Expr) -> Result<i128, String>,
+    stated: &StatedNumbers<'_>,
 ) -> Result<Check, String> {
     let actual = value(&expect.what)?;
     let mut wanted = Vec::new();
@@ -49,5 +51,21 @@ pub(super) fn judge(
         actual: actual.to_string(),
         unit: metric::unit(expect.what.head()),
         passed,
+        stated: is_stated(expect, stated),
     })
+}
+
+/// Returns true if the expected value follows from numbers of the file alone. An expectation without a value is one of a
+/// number that is not 0; a comparison of several numbers is not counted.
+fn is_stated(expect: &Expect, stated: &StatedNumbers<'_>) -> bool {
+    let slack = match &expect.within {
+        Some(Tolerance::Absolute(by)) => Some(by),
+        Some(Tolerance::Percent(_)) | None => None,
+    };
+    let mut bounds =
+        [expect.is.as_ref(), slack, expect.at_least.as_ref(), expect.at_most.as_ref()].into_iter().flatten();
+    match bounds.clone().next() {
+        Some(_) => bounds.all(|bound| bound.value(stated).is_ok()),
+        None => !expect.what.is_operation(),
+    }
 }

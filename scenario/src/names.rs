@@ -8,7 +8,7 @@ use super::numbers::ExpectedBreakpoints;
 use sluice_asic::mac::wire_bytes;
 use sluice_asic::names::nearest;
 use sluice_asic::tm::pfc::quanta_time;
-use sluice_asic::units::{Bytes, Length};
+use sluice_asic::units::{BitRate, Bytes, Length};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
@@ -115,16 +115,66 @@ impl Names<'_> {
                 ("xoff_each", [cells, groups]) => known(n.xoff_each(*cells, *groups), name),
                 ("dismiss", [cells]) => known(n.dismiss(*cells), name),
                 ("lossy_drop_at", [cells]) => known(n.lossy_drop_at(*cells), name),
-                ("wire_ps", [bytes]) => Ok(speed.time_for(wire_bytes(Bytes(*bytes))).as_ps().into()),
-                ("cable_bytes", [metres]) => {
-                    Ok(Length::from_metres(*metres).round_trip_bytes(speed).get().into())
-                }
-                ("cable_ps", [metres]) => Ok(Length::from_metres(*metres).delay().as_ps().into()),
-                _ => Err(format!("`{name}` does not take {} argument(s)", args.len())),
+                (_, args) => on_line(speed, name, args)
+                    .ok_or_else(|| format!("`{name}` does not take {} argument(s)", args.len())),
             }
         };
         let own = TABLE.iter().any(|(known, _)| known.split_once('(').is_some_and(|(own, _)| own == name));
         own.then(|| of(args))
+    }
+}
+
+/// Numbers that the files state: definitions, as far as they use neither thresholds of the profile nor the device, the
+/// profile's sizes, and times and bytes on lines.
+pub(super) struct StatedNumbers<'a> {
+    /// The device; a host has none.
+    pub(super) bench: Option<&'a Bench>,
+    /// Definitions of the case and of the scenario, in order of precedence.
+    pub(super) defined: [&'a BTreeMap<String, Expr>; 2],
+    /// Number of the present round, in a repeated step.
+    pub(super) round: Option<i128>,
+    /// Depth of the definition that is being evaluated.
+    pub(super) depth: Cell<u32>,
+}
+
+impl Scope for StatedNumbers<'_> {
+    fn name(&self, name: &str) -> Result<i128, String> {
+        match (name, self.bench, self.round) {
+            ("round", _, Some(round)) => return Ok(round),
+            ("cell", Some(bench), _) => return Ok(bench.config.cell.get().into()),
+            ("memory", Some(bench), _) => return Ok(bench.config.size.get().into()),
+            ("partitions", Some(bench), _) => return Ok(bench.config.partitions.into()),
+            ("ports", Some(bench), _) => return Ok(bench.ports.front_ports().len() as i128),
+            _ => {}
+        }
+        let expr = self.defined.iter().find_map(|names| names.get(name));
+        let expr =
+            expr.filter(|_| self.depth.get() < DEPTH).ok_or_else(|| format!("`{name}` is not stated"))?;
+        self.depth.set(self.depth.get() + 1);
+        let value = expr.value(self);
+        self.depth.set(self.depth.get() - 1);
+        value
+    }
+
+    fn call(&self, name: &str, args: &[i128]) -> Result<i128, String> {
+        match (name, args) {
+            ("min", [a, b]) => return Ok(*a.min(b)),
+            ("max", [a, b]) => return Ok(*a.max(b)),
+            _ => {}
+        }
+        let numbers: Vec<u64> = args.iter().map(|a| unsigned(*a)).collect::<Result<_, _>>()?;
+        let value = self.bench.and_then(|bench| on_line(bench.ports.speed(), name, &numbers));
+        value.ok_or_else(|| format!("`{name}` is not stated"))
+    }
+}
+
+/// Returns the value of a call about lines and cables, `None` for another call.
+fn on_line(speed: BitRate, name: &str, args: &[u64]) -> Option<i128> {
+    match (name, args) {
+        ("wire_ps", [bytes]) => Some(speed.time_for(wire_bytes(Bytes(*bytes))).as_ps().into()),
+        ("cable_bytes", [metres]) => Some(Length::from_metres(*metres).round_trip_bytes(speed).get().into()),
+        ("cable_ps", [metres]) => Some(Length::from_metres(*metres).delay().as_ps().into()),
+        _ => None,
     }
 }
 

@@ -19,6 +19,10 @@ pub struct Check {
     pub unit: &'static str,
     /// True if the assertion holds.
     pub passed: bool,
+    /// True if the expected value, and the numbers of all steps before it, are numbers of the files or follow from them and
+    /// the speed of lines alone. False if one was computed from thresholds of the resolved profile, or measured in the
+    /// same run: such an assertion finds changes, and not errors that profile and device share.
+    pub stated: bool,
 }
 
 /// Saved numbers of one case of a sweep.

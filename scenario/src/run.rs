@@ -146,6 +146,7 @@ impl Lab {
                     actual,
                     unit: "",
                     passed,
+                    stated: false,
                 }),
                 Err(e) => outcome.error = Some(format!("{}:{line}: {e}", file.origin)),
             }
@@ -191,6 +192,7 @@ impl Lab {
             saved: BTreeMap::new(),
             case: &case.name,
             checks: Vec::new(),
+            computed: Cell::new(false),
         };
         let result = run.steps(&scenario.steps);
         checks.append(&mut run.checks);
@@ -255,6 +257,7 @@ fn refusal(case: &str, wanted: &Refused, found: Option<NoBench>) -> Vec<Check> {
         actual,
         unit: "",
         passed,
+        stated: true,
     };
     let expected = match wanted.checks.is_empty() {
         true => "unreadable".to_owned(),

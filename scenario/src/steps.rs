@@ -6,7 +6,7 @@ use super::file::ScenarioFile;
 use super::frames::{self, Mark};
 use super::invariants;
 use super::judge::{at_line, judge};
-use super::names::Names;
+use super::names::{Names, StatedNumbers};
 use super::outcome::Check;
 use super::step::{Expect, Flood, FrameCheck, Ports, ReaderName, SetAlpha, Span, Step, Train, Until};
 use sluice_asic::tm::ShaperConfig;
@@ -30,6 +30,8 @@ pub(super) struct Run<'a> {
     pub(super) saved: BTreeMap<String, i128>,
     pub(super) case: &'a str,
     pub(super) checks: Vec<Check>,
+    /// True from the first step on whose numbers were computed from the resolved profile, or measured.
+    pub(super) computed: Cell<bool>,
 }
 
 fn narrow<T: TryFrom<i128>>(n: i128, what: &str) -> Result<T, String> {
@@ -47,7 +49,15 @@ impl Run<'_> {
         expr.value(&names)
     }
 
+    fn stated(&self) -> StatedNumbers<'_> {
+        let round = self.saved.get("round").copied();
+        StatedNumbers { bench: Some(&self.bench), defined: self.defined, round, depth: Cell::new(0) }
+    }
+
+    /// Returns a number of a step.
     fn number<T: TryFrom<i128>>(&self, expr: &Expr, what: &str) -> Result<T, String> {
+        let computed = self.computed.get() || expr.value(&self.stated()).is_err();
+        self.computed.set(computed);
         narrow(self.value(expr)?, what)
     }
 
@@ -89,6 +99,7 @@ impl Run<'_> {
                         actual: text,
                         unit: "",
                         passed: false,
+                        stated: true,
                     });
                 }
             }
@@ -281,8 +292,9 @@ impl Run<'_> {
     }
 
     fn expect(&mut self, expect: &Expect, line: usize) -> Result<(), String> {
-        let check = judge(expect, line, self.case, &|expr| self.value(expr))?;
-        self.checks.push(check);
+        let check = judge(expect, line, self.case, &|expr| self.value(expr), &self.stated())?;
+        let stated = check.stated && !self.computed.get();
+        self.checks.push(Check { stated, ..check });
         Ok(())
     }
 
@@ -311,6 +323,7 @@ impl Run<'_> {
             actual: found.map_or_else(|| format!("none: {} were sent", own.len()), |bytes| text(bytes)),
             unit: "",
             passed: found.is_some_and(|bytes| frames::matches(bytes, &frame.is)),
+            stated: true,
         });
         Ok(())
     }

@@ -47,5 +47,6 @@ fn check(check: &Check) -> Value {
         "actual": check.actual,
         "unit": check.unit,
         "passed": check.passed,
+        "stated": check.stated,
     })
 }

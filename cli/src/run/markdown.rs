@@ -1,11 +1,12 @@
 //! Writes outcomes as a page of the handbook.
 
 use sluice_scenario::{Outcome, metric, names};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 const HEAD: &str = "# Scenarios of the shared buffer\n\n\
 Results of the scenarios that come with Sluice, one row per scenario and profile. `sluice run --markdown` prints this \
-page. CHECKS is the number of assertions; LAST CHECK, EXPECTED and FOUND are those of the last one. \
+page. CHECKS is the number of assertions, and of those that are stated; LAST CHECK, EXPECTED and FOUND are those of the last one. \
 [scenario-files.md](scenario-files.md) says how to write your own.\n\n\
 Ids refer to [model: buffer](model/buffer.md): `8.N` is row N of its §8, `1.5.N` and `1.6.N` are packet counts of its \
 §1.5 and §1.6, `LN` is a lesson of its §5, and names are those of the tests in its §6.2.\n";
@@ -14,10 +15,33 @@ fn cell(text: &str) -> String {
     text.lines().next().unwrap_or("").replace('|', "\\|")
 }
 
+/// Returns the sentences that count rows and assertions.
+fn counts(outcomes: &[Outcome]) -> String {
+    let rows = outcomes.iter().filter(|o| o.not_applicable.is_none());
+    let ids: BTreeSet<&str> = rows.clone().map(|o| o.id.as_str()).collect();
+    let profiles: BTreeSet<&str> =
+        rows.clone().map(|o| o.profile.as_str()).filter(|p| !["host", ""].contains(p)).collect();
+    let checks = || rows.clone().flat_map(|o| &o.checks);
+    let stated = checks().filter(|c| c.stated).count();
+    format!(
+        "{} ids over {} profiles, and hosts, are {} rows with {} assertions. {stated} assertions are *stated*: the expected \
+         number and all packet counts before it are numbers of the file, such as a calibrated count of a test suite or a closed \
+         form. The other {} use numbers that were computed from thresholds of the resolved profile, or measured in the same \
+         run: these find changes, and not errors that profile and device share.",
+        ids.len(),
+        profiles.len(),
+        rows.clone().count(),
+        checks().count(),
+        checks().count() - stated,
+    )
+}
+
 /// Returns the page.
 pub(super) fn page(outcomes: &[Outcome]) -> String {
-    let mut text =
-        format!("{HEAD}\n| id | profile | what it shows | checks | last check | expected | found | |\n");
+    let mut text = format!(
+        "{HEAD}\n{}\n\n| id | profile | what it shows | checks (stated) | last check | expected | found | |\n",
+        counts(outcomes)
+    );
     text.push_str("|---|---|---|---|---|---|---|---|\n");
     for outcome in outcomes.iter().filter(|o| o.not_applicable.is_none()) {
         let main = outcome.main();
@@ -28,11 +52,12 @@ pub(super) fn page(outcomes: &[Outcome]) -> String {
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "| {} | {} | {} | {} | `{}` | {} {unit} | {} {unit} | {result} |",
+            "| {} | {} | {} | {} ({}) | `{}` | {} {unit} | {} {unit} | {result} |",
             outcome.id,
             outcome.profile,
             cell(&outcome.title),
             outcome.checks.len(),
+            outcome.checks.iter().filter(|c| c.stated).count(),
             of(|c| &c.what),
             of(|c| &c.expected),
             of(|c| &c.actual),

@@ -40,8 +40,12 @@ pub(super) fn report(outcomes: &[Outcome]) -> String {
         }
     }
     let checks: usize = outcomes.iter().map(|o| o.checks.len()).sum();
+    let stated: usize = outcomes.iter().flat_map(|o| &o.checks).filter(|c| c.stated).count();
     let (passed, failed, not_run) = (count(Some(true)), count(Some(false)), count(None));
-    let _ = writeln!(text, "\n{passed} passed, {failed} failed, {not_run} not run; {checks} assertions");
+    let _ = writeln!(
+        text,
+        "\n{passed} passed, {failed} failed, {not_run} not run; {checks} assertions, {stated} of them against numbers of the files"
+    );
     text
 }
 
