@@ -135,6 +135,10 @@ pub struct Check<'a> {
 /// Most inputs made for a site, as a multiple of [`Check::inputs`].
 const AIMED: usize = 12;
 
+/// Recirculations after which a mutant that something noticed is sent no further inputs. A property or a visible difference
+/// that only later inputs would show is missed.
+const LAPS_AFTER: u64 = 10_000;
+
 /// Length of the shared list of inputs, as a multiple of [`Check::inputs`]. A mutant is sent those that reach its site.
 const SHARED: usize = 3;
 
@@ -255,14 +259,17 @@ impl<'a> MutationRun<'a> {
         let source = Source { maker: &self.maker, seed: self.with.seed, corpus: self.with.corpus };
         let near = |golden: &&Golden| needs.is_empty() || golden.reaches(needs);
         let lists = [Some((&self.shared, 1)), self.aims[at].map(|n| (&self.aimed[n], AIMED))];
-        let (mut sent, mut after) = (Vec::new(), 0);
+        // Inputs, and recirculations in them, after something noticed the mutant.
+        let (mut sent, mut after, mut laps) = (Vec::new(), 0, 0);
         'lists: for (list, times) in lists.into_iter().flatten() {
             let inputs = list.inputs(source, original).flatten().filter(near);
             for golden in inputs.take(self.with.inputs * times) {
                 sent.push(golden);
                 trial.send(golden);
-                after += usize::from(trial.noticed());
-                if trial.finished() || after > self.with.inputs {
+                if trial.noticed() {
+                    (after, laps) = (after + 1, laps + golden.laps);
+                }
+                if trial.finished() || after > self.with.inputs || laps > LAPS_AFTER {
                     break 'lists;
                 }
             }

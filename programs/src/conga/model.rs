@@ -72,7 +72,12 @@ impl Model for CongaModel {
         let Some(address) = entries.exact("leaf_address", &[group]) else { return Expect::Ends("no_leaf") };
         let tos = if ip.v6 { frame[14] << 4 | frame[15] >> 4 } else { frame[15] };
         let wrapped = encapsulated(&bytes.bytes, tos, flow_hash(&ip), [address.arg(0), address.arg(1)]);
-        let free = FEEDBACK.to_vec();
+        let mut free = FEEDBACK.to_vec();
+        // A packet of which only the first bytes were captured is longer than the model knows.
+        let length = word(frame, if ip.v6 { 18 } else { 16 }).map_or(0, usize::from);
+        if length + if ip.v6 { 54 } else { 14 } > frame.len() {
+            free.extend([16, 17, 24, 25, 38, 39]);
+        }
         Expect::Sent { ports, queue, bytes: Some(Bytes { bytes: wrapped, free, mark: None }), or }
     }
 }

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 
 /// Picoseconds of a tick.
 const TICK: u64 = 1_024_000;
+/// Picoseconds that a device's clock shows at time zero.
+const CLOCK_ORIGIN: u64 = 1_000_000_000_000;
 /// Largest number of ticks from arrival to the program's clock on ports of usual speed.
 const MARGIN: u32 = 2;
 /// Congestion experienced.
@@ -75,15 +77,22 @@ struct State {
 /// An event of a flow.
 #[derive(Clone, Debug)]
 enum Event {
-    Data { now: u32, header: Header, port: u16 },
+    Data {
+        now: u32,
+        header: Header,
+        port: u16,
+    },
     /// DATA whose fate is not known, so that the flow's state is not.
     Lost,
-    Reply { done: bool, header: Header },
+    Reply {
+        done: bool,
+        header: Header,
+    },
 }
 
 /// Returns the tick of a time.
 fn tick(time: Time) -> u32 {
-    (time.as_ps() / TICK) as u32
+    ((time.as_ps() + CLOCK_ORIGIN) / TICK) as u32
 }
 
 /// Returns true if a tick is later than another.
@@ -94,7 +103,10 @@ fn after(a: u32, b: u32) -> bool {
 impl Epochs {
     /// Returns the events of each flow by time, and true if some path may be busy. `None`: a port is slow.
     #[allow(clippy::type_complexity, reason = "one caller")]
-    fn events(&self, entries: &Entries<'_>) -> Result<Option<(BTreeMap<u128, (Flow, Vec<(u32, u64, Event)>)>, bool)>, String> {
+    fn events(
+        &self,
+        entries: &Entries<'_>,
+    ) -> Result<Option<(BTreeMap<u128, (Flow, Vec<(u32, u64, Event)>)>, bool)>, String> {
         let tor = TorModel { pipe: self.p.pipe as u16 };
         let mut flows: BTreeMap<u128, (Flow, Vec<(u32, u64, Event)>)> = BTreeMap::new();
         let mut busy = false;
@@ -111,7 +123,10 @@ impl Epochs {
                         return Err(format!("packet {tag} was sent without ConWeave's header"));
                     }
                     if late > 64 {
-                        return Err(format!("packet {tag} of tick {} has timestamp {}", came as u16, header.ts_tx));
+                        return Err(format!(
+                            "packet {tag} of tick {} has timestamp {}",
+                            came as u16, header.ts_tx
+                        ));
                     }
                     if u32::from(late) > MARGIN {
                         return Ok(None);
@@ -164,16 +179,29 @@ impl Epochs {
                     }
                     let next = match state {
                         _ if fresh => Some(self.opens(*tag, header, *now, flow, 1)?),
-                        Some(state) if !state.raced => Some(self.data(*tag, header, *now, flow, state, busy)?),
+                        Some(state) if !state.raced => {
+                            Some(self.data(*tag, header, *now, flow, state, busy)?)
+                        }
                         _ => None,
                     };
                     fresh = false;
                     state = next.or_else(|| known(header, *now, flow));
                 }
                 Event::Reply { done, header } => {
-                    let data_near = events[..at].iter().rev().take_while(|o| near(o)).any(|o| !matches!(o.2, Event::Reply { .. }))
-                        || events[at + 1..].iter().take_while(|o| near(o)).any(|o| !matches!(o.2, Event::Reply { .. }));
-                    let reply_near = events[..at].iter().rev().take_while(|o| near(o)).any(|o| matches!(o.2, Event::Reply { .. }));
+                    let data_near = events[..at]
+                        .iter()
+                        .rev()
+                        .take_while(|o| near(o))
+                        .any(|o| !matches!(o.2, Event::Reply { .. }))
+                        || events[at + 1..]
+                            .iter()
+                            .take_while(|o| near(o))
+                            .any(|o| !matches!(o.2, Event::Reply { .. }));
+                    let reply_near = events[..at]
+                        .iter()
+                        .rev()
+                        .take_while(|o| near(o))
+                        .any(|o| matches!(o.2, Event::Reply { .. }));
                     if data_near || reply_near {
                         if let Some(state) = &mut state {
                             state.raced = true;
@@ -259,7 +287,8 @@ impl Epochs {
         if near && header.phase == 0 || state.ended {
             (state.ended, state.raced) = (state.ended || done, !state.ended && !done || state.raced);
         } else if done != (agrees && timely) {
-            let (found, epoch, phase) = (if done { "ended the epoch" } else { "was late" }, state.epoch, state.phase);
+            let (found, epoch, phase) =
+                (if done { "ended the epoch" } else { "was late" }, state.epoch, state.phase);
             return Err(format!(
                 "packet {tag}, a reply of epoch {} and phase {}, {found}; the flow is in epoch {epoch}, phase {phase}",
                 header.epoch, header.phase
@@ -309,7 +338,13 @@ impl Property for Epochs {
         if self.packets.len() < MOST && !self.changed {
             let origin = packet.packet;
             let bytes = origin.bytes.to_vec();
-            self.packets.push(Arrived { port: origin.port, time: origin.time, bytes, sent: None, ended: None });
+            self.packets.push(Arrived {
+                port: origin.port,
+                time: origin.time,
+                bytes,
+                sent: None,
+                ended: None,
+            });
         }
         Ok(())
     }
@@ -367,9 +402,15 @@ fn answer(p: &Params, data: &[u8], made: &[u8]) -> Finding {
     is(made[16..18] == [0, 44] && made[38..42] == [0, 24, 0, 0], "wrong lengths or a UDP checksum")?;
     is(made[22] == 64, "a TTL other than 64")?;
     let header = sent.header;
-    is(header.epoch == came.header.epoch && header.path == came.header.path, "another epoch or path than DATA")?;
+    is(
+        header.epoch == came.header.epoch && header.path == came.header.path,
+        "another epoch or path than DATA",
+    )?;
     is(!header.ask_reply && !header.tail, "a flag of DATA")?;
-    is(made[43] == if header.opcode == opcode::REPLY && header.phase == 0 { came.ecn } else { 0 }, "wrong flags")?;
+    is(
+        made[43] == if header.opcode == opcode::REPLY && header.phase == 0 { came.ecn } else { 0 },
+        "wrong flags",
+    )?;
     let asks = came.header.ask_reply && !came.header.tail && came.header.phase == 0;
     match (header.opcode, header.phase) {
         (opcode::REPLY, 0) => is(asks, "the form of an RTT_REPLY, but DATA asked for none"),

@@ -194,7 +194,9 @@ impl TorModel {
     /// Returns the verdict on a packet that is neither bridged nor refused.
     fn forwarded(self, entries: &Entries<'_>, frame: &[u8], routed: &Routed, dscp: u8) -> Expect {
         let class = entries.exact("class", &[dscp.into()]).map_or(0, |call| call.arg(0) as u8 & 1);
-        let marked = |bytes: Vec<u8>, free: Vec<usize>| Some(Bytes { bytes: one_hop(bytes), free, mark: Some(14) });
+        let marked = |bytes: Vec<u8>, free: Vec<usize>| {
+            Some(Bytes { bytes: one_hop(bytes), free, mark: Some((14, false)) })
+        };
         let uplinks = || {
             let group = entries.group("ecmp", routed.group)?;
             Some(group.members.iter().map(|member| member.port(0)).collect::<Vec<u16>>())
@@ -209,13 +211,21 @@ impl TorModel {
                 let free = vec![BTH + 4, BTH + 8, CWH, CWH + 1, CWH + 2, CWH + 3];
                 Expect::Sent { ports, queue: Some(class), bytes: marked(widened(frame), free), or: &[] }
             }
-            (Role::Destination(_), Some(port)) => {
-                Expect::Sent { ports: vec![port], queue: None, bytes: marked(stripped(frame), Vec::new()), or: &[] }
-            }
+            (Role::Destination(_), Some(port)) => Expect::Sent {
+                ports: vec![port],
+                queue: None,
+                bytes: marked(stripped(frame), Vec::new()),
+                or: &[],
+            },
             (_, Some(port)) => {
                 let header = matches!(roce(frame), Roce::Bth { opcode: opcode::DATA, .. });
                 let bytes = if header { stripped(frame) } else { frame.to_vec() };
-                Expect::Sent { ports: vec![port], queue: Some(class), bytes: marked(bytes, Vec::new()), or: &[] }
+                Expect::Sent {
+                    ports: vec![port],
+                    queue: Some(class),
+                    bytes: marked(bytes, Vec::new()),
+                    or: &[],
+                }
             }
             (_, None) => {
                 let Some(ports) = uplinks() else { return Expect::Unknown };

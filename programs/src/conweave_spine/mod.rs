@@ -13,8 +13,8 @@
 //! | `conweave_spine.p4` | a sketch of the program in P4_16 for TNA |
 
 mod entries;
-mod params;
 mod model;
+mod params;
 mod pipes;
 mod routes;
 

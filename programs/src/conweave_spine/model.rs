@@ -58,7 +58,11 @@ impl Model for SpineModel {
             }
         };
         let queue = entries.exact("class", &[ip.dscp.into()]).map_or(0, |call| call.arg(0) as u8);
-        let bytes = Bytes { bytes: after_hop(&frame_with_ports(frame))[..frame.len()].to_vec(), free: Vec::new(), mark: Some(14) };
+        let bytes = Bytes {
+            bytes: after_hop(&frame_with_ports(frame))[..frame.len()].to_vec(),
+            free: Vec::new(),
+            mark: Some((14, false)),
+        };
         Expect::Sent { ports, queue: Some(queue), bytes: Some(bytes), or: &[] }
     }
 }

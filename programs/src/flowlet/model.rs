@@ -107,7 +107,8 @@ impl Run<'_> {
             let Some(port) = packet.sent else { continue };
             let own = self.numbers(packet.group, port);
             let gap = |last: Time| packet.time.saturating_since(last);
-            let continues = flowlet.as_ref().is_some_and(|(last, _)| keeps.is_some_and(|t| gap(last.time) < t));
+            let continues =
+                flowlet.as_ref().is_some_and(|(last, _)| keeps.is_some_and(|t| gap(last.time) < t));
             if continues {
                 let (last, allowed) = flowlet.take().unwrap_or((*packet, own.clone()));
                 let both: BTreeSet<u128> = allowed.intersection(&own).copied().collect();

@@ -51,9 +51,8 @@ pub(crate) fn kind(frame: &[u8]) -> Kind {
 
 /// Returns port and queue of a frame; `None` if it is too short or has no route.
 pub(crate) fn place(entries: &Entries<'_>, kind: Kind) -> Option<(u16, u8)> {
-    let class = |table, dscp: u8| {
-        entries.exact(table, &[dscp.into()]).map_or(OTHER_QUEUE, |call| call.arg(0) as u8)
-    };
+    let class =
+        |table, dscp: u8| entries.exact(table, &[dscp.into()]).map_or(OTHER_QUEUE, |call| call.arg(0) as u8);
     let elsewhere = || entries.default("elsewhere").map(|call| call.port(0));
     match kind {
         Kind::TooShort => None,
@@ -83,7 +82,8 @@ impl PlainModel {
             (Kind::TooShort, _) => Expect::Ends(TOO_SHORT),
             (_, Some((port, queue))) => {
                 let mark = match kind {
-                    Kind::Ipv4(at, ..) | Kind::Ipv6(at, _) => Some(at).filter(|_| self.marks),
+                    Kind::Ipv4(at, ..) => Some((at, false)).filter(|_| self.marks),
+                    Kind::Ipv6(at, _) => Some((at, true)).filter(|_| self.marks),
                     _ => None,
                 };
                 let bytes = Some(Bytes { bytes: frame.to_vec(), free: Vec::new(), mark });

@@ -19,7 +19,9 @@ pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
     let (dscp, port) = (p.int_dscp, p.int_port);
     let marked = move |frame: &[u8]| {
         let ip = parts(frame, false).and_then(|parts| parts.ip);
-        ip.is_some_and(|ip| u32::from(ip.dscp) == u32::from(dscp) || u32::from(ip.dst_port) == u32::from(port))
+        ip.is_some_and(|ip| {
+            u32::from(ip.dscp) == u32::from(dscp) || u32::from(ip.dst_port) == u32::from(port)
+        })
     };
     vec![
         Box::new(HopLimit),

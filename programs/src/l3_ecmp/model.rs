@@ -139,7 +139,12 @@ impl Model for L3Model {
             entries.exact(table, &[ip.dscp.into()]).map_or(0, |call| call.arg(0) as u8)
         };
         let queue = Some(parts.ip.map_or(0, class));
-        let sent = |port: u16, bytes: Vec<u8>| Expect::Sent { ports: vec![port], queue, bytes: Some(bytes.into()), or: &[] };
+        let sent = |port: u16, bytes: Vec<u8>| Expect::Sent {
+            ports: vec![port],
+            queue,
+            bytes: Some(bytes.into()),
+            or: &[],
+        };
         match self.decide(entries, vid, frame, &parts) {
             Decision::Ends(reason) => Expect::Ends(reason),
             Decision::Punt => {

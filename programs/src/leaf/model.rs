@@ -47,7 +47,9 @@ pub(crate) fn way(entries: &Entries<'_>, ip: &Ip) -> Way {
 
 /// Returns the ports of a group's uplinks that are up.
 pub(crate) fn uplinks(entries: &Entries<'_>, group: u128) -> Vec<u16> {
-    entries.group("pick", group).map_or_else(Vec::new, |group| group.members.iter().map(|m| m.port(1)).collect())
+    entries
+        .group("pick", group)
+        .map_or_else(Vec::new, |group| group.members.iter().map(|m| m.port(1)).collect())
 }
 
 impl Model for LeafModel {

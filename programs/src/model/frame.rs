@@ -124,7 +124,8 @@ fn ports(frame: &[u8], at: usize) -> Option<(u16, u16)> {
 
 /// Returns the ones' complement sum of the 16-bit words of a header.
 fn sum(header: &[u8]) -> u16 {
-    let words = header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |b| u32::from(*b)));
+    let words =
+        header.chunks(2).map(|pair| u32::from(pair[0]) << 8 | pair.get(1).map_or(0, |b| u32::from(*b)));
     let total: u32 = words.sum();
     let folded = (total & 0xffff) + (total >> 16);
     ((folded & 0xffff) + (folded >> 16)) as u16
@@ -154,8 +155,7 @@ mod tests {
     use super::*;
 
     /// The header of RFC 1071's usual example: 10.0.0.1 to 10.0.0.2, UDP, TTL 64.
-    const HEADER: [u8; 20] =
-        [0x45, 0xb8, 0, 28, 0, 1, 0x40, 0, 64, 17, 0xe6, 0x15, 10, 0, 0, 1, 10, 0, 0, 2];
+    const HEADER: [u8; 20] = [0x45, 0xb8, 0, 28, 0, 1, 0x40, 0, 64, 17, 0xe6, 0x15, 10, 0, 0, 1, 10, 0, 0, 2];
 
     fn frame(tagged: bool) -> Vec<u8> {
         let mut frame = vec![0; 12];

@@ -31,8 +31,9 @@ pub(crate) struct Bytes {
     pub(crate) bytes: Vec<u8>,
     /// Positions of bytes that the model does not know.
     pub(crate) free: Vec<usize>,
-    /// Position of an IP header whose ECN field may change from ECT to CE. Then its checksum is not compared.
-    pub(crate) mark: Option<usize>,
+    /// Position of an IP header whose ECN field may change from ECT to CE, and true for IPv6. Then the checksum of IPv4 is not
+    /// compared.
+    pub(crate) mark: Option<(usize, bool)>,
 }
 
 impl From<Vec<u8>> for Bytes {
@@ -85,10 +86,10 @@ pub(crate) struct Judge<M> {
 /// Largest number of packets that are kept per run.
 const MOST: usize = 1 << 16;
 
-/// Returns true for a local port number that may be a recirculation, CPU or generator port. A packet sent there may come
-/// back, and the fate of its last pass is not that of the model.
+/// Returns true for a dev_port that may be a recirculation port. A packet sent there comes back, and the fate of its last
+/// pass is not that of the model. Ports 2 and 64 lead to the CPU.
 const fn may_return(port: u16) -> bool {
-    matches!(port & 0x7f, 0..8 | 64..72)
+    port != 2 && port != 64 && matches!(port & 0x7f, 0..8 | 64..72)
 }
 
 /// Reasons of the device that say that the program chose no port or did not parse the packet.
@@ -141,7 +142,9 @@ fn returns(expect: &Expect, sent: Option<&Sent>) -> bool {
 fn was_sent(expect: &Expect, sent: &Sent) -> Finding {
     match expect {
         Expect::Unknown => Ok(()),
-        Expect::Ends(reason) => Err(format!("it was sent on port {}, expected to end for {reason}", sent.port)),
+        Expect::Ends(reason) => {
+            Err(format!("it was sent on port {}, expected to end for {reason}", sent.port))
+        }
         Expect::Sent { ports, .. } if !ports.contains(&sent.port) => {
             Err(format!("it was sent on port {}, expected {}", sent.port, list(ports)))
         }
@@ -178,9 +181,8 @@ fn same(expected: &Bytes, sent: &[u8]) -> Finding {
     let Bytes { bytes, free, mark } = expected;
     let mut expected = bytes.clone();
     let mut free = free.clone();
-    if let Some(at) = mark.filter(|at| expected.len() == sent.len() && at + 12 <= sent.len()) {
-        let v6 = expected[at] >> 4 == 6;
-        let (byte, bits) = if v6 { (at + 1, 0x30) } else { (at + 1, 0x03) };
+    if let Some((at, v6)) = mark.filter(|(at, _)| expected.len() == sent.len() && at + 2 <= sent.len()) {
+        let (byte, bits) = (at + 1, if v6 { 0x30 } else { 0x03 });
         if expected[byte] & bits != 0 && sent[byte] & bits == bits && expected[byte] & bits != bits {
             expected[byte] |= bits;
             free.extend(if v6 { at..at } else { at + 10..at + 12 });

@@ -66,8 +66,9 @@ pub(super) fn one_class(frame: &[u8]) -> Result<(u8, u16), String> {
     let class = enabled.trailing_zeros() as u8;
     let own = 18 + 2 * usize::from(class);
     if (18..60).any(|at| frame[at] != 0 && at != own && at != own + 1) {
-        return Err("a PFC frame has quanta or padding other than 0 for a class that is not enabled".to_owned());
+        return Err(
+            "a PFC frame has quanta or padding other than 0 for a class that is not enabled".to_owned()
+        );
     }
     Ok((class, word(frame, own).unwrap_or(0)))
 }
-

@@ -17,6 +17,8 @@ use std::collections::BTreeMap;
 struct Asked {
     /// The packet from whose copy the frame was made.
     tag: u64,
+    /// dev_port that sent the frame.
+    port: u16,
     class: u8,
     /// 0 ends the pause.
     quanta: u16,
@@ -103,6 +105,12 @@ impl Pauses {
             let (port, queue) = packet.queue;
             let limits = entries.exact("limits", &[port.into(), queue.into()]);
             match (limits, by_tag.get(&packet.tag)) {
+                (_, Some(asked)) if asked.port != packet.from => {
+                    let (tag, from, port) = (packet.tag, packet.from, asked.port);
+                    return Err(format!(
+                        "packet {tag} came from port {from}, and port {port} sent its PFC frame"
+                    ));
+                }
                 (Some(limits), asked) => {
                     if asked.is_some_and(|asked| u128::from(asked.class) != limits.arg(0)) {
                         return Err(format!("packet {} of queue {queue} paused another class", packet.tag));
@@ -115,7 +123,10 @@ impl Pauses {
                     groups.entry(key).or_default().push((packet, limits.arg(3) as u64, limits.arg(4) as u64));
                 }
                 (None, Some(_)) => {
-                    return Err(format!("packet {} of queue {queue}, which is not lossless, made a frame", packet.tag));
+                    return Err(format!(
+                        "packet {} of queue {queue}, which is not lossless, made a frame",
+                        packet.tag
+                    ));
                 }
                 (None, None) => {}
             }
@@ -139,13 +150,18 @@ impl Pauses {
             let gap = last.map(|(time, _)| now.saturating_since(time));
             // Packets of other queues that were dequeued at nearly the same time may come before this one.
             let near = |other: &&(&Sent, u64, u64)| {
-                other.0.queue != packet.queue && other.0.dequeued < now + MARGIN && now < other.0.dequeued + MARGIN
+                other.0.queue != packet.queue
+                    && other.0.dequeued < now + MARGIN
+                    && now < other.0.dequeued + MARGIN
             };
-            let alone = !list[..at].iter().rev().take(8).any(|o| near(&o)) && !list[at + 1..].iter().take(8).any(|o| near(&o));
+            let alone = !list[..at].iter().rev().take(8).any(|o| near(&o))
+                && !list[at + 1..].iter().take(8).any(|o| near(&o));
             match asked.get(&tag) {
                 Some(frame) if frame.quanta != 0 => {
                     if most <= *xoff {
-                        return Err(format!("packet {tag} requested a pause with at most {most} cells in its queue, expected more than {xoff}"));
+                        return Err(format!(
+                            "packet {tag} requested a pause with at most {most} cells in its queue, expected more than {xoff}"
+                        ));
                     }
                     if alone && paused && gap.is_some_and(|gap| gap + MARGIN < refresh) {
                         return Err(format!("packet {tag} requested a pause before {refresh} were over"));
@@ -154,18 +170,27 @@ impl Pauses {
                 }
                 Some(frame) => {
                     if least >= *xon {
-                        return Err(format!("packet {tag} ended a pause with at least {least} cells in its queue, expected less than {xon}"));
+                        return Err(format!(
+                            "packet {tag} ended a pause with at least {least} cells in its queue, expected less than {xon}"
+                        ));
                     }
                     if alone && !paused {
                         return Err(format!("packet {tag} ended a pause that was not requested"));
                     }
                     last = Some((now, frame.quanta));
                 }
-                None if alone && least > *xoff && (!paused || gap.is_some_and(|gap| gap > refresh + MARGIN)) => {
-                    return Err(format!("packet {tag} requested no pause with at least {least} cells in its queue"));
+                None if alone
+                    && least > *xoff
+                    && (!paused || gap.is_some_and(|gap| gap > refresh + MARGIN)) =>
+                {
+                    return Err(format!(
+                        "packet {tag} requested no pause with at least {least} cells in its queue"
+                    ));
                 }
                 None if alone && most < *xon && paused => {
-                    return Err(format!("packet {tag} did not end a pause with at most {most} cells in its queue"));
+                    return Err(format!(
+                        "packet {tag} did not end a pause with at most {most} cells in its queue"
+                    ));
                 }
                 None => {}
             }
@@ -237,7 +262,9 @@ impl Pauses {
                     && heard.time + detection < *time + REACTION
             };
             if queue > 7 || !self.heard.iter().any(cause) {
-                return Err(format!("packet {tag} was dropped for a storm of port {port} and queue {queue}, which was not paused for long"));
+                return Err(format!(
+                    "packet {tag} was dropped for a storm of port {port} and queue {queue}, which was not paused for long"
+                ));
             }
         }
         Ok(())
@@ -267,15 +294,11 @@ impl Property for Pauses {
         let (left, Some(from)) = (&packet.left, packet.from) else { return Ok(()) };
         if left.made {
             let (class, quanta) = one_class(packet.bytes)?;
-            if left.egress_port != from.port {
-                let (tag, port) = (left.tag, left.egress_port);
-                return Err(format!("packet {tag} came from port {}, and port {port} sent its PFC frame", from.port));
-            }
             if quanta != 0 && u32::from(quanta) != self.p.quanta {
                 return Err(format!("a PFC frame has quanta {quanta}, expected {}", self.p.quanta));
             }
             let source = packet.bytes[6..12].iter().fold(0, |value, byte| value << 8 | u128::from(*byte));
-            self.asked.push(Asked { tag: left.tag, class, quanta, source });
+            self.asked.push(Asked { tag: left.tag, port: left.egress_port, class, quanta, source });
             return Ok(());
         }
         self.unknown |= self.sent.len() >= MOST;
