@@ -355,6 +355,9 @@ impl Property for Epochs {
     }
 
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
+        if packet.left.made && self.changed {
+            return Ok(());
+        }
         if packet.left.made {
             return packet.from.map_or(Ok(()), |from| answer(&self.p, from.bytes, packet.bytes));
         }

@@ -61,6 +61,8 @@ pub(super) struct Pauses {
     storms: Vec<(u64, Time, Vec<u8>)>,
     /// True if entries changed, or if a frame of the program may be lost.
     unknown: bool,
+    /// What was wrong with a frame that the program made.
+    wrong: Option<String>,
 }
 
 /// Largest difference between the estimated and the real order of two dequeued packets.
@@ -78,7 +80,7 @@ impl Pauses {
     /// Returns the model for these parameters.
     pub(super) fn new(p: &Params) -> Pauses {
         let (asked, sent, heard, storms) = Default::default();
-        Pauses { p: p.clone(), asked, sent, heard, storms, unknown: false }
+        Pauses { p: p.clone(), asked, sent, heard, storms, unknown: false, wrong: None }
     }
 
     /// Returns the least and the largest number of cells in a packet's queue when the packet was dequeued.
@@ -293,7 +295,13 @@ impl Property for Pauses {
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let (left, Some(from)) = (&packet.left, packet.from) else { return Ok(()) };
         if left.made {
-            let (class, quanta) = one_class(packet.bytes)?;
+            let (class, quanta) = match one_class(packet.bytes) {
+                Ok(found) => found,
+                Err(text) => {
+                    self.wrong.get_or_insert(text);
+                    return Ok(());
+                }
+            };
             if quanta != 0 && u32::from(quanta) != self.p.quanta {
                 return Err(format!("a PFC frame has quanta {quanta}, expected {}", self.p.quanta));
             }
@@ -326,6 +334,9 @@ impl Property for Pauses {
         let run = std::mem::replace(self, Pauses::new(&self.p));
         if run.unknown || device.held > 0 {
             return Ok(());
+        }
+        if let Some(text) = run.wrong {
+            return Err(text);
         }
         let entries = Entries::new(device.program, device.control);
         run.requests(&entries)?;
