@@ -22,6 +22,7 @@ pub mod l3_ecmp;
 mod leaf;
 pub mod letflow;
 mod marking;
+mod model;
 pub mod pfc;
 pub mod presto;
 pub mod spray;

@@ -65,6 +65,11 @@ fn operators(checked: &Checked) -> BTreeMap<&'static str, (usize, usize)> {
     map
 }
 
+/// Returns the mutants that change some packet's bytes, port, fate or order and that no property noticed.
+fn unnoticed_by_properties(checked: &Checked) -> impl Iterator<Item = &Verdict> {
+    checked.verdicts.iter().filter(|v| v.visible && !matches!(v.fate, Fate::Property(_)))
+}
+
 /// Returns why a mutant was not noticed: true if it is proven to be equivalent, and the reason. `None` if it was
 /// noticed.
 fn reason(v: &Verdict) -> Option<(bool, String)> {
@@ -102,14 +107,35 @@ pub(super) fn json(checked: &Checked, program: &Program) -> Value {
         };
         checked.verdicts.iter().filter_map(of).collect()
     };
+    let place = |v: &Verdict| {
+        let change = Change::of(program, &v.mutant.edit);
+        json!({
+            "operator": v.mutant.edit.operator(),
+            "site": v.mutant.site,
+            "source": v.mutant.edit.source(program).to_string(),
+            "old": change.old,
+            "new": change.new,
+        })
+    };
+    let mut properties: BTreeMap<&str, usize> = BTreeMap::new();
+    for v in &checked.verdicts {
+        if let Fate::Property(name) = &v.fate {
+            *properties.entry(name).or_default() += 1;
+        }
+    }
     let operators: Map<String, Value> = operators(checked)
         .into_iter()
         .map(|(name, (noticed, all))| (name.to_owned(), json!({ "noticed": noticed, "mutants": all })))
         .collect();
     json!({
         "mutants": checked.mutants(),
+        "visible": checked.visible(),
+        "visible_by_property": checked.visible_by_property(),
+        "property_kill_rate_percent": checked.property_percent(),
+        "survivors_of_properties": unnoticed_by_properties(checked).map(place).collect::<Vec<_>>(),
         "refused": checked.refused,
         "by_property": checked.by_property(),
+        "properties": properties,
         "by_comparison": checked.by_comparison(),
         "equivalent": checked.equivalent(),
         "kill_rate_percent": checked.percent(),
@@ -121,18 +147,26 @@ pub(super) fn json(checked: &Checked, program: &Program) -> Value {
 
 pub(super) fn text(checked: &Checked, program: &Program) -> String {
     let mut out = format!(
-        "mutation check: {} of {} mutants noticed ({} %), {} by properties, {} by comparison alone; {} equivalent for \
-         certain; {} changes refused by the verifier\n",
+        "mutation check: properties notice {} % of the mutants that change a packet's bytes, port, fate or order: {} of {}\n  \
+         properties or comparison with the original notice {} % of all mutants: {} of {}, {} of them by properties; {} \
+         equivalent for certain; {} changes refused by the verifier\n",
+        checked.property_percent(),
+        checked.visible_by_property(),
+        checked.visible(),
+        checked.percent(),
         checked.by_property() + checked.by_comparison(),
         checked.mutants(),
-        checked.percent(),
         checked.by_property(),
-        checked.by_comparison(),
         checked.equivalent(),
         checked.refused
     );
     for (name, (noticed, all)) in operators(checked) {
         out += &format!("  {name:<26} {noticed:>4} of {all:>4}\n");
+    }
+    for v in unnoticed_by_properties(checked) {
+        let (edit, site) = (&v.mutant.edit, &v.mutant.site);
+        let (source, change) = (edit.source(program), Change::of(program, edit));
+        out += &format!("  unnoticed by properties: {}: {site}, {source}\n    {change}\n", edit.operator());
     }
     for v in &checked.verdicts {
         let Some((certain, why)) = reason(v) else { continue };

@@ -31,6 +31,7 @@ mod runner;
 mod shape;
 mod shrink;
 mod subject;
+mod visible;
 
 pub use campaign::{Campaign, Failure, Status, hunt, hunt_on};
 pub use changes::changes;
@@ -46,3 +47,4 @@ pub use subject::{Subject, SubjectError};
 pub(crate) use digest::Digest;
 pub(crate) use memory::{Memory, restore};
 pub(crate) use runner::{Beside, Ran, Reads, options, send};
+pub(crate) use visible::VisibleDigest;

@@ -8,6 +8,7 @@ use super::memory::{Memory, restore, scopes};
 use super::obey::Queue;
 use super::responses::{SentFrame, responses};
 use super::subject::{Subject, SubjectError};
+use super::visible::VisibleDigest;
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_control::{ControlOp, ControlState, DeviceOp};
@@ -83,6 +84,8 @@ pub(crate) struct Beside<'m> {
     pub(crate) monitor: Option<&'m mut Monitor>,
     /// List to which sent frames are added.
     pub(crate) heard: Option<&'m mut Vec<SentFrame>>,
+    /// Digest of bytes, ports, fates and order, which the run fills.
+    pub(crate) visible: Option<&'m mut VisibleDigest>,
     /// Memory of an earlier run, which is overwritten.
     pub(crate) memory: Memory,
     /// Recirculations after which the run is stopped.
@@ -93,7 +96,14 @@ pub(crate) struct Beside<'m> {
 
 impl Default for Beside<'_> {
     fn default() -> Self {
-        Beside { monitor: None, heard: None, memory: Memory::default(), laps: u64::MAX, watched: false }
+        Beside {
+            monitor: None,
+            heard: None,
+            visible: None,
+            memory: Memory::default(),
+            laps: u64::MAX,
+            watched: false,
+        }
     }
 }
 
@@ -102,6 +112,7 @@ struct Watch<'m> {
     digest: Digest,
     monitor: Option<&'m mut Monitor>,
     heard: Option<&'m mut Vec<SentFrame>>,
+    visible: Option<&'m mut VisibleDigest>,
     watched: bool,
 }
 
@@ -120,6 +131,9 @@ impl Sink for Watch<'_> {
 
     fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
         self.digest.left(packet, head, tail);
+        if let Some(visible) = &mut self.visible {
+            visible.left(packet, head, tail);
+        }
         if let Some(monitor) = &mut self.monitor {
             monitor.left(packet, head, tail);
         }
@@ -131,6 +145,9 @@ impl Sink for Watch<'_> {
 
     fn lost(&mut self, packet: &Lost, head: &[u8], tail: &[u8]) {
         self.digest.lost(packet, head, tail);
+        if let Some(visible) = &mut self.visible {
+            visible.lost(packet);
+        }
         if let Some(monitor) = &mut self.monitor {
             monitor.ended(packet, head, tail);
         }
@@ -314,7 +331,7 @@ pub(crate) fn send<E: Executor>(
     config: SwitchConfig,
     executor: E,
     input: &Input,
-    Beside { mut monitor, heard, memory, laps, watched }: Beside<'_>,
+    Beside { mut monitor, heard, visible, memory, laps, watched }: Beside<'_>,
     seen: &mut dyn FnMut(&mut E, u32),
 ) -> Result<Ran, SubjectError> {
     let Subject { placement, ports, .. } = subject;
@@ -322,7 +339,7 @@ pub(crate) fn send<E: Executor>(
     let entries = again.unwrap_or_else(|| control.clone());
     let made = Switch::with_memory(program, placement, ports, entries, executor, config, device);
     let mut switch = made.map_err(|e| SubjectError::Device(e.to_string()))?;
-    let mut watch = Watch { digest: Digest::default(), monitor: None, heard, watched };
+    let mut watch = Watch { digest: Digest::default(), monitor: None, heard, visible, watched };
     // As in a replay, time starts with the first packet.
     let first = input.shots.first().map_or(0, |s| s.at);
     let time = |ns: u64| Time::ORIGIN + Duration::from_nanos(ns.saturating_sub(first));

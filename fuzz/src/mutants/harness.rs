@@ -1,7 +1,7 @@
 //! Test harness of the mutation check: runs inputs through the original program or a mutant with the reference interpreter.
 
 use super::judge::Golden;
-use crate::hunt::{Beside, Input, Memory, Ran, Subject, SubjectError, options, restore, send};
+use crate::hunt::{Beside, Input, Memory, Ran, Subject, SubjectError, VisibleDigest, options, restore, send};
 use sluice_control::{ControlOp, ControlState};
 use sluice_exec::reference::{Reference, Tracer};
 use sluice_ir::Program;
@@ -45,11 +45,12 @@ impl<'a, T: Tracer> Harness<'a, T> {
         &mut self,
         golden: &Golden,
         monitor: Option<&mut Monitor>,
+        visible: Option<&mut VisibleDigest>,
     ) -> Result<Ran, SubjectError> {
         let Harness { subject, program, control, executor, memory } = self;
         // A mutant that recirculates packets so much more often than the original differs from it.
         let laps = 2 * golden.laps + 1_000;
-        let beside = Beside { monitor, memory: std::mem::take(memory), laps, ..Beside::default() };
+        let beside = Beside { monitor, visible, memory: std::mem::take(memory), laps, ..Beside::default() };
         let (config, input) = (subject.config.clone(), &golden.input);
         let sent = send(subject, program, control, config, &mut *executor, input, beside, &mut |_, _| {});
         if !input.ops.is_empty() {

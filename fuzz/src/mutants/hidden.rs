@@ -72,7 +72,7 @@ fn passes(
     wanted: Option<usize>,
 ) -> (Vec<u64>, Vec<String>) {
     *harness.tracer() = Steps { wanted, ..Steps::default() };
-    if let Ok(ran) = harness.run(golden, None) {
+    if let Ok(ran) = harness.run(golden, None, None) {
         harness.keep(ran.memory);
     }
     let steps = std::mem::take(harness.tracer());

@@ -1,7 +1,9 @@
 //! Inputs for mutants, each with the results of the unmutated program.
 
 use super::state_snapshot::StateSnapshot;
-use crate::hunt::{Aim, Beside, Corpus, Digest, Input, Maker, Memory, Subject, SubjectError, restore, send};
+use crate::hunt::{
+    Aim, Beside, Corpus, Digest, Input, Maker, Memory, Subject, SubjectError, VisibleDigest, restore, send,
+};
 use sluice_exec::cover::Coverage;
 use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
@@ -16,6 +18,8 @@ pub(super) struct Golden {
     pub(super) input: Input,
     /// Digest of sent and dropped packets.
     pub(super) digest: Digest,
+    /// Digest of bytes, ports, fates and order of packets.
+    pub(super) visible: VisibleDigest,
     pub(super) snapshot: StateSnapshot,
     /// Recirculations of all packets together.
     pub(super) laps: u64,
@@ -55,7 +59,8 @@ impl<'s> Original<'s> {
         let mut seen = |engine: &mut &mut Engine, _| engine.take_coverage(&mut coverage);
         let (engine, config) = (&mut self.engine, config.clone());
         let memory = std::mem::take(&mut self.memory);
-        let beside = Beside { memory, laps: MOST_LAPS, ..Beside::default() };
+        let mut visible = VisibleDigest::default();
+        let beside = Beside { memory, laps: MOST_LAPS, visible: Some(&mut visible), ..Beside::default() };
         let mut ran = send(self.subject, program, control, config, &mut *engine, &input, beside, &mut seen)?;
         if !input.ops.is_empty() {
             restore(program, control, engine, &input);
@@ -68,7 +73,7 @@ impl<'s> Original<'s> {
         }
         // Entries are numbered after points.
         let reached = coverage.reached().chain(coverage.found()).collect();
-        Ok(Some(Golden { input, digest: ran.digest, snapshot, laps: ran.laps, reached }))
+        Ok(Some(Golden { input, digest: ran.digest, visible, snapshot, laps: ran.laps, reached }))
     }
 }
 

@@ -7,7 +7,7 @@ use super::judge::{Golden, InputList, Original, Source};
 use super::proofs::Proofs;
 use super::sites::Mutant;
 use super::state_snapshot::StateSnapshot;
-use crate::hunt::{Aim, Corpus, Maker, Reads, Subject, SubjectError};
+use crate::hunt::{Aim, Corpus, Maker, Reads, Subject, SubjectError, VisibleDigest};
 use sluice_exec::cover::Coverage;
 use sluice_switch::property::Monitor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub enum Fate {
     /// Name of the first property that failed.
     Property(String),
-    /// Sent packets, dropped packets or the device's state differ from the unmutated program; no property failed before.
+    /// Sent packets, dropped packets, times or the device's state differ from the unmutated program, and no property failed.
     Compared,
     /// The mutant provably behaves as the program does; the text is the proof.
     Equivalent(&'static str),
@@ -46,6 +46,8 @@ pub struct Verdict {
     pub mutant: Mutant,
     /// Fate of the mutant.
     pub fate: Fate,
+    /// True if bytes, port, fate or order of some packet differ from the unmutated program.
+    pub visible: bool,
     /// Number of inputs that were sent to it.
     pub inputs: usize,
 }
@@ -88,6 +90,24 @@ impl Checked {
         self.verdicts.len() - self.equivalent()
     }
 
+    /// Returns the number of mutants that change some packet's bytes, port, fate or order.
+    #[must_use]
+    pub fn visible(&self) -> usize {
+        self.verdicts.iter().filter(|v| v.visible).count()
+    }
+
+    /// Returns the number of mutants of [`Self::visible`] that a property noticed.
+    #[must_use]
+    pub fn visible_by_property(&self) -> usize {
+        self.verdicts.iter().filter(|v| v.visible && matches!(v.fate, Fate::Property(_))).count()
+    }
+
+    /// Returns the share of [`Self::visible`] that a property noticed, in per cent, rounded down.
+    #[must_use]
+    pub fn property_percent(&self) -> usize {
+        self.visible_by_property() * 100 / self.visible().max(1)
+    }
+
     /// Returns the mutation score: noticed mutants of [`Self::mutants`] in per cent, rounded down.
     #[must_use]
     pub fn percent(&self) -> usize {
@@ -115,6 +135,10 @@ pub struct Check<'a> {
 /// Most inputs made for a site, as a multiple of [`Check::inputs`].
 const AIMED: usize = 12;
 
+/// Recirculations after which a mutant that something noticed is sent no further inputs. A property or a visible difference
+/// that only later inputs would show is missed.
+const LAPS_AFTER: u64 = 10_000;
+
 /// Length of the shared list of inputs, as a multiple of [`Check::inputs`]. A mutant is sent those that reach its site.
 const SHARED: usize = 3;
 
@@ -131,14 +155,14 @@ pub fn check(
 ) -> Result<Checked, SubjectError> {
     let run = MutationRun::new(subject, &mutants, with)?;
     let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let fates: Vec<Mutex<Option<(Fate, usize)>>> = mutants.iter().map(|_| Mutex::new(None)).collect();
+    let verdicts: Vec<Mutex<Option<Verdict>>> = mutants.iter().map(|_| Mutex::new(None)).collect();
     let work = |mut original: Original<'_>| {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let (Some(mutant), Some(slot)) = (mutants.get(at), fates.get(at)) else { return };
-            let fate = run.fate(mutant, at, &mut original);
+            let (Some(mutant), Some(slot)) = (mutants.get(at), verdicts.get(at)) else { return };
+            let verdict = run.verdict(mutant, at, &mut original);
             if let Ok(mut slot) = slot.lock() {
-                *slot = Some(fate);
+                *slot = Some(verdict);
             }
             tick(done.fetch_add(1, Ordering::Relaxed) + 1);
         }
@@ -149,13 +173,16 @@ pub fn check(
     std::thread::scope(|scope| {
         originals.into_iter().for_each(|original| _ = scope.spawn(move || work(original)));
     });
-    let fates: Vec<_> = fates.into_iter().map(|slot| slot.into_inner().ok().flatten()).collect();
-    drop(run);
-    let verdict = |(mutant, fate): (Mutant, Option<(Fate, usize)>)| {
-        let (fate, inputs) = fate.unwrap_or((Fate::Survived(Survival::Uncovered), 0));
-        Verdict { mutant, fate, inputs }
+    let verdicts = verdicts.into_iter().map(|slot| slot.into_inner().ok().flatten());
+    let unknown = |mutant: &Mutant| Verdict {
+        mutant: mutant.clone(),
+        fate: Fate::Survived(Survival::Uncovered),
+        visible: false,
+        inputs: 0,
     };
-    Ok(Checked { verdicts: mutants.into_iter().zip(fates).map(verdict).collect(), refused })
+    let verdicts =
+        verdicts.zip(&mutants).map(|(verdict, mutant)| verdict.unwrap_or_else(|| unknown(mutant))).collect();
+    Ok(Checked { verdicts, refused })
 }
 
 /// Data that all mutants of a program share during a check.
@@ -222,30 +249,40 @@ impl<'a> MutationRun<'a> {
         })
     }
 
-    fn fate(&self, mutant: &Mutant, at: usize, original: &mut Original<'_>) -> (Fate, usize) {
+    fn verdict(&self, mutant: &Mutant, at: usize, original: &mut Original<'_>) -> Verdict {
+        let verdict = |fate, visible, inputs| Verdict { mutant: mutant.clone(), fate, visible, inputs };
         if let Some(why) = self.proofs.equivalent(&mutant.edit) {
-            return (Fate::Equivalent(why), 0);
+            return verdict(Fate::Equivalent(why), false, 0);
         }
         let needs = &self.needs[at];
         let mut trial = Trial::new(self.subject, mutant);
         let source = Source { maker: &self.maker, seed: self.with.seed, corpus: self.with.corpus };
         let near = |golden: &&Golden| needs.is_empty() || golden.reaches(needs);
         let lists = [Some((&self.shared, 1)), self.aims[at].map(|n| (&self.aimed[n], AIMED))];
-        let mut sent = Vec::new();
-        for (list, times) in lists.into_iter().flatten() {
+        // Inputs, and recirculations in them, after something noticed the mutant.
+        let (mut sent, mut after, mut laps) = (Vec::new(), 0, 0);
+        'lists: for (list, times) in lists.into_iter().flatten() {
             let inputs = list.inputs(source, original).flatten().filter(near);
             for golden in inputs.take(self.with.inputs * times) {
                 sent.push(golden);
-                if let Some(fate) = trial.notices(golden) {
-                    return (fate, sent.len());
+                trial.send(golden);
+                if trial.noticed() {
+                    (after, laps) = (after + 1, laps + golden.laps);
+                }
+                if trial.finished() || after > self.with.inputs || laps > LAPS_AFTER {
+                    break 'lists;
                 }
             }
         }
-        let fate = self.without_input(at, sent.len()).unwrap_or_else(|| {
-            let hidden = hidden(self.subject, &trial.harness.program, &sent);
-            Fate::Survived(hidden.map_or(Survival::Alike, Survival::Hidden))
-        });
-        (fate, sent.len())
+        let fate = match std::mem::take(&mut trial.property) {
+            Some(name) => Fate::Property(name),
+            None if trial.compared => Fate::Compared,
+            None => self.without_input(at, sent.len()).unwrap_or_else(|| {
+                let hidden = hidden(self.subject, &trial.harness.program, &sent);
+                Fate::Survived(hidden.map_or(Survival::Alike, Survival::Hidden))
+            }),
+        };
+        verdict(fate, trial.visible, sent.len())
     }
 
     /// Returns the fate of a mutant whose site no input reached; `None` if one did.
@@ -262,48 +299,67 @@ impl<'a> MutationRun<'a> {
     }
 }
 
-/// A mutant with its harness and properties.
+/// A mutant with its harness and properties, and what noticed it so far.
 struct Trial<'a> {
     subject: &'a Subject<'a>,
     harness: Harness<'a, Reads>,
     monitor: Monitor,
+    /// Name of the first property that failed.
+    property: Option<String>,
+    /// True if results differ from the unmutated program.
+    compared: bool,
+    /// True if bytes, port, fate or order of a packet differ.
+    visible: bool,
 }
 
 impl<'a> Trial<'a> {
     fn new(subject: &'a Subject<'a>, mutant: &Mutant) -> Trial<'a> {
         let harness = Harness::new(subject, mutant.edit.apply(&subject.program), Reads::default());
         let monitor = Monitor::new(&harness.program, Vec::new());
-        Trial { subject, harness, monitor }
+        Trial { subject, harness, monitor, property: None, compared: false, visible: false }
     }
 
-    /// Sends an input to the mutant; returns the fate if something notices the mutant.
-    fn notices(&mut self, golden: &Golden) -> Option<Fate> {
+    /// Returns true if a property or the comparison noticed the mutant.
+    const fn noticed(&self) -> bool {
+        self.compared || self.property.is_some()
+    }
+
+    /// Returns true if further inputs cannot change the verdict.
+    const fn finished(&self) -> bool {
+        self.visible && self.property.is_some()
+    }
+
+    /// Sends an input to the mutant and notes what notices it.
+    fn send(&mut self, golden: &Golden) {
         if !self.harness.fits(&golden.input) {
-            return None;
+            return;
         }
-        match catch_unwind(AssertUnwindSafe(|| self.one(golden))) {
-            Ok(fate) => fate,
-            Err(_) => Some(Fate::Property("no_panic".to_owned())),
+        if catch_unwind(AssertUnwindSafe(|| self.one(golden))).is_err() {
+            self.property.get_or_insert_with(|| "no_panic".to_owned());
+            (self.compared, self.visible) = (true, true);
         }
     }
 
-    fn one(&mut self, golden: &Golden) -> Option<Fate> {
-        let Trial { subject, harness, monitor } = self;
+    fn one(&mut self, golden: &Golden) {
+        let Trial { subject, harness, monitor, .. } = self;
         monitor.restart(subject.properties(golden.input.obeys));
-        let sent = harness.run(golden, Some(monitor));
-        if let Some(violation) = monitor.violations().first() {
-            return Some(Fate::Property(violation.property.to_owned()));
-        }
-        if harness.tracer().take().is_some() {
-            return Some(Fate::Property("no_invalid_headers".to_owned()));
+        let mut visible = VisibleDigest::default();
+        let sent = harness.run(golden, Some(monitor), Some(&mut visible));
+        let failed = monitor.violations().first().map(|violation| violation.property);
+        let invalid = harness.tracer().take().map(|_| "no_invalid_headers");
+        if let Some(name) = failed.or(invalid) {
+            self.property.get_or_insert_with(|| name.to_owned());
         }
         match sent {
-            Ok(mut ran) if !ran.cut && ran.digest == golden.digest => {
+            Ok(mut ran) if !ran.cut => {
                 let snapshot = StateSnapshot::of(&mut ran.memory.device.states);
                 harness.keep(ran.memory);
-                (snapshot != golden.snapshot).then_some(Fate::Compared)
+                self.visible |= visible != golden.visible;
+                self.compared |= ran.digest != golden.digest || snapshot != golden.snapshot;
             }
-            _ => Some(Fate::Compared),
+            // The packets inside were not sent.
+            Ok(_) => (self.compared, self.visible) = (true, true),
+            Err(_) => self.compared = true,
         }
     }
 }

@@ -12,12 +12,14 @@
 //! | `entries` | default entries |
 //! | `routes` | entries at a position in a network |
 //! | `properties` | properties of packets and member tables |
+//! | `model` | the fate of a packet in plain Rust, for the property `as_modelled` |
 //! | `balance.p4` | a sketch of the data plane in P4_16 for TNA |
 
 mod entries;
 mod hashing;
 mod headers;
 mod ingress;
+mod model;
 mod params;
 mod plan;
 mod properties;

@@ -1,9 +1,11 @@
 //! Properties of packets and of member tables: a packet is sent on the port that its hash picks, and members get even
 //! shares of the hash values, whatever an equal switch before has picked.
 
+use super::model::BalanceModel;
 use super::params::{EcmpParams, WcmpParams};
 use super::plan::Plan;
 use crate::l3_ecmp::Selection;
+use crate::model::Judge;
 use sluice_asic::alu::width_mask;
 use sluice_asic::select::{SelectorMode, WORD_SLOTS};
 use sluice_catalogue::properties::{FrameKept, HopLimit, SameWay};
@@ -17,8 +19,12 @@ use std::collections::BTreeMap;
 
 /// Returns the properties of both programs; the hash is checked only if there is a plan.
 fn of_plan(plan: Option<&Plan>) -> Vec<Box<dyn Property>> {
-    let mut list: Vec<Box<dyn Property>> =
-        vec![Box::new(SameWay::default()), Box::new(HopLimit), Box::new(FrameKept)];
+    let mut list: Vec<Box<dyn Property>> = vec![
+        Box::new(SameWay::default()),
+        Box::new(HopLimit),
+        Box::new(FrameKept),
+        Box::new(Judge::new(BalanceModel)),
+    ];
     list.extend(plan.map(|plan| Box::new(HashPick::new(plan)) as Box<dyn Property>));
     list
 }

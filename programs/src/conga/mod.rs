@@ -28,6 +28,7 @@ mod egress;
 mod entries;
 mod feedback;
 mod headers;
+mod model;
 mod params;
 mod properties;
 
@@ -35,6 +36,7 @@ pub use dre::{Estimator, estimator};
 pub use params::{Params, Side};
 
 use crate::leaf::{self, Knows, Sizes};
+use crate::model::Judge;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_build::*;
 use sluice_catalogue::position::Position;
@@ -122,7 +124,9 @@ impl ProgramDef for Conga {
         Some(entries::setup_at(program, ports, at, p))
     }
 
-    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        properties::all()
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        let mut list = properties::all();
+        list.push(Box::new(Judge::new(model::CongaModel::new(p))));
+        list
     }
 }

@@ -17,6 +17,7 @@
 //! | `entries` | default entries |
 //! | `routes` | entries for a position in a network |
 //! | `properties` | properties of every run |
+//! | `model`, `epochs` | the fate of a frame, and SrcToR's epochs, in plain Rust, for properties |
 //! | `sample` | sample captures |
 //! | `wire` | ConWeave's bytes in frames |
 //! | `story` | sentences of a flow's story |
@@ -27,9 +28,11 @@ mod busy;
 mod destination;
 mod egress;
 mod entries;
+mod epochs;
 pub(crate) mod headers;
 pub mod hot_flows;
 mod ingress;
+pub(crate) mod model;
 mod params;
 mod properties;
 mod queues;
@@ -44,6 +47,7 @@ pub(crate) use entries::control_class;
 pub use entries::{FlowEntry, Prefix, TorConfig, tor_setup};
 pub use params::Params;
 
+use crate::model::Judge;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_build::Builder;
 use sluice_catalogue::control_plane::{ControlPlane, ControlPlaneError, ControlPlaneRequest};
@@ -120,8 +124,11 @@ impl ProgramDef for ConWeave {
         Some(routes::setup_at(program, ports, at))
     }
 
-    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        properties::all()
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        let mut list = properties::all();
+        list.push(Box::new(Judge::new(model::TorModel { pipe: p.pipe as u16 })));
+        list.push(Box::new(epochs::Epochs::new(p)));
+        list
     }
 
     fn network_samples() -> Vec<(&'static str, &'static str, &'static [u8])> {

@@ -13,6 +13,7 @@
 //! | `conweave_spine.p4` | a sketch of the program in P4_16 for TNA |
 
 mod entries;
+mod model;
 mod params;
 mod pipes;
 mod routes;
@@ -22,6 +23,7 @@ pub use params::Params;
 
 use crate::conweave::sample::OF_ONE;
 use crate::conweave::story::ConWeaveNarrator;
+use crate::model::Judge;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_catalogue::position::Position;
@@ -65,7 +67,7 @@ impl ProgramDef for ConWeaveSpine {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        vec![Box::new(HopLimit), Box::new(EcnMarks)]
+        vec![Box::new(HopLimit), Box::new(EcnMarks), Box::new(Judge::new(model::SpineModel))]
     }
 
     fn story() -> Option<Arc<dyn Narrator>> {

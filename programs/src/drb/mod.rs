@@ -130,6 +130,6 @@ impl ProgramDef for Drb {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        sluice_catalogue::properties::forwarding()
+        leaf::model::properties()
     }
 }

@@ -117,6 +117,6 @@ impl ProgramDef for Drill {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        sluice_catalogue::properties::forwarding()
+        leaf::model::properties()
     }
 }

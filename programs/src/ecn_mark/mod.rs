@@ -19,6 +19,8 @@ mod params;
 
 pub use params::Params;
 
+use crate::forwarding::model::PlainModel;
+use crate::model::Judge;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_catalogue::properties::{EcnMarks, HopLimit};
@@ -54,6 +56,7 @@ impl ProgramDef for EcnMark {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        vec![Box::new(HopLimit), Box::new(EcnMarks)]
+        let model = PlainModel { marks: true, or: &[] };
+        vec![Box::new(HopLimit), Box::new(EcnMarks), Box::new(Judge::new(model))]
     }
 }

@@ -308,6 +308,6 @@ impl ProgramDef for Flare {
     }
 
     fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
-        p.spec().properties()
+        p.spec().properties(false)
     }
 }

@@ -12,17 +12,18 @@
 //! expired. The initial value of an array also counts as expired, because its generation is 0.
 
 mod age;
+mod model;
 mod stamp;
 mod values;
 
 pub(crate) use values::choices;
 pub use values::{Compare, Detect, NoSuchChoice, Tick};
 
-use crate::leaf::{Leaf, power_of_two};
+use crate::leaf::{self, Leaf, power_of_two};
 use sluice_asic::units::Duration;
 use sluice_build::{GressBuilder, params};
 use sluice_catalogue::ProgramError;
-use sluice_catalogue::properties::{FlowletWay, forwarding};
+use sluice_catalogue::properties::FlowletWay;
 use sluice_switch::property::Property;
 
 /// -1024 in two's complement. If a remembered member minus the candidate is below this, the member is of an older
@@ -82,9 +83,19 @@ impl Spec {
         }
     }
 
-    /// Returns the properties of every forwarding program, and that of these flowlets.
-    pub(crate) fn properties(&self) -> Vec<Box<dyn Property>> {
-        let mut list = forwarding();
+    /// Returns the properties of every leaf, and those of these flowlets.
+    pub(crate) fn properties(&self, random: bool) -> Vec<Box<dyn Property>> {
+        let mut list = leaf::model::properties();
+        list.extend(self.flowlets(random));
+        list
+    }
+
+    /// Returns the properties of these flowlets; `random` if a flowlet draws any uplink of its group.
+    pub(crate) fn flowlets(&self, random: bool) -> Vec<Box<dyn Property>> {
+        let mut list: Vec<Box<dyn Property>> = Vec::new();
+        if self.detect != Detect::Age {
+            list.push(Box::new(model::FlowletModel::new(self, random)));
+        }
         let way = FlowletWay::new(self.timeout, Duration::from_nanos(self.tick.nanos()));
         list.extend(way.map(|way| Box::new(way) as Box<dyn Property>));
         list

@@ -7,7 +7,9 @@
 //! | `plain` | frames are forwarded unchanged; only IPv4 has routes (`pfc`, `ecn-mark`) |
 //! | `routed` | IPv4 and IPv6 are routed, with ECMP, and their TTL is decremented (`int`, `hpcc-int`) |
 //! | `routes` | entries of `routed`: the default ones, and those at a position in a network |
+//! | `model` | both ways to forward in plain Rust, for properties |
 
+pub(crate) mod model;
 pub(crate) mod plain;
 pub(crate) mod routed;
 pub(crate) mod routes;

@@ -4,6 +4,8 @@
 use super::Params;
 use super::headers::MAX_HOPS;
 use super::params::Layout;
+use crate::forwarding::model::RoutedModel;
+use crate::model::Judge;
 use sluice_catalogue::properties::{HopLimit, equal, lasting};
 use sluice_pcaps::wire::{ethernet, ipv4, udp};
 use sluice_switch::property::{Departed, Finding, Property, well_formed};
@@ -17,7 +19,11 @@ const COMMON: usize = ethernet::HEADER_LEN + ipv4::HEADER_LEN + udp::HEADER_LEN;
 
 /// Returns the properties of `hpcc-int` with these parameters.
 pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
-    vec![Box::new(HopLimit), Box::new(OneRecord { udp_port: p.udp_port, layout: p.layout, changed: false })]
+    vec![
+        Box::new(HopLimit),
+        Box::new(OneRecord { udp_port: p.udp_port, layout: p.layout, changed: false }),
+        Box::new(Judge::new(RoutedModel { except: Box::new(|_| false) })),
+    ]
 }
 
 /// A sent packet equals the received one except for fields that forwarding changes, or has one record

@@ -15,11 +15,14 @@
 //! | `choose.p4` | a sketch of the program in P4_16 for TNA |
 
 mod entries;
+mod model;
 mod probes;
 
 use crate::flowlet::{self, Detect, Gaps, Spec, choices};
 use crate::leaf::{self, Knows, Sizes};
+use crate::model::Judge;
 use crate::spray;
+use model::HulaModel;
 use sluice_asic::port::{FrontPort, PortMap, PortName};
 use sluice_asic::units::Duration;
 use sluice_build::params;
@@ -180,7 +183,9 @@ impl ProgramDef for Hula {
         Some(entries::setup_at(program, ports, at, p))
     }
 
-    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        vec![Box::new(HopLimit)]
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        let mut list: Vec<Box<dyn Property>> = vec![Box::new(HopLimit), Box::new(Judge::new(HulaModel))];
+        list.extend(p.spec().flowlets(false));
+        list
     }
 }

@@ -5,6 +5,9 @@
 //! standard, on bytes (model: int §2.2, §2.6).
 
 use super::params::{Carrier, Foreign, Mode, Params};
+use crate::forwarding::model::RoutedModel;
+use crate::model::Judge;
+use crate::model::frame::parts;
 use sluice_catalogue::properties::{self, HopLimit};
 use sluice_pcaps::wire::{ethernet, ipv4, ipv6, tcp, udp};
 use sluice_switch::property::{self, Departed, Finding, Property, well_formed};
@@ -13,8 +16,16 @@ use sluice_switch::property::{self, Departed, Finding, Property, well_formed};
 pub(super) fn all(p: &Params) -> Vec<Box<dyn Property>> {
     let marks =
         Marks { carrier: (p.mode != Mode::Xd).then_some(p.carrier), kind: p.mode.into(), of: p.clone() };
+    let (dscp, port) = (p.int_dscp, p.int_port);
+    let marked = move |frame: &[u8]| {
+        let ip = parts(frame, false).and_then(|parts| parts.ip);
+        ip.is_some_and(|ip| {
+            u32::from(ip.dscp) == u32::from(dscp) || u32::from(ip.dst_port) == u32::from(port)
+        })
+    };
     vec![
         Box::new(HopLimit),
+        Box::new(Judge::new(RoutedModel { except: Box::new(marked) })),
         Box::new(ByteIdentity(marks.clone())),
         Box::new(WellFormed(marks.clone())),
         Box::new(L4Checksum { marks, changed: false }),

@@ -20,6 +20,7 @@
 //! | `ingress`, `egress` | tables and control |
 //! | `entries` | default entries |
 //! | `routes` | entries at a position in a network |
+//! | `model` | the same decisions in plain Rust, for the property `as_modelled` |
 //! | `l3_ecmp.p4` | a sketch of the program in P4_16 for TNA |
 
 mod egress;
@@ -28,6 +29,7 @@ mod hash_params;
 mod hashing;
 mod headers;
 mod ingress;
+mod model;
 mod params;
 mod routes;
 
@@ -37,6 +39,8 @@ pub use hash_params::{
 };
 pub use params::Params;
 
+use crate::model::Judge;
+use model::L3Model;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_catalogue::position::Position;
@@ -78,8 +82,8 @@ impl ProgramDef for L3Ecmp {
         Some(routes::setup_at(program, ports, at))
     }
 
-    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        vec![Box::new(SameWay::default()), Box::new(HopLimit)]
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        vec![Box::new(SameWay::default()), Box::new(HopLimit), Box::new(Judge::new(L3Model::new(p)))]
     }
 }
 

@@ -17,6 +17,7 @@ mod entries;
 pub(crate) mod generator;
 mod headers;
 mod ingress;
+pub(crate) mod model;
 
 pub(crate) use entries::{
     Places, default_setup, go_round, group_of, member_of, members, operations, operations_at, operations_on,

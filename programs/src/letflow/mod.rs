@@ -119,6 +119,6 @@ impl ProgramDef for LetFlow {
     }
 
     fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
-        p.spec().properties()
+        p.spec().properties(true)
     }
 }

@@ -20,17 +20,21 @@
 //! | `obey` | PFC frames and timers: pauses, their ends, storms |
 //! | `egress` | queue depths, storms, PFC frames that request pauses |
 //! | `entries` | default entries |
+//! | `model`, `pauses` | fates of frames, and pauses, in plain Rust, for properties |
 //! | `pfc.p4` | a sketch of the program in P4_16 for TNA |
 
 mod egress;
 mod entries;
 mod headers;
 mod ingress;
+mod model;
 mod obey;
 mod params;
+mod pauses;
 
 pub use params::Params;
 
+use crate::model::Judge;
 use sluice_asic::port::PortMap;
 use sluice_build::Builder;
 use sluice_catalogue::properties::{HopLimit, SettlesUnchanged};
@@ -70,7 +74,12 @@ impl ProgramDef for Pfc {
         entries::default_setup(program, ports, p)
     }
 
-    fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        vec![Box::new(HopLimit), Box::new(SettlesUnchanged::default())]
+    fn properties(_: &Program, p: &Params) -> Vec<Box<dyn Property>> {
+        vec![
+            Box::new(HopLimit),
+            Box::new(SettlesUnchanged::default()),
+            Box::new(Judge::new(model::PfcModel::new(p))),
+            Box::new(pauses::Pauses::new(p)),
+        ]
     }
 }

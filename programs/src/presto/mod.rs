@@ -170,6 +170,6 @@ impl ProgramDef for Presto {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        sluice_catalogue::properties::forwarding()
+        leaf::model::properties()
     }
 }

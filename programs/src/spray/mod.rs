@@ -79,6 +79,6 @@ impl ProgramDef for Spray {
     }
 
     fn properties(_: &Program, _: &Params) -> Vec<Box<dyn Property>> {
-        sluice_catalogue::properties::forwarding()
+        leaf::model::properties()
     }
 }
