@@ -101,10 +101,13 @@ impl Model for PlainModel {
     }
 }
 
+/// Says of a frame if a program may treat it in another way than routing says.
+pub(crate) type Except = Box<dyn Fn(&[u8]) -> bool + Send>;
+
 /// Model of a program that routes like [`routed`](super::routed) and adds something of its own to packets.
 pub(crate) struct RoutedModel {
     /// Returns true for packets that the program may treat in another way.
-    pub(crate) except: Box<dyn Fn(&[u8]) -> bool + Send>,
+    pub(crate) except: Except,
 }
 
 impl Model for RoutedModel {

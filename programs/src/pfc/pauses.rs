@@ -76,6 +76,9 @@ const CELL: u64 = 176;
 /// Most bytes that a packet has in the buffer in addition to its own: the tag and the FCS.
 const MORE: u64 = 32;
 
+/// A packet, with `xoff` and `xon` of its queue in cells.
+type Limited<'a> = (&'a Sent, u64, u64);
+
 impl Pauses {
     /// Returns the model for these parameters.
     pub(super) fn new(p: &Params) -> Pauses {
@@ -102,7 +105,7 @@ impl Pauses {
     fn requests(&self, entries: &Entries<'_>) -> Finding {
         let by_tag: BTreeMap<u64, &Asked> = self.asked.iter().map(|asked| (asked.tag, asked)).collect();
         // By sender, class and the pipe of the queue, in order of time.
-        let mut groups: BTreeMap<(u16, u128, u16), Vec<(&Sent, u64, u64)>> = BTreeMap::new();
+        let mut groups: BTreeMap<(u16, u128, u16), Vec<Limited<'_>>> = BTreeMap::new();
         for packet in &self.sent {
             let (port, queue) = packet.queue;
             let limits = entries.exact("limits", &[port.into(), queue.into()]);
@@ -140,8 +143,8 @@ impl Pauses {
         Ok(())
     }
 
-    /// Checks the packets of one sender and class, in order of time: each packet, with `xoff` and `xon` of its queue in cells.
-    fn sender(&self, list: &[(&Sent, u64, u64)], asked: &BTreeMap<u64, &Asked>) -> Finding {
+    /// Checks the packets of one sender and class, in order of time.
+    fn sender(&self, list: &[Limited<'_>], asked: &BTreeMap<u64, &Asked>) -> Finding {
         let refresh = Duration::from_nanos(self.p.refresh);
         // Time and quanta of the last frame.
         let mut last: Option<(Time, u16)> = None;
