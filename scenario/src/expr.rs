@@ -115,7 +115,8 @@ impl Expr {
     /// Those of [`Self::value`].
     pub fn difference(&self, scope: &impl Scope) -> Result<i128, String> {
         let Node::Binary(_, sides) = &self.node else { return self.value(scope) };
-        let difference = || eval(&sides[0], scope)?.checked_sub(eval(&sides[1], scope)?).ok_or_else(too_large);
+        let difference =
+            || eval(&sides[0], scope)?.checked_sub(eval(&sides[1], scope)?).ok_or_else(too_large);
         difference().map_err(|e| format!("`{}`: {e}", self.text))
     }
 

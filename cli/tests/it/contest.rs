@@ -72,7 +72,7 @@ fn programs_serve_the_same_hosts_and_everything_is_told() {
     let mut messages = 0;
     for seed in [0, 1] {
         // Both sent the same messages, every packet was acknowledged, and the longer pipeline shows.
-        assert!(number(0, "messages", seed) > 10);
+        assert!(number(0, "messages", seed) > 5);
         assert_eq!(number(0, "messages", seed), number(1, "messages", seed));
         assert_eq!(number(0, "sent", seed), number(0, "acks", seed));
         assert!(number(1, "alone_ns", seed) > number(0, "alone_ns", seed));
@@ -147,7 +147,10 @@ fn what_does_not_hold_is_said_and_ends_with_one() {
     };
     let (code, text, _) = expecting("ecmp.avg < 1000");
     assert_eq!(code, 1);
-    assert!(text.contains("FAILS  ecmp.avg < 1000  (difference -") && text.contains(": ecmp.avg 1"), "{text}");
+    assert!(
+        text.contains("FAILS  ecmp.avg < 1000  (difference -") && text.contains(": ecmp.avg 1"),
+        "{text}"
+    );
     let (code, text, _) = expecting("ecmp.sent % 2 == 2");
     assert_eq!(code, 1);
     assert!(text.contains("FAILS  ecmp.sent % 2 == 2  (not with seeds 3, 8: ecmp.sent "), "{text}");
@@ -209,7 +212,7 @@ fn contests_that_come_along_are_listed_by_their_ids() {
             "leaf-spine-4.toml",
             "leaf-spine-8x8.toml",
             "leaf-spine-8x8-80.toml",
-            "reorder-memory.toml",
+            "evaluation-80.toml",
         ],
     );
     assert_eq!((code, error.as_str()), (0, ""));

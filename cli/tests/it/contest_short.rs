@@ -48,7 +48,8 @@ fn run(contest: &Contest, folder: &Folder, threads: usize) -> Results {
     let cdf = sizes(&contest.workload.sizes, |name| Err(name.to_owned())).unwrap();
     let catalogue = sluice_generated::catalogue();
     let chip = ChipSpec::tofino2();
-    let setup = ContestSetup { plan: &plan, catalogue: &catalogue, chip, sizes: &cdf, files: folder, threads };
+    let setup =
+        ContestSetup { plan: &plan, catalogue: &catalogue, chip, sizes: &cdf, files: folder, threads };
     run_contest(contest, &setup, &|_| true).unwrap()
 }
 
@@ -72,12 +73,15 @@ fn every_shipped_contest_runs_to_its_end_in_a_short_form() {
         let results = run(&contest, &folder, 2);
         let messages = |place: usize| -> Vec<(u32, Message)> {
             let sent = &results.series[place].runs[0].sent;
-            let mut all: Vec<_> = sent.iter().map(|s| (s.completion.message.pair, s.completion.message)).collect();
+            let mut all: Vec<_> =
+                sent.iter().map(|s| (s.completion.message.pair, s.completion.message)).collect();
             all.sort_by_key(|(pair, _)| *pair);
             all
         };
         for (place, series) in results.series.iter().enumerate() {
-            let (label, [run]) = (&series.label, series.runs.as_slice()) else { panic!("{name}: one seed, one run") };
+            let (label, [run]) = (&series.label, series.runs.as_slice()) else {
+                panic!("{name}: one seed, one run")
+            };
             assert_eq!(run.unfinished, [], "{name}: {label}");
             assert!(run.sent.len() > 20 && messages(place) == messages(0), "{name}: {label}");
             // Nothing is lost between the hosts, and nothing stays in the network.

@@ -156,7 +156,8 @@ where
     let ticker = Ticker::new(tick, contest.workload.time, all.len() * seeds.len());
     // All programs with one seed come before the next seed.
     let runs = run_all(setup.threads, all.len() * seeds.len(), |number, threads| {
-        let (ready, own, seed) = (&all[number % all.len()], &own[number % all.len()], seeds[number / all.len()]);
+        let (ready, own, seed) =
+            (&all[number % all.len()], &own[number % all.len()], seeds[number / all.len()]);
         let messages = messages(&contest.workload, setup.sizes, &ready.stations, ready.nic.rate, seed);
         let messages = messages.map_err(RunError::Setting)?;
         let end = Time::ORIGIN + contest.workload.time + contest.drain();

@@ -45,7 +45,8 @@ pub(super) fn from(first: u64, count: u32) -> Result<Vec<u64>, String> {
         return Err(format!("seeds is {count}; expected 1 to {MOST}"));
     }
     let last = first.checked_add(u64::from(count));
-    last.map(|end| (first..end).collect()).ok_or_else(|| format!("{count} seeds from {first} on exceed 64 bits"))
+    last.map(|end| (first..end).collect())
+        .ok_or_else(|| format!("{count} seeds from {first} on exceed 64 bits"))
 }
 
 #[cfg(test)]

@@ -95,7 +95,9 @@ impl FigureTable {
         let absent = number.starts_with("drop.").then(Figure::default);
         of.get(number).cloned().or(absent).ok_or_else(|| {
             if number.ends_with("p999") {
-                return format!("`{label}` has no number `{number}`: a seed has fewer than 10000 such messages");
+                return format!(
+                    "`{label}` has no number `{number}`: a seed has fewer than 10000 such messages"
+                );
             }
             let known: Vec<&str> = of.keys().map(String::as_str).collect();
             format!("`{label}` has no number `{number}`; there are {}", known.join(", "))

@@ -32,7 +32,9 @@ fn verdict(verdict: &Verdict) -> Value {
     let mut value = json!({ "line": verdict.line, "what": verdict.what, "passed": verdict.holds });
     let (key, figure) = match &verdict.judged {
         Judged::Interval(figure) => ("difference", self::figure(figure)),
-        Judged::EachSeed(figure) => ("each_seed", Value::from(figure.0.iter().map(number).collect::<Vec<_>>())),
+        Judged::EachSeed(figure) => {
+            ("each_seed", Value::from(figure.0.iter().map(number).collect::<Vec<_>>()))
+        }
     };
     value[key] = figure;
     let names = verdict.names.iter().map(|(name, figure)| (name.clone(), self::figure(figure)));

@@ -42,7 +42,10 @@ pub(super) fn sizes(finished: &Finished) -> LineChart {
 
 /// Returns size and slowdown of each message, of all seeds.
 fn sizes_and_slowdowns(series: &Series) -> impl Iterator<Item = (u64, u64)> + '_ {
-    series.runs.iter().flat_map(|run| run.sent.iter().map(|s| (s.completion.message.bytes, s.slowdown(run.slowdown))))
+    series
+        .runs
+        .iter()
+        .flat_map(|run| run.sent.iter().map(|s| (s.completion.message.bytes, s.slowdown(run.slowdown))))
 }
 
 fn buckets(series: &Series) -> Vec<(f64, f64)> {

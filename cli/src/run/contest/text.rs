@@ -76,7 +76,8 @@ fn checked(verdict: &Verdict, seeds: &[u64]) -> String {
         Judged::Interval(figure) => format!("difference {}", range(figure)),
         Judged::EachSeed(_) if verdict.holds => "each seed".to_owned(),
         Judged::EachSeed(figure) => {
-            let failing = seeds.iter().zip(&figure.0).filter(|(_, value)| **value == 0).map(|(seed, _)| *seed);
+            let failing =
+                seeds.iter().zip(&figure.0).filter(|(_, value)| **value == 0).map(|(seed, _)| *seed);
             let failing: Vec<u64> = failing.collect();
             let word = if failing.len() == 1 { "seed" } else { "seeds" };
             format!("not with {word} {}", list_of(&failing))
@@ -183,7 +184,8 @@ fn unfinished(series: &Series, results: &Results) -> Option<String> {
     /// Number of messages that are listed.
     const LISTED: usize = 10;
     let runs = results.seeds.iter().zip(&series.runs);
-    let all: Vec<_> = runs.flat_map(|(seed, run)| run.unfinished.iter().map(move |one| (seed, one))).collect();
+    let all: Vec<_> =
+        runs.flat_map(|(seed, run)| run.unfinished.iter().map(move |one| (seed, one))).collect();
     if all.is_empty() {
         return None;
     }
