@@ -106,7 +106,7 @@ def commands():
     yield "scenarios", [["run", "-o", "out", "--json"]]
     yield "scenario timelines", [["run", "--filter", "8.1", "--timelines", "csv", "-o", "out", "--json"]]
     yield "contest leaf-spine-4", [[
-        "run", "{root}/fabric/contests/leaf-spine-4.toml", "--threads", "2", "-o", "out", "--json"]]
+        "run", "{root}/fabric/contests/leaf-spine-4.toml", "--seeds", "1", "--threads", "2", "-o", "out", "--json"]]
 
     yield "polarization clos", [["polarization", "-o", "out", "--flows", "100000", "--json", "--threads", "2"]]
     yield "polarization dring", [["polarization", "--topology", "dring", "--flows", "50000", "--json", "--threads", "2"]]

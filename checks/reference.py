@@ -123,7 +123,7 @@ def run(binary, name, contest="half-load.toml", changes=(), seed=1):
     """Runs a contest of the folder with changes. Returns, by program: rows of messages.csv with the numbers of the hosts,
     the round trip of a lone packet in ns, marked packets, PFC frames."""
     text = open(os.path.join(FOLDER, contest), encoding="utf-8").read()
-    for pattern, replacement in [*changes, (r"^seeds? = .*", f"seed = {seed}")]:
+    for pattern, replacement in [*changes, (r"^seeds? = .*", f"seeds = [{seed}]")]:
         text, count = re.subn(pattern, replacement, text, flags=re.MULTILINE)
         if count == 0:
             sys.exit(f"{name}: {contest} has no line {pattern!r}")
@@ -148,7 +148,8 @@ def run(binary, name, contest="half-load.toml", changes=(), seed=1):
         for row in own:
             row["way"] = numbers[row["from"]], numbers[row["to"]]
             row["ns"] = (int(row["end_ps"]) - int(row["start_ps"])) / 1000
-        found[program["label"]] = own, program["numbers"]
+        numbers_of_it = {name: figure["seeds"][0] for name, figure in program["numbers"].items()}
+        found[program["label"]] = own, numbers_of_it
     return found
 
 

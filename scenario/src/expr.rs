@@ -46,6 +46,19 @@ const LEVELS: [&[(&str, Op)]; 3] = [
 /// Most nested parentheses, calls and signs.
 const DEPTH: usize = 32;
 
+/// Comparison of two sides by order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Inequality {
+    /// `<`
+    Less,
+    /// `<=`
+    LessOrEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterOrEqual,
+}
+
 /// Values of names and calls.
 pub trait Scope {
     /// Returns the value of a name.
@@ -87,6 +100,30 @@ impl Expr {
     /// If a name or function is unknown, a divisor is 0, or a number needs more than 127 bits.
     pub fn value(&self, scope: &impl Scope) -> Result<i128, String> {
         eval(&self.node, scope).map_err(|e| format!("`{}`: {e}", self.text))
+    }
+
+    /// Returns the inequality whose two sides make up the expression, `None` for every other expression.
+    #[must_use]
+    pub fn inequality(&self) -> Option<Inequality> {
+        let Node::Binary(op, _) = &self.node else { return None };
+        match op {
+            Op::Lt => Some(Inequality::Less),
+            Op::Le => Some(Inequality::LessOrEqual),
+            Op::Gt => Some(Inequality::Greater),
+            Op::Ge => Some(Inequality::GreaterOrEqual),
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem | Op::Eq | Op::Ne => None,
+        }
+    }
+
+    /// Evaluates left side - right side of an expression with two sides; of another expression its value.
+    ///
+    /// # Errors
+    /// Those of [`Self::value`].
+    pub fn difference(&self, scope: &impl Scope) -> Result<i128, String> {
+        let Node::Binary(_, sides) = &self.node else { return self.value(scope) };
+        let difference =
+            || eval(&sides[0], scope)?.checked_sub(eval(&sides[1], scope)?).ok_or_else(too_large);
+        difference().map_err(|e| format!("`{}`: {e}", self.text))
     }
 
     /// Returns the expression's name if it is a single name or call; otherwise an empty text.
@@ -313,6 +350,15 @@ mod tests {
         for (text, expected) in rows {
             assert_eq!(value(text), Ok(expected), "{text}");
         }
+        let sides = |text: &str| {
+            let expr = Expr::parse(text).unwrap();
+            (expr.inequality(), expr.difference(&Names))
+        };
+        assert_eq!(sides("cells + 1 < 2 * 5"), (Some(Inequality::Less), Ok(-3)));
+        assert_eq!(sides("a.b >= cells"), (Some(Inequality::GreaterOrEqual), Ok(-13)));
+        assert_eq!(sides("cells == 4"), (None, Ok(2)));
+        assert_eq!(sides("(1 < 2) == 1").0, None);
+        assert_eq!(sides("7"), (None, Ok(7)));
         assert_eq!(value("1/0"), Err("`1/0`: division by zero".to_owned()));
         assert!(value("other").unwrap_err().contains("nothing is called other"));
         for bad in ["", "1 +", "(1", "1 2", "min(1,", "*", "1)", &"(".repeat(99)] {

@@ -35,7 +35,7 @@ mod steps;
 mod sweep;
 mod watch;
 
-pub use expr::{Expr, Scope};
+pub use expr::{Expr, Inequality, Scope};
 pub use file::{Axis, Case, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip};
 pub use host::{
     BottleneckSetting, ClampName, Form, HostSetting, Marked, NotificationSetting, ReactionSetting,

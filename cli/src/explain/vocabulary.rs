@@ -184,7 +184,7 @@ const REPORT: [(&str, &str); 27] = [
     ("SRAM", "memory for exact tables, action data and arrays"),
 ];
 
-const CONTEST: [(&str, &str); 22] = [
+const CONTEST: [(&str, &str); 26] = [
     ("SLOWDOWN", "completion time of a message over the time that it takes alone, at least 1; by contestant"),
     ("MESSAGES", "messages that ended and that began after the warm-up"),
     ("AVG", "mean; in reports of placement in percent of a stage's units"),
@@ -195,6 +195,10 @@ const CONTEST: [(&str, &str); 22] = [
     ("SMALL AVG", "mean slowdown of messages shorter than a bandwidth-delay product"),
     ("SMALL 99 %", "99th percentile of the slowdown of small messages"),
     ("LARGE 99 %", "99th percentile of the slowdown of the other messages"),
+    ("OWN AVG", "mean slowdown over the time that a message takes alone with the same program"),
+    ("OWN 99 %", "99th percentile of the slowdown over the time alone with the same program"),
+    ("FASTEST AVG", "mean slowdown over the time that a message takes alone with the fastest program"),
+    ("FASTEST 99 %", "99th percentile of the slowdown over the time alone with the fastest program"),
     ("ALONE NS", "time of one packet and its acknowledgement through the idle network, in ns"),
     ("DATA", "data packets that hosts sent"),
     ("RESENT", "data packets that hosts sent again"),

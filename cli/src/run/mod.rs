@@ -42,7 +42,10 @@ pub(crate) struct RunArgs {
     /// Sample at multiples of this time, for example 1us, instead of at every change
     #[arg(long, value_name = "TIME", value_parser = crate::timeline::interval, requires = "timelines")]
     timelines_every: Option<Duration>,
-    /// Threads on which a contest's network runs; results do not depend on it
+    /// Run each contest with N seeds, from its first one on [default: the file's, or 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) seeds: Option<u32>,
+    /// Threads on which a contest's runs are done; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
     pub(crate) threads: usize,
 }
@@ -58,6 +61,9 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
                 "a run takes either contests or scenarios, not both; use two commands",
             ));
         }
+    }
+    if args.seeds.is_some() {
+        return Err(Failure::input("--seeds is for contests; a scenario has no random workload"));
     }
     let sources = Source::all(&args.files)?;
     let wanted = |id: &str| {

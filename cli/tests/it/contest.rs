@@ -12,7 +12,7 @@ name = "two leaves, two spines"
 topology = "leaf-spine:leaves=2,spines=2,hosts=1,rate=100G,delay=500ns"
 port_speed = "100G"
 buffer = "rdma.toml"
-seed = 3
+seeds = [3, 8]
 expect = ["ecmp.unfinished == 0", "conweave.unfinished == 0", "conweave.dropped + ecmp.dropped == 0"]
 
 [workload]
@@ -32,6 +32,9 @@ name = "ecmp"
 [[program]]
 name = "conweave"
 "#;
+
+/// What `SMALL` expects of ConWeave.
+const CONWEAVES: &str = r#", "conweave.unfinished == 0", "conweave.dropped + ecmp.dropped == 0""#;
 
 /// A folder with the contest and its buffer profile.
 fn folder(text: &str) -> tempfile::TempDir {
@@ -56,25 +59,48 @@ fn programs_serve_the_same_hosts_and_everything_is_told() {
     assert_eq!((code, error.as_str()), (0, ""), "{text}");
     assert!(text.contains("two leaves, two spines") && text.contains("ALONE NS"), "{text}");
     assert_eq!(text.matches("holds  ").count(), 3, "{text}");
+    assert!(text.contains("seeds 3, 8; mean over seeds ± half of the 95 % interval"), "{text}");
+    assert!(text.contains("holds  ecmp.unfinished == 0  (each seed: ecmp.unfinished 0)"), "{text}");
+    assert!(text.lines().all(|line| line.starts_with("leaf-spine") || line.chars().count() <= 120), "{text}");
     let value: Value =
         serde_json::from_str(&fs::read_to_string(dir.path().join("one/contest.json")).unwrap()).unwrap();
-    assert_eq!(value["schema"], "sluice.contest/1");
-    let number = |program: usize, name: &str| {
-        value["contests"][0]["programs"][program]["numbers"][name].as_i64().unwrap()
+    assert_eq!(value["schema"], "sluice.contest/2");
+    assert_eq!(value["contests"][0]["seeds"], serde_json::json!([3, 8]));
+    let number = |program: usize, name: &str, seed: usize| {
+        value["contests"][0]["programs"][program]["numbers"][name]["seeds"][seed].as_i64().unwrap()
     };
-    // Both sent the same messages, every packet was acknowledged, and the longer pipeline shows.
-    assert!(number(0, "messages") > 10);
-    assert_eq!(number(0, "messages"), number(1, "messages"));
-    assert_eq!(number(0, "sent"), number(0, "acks"));
-    assert!(number(1, "alone_ns") > number(0, "alone_ns"));
-    assert!(number(0, "avg") >= 1000 && number(0, "p99") >= number(0, "p50"));
-    let units = &value["contests"][0]["programs"][0]["units"];
+    let mut messages = 0;
+    for seed in [0, 1] {
+        // Both sent the same messages, every packet was acknowledged, and the longer pipeline shows.
+        assert!(number(0, "messages", seed) > 5);
+        assert_eq!(number(0, "messages", seed), number(1, "messages", seed));
+        assert_eq!(number(0, "sent", seed), number(0, "acks", seed));
+        assert!(number(1, "alone_ns", seed) > number(0, "alone_ns", seed));
+        assert!(number(0, "avg", seed) >= 1000 && number(0, "p99", seed) >= number(0, "p50", seed));
+        // Over the fastest program's time alone, a slowdown is never less; the fastest one is ECMP.
+        assert!(number(1, "fastest_avg", seed) > number(1, "own_avg", seed));
+        assert_eq!(number(0, "fastest_avg", seed), number(0, "own_avg", seed));
+        messages += number(0, "messages", seed);
+    }
+    // Seeds draw different messages, and the interval is Student's for two values.
+    assert_ne!(number(0, "avg", 0), number(0, "avg", 1));
+    let avg = &value["contests"][0]["programs"][0]["numbers"]["avg"];
+    let (mean, low, high) =
+        (avg["mean"].as_f64().unwrap(), avg["low"].as_f64().unwrap(), avg["high"].as_f64().unwrap());
+    let apart = (number(0, "avg", 0) - number(0, "avg", 1)).abs() as f64;
+    assert!((2.0 * mean - (number(0, "avg", 0) + number(0, "avg", 1)) as f64).abs() < 0.01);
+    assert!((high - mean - 12.706 * apart / 2.0).abs() < 0.01 && (low + high - 2.0 * mean).abs() < 0.01);
+    // Too few messages for the slowest one of a thousand.
+    let program = &value["contests"][0]["programs"][0];
+    assert!(program["numbers"].get("p999").is_none());
+    let units = &program["units"];
     for (name, unit) in [("avg", "thousandths"), ("small_p99", "thousandths"), ("alone_ns", "ns")] {
         assert_eq!(units[name], unit, "{name}");
     }
     assert!(units.get("messages").is_none() && units.get("sent").is_none());
     let rows = fs::read_to_string(dir.path().join("one/messages.csv")).unwrap();
-    assert_eq!(rows.lines().count() as i64, 1 + 2 * number(0, "messages"));
+    assert_eq!(rows.lines().count() as i64, 1 + 2 * messages);
+    assert!(rows.starts_with("program,seed,pair,") && rows.contains("\nconweave,8,"), "{rows}");
     for file in ["contest.md", "slowdown.svg", "sizes.svg", "manifest.json"] {
         assert!(dir.path().join("one").join(file).exists(), "{file}");
     }
@@ -88,6 +114,29 @@ fn programs_serve_the_same_hosts_and_everything_is_told() {
 }
 
 #[test]
+fn one_seed_has_no_interval_and_gives_what_it_gives_among_others() {
+    let dir = folder(&SMALL.replace("\n[[program]]\nname = \"conweave\"\n", "").replace(CONWEAVES, ""));
+    let read = |args: &[&str]| -> (String, Value) {
+        let (code, text, error) = run(dir.path(), args);
+        assert_eq!((code, error.as_str()), (0, ""), "{text}");
+        let json = fs::read_to_string(dir.path().join("out/contest.json")).unwrap();
+        (text, serde_json::from_str(&json).unwrap())
+    };
+    let (text, one) = read(&["run", "small.toml", "--seeds", "1", "-o", "out"]);
+    assert!(text.contains("seed 3; one seed: no interval") && !text.contains('±'), "{text}");
+    let (_, both) = read(&["run", "small.toml", "-o", "out", "--threads", "3"]);
+    let numbers = |value: &Value| value["contests"][0]["programs"][0]["numbers"].as_object().unwrap().clone();
+    let (one, both) = (numbers(&one), numbers(&both));
+    assert_eq!(one["avg"]["low"], Value::Null);
+    assert!(one.len() > 30);
+    for (name, figure) in &one {
+        assert_eq!(figure["seeds"][0], both[name]["seeds"][0], "{name}");
+    }
+    let (code, _, error) = run(dir.path(), &["run", "--seeds", "2"]);
+    assert!(code == 2 && error.contains("--seeds is for contests"), "{error}");
+}
+
+#[test]
 fn what_does_not_hold_is_said_and_ends_with_one() {
     let one = SMALL.replace("[[program]]\nname = \"conweave\"\n", "");
     let expecting = |expect: &str| {
@@ -98,7 +147,13 @@ fn what_does_not_hold_is_said_and_ends_with_one() {
     };
     let (code, text, _) = expecting("ecmp.avg < 1000");
     assert_eq!(code, 1);
-    assert!(text.contains("FAILS  ecmp.avg < 1000  (0: ecmp.avg 1"), "{text}");
+    assert!(
+        text.contains("FAILS  ecmp.avg < 1000  (difference -") && text.contains(": ecmp.avg 1"),
+        "{text}"
+    );
+    let (code, text, _) = expecting("ecmp.sent % 2 == 2");
+    assert_eq!(code, 1);
+    assert!(text.contains("FAILS  ecmp.sent % 2 == 2  (not with seeds 3, 8: ecmp.sent "), "{text}");
     let (code, text, _) = expecting("conweave.avg > 0");
     assert_eq!(code, 1);
     assert!(text.contains("FAILS  line 8: `conweave.avg > 0`: no program is called `conweave`"), "{text}");
@@ -117,6 +172,10 @@ fn files_that_make_no_sense_are_refused_with_the_place() {
     };
     for (from, to, said) in [
         ("load = 40", "load = 0", "workload.load is 0; expected 1 to 100 percent"),
+        ("seeds = [3, 8]", "seeds = 0", "seeds has 0 seeds; expected 1 to 1000"),
+        ("seeds = [3, 8]", "seeds = [3, 3]", "seed 3 occurs twice in seeds"),
+        ("seeds = [3, 8]", "seeds = [3, 8]\nseed = 3", "leave out seed"),
+        ("seeds = [3, 8]", "seeds = \"3\"", "expected a number of seeds, or a list of seeds"),
         ("load = 40", "laod = 40", "unknown field `laod`"),
         ("time = \"40us\"", "time = \"40us\"\nwarm_up = \"40us\"", "no message would be judged"),
         ("\"ali-storage\"", "\"ali\"", "expected ali-storage, solar, or a file"),
@@ -153,7 +212,7 @@ fn contests_that_come_along_are_listed_by_their_ids() {
             "leaf-spine-4.toml",
             "leaf-spine-8x8.toml",
             "leaf-spine-8x8-80.toml",
-            "reorder-memory.toml",
+            "evaluation-80.toml",
         ],
     );
     assert_eq!((code, error.as_str()), (0, ""));
@@ -185,7 +244,7 @@ set = "down"
     let text = SMALL[..start].replace(builder, "\"cable.toml\"");
     let text = text.replace(
         "expect = [\"ecmp.unfinished == 0\", \"conweave.unfinished == 0\", \"conweave.dropped + ecmp.dropped == 0\"]",
-        "expect = [\"ecmp.unfinished > 0\"]\ndrain = \"1ms\"",
+        "expect = [\"ecmp.unfinished != 0\"]\ndrain = \"1ms\"",
     );
     let dir = folder(&text);
     fs::write(dir.path().join("cable.toml"), topology).unwrap();
@@ -200,5 +259,5 @@ set = "down"
     let program = &value["contests"][0]["programs"][0];
     assert_eq!(program["unfinished"].as_array().unwrap().len(), said);
     // The time alone is that of the cable before it goes down.
-    assert!(program["numbers"]["alone_ns"].as_i64().unwrap() > 2_000);
+    assert!(program["numbers"]["alone_ns"]["mean"].as_f64().unwrap() > 2_000.0);
 }

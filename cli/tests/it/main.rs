@@ -6,6 +6,7 @@ mod buffer;
 mod changes;
 mod citations;
 mod contest;
+mod contest_short;
 mod contract;
 mod conweave;
 mod flowlets;

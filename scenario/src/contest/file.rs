@@ -1,5 +1,6 @@
 //! The format of contest files (TOML).
 
+use super::seeds::{self, SeedsSetting};
 use crate::expr::Expr;
 use crate::file::line_of;
 use crate::host::{NotificationSetting, ReactionSetting, RecoveryName, above_zero};
@@ -35,8 +36,11 @@ pub struct Contest {
     pub port_speed: Option<BitRate>,
     /// Buffer profile of all switches; by default none, so that buffers are not shared.
     pub buffer: Option<String>,
-    /// Seed of the workload, of marking, and of the programs' random numbers; 1 by default.
+    /// First seed, if `seeds` is not a list; 1 by default.
     pub seed: Option<u64>,
+    /// Number of seeds, or a list of them; 5 by default. Each seed is one draw of the workload, of marking, and of the
+    /// programs' random numbers.
+    pub seeds: Option<SeedsSetting>,
     /// Time after `workload.time` at which the run ends even if messages are unfinished; 50ms by default.
     pub drain: Option<Duration>,
     /// The ideal time that slowdowns are relative to; the fastest program's by default.
@@ -225,6 +229,7 @@ impl Contest {
     }
 
     fn check(&self) -> Result<(), String> {
+        seeds::seeds(self.seed, self.seeds.as_ref())?;
         let (workload, hosts) = (&self.workload, &self.hosts);
         workload.check()?;
         if !(1..=9_000).contains(&hosts.mtu()) {
@@ -253,10 +258,23 @@ impl Contest {
         line_of(&self.text, byte)
     }
 
-    /// Returns the seed, 1 by default.
+    /// Returns the seeds, in the order of the file.
     #[must_use]
-    pub fn seed(&self) -> u64 {
-        self.seed.unwrap_or(1)
+    pub fn seeds(&self) -> Vec<u64> {
+        // `parse` has checked them.
+        seeds::seeds(self.seed, self.seeds.as_ref()).unwrap_or_default()
+    }
+
+    /// Replaces the seeds by this many, from the first one on.
+    ///
+    /// # Errors
+    /// If there are no or too many seeds.
+    pub fn set_seeds(&mut self, count: u32) -> Result<(), String> {
+        let first = self.seeds().first().copied();
+        let setting = SeedsSetting::Count(count);
+        seeds::seeds(first, Some(&setting))?;
+        (self.seed, self.seeds) = (first, Some(setting));
+        Ok(())
     }
 
     /// Returns the time after `workload.time` at which the run ends at the latest.

@@ -1,6 +1,6 @@
-//! Results of one program of a contest: the slowdowns of its messages, and counts of the hosts and the network.
+//! Results of one program with one seed: the slowdowns of its messages, and counts of the hosts and the network.
 
-use crate::expr::Scope;
+use super::file::AloneName;
 use sluice_asic::units::Duration;
 use sluice_fabric::host::rnic::{Completion, Left, RnicCounters};
 use sluice_fabric::network::NetworkTotals;
@@ -14,15 +14,26 @@ pub struct Sent {
     pub from: Ipv4Addr,
     /// The message, and the time of its last acknowledgement.
     pub completion: Completion,
-    /// Ideal time: the time that the message takes in an empty network.
-    pub alone: Duration,
+    /// Ideal time with this program: the time that the message takes in an empty network.
+    pub own: Duration,
+    /// Ideal time with the contest's fastest program.
+    pub fastest: Duration,
 }
 
 impl Sent {
-    /// Returns the slowdown in thousandths: 1000 * time taken / ideal time, at least 1000.
+    /// Returns this ideal time.
     #[must_use]
-    pub fn slowdown(&self) -> u64 {
-        let (took, alone) = (self.completion.time().as_ps(), self.alone.as_ps().max(1));
+    pub const fn alone(&self, alone: AloneName) -> Duration {
+        match alone {
+            AloneName::Own => self.own,
+            AloneName::Fastest => self.fastest,
+        }
+    }
+
+    /// Returns the slowdown in thousandths: 1000 * time taken / this ideal time, at least 1000.
+    #[must_use]
+    pub fn slowdown(&self, alone: AloneName) -> u64 {
+        let (took, alone) = (self.completion.time().as_ps(), self.alone(alone).as_ps().max(1));
         let thousandths = u128::from(took) * 1000 / u128::from(alone);
         u64::try_from(thousandths).unwrap_or(u64::MAX).max(1000)
     }
@@ -37,13 +48,11 @@ pub struct Unfinished {
     pub left: Left,
 }
 
-/// Results of one program.
+/// Results of one program with one seed.
 #[derive(Clone, Debug)]
 pub struct Performance {
-    /// Name in expectations and reports.
-    pub label: String,
-    /// Name of the program in the catalogue.
-    pub program: String,
+    /// The ideal time that slowdowns are relative to.
+    pub slowdown: AloneName,
     /// Completed messages that started after the warm-up, in order of start.
     pub sent: Vec<Sent>,
     /// Messages without a last acknowledgement at the end of the run, the warm-up's included, in order of start.
@@ -107,11 +116,14 @@ pub struct Slowdowns {
     pub p95: u64,
     /// 99th percentile.
     pub p99: u64,
-    /// 99.9th percentile.
-    pub p999: u64,
+    /// 99.9th percentile; `None` of fewer than `Self::MANY` messages, of which it would be less than ten.
+    pub p999: Option<u64>,
 }
 
 impl Slowdowns {
+    /// Least number of messages with a 99.9th percentile.
+    pub const MANY: u64 = 10_000;
+
     /// Computes mean and percentiles of slowdowns in thousandths, in any order; all are 0 for an empty list.
     #[must_use]
     pub fn of(mut all: Vec<u64>) -> Slowdowns {
@@ -125,7 +137,8 @@ impl Slowdowns {
             all.get(rank as usize - 1).copied().unwrap_or(0)
         };
         let avg = (sum / u128::from(count)) as u64;
-        Slowdowns { count, avg, p50: at(500), p95: at(950), p99: at(990), p999: at(999) }
+        let p999 = (count >= Self::MANY).then(|| at(999));
+        Slowdowns { count, avg, p50: at(500), p95: at(950), p99: at(990), p999 }
     }
 }
 
@@ -139,8 +152,14 @@ impl Performance {
     /// Returns the slowdowns of the messages of these sizes.
     #[must_use]
     pub fn slowdowns(&self, sizes: Sizes) -> Slowdowns {
+        self.slowdowns_over(sizes, self.slowdown)
+    }
+
+    /// Returns the slowdowns of the messages of these sizes, relative to this ideal time.
+    #[must_use]
+    pub fn slowdowns_over(&self, sizes: Sizes, alone: AloneName) -> Slowdowns {
         let some = self.sent.iter().filter(|sent| sizes.has(sent.completion.message.bytes));
-        Slowdowns::of(some.map(Sent::slowdown).collect())
+        Slowdowns::of(some.map(|sent| sent.slowdown(alone)).collect())
     }
 
     /// Returns the number of packets lost in switches and on links.
@@ -162,16 +181,31 @@ impl Performance {
         }
     }
 
-    /// Returns the numbers that expectations can use, by name; slowdowns are in thousandths.
+    /// Returns true for a number that runs with too few messages lack.
+    pub(super) fn is_percentile(name: &str) -> bool {
+        name.ends_with("p999") && Self::unit(name).is_some()
+    }
+
+    /// Returns the numbers of this run, by name; slowdowns are in thousandths.
     #[must_use]
     pub fn numbers(&self) -> BTreeMap<String, i128> {
         let mut numbers = BTreeMap::new();
         let mut put = |name: String, value: u64| _ = numbers.insert(name, i128::from(value));
+        let mut slowdowns = |prefix: &str, of: Slowdowns| {
+            let Slowdowns { count: _, avg, p50, p95, p99, p999 } = of;
+            let some = [("avg", avg), ("p50", p50), ("p95", p95), ("p99", p99)];
+            let all = some.into_iter().chain(p999.map(|p999| ("p999", p999)));
+            all.for_each(|(name, value)| put(format!("{prefix}{name}"), value));
+        };
         for (prefix, sizes) in Sizes::ALL {
-            let Slowdowns { count, avg, p50, p95, p99, p999 } = self.slowdowns(sizes);
-            let all =
-                [("messages", count), ("avg", avg), ("p50", p50), ("p95", p95), ("p99", p99), ("p999", p999)];
-            all.into_iter().for_each(|(name, value)| put(format!("{prefix}{name}"), value));
+            slowdowns(prefix, self.slowdowns(sizes));
+        }
+        for (prefix, alone) in [("own_", AloneName::Own), ("fastest_", AloneName::Fastest)] {
+            slowdowns(prefix, self.slowdowns_over(Sizes::All, alone));
+        }
+        for (prefix, sizes) in Sizes::ALL {
+            let some = self.sent.iter().filter(|sent| sizes.has(sent.completion.message.bytes));
+            put(format!("{prefix}messages"), some.count() as u64);
         }
         let h = &self.hosts;
         let all = [
@@ -204,41 +238,6 @@ impl Performance {
     }
 }
 
-/// Numbers of all programs, which expressions name `label.number`.
-pub(super) struct FigureTable(BTreeMap<String, BTreeMap<String, i128>>);
-
-impl FigureTable {
-    pub(super) fn of(all: &[Performance]) -> FigureTable {
-        FigureTable(all.iter().map(|p| (p.label.clone(), p.numbers())).collect())
-    }
-}
-
-impl Scope for FigureTable {
-    fn name(&self, name: &str) -> Result<i128, String> {
-        let (label, number) = name.split_once('.').unwrap_or((name, ""));
-        let of = self.0.get(label).ok_or_else(|| {
-            let known: Vec<&str> = self.0.keys().map(String::as_str).collect();
-            format!("no program is called `{label}`; there are {}", known.join(", "))
-        })?;
-        // A drop reason without a drop has no key: its count is 0.
-        let absent = number.starts_with("drop.").then_some(0);
-        of.get(number).copied().or(absent).ok_or_else(|| {
-            let known: Vec<&str> = of.keys().map(String::as_str).collect();
-            format!("`{label}` has no number `{number}`; there are {}", known.join(", "))
-        })
-    }
-
-    fn call(&self, name: &str, args: &[i128]) -> Result<i128, String> {
-        match (name, args) {
-            ("min", [a, b]) => Ok(*a.min(b)),
-            ("max", [a, b]) => Ok(*a.max(b)),
-            _ => {
-                Err(format!("no function `{name}` of {} number(s); there are min and max of two", args.len()))
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,9 +245,12 @@ mod tests {
     #[test]
     fn percentiles_are_ranks() {
         let of = Slowdowns::of((1..=1000).rev().collect());
-        assert_eq!((of.count, of.avg, of.p50, of.p95, of.p99, of.p999), (1000, 500, 500, 950, 990, 999));
+        assert_eq!((of.count, of.avg, of.p50, of.p95, of.p99), (1000, 500, 500, 950, 990));
         let one = Slowdowns::of(vec![7]);
-        assert_eq!((one.p50, one.p999), (7, 7));
+        assert_eq!((one.p50, one.p99), (7, 7));
+        // The slowest ten of 10,000 messages are beyond the 99.9th percentile; fewer messages have none.
+        assert_eq!(Slowdowns::of((1..=10_000).rev().collect()).p999, Some(9_990));
+        assert_eq!(Slowdowns::of((1..10_000).collect()).p999, None);
         assert_eq!(Slowdowns::of(Vec::new()), Slowdowns::default());
     }
 }

@@ -1,12 +1,16 @@
-//! Runs a contest: each program gets the same network, hosts and messages.
+//! Runs a contest: with each seed, each program gets the same network, hosts and messages.
+//!
+//! Runs are independent, so they are shared out to threads; only the [`Performance`] of a finished run is kept.
 //!
 //! A message's *slowdown* is the time from its start to its last acknowledgement, divided by its ideal time. Ideal
 //! times are measured: in a separate run, one packet goes from every switch with hosts to every other one, with nothing
-//! else in the network. Either the fastest program's time counts for all programs, or each program's own. The rest of a
-//! longer message adds its serialisation time at the host's link rate. No slowdown is below 1 (model: conweave §4.5).
+//! else in the network. Either the fastest program's time counts for all programs, or each program's own. Ideal times do not
+//! depend on the contest's seeds: they are measured once for each program. The rest of a longer message adds its serialisation time at the host's link rate. No slowdown is below 1 (model: conweave §4.5).
 
-use super::file::{AloneName, Contest, Contestant};
+use super::file::{Contest, Contestant};
 use super::performance::{Performance, Sent, Unfinished};
+use super::pool::run_all;
+use super::series::{Results, Series};
 use super::workload::{Offered, Station, messages};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
@@ -22,6 +26,7 @@ use sluice_place::Options;
 use sluice_switch::{Reason, SwitchConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use thiserror::Error;
 
 /// Bytes of a packet in addition to its payload: Ethernet, IPv4, UDP, BTH, invariant CRC.
@@ -70,20 +75,23 @@ pub struct ContestSetup<'a, F> {
     pub offered: &'a Offered,
     /// Reads the buffer profiles and entries that the contest names.
     pub files: &'a F,
-    /// Threads that run the network; 0 is taken as 1.
+    /// Threads that the runs share; 0 is taken as 1. Results do not depend on it.
     pub threads: usize,
 }
 
 /// Progress of a contest.
 #[derive(Clone, Copy, Debug)]
 pub struct ContestProgress<'a> {
-    /// Label of the running program.
-    pub label: &'a str,
-    /// Number of finished programs, and of all.
+    /// Label of a running program, and the seed of its run.
+    pub run: (&'a str, u64),
+    /// Number of finished runs, and of all: one run for each program and seed.
     pub done: (usize, usize),
-    /// Simulated time of the running network, and the end of the workload.
-    pub time: (Time, Duration),
+    /// Simulated time of all runs, and of all workloads. Time after the end of a workload does not count.
+    pub simulated: (Duration, Duration),
 }
+
+/// Is called with the progress of a contest, on any of its threads; the contest stops if it returns false.
+pub type Tick<'a> = &'a (dyn Fn(ContestProgress<'_>) -> bool + Sync);
 
 /// A program in its network, ready to run.
 struct Ready<'c> {
@@ -105,45 +113,102 @@ impl Ready<'_> {
         let (stations, nic) = (self.stations.clone(), self.nic.clone());
         Ready { network, changes: Vec::new(), stations, nic, ..*self }
     }
+
+    /// Returns the network's setup with this seed of losses, marks and programs.
+    fn seeded(&self, seed: u64) -> NetworkSetup {
+        let mut network = self.network.clone();
+        network.seed = seed;
+        for switch in &mut network.switches {
+            switch.config.seed = seed;
+            switch.config.buffer.iter_mut().for_each(|buffer| buffer.seed = seed);
+        }
+        network
+    }
 }
 
-/// Runs all programs, one after the other. `progress` is called with the state of the run; if it returns false, the
-/// contest stops.
+/// Seed of the runs that measure ideal times.
+const PROBE_SEED: u64 = 1;
+
+/// Runs all programs with all seeds, on as many threads as the setup allows.
 ///
 /// # Errors
-/// If a program cannot run in the network, a setting is out of range, or `progress` returns false.
-pub fn run_contest<F: Files>(
+/// If a program cannot run in the network, a setting is out of range, or `tick` returns false.
+pub fn run_contest<F: Files + Sync>(
     contest: &Contest,
     setup: &ContestSetup<'_, F>,
-    progress: &mut dyn FnMut(ContestProgress<'_>) -> bool,
-) -> Result<Vec<Performance>, RunError<F::Error>> {
+    tick: Tick<'_>,
+) -> Result<Results, RunError<F::Error>>
+where
+    F::Error: Send,
+{
     let mut all = Vec::with_capacity(contest.program.len());
     for program in &contest.program {
         let line = contest.line(program.span().start);
         all.push(ready(contest, setup, program.get_ref(), line)?);
     }
-    let mut own = Vec::with_capacity(all.len());
-    for ready in &all {
-        own.push(Alone::probe(contest, setup, &ready.undisturbed())?);
-    }
+    let own = run_all(setup.threads, all.len(), |number, threads| {
+        Alone::probe(contest, setup, &all[number].undisturbed(), threads)
+    })?;
     let fastest = Alone::fastest(&own);
-    let mut performances = Vec::with_capacity(all.len());
-    for (number, ready) in all.iter().enumerate() {
-        let rate = ready.nic.rate;
-        let sent = messages(&contest.workload, setup.offered, &ready.stations, rate, contest.seed());
-        let sent = sent.map_err(RunError::Setting)?;
+    let seeds = contest.seeds();
+    let ticker = Ticker::new(tick, contest.workload.time, all.len() * seeds.len());
+    // All programs with one seed come before the next seed.
+    let runs = run_all(setup.threads, all.len() * seeds.len(), |number, threads| {
+        let (ready, own, seed) =
+            (&all[number % all.len()], &own[number % all.len()], seeds[number / all.len()]);
+        let messages = messages(&contest.workload, setup.offered, &ready.stations, ready.nic.rate, seed);
+        let messages = messages.map_err(RunError::Setting)?;
         let end = Time::ORIGIN + contest.workload.time + contest.drain();
-        let (label, done) = (ready.contestant.label(), (number, all.len()));
-        let mut look =
-            |time| progress(ContestProgress { label: &label, done, time: (time, contest.workload.time) });
-        let run = run(ready, contest.hosts.cable, sent, end, setup.threads, &mut look)?;
-        let alone = match contest.alone {
-            AloneName::Fastest => &fastest,
-            AloneName::Own => &own[number],
-        };
-        performances.push(run.judged(contest, ready, alone, own[number].mean()));
+        let label = ready.contestant.label();
+        let mut look = ticker.look(number, (&label, seed));
+        let cable = contest.hosts.cable;
+        let ran = run(ready, cable, seed, messages, end, threads, &mut look)?;
+        ticker.done.fetch_add(1, Ordering::Relaxed);
+        Ok(ran.judged(contest, ready, own, &fastest))
+    })?;
+    Ok(Results { series: series(&all, runs), seeds })
+}
+
+/// Sorts the runs, which are in order of seeds and programs, by program.
+fn series(all: &[Ready<'_>], runs: Vec<Performance>) -> Vec<Series> {
+    let empty = |ready: &Ready<'_>| Series {
+        label: ready.contestant.label(),
+        program: ready.contestant.name.clone(),
+        runs: Vec::new(),
+    };
+    let mut series: Vec<Series> = all.iter().map(empty).collect();
+    for (number, run) in runs.into_iter().enumerate() {
+        series[number % all.len()].runs.push(run);
     }
-    Ok(performances)
+    series
+}
+
+/// Sums the progress of runs on several threads.
+struct Ticker<'a> {
+    tick: Tick<'a>,
+    workload: Duration,
+    /// Simulated time of each run, ps.
+    times: Vec<AtomicU64>,
+    done: AtomicUsize,
+}
+
+impl<'a> Ticker<'a> {
+    fn new(tick: Tick<'a>, workload: Duration, runs: usize) -> Ticker<'a> {
+        let times = (0..runs).map(|_| AtomicU64::new(0)).collect();
+        Ticker { tick, workload, times, done: AtomicUsize::new(0) }
+    }
+
+    /// Returns what a run calls with its time.
+    fn look(&self, number: usize, run: (&str, u64)) -> impl FnMut(Time) -> bool {
+        move |time| {
+            let own = time.since_origin().min(self.workload).as_ps();
+            self.times[number].store(own, Ordering::Relaxed);
+            let sum = self.times.iter().map(|time| time.load(Ordering::Relaxed)).sum();
+            let all = self.workload * self.times.len() as u64;
+            let done = (self.done.load(Ordering::Relaxed), self.times.len());
+            (self.tick)(ContestProgress { run, done, simulated: (Duration::from_ps(sum), all) })
+        }
+    }
 }
 
 /// Builds the contest's network with one program.
@@ -164,7 +229,7 @@ fn ready<'c, F: Files>(
         buffer: contestant.buffer.clone().or_else(|| contest.buffer.clone()),
         entries: None,
         placing: Options::default(),
-        config: SwitchConfig { seed: contest.seed(), wire: contest.wire, ..SwitchConfig::default() },
+        config: SwitchConfig { wire: contest.wire, ..SwitchConfig::default() },
     };
     let deployed = deploy(&plan, setup.catalogue, &defaults, setup.files);
     let deployed = deployed.map_err(|source| RunError::Deploy { line, source: Box::new(source) })?;
@@ -202,13 +267,14 @@ struct Ran {
 fn run<E>(
     ready: &Ready<'_>,
     cable: Duration,
+    seed: u64,
     messages: Vec<Vec<Message>>,
     end: Time,
     threads: usize,
     look: &mut dyn FnMut(Time) -> bool,
 ) -> Result<Ran, RunError<E>> {
     let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
-    let mut network = Network::new(ready.network.clone(), ready.catalogue).map_err(refused)?;
+    let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
     for (station, messages) in ready.stations.iter().zip(messages) {
         let host = Box::new(Rnic::new(ready.nic.clone(), station.address, messages));
@@ -245,6 +311,7 @@ impl Alone {
         contest: &Contest,
         setup: &ContestSetup<'_, F>,
         ready: &Ready<'_>,
+        threads: usize,
     ) -> Result<Alone, RunError<F::Error>> {
         let stations = &ready.stations;
         let switch_of = stations.iter().map(|s| (s.address, s.switch)).collect();
@@ -263,7 +330,8 @@ impl Alone {
             }
         }
         let end = Time::ORIGIN + APART * (ways.len() as u64 + 2);
-        let ran = run(ready, contest.hosts.cable, messages, end, setup.threads, &mut |_| true)?;
+        let cable = contest.hosts.cable;
+        let ran = run(ready, cable, PROBE_SEED, messages, end, threads, &mut |_| true)?;
         for host in &ran.hosts {
             for done in ran.network.host::<Rnic>(*host).map_or(&[][..], Rnic::completions) {
                 let way = ways.get(done.message.pair as usize - 1);
@@ -315,9 +383,9 @@ impl Alone {
 }
 
 impl Ran {
-    /// Collects the counters and the messages' times. `alone` has the ideal times for slowdowns, `own` is the mean
-    /// ideal time of this program.
-    fn judged(self, contest: &Contest, ready: &Ready<'_>, alone: &Alone, own: Duration) -> Performance {
+    /// Collects the counters and the messages' times. `own` has the ideal times of this program, `fastest` those of the
+    /// fastest one.
+    fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone, fastest: &Alone) -> Performance {
         let warm = Time::ORIGIN + contest.workload.warm_up;
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), RnicCounters::default());
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
@@ -326,15 +394,15 @@ impl Ran {
             hosts += host.counters();
             let judged = host.completions().iter().filter(|done| done.message.start >= warm);
             sent.extend(judged.filter_map(|done| {
-                let alone = alone.time(station.address, &done.message, &ready.nic)?;
-                Some(Sent { from: station.address, completion: *done, alone })
+                let ideal = |alone: &Alone| alone.time(station.address, &done.message, &ready.nic);
+                let (own, fastest) = (ideal(own)?, ideal(fastest)?);
+                Some(Sent { from: station.address, completion: *done, own, fastest })
             }));
         }
         unfinished.sort_by_key(|one| (one.left.message.start, one.left.message.pair));
         sent.sort_by_key(|sent| (sent.completion.message.start, sent.completion.message.pair));
         let mut performance = Performance {
-            label: ready.contestant.label(),
-            program: ready.contestant.name.clone(),
+            slowdown: contest.alone,
             sent,
             unfinished,
             hosts,
@@ -342,7 +410,7 @@ impl Ran {
             drops: BTreeMap::new(),
             counters: BTreeMap::new(),
             pauses: 0,
-            alone: own,
+            alone: own.mean(),
             simulated: self.network.time().since_origin(),
         };
         for (drop, name, ..) in LinkDrop::TABLE {

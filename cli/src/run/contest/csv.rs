@@ -2,12 +2,13 @@
 
 use crate::fail::Failure;
 use crate::rows::CsvText;
-use sluice_scenario::contest::Performance;
+use sluice_scenario::contest::Results;
 
-/// Returns a row for each message after the warm-up, of all programs.
-pub(super) fn messages(all: &[Performance]) -> Result<String, Failure> {
+/// Returns a row for each message after the warm-up, of all programs and seeds.
+pub(super) fn messages(results: &Results) -> Result<String, Failure> {
     let mut table = CsvText::new(&[
         "program",
+        "seed",
         "pair",
         "from",
         "to",
@@ -19,22 +20,25 @@ pub(super) fn messages(all: &[Performance]) -> Result<String, Failure> {
         "slowdown_thousandths",
         "rate_cuts",
     ])?;
-    for performance in all {
-        for sent in &performance.sent {
-            let (done, message) = (&sent.completion, &sent.completion.message);
-            table.row(&[
-                &performance.label,
-                &message.pair,
-                &sent.from,
-                &message.to,
-                &message.port,
-                &message.bytes,
-                &message.start.as_ps(),
-                &done.end.as_ps(),
-                &sent.alone.as_ps(),
-                &sent.slowdown(),
-                &done.cuts,
-            ])?;
+    for series in &results.series {
+        for (seed, run) in results.seeds.iter().zip(&series.runs) {
+            for sent in &run.sent {
+                let (done, message) = (&sent.completion, &sent.completion.message);
+                table.row(&[
+                    &series.label,
+                    seed,
+                    &message.pair,
+                    &sent.from,
+                    &message.to,
+                    &message.port,
+                    &message.bytes,
+                    &message.start.as_ps(),
+                    &done.end.as_ps(),
+                    &sent.alone(run.slowdown).as_ps(),
+                    &sent.slowdown(run.slowdown),
+                    &done.cuts,
+                ])?;
+            }
         }
     }
     table.finish()

@@ -2,10 +2,10 @@
 
 use super::Finished;
 use serde_json::{Map, Value, json};
-use sluice_scenario::contest::Performance;
+use sluice_scenario::contest::{Figure, Judged, Performance, Series, Verdict};
 
 /// Name of the schema.
-pub(super) const SCHEMA: &str = "sluice.contest/1";
+pub(super) const SCHEMA: &str = "sluice.contest/2";
 
 /// Returns the results of all contests.
 pub(super) fn value(all: &[Finished]) -> Value {
@@ -13,32 +13,62 @@ pub(super) fn value(all: &[Finished]) -> Value {
 }
 
 fn contest(finished: &Finished) -> Value {
-    let Finished { contest, performances, outcome } = finished;
-    let checks = outcome
-        .checks
-        .iter()
-        .map(|c| json!({ "line": c.line, "what": c.what, "found": c.actual, "passed": c.passed }));
+    let Finished { contest, results, verdicts } = finished;
+    let seeds = &results.seeds;
     json!({
         "id": contest.id,
         "name": contest.name,
         "source": contest.source,
         "topology": contest.topology,
-        "seed": contest.seed(),
-        "programs": performances.iter().map(performance).collect::<Vec<_>>(),
-        "expect": checks.collect::<Vec<_>>(),
-        "error": outcome.error,
+        "seeds": seeds,
+        "programs": results.series.iter().map(|series| program(series, seeds)).collect::<Vec<_>>(),
+        "expect": verdicts.list.iter().map(verdict).collect::<Vec<_>>(),
+        "error": verdicts.error,
     })
 }
 
-fn performance(performance: &Performance) -> Value {
-    let numbers = performance.numbers();
-    let number = |n: &i128| i64::try_from(*n).map_or(Value::Null, Value::from);
-    let units = numbers.keys().filter_map(|name| Some((name.clone(), Value::from(Performance::unit(name)?))));
+/// Returns an expectation with its values: differences that are judged by their interval, or values of each seed.
+fn verdict(verdict: &Verdict) -> Value {
+    let mut value = json!({ "line": verdict.line, "what": verdict.what, "passed": verdict.holds });
+    let (key, figure) = match &verdict.judged {
+        Judged::Interval(figure) => ("difference", self::figure(figure)),
+        Judged::EachSeed(figure) => {
+            ("each_seed", Value::from(figure.0.iter().map(number).collect::<Vec<_>>()))
+        }
+    };
+    value[key] = figure;
+    let names = verdict.names.iter().map(|(name, figure)| (name.clone(), self::figure(figure)));
+    value["found"] = Value::Object(names.collect());
+    value
+}
+
+fn number(n: &i128) -> Value {
+    i64::try_from(*n).map_or(Value::Null, Value::from)
+}
+
+/// Returns the mean, the ends of the 95 % interval (null of one seed) and the value of each seed. Means have three decimals.
+fn figure(figure: &Figure) -> Value {
+    let estimate = figure.estimate();
+    let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
+    json!({
+        "mean": rounded(estimate.mean),
+        "low": estimate.half.map(|_| rounded(estimate.low())),
+        "high": estimate.half.map(|_| rounded(estimate.high())),
+        "seeds": figure.0.iter().map(number).collect::<Vec<_>>(),
+    })
+}
+
+fn program(series: &Series, seeds: &[u64]) -> Value {
+    let figures = series.figures();
+    let units = figures.keys().filter_map(|name| Some((name.clone(), Value::from(Performance::unit(name)?))));
     let units: Map<String, Value> = units.collect();
-    let numbers: Map<String, Value> = numbers.iter().map(|(name, n)| (name.clone(), number(n))).collect();
-    let unfinished = performance.unfinished.iter().map(|one| {
+    let numbers: Map<String, Value> = figures.iter().map(|(name, f)| (name.clone(), figure(f))).collect();
+    let runs = seeds.iter().zip(&series.runs);
+    let unfinished = runs.flat_map(|(seed, run)| run.unfinished.iter().map(move |one| (seed, one)));
+    let unfinished = unfinished.map(|(seed, one)| {
         let message = &one.left.message;
         json!({
+            "seed": seed,
             "from": one.from.to_string(),
             "to": message.to.to_string(),
             "bytes": message.bytes,
@@ -47,8 +77,8 @@ fn performance(performance: &Performance) -> Value {
         })
     });
     json!({
-        "label": performance.label,
-        "program": performance.program,
+        "label": series.label,
+        "program": series.program,
         "numbers": numbers,
         "units": units,
         "unfinished": unfinished.collect::<Vec<_>>(),

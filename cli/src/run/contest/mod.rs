@@ -1,5 +1,6 @@
 //! `sluice run` of a contest: compares programs under the same messages of RDMA hosts in closed loop.
 
+mod amount;
 mod csv;
 mod json;
 mod plot;
@@ -20,8 +21,10 @@ use sluice_control::ControlState;
 use sluice_fabric::deploy::{DeployError, Files};
 use sluice_ir::Program;
 use sluice_pcaps::capture::unpacked;
-use sluice_scenario::contest::{Contest, ContestSetup, Performance, RunError, checks, offered, run_contest};
-use sluice_scenario::{Outcome, shipped};
+use sluice_scenario::contest::{
+    Contest, ContestProgress, ContestSetup, Results, RunError, Verdicts, checks, offered, run_contest,
+};
+use sluice_scenario::shipped;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -35,8 +38,8 @@ pub(super) struct Source {
 /// Results of a contest.
 struct Finished {
     contest: Contest,
-    performances: Vec<Performance>,
-    outcome: Outcome,
+    results: Results,
+    verdicts: Verdicts,
 }
 
 /// Most bytes of an unpacked list of flows.
@@ -103,15 +106,20 @@ pub(super) fn run(
         ));
     }
     let wanted = |s: &Source| args.filter.is_empty() || args.filter.contains(&s.contest.id);
-    let sources: Vec<Source> = sources.into_iter().filter(wanted).collect();
+    let mut sources: Vec<Source> = sources.into_iter().filter(wanted).collect();
     if args.list {
         return list(&sources, as_json);
     }
+    if let Some(count) = args.seeds {
+        for contest in sources.iter_mut().map(|source| &mut source.contest) {
+            contest.set_seeds(count).map_err(|e| Failure::input(format!("--seeds: {e}")))?;
+        }
+    }
     let mut finished = Vec::new();
     for source in sources {
-        let performances = run_source(&source, catalogue, args.threads)?;
-        let outcome = checks(&source.contest, &performances);
-        finished.push(Finished { contest: source.contest, performances, outcome });
+        let results = run_source(&source, catalogue, args.threads)?;
+        let verdicts = checks(&source.contest, &results);
+        finished.push(Finished { contest: source.contest, results, verdicts });
     }
     let mut out = std::io::stdout().lock();
     if as_json {
@@ -124,7 +132,7 @@ pub(super) fn run(
     if let Some(dir) = &args.output {
         write_folder(&finished, dir)?;
     }
-    match finished.iter().all(|f| f.outcome.error.is_none() && f.outcome.checks.iter().all(|c| c.passed)) {
+    match finished.iter().all(|f| f.verdicts.hold()) {
         true => Ok(()),
         false => Err(Failure::Property),
     }
@@ -147,7 +155,7 @@ fn list(sources: &[Source], as_json: bool) -> Result<(), Failure> {
 }
 
 /// Runs a contest.
-fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Vec<Performance>, Failure> {
+fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Results, Failure> {
     let contest = &source.contest;
     let topology = source.beside(&contest.topology);
     let plan = match topology.to_str().filter(|_| topology.exists()) {
@@ -167,11 +175,11 @@ fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<
     let offered = offered(&contest.workload, read).map_err(at)?;
     let ground = ContestSetup { plan: &plan, catalogue, chip, offered: &offered, files: source, threads };
     let (stop, progress) = (interrupt_flag(), Progress::new());
-    let mut tick = |stage: sluice_scenario::contest::ContestProgress<'_>| {
+    let tick = |stage: ContestProgress<'_>| {
         progress.tick(&stage);
         !stop.load(Ordering::Relaxed)
     };
-    let outcome = run_contest(contest, &ground, &mut tick);
+    let outcome = run_contest(contest, &ground, &tick);
     progress.finish();
     outcome.map_err(|e| match e {
         RunError::Stopped => Failure::Interrupted,
@@ -199,7 +207,7 @@ fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
         let stem = if finished.len() > 1 { format!("{number}.") } else { String::new() };
         let text = text::report(contest, true);
         folder.text(dir, &format!("{stem}contest.md"), "text/markdown", "the same as tables", &text)?;
-        let text = csv::messages(&contest.performances)?;
+        let text = csv::messages(&contest.results)?;
         folder.text(dir, &format!("{stem}messages.csv"), "text/csv", "every message that counts", &text)?;
         let svg = plot::slowdowns(contest);
         folder.chart(

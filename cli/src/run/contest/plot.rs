@@ -1,8 +1,8 @@
-//! Charts of contests.
+//! Charts of contests: each program's messages with all seeds together.
 
 use super::Finished;
 use sluice_charts::{LineChart, Style};
-use sluice_scenario::contest::{Performance, Sent, Slowdowns};
+use sluice_scenario::contest::{Series, Slowdowns};
 
 /// Number of buckets of messages of similar size; all have the same number of messages (model: conweave §4.5).
 const BUCKETS: usize = 20;
@@ -18,14 +18,14 @@ pub(super) fn slowdowns(finished: &Finished) -> LineChart {
     let mut chart = LineChart::new(&finished.contest.name, "slowdown", "messages that are no slower, %");
     chart.log_x = true;
     chart.top = Some(100.0);
-    for performance in &finished.performances {
-        let mut all: Vec<u64> = performance.sent.iter().map(Sent::slowdown).collect();
+    for series in &finished.results.series {
+        let mut all: Vec<u64> = sizes_and_slowdowns(series).map(|(_, slowdown)| slowdown).collect();
         all.sort_unstable();
         let step = (all.len() / POINTS).max(1);
         let count = all.len() as f64;
         let points = all.iter().enumerate().filter(|(n, _)| n % step == 0 || n + 1 == all.len());
         let points = points.map(|(n, s)| (times(*s), 100.0 * (n + 1) as f64 / count)).collect();
-        chart.add(&performance.label, points, Style::Line);
+        chart.add(&series.label, points, Style::Line);
     }
     chart
 }
@@ -34,15 +34,22 @@ pub(super) fn slowdowns(finished: &Finished) -> LineChart {
 pub(super) fn sizes(finished: &Finished) -> LineChart {
     let mut chart = LineChart::new(&finished.contest.name, "bytes of a message", "slowdown at 99 %");
     chart.log_x = true;
-    for performance in &finished.performances {
-        chart.add(&performance.label, buckets(performance), Style::Marked);
+    for series in &finished.results.series {
+        chart.add(&series.label, buckets(series), Style::Marked);
     }
     chart
 }
 
-fn buckets(performance: &Performance) -> Vec<(f64, f64)> {
-    let mut all: Vec<(u64, u64)> =
-        performance.sent.iter().map(|s| (s.completion.message.bytes, s.slowdown())).collect();
+/// Returns size and slowdown of each message, of all seeds.
+fn sizes_and_slowdowns(series: &Series) -> impl Iterator<Item = (u64, u64)> + '_ {
+    series
+        .runs
+        .iter()
+        .flat_map(|run| run.sent.iter().map(|s| (s.completion.message.bytes, s.slowdown(run.slowdown))))
+}
+
+fn buckets(series: &Series) -> Vec<(f64, f64)> {
+    let mut all: Vec<(u64, u64)> = sizes_and_slowdowns(series).collect();
     all.sort_unstable();
     let size = all.len().div_ceil(BUCKETS).max(1);
     let point = |bucket: &[(u64, u64)]| {

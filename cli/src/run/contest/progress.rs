@@ -18,11 +18,10 @@ impl Progress {
         if !self.bar.is_shown() {
             return;
         }
-        let ((done, all), (now, until)) = (stage.done, stage.time);
-        let own = (now.as_ps() as f64 / until.as_ps().max(1) as f64).min(1.0);
-        let share = Some((done as f64 + own) / all.max(1) as f64);
+        let ((now, until), (done, all), (label, seed)) = (stage.simulated, stage.done, stage.run);
+        let share = Some((now.as_ps() as f64 / until.as_ps().max(1) as f64).min(1.0));
         let eta = eta(share, self.started.elapsed());
-        self.bar.show(share, format!("{}: simulated {}{eta}", stage.label, now.since_origin()));
+        self.bar.show(share, format!("{done} of {all} runs done; {label}, seed {seed}{eta}"));
     }
 
     pub(super) fn finish(&self) {

@@ -1,50 +1,43 @@
 //! Results of contests as tables, with their expectations.
 
 use super::Finished;
+use super::amount::{count, range, times};
 use crate::table::table;
-use sluice_scenario::contest::{Performance, Sizes, Slowdowns};
+use sluice_scenario::contest::{Contest, Figure, Judged, Results, Series, Verdict};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Returns the report, as Markdown or as plain text.
 pub(super) fn report(finished: &Finished, markdown: bool) -> String {
-    let Finished { contest, performances, outcome } = finished;
+    let Finished { contest, results, verdicts } = finished;
     let mut text = if markdown { format!("# {}\n", contest.name) } else { format!("{}\n", contest.name) };
     let mut say = |part: String| {
         text.push('\n');
         text.push_str(&part);
     };
-    let workload = &contest.workload;
-    let sent = match (&workload.flows, &workload.sizes, workload.load) {
-        (Some(flows), ..) => format!("flows of {flows}"),
-        (None, sizes, load) => {
-            let sizes = sizes.as_deref().unwrap_or_default();
-            format!("{sizes} at {} % of the hosts' lines", load.unwrap_or_default())
-        }
-    };
-    say(format!(
-        "{}, {sent} for {}, seed {}; messages that begin after {} count\n",
-        contest.topology,
-        workload.time,
-        contest.seed(),
-        workload.warm_up
-    ));
-    say(show(&SLOWDOWNS, performances.iter().map(slowdowns).collect(), markdown));
-    say(show(&COSTS, performances.iter().map(costs).collect(), markdown));
-    for performance in performances {
-        if let Some(line) = losses(performance) {
+    say(setting(contest, &results.seeds));
+    let figures: Vec<Figures> = results.series.iter().map(Series::figures).collect();
+    let rows = || results.series.iter().map(|series| series.label.as_str()).zip(&figures);
+    for (header, columns) in TABLES {
+        let row = |(label, figures): (&str, &Figures)| -> Vec<String> {
+            [label.to_owned()].into_iter().chain(cells(columns, figures)).collect()
+        };
+        say(show(header, rows().map(row).collect(), markdown));
+    }
+    for (series, figures) in results.series.iter().zip(&figures) {
+        if let Some(line) = losses(&series.label, figures) {
             say(line);
         }
-        if let Some(lines) = unfinished(performance) {
+        if let Some(lines) = unfinished(series, results) {
             say(lines);
         }
     }
     let mut checks = String::new();
-    for check in &outcome.checks {
-        let word = if check.passed { "holds" } else { "FAILS" };
-        // Writing to a string cannot fail.
-        let _ = writeln!(checks, "{word}  {}  ({})", check.what, check.actual);
+    for verdict in &verdicts.list {
+        checks.push_str(&checked(verdict, &results.seeds));
     }
-    if let Some(error) = &outcome.error {
+    if let Some(error) = &verdicts.error {
+        // Writing to a string cannot fail.
         let _ = writeln!(checks, "FAILS  {error}");
     }
     if !checks.is_empty() {
@@ -53,9 +46,57 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
     text
 }
 
-fn show<const N: usize>(header: &[&str; N], rows: Vec<[String; N]>, markdown: bool) -> String {
+/// Returns the lines about the network, the workload and the seeds.
+fn setting(contest: &Contest, seeds: &[u64]) -> String {
+    let workload = &contest.workload;
+    let seeds = match seeds {
+        [one] => format!("seed {one}; one seed: no interval"),
+        _ => format!("seeds {}; mean over seeds ± half of the 95 % interval", list_of(seeds)),
+    };
+    let sent = match (&workload.flows, &workload.sizes, workload.load) {
+        (Some(flows), ..) => format!("flows of {flows}"),
+        (None, sizes, load) => {
+            let sizes = sizes.as_deref().unwrap_or_default();
+            format!("{sizes} at {} % of the hosts' lines", load.unwrap_or_default())
+        }
+    };
+    format!(
+        "{}, {sent} for {}; messages that begin after {} count\n{seeds}\n",
+        contest.topology, workload.time, workload.warm_up
+    )
+}
+
+/// Returns `1 to 5` for consecutive seeds, otherwise all of them.
+fn list_of(seeds: &[u64]) -> String {
+    match seeds {
+        [first, .., last] if seeds.len() > 2 && seeds.iter().copied().eq(*first..=*last) => {
+            format!("{first} to {last}")
+        }
+        _ => seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// Returns the line about an expectation.
+fn checked(verdict: &Verdict, seeds: &[u64]) -> String {
+    let word = if verdict.holds { "holds" } else { "FAILS" };
+    let judged = match &verdict.judged {
+        Judged::Interval(figure) => format!("difference {}", range(figure)),
+        Judged::EachSeed(_) if verdict.holds => "each seed".to_owned(),
+        Judged::EachSeed(figure) => {
+            let failing =
+                seeds.iter().zip(&figure.0).filter(|(_, value)| **value == 0).map(|(seed, _)| *seed);
+            let failing: Vec<u64> = failing.collect();
+            let word = if failing.len() == 1 { "seed" } else { "seeds" };
+            format!("not with {word} {}", list_of(&failing))
+        }
+    };
+    let names = verdict.names.iter().map(|(name, figure)| format!("{name} {}", count(figure)));
+    format!("{word}  {}  ({judged}: {})\n", verdict.what, names.collect::<Vec<_>>().join(", "))
+}
+
+fn show(header: &[&str], rows: Vec<Vec<String>>, markdown: bool) -> String {
     if !markdown {
-        return format!("{}\n", table(header, rows.into_iter().map(Vec::from).collect()));
+        return format!("{}\n", table(header, rows));
     }
     let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
     let mut text = line(header.to_vec());
@@ -66,90 +107,102 @@ fn show<const N: usize>(header: &[&str; N], rows: Vec<[String; N]>, markdown: bo
     text
 }
 
-const SLOWDOWNS: [&str; 10] = [
-    "SLOWDOWN",
-    "MESSAGES",
-    "AVG",
-    "50 %",
-    "95 %",
-    "99 %",
-    "99.9 %",
-    "SMALL AVG",
-    "SMALL 99 %",
-    "LARGE 99 %",
+/// The figures of a program, by name.
+type Figures = BTreeMap<String, Figure>;
+/// Number of a column, and how it is written.
+type Column = (&'static str, fn(&Figure) -> String);
+
+/// Tables: headings, and the number of each column after the first.
+const TABLES: [(&[&str], &[Column]); 4] = [
+    (
+        &["SLOWDOWN", "MESSAGES", "AVG", "50 %", "95 %", "99 %", "99.9 %"],
+        &[
+            ("messages", count),
+            ("avg", times),
+            ("p50", times),
+            ("p95", times),
+            ("p99", times),
+            ("p999", times),
+        ],
+    ),
+    (
+        &[
+            "SLOWDOWN",
+            "SMALL AVG",
+            "SMALL 99 %",
+            "LARGE 99 %",
+            "OWN AVG",
+            "OWN 99 %",
+            "FASTEST AVG",
+            "FASTEST 99 %",
+        ],
+        &[
+            ("small_avg", times),
+            ("small_p99", times),
+            ("large_p99", times),
+            ("own_avg", times),
+            ("own_p99", times),
+            ("fastest_avg", times),
+            ("fastest_p99", times),
+        ],
+    ),
+    (
+        &["PROGRAM", "ALONE NS", "DATA", "MARKED", "CNPS", "PFC FRAMES"],
+        &[
+            ("alone_ns", count),
+            ("sent", count),
+            ("marked", count),
+            ("notifications", count),
+            ("pauses", count),
+        ],
+    ),
+    (
+        &["PROGRAM", "RESENT", "EARLY", "NACKS", "TIMEOUTS", "DROPPED", "UNFINISHED"],
+        &[
+            ("resent", count),
+            ("early", count),
+            ("nacks", count),
+            ("timeouts", count),
+            ("dropped", count),
+            ("unfinished", count),
+        ],
+    ),
 ];
 
-fn slowdowns(performance: &Performance) -> [String; SLOWDOWNS.len()] {
-    let of = |sizes| performance.slowdowns(sizes);
-    let times = |thousandths: u64| format!("{}.{:02}", thousandths / 1000, thousandths % 1000 / 10);
-    let Slowdowns { count, avg, p50, p95, p99, p999 } = of(Sizes::All);
-    let (small, large) = (of(Sizes::Small), of(Sizes::Large));
-    let [avg, p50, p95, p99, p999] = [avg, p50, p95, p99, p999].map(times);
-    // With fewer messages, fewer than ten would be above p99.9.
-    let p999 = if count < 10_000 { "-".to_owned() } else { p999 };
-    let [small_avg, small_p99, large_p99] = [small.avg, small.p99, large.p99].map(times);
-    let count = count.to_string();
-    [performance.label.clone(), count, avg, p50, p95, p99, p999, small_avg, small_p99, large_p99]
-}
-
-const COSTS: [&str; 12] = [
-    "PROGRAM",
-    "ALONE NS",
-    "DATA",
-    "RESENT",
-    "EARLY",
-    "NACKS",
-    "MARKED",
-    "CNPS",
-    "TIMEOUTS",
-    "DROPPED",
-    "PFC FRAMES",
-    "UNFINISHED",
-];
-
-fn costs(performance: &Performance) -> [String; COSTS.len()] {
-    let h = &performance.hosts;
-    let [alone, sent, resent, early, nacks, marked, notifications, timeouts, dropped, pauses, unfinished] = [
-        performance.alone.as_nanos(),
-        h.sent,
-        h.resent,
-        h.early,
-        h.nacks,
-        h.marked,
-        h.notifications,
-        h.timeouts,
-        performance.dropped(),
-        performance.pauses,
-        performance.unfinished.len() as u64,
-    ]
-    .map(|number| number.to_string());
-    let label = performance.label.clone();
-    [label, alone, sent, resent, early, nacks, marked, notifications, timeouts, dropped, pauses, unfinished]
+/// Returns the cells of a row. A number that the program lacks is `-`.
+fn cells<'a>(columns: &'a [Column], figures: &'a Figures) -> impl Iterator<Item = String> + 'a {
+    columns.iter().map(|(name, write)| figures.get(*name).map_or_else(|| "-".to_owned(), write))
 }
 
 /// Returns the drop reasons with their counts, and the program's counters; `None` if all are 0.
-fn losses(performance: &Performance) -> Option<String> {
-    let counted = performance.counters.iter().filter(|(_, n)| **n > 0);
-    let lost = performance.drops.iter().map(|(reason, n)| format!("{n} {reason}"));
-    let parts: Vec<String> = lost.chain(counted.map(|(name, n)| format!("{name} = {n}"))).collect();
-    (!parts.is_empty()).then(|| format!("{}: {}\n", performance.label, parts.join(", ")))
+fn losses(label: &str, figures: &Figures) -> Option<String> {
+    let under = |prefix: &'static str| {
+        let seen = figures.iter().filter(|(_, figure)| figure.constant() != Some(0));
+        seen.filter_map(move |(name, figure)| Some((name.strip_prefix(prefix)?, count(figure))))
+    };
+    let lost = under("drop.").map(|(reason, n)| format!("{n} {reason}"));
+    let counted = under("counter.").map(|(name, n)| format!("{name} = {n}"));
+    let parts: Vec<String> = lost.chain(counted).collect();
+    (!parts.is_empty()).then(|| format!("{label}: {}\n", parts.join(", ")))
 }
 
-/// Returns the messages that were not acknowledged at the end of the run, at most ten; `None` if there are none.
-fn unfinished(performance: &Performance) -> Option<String> {
+/// Returns the messages that were not acknowledged at the end of their runs, at most ten; `None` if there are none.
+fn unfinished(series: &Series, results: &Results) -> Option<String> {
     /// Number of messages that are listed.
     const LISTED: usize = 10;
-    let all = &performance.unfinished;
+    let runs = results.seeds.iter().zip(&series.runs);
+    let all: Vec<_> =
+        runs.flat_map(|(seed, run)| run.unfinished.iter().map(move |one| (seed, one))).collect();
     if all.is_empty() {
         return None;
     }
-    let mut text = format!("{}: UNFINISHED {}\n", performance.label, all.len());
-    for one in all.iter().take(LISTED) {
+    let mut text = format!("{}: UNFINISHED {}\n", series.label, all.len());
+    for (seed, one) in all.iter().take(LISTED) {
         let message = &one.left.message;
         // Writing to a string cannot fail.
         let _ = writeln!(
             text,
-            "    {} to {}, {} bytes from {} on, {} packets acknowledged",
+            "    seed {seed}: {} to {}, {} bytes from {} on, {} packets acknowledged",
             one.from,
             message.to,
             message.bytes,

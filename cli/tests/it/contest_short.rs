@@ -1,0 +1,118 @@
+//! A short form of every shipped contest: the same file, with less time for messages and one seed.
+
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
+use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::units::Duration;
+use sluice_control::ControlState;
+use sluice_fabric::deploy::Files;
+use sluice_fabric::host::rnic::Message;
+use sluice_fabric::topology::built;
+use sluice_ir::Program;
+use sluice_pcaps::capture::unpacked;
+use sluice_scenario::contest::{Contest, ContestSetup, Results, checks, offered, run_contest};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Time in which messages begin. The hosts of the smallest contest send about 70 messages in it, those of the largest one 200.
+const TIME: Duration = Duration::from_micros(12);
+
+/// The folder of the shipped contests.
+struct Folder(PathBuf);
+
+impl Files for Folder {
+    type Error = String;
+
+    fn entries(&self, name: &str, _: &Program, _: &PortMap, _: &mut ControlState) -> Result<(), String> {
+        Err(format!("no shipped contest has a file of entries, found {name}"))
+    }
+
+    fn buffer(&self, name: &str, _: &ChipSpec) -> Result<BufferFile, String> {
+        let text = fs::read_to_string(self.0.join(name)).map_err(|e| format!("{name}: {e}"))?;
+        BufferFile::parse(name, &text).map_err(|e| e.to_string())
+    }
+}
+
+/// The shipped contests, each with its folder. `lone-flows.toml` runs whole in another test.
+fn shipped() -> Vec<(Folder, Contest)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fabric/contests");
+    let mut found = Vec::new();
+    for folder in [folder.clone(), folder.join("reference")] {
+        let mut paths: Vec<PathBuf> =
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.retain(|path| {
+            path.extension().is_some_and(|e| e == "toml") && !path.ends_with("lone-flows.toml")
+        });
+        paths.sort();
+        for path in paths {
+            let text = fs::read_to_string(&path).unwrap();
+            if Contest::is_one(&text) {
+                let contest = Contest::parse(&path.display().to_string(), &text).unwrap();
+                found.push((Folder(folder.clone()), contest));
+            }
+        }
+    }
+    found
+}
+
+fn run(contest: &Contest, folder: &Folder, threads: usize) -> Results {
+    let plan = built(&contest.topology).unwrap();
+    let read = |name: &str| {
+        let file = fs::read(folder.0.join(name)).map_err(|e| format!("{name}: {e}"))?;
+        String::from_utf8(unpacked(file, 1 << 24).unwrap()).map_err(|e| e.to_string())
+    };
+    let offered = offered(&contest.workload, read).unwrap();
+    let catalogue = sluice_generated::catalogue();
+    let chip = match &contest.chip {
+        None => ChipSpec::tofino2(),
+        Some(name) => ChipSpec::from_toml(&fs::read_to_string(folder.0.join(name)).unwrap(), name).unwrap(),
+    };
+    let setup =
+        ContestSetup { plan: &plan, catalogue: &catalogue, chip, offered: &offered, files: folder, threads };
+    run_contest(contest, &setup, &|_| true).unwrap()
+}
+
+#[test]
+fn every_shipped_contest_runs_to_its_end_in_a_short_form() {
+    let contests = shipped();
+    assert!(contests.len() >= 7);
+    let mut ids = BTreeSet::new();
+    for (folder, mut contest) in contests {
+        let name = contest.origin.clone();
+        assert!(ids.insert(contest.id.clone()), "{name}: another contest has the id {}", contest.id);
+        (contest.workload.time, contest.workload.warm_up) = (TIME, Duration::ZERO);
+        contest.set_seeds(1).unwrap();
+        // Programs that differ in parameters alone are alike in so short a time: one of each, and of each buffer, is run.
+        let whole = contest.program.len();
+        let mut taken = BTreeSet::new();
+        contest.program.retain(|program| {
+            let program = program.get_ref();
+            taken.insert((program.name.clone(), program.buffer.clone()))
+        });
+        let results = run(&contest, &folder, 2);
+        let messages = |place: usize| -> Vec<(u32, Message)> {
+            let sent = &results.series[place].runs[0].sent;
+            let mut all: Vec<_> =
+                sent.iter().map(|s| (s.completion.message.pair, s.completion.message)).collect();
+            all.sort_by_key(|(pair, _)| *pair);
+            all
+        };
+        for (place, series) in results.series.iter().enumerate() {
+            let (label, [run]) = (&series.label, series.runs.as_slice()) else {
+                panic!("{name}: one seed, one run")
+            };
+            assert_eq!(run.unfinished, [], "{name}: {label}");
+            assert!(run.sent.len() > 20 && messages(place) == messages(0), "{name}: {label}");
+            // Nothing is lost between the hosts, and nothing stays in the network.
+            assert!(run.totals.is_conserved(), "{name}: {label}: {:?}", run.totals);
+            assert_eq!((run.dropped(), run.hosts.stray), (0, 0), "{name}: {label}");
+            let packets: u64 = run.sent.iter().map(|s| s.completion.message.bytes.div_ceil(1_000)).sum();
+            assert_eq!(run.hosts.sent - run.hosts.resent, packets, "{name}: {label}");
+        }
+        // Expectations name programs and numbers that are there; whether they hold is for the whole contest.
+        if contest.program.len() == whole {
+            assert_eq!(checks(&contest, &results).error, None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Results of a contest: the runs of each program over the seeds, and its figures with their intervals.
+
+use super::interval::Estimate;
+use super::performance::Performance;
+use crate::expr::Scope;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Results of a contest.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// The seeds, in the order of the file.
+    pub seeds: Vec<u64>,
+    /// The programs, in the order of the file.
+    pub series: Vec<Series>,
+}
+
+/// Results of one program with all seeds.
+#[derive(Clone, Debug)]
+pub struct Series {
+    /// Name in expectations and reports.
+    pub label: String,
+    /// Name of the program in the catalogue.
+    pub program: String,
+    /// One run for each seed, in the order of the seeds.
+    pub runs: Vec<Performance>,
+}
+
+/// Values of one number, by seed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figure(pub Vec<i128>);
+
+impl Figure {
+    /// Returns the mean over seeds, and its interval.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        Estimate::of(&self.0)
+    }
+
+    /// Returns the value of all seeds if they agree.
+    #[must_use]
+    pub fn constant(&self) -> Option<i128> {
+        self.0.first().copied().filter(|first| self.0.iter().all(|value| value == first))
+    }
+}
+
+impl Series {
+    /// Returns the numbers that expectations can use, by name; slowdowns are in thousandths. A percentile is that of each seed's
+    /// messages. A 99.9th percentile is there only if every seed has it.
+    #[must_use]
+    pub fn figures(&self) -> BTreeMap<String, Figure> {
+        let runs: Vec<BTreeMap<String, i128>> = self.runs.iter().map(Performance::numbers).collect();
+        let names: BTreeSet<&String> = runs.iter().flat_map(BTreeMap::keys).collect();
+        let mut figures = BTreeMap::new();
+        for name in names {
+            let values: Vec<Option<i128>> = runs.iter().map(|run| run.get(name).copied()).collect();
+            if Performance::is_percentile(name) && values.contains(&None) {
+                continue;
+            }
+            // A drop reason without a drop has no number.
+            let values = values.into_iter().map(Option::unwrap_or_default).collect();
+            figures.insert(name.clone(), Figure(values));
+        }
+        figures
+    }
+}
+
+/// Figures of all programs, which expressions name `label.number`.
+pub(super) struct FigureTable {
+    figures: BTreeMap<String, BTreeMap<String, Figure>>,
+}
+
+impl FigureTable {
+    pub(super) fn of(results: &Results) -> FigureTable {
+        FigureTable { figures: results.series.iter().map(|s| (s.label.clone(), s.figures())).collect() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn from_figures<const N: usize>(all: [(String, BTreeMap<String, Figure>); N]) -> FigureTable {
+        FigureTable { figures: BTreeMap::from(all) }
+    }
+
+    /// Returns the numbers of one seed, by its place.
+    pub(super) fn seed(&self, place: usize) -> SeedScope<'_> {
+        SeedScope { table: self, place }
+    }
+
+    /// Returns the figure `label.number`.
+    pub(super) fn figure(&self, name: &str) -> Result<Figure, String> {
+        let (label, number) = name.split_once('.').unwrap_or((name, ""));
+        let of = self.figures.get(label).ok_or_else(|| {
+            let known: Vec<&str> = self.figures.keys().map(String::as_str).collect();
+            format!("no program is called `{label}`; there are {}", known.join(", "))
+        })?;
+        // A drop reason that no seed has drops of has no figure: its count is 0.
+        let absent = number.starts_with("drop.").then(Figure::default);
+        of.get(number).cloned().or(absent).ok_or_else(|| {
+            if number.ends_with("p999") {
+                return format!(
+                    "`{label}` has no number `{number}`: a seed has fewer than 10000 such messages"
+                );
+            }
+            let known: Vec<&str> = of.keys().map(String::as_str).collect();
+            format!("`{label}` has no number `{number}`; there are {}", known.join(", "))
+        })
+    }
+}
+
+/// Numbers of all programs with one seed.
+pub(super) struct SeedScope<'a> {
+    table: &'a FigureTable,
+    place: usize,
+}
+
+impl Scope for SeedScope<'_> {
+    fn name(&self, name: &str) -> Result<i128, String> {
+        Ok(self.table.figure(name)?.0.get(self.place).copied().unwrap_or(0))
+    }
+
+    fn call(&self, name: &str, args: &[i128]) -> Result<i128, String> {
+        match (name, args) {
+            ("min", [a, b]) => Ok(*a.min(b)),
+            ("max", [a, b]) => Ok(*a.max(b)),
+            _ => {
+                Err(format!("no function `{name}` of {} number(s); there are min and max of two", args.len()))
+            }
+        }
+    }
+}
