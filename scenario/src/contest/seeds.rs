@@ -9,7 +9,7 @@ const MOST: u32 = 1_000;
 
 /// Value of the key `seeds`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(untagged, expecting = "a number of seeds, or a list of seeds such as [1, 2, 3]")]
+#[serde(untagged, expecting = "expected a number of seeds, or a list of seeds such as [1, 2, 3]")]
 pub enum SeedsSetting {
     /// So many seeds, from `seed` on.
     Count(u32),
