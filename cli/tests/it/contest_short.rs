@@ -83,7 +83,6 @@ fn every_shipped_contest_runs_to_its_end_in_a_short_form() {
         assert!(ids.insert(contest.id.clone()), "{name}: another contest has the id {}", contest.id);
         (contest.workload.time, contest.workload.warm_up) = (TIME, Duration::ZERO);
         contest.set_seeds(1).unwrap();
-        // Programs that differ in parameters alone are alike in so short a time: one of each, and of each buffer, is run.
         // One port for each pair of hosts, so that ConWeave's control plane installs a fourth of the flows.
         let whole = contest.program.len();
         contest.workload.ports = Some(1);
@@ -93,6 +92,7 @@ fn every_shipped_contest_runs_to_its_end_in_a_short_form() {
                 program.as_mut().params.insert("known".to_owned(), 1.into());
             }
         }
+        // Programs that differ in parameters alone are alike in so short a time: one of each, and of each buffer, is run.
         let mut taken = BTreeSet::new();
         contest.program.retain(|program| {
             let program = program.get_ref();
