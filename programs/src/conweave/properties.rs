@@ -74,19 +74,21 @@ struct Reached {
     tag: u64,
     /// The flow, and the path that it came by.
     path: Flow,
+    /// DSCP, which chooses the queue between packets that need not wait.
+    dscp: u8,
     epoch: u8,
     phase: u8,
 }
 
 impl Reached {
     /// TAIL is the last by the old path: DstToR does not let it wait for itself, whatever phase it claims.
-    fn new(tag: u64, path: Flow, header: &Header) -> Reached {
-        Reached { tag, path, epoch: header.epoch, phase: if header.tail { 0 } else { header.phase } }
+    fn new(tag: u64, path: Flow, dscp: u8, header: &Header) -> Reached {
+        Reached { tag, path, dscp, epoch: header.epoch, phase: if header.tail { 0 } else { header.phase } }
     }
 }
 
 /// Packets of a flow's epoch that came by one path, all before TAIL or all REROUTED, reach the host in the order in which
-/// they came, unless the program counted why not. Which packets are of one epoch is as DstToR has it, by two bits: what is
+/// they came, unless they have another DSCP, and so another queue, or the program counted why not. Which packets are of one epoch is as DstToR has it, by two bits: what is
 /// one or two ahead begins a new one (model: conweave §1.7).
 #[derive(Clone, Debug, Default)]
 struct ReorderFree {
@@ -114,10 +116,10 @@ impl ReorderFree {
             // One behind belongs to the epoch before.
             turn_of.insert(packet.tag, if ahead == 3 { turn.wrapping_sub(1) } else { *turn });
         }
-        let mut last: BTreeMap<(Flow, u64, u8), u64> = BTreeMap::new();
-        for Reached { tag, path, epoch, phase } in reached {
+        let mut last: BTreeMap<(Flow, u8, u64, u8), u64> = BTreeMap::new();
+        for Reached { tag, path, dscp, epoch, phase } in reached {
             let turn = turn_of.get(&tag).copied().unwrap_or(0);
-            let last = last.entry((path, turn, phase)).or_insert(tag);
+            let last = last.entry((path, dscp, turn, phase)).or_insert(tag);
             if tag < *last {
                 return Err(format!(
                     "packet {tag} of epoch {epoch}, phase {phase} came to the host behind packet {last}"
@@ -147,7 +149,9 @@ impl Property for ReorderFree {
         if read(packet.bytes).is_none_or(|f| f.header.opcode != 0) {
             return Ok(());
         }
-        self.reached.push(Reached::new(tag, flow(from.port, &came), &came.header));
+        // The byte of DSCP and ECN: `read` takes IPv4 without a VLAN tag alone.
+        let dscp = from.bytes.get(15).map_or(0, |byte| byte >> 2);
+        self.reached.push(Reached::new(tag, flow(from.port, &came), dscp, &came.header));
         Ok(())
     }
 
@@ -442,8 +446,21 @@ mod tests {
     /// What is found of packets of one flow and path, each with its number and epoch, in the order in which they left.
     fn judged_order(left: &[(u64, u8)]) -> Finding {
         let path = (8, Ipv4Addr::new(10, 0, 2, 1), Ipv4Addr::new(10, 0, 1, 1), 49_152);
-        let reached = left.iter().map(|(tag, epoch)| Reached { tag: *tag, path, epoch: *epoch, phase: 1 });
+        let reached =
+            left.iter().map(|(tag, epoch)| Reached { tag: *tag, path, dscp: 0, epoch: *epoch, phase: 1 });
         ReorderFree { reached: reached.collect(), ..ReorderFree::default() }.judge()
+    }
+
+    #[test]
+    fn another_dscp_may_be_another_queue() {
+        let path = (8, Ipv4Addr::new(10, 0, 2, 1), Ipv4Addr::new(10, 0, 1, 1), 49_152);
+        let judged = |dscp| {
+            let reached =
+                [(1, 48), (0, dscp)].map(|(tag, dscp)| Reached { tag, path, dscp, epoch: 2, phase: 0 });
+            ReorderFree { reached: reached.into(), ..ReorderFree::default() }.judge()
+        };
+        assert_eq!(judged(8), Ok(()));
+        assert!(judged(48).is_err());
     }
 
     #[test]
@@ -452,7 +469,7 @@ mod tests {
         let reached = |tail| {
             let sent = [sent(1, 2, 1, 1, false, tail), sent(0, 2, 1, 3, false, false)];
             let reached =
-                sent.iter().filter_map(|(tag, header)| Some(Reached::new(*tag, path, header.as_ref()?)));
+                sent.iter().filter_map(|(tag, header)| Some(Reached::new(*tag, path, 0, header.as_ref()?)));
             ReorderFree { reached: reached.collect(), ..ReorderFree::default() }.judge()
         };
         assert_eq!(reached(true), Ok(()));
