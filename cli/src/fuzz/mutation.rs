@@ -92,21 +92,6 @@ fn reason(v: &Verdict) -> Option<(bool, String)> {
 }
 
 pub(super) fn json(checked: &Checked, program: &Program) -> Value {
-    let unnoticed = |certain: bool| -> Vec<Value> {
-        let of = |v: &Verdict| {
-            let (_, why) = reason(v).filter(|(c, _)| *c == certain)?;
-            let change = Change::of(program, &v.mutant.edit);
-            Some(json!({
-                "operator": v.mutant.edit.operator(),
-                "site": v.mutant.site,
-                "source": v.mutant.edit.source(program).to_string(),
-                "old": change.old,
-                "new": change.new,
-                "reason": why,
-            }))
-        };
-        checked.verdicts.iter().filter_map(of).collect()
-    };
     let place = |v: &Verdict| {
         let change = Change::of(program, &v.mutant.edit);
         json!({
@@ -116,6 +101,15 @@ pub(super) fn json(checked: &Checked, program: &Program) -> Value {
             "old": change.old,
             "new": change.new,
         })
+    };
+    let unnoticed = |certain: bool| -> Vec<Value> {
+        let of = |v: &Verdict| {
+            let (_, why) = reason(v).filter(|(c, _)| *c == certain)?;
+            let mut mutant = place(v);
+            mutant["reason"] = why.into();
+            Some(mutant)
+        };
+        checked.verdicts.iter().filter_map(of).collect()
     };
     let mut properties: BTreeMap<&str, usize> = BTreeMap::new();
     for v in &checked.verdicts {

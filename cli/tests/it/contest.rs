@@ -33,7 +33,7 @@ name = "ecmp"
 name = "conweave"
 "#;
 
-/// What `SMALL` expects of ConWeave.
+/// Expectations of `SMALL` that name ConWeave.
 const CONWEAVES: &str = r#", "conweave.unfinished == 0", "conweave.dropped + ecmp.dropped == 0""#;
 
 /// A folder with the contest and its buffer profile.

@@ -19,6 +19,7 @@
 //! | `choose` | choice of the least congested uplink for each flowlet |
 //! | `egress` | a leaf encapsulates, a spine raises the congestion field |
 //! | `entries` | entries, by default and at a position in a network |
+//! | `model` | the fate of a frame, in plain Rust, for properties |
 //! | `dre` | settings of a link's estimator |
 //! | `conga.p4` | a sketch of the program in P4_16 for TNA |
 

@@ -14,6 +14,20 @@ const CWH: usize = BTH + 12;
 const UDP: u8 = 17;
 const ROCE: u16 = 4791;
 
+/// Returns the verdict on a frame that is bridged: not IPv4, or IPv4 with options.
+pub(crate) fn bridged(entries: &Entries<'_>, frame: &[u8]) -> Expect {
+    let mac = frame.iter().take(6).fold(0, |value, byte| value << 8 | u128::from(*byte));
+    match entries.exact("l2", &[mac]) {
+        Some(call) if call.action == "bridge_to" => Expect::Sent {
+            ports: vec![call.port(0)],
+            queue: Some(0),
+            bytes: Some(frame.to_vec().into()),
+            or: &[],
+        },
+        _ => Expect::Ends("no_port"),
+    }
+}
+
 /// RoCEv2 in a frame with an IPv4 header without options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Roce {
@@ -161,16 +175,7 @@ impl Model for TorModel {
             return Expect::Unknown;
         }
         if ether_type != IPV4 || *first != 0x45 {
-            let mac = frame.iter().take(6).fold(0, |value, byte| value << 8 | u128::from(*byte));
-            return match entries.exact("l2", &[mac]) {
-                Some(call) if call.action == "bridge_to" => Expect::Sent {
-                    ports: vec![call.port(0)],
-                    queue: Some(0),
-                    bytes: Some(frame.to_vec().into()),
-                    or: &[],
-                },
-                _ => Expect::Ends("no_port"),
-            };
+            return bridged(entries, frame);
         }
         let packet = roce(frame);
         let with_header = matches!(packet, Roce::Bth { opcode, .. } if opcode != 0);

@@ -9,6 +9,7 @@
 //! | `params` | the parameters |
 //! | `pipes` | ingress and egress |
 //! | `entries` | default entries |
+//! | `model` | the fate of a frame, in plain Rust, for properties |
 //! | `routes` | entries at a position in a network |
 //! | `conweave_spine.p4` | a sketch of the program in P4_16 for TNA |
 

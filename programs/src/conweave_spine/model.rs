@@ -1,6 +1,6 @@
 //! Model of a spine in plain Rust: the fate of a frame from its bytes and the entries.
 
-use crate::conweave::model::{Roce, roce};
+use crate::conweave::model::{Roce, bridged, roce};
 use crate::conweave::wire::opcode;
 use crate::forwarding::model::{after_hop, word};
 use crate::model::frame::{IPV4, TOO_SHORT, parts};
@@ -17,16 +17,7 @@ impl Model for SpineModel {
             return Expect::Ends(TOO_SHORT);
         };
         if ether_type != IPV4 || *first != 0x45 {
-            let mac = frame.iter().take(6).fold(0, |value, byte| value << 8 | u128::from(*byte));
-            return match entries.exact("l2", &[mac]) {
-                Some(call) if call.action == "bridge_to" => Expect::Sent {
-                    ports: vec![call.port(0)],
-                    queue: Some(0),
-                    bytes: Some(frame.to_vec().into()),
-                    or: &[],
-                },
-                _ => Expect::Ends("no_port"),
-            };
+            return bridged(entries, frame);
         }
         let packet = roce(frame);
         if packet == Roce::TooShort {

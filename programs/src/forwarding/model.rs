@@ -149,12 +149,7 @@ impl Model for RoutedModel {
         }
         let Some(group) = entries.group("group", route.arg(0)) else { return Expect::Unknown };
         let ports: Vec<u16> = group.members.iter().map(|member| member.port(0)).collect();
-        let flow = Message::default()
-            .with(ip.src, width)
-            .with(ip.dst, width)
-            .with(ip.protocol.into(), 8)
-            .with(ip.src_port.into(), 16)
-            .with(ip.dst_port.into(), 16);
+        let flow = Message::five_tuple(&ip);
         let at = usize::from(crc_16(&flow) & SELECTOR_BITS) % ports.len().max(1);
         match ports.get(at) {
             Some(port) if group.whole => sent(vec![*port], queue),

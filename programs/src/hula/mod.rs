@@ -12,6 +12,7 @@
 //! |---|---|
 //! | `probes` | headers, tables of best hops, and the two passes of a probe |
 //! | `entries` | entries, by default and at a position in a network |
+//! | `model` | the fate of a frame, in plain Rust, for properties |
 //! | `choose.p4` | a sketch of the program in P4_16 for TNA |
 
 mod entries;

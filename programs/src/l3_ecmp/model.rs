@@ -86,13 +86,7 @@ impl L3Model {
 
 /// Returns the message whose check is the flow hash.
 fn flow(ip: &Ip) -> Message {
-    let width = if ip.v6 { 128 } else { 32 };
-    let five = Message::default()
-        .with(ip.src, width)
-        .with(ip.dst, width)
-        .with(ip.protocol.into(), 8)
-        .with(ip.src_port.into(), 16)
-        .with(ip.dst_port.into(), 16);
+    let five = Message::five_tuple(ip);
     if ip.v6 { five.with(ip.flow_label.into(), 20) } else { five }
 }
 

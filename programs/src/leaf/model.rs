@@ -74,12 +74,5 @@ impl Model for LeafModel {
 
 /// Returns the hash of the packet's flow: CRC-32 of addresses, protocol and ports.
 pub(crate) fn flow_hash(ip: &Ip) -> u32 {
-    let width = if ip.v6 { 128 } else { 32 };
-    let flow = Message::default()
-        .with(ip.src, width)
-        .with(ip.dst, width)
-        .with(ip.protocol.into(), 8)
-        .with(ip.src_port.into(), 16)
-        .with(ip.dst_port.into(), 16);
-    crc_32(&flow)
+    crc_32(&Message::five_tuple(ip))
 }

@@ -1,10 +1,23 @@
 //! Cyclic redundancy checks, bit by bit.
 
+use super::frame::Ip;
+
 /// Bits of a message, the first one first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Message(Vec<bool>);
 
 impl Message {
+    /// Returns the five-tuple of a packet: addresses, protocol and ports.
+    pub(crate) fn five_tuple(ip: &Ip) -> Message {
+        let width = if ip.v6 { 128 } else { 32 };
+        Message::default()
+            .with(ip.src, width)
+            .with(ip.dst, width)
+            .with(ip.protocol.into(), 8)
+            .with(ip.src_port.into(), 16)
+            .with(ip.dst_port.into(), 16)
+    }
+
     /// Adds the low `width` bits of a number, the highest first.
     pub(crate) fn with(mut self, value: u128, width: u32) -> Message {
         self.0.extend((0..width).rev().map(|bit| value >> bit & 1 == 1));

@@ -61,7 +61,7 @@ pub(super) struct Pauses {
     storms: Vec<(u64, Time, Vec<u8>)>,
     /// True if entries changed, or if a frame of the program may be lost.
     unknown: bool,
-    /// What was wrong with a frame that the program made.
+    /// First mistake in a frame that the program made.
     wrong: Option<String>,
 }
 

@@ -4,8 +4,9 @@
 //!
 //! A message's *slowdown* is the time from its start to its last acknowledgement, divided by its ideal time. Ideal
 //! times are measured: in a separate run, one packet goes from every switch with hosts to every other one, with nothing
-//! else in the network. Either the fastest program's time counts for all programs, or each program's own. Ideal times do not
-//! depend on the contest's seeds: they are measured once for each program. The rest of a longer message adds its serialisation time at the host's link rate. No slowdown is below 1 (model: conweave §4.5).
+//! else in the network. Either the fastest program's time counts for all programs, or each program's own. Ideal times do
+//! not depend on the contest's seeds: they are measured once for each program. The rest of a longer message adds its
+//! serialisation time at the host's link rate. No slowdown is below 1 (model: conweave §4.5).
 
 use super::file::{Contest, Contestant};
 use super::performance::{Performance, Sent, Unfinished};

@@ -164,7 +164,9 @@ fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<
     };
     let chip = contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
     let near = source.beside(chip);
-    let chip = resolve::chip(near.to_str().filter(|_| near.is_file()).unwrap_or(chip))?;
+    let chip = resolve::chip(
+        near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file()).unwrap_or(chip),
+    )?;
     let read = |name: &str| {
         let path = source.beside(name);
         let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
