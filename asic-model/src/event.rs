@@ -206,6 +206,12 @@ impl<E> EventQueue<E> {
         self.last
     }
 
+    /// Returns the waiting events, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = (&EventKey, &E)> {
+        let waiting = self.heap.iter().chain(self.lanes.iter().flatten());
+        waiting.map(|pending| (&pending.key, &pending.event))
+    }
+
     /// Returns the number of events waiting.
     pub fn len(&self) -> usize {
         self.heap.len() + self.lanes.iter().map(VecDeque::len).sum::<usize>()

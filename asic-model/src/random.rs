@@ -43,6 +43,11 @@ impl RandomStream {
             _ => self.0.next_u64(),
         }
     }
+
+    /// Skips this many draws of a width other than 0.
+    pub fn skip(&mut self, draws: u128) {
+        self.0.advance(draws);
+    }
 }
 
 #[cfg(test)]
@@ -58,6 +63,16 @@ mod tests {
         let mut stream = RandomStream::new(1, ID);
         let drawn: Vec<u64> = (0..4).map(|_| stream.draw(16)).collect();
         assert_eq!(drawn, [10_744, 14_518, 50_600, 44_113]);
+    }
+
+    #[test]
+    fn skipped_draws_are_those_that_would_have_been_drawn() {
+        for skipped in [0, 1, 2, 63, 1000] {
+            let (mut drawn, mut ahead) = (RandomStream::new(3, ID), RandomStream::new(3, ID));
+            (0..skipped).for_each(|n| _ = drawn.draw(1 + n % 64));
+            ahead.skip(skipped.into());
+            assert_eq!(ahead.draw(64), drawn.draw(64), "{skipped}");
+        }
     }
 
     #[test]

@@ -5,6 +5,18 @@
 //! to implement [`ProgramDef`] for a type. A [`Catalogue`] is an ordered list of such programs, together with generated
 //! code for some of them; commands, networks, contests and hunts are given one.
 //!
+//! # A program of one's own
+//!
+//! A definition has five parts, of which only the first two are needed:
+//!
+//! 1. [`ProgramDef::declare`]: headers, tables, registers and controls, with the builder of [`sluice_build`]
+//! 2. [`ProgramDef::default_setup`]: entries for a device outside a network; [`setup::Ops`] makes them by name
+//! 3. [`ProgramDef::setup_at`]: entries for a [`position`](position::Position) in a network
+//! 4. [`ProgramDef::properties`]: conditions that every run must meet; [`properties`] has building blocks
+//! 5. [`ProgramDef::control_plane`]: answers to digests and idle entries
+//!
+//! A crate outside the workspace gets all of this from `sluice::prelude`.
+//!
 //! ```
 //! use sluice_asic::chip::ChipSpec;
 //! use sluice_asic::port::PortMap;
@@ -73,6 +85,7 @@ pub mod ports;
 pub mod position;
 mod program;
 pub mod properties;
+pub mod routes;
 pub mod setup;
 pub mod story;
 

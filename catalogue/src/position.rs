@@ -24,6 +24,13 @@ impl Prefix {
         Prefix { address, len: 32 }
     }
 
+    /// Returns true if the prefix has this address.
+    #[must_use]
+    pub fn contains(self, address: Ipv4Addr) -> bool {
+        let mask = u32::MAX.checked_shl(32 - u32::from(self.len.min(32))).unwrap_or(0);
+        address.to_bits() & mask == self.address.to_bits() & mask
+    }
+
     /// Returns the IPv6 prefix of the same hosts, as address and length in bits.
     #[must_use]
     pub fn ipv6(self) -> (Ipv6Addr, u16) {
@@ -154,6 +161,19 @@ mod tests {
     fn ipv6_addresses_carry_the_ipv4_ones() {
         let (address, len) = Prefix { address: Ipv4Addr::new(10, 1, 2, 0), len: 24 }.ipv6();
         assert_eq!((address.to_string().as_str(), len), ("2001:db8::a01:200", 120));
+    }
+
+    #[test]
+    fn a_prefix_contains_the_addresses_with_its_bits() {
+        let prefix = |len| Prefix { address: Ipv4Addr::new(10, 1, 2, 0), len };
+        for (len, address, wanted) in [
+            (24, [10, 1, 2, 9], true),
+            (24, [10, 1, 3, 9], false),
+            (0, [192, 0, 2, 1], true),
+            (32, [10, 1, 2, 1], false),
+        ] {
+            assert_eq!(prefix(len).contains(address.into()), wanted, "{address:?}/{len}");
+        }
     }
 
     #[test]

@@ -158,6 +158,22 @@ pub enum ProgramError {
         /// All findings of the verifier.
         diags: Vec<Diag>,
     },
+    /// The text of the program is refused with these parameters.
+    #[error("program `{program}` cannot be built with these parameters:\n{text}")]
+    Text {
+        /// Name of the program.
+        program: String,
+        /// Places and reasons.
+        text: String,
+    },
+    /// The text of the program has a value that cannot be set.
+    #[error("program `{program}`: {text}")]
+    Fixed {
+        /// Name of the program.
+        program: String,
+        /// The key, and how to change the value.
+        text: String,
+    },
 }
 
 impl ProgramError {

@@ -368,7 +368,8 @@ mod tests {
             states: &[],
         };
         let mut settles = SettlesUnchanged::default();
-        assert_eq!((settles.name(), settles.settled(&at(false))), ("settles", Ok(())));
+        assert_eq!(settles.name(), "settles");
+        assert_eq!(settles.settled(&at(false)), Ok(()));
         assert!(settles.settled(&at(true)).is_err());
         settles.changed();
         assert_eq!(settles.settled(&at(true)), Ok(()));

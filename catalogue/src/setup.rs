@@ -2,12 +2,15 @@
 //!
 //! [`Ops`] collects operations on tables, profiles and registers by name; the functions below make keys and find ports.
 
+use crate::position::Position;
+use crate::routes;
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_asic::salu::State as Element;
 use sluice_asic::units::{BitRate, Duration};
 use sluice_control::classes::is_class_table;
 use sluice_control::{ControlOp, GroupMember, Then};
-use sluice_ir::{Action, ActionCall, KeyValue, Profile, Program, Table};
+use sluice_ir::text::{RouteValue, RoutesDecl};
+use sluice_ir::{Action, ActionCall, KeyValue, Loc, Profile, Program, Table};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use thiserror::Error;
 
@@ -41,6 +44,14 @@ pub enum SetupError {
         kind: &'static str,
         /// The name used.
         name: String,
+    },
+    /// The entries that the program's file declares are refused.
+    #[error("the entries in the file of program `{program}` are refused:\n{errors}")]
+    File {
+        /// Name of the program.
+        program: String,
+        /// All errors with their lines.
+        errors: String,
     },
     /// The device has no front-panel port.
     #[error("the port map has no front-panel port, so the default entries have nowhere to send packets")]
@@ -185,12 +196,30 @@ impl<'p> Ops<'p> {
         self.insert(table, key, priority, then)
     }
 
-    /// Adds an entry of a table with one exact key that selects from a group of the table's action profile.
+    /// Adds an entry without priority that selects from a group of the table's action profile.
     ///
     /// # Errors
     /// If the program has no such table.
-    pub fn group_entry(&mut self, table: &str, key: u128, group: u32) -> Result<(), SetupError> {
-        self.insert(table, [KeyValue::Exact(key)], 0, Then::Group(group))
+    pub fn group_entry<const K: usize>(
+        &mut self,
+        table: &str,
+        key: [KeyValue; K],
+        group: u32,
+    ) -> Result<(), SetupError> {
+        self.insert(table, key, 0, Then::Group(group))
+    }
+
+    /// Adds the routes of a place in a network to a table whose only key is an IPv4 or IPv6 destination. `action` has the
+    /// dev_port of a next hop as its only parameter; [`routes`] says what the table gets.
+    ///
+    /// # Errors
+    /// If the program has no such table or action.
+    pub fn routes(&mut self, at: &Position, table: &str, action: &str) -> Result<(), SetupError> {
+        let (table, action) = (self.table(table)?, self.call(action, [])?.action);
+        let decl =
+            RoutesDecl { table, keys: Vec::new(), action, args: vec![RouteValue::Port], loc: Loc::default() };
+        self.ops.extend(routes::operations(&[decl], self.program, at));
+        Ok(())
     }
 
     fn insert<const K: usize>(
@@ -268,14 +297,20 @@ impl<'p> Ops<'p> {
 /// Returns the key of an lpm column for an IPv4 prefix of `len` bits, at most 32. Later bits of the address are cleared.
 #[must_use]
 pub fn ipv4_prefix(address: Ipv4Addr, len: u16) -> KeyValue {
-    let bits = u128::from(address.to_bits());
-    KeyValue::Lpm { value: bits & mask(32, len), len }
+    lpm_prefix(address.to_bits().into(), 32, len)
 }
 
 /// Returns the key of an lpm column for an IPv6 prefix of `len` bits, at most 128. Later bits of the address are cleared.
 #[must_use]
 pub fn ipv6_prefix(address: Ipv6Addr, len: u16) -> KeyValue {
-    KeyValue::Lpm { value: address.to_bits() & mask(128, len), len }
+    lpm_prefix(address.to_bits(), 128, len)
+}
+
+/// Returns the key of an lpm column of `width` bits for a prefix of `len` bits, at most `width`. Later bits of the value are
+/// cleared.
+#[must_use]
+pub fn lpm_prefix(value: u128, width: u16, len: u16) -> KeyValue {
+    KeyValue::Lpm { value: value & mask(width, len), len }
 }
 
 /// Returns the key of a ternary column of `width` bits that compares the first `len` bits.

@@ -22,6 +22,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// List the stage programs, or the parameters of one
     Programs(ProgramsArgs),
+    /// Write a program to start from
+    New(crate::new::NewArgs),
+    /// Check a .sluice file: can it be read, is it legal, and with --place, does it fit
+    Check(crate::check::CheckArgs),
     /// Place a program on a chip: does it fit, and with which stages, resources, PHV, parser rows and cycles
     Report(ReportArgs),
     /// Send captures through an emulated switch, or through a network of switches
@@ -103,21 +107,30 @@ pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProgramsArgs {
-    /// Program to describe
+    /// Program to describe: a name, or a .sluice file
     pub(crate) program: Option<String>,
     /// Print the P4_16 (TNA) sketch, written by hand for comparison
     #[arg(long, requires = "program")]
     pub(crate) p4: bool,
-    /// Print the program in Sluice's text form (IR)
+    /// Print the program in Sluice's text form, which is a .sluice file
     #[arg(long, requires = "program", conflicts_with = "p4")]
     pub(crate) ir: bool,
+    /// With --ir, write the programs of the switches of this network, with the parameters of their places; needs -o
+    #[arg(long, value_name = "TOPOLOGY", requires_all = ["ir", "output"])]
+    pub(crate) topology: Option<String>,
+    /// Folder for the .sluice files of a network's switches
+    #[arg(short, long, value_name = "DIR", requires = "topology")]
+    pub(crate) output: Option<PathBuf>,
+    /// Speed of the front-panel ports of the network, which decides their dev_ports, for example 100G
+    #[arg(long, value_name = "RATE", requires = "topology")]
+    pub(crate) port_speed: Option<String>,
     #[command(flatten)]
     pub(crate) target: Target,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Program to place
+    /// Program to place: a name, or a .sluice file
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
@@ -139,6 +152,17 @@ pub(crate) struct ReportArgs {
     /// Place the program for many values of a parameter and find the largest that fits: ipv4_routes=1k..1M
     #[arg(long, value_name = "KEY=FROM..TO", conflicts_with_all = ["vendor_layout", "html"])]
     pub(crate) sweep: Option<String>,
+    /// Place the program again whenever its file changes, and print what became different; ends with Ctrl-C, or after N
+    /// changes
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "18446744073709551615", conflicts_with_all = ["vendor_layout", "html", "sweep", "compare", "output"])]
+    pub(crate) watch: Option<u64>,
+    /// File of the program, if it is one.
+    #[arg(skip)]
+    pub(crate) path: Option<PathBuf>,
+    /// If the program does not fit: what keeps it from fitting, in order, and the smallest change found that makes it
+    /// fit; tried by placing, for up to 30 seconds
+    #[arg(long, conflicts_with_all = ["compare", "sweep", "watch"])]
+    pub(crate) why_not: bool,
 }
 
 #[derive(Debug, Args)]
@@ -216,13 +240,20 @@ pub(crate) enum HeadroomMethod {
 
 #[derive(Debug, Args)]
 pub(crate) struct EntriesArgs {
-    /// Program whose entries are shown or checked
+    /// Program whose entries are shown or checked: a name, or a .sluice file
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
     /// Print a file without entries that explains every table, key, action and parameter
     #[arg(long, conflicts_with = "check")]
     pub(crate) template: bool,
+    /// Write the entries of the switches of this network, which follow from their places; needs -o. `sluice replay
+    /// --topology` and contests take the folder
+    #[arg(long, value_name = "TOPOLOGY", requires = "output", conflicts_with_all = ["check", "template"])]
+    pub(crate) topology: Option<String>,
+    /// Folder for SWITCH.toml of each switch of a network
+    #[arg(short, long, value_name = "DIR", requires = "topology")]
+    pub(crate) output: Option<PathBuf>,
     /// Check a file of entries against the program and the ports of the switch
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
@@ -266,7 +297,7 @@ pub(crate) enum Addresses {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Program to run
+    /// Program to run: a name, or a .sluice file
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
@@ -280,7 +311,7 @@ pub(crate) struct ReplayArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     /// Entries that replace the default ones: a .toml file, or lines such as `table_add`. In a network, FILE is for all
-    /// switches that run the program and SWITCH=FILE for one switch; repeatable
+    /// switches that run the program, SWITCH=FILE for one switch, and a folder has SWITCH.toml for each; repeatable
     #[arg(long, value_name = "FILE")]
     pub(crate) entries: Vec<String>,
     /// Changes of entries during the run: lines such as `@1.5ms table_delete ipv4_route 3`, with the time since the
@@ -397,12 +428,12 @@ pub(crate) struct ReplayArgs {
     /// sender, UDP source port and receiver: 10.0.0.1:49152-10.0.1.1. With -o also as story.txt and story.svg
     #[arg(long, value_name = "FLOW", requires = "topology")]
     pub(crate) story: Option<sluice_fabric::story::Flow>,
-    /// Run the control plane that comes with a program (`conweave`): it installs hot flows and removes idle ones.
-    /// Settings are KEY=VALUE joined by commas: rows (of the flow table, default all), after (number of digests,
-    /// default 3), latency (of the control plane, default 50us), interval (between two operations, default 1us), reply
-    /// (theta_reply in ticks, default 8). `--set known=0` starts without known flows
-    #[arg(long, value_name = "WORDS", conflicts_with_all = ["find_ndr", "obey_pfc", "functional"], num_args = 0..=1, require_equals = true, default_missing_value = "")]
-    pub(crate) hot_flows: Option<String>,
+    /// Run the control plane that comes with the program: it receives digests and writes entries. SETTINGS are KEY=VALUE
+    /// joined by commas. That of `conweave` installs hot flows and removes idle ones; its keys are rows (of the flow table,
+    /// default all), after (number of digests, default 3), latency (of the control plane, default 50us), interval (between
+    /// two operations, default 1us), reply (theta_reply in ticks, default 8). `--set known=0` starts without known flows
+    #[arg(long, visible_alias = "hot-flows", value_name = "SETTINGS", conflicts_with_all = ["find_ndr", "obey_pfc", "functional"], num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) control_plane: Option<String>,
     /// Threads on which a network runs; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", requires = "topology", value_parser = threads)]
     pub(crate) threads: usize,

@@ -2,16 +2,24 @@
 
 use crate::args::EntriesArgs;
 use crate::fail::Failure;
+use crate::files::Folder;
 use crate::resolve::{self, Entries};
+use crate::topology::deployed;
 use serde_json::{Value, json};
+use sluice_asic::port::FrontPort;
+use sluice_asic::units::BitRate;
 use sluice_catalogue::{Catalogue, Setup};
 use sluice_control::{ControlState, Schema, entries, template};
 use sluice_ir::Program;
 use sluice_place::place;
 use std::io::Write;
+use std::path::Path;
 
 /// Prints default entries or a template, or checks a file.
 pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    if let (Some(topology), Some(dir)) = (&args.topology, &args.output) {
+        return of_network(args, catalogue, topology, dir);
+    }
     let chip = resolve::chip(&args.target.chip)?;
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
@@ -31,9 +39,9 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
     // A check is against the ways of the placed tables; entries can be printed of a program that does not fit.
     let placement = args.check.as_ref().and_then(|_| place(&program, &chip).ok());
     let placed = (&program, placement.as_ref());
-    let Entries { control: state, warnings, .. } =
+    let Entries { control: state, warnings, setup } =
         resolve::entries(stage, placed, &ports, args.check.as_deref(), false)?;
-    let text = || entries::print_on(&program, &ports, &state);
+    let text = || speeds(&setup) + &entries::print_on(&program, &ports, &state);
     if as_json {
         writeln!(out, "{}", counts(&program, &state, &text(), &warnings))?;
     } else if args.check.is_some() {
@@ -46,6 +54,27 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
         write!(out, "{}", text())?;
     }
     Ok(())
+}
+
+/// Returns a comment with the ports that run slower than the others in a run with default entries.
+fn speeds(setup: &Setup) -> String {
+    let flag = |(port, speed): &(FrontPort, BitRate)| {
+        format!("# a run with these default entries has --port {port}={speed}\n")
+    };
+    setup.port_speeds.iter().map(flag).collect()
+}
+
+/// Writes the entries of all switches of a network.
+fn of_network(args: &EntriesArgs, catalogue: &Catalogue, topology: &str, dir: &Path) -> Result<(), Failure> {
+    let speed = args.port_speed.as_deref();
+    let deployment = deployed(catalogue, &args.program, &args.target, topology, speed)?;
+    let mut folder = Folder::of("entries");
+    for switch in &deployment.network.switches {
+        let text = entries::print_on(&switch.placed.program, &switch.ports, &switch.control);
+        let what = format!("entries of switch {}, which runs {}", switch.name, switch.placed.program.name);
+        folder.text(dir, &format!("{}.toml", switch.name), "text", &what, &text)?;
+    }
+    folder.finish(dir)
 }
 
 fn schema(program: &Program) -> Value {

@@ -61,6 +61,19 @@ impl Failure {
         Failure::Input { text: text.to_string(), help: (!help.is_empty()).then_some(help) }
     }
 
+    /// Returns a failure whose text has places, source lines and advice.
+    pub(crate) fn snippets(text: &str) -> Failure {
+        Failure::input(text.trim_start_matches("error: "))
+    }
+
+    /// Returns the failure with a word on where it was found in front.
+    pub(crate) fn within(self, place: &str) -> Failure {
+        match self {
+            Failure::Input { text, help } => Failure::Input { text: format!("{place}: {text}"), help },
+            other => other,
+        }
+    }
+
     /// Returns the failure of a file that cannot be read or written.
     pub(crate) fn file(doing: &str, path: &Path, e: &std::io::Error) -> Failure {
         Failure::input(format!("cannot {doing} {}: {e}", path.display()))

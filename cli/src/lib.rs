@@ -1,9 +1,113 @@
-//! The command line of Sluice: parses flags, resolves them, runs, prints.
+//! The command line of Sluice, for the shipped programs and for programs of one's own.
 //!
-//! [`main_with`] is the whole of the `sluice` binary except for its allocator. No other crate prints, parses flags, or
-//! names files.
+//! [`main_with`] is the whole of the `sluice` binary except for its allocator. A crate with a program of its own has a
+//! `main` of three lines, and depends on this crate alone:
+//!
+//! ```no_run
+//! # use sluice::prelude::*;
+//! # struct HeavyHitter;
+//! # impl ProgramDef for HeavyHitter {
+//! #     const NAME: &'static str = "heavy-hitter";
+//! #     const SUMMARY: &'static str = "Marks heavy flows";
+//! #     type Params = ();
+//! #     fn declare(_: &Builder, _: &()) {}
+//! #     fn default_setup(_: &Program, _: &PortMap, _: &()) -> Result<Setup, SetupError> {
+//! #         Ok(Setup::default())
+//! #     }
+//! # }
+//! fn main() -> std::process::ExitCode {
+//!     sluice::main_with(sluice::catalogue![HeavyHitter])
+//! }
+//! ```
+//!
+//! The binary has all commands, for the crate's program and for the shipped ones: `cargo run -- replay heavy-hitter -i
+//! 0@t.pcap`, `report`, `fuzz`, networks (`replay --topology`) and contests (`run`).
+//!
+//! # A program of one's own
+//!
+//! A program is a type that implements [`ProgramDef`](prelude::ProgramDef). The [`prelude`] has everything that the
+//! definition needs. This program sends every frame to one port, and has a property that hunts and `replay --check`
+//! verify:
+//!
+//! ```
+//! use sluice::prelude::*;
+//!
+//! #[stage_program]
+//! fn ingress(ig: &GressBuilder<'_>) {
+//!     let ethernet = ig.header::<net::Ethernet>();
+//!     let tm = ig.intrinsic::<tna::ForTm>();
+//!     let start = ig.state().extract(ethernet);
+//!     ig.start(start);
+//!     /// Sends every frame to one port
+//!     let forward = ig.action(|a, port: Arg<9>| tm.ucast_egress_port = port);
+//!     /// Destination MAC address to port
+//!     let forwarding = ig.table([exact(ethernet.dst)]).actions([forward]).size(64).build();
+//!     ig.control(|c| forwarding.apply());
+//!     ig.deparser().emit(ethernet);
+//! }
+//!
+//! /// A frame is sent as it arrived.
+//! struct Unchanged;
+//!
+//! impl Property for Unchanged {
+//!     fn name(&self) -> &str {
+//!         "unchanged"
+//!     }
+//!
+//!     fn left(&mut self, packet: &Departed<'_>) -> Finding {
+//!         packet.from.map_or(Ok(()), |from| properties::equal(from.bytes, packet.bytes))
+//!     }
+//! }
+//!
+//! struct Patch;
+//!
+//! impl ProgramDef for Patch {
+//!     const NAME: &'static str = "patch";
+//!     const SUMMARY: &'static str = "Sends every frame to port 1";
+//!     type Params = ();
+//!
+//!     fn declare(b: &Builder, _: &()) {
+//!         ingress(&b.ingress());
+//!     }
+//!
+//!     fn default_setup(program: &Program, ports: &PortMap, _: &()) -> Result<Setup, SetupError> {
+//!         let mut ops = Ops::new(program);
+//!         let (_, port) = front_port(ports, 1)?;
+//!         ops.default("forwarding", "forward", [port.into()])?;
+//!         Ok(Setup { ops: ops.into_vec(), port_speeds: Vec::new() })
+//!     }
+//!
+//!     fn properties(_: &Program, _: &()) -> Vec<Box<dyn Property>> {
+//!         vec![Box::new(Unchanged)]
+//!     }
+//! }
+//!
+//! # fn main() -> Result<(), BenchError> {
+//! let mut bench = Bench::new(&sluice::catalogue![Patch], "patch", &[], &ChipSpec::tofino2())?;
+//! bench.send(Duration::ZERO, 0, &[7; 60])?;
+//! let run = bench.finish()?;
+//! assert_eq!(run.sent[0].front, Some(1));
+//! assert!(run.violations.is_empty());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! The front pages of these crates teach the parts: [`sluice_build`] the builder and its syntax, [`sluice_catalogue`]
+//! the definition, entries at a place in a network and control planes, [`sluice_switch::property`] properties,
+//! [`sluice_fuzz`] hunts and `proptest` strategies. `examples/heavy-hitter` of the repository is a complete crate: a
+//! count-min sketch with parameters, entries, a property, a control plane, a `proptest` and a bench.
+//!
+//! # Features
+//!
+//! - `parquet` (default): tables as Parquet files
+//! - `plots` (default): line charts as SVG files
+//! - `strategies`: the module `strategies` of [`sluice_fuzz`], also as `sluice::strategies`, for tests with `proptest`
+//!
+//! No other crate of the workspace prints, parses flags, or names files.
 
 mod args;
+mod check;
+mod door;
 mod entries;
 mod explain;
 mod fail;
@@ -14,7 +118,9 @@ mod r#gen;
 mod headroom;
 mod int;
 mod interrupt;
+mod new;
 mod polarization;
+pub mod prelude;
 mod programs;
 mod progress;
 mod replay;
@@ -24,20 +130,48 @@ mod rows;
 mod run;
 mod table;
 mod timeline;
+mod topology;
 
 use args::{Cli, Command, ReplayArgs};
 use clap::Parser;
+use door::Door;
 use fail::{Failure, print_error};
 use sluice_catalogue::Catalogue;
+use std::borrow::Borrow;
 use std::process::ExitCode;
 
-/// Runs the command line of this process with the programs of `catalogue` and returns its exit code.
+#[cfg(feature = "strategies")]
+pub use sluice_fuzz::strategies;
+pub use sluice_generated::catalogue as shipped;
+
+/// Returns the catalogue of the shipped programs, with their generated code, and of these programs: a list of values that
+/// implement [`StageProgram`](sluice_catalogue::StageProgram). A program replaces a shipped one of the same name.
+///
+/// ```
+/// assert_eq!(sluice::catalogue![].programs().len(), sluice::shipped().programs().len());
+/// ```
+#[macro_export]
+macro_rules! catalogue {
+    ($($program:expr),* $(,)?) => {
+        $crate::shipped()$(.with($program))*
+    };
+}
+
+/// Runs the command line of this process with the programs of `catalogue` and returns its exit code. [`catalogue!`] makes
+/// the catalogue.
 #[must_use]
-pub fn main_with(catalogue: &Catalogue) -> ExitCode {
+pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
     let cli = Cli::parse();
-    let result = match cli.command {
+    let mut command = cli.command;
+    let mut door = Door::new(catalogue.borrow());
+    let opened = command.as_mut().map_or(Ok(()), |command| door.command(command));
+    let catalogue = &door.into_catalogue();
+    let result = match command {
+        _ if opened.is_err() => opened,
         None => replay::run(&ReplayArgs::of_first(catalogue), catalogue, cli.json),
         Some(Command::Programs(args)) => programs::run(&args, catalogue, cli.json),
+        Some(Command::New(args)) => new::run(&args),
+        Some(Command::Check(args)) => check::run(&args, cli.json),
         Some(Command::Report(args)) => report::run(&args, catalogue, cli.json),
         Some(Command::Replay(args)) => replay::run(&args, catalogue, cli.json),
         Some(Command::Gen(args)) => r#gen::run(&args, cli.json),

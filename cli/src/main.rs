@@ -7,5 +7,5 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    sluice::main_with(&sluice_generated::catalogue())
+    sluice::main_with(sluice_generated::catalogue())
 }

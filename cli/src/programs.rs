@@ -2,11 +2,16 @@
 
 use crate::args::ProgramsArgs;
 use crate::fail::Failure;
+use crate::files::Folder;
 use crate::resolve;
 use crate::table::table;
+use crate::topology::deployed;
 use serde_json::{Value, json};
 use sluice_catalogue::{Catalogue, StageProgram};
+use sluice_fabric::deploy::Deployment;
+use std::fmt::Write as _;
 use std::io::Write;
+use std::path::Path;
 
 /// Lists programs, or describes one.
 pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
@@ -33,6 +38,9 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
             Failure::with_help(format!("program `{name}` has no P4 sketch"), help)
         })?;
         write!(out, "{text}")?;
+    } else if let (true, Some(topology), Some(dir)) = (args.ir, &args.topology, &args.output) {
+        let deployment = deployed(catalogue, name, &args.target, topology, args.port_speed.as_deref())?;
+        of_network(name, &deployment, dir)?;
     } else if args.ir {
         let program = resolve::build(stage, &args.target)?;
         write!(out, "{}", sluice_ir::text::print(&program))?;
@@ -45,6 +53,32 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
         }
     }
     Ok(())
+}
+
+/// Writes the programs of a network's switches: NAME.sluice has that of the first switch and the roles of the others.
+fn of_network(name: &str, deployment: &Deployment, dir: &Path) -> Result<(), Failure> {
+    let switches = &deployment.network.switches;
+    let mut texts: Vec<(String, String)> = Vec::new();
+    let mut roles = String::new();
+    for switch in switches {
+        let text = sluice_ir::text::print(&switch.placed.program);
+        let number = texts.iter().position(|(_, known)| *known == text).unwrap_or(texts.len());
+        if number == texts.len() {
+            let stem = if number == 0 { name } else { &switch.name };
+            texts.push((format!("{stem}.sluice"), text));
+        }
+        if number > 0 {
+            // Writing into a String cannot fail.
+            _ = writeln!(roles, "role \"{}\" = \"{}\";", switch.name, texts[number].0);
+        }
+    }
+    let mut folder = Folder::of("programs");
+    for (number, (file, text)) in texts.iter().enumerate() {
+        let roles = if number == 0 && !roles.is_empty() { format!("\n{roles}") } else { String::new() };
+        let what = "a program of the network, with the parameters of its place";
+        folder.text(dir, file, "text", what, &format!("{text}{roles}"))?;
+    }
+    folder.finish(dir)
 }
 
 fn describe(stage: &dyn StageProgram) -> Value {

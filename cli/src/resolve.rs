@@ -83,18 +83,20 @@ pub(crate) fn ports(chip: &ChipSpec, speed: Option<&str>) -> Result<PortMap, Fai
     }
 }
 
-/// Adds the entries of a file: TOML if its name ends in `.toml`, otherwise lines. Refuses ports that the switch does not have.
+/// Adds the entries of a file: TOML if its name ends in `.toml`, otherwise lines. Refuses ports that the switch does not
+/// have and `usual`, the state without the file, does not name. Returns warnings about the file.
 pub(crate) fn load(
     program: &Program,
     ports: &PortMap,
     path: &Path,
+    usual: &ControlState,
     state: &mut ControlState,
-) -> Result<(), Failure> {
-    let usual = ControlState::new(program);
-    read(program, ports, path, &usual, state).map(|_| ())
+) -> Result<Vec<String>, Failure> {
+    let script = read(program, ports, path, usual, state)?;
+    Ok(script.unlikely_ports(program, ports, usual))
 }
 
-/// Like [`load`]; ports that the state `usual` names are accepted. Returns the script, which was applied.
+/// Like [`load`]; returns the script, which was applied.
 fn read(
     program: &Program,
     ports: &PortMap,
@@ -158,8 +160,7 @@ pub(crate) fn entries(
     let mut control = empty((program, placement));
     // Parameters that have no room for the default entries have none that are usual.
     let usual = defaults.map_or_else(|_| control.clone(), |(usual, _)| usual);
-    let script = read(program, ports, path, &usual, &mut control)?;
-    let warnings = script.unlikely_ports(program, ports, &usual);
+    let warnings = load(program, ports, path, &usual, &mut control)?;
     Ok(Entries { control, setup: Setup::default(), warnings })
 }
 

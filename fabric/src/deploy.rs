@@ -26,7 +26,8 @@ pub trait Files {
     /// Reason why a file cannot be used.
     type Error;
 
-    /// Adds the entries of file `name` to `into`, for a switch with these ports.
+    /// Adds the entries of file `name` to `into`, for a switch with these ports. `usual` are the entries that the switch
+    /// would have without the file. Returns warnings about the file.
     ///
     /// # Errors
     /// If the file cannot be read, or its entries do not fit the program.
@@ -35,8 +36,9 @@ pub trait Files {
         name: &str,
         program: &Program,
         ports: &PortMap,
+        usual: &ControlState,
         into: &mut ControlState,
-    ) -> Result<(), Self::Error>;
+    ) -> Result<Vec<String>, Self::Error>;
 
     /// Returns the buffer profile `name`.
     ///
@@ -58,7 +60,8 @@ pub struct Defaults {
     pub port_speed: Option<BitRate>,
     /// Buffer profile; `None`: buffers are not shared.
     pub buffer: Option<String>,
-    /// File of entries for switches that run `program`; the entries derived from positions are not used then.
+    /// File of entries for switches that run `program`; the entries derived from positions are not used then. A name with
+    /// `{switch}` stands for one file for each switch, whatever it runs; the switch's name takes its place.
     pub entries: Option<String>,
     /// Options of the placement.
     pub placing: Options,
@@ -75,6 +78,8 @@ pub struct Deployment {
     pub positions: Vec<Position>,
     /// Control-plane operations during the run: the blueprint's events for switches.
     pub changes: Vec<(SwitchId, Time, ControlOp)>,
+    /// Warnings about files of entries, each with the name of the switch.
+    pub warnings: Vec<String>,
 }
 
 /// Reason why a network cannot be built.
@@ -146,6 +151,9 @@ pub enum DeployError<E> {
     },
 }
 
+/// The part of a file's name that stands for the name of a switch.
+const SWITCH: &str = "{switch}";
+
 /// Placed programs by name and parameters.
 type Shared = Vec<(String, Vec<(String, String)>, Arc<Placed>)>;
 
@@ -167,11 +175,11 @@ pub fn deploy<F: Files>(
     let front = ports.front_ports().len() as u16;
     let wiring = plan.wire(|_| front)?;
     let positions = wiring.positions(|_| &ports);
-    let mut shared: Shared = Vec::new();
+    let (mut shared, mut warnings): (Shared, _) = (Vec::new(), Vec::new());
     let mut network = NetworkSetup { seed: defaults.config.seed, ..NetworkSetup::default() };
     for (switch, position) in plan.switches.iter().zip(&positions) {
         let builder = SwitchBuilder { plan, switch, catalogue, defaults, files };
-        network.switches.push(builder.build(position, &ports, &mut shared)?);
+        network.switches.push(builder.build(position, &ports, &mut shared, &mut warnings)?);
     }
     host_speeds(plan, &wiring, &mut network, &ports);
     links(plan, &wiring, &mut network);
@@ -179,7 +187,7 @@ pub fn deploy<F: Files>(
     for (number, switch) in (0..).zip(&network.switches) {
         changes.extend(changes_of(plan, number, switch)?);
     }
-    Ok(Deployment { network, positions, changes })
+    Ok(Deployment { network, positions, changes, warnings })
 }
 
 /// A program of the catalogue, and its placement with this switch's parameters.
@@ -204,6 +212,7 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         position: &Position,
         ports: &PortMap,
         shared: &mut Shared,
+        warnings: &mut Vec<String>,
     ) -> Result<SwitchSetup, DeployError<F::Error>> {
         let (stage, placed) = self.placed(position, shared)?;
         let mut config = self.defaults.config.clone();
@@ -216,13 +225,33 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
         let control = control_state(&placed.program, &placed.placement);
         let mut setup = SwitchSetup { name: self.name(), placed, ports: ports.clone(), control, config };
         let runs = setup.placed.program.name == self.defaults.program;
-        let entries = self.switch.entries.as_ref().or(self.defaults.entries.as_ref().filter(|_| runs));
-        if let Some(name) = entries {
-            let program = &setup.placed.program;
-            self.files.entries(name, program, ports, &mut setup.control).map_err(|e| self.file(e))?;
+        let of_all = self.defaults.entries.as_ref().filter(|name| runs || name.contains(SWITCH));
+        let of_all = of_all.map(|name| name.replace(SWITCH, &self.switch.name));
+        let Some(name) = self.switch.entries.as_ref().or(of_all.as_ref()) else {
+            self.derive_entries(stage, position, &mut setup)?;
             return Ok(setup);
-        }
+        };
+        // Parameters that have no room for the usual entries have none that are usual.
+        let mut usual = setup.clone();
+        let usual = match self.derive_entries(stage, position, &mut usual) {
+            Ok(()) => &usual.control,
+            Err(_) => &setup.control.clone(),
+        };
         let program = &setup.placed.program;
+        let found = self.files.entries(name, program, ports, usual, &mut setup.control);
+        let found = found.map_err(|e| self.file(e))?;
+        warnings.extend(found.into_iter().map(|warning| format!("switch `{}`: {warning}", setup.name)));
+        Ok(setup)
+    }
+
+    /// Makes the entries that follow from a switch's position.
+    fn derive_entries(
+        &self,
+        stage: &Arc<dyn StageProgram>,
+        position: &Position,
+        setup: &mut SwitchSetup,
+    ) -> Result<(), DeployError<F::Error>> {
+        let (program, ports) = (&setup.placed.program, &setup.ports);
         let own =
             stage.setup_at(program, ports, position).unwrap_or_else(|| stage.default_setup(program, ports));
         let mut own = own.map_err(|source| DeployError::Setup { switch: self.name(), source })?;
@@ -234,8 +263,7 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
             setup.config.port_speeds.extend(ports.front(front).map(|p| (p.dev_port.number(), speed)));
         }
         let refused = |source| DeployError::Entries { switch: self.name(), source };
-        setup.apply(ops).map_err(refused)?;
-        Ok(setup)
+        setup.apply(ops).map_err(refused)
     }
 
     fn file(&self, source: F::Error) -> DeployError<F::Error> {

@@ -334,6 +334,10 @@ impl<S: Sink> Sink for Ears<'_, S> {
         self.inner.watches()
     }
 
+    fn needs_every_round(&self) -> bool {
+        self.inner.needs_every_round()
+    }
+
     fn pass(&mut self, event: &PassEvent) {
         self.inner.pass(event);
     }

@@ -5,6 +5,25 @@
 //! - [`hunt`]: the search for packets that break a property of a given program
 //! - [`mutants`]: the mutation check of a program's properties
 //! - [`targets`]: targets for coverage-guided fuzzers
+//! - `strategies` (with the feature of this name): `proptest` strategies for packets and entries of a program, for tests
+//!   of programs
+//!
+//! # Hunting in a program of one's own
+//!
+//! A [`Subject`](hunt::Subject) is a placed program with entries and properties; [`hunt`](hunt::hunt) sends it inputs and
+//! shrinks those that break a property. `sluice fuzz` does this for every program of a catalogue.
+//!
+//! ```
+//! use sluice_asic::chip::ChipSpec;
+//! use sluice_fuzz::hunt::{Campaign, Subject, hunt};
+//!
+//! let catalogue = sluice_programs::catalogue();
+//! let subject = Subject::of_catalogue(&catalogue, "ecn-mark", &[], &ChipSpec::tofino2())?;
+//! let campaign = Campaign { cases: Some(16), ..Campaign::default() };
+//! let status = hunt(&subject, &campaign, |_| true)?;
+//! assert!(status.failures.is_empty() && status.cases == 16);
+//! # Ok::<(), sluice_fuzz::hunt::SubjectError>(())
+//! ```
 //!
 //! This crate knows no particular stage program and has no files, printing or clocks. Everything random is drawn from a
 //! list of numbers ([`Draw`]) that `proptest` makes and shrinks. A list of zeros, or an empty one, gives the smallest
@@ -16,6 +35,8 @@ mod chip;
 mod differential;
 pub mod hunt;
 pub mod mutants;
+#[cfg(feature = "strategies")]
+pub mod strategies;
 pub mod targets;
 mod world;
 

@@ -245,6 +245,13 @@ impl Sink for Collector<'_> {
         self.trace.is_some()
     }
 
+    fn needs_every_round(&self) -> bool {
+        self.trace.is_some()
+            || self.check.is_some()
+            || self.captures.wants_lost()
+            || self.view.checks.points.is_some()
+    }
+
     fn pass(&mut self, event: &PassEvent) {
         if let Some(trace) = &mut self.trace {
             trace.pass(event);

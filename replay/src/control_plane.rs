@@ -4,11 +4,11 @@ use crate::error::Error;
 use crate::network::switch_observer::SwitchObserver;
 use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::control_plane::{ControlPlane, Operation};
-use sluice_control::ControlState;
+use sluice_control::{ControlOp, ControlState};
 use sluice_exec::pass::Executor;
 use sluice_fabric::network::{Network, SwitchId};
 use sluice_ir::KeyValue;
-use sluice_switch::{Digest, IdleEntry, Switch};
+use sluice_switch::{Digest, IdleEntry, Switch, SwitchError};
 
 /// Messages of one switch that the control plane has not yet received.
 #[derive(Debug, Default)]
@@ -43,12 +43,14 @@ pub(crate) fn end_of_step(
     now + latency * (quiet / latency.as_ps()).max(1)
 }
 
-/// Passes the messages of one switch to the control plane, and the control plane's operations to the switch.
+/// Passes the messages of one switch to the control plane, and the control plane's operations to the switch. Calls `changes`
+/// with the time and the operation.
 pub(crate) fn listen_to_switch<E: Executor>(
     plane: &mut dyn ControlPlane,
     switch: &mut Switch<E>,
     heard: &mut Heard,
-) -> Result<(), Error> {
+    changes: &mut dyn FnMut(Time, &ControlOp),
+) -> Result<(), SwitchError> {
     const ONLY: usize = 0;
     for (time, data) in heard.digests.drain(..) {
         plane.digest(time, ONLY, &data);
@@ -57,7 +59,9 @@ pub(crate) fn listen_to_switch<E: Executor>(
         plane.idle(idle.time, ONLY, idle.entry, &key_of(switch.control_state(), &idle));
     }
     while let Some(Operation { time, op, .. }) = plane.poll() {
-        switch.control(time.max(switch.time()), op)?;
+        let time = time.max(switch.time());
+        changes(time, &op);
+        switch.control(time, op)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Packets that packet generators will make during a run: an estimate before the run starts.
 //!
-//! A device makes every generated packet, so a run costs the simulated time between the packets of a capture, too, if a
-//! program uses periodic generators.
+//! A run costs the simulated time between the packets of a capture, too, if a program uses periodic generators whose rounds
+//! change state or read a clock. Which rounds do is known only when they run, so the estimate counts all packets.
 
 use crate::inputs::Inputs;
 use sluice_asic::pktgen::Trigger;

@@ -48,6 +48,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod bench;
 mod capture_writer;
 mod captures;
 mod collector;
@@ -76,6 +77,7 @@ mod timeline;
 mod trace;
 mod view;
 
+pub use bench::{Bench, BenchError, BenchRun, LostPacket, SentPacket};
 pub use captures::Captures;
 pub use collector::{Latency, PacketPlace, Unparsed};
 pub use error::{BoxError, CutOff, Error, Fates, Passes};

@@ -67,7 +67,7 @@ impl Outcome<'_> {
             "pools": std::iter::once(&memory).chain(pools).collect::<Vec<_>>(),
             "buffer": self.shared_buffer.as_ref().map_or(&Value::Null, |shared| &shared.buffer),
             "obey_pfc": self.held_back.as_ref().map_or(Value::Null, HeldBackReport::json),
-            "hot_flows": self.control_plane.as_ref().unwrap_or(&Value::Null),
+            "control_plane": self.control_plane.as_ref().unwrap_or(&Value::Null),
             "flow_control_words": self.flow_control_words.iter().map(PipeWords::json).collect::<Vec<_>>(),
             "counters": self.counters_json(),
             "registers": self.registers_shown(),

@@ -21,6 +21,8 @@ pub(crate) struct SwitchView<'a> {
     /// Times at which entries change. Operations on the device are left out, because they change only when packets are
     /// sent, not where.
     pub(crate) entry_changes: Arc<[Time]>,
+    /// True if queues, ports or shapers change.
+    pub(crate) is_disturbed: bool,
 }
 
 impl<'a> SwitchView<'a> {
@@ -31,10 +33,12 @@ impl<'a> SwitchView<'a> {
         speeds: &[(u16, BitRate)],
         changes: impl Iterator<Item = (Duration, &'c ControlOp)>,
     ) -> SwitchView<'a> {
-        let changes = changes.filter(|(_, op)| !matches!(op, ControlOp::Device(_)));
-        let mut times: Vec<Time> = changes.map(|(at, _)| Time::ORIGIN + at).collect();
+        let (device, entries): (Vec<_>, Vec<_>) =
+            changes.partition(|(_, op)| matches!(op, ControlOp::Device(_)));
+        let mut times: Vec<Time> = entries.into_iter().map(|(at, _)| Time::ORIGIN + at).collect();
         times.sort_unstable();
-        SwitchView { setup, options, checks, speeds: speeds.into(), entry_changes: times.into() }
+        let (speeds, entry_changes) = (speeds.into(), times.into());
+        SwitchView { setup, options, checks, speeds, entry_changes, is_disturbed: !device.is_empty() }
     }
 
     pub(crate) fn program(&self) -> &'a Program {

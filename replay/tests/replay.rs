@@ -177,7 +177,7 @@ fn results_are_values_and_captures_go_into_writers() {
         (&"frames".into(), &"0".into())
     );
     assert_eq!(
-        (outcome.state(), &summary["obey_pfc"], &summary["hot_flows"]),
+        (outcome.state(), &summary["obey_pfc"], &summary["control_plane"]),
         (None, &Value::Null, &Value::Null)
     );
 }

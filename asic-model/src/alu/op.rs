@@ -47,15 +47,42 @@ impl Availability {
 
 /// The text is not a mnemonic of the instruction list.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "unknown ALU instruction `{0}`; the mnemonics are those of the vendor's assembler, such as `add`, `saddu`, `xor`, `shl`, `set`"
-)]
-pub struct UnknownMnemonic(String);
+#[error("unknown ALU instruction `{0}`; {advice}", advice = .0.advice())]
+pub struct UnknownMnemonic(Mnemonic);
+
+/// A word that names no instruction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Mnemonic(String);
+
+impl Mnemonic {
+    /// Returns what to do instead: other words for multiplication and division name what no ALU does.
+    fn advice(&self) -> &'static str {
+        match self.0.as_str() {
+            "mul" | "mult" | "multiply" => {
+                "no ALU multiplies: shift by a constant (`shl`), let a register action use its math unit, or look the product \
+                 up in a table"
+            }
+            "div" | "divide" | "mod" | "rem" => {
+                "no ALU of a stage divides: shift by a constant (`shru`), let a register action use its math unit or divider, \
+                 or look the quotient up in a table"
+            }
+            _ => {
+                "the mnemonics are those of the vendor's assembler, such as `add`, `saddu`, `xor`, `shl`, `set`"
+            }
+        }
+    }
+}
+
+impl std::fmt::Display for Mnemonic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 impl UnknownMnemonic {
     /// Creates the error for this text.
     pub(crate) fn new(text: &str) -> Self {
-        Self(text.to_owned())
+        Self(Mnemonic(text.to_owned()))
     }
 }
 

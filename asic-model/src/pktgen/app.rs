@@ -41,8 +41,28 @@ pub struct AppCounters {
     pub packets: u64,
 }
 
+impl AppCounters {
+    /// Returns what was counted since `earlier`, this many times.
+    fn since(self, earlier: AppCounters, times: u64) -> AppCounters {
+        AppCounters {
+            triggers: (self.triggers - earlier.triggers) * times,
+            lost: (self.lost - earlier.lost) * times,
+            batches: (self.batches - earlier.batches) * times,
+            packets: (self.packets - earlier.packets) * times,
+        }
+    }
+
+    /// Adds other counters.
+    pub(super) fn add(&mut self, more: AppCounters) {
+        self.triggers += more.triggers;
+        self.lost += more.lost;
+        self.batches += more.batches;
+        self.packets += more.packets;
+    }
+}
+
 /// The event that is being served.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Run {
     shot: Shot,
     due: Time,
@@ -105,6 +125,24 @@ impl App {
     /// Returns the event of the next packet.
     pub(super) fn next(&self) -> Option<Event> {
         self.run.map(|run| run.shot.event)
+    }
+
+    /// Returns true if everything that decides about its packets is as it was `by` ago, moved by that time.
+    pub(super) fn repeats(&self, earlier: &App, by: Duration) -> bool {
+        let moved = |run: Run| Run { due: run.due + by, batch_start: run.batch_start + by, ..run };
+        self.config == earlier.config
+            && self.timer == earlier.timer.map(|timer| timer + by)
+            && self.run == earlier.run.map(moved)
+            && self.waiting == earlier.waiting
+            && (self.ports, self.port) == (earlier.ports, earlier.port)
+            && self.random == earlier.random
+    }
+
+    /// Skips the time `by`, which is `times` the time since `earlier`, and counts the packets of that time.
+    pub(super) fn skip(&mut self, earlier: &App, by: Duration, times: u64) {
+        self.timer = self.timer.map(|timer| timer + by);
+        self.run = self.run.map(|run| Run { due: run.due + by, batch_start: run.batch_start + by, ..run });
+        self.counters.add(self.counters.since(earlier.counters, times));
     }
 
     /// Returns the bytes of the header in front of the next packet.

@@ -6,7 +6,7 @@ use super::header::PktgenHeader;
 use crate::chip::ChipSpec;
 use crate::gress::Gress;
 use crate::random::{RandomStream, StreamId};
-use crate::units::{BitRate, Bytes, Time};
+use crate::units::{BitRate, Bytes, Duration, Time};
 
 /// Number from which on random streams belong to the generator; lower numbers belong to externs of programs.
 const STREAMS: u32 = 1 << 31;
@@ -139,11 +139,7 @@ impl PacketGenerator {
     pub fn disable(&mut self, app: u32) -> Result<(), PktgenError> {
         let slot = self.slot(app)?;
         if let Some(app) = slot.app.take() {
-            let (sum, more) = (&mut slot.counters, app.counters);
-            sum.triggers += more.triggers;
-            sum.lost += more.lost;
-            sum.batches += more.batches;
-            sum.packets += more.packets;
+            slot.counters.add(app.counters);
         }
         Ok(())
     }
@@ -151,13 +147,9 @@ impl PacketGenerator {
     /// Returns the counters of an application since the start.
     pub fn counters(&self, app: u32) -> Option<AppCounters> {
         let slot = self.slots.get(app as usize)?;
-        let (done, now) = (slot.counters, slot.app.as_ref().map(|app| app.counters).unwrap_or_default());
-        Some(AppCounters {
-            triggers: done.triggers + now.triggers,
-            lost: done.lost + now.lost,
-            batches: done.batches + now.batches,
-            packets: done.packets + now.packets,
-        })
+        let mut sum = slot.counters;
+        sum.add(slot.app.as_ref().map(|app| app.counters).unwrap_or_default());
+        Some(sum)
     }
 
     /// Notifies the generator that a local port went down. A second call before [`PacketGenerator::port_up`] has no
@@ -218,6 +210,42 @@ impl PacketGenerator {
         let timer = apps().filter_map(App::timer).min();
         let packet = apps().filter_map(App::due).min().map(|due| due.max(self.free_at));
         timer.into_iter().chain(packet).min()
+    }
+
+    /// Returns the periods of the enabled applications with a periodic trigger.
+    pub fn periods(&self) -> impl Iterator<Item = Duration> + '_ {
+        self.slots.iter().filter_map(|slot| match slot.app.as_ref()?.config.trigger {
+            Trigger::Periodic { period } => Some(period),
+            _ => None,
+        })
+    }
+
+    /// Returns true if everything that decides about the generator's packets is as it was `by` ago, moved by that time.
+    /// Then, without a cause from outside, its packets repeat themselves with the period `by`.
+    pub fn repeats(&self, earlier: &PacketGenerator, by: Duration) -> bool {
+        let same = |(now, then): (&Slot, &Slot)| match (&now.app, &then.app) {
+            (Some(now), Some(then)) => now.repeats(then, by),
+            (now, then) => now.is_none() && then.is_none(),
+        };
+        let idle = self.free_at == earlier.free_at;
+        (idle || self.free_at == earlier.free_at + by)
+            && self.down == earlier.down
+            && self.slots.len() == earlier.slots.len()
+            && self.slots.iter().zip(&earlier.slots).all(same)
+    }
+
+    /// Skips `times` repetitions of the time `period`, in which the generator makes the packets that it has made since
+    /// `earlier`, one period ago: they count as made.
+    pub fn skip(&mut self, earlier: &PacketGenerator, period: Duration, times: u64) {
+        let Some(by) = period.checked_mul(times) else { return };
+        if self.free_at != earlier.free_at {
+            self.free_at += by;
+        }
+        for (now, then) in self.slots.iter_mut().zip(&earlier.slots) {
+            if let (Some(now), Some(then)) = (&mut now.app, &then.app) {
+                now.skip(then, by, times);
+            }
+        }
     }
 
     /// Returns the next packet that starts at or before `until`, in order of time; `None` if there is none. Of

@@ -60,7 +60,7 @@ pub(crate) fn command(done: &Done<'_>, number: usize, failure: &hunt::Failure) -
     }
     words.push(format!("--seed {}", args.seed));
     let replay = words.join(" ");
-    Some(match failure.violation.property {
+    Some(match failure.violation.property.as_str() {
         "engines_agree" => {
             format!("{replay} -o fast; {replay} --engine reference -o reference; diff -r fast reference")
         }

@@ -27,8 +27,9 @@ fn warning(load: GeneratorLoad) -> Option<String> {
     let times = packets.div_ceil(MANY);
     Some(format!(
         "warning: the packet generators will make {packets} packets within the {time} of simulated time that the captures \
-         last at least, and each costs as much as a packet of a capture\n  = help: send {times} times as fast, \
-         `--speed {times}x` if this run is at 1x, or `--speed line-rate`"
+         last at least; rounds of them that change nothing and read no clock are skipped, and each other packet costs as much \
+         as a packet of a capture\n  = help: send {times} times as fast, `--speed {times}x` if this run is at 1x, or \
+         `--speed line-rate`"
     ))
 }
 

@@ -1,9 +1,9 @@
 //! `sluice replay`: turns flags into a replay, and its results into files and text.
 
+mod control_plane;
 mod executors;
 mod failure;
 mod generators;
-mod hot_flows;
 mod inputs;
 mod network;
 mod progress;
@@ -254,7 +254,7 @@ fn finish<E: Executor>(
     let pace = found.map_or(job.options.schedule.pace, |found| Pace::Bits(found.rate()));
     let schedule = Schedule { pace, ..job.options.schedule };
     let options = Options { schedule, ..job.options.clone() };
-    let mut agent = hot_flows::of_switch(job.args, job.catalogue, &job.switch)?;
+    let mut agent = control_plane::of_switch(job.args, job.catalogue, &job.switch)?;
     let prepared = job.replay(&options).prepare(executors)?;
     generators::warn(&job.inputs, schedule, [&job.switch.control]);
     // Files are created only after all inputs were opened.

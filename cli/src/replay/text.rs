@@ -1,6 +1,6 @@
 //! Summary of a replay, as text: the totals first, then drops with advice, then tables. Rows of zeros are left out.
 
-use super::hot_flows;
+use super::control_plane;
 use super::sonic;
 use crate::explain;
 use crate::table::table;
@@ -78,12 +78,12 @@ pub(super) fn summary(switch: &SwitchSetup, is_written: bool, checked: &str, s: 
 /// property failed.
 pub(super) fn checked<'c>(checks: impl IntoIterator<Item = &'c Checks>, s: &Value) -> String {
     let factories = checks.into_iter().filter_map(|c| c.properties.as_ref());
-    let names: BTreeSet<&str> = factories.flat_map(|make| make()).map(|p| p.name()).collect();
+    let names: BTreeSet<String> = factories.flat_map(|make| make()).map(|p| p.name().to_owned()).collect();
     if names.is_empty() || s["violations"].as_array().is_some_and(|v| !v.is_empty()) {
         return String::new();
     }
     let count = names.len();
-    let names: Vec<&str> = names.into_iter().collect();
+    let names: Vec<String> = names.into_iter().collect();
     format!("\nproperties: all {count} hold: {}\n", names.join(", "))
 }
 
@@ -119,7 +119,7 @@ fn write_summary(out: &mut String, switch: &SwitchSetup, checked: &str, s: &Valu
         n(&p["absorbed"]),
         n(&p["held"])
     )?;
-    if let Some(line) = hot_flows::text(&s["hot_flows"]) {
+    if let Some(line) = control_plane::text(&s["control_plane"]) {
         writeln!(out, "{line}")?;
     }
     if let Some(l) = s["latency_ns"].as_object() {

@@ -4,6 +4,8 @@ mod compare;
 mod plot;
 mod remedies;
 mod sweep;
+mod watch;
+mod why_not;
 
 use crate::args::ReportArgs;
 use crate::fail::Failure;
@@ -19,6 +21,11 @@ use std::io::Write;
 
 /// Places a program and prints the report; fails with exit code 1 if the program does not fit.
 pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    if let Some(changes) = args.watch {
+        let help = "write the program as a .sluice file; `sluice programs NAME --ir` prints one";
+        let no_file = || Failure::with_help(format!("--watch: `{}` is not a file", args.program), help);
+        return watch::run(args, args.path.as_deref().ok_or_else(no_file)?, changes, as_json);
+    }
     if let Some(words) = &args.compare {
         return compare::run(args, catalogue, words, as_json);
     }
@@ -31,10 +38,17 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
     match resolve::fit(&program, &chip, &args.placing.options()) {
         Ok(placement) => fits(args, &Report::new(&program, &placement), as_json),
         Err(no_fit) => {
-            let remedies = remedies::find(args, catalogue, &program, &chip)?;
-            let text = report::text_no_fit(&no_fit) + &remedies::text(&remedies);
             let mut value = report::json_no_fit(&program, &no_fit);
+            let (more, remedies) = if args.why_not {
+                let why_not = why_not::find(args, catalogue, &program, &chip)?;
+                value["why_not"] = why_not.as_ref().map_or(Value::Null, report::WhyNot::json);
+                why_not.map(|w| (w.text(), w.remedies())).unwrap_or_default()
+            } else {
+                let remedies = remedies::find(args, catalogue, &program, &chip)?;
+                (remedies::text(&remedies), remedies)
+            };
             value["remedies"] = remedies::json(&remedies);
+            let text = report::text_no_fit(&no_fit) + &more;
             let mut folder = Folder::of("report");
             if let Some(dir) = &args.output {
                 for_both(&mut folder, dir, &text, &value)?;

@@ -24,7 +24,14 @@ struct Folder(PathBuf);
 impl Files for Folder {
     type Error = String;
 
-    fn entries(&self, name: &str, _: &Program, _: &PortMap, _: &mut ControlState) -> Result<(), String> {
+    fn entries(
+        &self,
+        name: &str,
+        _: &Program,
+        _: &PortMap,
+        _: &ControlState,
+        _: &mut ControlState,
+    ) -> Result<Vec<String>, String> {
         Err(format!("no shipped contest has a file of entries, found {name}"))
     }
 

@@ -50,7 +50,7 @@ fn the_embedded_trace_tells_the_life_of_a_flow() {
     let json = ok(&[&replay[..], &["--story", FLOW, "--json"]].concat());
     let summary: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(summary["story"][0], "flow 10.0.0.1:49152-10.0.1.1, times in us");
-    assert_eq!(summary["hot_flows"], Value::Null);
+    assert_eq!(summary["control_plane"], Value::Null);
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_control_plane_installs_hot_flows() {
     let words = "--hot-flows=rows=2,after=2,latency=5us,interval=50ns";
     let replay = ["replay", "conweave", "--topology", "two-tor", "--set", "known=0", words, "--json"];
     let summary: Value = serde_json::from_str(&ok(&replay)).unwrap();
-    let hot = &summary["hot_flows"];
+    let hot = &summary["control_plane"];
     assert_eq!((hot["rows"].as_u64(), hot["installed"].as_u64()), (Some(2), Some(2)), "{hot}");
     assert!(hot["refused"].as_u64() > Some(0), "three flows, two rows: {hot}");
     assert_eq!(hot["data"], 3 * 184);
@@ -97,12 +97,12 @@ fn one_switch_has_a_control_plane_too() {
     let text = ok(&replay);
     assert!(text.contains("hot flows: ") && text.contains(" of 3 rows in use"), "{text}");
     let summary: Value = serde_json::from_str(&ok(&[&replay[..], &["--json"]].concat())).unwrap();
-    let hot = &summary["hot_flows"];
+    let hot = &summary["control_plane"];
     assert!(hot["installed"].as_u64() >= Some(1) && hot["operations"].as_u64() >= Some(19), "{hot}");
     let summary: Value = serde_json::from_str(&ok(&["replay", "conweave", "--json"])).unwrap();
-    assert_eq!(summary["hot_flows"], Value::Null);
+    assert_eq!(summary["control_plane"], Value::Null);
     let (code, text) = refused(&["replay", "l3-ecmp", "--hot-flows"]);
-    assert!(code == 2 && text.contains("`l3-ecmp` has no control plane of hot flows"), "{text}");
+    assert!(code == 2 && text.contains("`l3-ecmp` has no control plane"), "{text}");
     let (code, _) = refused(&["replay", "conweave", "--hot-flows", "--find-ndr"]);
     assert_eq!(code, 2);
 }

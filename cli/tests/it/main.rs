@@ -21,6 +21,7 @@ mod network_flags;
 mod obey_pfc;
 mod polarization;
 mod ports;
+mod program_file;
 mod reference;
 mod replay_controls;
 mod replay_errors;

@@ -63,6 +63,41 @@ fn ports_that_do_not_exist_are_refused_and_recirculation_ports_warned_of() {
 }
 
 #[test]
+fn in_a_network_the_warning_names_the_switch() {
+    let dir = folder("network");
+    let path = all_to(dir.path(), "7");
+    let file = text(&path);
+    let net = dir.path().join("pair.toml");
+    let switches = "name = \"pair\"\n[[switch]]\nname = \"left\"\n[[switch]]\nname = \"right\"\n";
+    fs::write(&net, format!("{switches}[[cable]]\nbetween = [\"left\", \"right\"]\n")).unwrap();
+    let capture = dir.path().join("in.pcap");
+    ok(&["gen", "udp", "--packets", "1", "-o", text(&capture)]);
+    let warnings = |entries: &[&str]| {
+        let input = format!("left:5@{}", text(&capture));
+        let fixed = ["replay", "l3-ecmp", "--json", "--functional", "--topology", text(&net), "-i", &input];
+        let s = json(&[&fixed[..], entries].concat());
+        let list = s["warnings"].as_array().unwrap().iter().map(|w| w.as_str().unwrap().to_owned());
+        list.filter(|w| w.contains("recirculation port")).collect::<Vec<_>>()
+    };
+    let of = |switch: &str| {
+        format!(
+            "switch `{switch}`: {file}:5: dev_port 7 is a recirculation port, so packets come back into ingress; \
+             front-panel port 7 is dev_port 64, or \"port 7\""
+        )
+    };
+    assert_eq!(warnings(&["--entries", &format!("right={file}")]), [of("right")]);
+    assert_eq!(warnings(&["--entries", file]), [of("left"), of("right")]);
+    assert!(warnings(&[]).is_empty());
+    // A port that does not exist is refused, with the name of the switch as well.
+    let path = all_to(dir.path(), "500");
+    let input = format!("left:5@{}", text(&capture));
+    let right = format!("right={}", text(&path));
+    let fixed = ["replay", "l3-ecmp", "--topology", text(&net), "-i", &input, "--entries", &right];
+    let (code, stderr) = refused(&fixed);
+    assert!(code == 2 && stderr.contains("switch `right`") && stderr.contains("dev:500"), "{stderr}");
+}
+
+#[test]
 fn default_entries_of_all_programs_name_their_ports_and_are_accepted_back() {
     let dir = folder("defaults");
     let programs = json(&["programs", "--json"]);

@@ -16,7 +16,7 @@ const MOST_CHANGED: usize = 64;
 
 impl Maker<'_> {
     /// Draws changes of entries and applies them to `entries`, so that each change is valid when it is applied.
-    pub(super) fn changes(&self, entries: &mut ControlState, d: &mut Draw<'_>) -> Vec<ControlOp> {
+    pub(crate) fn changes(&self, entries: &mut ControlState, d: &mut Draw<'_>) -> Vec<ControlOp> {
         let program = &self.subject.program;
         let mut ops = Vec::new();
         for _ in 0..d.below(4) {

@@ -47,21 +47,36 @@ pub(super) fn field_offsets(
     egress: Option<&EgressHeaders>,
     bytes: &[u8],
 ) -> Vec<(Field, usize)> {
-    let gress = if egress.is_some() { Gress::Egress } else { Gress::Ingress };
-    let mut run =
-        ParserRun { program, bytes, egress, offset: 0, found: Vec::new(), elements: BTreeMap::new() };
-    let mut next = program.pipe(gress).start;
-    for _ in 0..MOST_STATES {
-        let Next::State(state) = next else { break };
-        next = run.state(&program.states[state]);
-        if run.offset > bytes.len() * 8 {
-            break;
-        }
-    }
+    let mut run = ParserRun::new(program, egress, bytes);
+    run.all();
     run.found
 }
 
-impl ParserRun<'_> {
+/// Returns true if the ingress parser accepts the packet, as far as its bytes decide it; unknown keys are as in
+/// [`field_offsets`].
+#[cfg(feature = "strategies")]
+pub(super) fn accepts(program: &Program, bytes: &[u8]) -> bool {
+    ParserRun::new(program, None, bytes).all() == Next::Accept
+}
+
+impl<'a> ParserRun<'a> {
+    fn new(program: &'a Program, egress: Option<&'a EgressHeaders>, bytes: &'a [u8]) -> ParserRun<'a> {
+        ParserRun { program, bytes, egress, offset: 0, found: Vec::new(), elements: BTreeMap::new() }
+    }
+
+    /// Runs the parser to its end, or to the end of the packet.
+    fn all(&mut self) -> Next {
+        let gress = if self.egress.is_some() { Gress::Egress } else { Gress::Ingress };
+        let mut next = self.program.pipe(gress).start;
+        for _ in 0..MOST_STATES {
+            let Next::State(state) = next else { break };
+            next = self.state(&self.program.states[state]);
+            if self.offset > self.bytes.len() * 8 {
+                return Next::Reject;
+            }
+        }
+        next
+    }
     fn state(&mut self, data: &StateData) -> Next {
         let mut last = None;
         for op in &data.ops {

@@ -127,8 +127,8 @@ const BY_ITSELF: u64 = 96;
 /// Draws inputs for a subject.
 #[derive(Clone, Debug)]
 pub struct Maker<'s> {
-    pub(super) subject: &'s Subject<'s>,
-    pub(super) pools: Pools,
+    pub(crate) subject: &'s Subject<'s>,
+    pub(crate) pools: Pools,
     /// Register elements that the control plane may write.
     pub(super) configured: Vec<(Register, u32, Element)>,
 }

@@ -224,7 +224,8 @@ impl<'s> Runner<'s> {
             let text = text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
             let packets = self.packets;
             *self = Runner { packets, ..Runner::new(self.subject)? };
-            let violation = Violation { property: "no_panic", tag: None, time: Time::ORIGIN, text };
+            let violation =
+                Violation { property: "no_panic".to_owned(), tag: None, time: Time::ORIGIN, text };
             Ok(Outcome {
                 violations: vec![violation],
                 coverage: Coverage::new(&self.subject.points),
@@ -274,7 +275,8 @@ impl<'s> Runner<'s> {
         let expected =
             send(subject, program, control, config, &mut *reference, input, beside, &mut |_, _| {})?;
         outcome.responses = responses(heard, input, &outcome.new.iter().map(|(piece, _)| *piece).collect());
-        let mut add = |property, text| {
+        let mut add = |property: &str, text| {
+            let property = property.to_owned();
             outcome.violations.push(Violation { property, tag: None, time: Time::ORIGIN, text });
         };
         if let Some(text) = reference.tracer_mut().take() {
@@ -346,6 +348,10 @@ pub(crate) fn send<E: Executor>(
     let mut refused = None;
     for (at, op) in &input.ops {
         refused = refused.or(switch.control(time(*at), op.clone()).err());
+    }
+    let disturbs = |(_, op): &(u64, ControlOp)| matches!(op, ControlOp::Device(_));
+    if let Some(monitor) = monitor.as_deref_mut().filter(|_| input.ops.iter().any(disturbs)) {
+        monitor.disturbed();
     }
     let mut queue = Queue::new(subject, input, &switch);
     let (mut last, mut changed) = (Time::ORIGIN, 0);

@@ -1,6 +1,8 @@
 //! Draws packets for a program by random walks through its parser, with field values from its tables and conditions.
 
 use super::egress_headers::EgressHeaders;
+#[cfg(feature = "strategies")]
+use super::field_offsets::accepts;
 use super::field_offsets::{bits, field_offsets, set_bits};
 use super::fixup::{fix_lengths_and_checksums, fix_with};
 use super::pools::{Masked, Pools};
@@ -13,6 +15,9 @@ use std::collections::BTreeMap;
 const MOST_STATES: usize = 48;
 /// Most bytes of headers.
 const MOST_BYTES: usize = 400;
+/// Most packets that are drawn until the parser accepts one.
+#[cfg(feature = "strategies")]
+const TRIES: usize = 16;
 
 /// Draws and mutates packets for a program.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +37,30 @@ impl<'p> Packets<'p> {
     /// Some packets are cut short, have a flipped bit, or wrong lengths and checksums.
     #[must_use]
     pub fn draw(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Vec<u8> {
+        let mut bytes = self.walked(wanted, d);
+        if !d.chance(1, 8) {
+            fix_with(&mut bytes, !d.chance(1, 8));
+        }
+        self.harm(&mut bytes, d);
+        bytes
+    }
+
+    /// Draws a packet that the ingress parser accepts, with right lengths and checksums, in at most [`TRIES`] tries.
+    #[cfg(feature = "strategies")]
+    pub(crate) fn whole(&self, d: &mut Draw<'_>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for _ in 0..TRIES {
+            bytes = self.walked(&[], d);
+            fix_lengths_and_checksums(&mut bytes);
+            if accepts(self.program, &bytes) {
+                break;
+            }
+        }
+        bytes
+    }
+
+    /// Draws headers along a path of the parser, with `wanted` values, and a payload.
+    fn walked(&self, wanted: &[(Field, Masked)], d: &mut Draw<'_>) -> Vec<u8> {
         // Half of the packets follow the egress parser, if it extracts headers that ingress does not.
         let egress = self.pools.egress.as_ref().filter(|_| d.chance(1, 2));
         let (at, taken) = (BTreeMap::new(), BTreeMap::new());
@@ -41,10 +70,6 @@ impl<'p> Packets<'p> {
         let payload = [46, 6, 0, 1, 64, 300, 1400][d.below(7)];
         let fill = d.word() as u8;
         bytes.extend((0..payload).map(|i| fill.wrapping_add(i as u8)));
-        if !d.chance(1, 8) {
-            fix_with(&mut bytes, !d.chance(1, 8));
-        }
-        self.harm(&mut bytes, d);
         bytes
     }
 

@@ -1,13 +1,15 @@
 //! Subject of a hunt: a placed program on a device, with entries and properties.
 
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_catalogue::Catalogue;
 use sluice_control::{ControlOp, ControlState};
 use sluice_exec::cover::Points;
 use sluice_ir::Program;
-use sluice_place::Placement;
+use sluice_place::{Placement, place};
 use sluice_switch::property::{LosslessLoss, Property, general_and};
 use sluice_switch::{BufferSetup, SwitchConfig, class_operations};
+use std::sync::Arc;
 
 /// Returns new properties without history.
 type Properties<'s> = Box<dyn Fn() -> Vec<Box<dyn Property>> + Send + Sync + 's>;
@@ -34,6 +36,9 @@ pub struct Subject<'s> {
 /// Reason why a subject cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectError {
+    /// The program is unknown, refused, or does not fit the chip.
+    #[error("{0}")]
+    Program(String),
     /// The control plane refuses a default entry.
     #[error("the entries cannot be set up: {0}")]
     Entries(String),
@@ -58,6 +63,37 @@ impl<'s> Subject<'s> {
         let properties = Box::new(move || general_and(own()));
         let (config, catalogue) = (SwitchConfig::default(), catalogue.clone());
         Subject { program, placement, ports, control, config, points, catalogue, properties }
+    }
+
+    /// Builds a program of the catalogue with parameters as key and value, and places it on a chip. The device has the chip's
+    /// default ports, and the program's default setup and properties.
+    ///
+    /// # Errors
+    /// If there is no such program, if it is refused or does not fit, or if its default setup is refused.
+    pub fn of_catalogue(
+        catalogue: &Catalogue,
+        program: &str,
+        params: &[(&str, &str)],
+        chip: &ChipSpec,
+    ) -> Result<Subject<'static>, SubjectError> {
+        let stage = catalogue.get(program).map_err(|e| SubjectError::Program(e.to_string()))?;
+        let owned = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+        let sets: Vec<(String, String)> = params.iter().map(owned).collect();
+        let program = stage.build(&sets).map_err(|e| SubjectError::Program(e.to_string()))?;
+        let placement = place(&program, chip).map_err(|e| SubjectError::Program(e.to_string()))?;
+        let ports = PortMap::default_for(chip).map_err(|e| SubjectError::Device(e.to_string()))?;
+        let setup =
+            stage.default_setup(&program, &ports).map_err(|e| SubjectError::Entries(e.to_string()))?;
+        let control = Subject::entries(&program, setup.ops)?;
+        let speeds = setup.port_speeds.iter();
+        let speeds = speeds
+            .filter_map(|(front, rate)| Some((ports.front(*front)?.dev_port.number(), *rate)))
+            .collect();
+        let (stage, built) = (Arc::clone(stage), program.clone());
+        let own = move || stage.properties(&built);
+        let mut subject = Subject::new(catalogue, program, placement, ports, control, own);
+        subject.config.port_speeds = speeds;
+        Ok(subject)
     }
 
     /// Gives the device a shared buffer. The maps of the profile become entries of the program's class tables now, so that they

@@ -345,10 +345,10 @@ impl<'a> Trial<'a> {
         monitor.restart(subject.properties(golden.input.obeys));
         let mut visible = VisibleDigest::default();
         let sent = harness.run(golden, Some(monitor), Some(&mut visible));
-        let failed = monitor.violations().first().map(|violation| violation.property);
-        let invalid = harness.tracer().take().map(|_| "no_invalid_headers");
+        let failed = monitor.violations().first().map(|violation| violation.property.clone());
+        let invalid = harness.tracer().take().map(|_| "no_invalid_headers".to_owned());
         if let Some(name) = failed.or(invalid) {
-            self.property.get_or_insert_with(|| name.to_owned());
+            self.property.get_or_insert(name);
         }
         match sent {
             Ok(mut ran) if !ran.cut => {

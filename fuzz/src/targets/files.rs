@@ -2,8 +2,10 @@
 
 use super::Programs;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
-use sluice_asic::units::BitRate;
+use sluice_asic::units::{BitRate, Time};
+use sluice_catalogue::StageProgram;
 use sluice_control::{self as control, ControlState};
 use sluice_fabric::topology::{Blueprint, Network};
 use sluice_ir::Program;
@@ -13,8 +15,11 @@ use sluice_pcaps::capture::CaptureReader;
 use sluice_pcaps::generate::{Cdf, Envelope, FlowList, FrameList, ListDefaults, Pace};
 use sluice_pcaps::int::{Marks, Telemetry, decode};
 use sluice_pcaps::wire::MacAddr;
+use sluice_place::place;
+use sluice_program_file::ProgramFile;
 use sluice_scenario::contest::Contest;
 use sluice_scenario::{Expr, ScenarioFile, Scope};
+use sluice_switch::property::{Departed, Origin};
 use std::collections::BTreeSet;
 
 /// Most frames that are read from a capture.
@@ -138,6 +143,29 @@ pub fn program_text(data: &[u8]) {
     let printed = text::print(&program);
     let again = text::parse(&printed);
     assert_eq!(again.as_ref().map_err(ToString::to_string), Ok(&program), "{printed}");
+}
+
+/// Reads a file of a program, and uses what it says as commands do: builds it with extreme values of its parameters, makes
+/// its entries for a switch, judges a packet by its properties, and places it.
+pub fn program_file(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(file) = ProgramFile::parse("fuzz.sluice", text) else { return };
+    let chip = ChipSpec::tofino2();
+    let Ok(ports) = PortMap::default_for(&chip) else { return };
+    let params = file.params();
+    let bounds = params.iter().flat_map(|param| {
+        let bounds = param.expects.split_whitespace().filter(|word| word.parse::<u128>().is_ok());
+        bounds.map(|bound| vec![(param.key.clone(), bound.to_owned())]).collect::<Vec<_>>()
+    });
+    for sets in std::iter::once(Vec::new()).chain(bounds.take(4)) {
+        let Ok(program) = file.build(&sets) else { continue };
+        let _ = file.default_setup(&program, &ports);
+        let came = Origin { port: 8, time: Time::ORIGIN, bytes: data };
+        for property in &mut file.properties(&program) {
+            let _ = property.left(&Departed::of(data, 9, Some(came)));
+        }
+        let _ = place(&program, &chip);
+    }
 }
 
 /// Reads lists of flows and frames.

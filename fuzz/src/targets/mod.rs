@@ -10,7 +10,8 @@ mod programs;
 pub use buffer::buffer;
 pub use engines::{engines, placement};
 pub use files::{
-    buffer_file, capture, chip_file, entries, int_frames, lists, program_text, scenario, sizes_file, topology,
+    buffer_file, capture, chip_file, entries, int_frames, lists, program_file, program_text, scenario,
+    sizes_file, topology,
 };
 pub use programs::{Programs, describe, programs};
 
@@ -18,7 +19,7 @@ pub use programs::{Programs, describe, programs};
 pub type Target = fn(&'static Programs, &[u8]);
 
 /// All targets; the name of each is that of its corpus folder.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("capture", |_, data| capture(data)),
     ("entries", entries),
     ("chip_file", |_, data| chip_file(data)),
@@ -27,6 +28,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("sizes_file", |_, data| sizes_file(data)),
     ("scenario", |_, data| scenario(data)),
     ("program_text", |_, data| program_text(data)),
+    ("program_file", |_, data| program_file(data)),
     ("lists", |_, data| lists(data)),
     ("int_frames", int_frames),
     ("programs", programs),

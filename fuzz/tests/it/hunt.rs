@@ -69,6 +69,28 @@ fn assert_conditions_add_up(program: &Program, points: &Points, coverage: &Cover
     nested
 }
 
+/// Per cent of a program's parser states that eight inputs reach at least: what they reached when this was written, less two
+/// points. Less means that the hunt's guidance is broken.
+const PARSER_STATES: [(&str, usize); 17] = [
+    ("l3-ecmp", 98),
+    ("ecmp", 98),
+    ("wcmp", 98),
+    ("spray", 98),
+    ("drb", 98),
+    ("presto", 98),
+    ("drill", 98),
+    ("letflow", 98),
+    ("flare", 98),
+    ("conga", 90),
+    ("hula", 98),
+    ("pfc", 98),
+    ("ecn-mark", 98),
+    ("conweave-spine", 98),
+    ("hpcc-int", 98),
+    ("int", 68),
+    ("conweave", 70),
+];
+
 #[test]
 fn shipped_programs_hold_and_threads_do_not_matter() {
     let mut nested = 0;
@@ -84,8 +106,8 @@ fn shipped_programs_hold_and_threads_do_not_matter() {
         assert!(stage.name() != "int" || found > 60, "{found} fixed entries of int");
         nested += assert_conditions_add_up(&subject.program, &subject.points, &one.coverage);
         let states = one.coverage.share(&subject.points, Class::ParserStates);
-        // Any program reaches this after a few inputs, unless the hunt's guidance is broken.
-        assert!(states.percent() >= 25, "{}: {states:?} parser states", stage.name());
+        let floor = PARSER_STATES.iter().find(|(name, _)| *name == stage.name()).unwrap().1;
+        assert!(states.percent() >= floor, "{}: {states:?} parser states, expected {floor} %", stage.name());
     }
     assert!(nested > 100, "{nested} nested conditions were looked at");
 }

@@ -5,4 +5,5 @@ mod engines;
 mod found;
 mod hunt;
 mod mutants;
+mod strategies;
 mod targets;

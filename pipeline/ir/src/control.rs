@@ -89,6 +89,34 @@ pub struct Primitive {
     pub loc: Loc,
 }
 
+impl Primitive {
+    /// Calls `visit` for every field whose value the primitive reads, in order, repeats included.
+    pub fn reads(&self, program: &Program, visit: &mut impl FnMut(Field)) {
+        match &self.kind {
+            PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => value.fields(visit),
+            PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
+                Index::Hash(*hash).fields(program, visit);
+            }
+            PrimitiveKind::Register(access) => {
+                access.index.fields(program, visit);
+                for operand in program.register_actions[access.action].operands() {
+                    operand.fields(program, visit);
+                }
+            }
+            PrimitiveKind::SetMasked(field, ..) => visit(*field),
+            PrimitiveKind::Meter(access) => {
+                access.index.fields(program, visit);
+                access.input.iter().for_each(|e| e.fields(visit));
+            }
+            PrimitiveKind::SetValid(..)
+            | PrimitiveKind::CountDirect(_)
+            | PrimitiveKind::Drop(_)
+            | PrimitiveKind::CopyValid(..)
+            | PrimitiveKind::Random(..) => {}
+        }
+    }
+}
+
 /// Kinds of primitives.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PrimitiveKind {

@@ -54,7 +54,7 @@ pub(crate) fn lower(closure: &ExprClosure) -> Result<TokenStream> {
 /// Returns a path into the builder crate; all its tokens have the place `span`.
 fn build(name: &str, span: Span) -> TokenStream {
     let name = Ident::new(name, span);
-    quote_spanned!(span=> ::sluice_build::#name)
+    quote_spanned!(span=> sluice_build::#name)
 }
 
 fn refuse(span: Span, why: &str) -> TokenStream {

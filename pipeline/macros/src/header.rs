@@ -25,7 +25,7 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         let (ident, ty, field_doc) = (field.ident.as_ref()?, &field.ty, doc::text(&field.attrs));
         let text = ident.to_string();
         Some(quote_spanned! { ty.span()=>
-            #ident: <#ty as ::sluice_build::Handle>::declare(declarer, #text, #field_doc)
+            #ident: <#ty as sluice_build::Handle>::declare(declarer, #text, #field_doc)
         })
     });
     Ok(quote! {
@@ -35,9 +35,9 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
             }
         }
         impl ::core::marker::Copy for #name {}
-        impl ::sluice_build::Fields for #name {
+        impl sluice_build::Fields for #name {
             const DOC: &'static str = #struct_doc;
-            fn declare(declarer: &mut ::sluice_build::Declarer<'_>) -> Self {
+            fn declare(declarer: &mut sluice_build::Declarer<'_>) -> Self {
                 Self { #(#declarations),* }
             }
         }

@@ -27,11 +27,11 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         let (key, meaning, limits) = (ident.to_string(), doc::text(&field.attrs), Limits::of(field)?);
         if limits.flatten {
             infos.push(quote! {
-                list.extend(::sluice_build::params::Params::list(&self.#ident));
+                list.extend(sluice_build::params::Params::list(&self.#ident));
             });
             nested.push(quote_spanned! { field.ty.span()=>
-                _ if ::sluice_build::params::knows(&self.#ident, key) => {
-                    ::sluice_build::params::Params::set(&mut self.#ident, key, text)
+                _ if sluice_build::params::knows(&self.#ident, key) => {
+                    sluice_build::params::Params::set(&mut self.#ident, key, text)
                 }
             });
             continue;
@@ -46,17 +46,17 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
         let allowed = limits.check();
         infos.push(quote! {
             list.push(
-                ::sluice_build::params::ParamInfo::of(#key, #meaning, #expects, &self.#ident),
+                sluice_build::params::ParamInfo::of(#key, #meaning, #expects, &self.#ident),
             );
         });
         arms.push(quote_spanned! { field.ty.span()=>
-            #key => ::sluice_build::params::assign(&mut self.#ident, key, text, #expects, #allowed)
+            #key => sluice_build::params::assign(&mut self.#ident, key, text, #expects, #allowed)
         });
     }
     let (impl_generics, type_generics, where_clause) = input.generics.split_for_impl();
     Ok(quote! {
-        impl #impl_generics ::sluice_build::params::Params for #name #type_generics #where_clause {
-            fn list(&self) -> ::std::vec::Vec<::sluice_build::params::ParamInfo> {
+        impl #impl_generics sluice_build::params::Params for #name #type_generics #where_clause {
+            fn list(&self) -> ::std::vec::Vec<sluice_build::params::ParamInfo> {
                 let mut list = ::std::vec::Vec::new();
                 #(#infos)*
                 list
@@ -65,12 +65,12 @@ pub(crate) fn expand(input: TokenStream) -> Result<TokenStream> {
                 &mut self,
                 key: &str,
                 text: &str,
-            ) -> ::core::result::Result<(), ::sluice_build::params::ParamError> {
+            ) -> ::core::result::Result<(), sluice_build::params::ParamError> {
                 match key {
                     #(#arms,)*
                     #(#nested)*
                     _ => ::core::result::Result::Err(
-                        ::sluice_build::params::unknown(self, key),
+                        sluice_build::params::unknown(self, key),
                     ),
                 }
             }

@@ -83,7 +83,13 @@ pub fn cost(
         requests: requests(program, gress),
     };
     let at = deparser.emit.first().map(|&h| program.headers[h].loc).unwrap_or_default();
-    let diags = over_limits(chip, gress, &cost, at);
+    let mut diags = over_limits(chip, gress, &cost, at);
+    let beyond = deparser.checksums.get(chip.deparser.checksum_units as usize);
+    for diag in
+        diags.iter_mut().filter(|d| d.limit.as_ref().is_some_and(|l| l.key == "deparser.checksum_units"))
+    {
+        diag.at = beyond.map_or(at, |checksum| checksum.loc);
+    }
     if diags.is_empty() { Ok(cost) } else { Err(diags) }
 }
 
@@ -143,17 +149,36 @@ fn longest_head(program: &Program, gress: Gress) -> u32 {
 fn over_limits(chip: &ChipSpec, gress: Gress, cost: &DeparserCost, at: Loc) -> Vec<Diag> {
     let d = &chip.deparser;
     let rows = [
-        ("field dictionary entries", cost.entries, d.entries, "emit fewer or shorter headers"),
-        ("validity bits", cost.pov_bits, d.pov_bits, "emit fewer headers"),
-        ("bytes of validity bits", cost.pov_bytes, d.pov_bits / 8, "emit fewer headers"),
-        ("bytes of headers", cost.header_bytes, d.max_header_bytes, "emit fewer or shorter headers"),
-        ("checksum units", cost.checksum_units, d.checksum_units, "update fewer checksums"),
+        (
+            "field dictionary entries",
+            cost.entries,
+            "deparser.entries",
+            d.entries,
+            "emit fewer or shorter headers",
+        ),
+        ("validity bits", cost.pov_bits, "deparser.pov_bits", d.pov_bits, "emit fewer headers"),
+        ("bytes of validity bits", cost.pov_bytes, "deparser.pov_bits", d.pov_bits / 8, "emit fewer headers"),
+        (
+            "bytes of headers",
+            cost.header_bytes,
+            "deparser.max_header_bytes",
+            d.max_header_bytes,
+            "emit fewer or shorter headers",
+        ),
+        (
+            "checksum units",
+            cost.checksum_units,
+            "deparser.checksum_units",
+            d.checksum_units,
+            "update fewer checksums",
+        ),
     ];
     rows.into_iter()
-        .filter(|(_, used, available, _)| used > available)
-        .map(|(what, used, available, help)| {
+        .filter(|(_, used, _, available, _)| used > available)
+        .map(|(what, used, key, available, help)| {
             let text = format!("the {gress} deparser needs {used} {what}; {} has {available}", chip.name);
-            Diag::error(at, text).help(help)
+            let bits = if what == "bytes of validity bits" { 8 } else { 1 };
+            Diag::error(at, text).help(help).limit(key, available * bits, used * bits)
         })
         .collect()
 }

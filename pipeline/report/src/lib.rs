@@ -12,6 +12,7 @@ mod remedies;
 mod sweep;
 mod text;
 mod vendor;
+mod why_not;
 
 #[cfg(test)]
 mod tests;
@@ -23,3 +24,4 @@ pub use remedies::{Remedy, remedies};
 pub use sweep::{Sweep, SweepPoint, sweep};
 pub use text::{COLUMN_HEADINGS, text, text_no_fit};
 pub use vendor::{resources_log, table_summary};
+pub use why_not::{Binding, Change, Ended, MAX_PLACEMENTS, Question, Trial, WhyNot, why_not};

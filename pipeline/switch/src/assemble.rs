@@ -159,10 +159,12 @@ impl<E: Executor> Switch<E> {
             readings: Vec::new(),
             now: Time::ORIGIN,
             sweeps: Sweeps::new(program),
+            rounds: super::rounds::Rounds::default(),
             flow,
             config,
         };
         let refused = |e| SwitchError::Control(Box::new(ControlError::Device(e)));
+        switch.rounds.changed();
         settings.iter().try_for_each(|op| switch.set_device(op)).map_err(refused)?;
         switch.own.resize_with(switch.pipes.len(), || None);
         for pipe in switch.control.own_pipes().map(|(pipe, _)| pipe).collect::<Vec<_>>() {

@@ -60,8 +60,15 @@ impl<E: Executor> Switch<E> {
         self.made.clear();
         let mut entered = 0;
         self.batch.extend(due.inspect(|_| entered += 1).filter(|p| !p.bypass).map(|p| p.pass));
+        let watched = self.rounds.watches();
+        if watched {
+            self.note_passes(pipe, gress, entered);
+        }
         if !self.batch.is_empty() {
             self.execute(pipe, gress);
+        }
+        if watched {
+            self.note_verdicts();
         }
         // No PHV enters while the batch is taken out.
         let mut ran = std::mem::take(&mut self.pipes[pipe].pending[g]);

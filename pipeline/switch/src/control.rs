@@ -16,6 +16,7 @@ impl<E: Executor> Switch<E> {
     /// Refuses an operation that does not fit the program or the state.
     pub fn apply(&mut self, op: ControlOp) -> Result<(), SwitchError> {
         self.straight = None;
+        self.rounds.changed();
         if let ControlOp::InPipe { pipe, op } = op {
             return self.apply_in(pipe, *op);
         }

@@ -22,7 +22,7 @@ pub const GENERATED: u64 = u64::MAX;
 
 /// The generator of a pipe.
 pub(super) struct Generator {
-    unit: PacketGenerator,
+    pub(super) unit: PacketGenerator,
     /// Bytes of its packets; bytes that were never written are zero.
     buffer: Vec<u8>,
     /// Time of its next event.
@@ -116,6 +116,7 @@ impl<E: Executor> Switch<E> {
         if self.pipes[pipe].generator.scheduled == Some(now) {
             self.pipes[pipe].generator.scheduled = None;
         }
+        self.watch_rounds(now, pipe);
         while let Some(made) = self.pipes[pipe].generator.unit.poll(now) {
             self.generated(pipe, &made);
         }

@@ -35,6 +35,7 @@ pub mod property;
 mod reason;
 mod recirculation;
 mod replicate;
+mod rounds;
 mod settings;
 mod stalled;
 mod timeline;
@@ -233,6 +234,8 @@ pub struct Switch<E> {
     totals: Totals,
     now: Time,
     sweeps: Sweeps,
+    /// Rounds of packet generators that may be skipped.
+    rounds: rounds::Rounds,
     /// Flow control, if there is a shared buffer.
     flow: Option<Box<flow_control::FlowControl>>,
 }
@@ -284,6 +287,7 @@ impl<E: Executor> Switch<E> {
             return self.advance_functional(until, sink);
         }
         let ahead = self.may_admit_ahead(sink);
+        self.rounds.until = if sink.needs_every_round() { Time::ORIGIN } else { until };
         loop {
             let event = self.events.next_time().unwrap_or(Time::MAX);
             let batch::Due { time: batch, pipe, gress } = self.first_batch;

@@ -154,6 +154,12 @@ pub trait Sink {
         true
     }
 
+    /// False if the sink does without calls of [`lost`](Self::lost) for packets of packet generators. Then the switch
+    /// may skip rounds of generators that change nothing, which it counts all the same.
+    fn needs_every_round(&self) -> bool {
+        true
+    }
+
     /// Receives a pass.
     fn pass(&mut self, event: &PassEvent) {
         let _ = event;

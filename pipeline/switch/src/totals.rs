@@ -159,6 +159,47 @@ impl Totals {
         }
     }
 
+    /// Returns true if all that was counted until `later` are generated packets that ended inside.
+    pub(super) fn is_of_generators(&self, later: &Totals) -> bool {
+        let of = |t: &Totals| {
+            let Created { mirror, multicast, digest, pfc, .. } = t.made;
+            let made = [mirror, multicast, digest, pfc];
+            (made, [t.received, t.sent, t.recirculated, t.ghost_updates, t.mac_control])
+        };
+        of(self) == of(later)
+    }
+
+    /// Counts once more what was counted since `earlier`, this many times.
+    pub(super) fn repeat(&mut self, earlier: &Totals, times: u64) {
+        let again = |now: &mut u64, then: u64| *now += (*now - then) * times;
+        let Totals { received, created, made, recirculated, resubmitted, ghost_updates, .. } = self;
+        again(received, earlier.received);
+        again(created, earlier.created);
+        again(&mut made.mirror, earlier.made.mirror);
+        again(&mut made.multicast, earlier.made.multicast);
+        again(&mut made.digest, earlier.made.digest);
+        again(&mut made.pktgen, earlier.made.pktgen);
+        again(&mut made.pfc, earlier.made.pfc);
+        again(recirculated, earlier.recirculated);
+        again(resubmitted, earlier.resubmitted);
+        again(ghost_updates, earlier.ghost_updates);
+        let Totals { sent, dropped, absorbed, ports, device, labels, buffer, mac_control, .. } = self;
+        again(sent, earlier.sent);
+        again(dropped, earlier.dropped);
+        again(absorbed, earlier.absorbed);
+        again(mac_control, earlier.mac_control);
+        for (now, then) in ports.iter_mut().zip(&earlier.ports) {
+            again(&mut now.rx_packets, then.rx_packets);
+            again(&mut now.rx_bytes, then.rx_bytes);
+            again(&mut now.tx_packets, then.tx_packets);
+            again(&mut now.tx_bytes, then.tx_bytes);
+            again(&mut now.rx_errors, then.rx_errors);
+        }
+        for (now, then) in [(device, &earlier.device), (labels, &earlier.labels), (buffer, &earlier.buffer)] {
+            now.iter_mut().zip(then).for_each(|(now, then)| again(now, *then));
+        }
+    }
+
     /// Returns every reason with its count, zeros included: the device's reasons, the program's labels, the
     /// shared buffer's rules.
     pub fn reasons(&self) -> impl Iterator<Item = (Reason, u64)> + '_ {

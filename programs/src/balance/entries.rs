@@ -40,7 +40,7 @@ pub(super) fn default_setup(program: &Program, ports: &PortMap, plan: &Plan) -> 
         }
         let size = table.len() as u32;
         ops.group("members", group, (base..base + size).map(|member| (member, 1)))?;
-        ops.group_entry("group", group.into(), group)?;
+        ops.group_entry("group", [KeyValue::Exact(group.into())], group)?;
         base += size;
     }
     ops.entry("ipv4_route", [ipv4_prefix(Ipv4Addr::UNSPECIFIED, 0)], "set_group", [NORTH_GROUP.into()])?;

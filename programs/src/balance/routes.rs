@@ -30,7 +30,7 @@ pub(super) fn setup_at(
             next += 1;
         }
         ops.group("members", group, (first..next).map(|member| (member, 1)))?;
-        ops.group_entry("group", group.into(), group)?;
+        ops.group_entry("group", [KeyValue::Exact(group.into())], group)?;
     }
     for (route, group) in at.routes.iter().zip(of) {
         let key = [ipv4_prefix(route.to.address, route.to.len.into())];

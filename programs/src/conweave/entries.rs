@@ -209,7 +209,7 @@ fn paths(ops: &mut Ops<'_>, ports: &PortMap, p: &Params, tor: &Tor) -> Result<()
             [("ecmp_ports", "ecmp"), ("first_paths", "sample_first"), ("second_paths", "sample_second")]
         {
             ops.group(profile, number, group.paths.iter().map(member))?;
-            ops.group_entry(table, number.into(), number)?;
+            ops.group_entry(table, [KeyValue::Exact(number.into())], number)?;
         }
     }
     Ok(())

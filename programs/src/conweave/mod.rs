@@ -18,12 +18,14 @@
 //! | `routes` | entries for a position in a network |
 //! | `properties` | properties of every run |
 //! | `model`, `epochs` | the fate of a frame, and SrcToR's epochs, in plain Rust, for properties |
+//! | `observed`, `answers`, `waits` | DstToR's answers and reorder queues, in plain Rust, for properties |
 //! | `sample` | sample captures |
 //! | `wire` | ConWeave's bytes in frames |
 //! | `story` | sentences of a flow's story |
 //! | `hot_flows` | the control plane that installs hot flows |
 //! | `conweave.p4` | a sketch of the program in P4_16 for T2NA |
 
+mod answers;
 mod busy;
 mod destination;
 mod egress;
@@ -33,6 +35,7 @@ pub(crate) mod headers;
 pub mod hot_flows;
 mod ingress;
 pub(crate) mod model;
+mod observed;
 mod params;
 mod properties;
 mod queues;
@@ -41,6 +44,7 @@ pub mod sample;
 mod source;
 pub(crate) mod story;
 mod timer;
+mod waits;
 pub mod wire;
 
 pub(crate) use entries::control_class;
@@ -128,6 +132,8 @@ impl ProgramDef for ConWeave {
         let mut list = properties::all();
         list.push(Box::new(Judge::new(model::TorModel { pipe: p.pipe as u16 })));
         list.push(Box::new(epochs::Epochs::new(p)));
+        list.push(Box::new(observed::AfterRun::<answers::DstAnswers>::new(p)));
+        list.push(Box::new(observed::AfterRun::<waits::Waits>::new(p)));
         list
     }
 

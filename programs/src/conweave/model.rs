@@ -210,7 +210,12 @@ impl TorModel {
             (Role::Reply(None), _) => Expect::Ends("no_flow"),
             (Role::Reply(Some(_)), _) if is_notify(frame) => Expect::Ends("notify_done"),
             // `epochs` knows which of the two reasons it is.
-            (Role::Reply(Some(_)), _) => Expect::Unknown,
+            (Role::Reply(Some(_)), _) => Expect::Sent {
+                ports: Vec::new(),
+                queue: None,
+                bytes: None,
+                or: &["reply_done", "reply_late"],
+            },
             (Role::Source(_), _) => {
                 let Some(ports) = uplinks() else { return Expect::Unknown };
                 let free = vec![BTH + 4, BTH + 8, CWH, CWH + 1, CWH + 2, CWH + 3];

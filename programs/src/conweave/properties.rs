@@ -1,5 +1,6 @@
 //! Properties of a ToR that must hold in every run, for any input.
 
+use super::CONTROL_QUEUE;
 use super::destination::status::WAITING;
 use super::headers::TIMER_TYPE;
 use super::wire::{Frame, HEADER_LEN, Header, opcode, read};
@@ -88,8 +89,9 @@ impl Reached {
 }
 
 /// Packets of a flow's epoch that came by one path, all before TAIL or all REROUTED, reach the host in the order in which
-/// they came, unless they have another DSCP, and so another queue, or the program counted why not. Which packets are of one epoch is as DstToR has it, by two bits: what is
-/// one or two ahead begins a new one (model: conweave §1.7).
+/// they came, unless they have another DSCP, and so another queue, or take the control queue, which goes before the reorder
+/// queues, or the program counted why not. Which packets are of one epoch is as DstToR has it, by two bits: what is one or
+/// two ahead begins a new one (model: conweave §1.7).
 #[derive(Clone, Debug, Default)]
 struct ReorderFree {
     /// In the order in which they left.
@@ -144,7 +146,8 @@ impl Property for ReorderFree {
     fn left(&mut self, packet: &Departed<'_>) -> Finding {
         let (tag, Some(from)) = (packet.left.tag, packet.from) else { return Ok(()) };
         let came = read(from.bytes).filter(|f| f.header.opcode == opcode::DATA);
-        let Some(came) = came.filter(|_| !packet.left.made && self.since.counts(tag)) else { return Ok(()) };
+        let other = packet.left.made || u64::from(packet.left.qid) == CONTROL_QUEUE;
+        let Some(came) = came.filter(|_| !other && self.since.counts(tag)) else { return Ok(()) };
         // What goes on with ConWeave's header is not at its host.
         if read(packet.bytes).is_none_or(|f| f.header.opcode != 0) {
             return Ok(());
@@ -250,7 +253,8 @@ impl Property for TwoPaths {
 
 /// Where no packet is inside, not even a timer packet, no queue has an owner and no flow waits: nothing leaked. Entries
 /// that changed may have taken row or queue from under a flow that waited; a timer packet that was lost on its way round
-/// is made anew by a packet of its flow, which may not have come.
+/// is made anew by a packet of its flow, which may not have come; a packet whose port goes down before its second pass
+/// leaves its flow waiting.
 #[derive(Clone, Copy, Debug, Default)]
 struct NothingLeft {
     excused: bool,
@@ -265,7 +269,7 @@ impl Property for NothingLeft {
         let timer = packet.bytes.get(12..14).is_some_and(|of| of == (TIMER_TYPE as u16).to_be_bytes());
         // One that came from outside is refused.
         let foreign = packet.from.is_some_and(|from| from.bytes.get(12..14) == packet.bytes.get(12..14));
-        self.excused |= timer && !foreign && packet.is_loss();
+        self.excused |= timer && !foreign && packet.is_loss() || packet.reason == "port_down";
         Ok(())
     }
 

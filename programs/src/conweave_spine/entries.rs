@@ -94,7 +94,7 @@ pub(super) fn links(ops: &mut Ops<'_>, ports: &PortMap, of: Links<'_>) -> Result
         ops.member("ecmp_ports", member, "ecmp_to", [port.into()])?;
     }
     ops.group("ecmp_ports", group, (first_member..).zip(to).map(|(member, (_, weight))| (member, *weight)))?;
-    ops.group_entry("ecmp", group.into(), group)?;
+    ops.group_entry("ecmp", [KeyValue::Exact(group.into())], group)?;
     for (path, (front, _)) in (1..=PATHS).zip(to.iter().cycle()) {
         let (_, port) = front_port(ports, *front)?;
         let key = [KeyValue::Exact(group.into()), KeyValue::Exact(path.into())];

@@ -48,7 +48,7 @@ fn samples(ops: &mut Ops<'_>, program: &Program, sample: u32) -> Result<(), Setu
             }
             ControlOp::InsertEntry { table: of, key, then: Then::Group(group), .. } if Some(of) == pick => {
                 if let [KeyValue::Exact(key)] = key.as_slice() {
-                    ops.group_entry(&table, *key, group)?;
+                    ops.group_entry(&table, [KeyValue::Exact(*key)], group)?;
                 }
             }
             _ => {}

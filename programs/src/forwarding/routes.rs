@@ -4,6 +4,7 @@ use super::{assign_queues, send_elsewhere};
 use sluice_asic::port::{FrontPort, PortMap};
 use sluice_catalogue::position::{Position, Route};
 use sluice_catalogue::setup::{Ops, SetupError, front_port, ipv4_prefix, ipv6_prefix};
+use sluice_ir::KeyValue;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Front-panel ports to which the default entries send packets.
@@ -51,7 +52,7 @@ pub(crate) fn default_routes(
         ops.member("ways", member, "take", [front_port(ports, port)?.1.into()])?;
     }
     ops.group("ways", EITHER, [(0, 1), (1, 1)])?;
-    ops.group_entry("group", EITHER.into(), EITHER)?;
+    ops.group_entry("group", [KeyValue::Exact(EITHER.into())], EITHER)?;
     ops.entry("ipv4_route", v4([10, 3, 0, 0], 16), "ipv4_spread", [EITHER.into()])?;
     ops.entry("ipv6_route", v6(3, 0, 48), "ipv6_spread", [EITHER.into()])?;
     send_elsewhere(ops, front_port(ports, to.far)?.1)?;
@@ -76,7 +77,7 @@ pub(crate) fn routes_at(ops: &mut Ops<'_>, at: &Position) -> Result<(), SetupErr
         }
         next += members.len() as u32;
         ops.group("ways", group, members)?;
-        ops.group_entry("group", group.into(), group)?;
+        ops.group_entry("group", [KeyValue::Exact(group.into())], group)?;
     }
     for (route, set) in at.routes.iter().zip(of) {
         let Route { to, ports, .. } = route;

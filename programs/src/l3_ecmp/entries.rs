@@ -87,7 +87,7 @@ fn groups(ops: &mut Ops<'_>) -> Result<(), SetupError> {
             ops.member(MEMBERS, nexthop(port), "set_nexthop", [nexthop(port).into()])?;
         }
         ops.group(MEMBERS, group, members.into_iter().map(|(port, weight)| (nexthop(port), weight)))?;
-        ops.group_entry("ecmp", group.into(), group)?;
+        ops.group_entry("ecmp", [KeyValue::Exact(group.into())], group)?;
     }
     Ok(())
 }

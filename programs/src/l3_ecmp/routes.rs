@@ -32,7 +32,7 @@ pub(super) fn setup_at(program: &Program, ports: &PortMap, at: &Position) -> Res
     let (groups, of) = at.groups();
     for (group, members) in (1..).zip(&groups).filter(|(_, members)| members.len() > 1) {
         ops.group(MEMBERS, group, members.iter().map(|(port, weight)| (nexthop(port.0), *weight)))?;
-        ops.group_entry("ecmp", group.into(), group)?;
+        ops.group_entry("ecmp", [KeyValue::Exact(group.into())], group)?;
     }
     for (route, group) in at.routes.iter().zip(of) {
         insert(&mut ops, route, group as u32 + 1)?;

@@ -123,7 +123,7 @@ pub(crate) fn group_of(
     members: std::ops::Range<u32>,
 ) -> Result<(), SetupError> {
     ops.group("uplinks", group, members.map(|member| (member, 1)))?;
-    ops.group_entry("pick", group.into(), group)
+    ops.group_entry("pick", [KeyValue::Exact(group.into())], group)
 }
 
 /// Returns the members of each group, as pairs of number and dev_port.

@@ -20,15 +20,18 @@
 //! | `obey` | PFC frames and timers: pauses, their ends, storms |
 //! | `egress` | queue depths, storms, PFC frames that request pauses |
 //! | `entries` | default entries |
-//! | `model`, `pauses` | fates of frames, and pauses, in plain Rust, for properties |
+//! | `model`, `pauses` | fates of frames, and requests of pauses, in plain Rust, for properties |
+//! | `history`, `obeyed` | what a queue does while the other end pauses it, in plain Rust, for properties |
 //! | `pfc.p4` | a sketch of the program in P4_16 for TNA |
 
 mod egress;
 mod entries;
 mod headers;
+mod history;
 mod ingress;
 mod model;
 mod obey;
+mod obeyed;
 mod params;
 mod pauses;
 
@@ -80,6 +83,7 @@ impl ProgramDef for Pfc {
             Box::new(SettlesUnchanged::default()),
             Box::new(Judge::new(model::PfcModel::new(p))),
             Box::new(pauses::Pauses::new(p)),
+            Box::new(obeyed::Obeyed::new(p)),
         ]
     }
 }

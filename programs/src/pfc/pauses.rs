@@ -1,15 +1,13 @@
-//! Model of pauses in plain Rust: which frames `pfc` must send, and when a class must be silent (IEEE 802.1Qbb;
-//! model: buffer §2).
+//! Model of requested pauses in plain Rust: which PFC frames `pfc` must send (IEEE 802.1Qbb; model: buffer §2).
 //!
 //! The model sees packets on the wire. It estimates when a packet was dequeued from the time at which it was sent and the
 //! time that it spent in the queue, and judges only what holds for all times within a margin of the estimate.
 
 use super::Params;
-use super::model::{is_pfc, one_class};
-use crate::forwarding::model::{kind, place, word};
+use super::model::one_class;
 use crate::model::Entries;
 use sluice_asic::units::{Duration, Time};
-use sluice_switch::property::{Departed, Ended, Entered, Finding, Property, Settled};
+use sluice_switch::property::{Departed, Ended, Finding, Property, Settled};
 use std::collections::BTreeMap;
 
 /// A PFC frame that the program made.
@@ -38,27 +36,14 @@ struct Sent {
     dequeued: Time,
 }
 
-/// A PFC frame that arrived.
-#[derive(Clone, Copy, Debug)]
-struct Heard {
-    time: Time,
-    port: u16,
-    enabled: u8,
-    quanta: [u16; 8],
-}
-
 /// `pauses_as_modelled`: the switch requests a pause from the sender of a packet whose lossless queue is above `xoff`, and
-/// its end below `xon`, first a pause and then its end, and repeats a request after `refresh`. A class that the other end
-/// pauses sends nothing meanwhile, unless the pause is a storm. Not judged: runs in which entries change or packets are
-/// lost at ports and queues.
+/// its end below `xon`, first a pause and then its end, and repeats a request after `refresh`. Not judged: runs in which
+/// entries change or packets are lost at ports and queues.
 #[derive(Clone, Debug)]
 pub(super) struct Pauses {
     p: Params,
     asked: Vec<Asked>,
     sent: Vec<Sent>,
-    heard: Vec<Heard>,
-    /// Packets that a storm dropped: tag, time, bytes.
-    storms: Vec<(u64, Time, Vec<u8>)>,
     /// True if entries changed, or if a frame of the program may be lost.
     unknown: bool,
     /// First mistake in a frame that the program made.
@@ -67,8 +52,6 @@ pub(super) struct Pauses {
 
 /// Largest difference between the estimated and the real order of two dequeued packets.
 const MARGIN: Duration = Duration::from_nanos(700);
-/// Largest time from the arrival of a PFC frame to the pause of its queues.
-const REACTION: Duration = Duration::from_micros(12);
 /// Largest number of packets that are kept per run: each is compared with the others of its queue.
 const MOST: usize = 1 << 12;
 /// Bytes of a cell of the packet buffer.
@@ -82,8 +65,7 @@ type Limited<'a> = (&'a Sent, u64, u64);
 impl Pauses {
     /// Returns the model for these parameters.
     pub(super) fn new(p: &Params) -> Pauses {
-        let (asked, sent, heard, storms) = Default::default();
-        Pauses { p: p.clone(), asked, sent, heard, storms, unknown: false, wrong: None }
+        Pauses { p: p.clone(), asked: Vec::new(), sent: Vec::new(), unknown: false, wrong: None }
     }
 
     /// Returns the least and the largest number of cells in a packet's queue when the packet was dequeued.
@@ -202,93 +184,11 @@ impl Pauses {
         }
         Ok(())
     }
-
-    /// Returns the times at which a class of a port must be silent.
-    fn silent(&self, entries: &Entries<'_>, port: u16, class: u8) -> Vec<(Time, Time)> {
-        let Some(call) = entries.exact("queue", &[port.into(), class.into()]) else { return Vec::new() };
-        let speed = call.action.strip_prefix("at_").and_then(|s| s.strip_suffix('g')?.parse::<u64>().ok());
-        let Some(speed) = speed else { return Vec::new() };
-        let detection = Duration::from_micros(self.p.detection_time);
-        let restoration = Duration::from_micros(self.p.restoration_time);
-        let enabled = |heard: &&Heard| heard.port == port && heard.enabled >> class & 1 == 1;
-        let mut frames: Vec<&Heard> = self.heard.iter().filter(enabled).collect();
-        frames.sort_by_key(|heard| heard.time);
-        let mut windows = Vec::new();
-        // Begin and end of the pauses without a break, and the time of the last frame.
-        let mut chain: Option<(Time, Time)> = None;
-        let mut storm: Option<Time> = None;
-        for (at, frame) in frames.iter().enumerate() {
-            let quanta = frame.quanta[usize::from(class)];
-            // A quantum is 512 bit times.
-            let length = Duration::from_nanos(u64::from(quanta) * 512 / speed);
-            let end = frame.time + length;
-            if storm.is_some_and(|until| frame.time < until) {
-                // The storm lasts until no pause has arrived for some time; pauses are ignored.
-                storm = Some(frame.time + restoration + restoration + REACTION);
-                continue;
-            }
-            let begin = match chain {
-                Some((begin, until)) if frame.time < until + REACTION => begin,
-                _ => frame.time,
-            };
-            chain = Some((begin, end));
-            if end + REACTION > begin + detection {
-                storm = Some(frame.time.max(begin + detection) + restoration + restoration + REACTION);
-                chain = None;
-                continue;
-            }
-            let next = frames.get(at + 1).map_or(end, |next| next.time.min(end));
-            let (first, last) = (frame.time + REACTION, next);
-            if quanta != 0 && first + MARGIN < last {
-                windows.push((first, last));
-            }
-        }
-        windows
-    }
-
-    /// Checks that paused classes send nothing, and that storms drop only packets of paused classes.
-    fn pauses(&self, entries: &Entries<'_>) -> Finding {
-        let mut windows: BTreeMap<(u16, u8), Vec<(Time, Time)>> = BTreeMap::new();
-        for packet in &self.sent {
-            let (port, queue) = packet.queue;
-            let silent = windows.entry((port, queue)).or_insert_with(|| self.silent(entries, port, queue));
-            let inside = |w: &&(Time, Time)| packet.dequeued > w.0 && packet.dequeued + MARGIN < w.1;
-            if silent.iter().any(|w| inside(&w)) {
-                return Err(format!("packet {} left queue {queue} of port {port} in a pause", packet.tag));
-            }
-        }
-        for (tag, time, bytes) in &self.storms {
-            let Some((port, queue)) = place(entries, kind(bytes)) else { continue };
-            let detection = Duration::from_micros(self.p.detection_time);
-            let cause = |heard: &Heard| {
-                heard.port == port
-                    && heard.enabled >> queue & 1 == 1
-                    && heard.quanta[usize::from(queue)] != 0
-                    && heard.time + detection < *time + REACTION
-            };
-            if queue > 7 || !self.heard.iter().any(cause) {
-                return Err(format!(
-                    "packet {tag} was dropped for a storm of port {port} and queue {queue}, which was not paused for long"
-                ));
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Property for Pauses {
     fn name(&self) -> &'static str {
         "pauses_as_modelled"
-    }
-
-    fn entered(&mut self, packet: &Entered<'_>) -> Finding {
-        let origin = packet.packet;
-        if is_pfc(origin.bytes) {
-            let enabled = origin.bytes[17];
-            let quanta = std::array::from_fn(|class| word(origin.bytes, 18 + 2 * class).unwrap_or(0));
-            self.heard.push(Heard { time: origin.time, port: origin.port, enabled, quanta });
-        }
-        Ok(())
     }
 
     fn changed(&mut self) {
@@ -323,13 +223,9 @@ impl Property for Pauses {
     }
 
     fn ended(&mut self, packet: &Ended<'_>) -> Finding {
-        let Some(from) = packet.from else { return Ok(()) };
-        match packet.reason {
-            "pfc_storm" => self.storms.push((packet.lost.tag, packet.lost.time, from.bytes.to_vec())),
-            // Such a packet, or a frame that was lost, is not among the sent ones.
-            "port_down" | "queue_tail_drop" | "buffer_full" | "mirror_session_off" => self.unknown = true,
-            _ => {}
-        }
+        // Such a packet, or a frame that was lost, is not among the sent ones.
+        let lost = ["port_down", "queue_tail_drop", "buffer_full", "mirror_session_off"];
+        self.unknown |= packet.from.is_some() && lost.contains(&packet.reason);
         Ok(())
     }
 
@@ -342,7 +238,6 @@ impl Property for Pauses {
             return Err(text);
         }
         let entries = Entries::new(device.program, device.control);
-        run.requests(&entries)?;
-        run.pauses(&entries)
+        run.requests(&entries)
     }
 }

@@ -8,6 +8,7 @@ mod fit;
 mod fit_tables;
 mod flow;
 mod flowlet;
+mod grammar;
 mod l3_ecmp;
 mod lossless;
 mod page;

@@ -60,7 +60,7 @@ impl<E: Executor> NetworkOutcome<'_, E> {
             "warnings": warnings(&switches).into_iter().chain(deadlocks(network)).collect::<Vec<_>>(),
             "violations": lists(&switches, "violations", true),
             "obey_pfc": obeyed(&switches),
-            "hot_flows": self.control_plane.as_ref().unwrap_or(&Value::Null),
+            "control_plane": self.control_plane.as_ref().unwrap_or(&Value::Null),
             "flow_control_words": lists(&switches, "flow_control_words", true),
             "hops": t.hops,
             "links": network.links().filter_map(|id| link(network, id)).collect::<Vec<_>>(),

@@ -80,10 +80,17 @@ pub enum AloneName {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contestant {
-    /// Name in the catalogue.
+    /// Name in the catalogue; empty if the program is a file.
+    #[serde(default)]
     pub name: String,
+    /// File of the program, relative to the contest's folder, in place of `name`. The caller opens it
+    /// ([`Contest::open_files`]).
+    pub file: Option<String>,
+    /// File of entries for switches that run the program, in place of those that follow from their places; `{switch}` in its
+    /// name stands for the name of a switch, and then each switch has its file.
+    pub entries: Option<String>,
     /// Name in results and expectations, needed if a program takes part twice: letters, digits and `_`. By default
-    /// `name` with `_` in place of `-`.
+    /// `name`, or the file's name without its ending, with `_` in place of other characters.
     pub label: Option<String>,
     /// Parameters, with the keys and values of `--set`.
     #[serde(default)]
@@ -96,7 +103,22 @@ impl Contestant {
     /// Returns the name of this program in results and expectations.
     #[must_use]
     pub fn label(&self) -> String {
-        self.label.clone().unwrap_or_else(|| self.name.replace('-', "_"))
+        let own = || match &self.file {
+            Some(file) => file.rsplit('/').next().unwrap_or_default().trim_end_matches(".sluice"),
+            None => &self.name,
+        };
+        let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        self.label.clone().unwrap_or_else(|| own().chars().map(letter).collect())
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match (&self.file, self.name.is_empty()) {
+            (None, true) => Err("a program has neither a `name` nor a `file`".into()),
+            (Some(file), false) => {
+                Err(format!("a program has the name `{}` and the file `{file}`; leave one out", self.name))
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -242,15 +264,29 @@ impl Contest {
                 ));
             }
         }
+        self.program.iter().try_for_each(|program| program.get_ref().check())?;
         let mut labels: Vec<String> = self.program.iter().map(|p| p.get_ref().label()).collect();
         labels.sort();
         if labels.is_empty() {
-            return Err("no program; expected [[program]] with a name".into());
+            return Err("no program; expected [[program]] with a name or a file".into());
         }
         match labels.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => Err(format!("two programs are called `{}`; give one a `label`", pair[0])),
             None => Ok(()),
         }
+    }
+
+    /// Opens the programs that are files: `open` returns the name in the catalogue of a file.
+    ///
+    /// # Errors
+    /// The first error of `open`.
+    pub fn open_files<E>(&mut self, mut open: impl FnMut(&str) -> Result<String, E>) -> Result<(), E> {
+        for program in self.program.iter_mut().map(Spanned::get_mut) {
+            if let Some(file) = &program.file {
+                program.name = open(file)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the line of the file that contains byte `byte`, counted from 1.

@@ -228,7 +228,7 @@ fn ready<'c, F: Files>(
         chip: setup.chip.clone(),
         port_speed: contest.port_speed,
         buffer: contestant.buffer.clone().or_else(|| contest.buffer.clone()),
-        entries: None,
+        entries: contestant.entries.clone(),
         placing: Options::default(),
         config: SwitchConfig { wire: contest.wire, ..SwitchConfig::default() },
     };

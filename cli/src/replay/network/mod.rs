@@ -7,8 +7,8 @@ mod text;
 use super::progress::ProgressLine;
 use super::text::checked;
 use super::{
-    SENT, add_rate, check_turns, config, coverage_files, executors, generators, hot_flows, inputs, options,
-    rate_text, resolution, schedule, verdict, writer,
+    SENT, add_rate, check_turns, config, control_plane, coverage_files, executors, generators, inputs,
+    options, rate_text, resolution, schedule, verdict, writer,
 };
 use crate::args::{EngineKind, ReplayArgs};
 use crate::fail::{Failure, print_error};
@@ -51,7 +51,8 @@ pub(super) fn run(
     }
     let resolved = resolve::network(args, catalogue, topology, config(args, Vec::new())?)?;
     let stop = interrupt_flag();
-    let samples = catalogue.get(&args.program).map(|program| program.network_samples()).unwrap_or_default();
+    let samples =
+        resolved.catalogue.get(&args.program).map(|program| program.network_samples()).unwrap_or_default();
     if args.inputs.is_empty() && samples.is_empty() {
         return Err(resolved.no_inputs());
     }
@@ -62,7 +63,9 @@ pub(super) fn run(
     };
     check_turns(&inputs, schedule)?;
     let options = options(args, schedule)?;
-    let Resolved { deployment: Deployment { network, positions, changes }, unused } = resolved;
+    let Resolved { deployment, unused, catalogue } = resolved;
+    let Deployment { network, positions, changes, warnings: own } = deployment;
+    let catalogue = &catalogue;
     let checks = checks(args, catalogue, &network);
     let replay = |options| NetworkReplay {
         network: &network,
@@ -84,7 +87,7 @@ pub(super) fn run(
     };
     let pace = found.as_ref().map_or(schedule.pace, |found| Pace::Bits(found.rate()));
     let options = Options { schedule: Schedule { pace, ..schedule }, ..options };
-    let mut agent = hot_flows::of_network(args, catalogue, &network.switches, &positions)?;
+    let mut agent = control_plane::of_network(args, catalogue, &network.switches, &positions)?;
     let prepared = replay(&options).prepare(&mut executors)?;
     generators::warn(&inputs, options.schedule, network.switches.iter().map(|switch| &switch.control));
     // Files are created only after all inputs were opened.
@@ -100,7 +103,7 @@ pub(super) fn run(
     })?;
     let mut summary = outcome.summary();
     if let Some(warnings) = summary["warnings"].as_array_mut() {
-        warnings.splice(0..0, unused.into_iter().map(Value::String));
+        warnings.splice(0..0, unused.into_iter().chain(own).map(Value::String));
     }
     add_rate(&mut summary, found.as_ref());
     let story = watch.map(|watch| watch.tell(&outcome.network)).transpose()?;

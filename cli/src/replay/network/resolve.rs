@@ -1,58 +1,28 @@
 //! Resolves the flags of a network: topology, programs, entries, ports.
 
 use crate::args::ReplayArgs;
+use crate::door::Door;
 use crate::fail::{Failure, print_error};
 use crate::resolve;
-use sluice_asic::chip::ChipSpec;
-use sluice_asic::port::{DevPort, PortMap, PortName};
-use sluice_asic::tm::buffer::BufferFile;
+use crate::topology::{NetworkFiles, folder_of};
+use sluice_asic::port::{DevPort, PortName};
 use sluice_asic::units::BitRate;
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::Neighbor;
-use sluice_control::ControlState;
-use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, deploy};
+use sluice_fabric::deploy::{Defaults, DeployError, Deployment, deploy};
 use sluice_fabric::network::{SwitchId, SwitchSetup};
 use sluice_fabric::topology::Blueprint;
-use sluice_ir::Program;
 use sluice_replay::network::parse_changes;
 use sluice_switch::SwitchConfig;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A network that can be built.
 pub(super) struct Resolved {
     pub(super) deployment: Deployment,
     /// Warnings about flags without effect, because the topology's file overrides them.
     pub(super) unused: Vec<String>,
-}
-
-/// Finds files. Paths in a topology are relative to its folder; paths of the command line are used as they are.
-struct Folder {
-    base: PathBuf,
-    own: Vec<String>,
-}
-
-impl Files for Folder {
-    type Error = Failure;
-
-    fn entries(
-        &self,
-        name: &str,
-        program: &Program,
-        ports: &PortMap,
-        into: &mut ControlState,
-    ) -> Result<(), Failure> {
-        let own = self.own.iter().any(|own| own == name);
-        let path = if own { PathBuf::from(name) } else { self.base.join(name) };
-        resolve::load(program, ports, &path, into)
-    }
-
-    fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
-        let beside = self.base.join(name);
-        match beside.to_str().filter(|_| name.ends_with(".toml") && beside.exists()) {
-            Some(path) => resolve::buffer(path, chip),
-            None => resolve::buffer(name, chip),
-        }
-    }
+    /// The catalogue with the programs that are files.
+    pub(super) catalogue: Catalogue,
 }
 
 /// Returns the network for the arguments.
@@ -63,6 +33,10 @@ pub(super) fn network(
     config: SwitchConfig,
 ) -> Result<Resolved, Failure> {
     let mut blueprint = resolve::blueprint(topology)?;
+    let folder = folder_of(topology);
+    let mut door = Door::new(catalogue);
+    door.topology(&mut blueprint, folder)?;
+    let catalogue = door.into_catalogue();
     let entries = Entries::parse(&args.entries, &blueprint)?;
     if let Some(switch) = blueprint.switches.iter().find(|s| !is_plain(&s.name)) {
         let help = "use letters, digits, `-`, `_` and `.`";
@@ -80,19 +54,17 @@ pub(super) fn network(
         placing: args.placing.options(),
         config,
     };
-    resolve::stage(catalogue, &args.program)?;
+    resolve::stage(&catalogue, &args.program)?;
     // Entries that the user gives for one switch override those of the topology.
     for (switch, file) in &entries.of {
         blueprint.switches[*switch].entries = Some(file.clone());
     }
-    let path = Path::new(topology);
-    let folder = path.parent().filter(|_| resolve::is_topology_file(path)).unwrap_or(Path::new(""));
-    let files = Folder { base: folder.to_owned(), own: entries.files() };
-    match deploy(&blueprint, catalogue, &defaults, &files) {
+    let files = NetworkFiles { base: folder.to_owned(), own: entries.files() };
+    match deploy(&blueprint, &catalogue, &defaults, &files) {
         Ok(deployment) => {
             let mut unused = unused(args, &blueprint, &deployment);
             unused.extend(entries.unused(&args.program, &blueprint, &deployment));
-            let mut resolved = Resolved { deployment, unused };
+            let mut resolved = Resolved { deployment, unused, catalogue };
             resolved.set_speeds(&args.port_speeds)?;
             if let Some(path) = &args.changes {
                 let text = std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e))?;
@@ -162,10 +134,13 @@ struct Entries {
 
 impl Entries {
     fn parse(texts: &[String], blueprint: &Blueprint) -> Result<Entries, Failure> {
-        let usage =
-            "write --entries FILE at most once, and --entries SWITCH=FILE at most once for each switch";
+        let usage = "write --entries FILE or --entries FOLDER at most once, and --entries SWITCH=FILE at most once for \
+                     each switch";
         let mut entries = Entries::default();
         for text in texts {
+            // A folder has one file for each switch, as `sluice entries --topology` writes them.
+            let of_folder = || format!("{}/{{switch}}.toml", text.trim_end_matches('/'));
+            let text = &if Path::new(text).is_dir() { of_folder() } else { text.clone() };
             let named = text.split_once('=').filter(|_| !Path::new(text).exists());
             let Some((name, file)) = named else {
                 if let Some(first) = entries.all.replace(text.clone()) {

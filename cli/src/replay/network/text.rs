@@ -1,6 +1,6 @@
 //! Summary of a network, as text.
 
-use super::super::hot_flows;
+use super::super::control_plane;
 use super::super::text::{deaths, n, senders};
 use crate::table::table;
 use serde_json::Value;
@@ -58,7 +58,7 @@ fn write_summary(out: &mut String, programs: &[&Program], s: &Value) -> std::fmt
         n(&p["held"]),
         n(&s["hops"])
     )?;
-    if let Some(line) = hot_flows::text(&s["hot_flows"]) {
+    if let Some(line) = control_plane::text(&s["control_plane"]) {
         writeln!(out, "{line}")?;
     }
     if let Some(l) = s["latency_ns"].as_object() {

@@ -8,6 +8,7 @@ mod progress;
 mod text;
 
 use super::RunArgs;
+use crate::door::Door;
 use crate::fail::{Failure, print_error};
 use crate::files::{Folder, pretty};
 use crate::interrupt::interrupt_flag;
@@ -19,6 +20,7 @@ use sluice_asic::tm::buffer::BufferFile;
 use sluice_catalogue::Catalogue;
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{DeployError, Files};
+use sluice_fabric::topology::Blueprint;
 use sluice_ir::Program;
 use sluice_pcaps::capture::unpacked;
 use sluice_scenario::contest::{
@@ -66,6 +68,20 @@ impl Source {
     fn beside(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
+
+    /// Returns the network, and the catalogue with the programs that are files.
+    fn open(&mut self, catalogue: &Catalogue) -> Result<(Blueprint, Catalogue), Failure> {
+        let topology = self.beside(&self.contest.topology);
+        let mut plan = match topology.to_str().filter(|_| topology.exists()) {
+            Some(path) => resolve::blueprint(path)?,
+            None => resolve::blueprint(&self.contest.topology)?,
+        };
+        let mut door = Door::new(catalogue);
+        door.topology(&mut plan, topology.parent().unwrap_or(Path::new("")))?;
+        let folder = self.folder.clone();
+        self.contest.open_files(|file| door.open(file, &folder))?;
+        Ok((plan, door.into_catalogue()))
+    }
 }
 
 impl Files for Source {
@@ -76,9 +92,10 @@ impl Files for Source {
         name: &str,
         program: &Program,
         ports: &PortMap,
+        usual: &ControlState,
         into: &mut ControlState,
-    ) -> Result<(), Failure> {
-        resolve::load(program, ports, &self.beside(name), into)
+    ) -> Result<Vec<String>, Failure> {
+        resolve::load(program, ports, &self.beside(name), usual, into)
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
@@ -116,8 +133,9 @@ pub(super) fn run(
         }
     }
     let mut finished = Vec::new();
-    for source in sources {
-        let results = run_source(&source, catalogue, args.threads)?;
+    for mut source in sources {
+        let (plan, catalogue) = source.open(catalogue)?;
+        let results = run_source(&source, &plan, &catalogue, args.threads)?;
         let verdicts = checks(&source.contest, &results);
         finished.push(Finished { contest: source.contest, results, verdicts });
     }
@@ -155,13 +173,13 @@ fn list(sources: &[Source], as_json: bool) -> Result<(), Failure> {
 }
 
 /// Runs a contest.
-fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<Results, Failure> {
+fn run_source(
+    source: &Source,
+    plan: &Blueprint,
+    catalogue: &Catalogue,
+    threads: usize,
+) -> Result<Results, Failure> {
     let contest = &source.contest;
-    let topology = source.beside(&contest.topology);
-    let plan = match topology.to_str().filter(|_| topology.exists()) {
-        Some(path) => resolve::blueprint(path)?,
-        None => resolve::blueprint(&contest.topology)?,
-    };
     let chip = contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
     let near = source.beside(chip);
     let chip = resolve::chip(
@@ -175,7 +193,7 @@ fn run_source(source: &Source, catalogue: &Catalogue, threads: usize) -> Result<
     };
     let at = |e: String| Failure::input(format!("{}: {e}", contest.origin));
     let offered = offered(&contest.workload, read).map_err(at)?;
-    let ground = ContestSetup { plan: &plan, catalogue, chip, offered: &offered, files: source, threads };
+    let ground = ContestSetup { plan, catalogue, chip, offered: &offered, files: source, threads };
     let (stop, progress) = (interrupt_flag(), Progress::new());
     let tick = |stage: ContestProgress<'_>| {
         progress.tick(&stage);

@@ -23,7 +23,14 @@ pub(crate) struct NoFiles;
 impl Files for NoFiles {
     type Error = String;
 
-    fn entries(&self, name: &str, _: &Program, _: &PortMap, _: &mut ControlState) -> Result<(), String> {
+    fn entries(
+        &self,
+        name: &str,
+        _: &Program,
+        _: &PortMap,
+        _: &ControlState,
+        _: &mut ControlState,
+    ) -> Result<Vec<String>, String> {
         Err(format!("no file {name}"))
     }
 

@@ -33,9 +33,10 @@ impl Files for OneBuffer {
         name: &str,
         program: &Program,
         ports: &PortMap,
+        usual: &ControlState,
         into: &mut ControlState,
-    ) -> Result<(), String> {
-        NoFiles.entries(name, program, ports, into)
+    ) -> Result<Vec<String>, String> {
+        NoFiles.entries(name, program, ports, usual, into)
     }
 
     fn buffer(&self, name: &str, _: &ChipSpec) -> Result<BufferFile, String> {

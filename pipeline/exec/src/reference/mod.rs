@@ -19,6 +19,7 @@
 
 mod act;
 mod apply;
+mod causes;
 mod checksum;
 mod deparse;
 mod eval;
@@ -35,6 +36,7 @@ mod trace;
 #[cfg(test)]
 mod tests;
 
+pub use causes::VaryingInputs;
 pub use parse::PARSER_FUEL;
 pub use phv::Phv;
 pub use text::TextTracer;
@@ -114,6 +116,32 @@ impl<T: Tracer> Reference<T> {
     /// Returns the tracer, to take or clear its text.
     pub fn tracer_mut(&mut self) -> &mut T {
         &mut self.tracer
+    }
+
+    /// Runs only the parser of `gress` on a packet that arrives on a dev_port, and returns the fields and validity bits after
+    /// it. The packet may have a parser error; then the headers before the error are valid.
+    pub fn parse(&mut self, gress: Gress, port: u16, bytes: &[u8]) -> &Phv {
+        let input = PassIn { port, ..PassIn::default() };
+        let length = bytes.len() as u32;
+        self.phv.start(&self.program, gress, &input, length);
+        self.fill_port_metadata(gress, &input);
+        let mut run = Run {
+            program: &self.program,
+            control: &self.control,
+            options: &self.options,
+            gress,
+            bytes: length,
+            phv: &mut self.phv,
+            state: &mut self.state,
+            tracer: &mut self.tracer,
+            label: None,
+            draws: EntityMap::new(),
+            now: 0,
+            number: 0,
+            made: &mut self.made,
+        };
+        run.parse(bytes);
+        &self.phv
     }
 
     fn pass(&mut self, gress: Gress, number: u32, pass: &Pass, packets: &mut PacketStore) -> PassOut {

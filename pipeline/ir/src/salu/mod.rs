@@ -81,9 +81,10 @@ pub fn map(program: &Program, register: Register, chip: &ChipSpec) -> Result<Map
             operands.len(),
             names.join(", ")
         );
-        diags.push(Diag::error(data.loc, text).help(
-            "compute one value from several in an earlier stage, or let the actions share a metadata field",
-        ));
+        let help =
+            "compute one value from several in an earlier stage, or let the actions share a metadata field";
+        let diag = Diag::error(data.loc, text).help(help);
+        diags.push(diag.limit("salu.phv_operands", limit as u64, operands.len() as u64));
     }
     let programs: Vec<SaluProgram> = actions.iter().map(|(_, p)| p.clone()).collect();
     let own: Vec<SaluError> =

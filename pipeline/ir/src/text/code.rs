@@ -3,16 +3,17 @@
 mod action;
 mod parde;
 
-use super::cursor::{Cursor, Parsed};
+use super::cursor::{Cursor, Parsed, did_you_mean};
 use super::lex::Tok;
 use super::scope::{Scope, Space};
 use crate::entity::Entity;
 use crate::{ActionCall, ApplyArms, Block, CmpOp, Cond, Expr, Field, Next, ParamData, Stmt, StmtKind};
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
+use sluice_asic::names::nearest;
 
 /// Deepest nesting of blocks, conditions and values. It is far beyond any program and well within a stack.
-const MAX_DEPTH: u32 = 128;
+pub(super) const MAX_DEPTH: u32 = 128;
 
 /// A body that is parsed: position, names, and the gress of unqualified names.
 pub(super) struct Code<'t> {
@@ -91,12 +92,25 @@ impl<'t> Code<'t> {
             let elsewhere = Gress::ALL.into_iter().find(|&g| self.scope.find(space, Some(g), text).is_some());
             let help = match elsewhere {
                 Some(g) => format!("{g} declares it; only bytes cross between gresses"),
-                None => "declare it, or check its spelling".to_owned(),
+                None => match nearest(text, self.scope.names(space, gress)) {
+                    Some(near) => did_you_mean(near),
+                    None => "declare it, or check its spelling".to_owned(),
+                },
             };
             return Err(self.c.error_with(expected, help));
         };
         self.c.advance();
         Ok(K::new(index as usize))
+    }
+
+    /// Returns the entity of this name.
+    pub(super) fn named<K: Entity>(&self, space: Space, gress: Gress, name: &str) -> Option<K> {
+        self.scope.find(space, Some(gress), name).map(|index| K::new(index as usize))
+    }
+
+    /// Returns the names of a kind.
+    pub(super) fn names(&self, space: Space, gress: Gress) -> impl Iterator<Item = &str> {
+        self.scope.names(space, Some(gress))
     }
 
     pub(super) fn next(&mut self) -> Parsed<Next> {
@@ -144,6 +158,10 @@ impl<'t> Code<'t> {
                 "a constant with its width",
                 format!("write it as `16w{value}`, with the width it is used at"),
             )),
+            Tok::Param { text, .. } if !self.c.then("(") => Err(self.c.error_with(
+                "a constant with its width",
+                format!("write it as `16w({text})`, with the width it is used at"),
+            )),
             Tok::Position(n) => {
                 self.c.advance();
                 self.c.expect("<")?;
@@ -151,6 +169,7 @@ impl<'t> Code<'t> {
                 self.c.expect(">")?;
                 Ok(Expr::Param(*n, width))
             }
+            Tok::Param { text, .. } => self.operation(text),
             Tok::Name { text, quoted } => {
                 if !quoted && self.c.then("(") {
                     return self.operation(text);

@@ -4,9 +4,7 @@ use super::ParseError;
 use super::lex::{Tok, Token};
 use crate::Loc;
 use sluice_asic::gress::Gress;
-
-/// File name in locations of a text.
-const FILE: &str = "<text>";
+use sluice_asic::names::nearest;
 
 /// Position in a token list. The last token is [`Tok::End`]; the cursor never moves past it.
 #[derive(Clone)]
@@ -17,7 +15,12 @@ pub(super) struct Cursor<'t> {
 
 pub(super) type Parsed<T> = Result<T, ParseError>;
 
-const END: Token = Token { tok: Tok::End, line: 0, col: 0 };
+const END: Token = Token { tok: Tok::End, line: 0, col: 0, file: "" };
+
+/// Returns the advice to use this name.
+pub(super) fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`?")
+}
 
 impl<'t> Cursor<'t> {
     pub(super) fn new(tokens: &'t [Token], at: usize) -> Self {
@@ -45,7 +48,8 @@ impl<'t> Cursor<'t> {
     }
 
     pub(super) fn loc(&self) -> Loc {
-        Loc { file: FILE, line: self.token().line, col: self.token().col }
+        let token = self.token();
+        Loc { file: token.file, line: token.line, col: token.col }
     }
 
     /// Returns an error at the next token.
@@ -68,6 +72,11 @@ impl<'t> Cursor<'t> {
         matches!(self.tokens.get(self.at + 1), Some(t) if matches!(t.tok, Tok::Punct(p) if p == punct))
     }
 
+    /// Returns the token `n` tokens after the next one.
+    pub(super) fn at_distance(&self, n: usize) -> Option<&'t Tok> {
+        self.tokens.get(self.at + n).map(|token| &token.tok)
+    }
+
     pub(super) fn eat(&mut self, punct: &str) -> bool {
         let here = self.at(punct);
         if here {
@@ -83,7 +92,7 @@ impl<'t> Cursor<'t> {
     /// Returns the next token if it is a word of the language.
     pub(super) fn word(&self) -> Option<&'t str> {
         match self.peek() {
-            Tok::Name { text, quoted: false } => Some(text),
+            Tok::Name { text, quoted: false } | Tok::Param { text, .. } => Some(text),
             _ => None,
         }
     }
@@ -104,11 +113,23 @@ impl<'t> Cursor<'t> {
     pub(super) fn one_of<T: Copy>(&mut self, words: &[(&str, T)]) -> Parsed<T> {
         let found = self.word().and_then(|w| words.iter().find(|(name, _)| *name == w));
         let Some((_, value)) = found else {
-            let names: Vec<String> = words.iter().map(|(name, _)| format!("`{name}`")).collect();
-            return Err(self.error(names.join(" or ")));
+            return Err(self.unknown_word(words.iter().map(|(name, _)| *name)));
         };
         self.advance();
         Ok(*value)
+    }
+
+    /// Returns an error at the next token, in whose place one of these words is expected.
+    pub(super) fn unknown_word<'w>(&self, words: impl Iterator<Item = &'w str> + Clone) -> ParseError {
+        let names: Vec<String> = words.clone().map(|name| format!("`{name}`")).collect();
+        let expected = match names.split_last() {
+            Some((last, [.., _])) if names.len() > 2 => {
+                format!("{} or {last}", names[..names.len() - 1].join(", "))
+            }
+            _ => names.join(" or "),
+        };
+        let help = self.word().and_then(|found| nearest(found, words)).map(did_you_mean);
+        self.error_with(expected, help.unwrap_or_default())
     }
 
     pub(super) fn gress(&mut self) -> Parsed<Gress> {
@@ -117,14 +138,18 @@ impl<'t> Cursor<'t> {
 
     /// Parses a name in a declaration.
     pub(super) fn name(&mut self) -> Parsed<String> {
-        let Tok::Name { text, .. } = self.peek() else { return Err(self.error("a name")) };
+        let (Tok::Name { text, .. } | Tok::Param { text, .. }) = self.peek() else {
+            return Err(self.error("a name"));
+        };
         self.advance();
         Ok(text.clone())
     }
 
     /// Parses a number without a width that fits `T`.
     pub(super) fn number<T: TryFrom<u128>>(&mut self, what: &str) -> Parsed<T> {
-        let Tok::Int { value, width: None } = self.peek() else { return Err(self.error(what)) };
+        let (Tok::Int { value, width: None } | Tok::Param { value, .. }) = self.peek() else {
+            return Err(self.error(what));
+        };
         let number = T::try_from(*value)
             .map_err(|_| self.error(format!("{what} of at most {} bits", 8 * std::mem::size_of::<T>())))?;
         self.advance();

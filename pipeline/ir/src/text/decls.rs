@@ -18,11 +18,11 @@ use sluice_asic::gress::Gress;
 use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
-/// Returns the program of these declarations.
+/// Returns the program of these declarations, and their names.
 ///
 /// # Errors
 /// Refuses the text at the first token that the grammar does not allow there.
-pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, ParseError> {
+pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<(Program, Scope), ParseError> {
     let indices = indices(items)?;
     let scope = Scope::of_items(items, &indices);
     let headers = headers(items, &indices);
@@ -45,7 +45,7 @@ pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<Program, Parse
     for item in items {
         part(&mut p, item, &mut code(item))?;
     }
-    Ok(p)
+    Ok((p, scope))
 }
 
 pub(super) fn gress(item: &Item) -> Gress {
@@ -101,14 +101,21 @@ fn collect<K: Entity, V>(
 }
 
 fn headers(items: &[Item], indices: &[u32]) -> EntityMap<Header, HeaderData> {
-    let mut made = BTreeMap::new();
-    for (at, (item, index)) in
-        items.iter().zip(indices).enumerate().filter(|(_, (i, _))| i.kind == Kind::Header)
-    {
-        let own = items.iter().zip(indices).filter(|(i, _)| i.kind == Kind::HeaderField(at));
-        let fields = own.map(|(_, &f)| Entity::new(f as usize)).collect();
-        let (name, doc) = (item.name.clone(), item.doc.clone());
-        made.insert(*index, HeaderData { name, gress: gress(item), fields, doc, loc: item.loc });
+    let mut made: BTreeMap<u32, HeaderData> = BTreeMap::new();
+    for (item, &index) in items.iter().zip(indices) {
+        match item.kind {
+            Kind::Header => {
+                let (name, doc) = (item.name.clone(), item.doc.clone());
+                let fields = Vec::new();
+                made.insert(index, HeaderData { name, gress: gress(item), fields, doc, loc: item.loc });
+            }
+            // A field follows its header.
+            Kind::HeaderField(at) => {
+                let header = indices.get(at).and_then(|header| made.get_mut(header));
+                header.into_iter().for_each(|header| header.fields.push(Entity::new(index as usize)));
+            }
+            _ => {}
+        }
     }
     made.into_values().collect()
 }

@@ -9,11 +9,15 @@ pub(super) enum Tok {
     Name { text: String, quoted: bool },
     /// A number; with a width in the form `8w…`.
     Int { value: u128, width: Option<u16> },
+    /// The name of a parameter or constant, and its value: a number where the grammar wants one, otherwise a word.
+    Param { text: String, value: u128 },
     /// `#3`: an entity by index.
     Index(u32),
     /// `$3`: a parameter by position.
     Position(u16),
-    /// A string in double quotes.
+    /// `16w(`, without the parenthesis: the width of a constant that is computed from parameters.
+    Width(u16),
+    /// A string in double quotes, or lines between `"""` and `"""`.
     Text(String),
     /// A line after `///`.
     Doc(String),
@@ -29,12 +33,14 @@ pub(super) struct Token {
     pub(super) tok: Tok,
     pub(super) line: u32,
     pub(super) col: u32,
+    /// Name of the file, for locations.
+    pub(super) file: &'static str,
 }
 
 /// Punctuation; longer tokens come before their prefixes.
-const PUNCTUATION: [&str; 25] = [
+const PUNCTUATION: [&str; 29] = [
     "&&&", "&&", "||", "==", "!=", "<=", ">=", "::", "{", "}", "(", ")", "[", "]", ";", ":", ",", "=", "<",
-    ">", "!", "/", "..", ".", "@",
+    ">", "!", "/", "..", ".", "@", "+", "-", "*", "%",
 ];
 
 impl std::fmt::Display for Tok {
@@ -43,8 +49,10 @@ impl std::fmt::Display for Tok {
             Tok::Name { text, .. } => write!(f, "`{text}`"),
             Tok::Int { value, width: None } => write!(f, "`{value}`"),
             Tok::Int { value, width: Some(w) } => write!(f, "`{w}w{value}`"),
+            Tok::Param { text, .. } => write!(f, "`{text}`"),
             Tok::Index(n) => write!(f, "`#{n}`"),
             Tok::Position(n) => write!(f, "`${n}`"),
+            Tok::Width(n) => write!(f, "`{n}w(`"),
             Tok::Text(_) => f.write_str("a string"),
             Tok::Doc(_) => f.write_str("a `///` doc comment"),
             Tok::Punct(p) => write!(f, "`{p}`"),
@@ -67,11 +75,11 @@ fn continues_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-')
 }
 
-/// Returns the tokens of a text, without comments.
+/// Returns the tokens of a text, without comments. `file` is the file name in their locations.
 ///
 /// # Errors
 /// Refuses the text at a character or literal that begins no token.
-pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
+pub(super) fn tokens(text: &str, file: &'static str) -> Result<Vec<Token>, ParseError> {
     let mut lexer = Lexer { rest: text, line: 1, col: 1 };
     let mut list = Vec::new();
     loop {
@@ -79,7 +87,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ParseError> {
         let (line, col) = (lexer.line, lexer.col);
         let tok = lexer.token()?;
         let end = tok == Tok::End;
-        list.push(Token { tok, line, col });
+        list.push(Token { tok, line, col, file });
         if end {
             return Ok(list);
         }
@@ -148,6 +156,7 @@ impl<'t> Lexer<'t> {
         }
         match first {
             '`' => Ok(Tok::Name { text: self.quoted('`')?, quoted: true }),
+            '"' if self.rest.starts_with("\"\"\"") => self.lines().map(Tok::Text),
             '"' => Ok(Tok::Text(self.quoted('"')?)),
             '0'..='9' => self.number(),
             '#' => self.sigil("#", "an entity index such as `#3`").map(Tok::Index),
@@ -178,6 +187,11 @@ impl<'t> Lexer<'t> {
     fn number(&mut self) -> Result<Tok, ParseError> {
         let start = self.error("", "a number such as `10`, `0x0a` or `16w0x800`, below 2^128");
         let text = self.take_while(|c| c.is_ascii_alphanumeric() || c == '_');
+        if self.rest.starts_with('(')
+            && let Some(width) = text.strip_suffix('w').and_then(|w| w.parse().ok())
+        {
+            return Ok(Tok::Width(width));
+        }
         let read = || {
             let (width, digits) = match text.split_once('w') {
                 Some((w, d)) => (Some(w.parse().ok()?), d),
@@ -191,6 +205,21 @@ impl<'t> Lexer<'t> {
             Some(Tok::Int { value: value.ok()?, width })
         };
         read().ok_or(ParseError { found: format!("`{text}`"), ..start })
+    }
+
+    /// Reads lines between `"""` and `"""`. They have no escapes.
+    fn lines(&mut self) -> Result<String, ParseError> {
+        let open = self.error("`\"\"\"` without its partner", "closing `\"\"\"`");
+        let quotes = 3;
+        let Some(end) = self.rest.get(quotes..).and_then(|rest| rest.find("\"\"\"")) else {
+            return Err(open);
+        };
+        let after = self.rest.len() - end - 2 * quotes;
+        let text = self.rest[quotes..quotes + end].to_owned();
+        while self.rest.len() > after {
+            self.bump();
+        }
+        Ok(text)
     }
 
     fn quoted(&mut self, quote: char) -> Result<String, ParseError> {

@@ -15,7 +15,7 @@ use crate::{
 use sluice_asic::meter::LpfMode;
 use sluice_asic::units::Duration;
 
-const MODES: [(&str, LpfMode); 2] = [("sample", LpfMode::Sample), ("rate", LpfMode::Rate)];
+pub(super) const MODES: [(&str, LpfMode); 2] = [("sample", LpfMode::Sample), ("rate", LpfMode::Rate)];
 
 impl Printer<'_> {
     pub(super) fn meters(&mut self) {

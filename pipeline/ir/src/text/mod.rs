@@ -3,8 +3,14 @@
 //! The form, by example:
 //!
 //! ```text
+//! sluice 1;                             // version of the text form
+//!
 //! /// Routes IPv4.
 //! program l3;
+//!
+//! /// Flows that are counted
+//! param flows = 1024 : 1 .. 65536;      // users set it; its name is a number from here on
+//! const last = flows - 1;
 //!
 //! header ipv4 : ingress {
 //!     bit<8> ttl;                       // the field `ipv4.ttl`
@@ -14,7 +20,7 @@
 //! }
 //! register seen : ingress {
 //!     element = "32";                   // "32x2" for a pair
-//!     size = 1024;
+//!     size = flows;
 //! }
 //! register_action count (seen) {
 //!     if (@lo < 9) { @lo = add(@lo, 1); }
@@ -58,19 +64,28 @@
 //!   makes element `a` of a stack valid if `b` is.
 //! - In an action, `add(a, b)` and similar calls are ALU instructions, `cast(a, 16)` and `a[7:0]` change the
 //!   width, and `funnel_shift(high, low, 5)` shifts two concatenated fields.
+//! - `32w(last * 2)` is a constant of 32 bits that is computed from parameters and constants with `+`, `-`, `*`, `/`, `%`,
+//!   `log2(n)`, `pow2(n)` and parentheses. `param routes = "1024";`, with a text, records a value with which the program was
+//!   built, and cannot be set.
+//! - `entries`, `routes`, `role` and `property` declare what a file says in addition to the program ([`FileParts`]).
 //! - `16w0x800` is a constant of 16 bits, `v &&& m` a value under a mask, `v / n` a prefix.
 
 mod code;
 mod cursor;
 mod decls;
+pub mod grammar;
 mod hashes;
 mod lex;
 mod meters;
+mod numbers;
+mod parts;
 mod print;
 mod print_code;
+mod property;
 mod registers;
 mod scan;
 mod scope;
+mod source;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -78,6 +93,9 @@ mod words;
 use crate::Program;
 
 pub(crate) use lex::is_plain as is_plain_name;
+pub use parts::{FileParts, RoleDecl, RolePlace, RouteValue, RoutesDecl};
+pub use property::{Moment, PropertyDecl, Test, Value};
+pub use source::{MAX_TEXT, Source, SourceParam, VERSION};
 
 /// Syntax error: the token found, and the tokens expected in its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -104,12 +122,12 @@ pub fn print(program: &Program) -> String {
     print::program(program)
 }
 
-/// Parses the text of a program. Locations refer to the text, with the file name `<text>`.
+/// Parses the text of a program, with the default values of its parameters. Locations refer to the text, with the file name
+/// `<text>`.
 ///
 /// # Errors
 /// Refuses the text at the first token that the grammar does not allow there.
 pub fn parse(text: &str) -> Result<Program, ParseError> {
-    let tokens = lex::tokens(text)?;
-    let items = scan::items(&tokens)?;
-    decls::program(&tokens, &items)
+    let (program, _) = Source::read(text, "<text>")?.build(&[])?;
+    Ok(program)
 }

@@ -2,6 +2,7 @@
 
 use super::lex::{escape_doc, is_plain, quote};
 use super::scope::{Scope, Space};
+use super::source::VERSION;
 use super::words::{COUNTERS, FORMATS, IDLE_MODES, LABELS, MATCHES, MODES, algorithm, column, word};
 use crate::entity::Entity;
 use crate::{
@@ -26,6 +27,7 @@ pub(super) struct Printer<'p> {
 pub(super) fn program(p: &Program) -> String {
     let scope = Scope::of(p);
     let mut w = Printer { p, scope, out: String::new(), depth: 0, gress: None, params: &[] };
+    w.line(format_args!("sluice {VERSION};"));
     w.doc(&p.doc);
     w.line(format_args!("program {};", name(&p.name)));
     for d in &p.params {

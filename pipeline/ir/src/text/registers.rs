@@ -21,7 +21,7 @@ use crate::{
 use sluice_asic::salu::{Half, LaneMask, LaneOp, LanePost, LaneSearch, MathUnit, PostAmount, SaluOp, Sense};
 
 /// Names of senses; comparisons without one are unsigned.
-const SENSES: [(&str, Sense); 2] = [("signed", Sense::Signed), ("serial", Sense::Serial)];
+pub(super) const SENSES: [(&str, Sense); 2] = [("signed", Sense::Signed), ("serial", Sense::Serial)];
 
 impl Printer<'_> {
     pub(super) fn registers(&mut self) {
@@ -285,7 +285,9 @@ impl Code<'_> {
                 }
                 return Ok(CellValue::Half(code.half()?));
             }
-            if let Tok::Int { width: None, .. } = code.c.peek() {
+            if let Tok::Int { width: None, .. } | Tok::Param { .. } = code.c.peek()
+                && !code.c.then("(")
+            {
                 return Ok(CellValue::Const(code.c.number("a value")?));
             }
             let called = code.c.word().filter(|_| code.c.then("("));

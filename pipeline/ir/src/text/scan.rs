@@ -4,6 +4,7 @@
 use super::ParseError;
 use super::cursor::{Cursor, Parsed};
 use super::lex::{Tok, Token};
+use super::source::skip;
 use crate::Loc;
 use sluice_asic::gress::Gress;
 
@@ -39,6 +40,13 @@ pub(super) enum Kind {
     Stack,
 }
 
+impl Kind {
+    /// Returns true if a program has at most one such part in a gress.
+    pub(super) const fn is_single(self) -> bool {
+        matches!(self, Kind::Program | Kind::Start | Kind::Control | Kind::Ghost | Kind::Deparser)
+    }
+}
+
 /// A declaration.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
@@ -72,6 +80,36 @@ const NAMED: [(&str, Kind); 15] = [
     ("meter", Kind::Meter),
     ("random", Kind::Random),
 ];
+
+/// Words that begin a declaration.
+pub(super) const WORDS: [&str; 21] = [
+    "program",
+    "param",
+    "header",
+    "label",
+    "hash",
+    "counter",
+    "register",
+    "register_action",
+    "profile",
+    "action",
+    "table",
+    "stack",
+    "together",
+    "meter",
+    "random",
+    "metadata",
+    "intrinsic",
+    "port_metadata",
+    "parser",
+    "control",
+    "deparser",
+];
+
+/// Returns true if a declaration begins here, after its documentation.
+pub(super) fn begins_item(c: &Cursor<'_>) -> bool {
+    c.at("@") || c.word().is_some_and(|word| WORDS.contains(&word))
+}
 
 /// Returns the declarations of a text in order. Fields and states follow the declaration that contains them.
 ///
@@ -130,11 +168,7 @@ impl Scan<'_> {
                 item.gress = Some(self.c.gress()?);
                 self.push_and_skip(item)
             }
-            _ => Err(self.c.error(
-                "`program`, `param`, `header`, `metadata`, `intrinsic`, `label`, `hash`, `counter`, `profile`, \
-                 `register`, `register_action`, `meter`, `random`, `action`, `table`, `stack`, `port_metadata`, \
-                 `together`, `parser`, `control` or `deparser`",
-            )),
+            _ => Err(self.c.unknown_word(WORDS.into_iter())),
         }
     }
 
@@ -201,19 +235,6 @@ impl Scan<'_> {
     fn push_and_skip(&mut self, mut item: Item) -> Parsed<()> {
         item.body = self.c.position();
         self.items.push(item);
-        let mut depth = 0u32;
-        loop {
-            match self.c.peek() {
-                Tok::End => return Err(self.c.error(if depth > 0 { "`}`" } else { "`;` or `{`" })),
-                Tok::Punct("{") => depth += 1,
-                Tok::Punct("}") if depth == 0 => return Err(self.c.error("`;` or `{`")),
-                Tok::Punct("}") => depth -= 1,
-                _ => {}
-            }
-            let last = self.c.advance();
-            if depth == 0 && matches!(last, Tok::Punct(";" | "}")) {
-                return Ok(());
-            }
-        }
+        skip(&mut self.c)
     }
 }

@@ -131,6 +131,14 @@ impl Scope {
         *at = index.min(*at);
     }
 
+    /// Returns the names of a kind; the gress is used only for kinds with separate names per gress.
+    pub(super) fn names(&self, space: Space, gress: Option<Gress>) -> impl Iterator<Item = &str> {
+        let gress = gress.filter(|_| space.per_gress());
+        let first = (space, gress, String::new());
+        let of_kind = move |(s, g, _): &&(Space, Option<Gress>, String)| *s == space && *g == gress;
+        self.names.range(first..).map(|(key, _)| key).take_while(of_kind).map(|(_, _, name)| name.as_str())
+    }
+
     /// Returns the entity of this name; the gress is used only for kinds with separate names per gress.
     pub(super) fn find(&self, space: Space, gress: Option<Gress>, name: &str) -> Option<u32> {
         self.names.get(&(space, gress.filter(|_| space.per_gress()), name.to_owned())).copied()

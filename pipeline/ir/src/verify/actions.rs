@@ -336,35 +336,6 @@ fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
     vec![one]
 }
 
-fn fields_read(p: &Program, primitive: &Primitive) -> Vec<Field> {
-    let mut list = Vec::new();
-    match &primitive.kind {
-        PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => value.fields(&mut |f| list.push(f)),
-        PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
-            for input in &p.hashes[*hash].inputs {
-                input.fields(&mut |f| list.push(f));
-            }
-        }
-        PrimitiveKind::Register(access) => {
-            access.index.fields(p, &mut |f| list.push(f));
-            for operand in p.register_actions[access.action].operands() {
-                operand.fields(p, &mut |f| list.push(f));
-            }
-        }
-        PrimitiveKind::SetMasked(f, ..) => list.push(*f),
-        PrimitiveKind::Meter(access) => {
-            access.index.fields(p, &mut |f| list.push(f));
-            access.input.iter().for_each(|e| e.fields(&mut |f| list.push(f)));
-        }
-        PrimitiveKind::SetValid(..)
-        | PrimitiveKind::CountDirect(_)
-        | PrimitiveKind::Drop(_)
-        | PrimitiveKind::CopyValid(..)
-        | PrimitiveKind::Random(..) => {}
-    }
-    list
-}
-
 /// Checks that all primitives of an action can run at once.
 fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     let who = format!("action `{}`", data.name);
@@ -372,7 +343,9 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     let mut before: Vec<(Touched, Loc)> = Vec::new();
     for primitive in &data.body {
         let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);
-        for f in fields_read(p, primitive) {
+        let mut read = Vec::new();
+        primitive.reads(p, &mut |f| read.push(f));
+        for f in read {
             if let Some(loc) = clash(Touched::Field(f)) {
                 let text = format!("{who} reads `{}` after writing it", p.fields[f].name);
                 d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));

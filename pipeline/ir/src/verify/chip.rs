@@ -13,6 +13,9 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
 
+/// Bytes of two groups of the ternary crossbar: five each, and one that they share (model: chip §3.2).
+const TERNARY_PAIR_BYTES: u32 = 11;
+
 pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     super::ghost::for_chip(p, chip, d);
     for data in p.actions.values() {
@@ -48,7 +51,8 @@ fn operations(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>
                 format!("action `{name}` sets `{dst}` by `{op}`, but {} has no comparing ALU", chip.name);
             d.push(
                 Diag::error(primitive.loc, text)
-                    .help("decide it by an `if` and set the field in its branches"),
+                    .help("decide it by an `if` and set the field in its branches")
+                    .limit("alu.compare", 0u32, 1u32),
             );
         }
     }
@@ -91,7 +95,11 @@ fn action_data(chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
             "action `{}` takes {bits} bits of action data; {} has {most} per entry",
             data.name, chip.name
         );
-        d.push(Diag::error(data.loc, text).help("split it over two tables"));
+        d.push(Diag::error(data.loc, text).help("split it over two tables").limit(
+            "mau.action_data_bits",
+            most,
+            bits,
+        ));
     }
 }
 
@@ -109,14 +117,23 @@ fn table(p: &Program, chip: &ChipSpec, data: &TableData, d: &mut Vec<Diag>) {
         let text = format!(
             "the key of table `{name}` has {found} bytes; the {crossbar} crossbar of {chip_name} has {most}"
         );
+        let groups =
+            found.div_ceil(if exact { chip.mau.exact_xbar_group_bytes } else { TERNARY_PAIR_BYTES }.max(1));
+        let limit = match exact {
+            true => ("mau.exact_xbar_groups", chip.mau.exact_xbar_groups, groups),
+            false => ("mau.ternary_xbar_groups", chip.mau.ternary_xbar_groups, groups * 2),
+        };
         d.push(
-            Diag::error(data.loc, text).help("hash part of the key in an earlier stage, or split the table"),
+            Diag::error(data.loc, text)
+                .help("hash part of the key in an earlier stage, or split the table")
+                .limit(limit.0, limit.1, limit.2),
         );
     }
     if let Some(pin) = data.pin.filter(|pin| u32::from(*pin) >= chip.mau.stages) {
         let stages = chip.mau.stages;
         let text = format!("table `{name}` is pinned to stage {pin}; {chip_name} has {stages} stages");
-        d.push(Diag::error(data.loc, text).help(format!("pin it to 0 to {}", stages.saturating_sub(1))));
+        let help = format!("pin it to 0 to {}, or remove the pin", stages.saturating_sub(1));
+        d.push(Diag::error(data.loc, text).help(help).limit("mau.stages", stages, u32::from(pin) + 1));
     }
 }
 
@@ -205,7 +222,8 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
                     data.name, chip.name
                 );
                 let help = "write a second field, and choose between them in the control block";
-                d.push(Diag::error(op.loc, text).also(first, "the first time").help(help));
+                let diag = Diag::error(op.loc, text).also(first, "the first time").help(help);
+                d.push(diag.limit("parser.clear_on_write", 0u32, 1u32));
             }
         }
         for successor in &node.successors {
@@ -228,7 +246,11 @@ fn counter_stack(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
         super::count(node.effect.pushed_most, "counter"),
         chip.name
     );
-    d.push(Diag::error(data.loc, text).help("count with one counter, or unroll the inner loop"));
+    d.push(Diag::error(data.loc, text).help("count with one counter, or unroll the inner loop").limit(
+        "parser.counter_stack",
+        chip.parser.counter_stack,
+        node.effect.pushed_most as u64,
+    ));
 }
 
 /// Checks that port metadata fits the slot in front of the packet (model: chip §6.3).
@@ -238,7 +260,11 @@ fn port_metadata(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     if bits > most {
         let at = p.port_metadata().next().map(|(_, f)| f.loc).unwrap_or_default();
         let text = format!("port metadata has {bits} bits; {} has {most} per port", chip.name);
-        d.push(Diag::error(at, text).help("look the rest up in a table keyed by the port"));
+        d.push(Diag::error(at, text).help("look the rest up in a table keyed by the port").limit(
+            "parser.port_metadata_bytes",
+            chip.parser.port_metadata_bytes,
+            bits.div_ceil(8),
+        ));
     }
 }
 
@@ -253,9 +279,9 @@ fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
             deepest = (after, Some(node.config.state));
         }
     }
-    let most = match gress {
-        Gress::Ingress => chip.parser.ingress_depth,
-        Gress::Egress => chip.parser.egress_depth,
+    let (key, most) = match gress {
+        Gress::Ingress => ("parser.ingress_depth", chip.parser.ingress_depth),
+        Gress::Egress => ("parser.egress_depth", chip.parser.egress_depth),
     };
     if let (found, Some(s)) = deepest
         && found > most
@@ -266,20 +292,22 @@ fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
         );
         d.push(
             Diag::error(p.states[s].loc, text)
-                .help("extract fewer headers; what is not extracted follows as payload"),
+                .help("extract fewer headers; what is not extracted follows as payload")
+                .limit(key, most, found),
         );
     }
 }
 
 fn emission(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
     let headers = p.headers.values().filter(|h| h.gress == gress).count() as u32;
-    if headers > chip.deparser.pov_bits {
-        let most = chip.deparser.pov_bits;
+    let most = chip.deparser.pov_bits;
+    if let Some(beyond) = p.headers.values().filter(|h| h.gress == gress).nth(most as usize) {
         let text = format!(
             "{gress} has {headers} headers; the deparser of {} reads {most} validity bits",
             chip.name
         );
-        d.push(Diag::error(Loc::default(), text).help("use fewer header instances"));
+        let diag = Diag::error(beyond.loc, text).help("use fewer header instances");
+        d.push(diag.limit("deparser.pov_bits", most, headers));
     }
     let Some(after) = headers::check(p, gress, &mut Vec::new()) else { return };
     let validity = Validity::new(p, gress);
@@ -287,14 +315,21 @@ fn emission(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
     let longest =
         after.largest(|set| emit.iter().filter(|h| set & validity.bit(**h) != 0).map(|&h| bytes(p, h)).sum());
     let most = chip.deparser.max_header_bytes;
-    if longest > most {
+    // Of equals, the first.
+    let largest = emit.iter().rev().max_by_key(|h| bytes(p, **h));
+    if let Some(largest) = largest.filter(|_| longest > most) {
+        let (at, name) = (p.headers[*largest].loc, &p.headers[*largest].name);
         let text = format!(
             "{gress} emits up to {longest} bytes of headers; the deparser of {} takes {most}",
             chip.name
         );
         d.push(
-            Diag::error(Loc::default(), text)
-                .help("emit fewer headers; what is not extracted follows as payload"),
+            Diag::error(at, text)
+                .help(format!(
+                    "emit fewer headers, or shorten `{name}`, which has {}; what is not extracted follows as payload",
+                    super::count(bytes(p, *largest) as usize, "byte")
+                ))
+                .limit("deparser.max_header_bytes", most, longest),
         );
     }
 }

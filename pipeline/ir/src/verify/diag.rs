@@ -11,6 +11,17 @@ pub enum Severity {
     Warning,
 }
 
+/// A number of the chip that a program exceeds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Path of the number in a chip file, for example `deparser.checksum_units`.
+    pub key: &'static str,
+    /// The chip's number; 0 for a feature that it lacks.
+    pub has: u64,
+    /// The number with which the program would keep this rule; 1 for a feature.
+    pub needs: u64,
+}
+
 /// A diagnostic about a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diag {
@@ -24,13 +35,22 @@ pub struct Diag {
     pub also: Vec<(Loc, String)>,
     /// How to fix it; empty if there is no useful advice.
     pub help: String,
+    /// The number of the chip that is exceeded; `None` if the rule has none, or not a single one.
+    pub limit: Option<Box<Limit>>,
 }
 
 impl Diag {
     /// Makes an error.
     #[must_use]
     pub fn error(at: Loc, text: impl Into<String>) -> Diag {
-        Diag { severity: Severity::Error, text: text.into(), at, also: Vec::new(), help: String::new() }
+        Diag {
+            severity: Severity::Error,
+            text: text.into(),
+            at,
+            also: Vec::new(),
+            help: String::new(),
+            limit: None,
+        }
     }
 
     /// Makes a warning.
@@ -43,6 +63,13 @@ impl Diag {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diag {
         self.help = help.into();
+        self
+    }
+
+    /// Sets the number of the chip that is exceeded.
+    #[must_use]
+    pub fn limit(mut self, key: &'static str, has: impl Into<u64>, needs: impl Into<u64>) -> Diag {
+        self.limit = Some(Box::new(Limit { key, has: has.into(), needs: needs.into() }));
         self
     }
 

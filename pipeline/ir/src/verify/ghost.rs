@@ -105,5 +105,5 @@ pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
     let Some(first) = p.ghost.first().filter(|_| !chip.features.ghost) else { return };
     let text = format!("the program has a ghost control, which {} does not run", chip.name);
     let help = "on this chip only egress has queue depths, in `enq_qdepth` and `deq_qdepth`; use Tofino 2";
-    d.push(Diag::error(first.loc, text).help(help));
+    d.push(Diag::error(first.loc, text).help(help).limit("features.ghost", 0u32, 1u32));
 }

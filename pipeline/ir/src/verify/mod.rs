@@ -149,7 +149,7 @@ mod tests;
 mod together;
 mod values;
 
-pub use diag::{Diag, Severity};
+pub use diag::{Diag, Limit, Severity};
 pub use reach::{ControlReach, control_reach};
 
 use crate::{Home, Loc, Program};

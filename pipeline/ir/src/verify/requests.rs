@@ -1,6 +1,6 @@
 //! Requests of deparsers: resubmits, mirror copies, digests.
 
-use super::{Diag, fits};
+use super::{Diag, count, fits};
 use crate::{Expr, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program, Request, RequestKind};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -130,11 +130,12 @@ pub(super) fn for_chip(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
 fn length(p: &Program, chip: &ChipSpec, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
     let limits = &chip.deparser;
     // A mirror header follows the session's number, whose bytes count (model: chip §6.4).
-    let (most, beside) = match request.kind {
-        RequestKind::Resubmit => (limits.resubmit_bytes, 0),
-        RequestKind::Mirror(_) => (limits.mirror_bytes, u32::from(SESSION_BITS).div_ceil(8)),
-        RequestKind::Digest => (limits.digest_bytes, 0),
-        RequestKind::Pktgen => (limits.pktgen_bytes, 0),
+    let session = u32::from(SESSION_BITS).div_ceil(8);
+    let (key, most, beside) = match request.kind {
+        RequestKind::Resubmit => ("deparser.resubmit_bytes", limits.resubmit_bytes, 0),
+        RequestKind::Mirror(_) => ("deparser.mirror_bytes", limits.mirror_bytes, session),
+        RequestKind::Digest => ("deparser.digest_bytes", limits.digest_bytes, 0),
+        RequestKind::Pktgen => ("deparser.pktgen_bytes", limits.pktgen_bytes, 0),
     };
     let Some(header) = request.header else { return };
     let bytes = p.header_bits(header).div_ceil(8) + beside;
@@ -146,6 +147,8 @@ fn length(p: &Program, chip: &ChipSpec, gress: Gress, request: &Request, d: &mut
             "a {word} of {gress} carries header `{name}`, {bytes} bytes{counted}; {} takes {most}",
             chip.name
         );
-        d.push(Diag::error(loc, text).help("send fewer fields"));
+        let help =
+            format!("send fewer fields: at most {}", count(most.saturating_sub(beside) as usize, "byte"));
+        d.push(Diag::error(loc, text).help(help).limit(key, most, bytes));
     }
 }

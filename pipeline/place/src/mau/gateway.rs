@@ -79,11 +79,10 @@ pub(crate) fn demand(
     let limit = mau.gateway_compare_rows;
     let rows = yes.min(no).max(1);
     if rows > limit {
-        return Err(Diag::error(
-            at,
-            format!("the condition needs {rows} gateway rows; a gateway has {limit}"),
-        )
-        .help("split it into nested conditions, or match the fields in a table"));
+        let text = format!("the condition needs {rows} gateway rows; a gateway has {limit}");
+        let diag =
+            Diag::error(at, text).help("split it into nested conditions, or match the fields in a table");
+        return Err(diag.limit("mau.gateway_compare_rows", limit, rows));
     }
     let mut layout =
         Layout { mau, phv, demand: GatewayDemand { rows, ..Default::default() }, ranges: BTreeMap::new() };

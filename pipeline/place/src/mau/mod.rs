@@ -7,10 +7,12 @@
 //! | `schedule`, `latency_groups`, `delay_search` | list scheduling and its variants |
 //! | `pool`, `fit`, `hash`, `ram`, `xbar` | units of one stage and their assignment to a node |
 //! | `outcome_carriers`, `pointer`, `retest` | outcomes that are used in a later stage |
+//! | `failure` | findings about nodes without a place |
 
 mod cluster;
 mod delay_search;
 mod demand;
+mod failure;
 mod fit;
 pub(super) mod gateway;
 mod hash;
@@ -33,9 +35,9 @@ mod tests;
 
 use super::bits::PhvView;
 use super::data::{PhvAllocation, PlacedNode, UnitUse};
-use super::deps::{DependencyGraph, node_name};
-use super::next_table::{self, Carrier, LongBranch};
-use super::nofit::{Exhausted, Place, Resource};
+use super::deps::DependencyGraph;
+use super::next_table::{self, LongBranch};
+use super::nofit::Exhausted;
 use super::options::{Objective, Optimisation, Options};
 use super::timing;
 use delay_search::EarliestStages;
@@ -145,7 +147,7 @@ pub(crate) fn place(
         schedule.delay(earliest);
         let pending = schedule.run(&|v: Var| v.name(program));
         if !pending.is_empty() {
-            return Err(failure(&schedule, graph, &pending));
+            return Err(failure::failure(program, &mut schedule, graph, &pending));
         }
         let nodes = nodes(&schedule, cfgs, graph);
         let mut long_branches = Vec::new();
@@ -204,7 +206,7 @@ pub(crate) fn place(
         }
         unreached = Some((found, variant));
     }
-    let failed = unreached.map(|(tables, _)| uncarried(program, chip, cfgs, &tables)).or(first);
+    let failed = unreached.map(|(tables, _)| failure::uncarried(program, chip, cfgs, &tables)).or(first);
     Err(failed.unwrap_or_else(|| TablesFailed::from(Vec::new())))
 }
 
@@ -215,30 +217,6 @@ fn needs_more_tcam(chip: &ChipSpec, demands: &[Demand]) -> bool {
     let rows = |d: &Demand| u64::from(d.size.div_ceil(mau.tcam_depth.max(1)));
     let blocks = |d: &Demand| rows(d) * u64::from(sizes::ternary_width(d));
     ternary.map(blocks).sum::<u64>() > u64::from(mau.tcams()) * u64::from(mau.stages)
-}
-
-/// Reports the outcomes without a carrier.
-fn uncarried(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], tables: &PlacedTables) -> TablesFailed {
-    let left: Vec<&LongBranch> = tables.long_branches.iter().filter(|b| b.by == Carrier::Nothing).collect();
-    let name = |b: &LongBranch| node_name(program, &cfgs[b.gress.index()], b.to);
-    let diag = |b: &&LongBranch| {
-        let (from, to, tags) = (b.from_stage, b.to_stage, chip.mau.long_branch_tags);
-        let text = format!(
-            "the outcome that decides `{}` in stage {to} is known in stage {from}, and no carrier takes it there: the \
-             {tags} long-branch tags and the next-table pointer are taken, no gateway can test it again, and a stage \
-             between has no logical table left for a relay",
-            name(b)
-        );
-        let help = "test the condition again right before the tables that it decides, keep its outcome in a metadata \
-                    field, or apply these tables closer to the condition";
-        Diag::error(cfgs[b.gress.index()].nodes[b.to].loc, text).help(help)
-    };
-    let first = left.first().map(|b| Exhausted {
-        resource: Resource::LongBranches,
-        place: Place::Stage(b.from_stage),
-        contenders: left.iter().map(|b| name(b)).collect(),
-    });
-    TablesFailed { diags: left.iter().map(diag).collect(), first_exhausted: first, is_final: false }
 }
 
 /// Returns lists of schedule options. A list is tried only if no earlier list led to a placement in which every
@@ -364,91 +342,4 @@ fn nodes(
             })
             .collect()
     })
-}
-
-/// Reports all nodes without a place, and the resource that ran out first.
-///
-/// If the longest dependency chain has more stages than the chip, the resource is stages. Else it is the first
-/// shortage of the most urgent node without a place or, if none of them was short of anything, the first shortage of
-/// any node, which then came late and pushed others out of the pipe.
-fn failure(schedule: &Schedule<'_>, graph: &DependencyGraph, pending: &[Vec<usize>]) -> TablesFailed {
-    let stages = schedule.pools.len();
-    let of = |i: usize| schedule.missed.iter().find(|m| m.demand == i);
-    let mut order: Vec<usize> = pending.iter().flatten().copied().collect();
-    // Nodes that were short of a resource come before nodes that only wait for them.
-    order.sort_by_key(|&i| (of(i).is_none(), graph.min_stage(schedule.demands[i].owner), i));
-    let longest = Gress::ALL.into_iter().find(|&g| graph.critical_length(g) as usize > stages);
-    let first = order.iter().find_map(|&i| of(i)).or_else(|| schedule.missed.first());
-    let mut diags: Vec<Diag> = order.iter().map(|&i| no_place(schedule, i, stages)).collect();
-    let first_exhausted = match (longest, first) {
-        (Some(gress), _) => {
-            let chain = graph.critical_path(gress);
-            let name = |o: Owner| schedule.demands.iter().find(|d| d.owner == o).map(|d| d.name.clone());
-            let mut contenders: Vec<String> = chain.iter().filter_map(|e| name(e.from)).collect();
-            contenders.extend(chain.last().and_then(|e| name(e.to)));
-            let text = format!(
-                "the longest chain of dependencies in {gress} needs {} stages; the chip has {stages}",
-                graph.critical_length(gress)
-            );
-            diags.insert(
-                0,
-                Diag::error(sluice_ir::Loc::default(), text)
-                    .help("shorten the chain: compute independent values in parallel"),
-            );
-            Some(Exhausted { resource: Resource::Stages, place: Place::Gress(gress), contenders })
-        }
-        (None, Some(missed)) => {
-            let column = missed.shortage.column;
-            let mut contenders = vec![schedule.demands[missed.demand].name.clone()];
-            for owner in schedule.pools[usize::from(missed.stage)].owners_of(column) {
-                let name = schedule.demands.iter().find(|d| d.owner == owner).map(|d| d.name.clone());
-                contenders.extend(name.filter(|n| !contenders.contains(n)));
-            }
-            Some(Exhausted {
-                resource: Resource::Column(column),
-                place: Place::Stage(missed.stage),
-                contenders,
-            })
-        }
-        (None, None) => {
-            let gress = order.first().map_or(Gress::Ingress, |&i| schedule.demands[i].owner.gress);
-            let contenders = order.iter().map(|&i| schedule.demands[i].name.clone()).collect();
-            Some(Exhausted { resource: Resource::Stages, place: Place::Gress(gress), contenders })
-        }
-    };
-    TablesFailed { diags, first_exhausted, is_final: false }
-}
-
-fn no_place(schedule: &Schedule<'_>, i: usize, stages: usize) -> Diag {
-    let demand = &schedule.demands[i];
-    let held: u32 = schedule.parts[i].iter().map(|p| p.entries).sum();
-    let missed: Vec<_> = schedule.missed.iter().filter(|m| m.demand == i).collect();
-    let what = match missed.last() {
-        Some(m) => format!(
-            "no {} left for {} in stage {}",
-            m.shortage.column.vendor_name(),
-            m.shortage.wanted,
-            m.stage
-        ),
-        None => "a node that it depends on comes too late".to_owned(),
-    };
-    let text = if held > 0 {
-        format!(
-            "only {held} of the {} entries of `{}` have a place in {stages} stages: {what}",
-            demand.size, demand.name
-        )
-    } else if let Some(pin) = demand.pin {
-        format!("`{}` has no place in stage {pin}, to which it is pinned: {what}", demand.name)
-    } else {
-        format!("`{}` has no place in {stages} stages: {what}", demand.name)
-    };
-    let help = match missed.last() {
-        None => "shorten the chain of dependencies before it",
-        Some(_) if demand.pin.is_some() => "remove the pin, or pin another table away",
-        Some(_) if demand.size > 0 => {
-            "lower its size, narrow its key or its action data, or choose a larger chip"
-        }
-        Some(_) => "use less of that resource before it, or choose a larger chip",
-    };
-    Diag::error(demand.at, text).help(help)
 }

@@ -5,6 +5,7 @@ use super::super::data::{Owner, Unit, UnitUse};
 use super::super::purpose::Purpose;
 use rustc_hash::FxHashMap;
 use sluice_asic::chip::Column;
+use std::collections::BTreeSet;
 
 /// Content of a unit, which decides whether owners may share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +202,15 @@ impl Pool {
     /// Returns all units in use.
     pub(crate) fn uses(&self) -> &[UnitUse] {
         &self.log
+    }
+
+    /// Returns the number of units of a column in use; both colours of an instruction row count once.
+    pub(crate) fn used(&self, column: Column) -> usize {
+        let held = self.held.keys().filter(|(c, ..)| *c == column);
+        match column {
+            Column::Vliw => held.map(|(_, row, _)| row).collect::<BTreeSet<_>>().len(),
+            _ => held.count(),
+        }
     }
 
     /// Returns the owners of units of a column, in order of taking.

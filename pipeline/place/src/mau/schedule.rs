@@ -3,7 +3,7 @@
 //! In each stage the ready clusters are placed by priority: tables with a part in an earlier stage first, then by
 //! earliest stage, length of the dependency chain that follows, size and program order.
 
-use super::super::data::Part;
+use super::super::data::{Owner, Part};
 use super::super::deps::DependencyGraph;
 use super::super::next_table::LongBranch;
 use super::super::purpose::Purpose;
@@ -20,6 +20,7 @@ use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, Var};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Rule by which tables are split over stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,13 +60,13 @@ pub(crate) struct Missed {
 pub(crate) struct Schedule<'a> {
     /// Needs of all nodes, in order of gress and node. Other lists here have the same indices.
     pub(crate) demands: &'a [Demand],
-    cfgs: &'a [Cfg; 2],
-    relations: &'a Relations,
+    pub(crate) cfgs: &'a [Cfg; 2],
+    pub(crate) relations: &'a Relations,
     clusters: Vec<Vec<usize>>,
     tails: Vec<u32>,
     mins: Vec<u32>,
-    fit: Fit<'a>,
-    options: ScheduleOptions,
+    pub(crate) fit: Fit<'a>,
+    pub(crate) options: ScheduleOptions,
     groups: LatencyGroups,
     /// Earliest stage of each node; 0 if it is not delayed.
     earliest: Vec<u8>,
@@ -75,11 +76,11 @@ pub(crate) struct Schedule<'a> {
     pub(crate) parts: Vec<Vec<Part>>,
     /// Entries of each node that are not placed.
     left: Vec<u32>,
-    complete: Vec<bool>,
+    pub(crate) complete: Vec<bool>,
     /// Entries that an empty stage takes of each node; `None`: not computed.
     alone: Vec<Option<u32>>,
     /// For each node the last stage that dependencies, conflicts or pins ruled out, and the reason.
-    blocked: Vec<Option<(u8, String)>>,
+    pub(crate) blocked: Vec<Option<(u8, String)>>,
     /// Reason why each node is in no earlier stage.
     pub(crate) why: Vec<String>,
     /// Resources that nodes did not get, in order of the attempts.
@@ -174,6 +175,19 @@ impl<'a> Schedule<'a> {
     /// Assigns carriers to the outcomes that are used in a later stage; called after everything is placed.
     pub(crate) fn carry(&mut self, optional: &OptionalCarriers<'_>, branches: &mut [LongBranch]) {
         outcome_carriers::carry(&mut self.pools, &self.fit, optional, branches);
+    }
+
+    /// Returns the node that holds the most units of a column in all stages, and how many; `None` if all are free.
+    pub(crate) fn largest_holder(&self, column: Column) -> Option<(usize, u32)> {
+        let index: BTreeMap<Owner, usize> = self.demands.iter().zip(0..).map(|(d, i)| (d.owner, i)).collect();
+        let mut units = vec![0; self.demands.len()];
+        for used in self.pools.iter().flat_map(Pool::uses).filter(|u| u.unit.column == column) {
+            if let Some(&i) = index.get(&used.owner) {
+                units[i] += 1;
+            }
+        }
+        // Of equals, the first.
+        units.into_iter().enumerate().rev().max_by_key(|(_, n)| *n).filter(|(_, n)| *n > 0)
     }
 
     fn done(&self, cluster: &[usize]) -> bool {

@@ -131,7 +131,8 @@ fn check(
             "the {gress} parser needs {rows} TCAM rows; a parser of {} has {}",
             chip.name, chip.parser.tcam_rows
         );
-        diags.push(Diag::error(first, text).help("merge states, or select on fewer values"));
+        let diag = Diag::error(first, text).help("merge states, or select on fewer values");
+        diags.push(diag.limit("parser.tcam_rows", chip.parser.tcam_rows, rows));
     }
     diags.extend(depth(program, chip, gress, unrolled));
     diags.extend(counter_loads(program, chip, gress, &order));
@@ -161,7 +162,9 @@ fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[Pars
             loads.len(),
             chip.name
         );
-        Diag::error(at.unwrap_or_default(), text).help("use one rotation, mask and sum for several headers")
+        Diag::error(at.unwrap_or_default(), text)
+            .help("use one rotation, mask and sum for several headers")
+            .limit("parser.counter_init_rows", rows, loads.len() as u64)
     })
 }
 
@@ -195,7 +198,12 @@ fn depth(program: &Program, chip: &ChipSpec, gress: Gress, unrolled: &UnrolledPa
         before + node.effect.reach,
         chip.name
     );
-    Some(Diag::error(data.loc, text).help("parse fewer headers on this path"))
+    let key = match gress {
+        Gress::Ingress => "parser.ingress_depth",
+        Gress::Egress => "parser.egress_depth",
+    };
+    let needs = before + node.effect.reach;
+    Some(Diag::error(data.loc, text).help("parse fewer headers on this path").limit(key, limit, needs))
 }
 
 /// Checks that a state needs no more checksum units than the parser has.
@@ -220,5 +228,6 @@ fn checksums(program: &Program, chip: &ChipSpec, state: ParserState) -> Option<D
         kept => format!("verifies {verified} checksums, and {} keeps {kept} sums", data.gress),
     };
     let text = format!("state `{}` {what}; a parser of {} has {units} units", data.name, chip.name);
-    Some(Diag::error(data.loc, text).help("verify fewer checksums in one state"))
+    let diag = Diag::error(data.loc, text).help("verify fewer checksums in one state");
+    Some(diag.limit("parser.checksum_units", units, count as u64))
 }

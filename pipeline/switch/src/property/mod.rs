@@ -150,7 +150,7 @@ pub struct Settled<'a> {
 /// The default methods accept everything. They are called in the order of events.
 pub trait Property: Send {
     /// Name in snake_case, under which violations are reported.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Checks a packet that enters.
     ///
@@ -181,6 +181,10 @@ pub trait Property: Send {
 
     /// The control plane changes something: packets that enter from this time on may be treated differently.
     fn changed(&mut self) {}
+
+    /// The control plane changes queues, ports or shapers in this run: packets may wait longer than the program wants, or be
+    /// lost. Called before the first packet.
+    fn disturbed(&mut self) {}
 
     /// Checks the device at the end of the run, after it had time to send all packets.
     ///

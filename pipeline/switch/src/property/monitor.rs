@@ -10,7 +10,7 @@ use sluice_ir::Program;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
     /// Name of the property.
-    pub property: &'static str,
+    pub property: String,
     /// Packet at which it was found; `None` at the end of the run.
     pub tag: Option<u64>,
     /// Time at which it was found.
@@ -85,6 +85,11 @@ impl Monitor {
         self.properties.iter_mut().for_each(|p| p.changed());
     }
 
+    /// Handles a run in which the control plane changes queues, ports or shapers; called before the first packet.
+    pub fn disturbed(&mut self) {
+        self.properties.iter_mut().for_each(|p| p.disturbed());
+    }
+
     /// Handles a packet that was sent.
     pub fn left(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
         let whole = whole(&mut self.scratch, head, tail);
@@ -152,7 +157,7 @@ fn ask(
         if let Err(text) = asked(property.as_mut())
             && violations.len() < MOST
         {
-            violations.push(Violation { property: property.name(), tag, time, text });
+            violations.push(Violation { property: property.name().to_owned(), tag, time, text });
         }
     }
 }

@@ -8,6 +8,7 @@ mod load;
 mod log;
 mod network;
 mod outside;
+mod properties;
 pub(crate) mod published;
 mod queues;
 mod sample;

@@ -246,6 +246,32 @@ fn scenario_12_and_13_silence_ends_what_a_lost_clear_left_open() {
     assert_eq!((cw.epoch, cw.phase, cw.ask, cw.tail, cw.ts_tail), (2, 0, true, false, 0));
 }
 
+/// The scenario's counter of such flows is in neither the paper nor the public P4 program, nor here: registers show them.
+#[test]
+fn scenario_13_a_lost_clear_pins_a_flow_with_steady_traffic_and_registers_show_it() {
+    let mut s = Source::new();
+    s.data_after(1);
+    let ((old, tail), (path, _)) = reroute(&mut s);
+    assert!(tail.cw.tail && old != path);
+    let tail_time = u64::from(tail.cw.ts_tx);
+    // 60 ms of packets with gaps of almost theta_inactive; the path is congested, and nothing moves the flow.
+    for n in 1..=200u64 {
+        s.notify(path as u8);
+        let (now, seen) = s.data_after(296);
+        let cw = seen.cw;
+        assert_eq!((cw.epoch, cw.phase, cw.ask, cw.tail, now), (1, 1, false, false, path), "{n}");
+        assert_eq!(u64::from(cw.ts_tail), tail_time & 0xffff, "{n}");
+        // TAIL is long ago and the flow sends: its CLEAR was lost.
+        assert_eq!((s.tor.register("phase", 1), s.tor.register("tail_time", 1)), (1, tail_time), "{n}");
+        assert!(s.tor.register("active_time", 1) >= tail_time + 296 * n, "{n}");
+    }
+    // A CLEAR after all ends it: registers of a flow that is not pinned.
+    s.clear(1);
+    let (now, seen) = s.data_after(0);
+    assert_eq!((seen.cw.epoch, seen.cw.phase, seen.cw.ask, now), (2, 0, true, path));
+    assert_eq!((s.tor.register("phase", 1), s.tor.register("tail_time", 1)), (0, 0));
+}
+
 #[test]
 fn scenario_14_epochs_wrap() {
     let mut s = Source::new();

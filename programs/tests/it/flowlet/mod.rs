@@ -8,6 +8,7 @@ mod drill;
 mod hula;
 mod limits;
 mod random;
+mod rounds;
 mod samples;
 mod shape;
 mod world;

@@ -9,9 +9,11 @@ use sluice_asic::units::{Cells, Time};
 use sluice_control::{ControlOp, ControlState};
 use sluice_exec::engine::Engine;
 use sluice_exec::pass::Executor;
+use sluice_ir::{Program, text};
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
 use sluice_place::verify;
 use sluice_programs::catalogue;
+use sluice_switch::property::{Monitor, general_and};
 use sluice_switch::{BufferSetup, QueueSetup, RxFrame, Switch, SwitchConfig};
 
 /// A world with the device that its setup requests.
@@ -25,11 +27,19 @@ pub(crate) struct Bench {
 impl Bench {
     /// Returns a program with parameters on a chip.
     pub(crate) fn new(name: &str, sets: &[&str], chip: &ChipSpec) -> Bench {
+        Bench::broken(name, sets, chip, &[])
+    }
+
+    /// Returns a program whose text is changed: each pair is an old text, which occurs once, and its replacement.
+    pub(crate) fn broken(name: &str, sets: &[&str], chip: &ChipSpec, changes: &[(&str, &str)]) -> Bench {
         let catalogue = catalogue();
         let shipped = catalogue.get(name).unwrap();
         let pairs = sets.iter().map(|t| t.split_once('=').unwrap());
         let sets: Vec<(String, String)> = pairs.map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
-        let program = shipped.build(&sets).unwrap_or_else(|e| panic!("{e}"));
+        let mut program = shipped.build(&sets).unwrap_or_else(|e| panic!("{e}"));
+        if !changes.is_empty() {
+            program = changed(&program, changes);
+        }
         let placement = place(&program, chip).unwrap_or_else(|e| panic!("{}: {}", chip.name, e.reason()));
         assert!(verify(&program, &placement).is_empty());
         let ports = PortMap::default_for(chip).unwrap();
@@ -46,6 +56,26 @@ impl Bench {
             ..SwitchConfig::default()
         };
         Bench { world: World { program, placement, ports, control }, config, ops: setup.ops }
+    }
+
+    /// Returns the names of the program's properties that fail in a run of these frames, each with its reason.
+    pub(crate) fn violations(&self, name: &str, frames: &[Frame], after: u64) -> Vec<(String, String)> {
+        let (switch, seen) = self.run(frames, after);
+        let shipped = catalogue();
+        let properties = general_and(shipped.get(name).unwrap().properties(&self.world.program));
+        let mut monitor = Monitor::new(&self.world.program, properties);
+        for (tag, f) in (0..).zip(frames) {
+            monitor.entered(tag, self.port(f.front).number(), Time::from_ps(f.ps), &f.bytes);
+        }
+        for event in &seen.seen {
+            match event {
+                Seen::Sent(left, bytes) => monitor.left(left, bytes, &[]),
+                Seen::Lost(lost, bytes) => monitor.ended(lost, bytes, &[]),
+                _ => {}
+            }
+        }
+        monitor.settled(&switch);
+        monitor.violations().iter().map(|v| (v.property.clone(), v.text.clone())).collect()
     }
 
     /// Writes the register values of the default entries, which a switch does itself.
@@ -143,6 +173,16 @@ impl Bench {
         }
         all
     }
+}
+
+/// Returns the program with another text.
+fn changed(program: &Program, changes: &[(&str, &str)]) -> Program {
+    let mut text = text::print(program);
+    for (from, to) in changes {
+        assert_eq!(text.matches(from).count(), 1, "{from} in\n{text}");
+        text = text.replace(from, to);
+    }
+    text::parse(&text).unwrap_or_else(|e| panic!("{e}"))
 }
 
 pub(crate) fn chips() -> [ChipSpec; 2] {

@@ -54,7 +54,7 @@ impl Code<'_> {
         if let Some(kind) = self.parser_step()? {
             return Ok(kind);
         }
-        if !matches!(self.c.peek(), Tok::Name { .. } | Tok::Index(_) | Tok::Punct(".")) {
+        if !matches!(self.c.peek(), Tok::Name { .. } | Tok::Param { .. } | Tok::Index(_) | Tok::Punct(".")) {
             return Err(self.c.error("`extract(…)`, an assignment, `select` or `transition`"));
         }
         let field = self.field()?;
@@ -116,7 +116,7 @@ impl Code<'_> {
 
     /// Parses `5` or `field, max, rotate, mask, add`.
     fn counter_load(&mut self) -> Parsed<CounterLoad> {
-        if matches!(self.c.peek(), Tok::Int { .. }) {
+        if matches!(self.c.peek(), Tok::Int { .. } | Tok::Param { .. }) {
             return Ok(CounterLoad::Const(self.c.number("a constant of 8 bits")?));
         }
         let field = self.field()?;

@@ -201,6 +201,12 @@ impl Demand {
             && self.counters.iter().all(|c| c.size.is_none())
     }
 
+    /// Returns the arrays with an index of their own that the actions access, in words. They are in one stage, and so is
+    /// the node.
+    pub(crate) fn shared_arrays(&self) -> Vec<&str> {
+        self.arrays.iter().filter(|a| a.size.is_some()).map(|a| a.name.as_str()).collect()
+    }
+
     /// Returns the bytes that the key takes in TCAM, each with a mask of its bits. Each nibble that is compared by
     /// range takes a separate byte (model: chip §3.2).
     pub(crate) fn ternary_bytes(&self) -> Vec<(ByteRef, u8)> {

@@ -34,6 +34,15 @@ fn short(column: Column, wanted: impl Into<String>) -> Shortage {
     Shortage { column, wanted: wanted.into() }
 }
 
+/// Returns a number with its noun: `1 block`, `3 blocks`.
+pub(crate) fn count(n: u64, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+fn rams(n: u32) -> String {
+    count(n.into(), "RAM", "RAMs")
+}
+
 /// First content numbers of registers and meters; those of counters and profiles start at 0.
 const REGISTERS: u32 = 1 << 30;
 const METERS: u32 = 1 << 31;
@@ -262,7 +271,7 @@ impl Fit<'_> {
         };
         let groups = capacity / mau.tcam_depth.max(1);
         if !ram::tcam(pool, mau, owner, groups, width) {
-            return Err(short(Column::Tcam, format!("{} blocks", groups * width)));
+            return Err(short(Column::Tcam, count(u64::from(groups * width), "block", "blocks")));
         }
         let rams = geometry::tind_rams(mau, capacity.into(), overhead)
             .map_err(|e| geometry_short(Column::Sram, e))?;
@@ -298,7 +307,7 @@ impl Fit<'_> {
         let data_rams = selector.words.div_ceil(mau.sram_depth.max(1));
         let what = Synthetic { alu: Column::MeterAlu, data_rams, most_alus: 1, content, array };
         ram::synthetic(pool, self.chip, owner, what)
-            .map_err(|column| short(column, format!("a selector of {data_rams} RAMs and a spare bank")))
+            .map_err(|column| short(column, format!("a selector of {} and a spare bank", rams(data_rams))))
     }
 
     fn counters(&self, pool: &mut Pool, demand: &Demand, capacity: u32) -> Result<(), Shortage> {
@@ -311,8 +320,9 @@ impl Fit<'_> {
             // Large counters are split in two halves (model: chip §4.5).
             let array = ArrayRef::Counter(counter.counter);
             let what = Synthetic { alu: Column::StatsAlu, data_rams, most_alus: 2, content, array };
-            ram::synthetic(pool, self.chip, demand.owner, what)
-                .map_err(|column| short(column, format!("a counter of {data_rams} RAMs and spare banks")))?;
+            ram::synthetic(pool, self.chip, demand.owner, what).map_err(|column| {
+                short(column, format!("a counter of {} and spare banks", rams(data_rams)))
+            })?;
         }
         Ok(())
     }
@@ -343,7 +353,7 @@ impl Fit<'_> {
             let cells = array_of(array.array);
             let what = Synthetic { alu: Column::MeterAlu, data_rams, most_alus, content, array: cells };
             ram::synthetic(pool, self.chip, demand.owner, what)
-                .map_err(|column| short(column, format!("{name} of {data_rams} RAMs and a spare bank")))?;
+                .map_err(|column| short(column, format!("{name} of {} and a spare bank", rams(data_rams))))?;
             let colours = sizes::narrow(need.map_rams - need.srams);
             if let AluArray::Meter(meter, _) = array.array
                 && !ram::colours(pool, mau, demand.owner, content, (colours, meter))

@@ -17,3 +17,4 @@ mod own_pipes;
 mod pipes;
 mod pktgen;
 mod random;
+mod skipped;

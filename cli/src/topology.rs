@@ -1,0 +1,89 @@
+//! Networks for commands that do not run them, and the files that a topology names.
+
+use crate::args::Target;
+use crate::door::Door;
+use crate::fail::Failure;
+use crate::resolve;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::port::PortMap;
+use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::units::BitRate;
+use sluice_catalogue::Catalogue;
+use sluice_control::ControlState;
+use sluice_fabric::deploy::{Defaults, Deployment, Files, deploy};
+use sluice_ir::Program;
+use sluice_place::Options;
+use sluice_switch::SwitchConfig;
+use std::path::{Path, PathBuf};
+
+/// Finds files. Paths in a topology are relative to its folder; paths of the command line are used as they are.
+pub(crate) struct NetworkFiles {
+    /// Folder of the topology.
+    pub(crate) base: PathBuf,
+    /// Names of files of the command line, which may have `{switch}` in place of a switch's name.
+    pub(crate) own: Vec<String>,
+}
+
+impl Files for NetworkFiles {
+    type Error = Failure;
+
+    fn entries(
+        &self,
+        name: &str,
+        program: &Program,
+        ports: &PortMap,
+        usual: &ControlState,
+        into: &mut ControlState,
+    ) -> Result<Vec<String>, Failure> {
+        let own = self.own.iter().any(|own| own == name || is_of_pattern(own, name));
+        let path = if own { PathBuf::from(name) } else { self.base.join(name) };
+        resolve::load(program, ports, &path, usual, into)
+    }
+
+    fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
+        let beside = self.base.join(name);
+        match beside.to_str().filter(|_| name.ends_with(".toml") && beside.exists()) {
+            Some(path) => resolve::buffer(path, chip),
+            None => resolve::buffer(name, chip),
+        }
+    }
+}
+
+/// Returns true if a file's name is a pattern with a switch's name in place of `{switch}`.
+fn is_of_pattern(pattern: &str, name: &str) -> bool {
+    let parts = pattern.split_once("{switch}");
+    parts.is_some_and(|(before, after)| name.starts_with(before) && name.ends_with(after))
+}
+
+/// Returns the folder of a topology's file; of a builder, the present folder.
+pub(crate) fn folder_of(topology: &str) -> &Path {
+    let path = Path::new(topology);
+    path.parent().filter(|_| resolve::is_topology_file(path)).unwrap_or(Path::new(""))
+}
+
+/// Returns the network of a topology whose switches run a program, each with the entries of its place.
+pub(crate) fn deployed(
+    catalogue: &Catalogue,
+    program: &str,
+    target: &Target,
+    topology: &str,
+    port_speed: Option<&str>,
+) -> Result<Deployment, Failure> {
+    let mut blueprint = resolve::blueprint(topology)?;
+    let base = folder_of(topology).to_owned();
+    let mut door = Door::new(catalogue);
+    door.topology(&mut blueprint, &base)?;
+    let port_speed: Option<BitRate> = port_speed.map(str::parse).transpose().map_err(Failure::input)?;
+    let defaults = Defaults {
+        program: program.to_owned(),
+        params: target.sets.clone(),
+        chip: resolve::chip(blueprint.chip.as_deref().unwrap_or(&target.chip))?,
+        port_speed,
+        buffer: None,
+        entries: None,
+        placing: Options::default(),
+        config: SwitchConfig::default(),
+    };
+    let files = NetworkFiles { base, own: Vec::new() };
+    deploy(&blueprint, &door.into_catalogue(), &defaults, &files).map_err(Failure::input)
+}

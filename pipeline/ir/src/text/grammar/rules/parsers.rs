@@ -1,0 +1,101 @@
+//! Parsers and deparsers.
+
+use super::{Topic, rule};
+
+pub(super) const PARSERS: Topic = Topic {
+    title: "Parsers",
+    about: "",
+    rules: &[
+        rule(
+            "parser",
+            r#""parser" gress "{" { { DOC } [ index ] ( start | state ) } "}""#,
+            "The parser of a gress.",
+        ),
+        rule("start", r#""start" "=" next ";""#, "The first state."),
+        rule(
+            "state",
+            r#""state" NAME "{" { step ";" } ( "transition" next ";" | "select" "(" keys ")" "{" { case } "default" ":" next ";" "}" ) "}""#,
+            "A state: what it does with the packet, and the state that follows.",
+        ),
+        rule("next", r#""accept" | "reject" | state_ref"#, "A state, or the end of the parser."),
+        rule(
+            "step",
+            r#""extract" "(" header_ref ")" | "extract_next" "(" stack_ref ")" | "advance" "(" number ")"
+            | ( "set_counter" | "push_counter" ) "(" counter_load ")" | "pop_counter" "(" ")"
+            | ( "increment" | "decrement" ) "(" number ")"
+            | field_ref "=" ( value | "lookahead" "(" number ")"
+            | ( "verify_checksum" | "subtract_checksum" ) "(" "{" fields "}" ")" )"#,
+            "Extracts a header or the next element of a stack, skips bytes, changes the counter, or writes a field: a value, bits \
+             at a distance ahead in bits, 1 if a checksum is wrong, or what is left of a sum after fields are subtracted.",
+        ),
+        rule(
+            "counter_load",
+            r#"number | field_ref "," number "," number "," number "," number"#,
+            "A number; or a field with the largest value, a rotation, a mask's width and a number to add.",
+        ),
+        rule("keys", r#"[ select_key { "," select_key } [ "," ] ]"#, "What the state selects on."),
+        rule(
+            "select_key",
+            r#"field_ref | "lookahead" "(" number "," number ")" | "last" "(" stack_ref "," number ")"
+            | ( "counter_is_zero" | "counter_is_negative" ) "(" ")""#,
+            "A field, bits ahead by distance and width, a field of the last element of a stack by position, or the counter.",
+        ),
+        rule(
+            "case",
+            r#""(" [ case_value { "," case_value } [ "," ] ] ")" ":" next ";""#,
+            "A value for each key; the first case that fits is taken.",
+        ),
+        rule(
+            "case_value",
+            r#""_" | number [ "&&&" number ]"#,
+            "Any value, a value, or a value under a mask.",
+        ),
+    ],
+    example: "parser ingress {
+    start = parse_eth;
+    state parse_eth {
+        extract(eth);
+        select (eth.ether_type, lookahead(0, 4)) {
+            (0x800, 4) : parse_ipv4;
+            (0x8100 &&& 0xff00, _) : reject;
+            default : accept;
+        }
+    }
+    state parse_ipv4 {
+        extract(ipv4);
+        m.bad = verify_checksum({ ipv4.ttl, ipv4.dst });
+        transition accept;
+    }
+}
+",
+};
+
+pub(super) const DEPARSERS: Topic = Topic {
+    title: "Deparsers",
+    about: "",
+    rules: &[
+        rule("deparser", r#""deparser" gress "{" { deparser_step ";" } "}""#, "The deparser of a gress."),
+        rule(
+            "deparser_step",
+            r#""emit" "(" header_ref ")" | request
+            | field_ref "=" "checksum" "(" header_ref "," "{" fields "}" [ "," "zeros_as_ones" ] ")""#,
+            "Sends a header if it is valid, or computes a checksum if its header is valid. Checksums are computed \
+             first; headers follow in the order of their `emit`.",
+        ),
+        rule(
+            "request",
+            r#"( "resubmit" | "digest" | "pktgen" ) "(" number [ "," header_ref ] ")"
+            | "mirror" "(" number "," field_ref [ "," header_ref ] ")""#,
+            "Is made if the type field of its kind has this value, with the bytes of a header; a field says the session of a \
+             mirror copy.",
+        ),
+    ],
+    example: "deparser ingress {
+    ipv4.hdr_checksum = checksum(ipv4, { ipv4.ttl, ipv4.protocol, ipv4.src, ipv4.dst });
+    mirror(1, m.session, eth);
+    digest(2, ipv4);
+    emit(eth);
+    emit(ipv4);
+}
+",
+};

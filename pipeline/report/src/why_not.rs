@@ -1,0 +1,306 @@
+//! Why a program does not fit, and the smallest change found that makes it fit.
+//!
+//! Two searches, both by placing, never by estimate:
+//!
+//! 1. **Constraints in order** ([`Binding`]). The constraint that the placer met first is relaxed: the chip gets more of that
+//!    resource, as a chip file could give it. The program is placed again, and what it is short of next is the next
+//!    constraint.
+//! 2. **Changes** ([`Change`]). Changes of the program, each alone, are placed on the real chip. Of those that fit, the
+//!    smallest counts: first changes that lose nothing, then the smallest share of a size or parameter, then lost keys and
+//!    values, then another chip.
+//!
+//! The result depends on the number of placements alone, not on time: a caller with a deadline gets a prefix of the same list.
+
+mod change;
+mod relax;
+mod render;
+#[cfg(test)]
+mod tests;
+
+pub use change::Change;
+
+use crate::remedies::{Remedy, remedies};
+use relax::Relaxed;
+use sluice_asic::chip::ChipSpec;
+use sluice_ir::verify::{has_errors, verify};
+use sluice_ir::{Program, Table};
+use sluice_place::{NoFit, Options, place_with};
+
+/// Most placements of one search.
+pub const MAX_PLACEMENTS: usize = 100;
+/// Most constraints that are listed.
+const MAX_BINDINGS: usize = 5;
+/// Most tables that are changed.
+const MAX_TABLES: usize = 6;
+
+/// A constraint that keeps a program from fitting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Resource or number of the chip: `tcam`, `phv`, `deparser.checksum_units`; `rule` for a rule without a number.
+    pub resource: String,
+    /// The placer's reason, in one line.
+    pub reason: String,
+    /// Values of a chip file without this constraint, each with the chip's own value; empty if none helped.
+    pub relaxed: Vec<(String, String, String)>,
+}
+
+/// A change that was placed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The change.
+    pub change: Change,
+    /// The reason why the changed program does not fit; `None` if it fits.
+    pub reason: Option<String>,
+}
+
+/// Reason why a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Every change was tried.
+    Complete,
+    /// The caller's time was over.
+    Deadline,
+    /// [`MAX_PLACEMENTS`] were done.
+    Placements,
+}
+
+/// Answer to the question why a program does not fit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WhyNot {
+    /// Name of the program.
+    pub program: String,
+    /// Name of the chip.
+    pub chip: String,
+    /// Constraints in the order in which they bind, at most five.
+    pub bindings: Vec<Binding>,
+    /// True if the program fits a chip without these constraints.
+    pub fits_relaxed: bool,
+    /// All changes tried, in order.
+    pub tried: Vec<Trial>,
+    /// Placements done.
+    pub placements: usize,
+    /// Reason why the search ended.
+    pub ended: Ended,
+}
+
+impl WhyNot {
+    /// Returns the smallest change found after which the program fits.
+    #[must_use]
+    pub fn smallest(&self) -> Option<&Change> {
+        let fit = self.tried.iter().filter(|t| t.reason.is_none()).map(|t| &t.change);
+        // Of equals, the first tried.
+        fit.reduce(|best, next| if next.cost() < best.cost() { next } else { best })
+    }
+}
+
+/// The program, its chip and options of placement, and other chips to try.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The chip that it does not fit.
+    pub chip: &'a ChipSpec,
+    /// Options of placement.
+    pub options: &'a Options,
+    /// Other chips.
+    pub chips: &'a [ChipSpec],
+}
+
+/// Answers why a program does not fit; `None` if it fits. `rebuild` builds the program with another value of a parameter, and
+/// returns `None` if the program refuses the value. `proceed` returns false if the time is over.
+pub fn why_not(
+    question: &Question<'_>,
+    rebuild: &mut dyn FnMut(&str, u64) -> Option<Program>,
+    proceed: &mut dyn FnMut() -> bool,
+) -> Option<WhyNot> {
+    let mut search = Search { question, proceed, placements: 0, tried: Vec::new() };
+    let mut answer = WhyNot {
+        program: question.program.name.clone(),
+        chip: question.chip.name.clone(),
+        bindings: Vec::new(),
+        fits_relaxed: false,
+        tried: Vec::new(),
+        placements: 0,
+        ended: Ended::Complete,
+    };
+    let first = match search.place(question.program, question.chip) {
+        Ok(Ok(())) => return None,
+        Ok(Err(no_fit)) => Some(no_fit),
+        Err(ended) => {
+            answer.ended = ended;
+            None
+        }
+    };
+    if let Some(no_fit) = first {
+        let mut wanted = contenders(question.program, &no_fit);
+        let done =
+            search.bindings(no_fit, &mut answer, &mut wanted).and_then(|()| search.changes(&wanted, rebuild));
+        answer.ended = done.err().unwrap_or(Ended::Complete);
+    }
+    (answer.tried, answer.placements) = (search.tried, search.placements);
+    Some(answer)
+}
+
+/// Returns the tables that compete for the resource that ran out, the one without a place first.
+fn contenders(program: &Program, no_fit: &NoFit) -> Vec<Table> {
+    let names = no_fit.first_exhausted.iter().flat_map(|e| &e.contenders);
+    names.filter_map(|name| program.table_named(name)).collect()
+}
+
+struct Search<'a, 'p> {
+    question: &'a Question<'a>,
+    proceed: &'p mut dyn FnMut() -> bool,
+    placements: usize,
+    tried: Vec<Trial>,
+}
+
+impl Search<'_, '_> {
+    /// Places a program on a chip, if there are time and placements left.
+    fn place(&mut self, program: &Program, chip: &ChipSpec) -> Result<Result<(), Box<NoFit>>, Ended> {
+        if self.placements == MAX_PLACEMENTS {
+            return Err(Ended::Placements);
+        }
+        if !(self.proceed)() {
+            return Err(Ended::Deadline);
+        }
+        self.placements += 1;
+        let placed = place_with(program, chip, self.question.options, &mut |_, _| {});
+        Ok(placed.map(|_| ()).map_err(Box::new))
+    }
+
+    /// Finds the constraints in order, and the tables that compete for each.
+    fn bindings(
+        &mut self,
+        first: Box<NoFit>,
+        answer: &mut WhyNot,
+        wanted: &mut Vec<Table>,
+    ) -> Result<(), Ended> {
+        let program = self.question.program;
+        let mut relaxed = Relaxed::new(self.question.chip);
+        let mut no_fit = first;
+        while answer.bindings.len() < MAX_BINDINGS {
+            wanted.extend(contenders(program, &no_fit));
+            let constraint = relax::constraint(&no_fit);
+            let mut binding =
+                Binding { resource: constraint.name(), reason: no_fit.reason(), relaxed: Vec::new() };
+            let mut next = None;
+            for step in 0..relax::STEPS {
+                let Some(chip) = relaxed.without(&constraint, step) else { break };
+                match self.place(program, &chip) {
+                    Ok(Ok(())) => {
+                        binding.relaxed = relaxed.accept();
+                        answer.bindings.push(binding);
+                        answer.fits_relaxed = true;
+                        return Ok(());
+                    }
+                    Ok(Err(other)) if relax::constraint(&other) != constraint => {
+                        binding.relaxed = relaxed.accept();
+                        next = Some(other);
+                        break;
+                    }
+                    Ok(Err(_)) => {}
+                    Err(ended) => {
+                        answer.bindings.push(binding);
+                        return Err(ended);
+                    }
+                }
+            }
+            answer.bindings.push(binding);
+            match next {
+                Some(other) => no_fit = other,
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries a change of the program; returns whether it fits, or `None` if the program does not allow the change.
+    fn attempt(&mut self, change: Change) -> Result<Option<bool>, Ended> {
+        let Some(program) = change.apply(self.question.program) else { return Ok(None) };
+        if has_errors(&verify(&program)) {
+            return Ok(None);
+        }
+        let fits = self.judge(change, &program, self.question.chip)?;
+        Ok(Some(fits))
+    }
+
+    fn judge(&mut self, change: Change, program: &Program, chip: &ChipSpec) -> Result<bool, Ended> {
+        let placed = self.place(program, chip)?;
+        let reason = placed.err().map(|no_fit| no_fit.reason());
+        let fits = reason.is_none();
+        self.tried.push(Trial { change, reason });
+        Ok(fits)
+    }
+
+    /// Tries all changes: first those that lose nothing, then sizes, keys and values, then parameters and chips.
+    fn changes(
+        &mut self,
+        wanted: &[Table],
+        rebuild: &mut dyn FnMut(&str, u64) -> Option<Program>,
+    ) -> Result<(), Ended> {
+        let program = self.question.program;
+        let mut tables: Vec<Table> = Vec::new();
+        let mut others: Vec<Table> = program.tables.keys().collect();
+        others.sort_by_key(|t| std::cmp::Reverse(program.tables[*t].size));
+        for &table in wanted.iter().chain(&others) {
+            if !tables.contains(&table) && tables.len() < MAX_TABLES {
+                tables.push(table);
+            }
+        }
+        for change in change::pins(program) {
+            self.attempt(change)?;
+        }
+        for &table in &tables {
+            for change in change::kinds(program, table) {
+                self.attempt(change)?;
+            }
+        }
+        for &table in &tables {
+            self.size(table)?;
+        }
+        for &table in &tables {
+            for change in change::losses(program, table) {
+                self.attempt(change)?;
+            }
+        }
+        self.remedies(rebuild)
+    }
+
+    /// Finds the largest size of a table that fits, in steps of a TCAM block if the size is at least eight of them.
+    fn size(&mut self, table: Table) -> Result<(), Ended> {
+        let data = &self.question.program.tables[table];
+        let (from, least) = (data.size, (data.entries.len() as u32).max(1));
+        let depth = self.question.chip.mau.tcam_depth.max(1);
+        let step = if from / 8 >= depth { depth } else { 1 };
+        let change = |to| Change::Size { table: data.name.clone(), from, to };
+        if least >= from || self.attempt(change(least))? != Some(true) {
+            return Ok(());
+        }
+        let (mut good, mut bad) = (least / step, from.div_ceil(step));
+        while bad > good + 1 {
+            let middle = good + (bad - good) / 2;
+            match self.attempt(change(middle * step))? {
+                Some(true) => good = middle,
+                _ => bad = middle,
+            }
+        }
+        Ok(())
+    }
+
+    /// Lowers parameters and tries other chips.
+    fn remedies(&mut self, rebuild: &mut dyn FnMut(&str, u64) -> Option<Program>) -> Result<(), Ended> {
+        let Question { program, chip, chips, .. } = *self.question;
+        let names: Vec<&str> = chips.iter().map(|c| c.name.as_str()).collect();
+        let found = remedies(program, &names, &mut |remedy| match remedy {
+            Remedy::Lower { key, to, .. } => match rebuild(key, *to) {
+                Some(lowered) => self.judge(Change::Remedy(remedy.clone()), &lowered, chip),
+                None => Ok(false),
+            },
+            Remedy::Chip(name) => match chips.iter().find(|c| c.name == *name) {
+                Some(other) => self.judge(Change::Remedy(remedy.clone()), program, other),
+                None => Ok(false),
+            },
+        });
+        found.map(|_| ())
+    }
+}

@@ -1,0 +1,178 @@
+//! The answer as text and JSON.
+
+use super::{Binding, Change, Ended, MAX_PLACEMENTS, Trial, WhyNot};
+use crate::remedies::Remedy;
+use serde_json::{Value, json};
+use sluice_ir::MatchKind;
+use std::fmt::Write;
+
+const fn kind_name(kind: MatchKind) -> &'static str {
+    match kind {
+        MatchKind::Exact => "exact",
+        MatchKind::Lpm => "lpm",
+        MatchKind::Ternary => "ternary",
+        MatchKind::Range => "range",
+    }
+}
+
+fn less(from: u64, to: u64) -> String {
+    format!("from {from}, {:.1} % less", from.saturating_sub(to) as f64 / from.max(1) as f64 * 100.0)
+}
+
+impl Change {
+    /// Returns the change in words.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Change::Unpin { table, stage } => format!("table `{table}` without its pin to stage {stage}"),
+            Change::Kind { table, field, from, to, proven } => {
+                let (from, to) = (kind_name(*from), kind_name(*to));
+                let note = match proven {
+                    true => "all constant entries allow it",
+                    false => "entries at run time must allow it",
+                };
+                format!("table `{table}` matches `{field}` {to} instead of {from}; {note}")
+            }
+            Change::Alpm { table, partitions } => {
+                format!("table `{table}` as an ALPM: prefixes in {partitions} partitions of SRAM")
+            }
+            Change::Split { table, sizes: (first, second) } => format!(
+                "table `{table}` divided into two of {first} and {second} entries; the second is applied if the first misses"
+            ),
+            Change::Size { table, from, to } => {
+                format!("table `{table}` with size = {to} ({})", less((*from).into(), (*to).into()))
+            }
+            Change::DropKey { table, field, bits } => {
+                format!("table `{table}` without its key `{field}` of {bits} bits")
+            }
+            Change::DropParam { action, param, bits } => {
+                format!("action `{action}` without its parameter `{param}` of {bits} bits")
+            }
+            Change::Remedy(Remedy::Lower { key, from, to }) => {
+                format!("--set {key}={to} ({})", less(*from, *to))
+            }
+            Change::Remedy(Remedy::Chip(chip)) => format!("--chip {chip}"),
+        }
+    }
+
+    /// Returns the change as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        match self {
+            Change::Unpin { table, stage } => json!({ "unpin": table, "stage": stage }),
+            Change::Kind { table, field, from, to, proven } => json!({
+                "table": table, "key": field, "from": kind_name(*from), "to": kind_name(*to), "entries_allow": proven,
+            }),
+            Change::Alpm { table, partitions } => json!({ "table": table, "alpm_partitions": partitions }),
+            Change::Split { table, sizes } => json!({ "table": table, "split": [sizes.0, sizes.1] }),
+            Change::Size { table, from, to } => json!({ "table": table, "size": { "from": from, "to": to } }),
+            Change::DropKey { table, field, bits } => {
+                json!({ "table": table, "drop_key": field, "bits": bits })
+            }
+            Change::DropParam { action, param, bits } => {
+                json!({ "action": action, "drop_parameter": param, "bits": bits })
+            }
+            Change::Remedy(remedy) => remedy.json(),
+        }
+    }
+}
+
+impl Ended {
+    /// Returns the name in JSON.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Ended::Complete => "complete",
+            Ended::Deadline => "deadline",
+            Ended::Placements => "placements",
+        }
+    }
+}
+
+impl Binding {
+    fn text(&self, n: usize) -> String {
+        let mut out = format!("  {n}. {}: {}\n", self.resource, self.reason);
+        let values: Vec<String> = self
+            .relaxed
+            .iter()
+            .map(|(key, own, new)| format!("{key} = {new} (the chip has {own})"))
+            .collect();
+        let _ = match values.is_empty() {
+            true => writeln!(out, "     no chip file with other numbers was found that lifts it"),
+            false => writeln!(out, "     lifted by a chip file with {}", values.join(", ")),
+        };
+        out
+    }
+}
+
+impl WhyNot {
+    /// Returns the answer as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out =
+            String::from("\nWhat keeps it from fitting, in the order in which placement meets it\n");
+        for (i, binding) in self.bindings.iter().enumerate() {
+            out += &binding.text(i + 1);
+        }
+        if self.fits_relaxed {
+            let _ = writeln!(out, "  With all of these lifted, it fits.");
+        }
+        let _ = match self.smallest() {
+            Some(change) => writeln!(out, "\nSmallest change found that makes it fit\n  {}", change.text()),
+            None => writeln!(out, "\nNo single change that was tried makes it fit."),
+        };
+        let _ = writeln!(out, "\nTried, each alone ({} placements in all)", self.placements);
+        for Trial { change, reason } in &self.tried {
+            let outcome = if reason.is_none() { "fits" } else { "does not fit" };
+            let _ = writeln!(out, "  {outcome:12}  {}", change.text());
+        }
+        let _ = match self.ended {
+            Ended::Complete => Ok(()),
+            Ended::Deadline => writeln!(out, "  The time was over before everything was tried."),
+            Ended::Placements => {
+                writeln!(out, "  {MAX_PLACEMENTS} placements were done before everything was tried.")
+            }
+        };
+        out
+    }
+
+    /// Returns the answer as JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let relaxed = |b: &Binding| -> Vec<Value> {
+            b.relaxed.iter().map(|(key, own, new)| json!({ "key": key, "chip": own, "value": new })).collect()
+        };
+        json!({
+            "constraints": self.bindings.iter().map(|b| json!({
+                "resource": b.resource, "reason": b.reason, "relaxed": relaxed(b),
+            })).collect::<Vec<_>>(),
+            "fits_relaxed": self.fits_relaxed,
+            "smallest": self.smallest().map(Change::json),
+            "tried": self.tried.iter().map(|t| json!({
+                "change": t.change.json(), "fits": t.reason.is_none(), "reason": t.reason,
+            })).collect::<Vec<_>>(),
+            "placements": self.placements,
+            "ended": self.ended.id(),
+        })
+    }
+
+    /// Returns the parameters and chips, of those tried, that make it fit: the largest value of each parameter.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
+        let mut list: Vec<Remedy> = Vec::new();
+        for trial in self.tried.iter().filter(|t| t.reason.is_none()) {
+            let Change::Remedy(remedy) = &trial.change else { continue };
+            let same = |r: &&mut Remedy| match (&**r, remedy) {
+                (Remedy::Lower { key: a, .. }, Remedy::Lower { key: b, .. }) => a == b,
+                (a, b) => a == b,
+            };
+            match list.iter_mut().find(same) {
+                Some(known) if remedy.loss() < known.loss() => *known = remedy.clone(),
+                Some(_) => {}
+                None => list.push(remedy.clone()),
+            }
+        }
+        list.sort_by(|a, b| a.loss().total_cmp(&b.loss()));
+        list
+    }
+}

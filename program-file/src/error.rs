@@ -1,0 +1,92 @@
+//! Errors of a file, with the source lines that they are about.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use sluice_ir::Loc;
+use sluice_ir::text::ParseError;
+use sluice_ir::verify::{Diag, Severity};
+use std::ops::Range;
+
+/// Mistakes in a file of a program. The text has, for each mistake, the place, the source line and advice.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct FileError {
+    /// All mistakes, as they are printed.
+    pub text: String,
+    /// Each mistake, for programs that read them.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// A mistake and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Severity.
+    pub severity: Severity,
+    /// Line from 1; 0 if the mistake has no place.
+    pub line: u32,
+    /// Column from 1, in characters.
+    pub col: u32,
+    /// The mistake: found and expected.
+    pub text: String,
+    /// How to correct it; empty if there is no useful advice.
+    pub help: String,
+}
+
+impl Mistake {
+    fn of(diag: &Diag) -> Mistake {
+        let (text, help) = (diag.text.clone(), diag.help.clone());
+        Mistake { severity: diag.severity, line: diag.at.line, col: diag.at.col, text, help }
+    }
+}
+
+/// Returns the error of a text that cannot be read.
+pub(crate) fn syntax(origin: &str, source: &str, error: &ParseError) -> FileError {
+    let loc = Loc { file: "", line: error.line, col: error.col };
+    let found = format!("found {}, expected {}", error.found, error.expected);
+    findings(origin, source, &[Diag::error(loc, found).help(error.help.clone())])
+}
+
+/// Returns the error of these findings.
+pub(crate) fn findings(origin: &str, source: &str, diags: &[Diag]) -> FileError {
+    let texts: Vec<String> = diags.iter().map(|diag| rendered(origin, source, diag)).collect();
+    FileError { text: texts.join("\n"), mistakes: diags.iter().map(Mistake::of).collect() }
+}
+
+/// Returns a finding with its source lines.
+pub(crate) fn rendered(origin: &str, source: &str, diag: &Diag) -> String {
+    let level = match diag.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let title = level.primary_title(&diag.text);
+    let mut group = if diag.at.is_unknown() {
+        Group::with_title(title)
+    } else {
+        let first = AnnotationKind::Primary.span(span(source, diag.at));
+        let others =
+            diag.also.iter().map(|(at, note)| AnnotationKind::Context.span(span(source, *at)).label(note));
+        let snippet = Snippet::source(source).path(origin).annotations(std::iter::once(first).chain(others));
+        title.element(snippet)
+    };
+    if !diag.help.is_empty() {
+        group = group.element(Level::HELP.message(&diag.help));
+    }
+    Renderer::plain().render(&[group])
+}
+
+/// Returns the bytes of the word at a place, or of the one character there.
+fn span(source: &str, at: Loc) -> Range<usize> {
+    let line_start: usize =
+        source.split_inclusive('\n').take(at.line.saturating_sub(1) as usize).map(str::len).sum();
+    let rest = source.get(line_start..).unwrap_or_default();
+    let line = rest.split('\n').next().unwrap_or_default();
+    let column: usize = line.chars().take(at.col.saturating_sub(1) as usize).map(char::len_utf8).sum();
+    let word = line.get(column..).unwrap_or_default();
+    let length: usize = word
+        .chars()
+        .take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-'))
+        .map(char::len_utf8)
+        .sum();
+    let one = word.chars().next().map_or(0, char::len_utf8);
+    let start = line_start + column;
+    start..start + length.max(one)
+}
