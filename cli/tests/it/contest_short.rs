@@ -6,7 +6,7 @@ use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::Duration;
 use sluice_control::ControlState;
 use sluice_fabric::deploy::Files;
-use sluice_fabric::host::rnic::Message;
+use sluice_fabric::host::message::Message;
 use sluice_fabric::topology::built;
 use sluice_ir::Program;
 use sluice_pcaps::capture::unpacked;

@@ -1,11 +1,15 @@
-//! RDMA hosts and their parts: state machines without I/O.
+//! Hosts and their parts: state machines without I/O.
 //!
 //! [`dcqcn`] is congestion control: the sender's rate and the receiver's CNPs. [`recovery`] is retransmission of lost
-//! packets. [`bottleneck`] is one flow through a marking queue, [`receive_cache`] is a receiver with a limited cache of
-//! queue pair contexts, and [`rnic`] is a complete host at a port of a network.
+//! packets. [`rdma`] has the queue pairs of a host, and [`nic`] is a complete host at a port of a network: it sends
+//! [messages](message) by one transport or several. [`bottleneck`] is one flow through a marking queue, and
+//! [`receive_cache`] is a receiver with a limited cache of queue pair contexts.
 
 pub mod bottleneck;
+pub mod counters;
 pub mod dcqcn;
+pub mod message;
+pub mod nic;
+pub mod rdma;
 pub mod receive_cache;
 pub mod recovery;
-pub mod rnic;

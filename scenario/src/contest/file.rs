@@ -9,8 +9,9 @@ use sluice_asic::mac::WireOverhead;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::dcqcn::Coalescing;
+use sluice_fabric::host::nic::{PortConfig, TransportConfig};
+use sluice_fabric::host::rdma::{Carrier, RdmaConfig, TrafficClass};
 use sluice_fabric::host::recovery::Recovery;
-use sluice_fabric::host::rnic::{Carrier, RnicConfig, TrafficClass};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use toml::Spanned;
@@ -360,13 +361,26 @@ impl HostsSetting {
         self.mtu.unwrap_or(1_000)
     }
 
-    /// Returns the settings of a NIC with this link rate and overhead of frames.
+    /// Returns the settings of a host's port with this link rate and overhead of frames.
     ///
     /// # Errors
     /// If a setting is out of range; the error names its key.
-    pub fn rnic(&self, rate: BitRate, wire: WireOverhead) -> Result<RnicConfig, String> {
-        let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
-        above_zero(&[("cable", self.cable.as_ps()), ("timeout", time(self.timeout))])?;
+    pub fn port(&self, rate: BitRate, wire: WireOverhead) -> Result<PortConfig, String> {
+        above_zero(&[("cable", self.cable.as_ps())])?;
+        let pfc = PfcConfig { reaction: self.pfc_reaction, ..PfcConfig::default() };
+        Ok(PortConfig { rate, pfc: self.pfc.unwrap_or(true).then_some(pfc), wire })
+    }
+
+    /// Returns the settings of the hosts' transports.
+    ///
+    /// # Errors
+    /// If a setting is out of range; the error names its key.
+    pub fn transports(&self) -> Result<Vec<TransportConfig>, String> {
+        Ok(vec![TransportConfig::Rdma(self.rdma()?)])
+    }
+
+    fn rdma(&self) -> Result<RdmaConfig, String> {
+        above_zero(&[("timeout", self.timeout.map_or(1, Duration::as_ps))])?;
         let recovery = match self.recovery {
             RecoveryName::GoBackN => Recovery::GoBackN {
                 nack_interval: self.nack_interval.unwrap_or(Duration::from_micros(4)),
@@ -379,8 +393,7 @@ impl HostsSetting {
             None => TrafficClass { dscp, priority },
         };
         let coalescing: Coalescing = self.notification.coalescing()?;
-        Ok(RnicConfig {
-            rate,
+        Ok(RdmaConfig {
             mtu: self.mtu(),
             recovery,
             reaction: self.reaction.as_ref().map(ReactionSetting::point).transpose()?,
@@ -393,11 +406,6 @@ impl HostsSetting {
             notify_missing: self.notify_missing.unwrap_or(true),
             data: class(self.data, 3, 3),
             control: class(self.control, 48, 6),
-            pfc: self
-                .pfc
-                .unwrap_or(true)
-                .then(|| PfcConfig { reaction: self.pfc_reaction, ..PfcConfig::default() }),
-            wire,
         })
     }
 }

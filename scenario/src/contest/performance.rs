@@ -2,7 +2,8 @@
 
 use super::file::AloneName;
 use sluice_asic::units::Duration;
-use sluice_fabric::host::rnic::{Completion, Left, RnicCounters};
+use sluice_fabric::host::counters::HostCounters;
+use sluice_fabric::host::message::{Completion, Left};
 use sluice_fabric::network::NetworkTotals;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -58,7 +59,7 @@ pub struct Performance {
     /// Messages without a last acknowledgement at the end of the run, the warm-up's included, in order of start.
     pub unfinished: Vec<Unfinished>,
     /// Counters of all hosts, summed.
-    pub hosts: RnicCounters,
+    pub hosts: HostCounters,
     /// Counters of the network.
     pub totals: NetworkTotals,
     /// Packets lost in switches and on cables, by reason.

@@ -19,7 +19,9 @@ use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::{Neighbor, Position};
 use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Files, deploy};
-use sluice_fabric::host::rnic::{Message, Rnic, RnicConfig, RnicCounters};
+use sluice_fabric::host::counters::HostCounters;
+use sluice_fabric::host::message::Message;
+use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
 use sluice_fabric::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
 use sluice_fabric::topology::Blueprint;
 use sluice_ir::LabelKind;
@@ -103,7 +105,10 @@ struct Ready<'c> {
     /// Control-plane operations of the topology's events.
     changes: Vec<(SwitchId, Time, ControlOp)>,
     stations: Vec<Station>,
-    nic: RnicConfig,
+    port: PortConfig,
+    transports: Vec<TransportConfig>,
+    /// Payload bytes of a full packet.
+    mtu: u32,
 }
 
 impl Ready<'_> {
@@ -111,8 +116,8 @@ impl Ready<'_> {
     fn undisturbed(&self) -> Self {
         let mut network = self.network.clone();
         network.links.iter_mut().for_each(|link| link.script.clear());
-        let (stations, nic) = (self.stations.clone(), self.nic.clone());
-        Ready { network, changes: Vec::new(), stations, nic, ..*self }
+        let (stations, transports) = (self.stations.clone(), self.transports.clone());
+        Ready { network, changes: Vec::new(), stations, transports, ..*self }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -157,7 +162,7 @@ where
     let runs = run_all(setup.threads, all.len() * seeds.len(), |number, threads| {
         let (ready, own, seed) =
             (&all[number % all.len()], &own[number % all.len()], seeds[number / all.len()]);
-        let messages = messages(&contest.workload, setup.offered, &ready.stations, ready.nic.rate, seed);
+        let messages = messages(&contest.workload, setup.offered, &ready.stations, ready.port.rate, seed);
         let messages = messages.map_err(RunError::Setting)?;
         let end = Time::ORIGIN + contest.workload.time + contest.drain();
         let label = ready.contestant.label();
@@ -237,9 +242,21 @@ fn ready<'c, F: Files>(
     let stations: Vec<Station> = deployed.positions.iter().flat_map(stations_of).collect();
     let rate = stations.first().and_then(|station| speed(&deployed.network, *station));
     let rate = rate.ok_or_else(|| RunError::Setting("the network has no hosts".into()))?;
-    let nic = contest.hosts.rnic(rate, contest.wire).map_err(RunError::Setting)?;
+    let port = contest.hosts.port(rate, contest.wire).map_err(RunError::Setting)?;
+    let transports = contest.hosts.transports().map_err(RunError::Setting)?;
+    let mtu = contest.hosts.mtu();
     let (network, changes) = (deployed.network, deployed.changes);
-    Ok(Ready { line, contestant, catalogue: setup.catalogue, network, changes, stations, nic })
+    Ok(Ready {
+        line,
+        contestant,
+        catalogue: setup.catalogue,
+        network,
+        changes,
+        stations,
+        port,
+        transports,
+        mtu,
+    })
 }
 
 fn stations_of(position: &Position) -> impl Iterator<Item = Station> + '_ {
@@ -278,7 +295,7 @@ fn run<E>(
     let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
     for (station, messages) in ready.stations.iter().zip(messages) {
-        let host = Box::new(Rnic::new(ready.nic.clone(), station.address, messages));
+        let host = Box::new(Nic::new(ready.port, station.address, &ready.transports, messages));
         let at = End::new(SwitchId(station.switch), station.port);
         hosts.push(network.attach(at, cable, host).map_err(refused)?);
     }
@@ -326,15 +343,16 @@ impl Alone {
                 }
                 ways.push((from.switch, to.switch));
                 let (pair, start) = (ways.len() as u32, Time::ORIGIN + APART * ways.len() as u64);
-                let bytes = ready.nic.mtu.into();
-                messages[number].push(Message { pair, start, to: to.address, port: 49_152, bytes });
+                let bytes = ready.mtu.into();
+                let to = to.address;
+                messages[number].push(Message { pair, transport: 0, start, to, port: 49_152, bytes });
             }
         }
         let end = Time::ORIGIN + APART * (ways.len() as u64 + 2);
         let cable = contest.hosts.cable;
         let ran = run(ready, cable, PROBE_SEED, messages, end, threads, &mut |_| true)?;
         for host in &ran.hosts {
-            for done in ran.network.host::<Rnic>(*host).map_or(&[][..], Rnic::completions) {
+            for done in ran.network.host::<Nic>(*host).map_or(&[][..], Nic::completions) {
                 let way = ways.get(done.message.pair as usize - 1);
                 alone.times.extend(way.map(|way| (*way, done.time())));
             }
@@ -372,13 +390,13 @@ impl Alone {
     }
 
     /// Returns the ideal time of a message, `None` if its sender or receiver is unknown.
-    fn time(&self, from: Ipv4Addr, message: &Message, nic: &RnicConfig) -> Option<Duration> {
+    fn time(&self, from: Ipv4Addr, message: &Message, ready: &Ready<'_>) -> Option<Duration> {
         let way = (*self.switch_of.get(&from)?, *self.switch_of.get(&message.to)?);
-        let mtu = u64::from(nic.mtu);
-        let line = |payload: u64| nic.wire.wire_bytes(Bytes(payload + OVERHEAD)).0;
+        let mtu = u64::from(ready.mtu);
+        let line = |payload: u64| ready.port.wire.wire_bytes(Bytes(payload + OVERHEAD)).0;
         let (full, rest) = (message.bytes / mtu, message.bytes % mtu);
         let all = full * line(mtu) + if rest > 0 { line(rest) } else { 0 };
-        let beyond = nic.rate.time_for(Bytes(all.saturating_sub(line(mtu))));
+        let beyond = ready.port.rate.time_for(Bytes(all.saturating_sub(line(mtu))));
         Some(*self.times.get(&way)? + beyond)
     }
 }
@@ -388,14 +406,15 @@ impl Ran {
     /// fastest one.
     fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone, fastest: &Alone) -> Performance {
         let warm = Time::ORIGIN + contest.workload.warm_up;
-        let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), RnicCounters::default());
+        let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), HostCounters::default());
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
-            let Some(host) = self.network.host::<Rnic>(*id) else { continue };
-            unfinished.extend(host.unfinished().map(|left| Unfinished { from: station.address, left }));
+            let Some(host) = self.network.host::<Nic>(*id) else { continue };
+            unfinished
+                .extend(host.unfinished().into_iter().map(|left| Unfinished { from: station.address, left }));
             hosts += host.counters();
             let judged = host.completions().iter().filter(|done| done.message.start >= warm);
             sent.extend(judged.filter_map(|done| {
-                let ideal = |alone: &Alone| alone.time(station.address, &done.message, &ready.nic);
+                let ideal = |alone: &Alone| alone.time(station.address, &done.message, ready);
                 let (own, fastest) = (ideal(own)?, ideal(fastest)?);
                 Some(Sent { from: station.address, completion: *done, own, fastest })
             }));

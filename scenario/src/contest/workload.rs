@@ -3,7 +3,7 @@
 use super::file::WorkloadSetting;
 use super::flows::FlowList;
 use sluice_asic::units::{BitRate, Duration, Time};
-use sluice_fabric::host::rnic::Message;
+use sluice_fabric::host::message::Message;
 use sluice_pcaps::generate::{Cdf, Draw, EXPONENTIAL_BITS};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -128,7 +128,14 @@ fn listed(
         let start = flow.start - first;
         if start < setting.time {
             let to = stations[to].address;
-            all[from].push(Message { pair, start: Time::ORIGIN + start, to, port, bytes: flow.bytes });
+            all[from].push(Message {
+                pair,
+                transport: 0,
+                start: Time::ORIGIN + start,
+                to,
+                port,
+                bytes: flow.bytes,
+            });
         }
     }
     all.iter_mut().for_each(|own| own.sort_by_key(|message| (message.start, message.pair)));
@@ -173,7 +180,8 @@ fn drawn(
             let port = FIRST_PORT + *turn % setting.ports.unwrap_or(4);
             *turn = turn.wrapping_add(1);
             pair += 1;
-            own.push(Message { pair, start: Time::ORIGIN + start, to, port, bytes: sizes.draw(&mut draw) });
+            let (start, bytes) = (Time::ORIGIN + start, sizes.draw(&mut draw));
+            own.push(Message { pair, transport: 0, start, to, port, bytes });
             if pair as usize > MOST {
                 return Err(format!("more than {MOST} messages; shorten workload.time"));
             }

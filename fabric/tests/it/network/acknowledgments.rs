@@ -5,7 +5,7 @@ use crate::network::rdma::{GO_BACK_N, LINE, OneBuffer, Run, nic};
 use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_catalogue::StageProgram;
 use sluice_fabric::deploy::deploy;
-use sluice_fabric::host::rnic::{Message, RnicConfig};
+use sluice_fabric::host::message::Message;
 use sluice_fabric::network::{LinkFrame, Observer, SwitchId};
 use sluice_fabric::topology::built;
 use sluice_programs::catalogue;
@@ -64,10 +64,10 @@ fn waits(stage: &dyn StageProgram) -> Option<Waits> {
         let [leaf, host] = [(from / 4) as u8, (from % 4) as u8];
         let to = Ipv4Addr::new(10, 0, 1 - leaf, host + 1);
         let pair = from as u32 * 8 + n + 1;
-        Message { pair, start: Time::ORIGIN, to, port: 49_152 + n as u16, bytes: 100_000 }
+        Message { pair, transport: 0, start: Time::ORIGIN, to, port: 49_152 + n as u16, bytes: 100_000 }
     };
     let sends = (0..8).map(|from| (0..4).map(|n| message(from, n)).collect()).collect();
-    let config = RnicConfig { reaction: None, ..nic(GO_BACK_N) };
+    let config = nic(GO_BACK_N).open();
     let mut network = Run::new(deployed, &config, sends).network;
     let mut observers = vec![Waits::default(); network.len()];
     let mut until = Time::ORIGIN;

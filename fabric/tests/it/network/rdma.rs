@@ -10,9 +10,12 @@ use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{Deployment, Files, deploy};
+use sluice_fabric::host::counters::HostCounters;
 use sluice_fabric::host::dcqcn::{Coalescing, Mellanox, ReactionConfig, ReactionPoint};
+use sluice_fabric::host::message::{Completion, Message};
+use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
+use sluice_fabric::host::rdma::{Carrier, RdmaConfig, TrafficClass};
 use sluice_fabric::host::recovery::Recovery;
-use sluice_fabric::host::rnic::{Carrier, Completion, Message, Rnic, RnicConfig, RnicCounters, TrafficClass};
 use sluice_fabric::network::{End, HostId, Network, NetworkTotals, SwitchId};
 use sluice_fabric::topology::{Blueprint, built};
 use sluice_ir::Program;
@@ -45,7 +48,26 @@ impl Files for OneBuffer {
     }
 }
 
-pub(super) fn nic(recovery: Recovery) -> RnicConfig {
+/// Settings of hosts: the port, and queue pairs as the only transport.
+#[derive(Clone)]
+pub(super) struct Hosts {
+    pub(super) port: PortConfig,
+    pub(super) rdma: RdmaConfig,
+}
+
+impl Hosts {
+    /// Returns the same hosts without congestion control.
+    pub(super) fn open(mut self) -> Hosts {
+        self.rdma.reaction = None;
+        self
+    }
+
+    fn host(&self, address: Ipv4Addr, messages: Vec<Message>) -> Nic {
+        Nic::new(self.port, address, &[TransportConfig::Rdma(self.rdma.clone())], messages)
+    }
+}
+
+pub(super) fn nic(recovery: Recovery) -> Hosts {
     let reaction = ReactionConfig {
         g: 1.0 / 256.0,
         alpha_timer: Duration::from_micros(1),
@@ -53,8 +75,8 @@ pub(super) fn nic(recovery: Recovery) -> RnicConfig {
         stages: 1,
         ..ReactionConfig::new(LINE)
     };
-    RnicConfig {
-        rate: LINE,
+    let port = PortConfig { rate: LINE, pfc: Some(PfcConfig::default()), wire: WireOverhead::ETHERNET };
+    let rdma = RdmaConfig {
         mtu: 1_000,
         recovery,
         reaction: Some(ReactionPoint::Mellanox(Mellanox::new(reaction))),
@@ -64,9 +86,8 @@ pub(super) fn nic(recovery: Recovery) -> RnicConfig {
         notify_missing: true,
         data: TrafficClass { dscp: 3, priority: 3 },
         control: TrafficClass { dscp: 48, priority: 6 },
-        pfc: Some(PfcConfig::default()),
-        wire: WireOverhead::ETHERNET,
-    }
+    };
+    Hosts { port, rdma }
 }
 
 pub(super) const GO_BACK_N: Recovery =
@@ -86,7 +107,7 @@ pub(super) struct Run {
 
 impl Run {
     /// Creates a network whose n-th host sends the n-th list of messages.
-    pub(super) fn new(deployment: Deployment, config: &RnicConfig, mut sends: Vec<Vec<Message>>) -> Run {
+    pub(super) fn new(deployment: Deployment, config: &Hosts, mut sends: Vec<Vec<Message>>) -> Run {
         let all = hosts(&deployment.positions);
         sends.resize(all.len(), Vec::new());
         let mut network = Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));
@@ -94,7 +115,7 @@ impl Run {
         for ((switch, port, address), sends) in all.into_iter().zip(sends) {
             let ports = &network.setup(switch).unwrap().ports;
             let front = (0..).map(FrontPort).find(|f| ports.front(*f).unwrap().dev_port.number() == port);
-            let host = Rnic::new(config.clone(), address, sends);
+            let host = config.host(address, sends);
             let end = End { switch, port: front.unwrap() };
             hosts.push((address, network.attach(end, CABLE, Box::new(host)).unwrap()));
         }
@@ -111,12 +132,12 @@ impl Run {
         self
     }
 
-    fn host(&self, n: usize) -> &Rnic {
+    fn host(&self, n: usize) -> &Nic {
         self.network.host(self.hosts[n].1).unwrap()
     }
 
-    fn counters(&self) -> RnicCounters {
-        let mut sum = RnicCounters::default();
+    fn counters(&self) -> HostCounters {
+        let mut sum = HostCounters::default();
         (0..self.hosts.len()).for_each(|n| sum += self.host(n).counters());
         sum
     }
@@ -125,7 +146,7 @@ impl Run {
         (0..self.hosts.len()).flat_map(|n| self.host(n).completions().to_vec()).collect()
     }
 
-    fn seen(&self) -> (Vec<Completion>, RnicCounters, NetworkTotals) {
+    fn seen(&self) -> (Vec<Completion>, HostCounters, NetworkTotals) {
         (self.completions(), self.counters(), self.network.totals())
     }
 }
@@ -138,7 +159,8 @@ fn all_to_all(addresses: &[Ipv4Addr], sizes: &[u64]) -> Vec<Vec<Message>> {
         let messages = others.flat_map(|to| sizes.iter().map(move |bytes| (*to, *bytes)));
         let message = |(to, bytes)| {
             pair += 1;
-            Message { pair, start: Time::from_nanos(u64::from(pair) * 100), to, port: 49_152, bytes }
+            let start = Time::from_nanos(u64::from(pair) * 100);
+            Message { pair, transport: 0, start, to, port: 49_152, bytes }
         };
         messages.map(message).collect()
     };
@@ -172,7 +194,8 @@ fn threads_and_steps_change_nothing_and_everything_is_acknowledged() {
 #[test]
 fn a_packet_alone_takes_the_way_there_and_back() {
     let plan = built("chain:switches=1,hosts=2").unwrap();
-    let message = Message { pair: 1, start: Time::from_nanos(50), to: FOUR[1], port: 49_152, bytes: 1_000 };
+    let (start, to) = (Time::from_nanos(50), FOUR[1]);
+    let message = Message { pair: 1, transport: 0, start, to, port: 49_152, bytes: 1_000 };
     let run = Run::new(deployment(&plan, false), &nic(GO_BACK_N), vec![vec![message]]);
     let done = run.drain(1, Duration::from_micros(10)).completions();
     // Four cables of 500 ns; the receiving host stores each frame once more, and no switch does.
@@ -201,11 +224,11 @@ fn what_a_cable_loses_is_sent_again() {
 }
 
 /// Runs an incast: fifteen hosts of a switch send to the sixteenth.
-fn incast(nic: &RnicConfig, buffer: bool) -> Run {
+fn incast(nic: &Hosts, buffer: bool) -> Run {
     let plan = built("chain:switches=1,hosts=16").unwrap();
-    let to = FOUR[0];
+    let (start, to) = (Time::ORIGIN, FOUR[0]);
     let message =
-        |n: u32| Message { pair: n + 1, start: Time::ORIGIN, to, port: 49_152 + n as u16, bytes: 300_000 };
+        |n: u32| Message { pair: n + 1, transport: 0, start, to, port: 49_152 + n as u16, bytes: 300_000 };
     let sends = (0..16).map(|n| if n == 0 { Vec::new() } else { vec![message(n)] }).collect();
     Run::new(deployment(&plan, buffer), nic, sends).drain(1, Duration::from_millis(1))
 }
@@ -222,14 +245,15 @@ fn lost(network: &Network) -> Vec<(SwitchId, String, u64)> {
 
 #[test]
 fn pauses_reach_hosts_and_nothing_is_lost() {
-    let open = RnicConfig { reaction: None, ..nic(GO_BACK_N) };
+    let open = nic(GO_BACK_N).open();
     let run = incast(&open, true);
     let counters = run.counters();
     assert_eq!(lost(&run.network), [], "nothing may be lost");
     assert_eq!((run.completions().len(), counters.resent), (15, 0));
     assert!(counters.pauses > 0 && counters.paused > Duration::from_micros(10), "{counters:?}");
     // Hosts that ignore PFC lose packets and retransmit them.
-    let deaf = RnicConfig { pfc: None, ..open };
+    let mut deaf = open;
+    deaf.port.pfc = None;
     let run = incast(&deaf, true);
     assert!(run.network.totals().dropped > 0 && run.counters().resent > 0);
     assert_eq!(run.completions().len(), 15);
@@ -242,7 +266,7 @@ fn marks_slow_senders_down() {
     assert_eq!((run.completions().len(), lost(&run.network)), (15, Vec::new()));
     assert!(counters.marked > 100 && counters.notified == counters.notifications, "{counters:?}");
     assert!(run.completions().iter().all(|done| done.cuts > 0));
-    let open = RnicConfig { reaction: None, ..nic(GO_BACK_N) };
+    let open = nic(GO_BACK_N).open();
     assert!(counters.pauses < incast(&open, true).counters().pauses);
 }
 
@@ -250,7 +274,7 @@ fn marks_slow_senders_down() {
 fn hosts_stand_at_free_ports_before_the_run() {
     let plan = built("leaf-spine:leaves=2,spines=1,hosts=1,rate=100G").unwrap();
     let mut network = Network::new(deployment(&plan, false).network, &catalogue()).unwrap();
-    let host = || Box::new(Rnic::new(nic(GO_BACK_N), FOUR[0], Vec::new()));
+    let host = || Box::new(nic(GO_BACK_N).host(FOUR[0], Vec::new()));
     let mut attach = |switch, port| {
         network.attach(End::new(SwitchId(switch), port), CABLE, host()).map_err(|e| e.to_string())
     };

@@ -1,10 +1,10 @@
 //! The two ends of a queue pair: the sender with its rate, and the receiver.
 
 use super::frames::{Address, Data};
-use super::{Message, RnicConfig};
+use super::{Message, RdmaConfig};
 use crate::host::dcqcn::{NotificationPoint, ReactionPoint};
 use crate::host::recovery::{Receiver, Sender};
-use sluice_asic::units::{BitRate, Bytes, Duration, Time};
+use sluice_asic::units::{BitRate, Bytes, Time};
 
 /// The sending end of a queue pair.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    pub(super) fn new(config: &RnicConfig, from: std::net::Ipv4Addr, message: Message) -> Sending {
+    pub(super) fn new(config: &RdmaConfig, from: std::net::Ipv4Addr, message: Message) -> Sending {
         let address = Address {
             from,
             to: message.to,
@@ -83,23 +83,20 @@ pub(super) struct Receiving {
     pub(super) notification: NotificationPoint,
     /// Address of the answers.
     pub(super) back: Address,
+    /// Number of the message's packets, known from the arrival of the last one.
+    pub(super) packets: Option<u64>,
+    /// True if all packets have arrived.
+    pub(super) complete: bool,
 }
 
-/// A completed message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Completion {
-    /// The message.
-    pub message: Message,
-    /// Time of the last acknowledgement.
-    pub end: Time,
-    /// Number of rate cuts.
-    pub cuts: u64,
-}
-
-impl Completion {
-    /// Returns the time from the message's start to its last acknowledgement.
-    #[must_use]
-    pub const fn time(&self) -> Duration {
-        self.end.saturating_since(self.message.start)
+impl Receiving {
+    /// Records that packet `psn` was given to the receiver, and that it is the message's last if `last` is true. Returns
+    /// true if this packet completed the message.
+    pub(super) fn completes(&mut self, psn: u64, last: bool) -> bool {
+        if last {
+            self.packets = Some(psn + 1);
+        }
+        let all = self.packets.is_some_and(|packets| self.receiver.expected() >= packets);
+        all && !std::mem::replace(&mut self.complete, true)
     }
 }

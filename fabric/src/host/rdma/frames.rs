@@ -20,6 +20,8 @@ const SEQUENCE_ERROR: u8 = 0x60;
 /// Values of an IPv4 header's ECN field: ECT(0), and CE (congestion experienced).
 const ECT0: u8 = 2;
 const CE: u8 = 3;
+/// Protocol number of UDP.
+const UDP_PROTOCOL: u8 = 17;
 /// BECN in byte 4 of the BTH.
 const BECN: u8 = 0x40;
 
@@ -126,14 +128,23 @@ impl Data {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrived {
     /// A data packet.
-    Data { from: Ipv4Addr, port: u16, pair: u32, psn: u32, marked: bool },
+    Data { from: Ipv4Addr, port: u16, pair: u32, packet: DataPacket },
     /// An acknowledgement of all packets before `expected`; a NACK if `expected` is missing although `received` has
     /// arrived. It notifies of congestion if its BECN is set.
     Answer { pair: u32, expected: u32, received: Option<u32>, notifies: bool },
     /// A CNP.
     Notification { pair: u32 },
-    /// A PFC frame.
-    Pause(PfcTimes),
+}
+
+/// A received data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DataPacket {
+    /// Lower 24 bits of its number.
+    pub(super) psn: u32,
+    /// True if it has CE.
+    pub(super) marked: bool,
+    /// True if it is the last packet of its message.
+    pub(super) last: bool,
 }
 
 fn u24(bytes: &[u8], at: usize) -> Option<u32> {
@@ -141,19 +152,27 @@ fn u24(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_be_bytes([0, a, b, c]))
 }
 
+/// Returns the pauses of a PFC frame; `None` if the frame is not PFC.
+pub(in crate::host) fn pause(frame: &[u8]) -> Option<PfcTimes> {
+    let link = ethernet::View::new(frame).ok().filter(|l| l.ethertype() == ethernet::TYPE_MAC_CONTROL)?;
+    match pause::View::new(link.payload()).ok()?.packet() {
+        pause::Packet::Pfc { enabled, quanta } => Some(PfcTimes { enabled, quanta }),
+        _ => None,
+    }
+}
+
+/// Returns the queue pair of a RoCEv2 packet; `None` if the frame is another one.
+pub(in crate::host) fn pair(frame: &[u8]) -> Option<u32> {
+    let roce =
+        frame.get(UDP + 2..UDP + 4)? == roce::PORT.to_be_bytes() && *frame.get(IP + 9)? == UDP_PROTOCOL;
+    roce.then(|| u24(frame, BTH + 5)).flatten()
+}
+
 /// Parses a frame to the address `own`; `None` for other frames and unknown kinds.
 pub(super) fn read(own: Ipv4Addr, frame: &[u8]) -> Option<Arrived> {
     let link = ethernet::View::new(frame).ok()?;
-    if link.ethertype() == ethernet::TYPE_MAC_CONTROL {
-        let view = pause::View::new(link.payload()).ok()?;
-        return match view.packet() {
-            pause::Packet::Pfc { enabled, quanta } => Some(Arrived::Pause(PfcTimes { enabled, quanta })),
-            _ => None,
-        };
-    }
     // Bytes after the headers may be missing. The views of `wire` would need them, so headers are read by offset.
     const PLAIN: u8 = 0x45;
-    const UDP_PROTOCOL: u8 = 17;
     let ip = frame.get(IP..UDP).filter(|ip| ip[0] == PLAIN && ip[9] == UDP_PROTOCOL)?;
     if link.ethertype() != ethernet::TYPE_IPV4 || ip.get(16..20)? != own.octets() {
         return None;
@@ -167,7 +186,9 @@ pub(super) fn read(own: Ipv4Addr, frame: &[u8]) -> Option<Arrived> {
     let (opcode, pair, psn) = (*frame.get(BTH)?, u24(frame, BTH + 5)?, u24(frame, BTH + 9)?);
     match opcode {
         roce::opcode::RC_SEND_FIRST..=roce::opcode::RC_SEND_ONLY => {
-            Some(Arrived::Data { from, port, pair, psn, marked: ip[1] & 3 == CE })
+            let last = matches!(opcode, roce::opcode::RC_SEND_LAST | roce::opcode::RC_SEND_ONLY);
+            let packet = DataPacket { psn, marked: ip[1] & 3 == CE, last };
+            Some(Arrived::Data { from, port, pair, packet })
         }
         roce::opcode::RC_ACKNOWLEDGE => {
             let (syndrome, msn) = (*frame.get(HEADERS)?, u24(frame, HEADERS + 1)?);
@@ -210,11 +231,15 @@ mod tests {
         assert_eq!((lens, opcodes), (vec![1_058, 1_058, 558], vec![0, 1, 2]));
         let (head, _) = data.packet(2);
         let Address { from, to, port, pair, .. } = address;
-        assert_eq!(read(to, &head), Some(Arrived::Data { from, port, pair, psn: 2, marked: false }));
+        let packet = DataPacket { psn: 2, marked: false, last: true };
+        assert_eq!(read(to, &head), Some(Arrived::Data { from, port, pair, packet }));
         assert_eq!(read(from, &head), None, "it is somebody else's");
         let mut marked = head;
         marked[IP + 1] |= CE;
-        assert!(matches!(read(to, &marked), Some(Arrived::Data { marked: true, .. })));
+        assert!(matches!(
+            read(to, &marked),
+            Some(Arrived::Data { packet: DataPacket { marked: true, .. }, .. })
+        ));
         // The lengths in the headers are those of the whole packet, and the IPv4 checksum is right.
         let whole = address.frame(
             roce::Headers {

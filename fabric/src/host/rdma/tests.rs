@@ -3,15 +3,22 @@
 use super::frames::{Address, Data};
 use super::*;
 use crate::host::dcqcn::{Mellanox, ReactionConfig};
-use crate::host::recovery::Recovery;
+use crate::host::nic::{Nic, PortConfig, TransportConfig};
+use crate::network::Host;
+use sluice_asic::mac::WireOverhead;
+use sluice_asic::units::Duration;
 
 const LINE: BitRate = BitRate::from_gbps(100);
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const PEER: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 1);
 
-fn config(repaces: bool, carrier: Carrier) -> RnicConfig {
-    RnicConfig {
-        rate: LINE,
+fn nic(repaces: bool, carrier: Carrier, messages: Vec<Message>) -> Nic {
+    let port = PortConfig { rate: LINE, pfc: None, wire: WireOverhead::ETHERNET };
+    Nic::new(port, OWN, &[TransportConfig::Rdma(config(repaces, carrier))], messages)
+}
+
+fn config(repaces: bool, carrier: Carrier) -> RdmaConfig {
+    RdmaConfig {
         mtu: 1_000,
         recovery: Recovery::GoBackN { nack_interval: Duration::from_micros(4), timeout: None },
         reaction: Some(ReactionPoint::Mellanox(Mellanox::new(ReactionConfig::new(LINE)))),
@@ -21,15 +28,14 @@ fn config(repaces: bool, carrier: Carrier) -> RnicConfig {
         notify_missing: true,
         data: TrafficClass { dscp: 3, priority: 3 },
         control: TrafficClass { dscp: 48, priority: 6 },
-        pfc: None,
-        wire: WireOverhead::ETHERNET,
     }
 }
 
 /// Starts of a sender's packets up to 5 us, ps, if it is notified of congestion at 10 ns.
 fn starts(repaces: bool) -> Vec<u64> {
-    let message = Message { pair: 1, start: Time::ORIGIN, to: PEER, port: 49_152, bytes: 1_000_000 };
-    let mut host = Rnic::new(config(repaces, Carrier::Packet), OWN, vec![message]);
+    let start = Time::ORIGIN;
+    let message = Message { pair: 1, transport: 0, start, to: PEER, port: 49_152, bytes: 1_000_000 };
+    let mut host = nic(repaces, Carrier::Packet, vec![message]);
     let mut starts = Vec::new();
     let mut put = |first_bit: Time, _: HostFrame<'_>| starts.push(first_bit.as_ps());
     host.advance(Time::from_nanos(10), &mut put);
@@ -59,7 +65,7 @@ fn a_cut_delays_the_packet_that_waits_or_the_one_after_it() {
 
 /// Frames with which a receiver answers one marked packet.
 fn answers(carrier: Carrier) -> Vec<Arrived> {
-    let mut host = Rnic::new(config(true, carrier), OWN, Vec::new());
+    let mut host = nic(true, carrier, Vec::new());
     let from = Address { from: PEER, to: OWN, port: 49_152, pair: 7, dscp: 3, capable: true };
     let (mut head, len) = Data::new(&from, 1_000, 1_000).packet(0);
     head[15] |= 3;

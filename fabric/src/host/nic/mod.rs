@@ -1,0 +1,186 @@
+//! The network interface of a host: a port, the messages of the host, and the transports that send them.
+//!
+//! A NIC sends one frame at a time. Control frames (acknowledgements, CNPs) come before data, and transports take turns
+//! packet by packet. PFC frames pause the priorities that they name, and each transport says which priorities its frames
+//! have.
+
+mod port;
+mod schedule;
+mod transport;
+
+pub use port::{Port, PortConfig};
+pub use transport::TransportConfig;
+pub(super) use transport::{Outgoing, Protocol};
+
+use super::counters::HostCounters;
+use super::message::{Completion, FlowState, Left, Message, MessageEvent};
+use super::rdma::frames;
+use crate::network::{Host, HostFrame, ToSwitch};
+use schedule::Schedule;
+use sluice_asic::units::Time;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use transport::Transport;
+
+/// A host with a network interface.
+#[derive(Debug)]
+pub struct Nic {
+    port: Port,
+    now: Time,
+    schedule: Schedule,
+    transports: Vec<Transport>,
+    /// Transport of each queue pair, by its number; a pair beyond the end has the first transport.
+    contexts: Arc<[u8]>,
+    /// Index of the transport whose turn to send data it is.
+    turn: usize,
+    events: Vec<MessageEvent>,
+    completions: Vec<Completion>,
+    stray: u64,
+}
+
+impl Nic {
+    /// Creates a host with this address that sends these messages by these transports.
+    #[must_use]
+    pub fn new(
+        port: PortConfig,
+        address: Ipv4Addr,
+        transports: &[TransportConfig],
+        messages: Vec<Message>,
+    ) -> Nic {
+        let transport = |config: &TransportConfig| Transport::new(config.clone(), port.rate, address);
+        Nic {
+            transports: transports.iter().map(transport).collect(),
+            port: Port::new(port),
+            now: Time::ORIGIN,
+            schedule: Schedule::new(messages),
+            contexts: Arc::new([]),
+            turn: 0,
+            events: Vec::new(),
+            completions: Vec::new(),
+            stray: 0,
+        }
+    }
+
+    /// Sets the transport of each queue pair, by its number: both ends of a pair are configured alike. Without it, all
+    /// queue pairs have the first transport.
+    #[must_use]
+    pub fn contexts(mut self, contexts: Arc<[u8]>) -> Nic {
+        self.contexts = contexts;
+        self
+    }
+
+    /// Returns the completely acknowledged messages, in order of completion.
+    #[must_use]
+    pub fn completions(&self) -> &[Completion] {
+        &self.completions
+    }
+
+    /// Returns the messages that are not completely acknowledged: those under way, then those that have not started.
+    #[must_use]
+    pub fn unfinished(&self) -> Vec<Left> {
+        let mut left = Vec::new();
+        self.transports.iter().for_each(|transport| transport.protocol().unfinished(&mut left));
+        left.extend(self.schedule.iter().map(|message| Left { message: *message, acknowledged: 0 }));
+        left
+    }
+
+    /// Returns the counters.
+    #[must_use]
+    pub fn counters(&self) -> HostCounters {
+        let (pauses, paused) = self.port.pauses(self.now);
+        let mut sum = HostCounters { pauses, paused, stray: self.stray, ..HostCounters::default() };
+        self.transports.iter().for_each(|transport| sum += transport.protocol().counters());
+        sum
+    }
+
+    /// Returns the state of a message under way.
+    #[must_use]
+    pub fn flow(&self, pair: u32) -> Option<FlowState> {
+        self.transports.iter().find_map(|transport| transport.protocol().flow(pair))
+    }
+
+    /// Returns the index of the transport that a frame belongs to.
+    fn transport_of(&self, frame: &[u8]) -> usize {
+        // One transport needs no look at the frame.
+        if self.transports.len() == 1 {
+            return 0;
+        }
+        let pair = frames::pair(frame).unwrap_or(0) as usize;
+        self.contexts.get(pair).copied().unwrap_or(0).into()
+    }
+
+    /// Ends pauses, starts messages, and runs the transports' timers.
+    fn wake(&mut self) {
+        let now = self.now;
+        self.port.advance(now);
+        while let Some(message) = self.schedule.pop(now) {
+            if let Some(transport) = self.transports.get_mut(usize::from(message.transport)) {
+                transport.protocol_mut().start(now, message);
+            }
+        }
+        self.transports.iter_mut().for_each(|transport| transport.protocol_mut().advance(now));
+    }
+
+    /// Sends the next frame; the line must be free.
+    fn transmit(&mut self, send: &mut ToSwitch<'_>) {
+        let Nic { port, now, transports, turn, .. } = self;
+        let mut out = Outgoing { now: *now, port, send };
+        if transports.iter_mut().any(|transport| transport.protocol_mut().send_control(&mut out)) {
+            return;
+        }
+        let count = transports.len();
+        for offset in 0..count {
+            let number = (*turn + offset) % count;
+            if transports[number].protocol_mut().send_data(&mut out) {
+                *turn = (number + 1) % count;
+                return;
+            }
+        }
+    }
+
+    /// Handles the events of messages.
+    fn settle(&mut self) {
+        for event in self.events.drain(..) {
+            if let MessageEvent::Completed(completion) = event {
+                self.completions.push(completion);
+            }
+        }
+    }
+}
+
+impl Host for Nic {
+    fn receive(&mut self, at: Time, frame: HostFrame<'_>) {
+        self.now = self.now.max(at);
+        if let Some(times) = frames::pause(frame.bytes) {
+            return self.port.pause(at, times);
+        }
+        let number = self.transport_of(frame.bytes);
+        let Nic { transports, events, .. } = self;
+        let known = transports.get_mut(number).is_some_and(|t| t.protocol_mut().receive(at, frame, events));
+        self.stray += u64::from(!known);
+        self.settle();
+    }
+
+    fn next_time(&self) -> Option<Time> {
+        let protocols = self.transports.iter().map(Transport::protocol);
+        let of = |p: &dyn Protocol| [p.next_timer(), p.next_frame(&self.port)].into_iter().flatten().min();
+        let transports = protocols.filter_map(of).min();
+        let times = [self.schedule.next_time(), self.port.next_time(), transports];
+        times.into_iter().flatten().min().map(|time| time.max(self.now))
+    }
+
+    fn advance(&mut self, until: Time, send: &mut ToSwitch<'_>) {
+        while let Some(next) = self.next_time().filter(|next| *next <= until) {
+            self.now = next;
+            self.wake();
+            if self.port.free_at() <= next {
+                self.transmit(send);
+            }
+        }
+        self.now = self.now.max(until);
+    }
+
+    fn is_busy(&self) -> bool {
+        !self.schedule.is_empty() || self.transports.iter().any(|transport| transport.protocol().is_busy())
+    }
+}

@@ -1,0 +1,96 @@
+//! The transports of a NIC, and what each of them does.
+
+use super::super::counters::HostCounters;
+use super::super::message::{FlowState, Left, Message, MessageEvent};
+use super::super::rdma::{Rdma, RdmaConfig};
+use super::port::Port;
+use crate::network::{HostFrame, ToSwitch};
+use sluice_asic::units::{BitRate, Time};
+use std::net::Ipv4Addr;
+
+/// What a transport may use when it sends a frame.
+pub(in crate::host) struct Outgoing<'a, 's> {
+    pub(in crate::host) now: Time,
+    pub(in crate::host) port: &'a mut Port,
+    pub(in crate::host) send: &'a mut ToSwitch<'s>,
+}
+
+impl Outgoing<'_, '_> {
+    /// Sends a frame whose length on the wire is `orig_len` without FCS.
+    pub(in crate::host) fn put(&mut self, bytes: &[u8], orig_len: u32, tag: u64) {
+        self.port.put(self.now, bytes, orig_len, tag, self.send);
+    }
+}
+
+/// A transport of a host: it has the state of all its messages, and the NIC calls it in order of time.
+///
+/// When the line is free, the NIC first asks all transports for a control frame, then for a data frame, in turns.
+pub(in crate::host) trait Protocol {
+    /// Starts to send a message.
+    fn start(&mut self, now: Time, message: Message);
+
+    /// Handles a frame to this host. Returns false if the transport does not know the frame.
+    fn receive(&mut self, at: Time, frame: HostFrame<'_>, events: &mut Vec<MessageEvent>) -> bool;
+
+    /// Returns the time of the next timer.
+    fn next_timer(&self) -> Option<Time>;
+
+    /// Returns the time at which a frame can be sent next, if nothing else happens: not before the line is free.
+    fn next_frame(&self, port: &Port) -> Option<Time>;
+
+    /// Runs the timers that are due, and makes messages ready whose time to send has come.
+    fn advance(&mut self, now: Time);
+
+    /// Sends the next acknowledgement or other control frame, if there is one and its priority is not paused. Returns
+    /// true if a frame was sent.
+    fn send_control(&mut self, out: &mut Outgoing<'_, '_>) -> bool;
+
+    /// Sends the next data packet, if there is one and its priority is not paused. Returns true if a frame was sent.
+    fn send_data(&mut self, out: &mut Outgoing<'_, '_>) -> bool;
+
+    /// Returns true if a message is under way, or a frame waits.
+    fn is_busy(&self) -> bool;
+
+    /// Appends the messages under way.
+    fn unfinished(&self, into: &mut Vec<Left>);
+
+    /// Returns the counters, without those of the port.
+    fn counters(&self) -> HostCounters;
+
+    /// Returns the state of a message under way; `None` if the transport has no such message.
+    fn flow(&self, pair: u32) -> Option<FlowState>;
+}
+
+/// Settings of a transport.
+#[derive(Clone, Debug)]
+pub enum TransportConfig {
+    /// RoCEv2 queue pairs.
+    Rdma(RdmaConfig),
+}
+
+/// A transport.
+#[derive(Debug)]
+pub(super) enum Transport {
+    Rdma(Box<Rdma>),
+}
+
+impl Transport {
+    /// Creates a transport of the host with this address, at a link of this rate.
+    pub(super) fn new(config: TransportConfig, rate: BitRate, address: Ipv4Addr) -> Transport {
+        match config {
+            TransportConfig::Rdma(config) => Transport::Rdma(Box::new(Rdma::new(config, rate, address))),
+        }
+    }
+
+    pub(super) fn protocol(&self) -> &dyn Protocol {
+        match self {
+            Transport::Rdma(rdma) => &**rdma,
+        }
+    }
+
+    pub(super) fn protocol_mut(&mut self) -> &mut dyn Protocol {
+        match self {
+            Transport::Rdma(rdma) => &mut **rdma,
+        }
+    }
+}
