@@ -25,6 +25,14 @@ pub struct HostCounters {
     pub notified: u64,
     /// Timeouts.
     pub timeouts: u64,
+    /// TCP: fast retransmits, each the start of a fast recovery.
+    pub fast_retransmits: u64,
+    /// TCP: acknowledgements that report a duplicate (D-SACK): a retransmission that was not needed.
+    pub spurious: u64,
+    /// Data packets received whose bytes had all been received before.
+    pub duplicates: u64,
+    /// UDP: datagrams that are missing among those that arrived.
+    pub missing: u64,
     /// Received frames of unknown kind, or for a queue pair or connection that does not exist.
     pub stray: u64,
     /// Number of pauses, over all priorities.
@@ -37,6 +45,7 @@ impl std::ops::AddAssign for HostCounters {
     fn add_assign(&mut self, other: HostCounters) {
         let HostCounters { sent, resent, received, early, marked, acks, nacks, .. } = other;
         let HostCounters { notifications, notified, timeouts, stray, pauses, paused, .. } = other;
+        let HostCounters { fast_retransmits, spurious, duplicates, missing, .. } = other;
         for (sum, more) in [
             (&mut self.sent, sent),
             (&mut self.resent, resent),
@@ -48,6 +57,10 @@ impl std::ops::AddAssign for HostCounters {
             (&mut self.notifications, notifications),
             (&mut self.notified, notified),
             (&mut self.timeouts, timeouts),
+            (&mut self.fast_retransmits, fast_retransmits),
+            (&mut self.spurious, spurious),
+            (&mut self.duplicates, duplicates),
+            (&mut self.missing, missing),
             (&mut self.stray, stray),
             (&mut self.pauses, pauses),
         ] {

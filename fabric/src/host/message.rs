@@ -63,16 +63,22 @@ pub enum MessageEvent {
 }
 
 /// State of a message under way at its sender, for records over time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowState {
     /// Sending rate, bit/s; the link rate without a rate limit.
     pub rate: u64,
     /// Window, bytes; `None` if nothing but the rate limits the bytes in flight.
     pub window: Option<u64>,
+    /// Slow start threshold of TCP, bytes.
+    pub threshold: Option<u64>,
     /// Bytes sent and not acknowledged.
     pub in_flight: u64,
     /// The last measured round trip, if the transport measures it.
     pub rtt: Option<Duration>,
+    /// The smoothed round trip, if the transport keeps one.
+    pub smoothed_rtt: Option<Duration>,
+    /// DCTCP's estimate of the share of marked bytes, 0 to 1.
+    pub alpha: Option<f64>,
     /// Notifications of congestion that have arrived.
     pub notified: u64,
 }

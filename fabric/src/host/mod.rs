@@ -2,7 +2,7 @@
 //!
 //! [`dcqcn`] is congestion control: the sender's rate and the receiver's CNPs. [`recovery`] is retransmission of lost
 //! packets. [`rdma`] has the queue pairs of a host, and [`nic`] is a complete host at a port of a network: it sends
-//! [messages](message) by one transport or several. [`bottleneck`] is one flow through a marking queue, and
+//! [messages](message) by one transport or several. [`tcp`] has the connections of a host, and [`udp`] sends without reaction. [`bottleneck`] is one flow through a marking queue, and
 //! [`receive_cache`] is a receiver with a limited cache of queue pair contexts.
 
 pub mod bottleneck;
@@ -10,6 +10,9 @@ pub mod counters;
 pub mod dcqcn;
 pub mod message;
 pub mod nic;
+pub mod ports;
 pub mod rdma;
 pub mod receive_cache;
 pub mod recovery;
+pub mod tcp;
+pub mod udp;

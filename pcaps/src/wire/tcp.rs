@@ -16,6 +16,10 @@ pub const RST: u8 = 0x04;
 pub const PSH: u8 = 0x08;
 /// Flag: the acknowledgement number counts.
 pub const ACK: u8 = 0x10;
+/// Flag: echo of a mark (RFC 3168 §6.1).
+pub const ECE: u8 = 0x40;
+/// Flag: congestion window reduced (RFC 3168 §6.1).
+pub const CWR: u8 = 0x80;
 
 /// A checked view of a segment: a data offset that the bytes hold.
 #[derive(Debug, Clone, Copy)]

@@ -14,6 +14,7 @@ pub(super) use transport::{Outgoing, Protocol};
 
 use super::counters::HostCounters;
 use super::message::{Completion, FlowState, Left, Message, MessageEvent};
+use super::ports;
 use super::rdma::frames;
 use crate::network::{Host, HostFrame, ToSwitch};
 use schedule::Schedule;
@@ -47,9 +48,11 @@ impl Nic {
         transports: &[TransportConfig],
         messages: Vec<Message>,
     ) -> Nic {
-        let transport = |config: &TransportConfig| Transport::new(config.clone(), port.rate, address);
+        let transport = |(config, number): (&TransportConfig, u8)| {
+            Transport::new(config.clone(), port.rate, address, number)
+        };
         Nic {
-            transports: transports.iter().map(transport).collect(),
+            transports: transports.iter().zip(0..=u8::MAX).map(transport).collect(),
             port: Port::new(port),
             now: Time::ORIGIN,
             schedule: Schedule::new(messages),
@@ -105,6 +108,9 @@ impl Nic {
         if self.transports.len() == 1 {
             return 0;
         }
+        if let Some(number) = ports::transport(frame, self.transports.len()) {
+            return number;
+        }
         let pair = frames::pair(frame).unwrap_or(0) as usize;
         self.contexts.get(pair).copied().unwrap_or(0).into()
     }
@@ -123,8 +129,8 @@ impl Nic {
 
     /// Sends the next frame; the line must be free.
     fn transmit(&mut self, send: &mut ToSwitch<'_>) {
-        let Nic { port, now, transports, turn, .. } = self;
-        let mut out = Outgoing { now: *now, port, send };
+        let Nic { port, now, transports, turn, events, .. } = self;
+        let mut out = Outgoing { now: *now, port, send, events };
         if transports.iter_mut().any(|transport| transport.protocol_mut().send_control(&mut out)) {
             return;
         }
@@ -175,6 +181,7 @@ impl Host for Nic {
             self.wake();
             if self.port.free_at() <= next {
                 self.transmit(send);
+                self.settle();
             }
         }
         self.now = self.now.max(until);

@@ -3,6 +3,8 @@
 use super::super::counters::HostCounters;
 use super::super::message::{FlowState, Left, Message, MessageEvent};
 use super::super::rdma::{Rdma, RdmaConfig};
+use super::super::tcp::{Tcp, TcpConfig};
+use super::super::udp::{Udp, UdpConfig};
 use super::port::Port;
 use crate::network::{HostFrame, ToSwitch};
 use sluice_asic::units::{BitRate, Time};
@@ -13,6 +15,7 @@ pub(in crate::host) struct Outgoing<'a, 's> {
     pub(in crate::host) now: Time,
     pub(in crate::host) port: &'a mut Port,
     pub(in crate::host) send: &'a mut ToSwitch<'s>,
+    pub(in crate::host) events: &'a mut Vec<MessageEvent>,
 }
 
 impl Outgoing<'_, '_> {
@@ -66,31 +69,43 @@ pub(in crate::host) trait Protocol {
 pub enum TransportConfig {
     /// RoCEv2 queue pairs.
     Rdma(RdmaConfig),
+    /// TCP connections.
+    Tcp(TcpConfig),
+    /// UDP messages without reaction.
+    Udp(UdpConfig),
 }
 
 /// A transport.
 #[derive(Debug)]
 pub(super) enum Transport {
     Rdma(Box<Rdma>),
+    Tcp(Box<Tcp>),
+    Udp(Box<Udp>),
 }
 
 impl Transport {
-    /// Creates a transport of the host with this address, at a link of this rate.
-    pub(super) fn new(config: TransportConfig, rate: BitRate, address: Ipv4Addr) -> Transport {
+    /// Creates transport `number` of the host with this address, at a link of this rate.
+    pub(super) fn new(config: TransportConfig, rate: BitRate, address: Ipv4Addr, number: u8) -> Transport {
         match config {
             TransportConfig::Rdma(config) => Transport::Rdma(Box::new(Rdma::new(config, rate, address))),
+            TransportConfig::Tcp(config) => Transport::Tcp(Box::new(Tcp::new(config, rate, address, number))),
+            TransportConfig::Udp(config) => Transport::Udp(Box::new(Udp::new(config, address, number))),
         }
     }
 
     pub(super) fn protocol(&self) -> &dyn Protocol {
         match self {
             Transport::Rdma(rdma) => &**rdma,
+            Transport::Tcp(tcp) => &**tcp,
+            Transport::Udp(udp) => &**udp,
         }
     }
 
     pub(super) fn protocol_mut(&mut self) -> &mut dyn Protocol {
         match self {
             Transport::Rdma(rdma) => &mut **rdma,
+            Transport::Tcp(tcp) => &mut **tcp,
+            Transport::Udp(udp) => &mut **udp,
         }
     }
 }

@@ -318,6 +318,9 @@ impl Protocol for Rdma {
         Some(FlowState {
             rate: state.map_or(self.rate.as_bps(), |state| state.rate as u64),
             window: None,
+            threshold: None,
+            smoothed_rtt: None,
+            alpha: None,
             in_flight: sending.sender.in_flight() * u64::from(self.config.mtu),
             rtt: None,
             notified: state.map_or(0, |state| state.notified),

@@ -1,6 +1,7 @@
 //! Settings of a TCP transport. Defaults are those of a Linux host in a data centre, unless a field says otherwise.
 
 use super::congestion::CongestionConfig;
+use crate::host::rdma::TrafficClass;
 use sluice_asic::units::Duration;
 
 /// Settings of a TCP transport.
@@ -41,6 +42,10 @@ pub struct TcpConfig {
     pub idle: IdleRestart,
     /// The connection that a message uses.
     pub reuse: Reuse,
+    /// Traffic class of the packets of senders; DSCP 0 and priority 0 by default.
+    pub data: TrafficClass,
+    /// Traffic class of the packets of receivers; DSCP 0 and priority 0 by default.
+    pub control: TrafficClass,
 }
 
 /// Settings of the retransmission timer (RFC 6298).
@@ -122,6 +127,8 @@ impl Default for TcpConfig {
             pacing: None,
             idle: IdleRestart::default(),
             reuse: Reuse::default(),
+            data: TrafficClass { dscp: 0, priority: 0 },
+            control: TrafficClass { dscp: 0, priority: 0 },
         }
     }
 }
@@ -149,11 +156,25 @@ impl Default for Pacing {
     }
 }
 
+impl RtoConfig {
+    /// Returns the timeout of a SYN or FIN that was sent `tries` times.
+    pub(super) fn doubled(&self, tries: u32) -> Duration {
+        let doubled = 1_u64.checked_shl(tries).and_then(|factor| self.initial.checked_mul(factor));
+        doubled.map_or(self.max, |timeout| timeout.min(self.max))
+    }
+}
+
 impl TcpConfig {
     /// Returns true if data packets are ECN-capable.
     #[must_use]
     pub const fn uses_ecn(&self) -> bool {
-        self.ecn || matches!(self.congestion, CongestionConfig::Dctcp(_))
+        self.ecn || self.is_dctcp()
+    }
+
+    /// Returns true if congestion control is DCTCP.
+    #[must_use]
+    pub const fn is_dctcp(&self) -> bool {
+        matches!(self.congestion, CongestionConfig::Dctcp(_))
     }
 
     /// Returns the value of the MSS option: the MTU without IPv4 and TCP header.

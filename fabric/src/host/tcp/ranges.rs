@@ -6,12 +6,12 @@
 pub(super) struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    pub(super) const fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub(super) const fn new() -> Ranges {
+        Ranges(Vec::new())
     }
 
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
+    pub(super) const fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Returns the last range, the one with the highest positions.

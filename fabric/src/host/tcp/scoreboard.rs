@@ -135,11 +135,6 @@ impl Scoreboard {
         });
     }
 
-    /// Returns true if the positions `start..end` are SACKed.
-    pub(super) fn is_sacked(&self, start: u64, end: u64) -> bool {
-        self.sacked_ranges.around(start).is_some_and(|range| range.1 >= end)
-    }
-
     /// Marks segments as lost by the rule IsLost.
     pub(super) fn mark_lost(&mut self, threshold: u32, mss: u64) {
         let (mut ranges, mut bytes) = (0, 0);
@@ -194,13 +189,13 @@ impl Scoreboard {
 
     /// Returns the first lost segment that is to be retransmitted: rule 1 of NextSeg.
     pub(super) fn next_lost(&mut self) -> Option<Sent> {
-        self.from_rxt().filter(|sent| sent.lost)
+        self.unsacked().filter(|sent| sent.lost)
     }
 
     /// Returns a segment that is not SACKed below the highest SACKed byte: rule 3 of NextSeg.
     pub(super) fn next_doubtful(&mut self) -> Option<Sent> {
         let highest = self.sacked_ranges.last()?.1;
-        self.from_rxt().filter(|sent| sent.end <= highest)
+        self.unsacked().filter(|sent| sent.end <= highest)
     }
 
     /// Returns the last segment that is not SACKed, once in a recovery: rule 4 of NextSeg.
@@ -212,7 +207,7 @@ impl Scoreboard {
     }
 
     /// Returns the first segment from HighRxt on that is not SACKed, and moves HighRxt there.
-    fn from_rxt(&mut self) -> Option<Sent> {
+    fn unsacked(&mut self) -> Option<Sent> {
         let first = self.segments.partition_point(|sent| sent.start < self.rxt);
         let found = self.segments.range(first..).find(|sent| !sent.sacked).copied();
         if let Some(sent) = found {
@@ -276,7 +271,10 @@ mod tests {
     fn three_segments_above_make_a_loss() {
         let mut board = ten();
         assert_eq!(sack(&mut board, 1, 2).sacked, MSS);
-        assert_eq!((sack(&mut board, 3, 4).sacked, board.has_lost(), board.pipe(10 * MSS)), (MSS, false, 8 * MSS));
+        assert_eq!(
+            (sack(&mut board, 3, 4).sacked, board.has_lost(), board.pipe(10 * MSS)),
+            (MSS, false, 8 * MSS)
+        );
         let progress = sack(&mut board, 1, 2);
         assert_eq!((progress.sacked, progress.sent_at), (0, None), "known already");
         // A third segment: segment 0 is lost; above segment 2 are only two.

@@ -78,8 +78,8 @@ impl Cubic {
         });
         let elapsed = acked.now.saturating_since(epoch.start).as_nanos();
         let ahead = elapsed.saturating_add(acked.srtt.as_nanos());
-        let curve = |t| at(self.most, epoch.k, t, mss);
         epoch.grow_reno(cwnd, mss, acked.bytes, self.prior);
+        let curve = |t| at(self.most, epoch.k, t, mss);
         if self.config.reno_friendly && curve(elapsed) < epoch.reno {
             window.cwnd = epoch.reno.max(cwnd);
             return;
@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn cube_roots_are_exact() {
-        for (x, root) in [(0, 0), (1, 1), (7, 1), (8, 2), (26, 2), (27, 3), (10_u128.pow(27), 1_000_000_000)] {
+        for (x, root) in [(0, 0), (1, 1), (7, 1), (8, 2), (26, 2), (27, 3), (10_u128.pow(27), 1_000_000_000)]
+        {
             assert_eq!(cube_root(x), root, "{x}");
         }
         assert_eq!(cube_root(u128::MAX), 6_981_463_658_331, "2^(128/3) = 6.98146e12");
@@ -180,7 +181,11 @@ mod tests {
         assert_eq!((at(100_000, k, k, MSS), at(100_000, k, k / 2, MSS)), (100_000, 96_251));
         // One second after K: 0.4 segments more.
         assert_eq!(at(100_000, k, k + 1_000_000_000, MSS), 100_400);
-        assert_eq!(at(100_000, 0, u64::MAX, 9_000), 100_000 + 4 * 9_000 * 100_000, "0.4 (100 s)^3 = 400,000 segments");
+        assert_eq!(
+            at(100_000, 0, u64::MAX, 9_000),
+            100_000 + 4 * 9_000 * 100_000,
+            "0.4 (100 s)^3 = 400,000 segments"
+        );
     }
 
     fn acked(ns: u64, bytes: u64) -> Acked {
@@ -217,7 +222,8 @@ mod tests {
         let mut trips = |window: &mut Window, from: u64, count: u64| {
             for trip in from..from + count {
                 let cwnd = window.cwnd;
-                cubic.avoid(window, Acked { srtt: Duration::from_micros(100), ..acked(trip * 100_000, cwnd) });
+                cubic
+                    .avoid(window, Acked { srtt: Duration::from_micros(100), ..acked(trip * 100_000, cwnd) });
             }
         };
         trips(&mut window, 0, 17);

@@ -20,7 +20,7 @@ pub struct DctcpConfig {
     /// The weight g of a window in alpha is 2 to the power of minus this number, 0 to 16; 4 by default: g = 1/16
     /// (RFC 8257 §4.2).
     pub shift: u32,
-    /// Alpha of a new connection, in units of 2^-20, at most 2^20; 2^20 by default (RFC 8257 §4.2).
+    /// Alpha of a new connection, in units of 2^-20, at most 2^20; 2^20 by default, as in Linux.
     pub initial_alpha: u32,
 }
 
