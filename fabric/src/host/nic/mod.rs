@@ -9,11 +9,12 @@ mod schedule;
 mod transport;
 
 pub use port::{Port, PortConfig};
+pub use schedule::{Awaited, HostMessages, Waiting};
 pub use transport::TransportConfig;
 pub(super) use transport::{Outgoing, Protocol};
 
 use super::counters::HostCounters;
-use super::message::{Completion, FlowState, Left, Message, MessageEvent};
+use super::message::{Completion, FlowState, Left, MessageEvent};
 use super::rdma::frames;
 use crate::network::{Host, HostFrame, ToSwitch};
 use schedule::Schedule;
@@ -45,14 +46,14 @@ impl Nic {
         port: PortConfig,
         address: Ipv4Addr,
         transports: &[TransportConfig],
-        messages: Vec<Message>,
+        messages: impl Into<HostMessages>,
     ) -> Nic {
         let transport = |config: &TransportConfig| Transport::new(config.clone(), port.rate, address);
         Nic {
             transports: transports.iter().map(transport).collect(),
             port: Port::new(port),
             now: Time::ORIGIN,
-            schedule: Schedule::new(messages),
+            schedule: Schedule::new(messages.into()),
             contexts: Arc::new([]),
             turn: 0,
             events: Vec::new(),
@@ -80,7 +81,7 @@ impl Nic {
     pub fn unfinished(&self) -> Vec<Left> {
         let mut left = Vec::new();
         self.transports.iter().for_each(|transport| transport.protocol().unfinished(&mut left));
-        left.extend(self.schedule.iter().map(|message| Left { message: *message, acknowledged: 0 }));
+        left.extend(self.schedule.iter().map(|message| Left { message, acknowledged: 0 }));
         left
     }
 
@@ -141,6 +142,7 @@ impl Nic {
     /// Handles the events of messages.
     fn settle(&mut self) {
         for event in self.events.drain(..) {
+            self.schedule.settle(&event);
             if let MessageEvent::Completed(completion) = event {
                 self.completions.push(completion);
             }
