@@ -18,6 +18,7 @@ mod pace;
 mod pauses;
 mod place;
 mod prefix;
+mod published;
 mod quantity;
 mod random;
 mod run;

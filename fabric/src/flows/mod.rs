@@ -1,8 +1,10 @@
 //! Flows, each with a key, source, destination and size: generated, or from a capture.
 
+mod bursts;
 mod capture;
 mod generate;
 
+pub use bursts::{Burst, Bursts, bursts};
 pub use capture::{Extracted, extract};
 pub use generate::{Generator, Workload};
 

@@ -10,6 +10,8 @@ pub struct Message {
     pub pair: u32,
     /// Index of the transport that sends it, in the list that [`Nic::new`](super::nic::Nic::new) gets.
     pub transport: u8,
+    /// Index of the workload that the message belongs to; it labels results.
+    pub workload: u8,
     /// Time at which the message is ready to be sent.
     pub start: Time,
     /// The receiver.

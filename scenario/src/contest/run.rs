@@ -345,7 +345,7 @@ impl Alone {
                 let (pair, start) = (ways.len() as u32, Time::ORIGIN + APART * ways.len() as u64);
                 let bytes = ready.mtu.into();
                 let to = to.address;
-                messages[number].push(Message { pair, transport: 0, start, to, port: 49_152, bytes });
+                messages[number].push(Message { pair, transport: 0, workload: 0, start, to, port: 49_152, bytes });
             }
         }
         let end = Time::ORIGIN + APART * (ways.len() as u64 + 2);

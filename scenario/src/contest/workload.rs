@@ -131,6 +131,7 @@ fn listed(
             all[from].push(Message {
                 pair,
                 transport: 0,
+                workload: 0,
                 start: Time::ORIGIN + start,
                 to,
                 port,
@@ -181,7 +182,7 @@ fn drawn(
             *turn = turn.wrapping_add(1);
             pair += 1;
             let (start, bytes) = (Time::ORIGIN + start, sizes.draw(&mut draw));
-            own.push(Message { pair, transport: 0, start, to, port, bytes });
+            own.push(Message { pair, transport: 0, workload: 0, start, to, port, bytes });
             if pair as usize > MOST {
                 return Err(format!("more than {MOST} messages; shorten workload.time"));
             }

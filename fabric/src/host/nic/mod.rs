@@ -9,11 +9,12 @@ mod schedule;
 mod transport;
 
 pub use port::{Port, PortConfig};
+pub use schedule::{Awaited, HostMessages, Waiting};
 pub use transport::TransportConfig;
 pub(super) use transport::{Outgoing, Protocol};
 
 use super::counters::HostCounters;
-use super::message::{Completion, FlowState, Left, Message, MessageEvent};
+use super::message::{Completion, FlowState, Left, MessageEvent};
 use super::ports;
 use super::rdma::frames;
 use crate::network::{Host, HostFrame, ToSwitch};
@@ -46,7 +47,7 @@ impl Nic {
         port: PortConfig,
         address: Ipv4Addr,
         transports: &[TransportConfig],
-        messages: Vec<Message>,
+        messages: impl Into<HostMessages>,
     ) -> Nic {
         let transport = |(config, number): (&TransportConfig, u8)| {
             Transport::new(config.clone(), port.rate, address, number)
@@ -55,7 +56,7 @@ impl Nic {
             transports: transports.iter().zip(0..=u8::MAX).map(transport).collect(),
             port: Port::new(port),
             now: Time::ORIGIN,
-            schedule: Schedule::new(messages),
+            schedule: Schedule::new(messages.into()),
             contexts: Arc::new([]),
             turn: 0,
             events: Vec::new(),
@@ -83,7 +84,7 @@ impl Nic {
     pub fn unfinished(&self) -> Vec<Left> {
         let mut left = Vec::new();
         self.transports.iter().for_each(|transport| transport.protocol().unfinished(&mut left));
-        left.extend(self.schedule.iter().map(|message| Left { message: *message, acknowledged: 0 }));
+        left.extend(self.schedule.iter().map(|message| Left { message, acknowledged: 0 }));
         left
     }
 
@@ -147,6 +148,7 @@ impl Nic {
     /// Handles the events of messages.
     fn settle(&mut self) {
         for event in self.events.drain(..) {
+            self.schedule.settle(&event);
             if let MessageEvent::Completed(completion) = event {
                 self.completions.push(completion);
             }

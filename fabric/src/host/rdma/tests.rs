@@ -34,7 +34,8 @@ fn config(repaces: bool, carrier: Carrier) -> RdmaConfig {
 /// Starts of a sender's packets up to 5 us, ps, if it is notified of congestion at 10 ns.
 fn starts(repaces: bool) -> Vec<u64> {
     let start = Time::ORIGIN;
-    let message = Message { pair: 1, transport: 0, start, to: PEER, port: 49_152, bytes: 1_000_000 };
+    let message =
+        Message { pair: 1, transport: 0, workload: 0, start, to: PEER, port: 49_152, bytes: 1_000_000 };
     let mut host = nic(repaces, Carrier::Packet, vec![message]);
     let mut starts = Vec::new();
     let mut put = |first_bit: Time, _: HostFrame<'_>| starts.push(first_bit.as_ps());

@@ -64,7 +64,15 @@ fn waits(stage: &dyn StageProgram) -> Option<Waits> {
         let [leaf, host] = [(from / 4) as u8, (from % 4) as u8];
         let to = Ipv4Addr::new(10, 0, 1 - leaf, host + 1);
         let pair = from as u32 * 8 + n + 1;
-        Message { pair, transport: 0, start: Time::ORIGIN, to, port: 49_152 + n as u16, bytes: 100_000 }
+        Message {
+            pair,
+            transport: 0,
+            workload: 0,
+            start: Time::ORIGIN,
+            to,
+            port: 49_152 + n as u16,
+            bytes: 100_000,
+        }
     };
     let sends = (0..8).map(|from| (0..4).map(|n| message(from, n)).collect()).collect();
     let config = nic(GO_BACK_N).open();

@@ -160,7 +160,7 @@ fn all_to_all(addresses: &[Ipv4Addr], sizes: &[u64]) -> Vec<Vec<Message>> {
         let message = |(to, bytes)| {
             pair += 1;
             let start = Time::from_nanos(u64::from(pair) * 100);
-            Message { pair, transport: 0, start, to, port: 49_152, bytes }
+            Message { pair, transport: 0, workload: 0, start, to, port: 49_152, bytes }
         };
         messages.map(message).collect()
     };
@@ -195,7 +195,7 @@ fn threads_and_steps_change_nothing_and_everything_is_acknowledged() {
 fn a_packet_alone_takes_the_way_there_and_back() {
     let plan = built("chain:switches=1,hosts=2").unwrap();
     let (start, to) = (Time::from_nanos(50), FOUR[1]);
-    let message = Message { pair: 1, transport: 0, start, to, port: 49_152, bytes: 1_000 };
+    let message = Message { pair: 1, transport: 0, workload: 0, start, to, port: 49_152, bytes: 1_000 };
     let run = Run::new(deployment(&plan, false), &nic(GO_BACK_N), vec![vec![message]]);
     let done = run.drain(1, Duration::from_micros(10)).completions();
     // Four cables of 500 ns; the receiving host stores each frame once more, and no switch does.
@@ -227,8 +227,15 @@ fn what_a_cable_loses_is_sent_again() {
 fn incast(nic: &Hosts, buffer: bool) -> Run {
     let plan = built("chain:switches=1,hosts=16").unwrap();
     let (start, to) = (Time::ORIGIN, FOUR[0]);
-    let message =
-        |n: u32| Message { pair: n + 1, transport: 0, start, to, port: 49_152 + n as u16, bytes: 300_000 };
+    let message = |n: u32| Message {
+        pair: n + 1,
+        transport: 0,
+        workload: 0,
+        start,
+        to,
+        port: 49_152 + n as u16,
+        bytes: 300_000,
+    };
     let sends = (0..16).map(|n| if n == 0 { Vec::new() } else { vec![message(n)] }).collect();
     Run::new(deployment(&plan, buffer), nic, sends).drain(1, Duration::from_millis(1))
 }
