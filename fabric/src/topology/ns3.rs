@@ -65,6 +65,11 @@ impl<'t> Words<'t> {
         })
     }
 
+    /// Returns the line of the next word; at the end, that of the last one.
+    fn peek_line(&self) -> usize {
+        self.words.as_slice().first().map_or(self.line, |(line, _)| *line)
+    }
+
     fn node(&mut self, what: &str, nodes: u32) -> Result<u32, Ns3Error> {
         let node: u32 = self.next(what, "the number of a node")?;
         if node < nodes {
@@ -110,7 +115,7 @@ impl Blueprint {
             let expected = "at most 65536 nodes, and no more switches than nodes";
             return Err(Ns3Error::Word { origin, line, what, found, expected });
         }
-        let mut plan = Blueprint { name: origin.to_owned(), ..Blueprint::default() };
+        let mut plan = Blueprint { name: origin.to_owned(), origin: origin.to_owned(), ..Blueprint::default() };
         let mut switch_of = vec![None; nodes as usize];
         for number in 0..switches {
             let node = words.node("switch", nodes)?;
@@ -148,13 +153,14 @@ fn link(
     host_of: &mut [Option<usize>],
 ) -> Result<(), Ns3Error> {
     let nodes = switch_of.len() as u32;
+    let first = words.peek_line();
     let (a, b) = (words.node("link's first end", nodes)?, words.node("link's second end", nodes)?);
     let rate: BitRate = words.next("link's rate", "a rate such as 100Gbps")?;
     let delay: Duration = words.next("link's delay", "a time such as 1000ns")?;
     let loss = words.next("link's loss", "a probability from 0 to 1")?;
     let (host, switch) = match (switch_of[a as usize], switch_of[b as usize]) {
         (Some(a), Some(b)) => {
-            plan.cables.push(CablePlan { rate: Some(rate), loss, ..CablePlan::new(a, b, delay) });
+            plan.cables.push(CablePlan { rate: Some(rate), loss, line: first, ..CablePlan::new(a, b, delay) });
             return Ok(());
         }
         (None, Some(switch)) => (a, switch),
@@ -169,7 +175,8 @@ fn link(
         plan.hosts.push(HostPlan { name: format!("h{host}"), address, at: Vec::new() });
         plan.hosts.len() - 1
     });
-    plan.hosts[index].at.push(Attachment { switch, port: None, rate: Some(rate) });
+    let at = Attachment { rate: Some(rate), delay: Some(delay), line: first, ..Attachment::new(switch) };
+    plan.hosts[index].at.push(at);
     Ok(())
 }
 
