@@ -65,7 +65,12 @@ fn lanes(chip: &ChipSpec, rate: BitRate) -> Option<u32> {
 
 /// Returns the usual map; or, if the switch needs more ports and all its links have rates, the map with as few lanes for
 /// a port as give it ports enough.
-fn split(chip: &ChipSpec, wanted: &[Wanted], known: &[PortMap], usual: &PortMap) -> Result<PortMap, PortError> {
+fn split(
+    chip: &ChipSpec,
+    wanted: &[Wanted],
+    known: &[PortMap],
+    usual: &PortMap,
+) -> Result<PortMap, PortError> {
     let enough = |map: &PortMap| map.front_ports().len() >= wanted.len();
     let most = wanted.iter().map(|(rate, _)| rate.and_then(|rate| lanes(chip, rate))).max();
     let all = wanted.iter().all(|(rate, _)| rate.is_some());
@@ -102,19 +107,26 @@ fn check(
     };
     for (rate, line) in wanted {
         let Some(rate) = *rate else { continue };
-        let (place, switch) = (plan.place(*line), || plan.switch_name(switch));
-        match lanes(chip, rate) {
-            Some(lanes) if lanes <= own => {}
+        let name = || plan.switch_name(switch);
+        let reason = match lanes(chip, rate) {
+            Some(lanes) if lanes <= own => continue,
             Some(_) => {
-                let (switch, speed, valid) = (switch(), map.speed(), list(own));
-                let wrong = TopologyError::Lanes { place, switch, rate, speed, valid };
-                return Err(MapError::Topology(wrong));
+                let (speed, valid) = (map.speed(), list(own));
+                format!(
+                    "switch `{}`: a link of {rate} at a port with the lanes of {speed}, which runs at {valid}; leave out the \
+                     port speed, so that it follows from the rates of the links, or choose a greater one",
+                    name()
+                )
             }
             None => {
-                let (switch, chip, valid) = (switch(), chip.name.clone(), list(u32::MAX));
-                return Err(MapError::Topology(TopologyError::Rate { place, switch, rate, chip, valid }));
+                let (chip, valid) = (&chip.name, list(u32::MAX));
+                format!(
+                    "switch `{}`: a link of {rate}; ports of {chip} run at {valid}: choose one of these rates",
+                    name()
+                )
             }
-        }
+        };
+        return Err(MapError::Topology(TopologyError::Link { place: plan.place(*line), reason }));
     }
     Ok(())
 }

@@ -227,7 +227,8 @@ impl Blueprint {
     /// Returns the ports that hosts and cables use: those of hosts in order, then both ends of each cable.
     pub(crate) fn uses(&self) -> impl Iterator<Item = PortPlan> + '_ {
         let hosts = self.hosts.iter().flat_map(|host| {
-            let of = |at: &Attachment| PortPlan { switch: at.switch, port: at.port, rate: at.rate, line: at.line };
+            let of =
+                |at: &Attachment| PortPlan { switch: at.switch, port: at.port, rate: at.rate, line: at.line };
             host.at.iter().map(of)
         });
         let cables = self.cables.iter().flat_map(|cable| {

@@ -16,8 +16,9 @@ impl Blueprint {
                 }
             }
             if cable.ends[0] == cable.ends[1] {
-                let (place, name) = (self.place(cable.line), self.switch_name(cable.ends[0]));
-                return Err(TopologyError::Loop { place, name });
+                let name = self.switch_name(cable.ends[0]);
+                let reason = format!("a cable joins switch `{name}` with itself; give it two different ends");
+                return Err(TopologyError::Link { place: self.place(cable.line), reason });
             }
         }
         self.check_hosts()
@@ -28,7 +29,9 @@ impl Blueprint {
         let mut first: Option<(&str, u32)> = None;
         for host in &self.hosts {
             let Some(at) = host.at.first() else {
-                return Err(TopologyError::NoLinkOfHost { place: String::new(), name: host.name.clone() });
+                let reason =
+                    format!("host `{}` has no link; join it with a switch, or leave it out", host.name);
+                return Err(TopologyError::Link { place: String::new(), reason });
             };
             let part = |switch: u32| parts.get(switch as usize);
             let Some(own) = part(at.switch) else {
@@ -36,13 +39,14 @@ impl Blueprint {
             };
             let (other, home) = *first.get_or_insert((&host.name, at.switch));
             if part(home) != Some(own) {
-                return Err(TopologyError::Apart {
-                    place: self.place(at.line),
-                    name: host.name.clone(),
-                    switch: self.switch_name(at.switch),
-                    other: other.to_owned(),
-                    home: self.switch_name(home),
-                });
+                let reason = format!(
+                    "host `{}` at switch `{}` cannot reach host `{other}` at switch `{}`; join the two parts of the network \
+                     with a cable",
+                    host.name,
+                    self.switch_name(at.switch),
+                    self.switch_name(home)
+                );
+                return Err(TopologyError::Link { place: self.place(at.line), reason });
             }
         }
         Ok(())

@@ -59,8 +59,8 @@ use sluice_asic::units::{BitRate, Duration, Time};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
-use toml::Spanned;
 use thiserror::Error;
+use toml::Spanned;
 
 /// Reason why a file is rejected.
 #[derive(Debug, Error)]
@@ -223,11 +223,7 @@ impl<'o> Reader<'o> {
     }
 
     fn value(&self, place: &str, reason: impl Display) -> FileError {
-        FileError::Value {
-            origin: self.origin(),
-            place: place.to_owned(),
-            reason: reason.to_string(),
-        }
+        FileError::Value { origin: self.origin(), place: place.to_owned(), reason: reason.to_string() }
     }
 
     fn parse<T: FromStr<Err: Display>>(&self, place: &str, text: &str) -> Result<T, FileError> {
@@ -335,7 +331,9 @@ impl Reader<'_> {
     /// Parses a rate above 0.
     fn rate(&self, place: &str, text: Option<&str>) -> Result<Option<BitRate>, FileError> {
         match self.optional(place, text)? {
-            Some(rate) if rate == BitRate::from_bps(0) => Err(self.value(place, "a rate of 0; expected a rate above 0")),
+            Some(rate) if rate == BitRate::from_bps(0) => {
+                Err(self.value(place, "a rate of 0; expected a rate above 0"))
+            }
             rate => Ok(rate),
         }
     }
@@ -345,7 +343,9 @@ impl Reader<'_> {
         let switch = plan.switch_named(&h.switch).map_err(|e| self.topology(e))?;
         let mut own = plan.hosts.iter_mut().flat_map(|host| &mut host.at).filter(|at| at.switch == switch);
         let Some(at) = own.nth(h.number as usize) else {
-            return Err(self.value(&place, "the switch has fewer hosts; numbers count from 0, up to `hosts` - 1"));
+            return Err(
+                self.value(&place, "the switch has fewer hosts; numbers count from 0, up to `hosts` - 1")
+            );
         };
         at.port = h.port;
         at.rate = self.rate(&place, h.rate.as_deref())?.or(at.rate);

@@ -23,7 +23,6 @@ pub use ns3::Ns3Error;
 pub use wan::Wan;
 pub use width::Bottlenecks;
 
-use sluice_asic::units::BitRate;
 use sluice_hashing::graph::{DecisionGraph, Missing};
 use thiserror::Error;
 
@@ -145,69 +144,13 @@ pub enum TopologyError {
         /// Number of front-panel ports of the switch.
         ports: u16,
     },
-    /// No port of the chip runs at the rate of a link.
-    #[error("{place}switch `{switch}`: a link of {rate}; ports of {chip} run at {valid}: choose one of these rates")]
-    Rate {
+    /// A link or a host cannot be: its rate, its ends, or its place in the network.
+    #[error("{place}{reason}")]
+    Link {
         /// File and line, if there are any.
         place: String,
-        /// Name of the switch.
-        switch: String,
-        /// Rate of the link.
-        rate: BitRate,
-        /// Name of the chip.
-        chip: String,
-        /// Rates of the chip's ports.
-        valid: String,
-    },
-    /// The ports that a speed splits the chip's MACs into cannot run at the rate of a link.
-    #[error(
-        "{place}switch `{switch}`: a link of {rate} at a port with the lanes of {speed}, which runs at {valid}; leave out \
-         the port speed, so that it follows from the rates of the links, or choose a greater one"
-    )]
-    Lanes {
-        /// File and line, if there are any.
-        place: String,
-        /// Name of the switch.
-        switch: String,
-        /// Rate of the link.
-        rate: BitRate,
-        /// Speed that the caller gave the ports.
-        speed: BitRate,
-        /// Rates of such ports.
-        valid: String,
-    },
-    /// A cable joins a switch with itself.
-    #[error("{place}a cable joins switch `{name}` with itself; give it two different ends")]
-    Loop {
-        /// File and line, if there are any.
-        place: String,
-        /// Name of the switch.
-        name: String,
-    },
-    /// A host has no link.
-    #[error("{place}host `{name}` has no link; join it with a switch, or leave it out")]
-    NoLinkOfHost {
-        /// File and line, if there are any.
-        place: String,
-        /// Name of the host.
-        name: String,
-    },
-    /// Two hosts cannot reach each other.
-    #[error(
-        "{place}host `{name}` at switch `{switch}` cannot reach host `{other}` at switch `{home}`; join the two parts of the \
-         network with a cable"
-    )]
-    Apart {
-        /// File and line, if there are any.
-        place: String,
-        /// Name of the host.
-        name: String,
-        /// Switch of the host.
-        switch: String,
-        /// Name of the first host.
-        other: String,
-        /// Switch of the first host.
-        home: String,
+        /// Value found, and how to mend it.
+        reason: String,
     },
     /// The network has too few edges.
     #[error(
