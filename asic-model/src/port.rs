@@ -435,12 +435,13 @@ fn build(chip: &ChipSpec, dev_port: u32, kind: PortKind, speed: BitRate, lanes: 
         parser: u8::try_from(local / ports_per_parser).ok()?,
         queue_base: u16::try_from(in_group.checked_mul(tm.queues_per_port)?).ok()?,
         queues: u16::try_from(lanes.checked_mul(tm.queues_per_port)?).ok()?,
-        ingress_hold: hold(chip, speed),
+        ingress_hold: ingress_hold(chip, speed),
     })
 }
 
-/// Returns the hold of the fastest listed speed that is not above `rate`, or of the slowest speed if there is none.
-fn hold(chip: &ChipSpec, rate: BitRate) -> Duration {
+/// Returns the time for which the ingress buffer holds the head of a frame at this rate: that of the chip's fastest speed
+/// that is not above it, or of the slowest speed if there is none.
+pub fn ingress_hold(chip: &ChipSpec, rate: BitRate) -> Duration {
     let speeds = &chip.ports.speeds;
     let below = speeds.iter().filter(|speed| speed.speed <= rate).max_by_key(|speed| speed.speed);
     let slowest = speeds.iter().min_by_key(|speed| speed.speed);

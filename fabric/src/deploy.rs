@@ -2,6 +2,9 @@
 //!
 //! Switches with the same program and parameters share one placement.
 
+mod port_maps;
+
+use self::port_maps::MapError;
 use crate::network::{
     End, LinkChange, LinkEvent, LinkSetup, NetworkSetup, Placed, Probability, SwitchId, SwitchSetup,
 };
@@ -9,7 +12,7 @@ use crate::topology::{Blueprint, Happening, SwitchPlan, TopologyError, Wiring};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::{PortError, PortMap};
 use sluice_asic::tm::buffer::BufferFile;
-use sluice_asic::units::{BitRate, Time};
+use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::position::Position;
 use sluice_catalogue::{Catalogue, ProgramError, Setup, SetupError, StageProgram, UnknownProgram};
 use sluice_control::{ControlError, ControlOp, ControlState, EntryError, lines};
@@ -18,6 +21,7 @@ use sluice_ir::Program;
 use sluice_place::{NoFit, Options};
 use sluice_switch::{BufferSetup, SwitchConfig};
 use std::fmt::Write;
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -56,7 +60,8 @@ pub struct Defaults {
     pub params: Vec<(String, String)>,
     /// The chip of all switches.
     pub chip: ChipSpec,
-    /// Speed of front-panel ports; `None`: the chip's default.
+    /// Speed into which all switches split their MACs, the fastest of their ports. `None`: the chip's default; or, for a
+    /// switch all of whose links have rates, the fastest that gives it ports enough.
     pub port_speed: Option<BitRate>,
     /// Buffer profile; `None`: buffers are not shared.
     pub buffer: Option<String>,
@@ -78,8 +83,25 @@ pub struct Deployment {
     pub positions: Vec<Position>,
     /// Control-plane operations during the run: the blueprint's events for switches.
     pub changes: Vec<(SwitchId, Time, ControlOp)>,
+    /// Ports of hosts, by switch and port.
+    pub hosts: Vec<HostPort>,
     /// Warnings about files of entries, each with the name of the switch.
     pub warnings: Vec<String>,
+}
+
+/// A port of a switch with a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostPort {
+    /// Index of the host in [`Blueprint::hosts`].
+    pub host: u32,
+    /// Address of the host.
+    pub address: Ipv4Addr,
+    /// The port.
+    pub end: End,
+    /// Bit rate of the link.
+    pub rate: BitRate,
+    /// Delay of the cable; `None`: the topology does not say it.
+    pub delay: Option<Duration>,
 }
 
 /// Reason why a network cannot be built.
@@ -167,27 +189,27 @@ pub fn deploy<F: Files>(
     defaults: &Defaults,
     files: &F,
 ) -> Result<Deployment, DeployError<F::Error>> {
-    let speed = plan.port_speed.or(defaults.port_speed);
-    let ports = match speed {
-        Some(speed) => PortMap::new(&defaults.chip, speed)?,
-        None => PortMap::default_for(&defaults.chip)?,
-    };
-    let front = ports.front_ports().len() as u16;
-    let wiring = plan.wire(|_| front)?;
-    let positions = wiring.positions(|_| &ports);
+    plan.check()?;
+    let maps = port_maps::of_all(plan, &defaults.chip, plan.port_speed.or(defaults.port_speed));
+    let maps = maps.map_err(|e| match e {
+        MapError::Ports(source) => DeployError::Ports(source),
+        MapError::Topology(source) => DeployError::Topology(source),
+    })?;
+    let wiring = plan.wire(|switch| maps[switch as usize].front_ports().len() as u16)?;
+    let positions = wiring.positions(|switch| &maps[switch as usize]);
     let (mut shared, mut warnings): (Shared, _) = (Vec::new(), Vec::new());
     let mut network = NetworkSetup { seed: defaults.config.seed, ..NetworkSetup::default() };
-    for (switch, position) in plan.switches.iter().zip(&positions) {
+    for ((switch, position), ports) in plan.switches.iter().zip(&positions).zip(&maps) {
         let builder = SwitchBuilder { plan, switch, catalogue, defaults, files };
-        network.switches.push(builder.build(position, &ports, &mut shared, &mut warnings)?);
+        network.switches.push(builder.build(position, ports, &mut shared, &mut warnings)?);
     }
-    host_speeds(plan, &wiring, &mut network, &ports);
+    let hosts = host_ports(plan, &wiring, &mut network);
     links(plan, &wiring, &mut network);
     let mut changes = Vec::new();
     for (number, switch) in (0..).zip(&network.switches) {
         changes.extend(changes_of(plan, number, switch)?);
     }
-    Ok(Deployment { network, positions, changes, warnings })
+    Ok(Deployment { network, positions, changes, hosts, warnings })
 }
 
 /// A program of the catalogue, and its placement with this switch's parameters.
@@ -303,16 +325,21 @@ impl<'a, F: Files> SwitchBuilder<'a, F> {
     }
 }
 
-/// Sets the speed of ports whose host has an explicit rate.
-fn host_speeds(plan: &Blueprint, wiring: &Wiring<'_>, network: &mut NetworkSetup, ports: &PortMap) {
-    for (host, fronts) in plan.hosts.iter().zip(&wiring.hosts) {
-        for (at, front) in host.at.iter().zip(fronts) {
-            let switch = network.switches.get_mut(at.switch as usize);
-            if let (Some(rate), Some(switch), Some(port)) = (at.rate, switch, ports.front(*front)) {
-                switch.config.port_speeds.push((port.dev_port.number(), rate));
-            }
+/// Sets the speed of ports whose host has an explicit rate, and returns the hosts' ports.
+fn host_ports(plan: &Blueprint, wiring: &Wiring<'_>, network: &mut NetworkSetup) -> Vec<HostPort> {
+    let mut list = Vec::new();
+    for (host, (of, fronts)) in (0..).zip(plan.hosts.iter().zip(&wiring.hosts)) {
+        for (at, front) in of.at.iter().zip(fronts) {
+            let Some(switch) = network.switches.get_mut(at.switch as usize) else { continue };
+            let Some(port) = switch.ports.front(*front).copied() else { continue };
+            switch.config.port_speeds.extend(at.rate.map(|rate| (port.dev_port.number(), rate)));
+            let end = End { switch: SwitchId(at.switch), port: *front };
+            let rate = switch.port_speed(&port);
+            list.push(HostPort { host, address: of.address, end, rate, delay: at.delay });
         }
     }
+    list.sort_by_key(|host| host.end);
+    list
 }
 
 fn links(plan: &Blueprint, wiring: &Wiring<'_>, network: &mut NetworkSetup) {

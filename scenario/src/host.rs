@@ -88,8 +88,8 @@ pub struct ReceiveSetting {
 pub struct ReactionSetting {
     /// Form.
     pub form: Form,
-    /// Link rate.
-    pub line: BitRate,
+    /// Link rate; by default that of the host's link.
+    pub line: Option<BitRate>,
     /// Lower limit of the rate.
     pub min: Option<BitRate>,
     /// 1 / g, where g is the weight of a notification in alpha; at least 1.
@@ -194,8 +194,10 @@ pub struct Marked {
 }
 
 impl ReactionSetting {
-    pub(crate) fn point(&self) -> Result<ReactionPoint, String> {
-        let base = ReactionConfig::new(self.line);
+    /// Returns the reaction point of a host with this link; `None` if there is no link.
+    pub(crate) fn point(&self, link: Option<BitRate>) -> Result<ReactionPoint, String> {
+        let line = self.line.or(link).ok_or("a reaction point without a host needs `line`, the link rate")?;
+        let base = ReactionConfig::new(line);
         let alpha = self.alpha.unwrap_or(base.alpha);
         let one_by_g = self.one_by_g.unwrap_or(1.0 / base.g);
         if !(0.0..=1.0).contains(&alpha) || one_by_g < 1.0 {
@@ -203,14 +205,14 @@ impl ReactionSetting {
         }
         let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
         above_zero(&[
-            ("line", self.line.as_bps()),
+            ("line", line.as_bps()),
             ("min", self.min.map_or(1, BitRate::as_bps)),
             ("alpha_timer", time(self.alpha_timer)),
             ("rate_timer", time(self.rate_timer)),
             ("monitor", time(self.monitor)),
         ])?;
         let config = ReactionConfig {
-            line: self.line,
+            line,
             min: self.min.unwrap_or(base.min),
             g: 1.0 / one_by_g,
             alpha,
@@ -283,7 +285,7 @@ impl BottleneckSetting {
         let size = self.size.unwrap_or(SIZE);
         above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
         let bottleneck = Bottleneck {
-            sender: self.sender.point()?,
+            sender: self.sender.point(Some(self.rate))?,
             receiver: self.receiver.point()?,
             rate: self.rate,
             mark: self.mark,
@@ -349,7 +351,7 @@ impl<'a> HostRun<'a> {
         case: &'a str,
     ) -> Result<Self, String> {
         let part = match setting {
-            HostSetting::ReactionPoint(setting) => Part::Reaction(Box::new(setting.point()?)),
+            HostSetting::ReactionPoint(setting) => Part::Reaction(Box::new(setting.point(None)?)),
             HostSetting::NotificationPoint(setting) => Part::Notification(setting.point()?),
             HostSetting::Transfer(setting) => Part::Transfer(setting.report()?),
             HostSetting::Bottleneck(setting) => Part::Bottleneck(setting.report()?),

@@ -155,7 +155,5 @@ fn port_of(setup: &NetworkSetup, end: End) -> Result<(DevPort, BitRate), Network
     let switch = setup.switches.get(end.switch.0 as usize).ok_or(missing)?;
     let port = switch.ports.front(end.port);
     let port = port.ok_or_else(|| no_port(switch, format!("front-panel port {}", end.port)))?;
-    let mut slower = switch.config.port_speeds.iter().rev();
-    let slower = slower.find(|(dev, _)| *dev == port.dev_port.number());
-    Ok((port.dev_port, slower.map_or(port.speed, |(_, speed)| *speed)))
+    Ok((port.dev_port, switch.port_speed(port)))
 }

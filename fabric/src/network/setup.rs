@@ -3,7 +3,7 @@
 use super::link::{LinkChange, Probability};
 use super::{LinkId, SwitchId, Way};
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::port::{DevPort, FrontPort, PortError, PortMap};
+use sluice_asic::port::{DevPort, FrontPort, Port, PortError, PortMap};
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_control::{ControlError, ControlOp, ControlState};
 use sluice_exec::control_state;
@@ -79,6 +79,15 @@ impl SwitchSetup {
             Ok(_) => Ok(()),
             Err(e) => Err(Box::new(e)),
         })
+    }
+
+    /// Returns the speed at which a port runs, as far as it is set: that of [`SwitchConfig::port_speeds`], else that of the
+    /// port map.
+    #[must_use]
+    pub fn port_speed(&self, port: &Port) -> BitRate {
+        let dev = port.dev_port.number();
+        let own = self.config.port_speeds.iter().rev().find(|(of, _)| *of == dev);
+        own.map_or(port.speed, |(_, speed)| *speed)
     }
 
     /// Returns the dev_port of a front-panel port.

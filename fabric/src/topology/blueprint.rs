@@ -50,6 +50,8 @@ pub struct CablePlan {
     pub loss: Probability,
     /// Probability of corruption, in both directions.
     pub corruption: Probability,
+    /// Line of the topology's file, from 1; 0 if no file says it.
+    pub line: usize,
 }
 
 impl CablePlan {
@@ -64,6 +66,7 @@ impl CablePlan {
             delay,
             loss: Probability::NEVER,
             corruption: Probability::NEVER,
+            line: 0,
         }
     }
 }
@@ -77,6 +80,18 @@ pub struct Attachment {
     pub port: Option<u16>,
     /// Bit rate; `None`: the port's speed.
     pub rate: Option<BitRate>,
+    /// Propagation delay of the host's cable; `None`: the caller's.
+    pub delay: Option<Duration>,
+    /// Line of the topology's file, from 1; 0 if no file says it.
+    pub line: usize,
+}
+
+impl Attachment {
+    /// Returns an attachment to the lowest free port, at the port's speed.
+    #[must_use]
+    pub const fn new(switch: u32) -> Attachment {
+        Attachment { switch, port: None, rate: None, delay: None, line: 0 }
+    }
 }
 
 /// A host: an address that packets are routed to, at ports where frames can be injected or hosts attached.
@@ -88,6 +103,19 @@ pub struct HostPlan {
     pub address: Ipv4Addr,
     /// Ports of the host, one or several.
     pub at: Vec<Attachment>,
+}
+
+/// A port that a host or an end of a cable uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PortPlan {
+    /// Index of the switch.
+    pub(crate) switch: u32,
+    /// Front-panel port; `None`: any.
+    pub(crate) port: Option<u16>,
+    /// Bit rate; `None`: the port's speed.
+    pub(crate) rate: Option<BitRate>,
+    /// Line of the topology's file; 0 if no file says it.
+    pub(crate) line: usize,
 }
 
 /// A scheduled event.
@@ -116,6 +144,8 @@ pub enum Happening {
 pub struct Blueprint {
     /// Title for readers.
     pub name: String,
+    /// Name of the topology's file, for errors; empty if there is none.
+    pub origin: String,
     /// Chip of all switches; `None`: the caller's.
     pub chip: Option<String>,
     /// Speed of front-panel ports; `None`: the caller's.
@@ -170,7 +200,7 @@ impl Blueprint {
         plan.subnet = Some(net);
         for host in 0..hosts.min(253) {
             let address = Ipv4Addr::from_bits(net.address.to_bits() + host + 1);
-            let at = vec![Attachment { switch, port: None, rate: None }];
+            let at = vec![Attachment::new(switch)];
             self.hosts.push(HostPlan { name: format!("{}-h{host}", plan.name), address, at });
         }
     }
@@ -182,6 +212,30 @@ impl Blueprint {
     pub fn switch_named(&self, name: &str) -> Result<u32, TopologyError> {
         let found = self.switches.iter().position(|s| s.name == name);
         found.map(|n| n as u32).ok_or_else(|| TopologyError::NoSwitch { name: name.to_owned() })
+    }
+
+    /// Returns the name of a switch; its number if there is no such switch.
+    pub(crate) fn switch_name(&self, switch: u32) -> String {
+        self.switches.get(switch as usize).map_or_else(|| switch.to_string(), |s| s.name.clone())
+    }
+
+    /// Returns the place of a line in the topology's file, to be put before a message; empty if no file says it.
+    pub(crate) fn place(&self, line: usize) -> String {
+        if line == 0 { String::new() } else { format!("{}:{line}: ", self.origin) }
+    }
+
+    /// Returns the ports that hosts and cables use: those of hosts in order, then both ends of each cable.
+    pub(crate) fn uses(&self) -> impl Iterator<Item = PortPlan> + '_ {
+        let hosts = self.hosts.iter().flat_map(|host| {
+            let of =
+                |at: &Attachment| PortPlan { switch: at.switch, port: at.port, rate: at.rate, line: at.line };
+            host.at.iter().map(of)
+        });
+        let cables = self.cables.iter().flat_map(|cable| {
+            let (rate, line) = (cable.rate, cable.line);
+            [0, 1].map(|end| PortPlan { switch: cable.ends[end], port: cable.ports[end], rate, line })
+        });
+        hosts.chain(cables)
     }
 
     /// Returns a cable's name, made of its ends, such as `leaf0-spine1`.
@@ -198,29 +252,25 @@ impl Blueprint {
     /// If a switch has too few ports, or a port is requested twice.
     pub fn wire(&self, front: impl Fn(u32) -> u16) -> Result<Wiring<'_>, TopologyError> {
         let mut taken: Vec<BTreeSet<u16>> = vec![BTreeSet::new(); self.switches.len()];
-        let hosts = || self.hosts.iter().flat_map(|h| h.at.iter().map(|a| (a.switch, a.port)));
         let ends = |c: &CablePlan| [(c.ends[0], c.ports[0]), (c.ends[1], c.ports[1])];
-        for (switch, port) in hosts().chain(self.cables.iter().flat_map(ends)) {
-            let name =
-                || self.switches.get(switch as usize).map_or_else(|| switch.to_string(), |s| s.name.clone());
-            let Some(ports) = taken.get_mut(switch as usize) else {
-                return Err(TopologyError::NoSwitch { name: name() });
+        for used in self.uses() {
+            let Some(ports) = taken.get_mut(used.switch as usize) else {
+                return Err(TopologyError::NoSwitch { name: self.switch_name(used.switch) });
             };
-            if let Some(port) = port
-                && (port >= front(switch) || !ports.insert(port))
+            let most = front(used.switch);
+            if let Some(port) = used.port
+                && (port >= most || !ports.insert(port))
             {
-                let free = port < front(switch);
-                return Err(TopologyError::Port { name: name(), port, taken: free, ports: front(switch) });
+                let (place, name) = (self.place(used.line), self.switch_name(used.switch));
+                return Err(TopologyError::Port { place, name, port, taken: port < most, ports: most });
             }
         }
         let mut assign = |switch: u32, asked: Option<u16>| {
             let ports = &mut taken[switch as usize];
             let free = asked.or_else(|| (0..front(switch)).find(|port| !ports.contains(port)));
             let port = free.ok_or_else(|| {
-                let plan = &self.switches[switch as usize];
-                let wanted =
-                    hosts().chain(self.cables.iter().flat_map(ends)).filter(|(s, _)| *s == switch).count();
-                TopologyError::Ports { name: plan.name.clone(), wanted, found: front(switch) }
+                let wanted = self.uses().filter(|used| used.switch == switch).count();
+                TopologyError::Ports { name: self.switch_name(switch), wanted, found: front(switch) }
             })?;
             ports.insert(port);
             Ok(FrontPort(port))

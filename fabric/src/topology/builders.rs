@@ -25,7 +25,7 @@ pub struct BuilderInfo {
     pub name: &'static str,
     /// One-line description of the network.
     pub doc: &'static str,
-    /// Parameters in addition to `rate` and `delay` of the cables.
+    /// Parameters in addition to `rate`, `uplink` and `delay`.
     pub sizes: &'static [Size],
     build: fn(&Sizes) -> Result<Blueprint, TopologyError>,
 }
@@ -44,7 +44,7 @@ pub enum BuilderError {
         known: String,
     },
     /// No such key.
-    #[error("{builder}: there is no `{found}`; keys are {known}, rate, delay")]
+    #[error("{builder}: there is no `{found}`; keys are {known}, rate, uplink, delay")]
     Key {
         /// The builder.
         builder: &'static str,
@@ -78,7 +78,11 @@ pub enum BuilderError {
 /// Values of all keys, defaults included.
 struct Sizes {
     of: BTreeMap<&'static str, u32>,
+    /// Rate of all links; `None`: the ports' speed.
     rate: Option<BitRate>,
+    /// Rate of cables between switches; `None`: `rate`.
+    uplink: Option<BitRate>,
+    /// Delay of cables between switches.
     delay: Duration,
 }
 
@@ -88,7 +92,7 @@ impl Sizes {
     }
 
     fn cable(&self, plan: &mut Blueprint, a: u32, b: u32) {
-        plan.cables.push(CablePlan { rate: self.rate, ..CablePlan::new(a, b, self.delay) });
+        plan.cables.push(CablePlan { rate: self.uplink.or(self.rate), ..CablePlan::new(a, b, self.delay) });
     }
 }
 
@@ -179,7 +183,8 @@ const BUILDERS: &[BuilderInfo] = &[
     },
 ];
 
-/// Builds the network of a text: `NAME` or `NAME:key=value,key=value`.
+/// Builds the network of a text: `NAME` or `NAME:key=value,key=value`. `rate` is the rate of all links, `uplink` that of
+/// cables between switches if it differs.
 ///
 /// # Errors
 /// If there is no such builder or key, or a value is invalid.
@@ -195,6 +200,7 @@ pub fn built(text: &str) -> Result<Blueprint, BuilderError> {
     let mut sizes = Sizes {
         of: builder.sizes.iter().map(|s| (s.key, s.default)).collect(),
         rate: None,
+        uplink: None,
         delay: Duration::from_micros(1),
     };
     for pair in given.split(',').filter(|pair| !pair.is_empty()) {
@@ -202,7 +208,10 @@ pub fn built(text: &str) -> Result<Blueprint, BuilderError> {
         set(builder, &mut sizes, key.trim(), value.trim())?;
     }
     let plan = (builder.build)(&sizes);
-    plan.map_err(|source| BuilderError::Topology { builder: builder.name, source })
+    let mut plan = plan.map_err(|source| BuilderError::Topology { builder: builder.name, source })?;
+    let hosts = plan.hosts.iter_mut().flat_map(|host| &mut host.at);
+    hosts.for_each(|at| at.rate = sizes.rate);
+    Ok(plan)
 }
 
 fn set(builder: &BuilderInfo, sizes: &mut Sizes, key: &str, value: &str) -> Result<(), BuilderError> {
@@ -211,7 +220,13 @@ fn set(builder: &BuilderInfo, sizes: &mut Sizes, key: &str, value: &str) -> Resu
         BuilderError::Value { builder: builder.name, key, found, expected }
     };
     match (key, builder.sizes.iter().find(|s| s.key == key)) {
-        ("rate", _) => sizes.rate = Some(value.parse().map_err(|_| bad("a rate such as 100G".to_owned()))?),
+        ("rate" | "uplink", _) => {
+            let rate: BitRate = value.parse().map_err(|_| bad("a rate such as 100G".to_owned()))?;
+            if rate == BitRate::from_bps(0) {
+                return Err(bad("a rate above 0".to_owned()));
+            }
+            *(if key == "rate" { &mut sizes.rate } else { &mut sizes.uplink }) = Some(rate);
+        }
         ("delay", _) => sizes.delay = value.parse().map_err(|_| bad("a time such as 1us".to_owned()))?,
         (_, Some(size)) => {
             let (least, most) = size.range;
@@ -350,6 +365,20 @@ mod tests {
     }
 
     #[test]
+    fn hosts_and_cables_between_switches_have_their_own_rates() {
+        let rates = |text: &str| {
+            let plan = built(text).unwrap();
+            (plan.hosts[0].at[0].rate, plan.cables[0].rate)
+        };
+        let gbps = |gbps| Some(BitRate::from_gbps(gbps));
+        assert_eq!(rates("fat-tree"), (None, None));
+        assert_eq!(rates("fat-tree:rate=100G"), (gbps(100), gbps(100)));
+        assert_eq!(rates("leaf-spine:rate=100G,uplink=400G"), (gbps(100), gbps(400)));
+        assert_eq!(rates("clos5:uplink=400G"), (None, gbps(400)));
+        assert!(built("chain:uplink=0G").unwrap_err().to_string().ends_with("expected a rate above 0"));
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let error = |text: &str| built(text).unwrap_err().to_string();
         assert_eq!(
@@ -359,7 +388,7 @@ mod tests {
         );
         assert_eq!(
             error("chain:leaves=3"),
-            "chain: there is no `leaves`; keys are switches, hosts, rate, delay"
+            "chain: there is no `leaves`; keys are switches, hosts, rate, uplink, delay"
         );
         assert_eq!(error("chain:switches=0"), "chain: switches is `0`; expected 1 to 256");
         assert_eq!(error("chain:delay=3"), "chain: delay is `3`; expected a time such as 1us");

@@ -7,18 +7,28 @@
 //! program = "l3-ecmp"
 //! params = { ipv4_routes = 4096 }
 //! buffer = "tofino2"
-//! rate = "400G"               # rate and delay: defaults for cables
+//! rate = "400G"               # rate and delay: defaults for cables between switches
 //! delay = "1us"
+//! host_rate = "100G"          # host_rate and host_delay: defaults for the hosts' links
+//! host_delay = "500ns"
 //! [[switch]]
 //! name = "leaf0"
 //! stage = 1
 //! block = 0
 //! edge = true
 //! hosts = 4
+//! host_rate = "100G"          # in place of the network's
+//! host_delay = "1us"
 //! program = "ecmp"            # in place of the network's program
 //! params = { stage = 1 }
 //! entries = "leaf0.toml"      # in place of the entries derived from its position
 //! buffer = "th"
+//! [[host]]                    # one host, where it differs from the others of its switch
+//! switch = "leaf0"
+//! number = 0                  # from 0
+//! port = 12
+//! rate = "25G"
+//! delay = "100ns"
 //! [[cable]]
 //! between = ["leaf0", "spine0"]
 //! ports = [8, 0]
@@ -41,7 +51,7 @@
 //! op = "table_delete ipv4_route 3"
 //! ```
 
-use super::blueprint::{Blueprint, CablePlan, Happening, SwitchPlan};
+use super::blueprint::{Attachment, Blueprint, CablePlan, Happening, SwitchPlan};
 use super::{Network, TopologyError};
 use crate::network::{LinkChange, Way};
 use serde::Deserialize;
@@ -50,6 +60,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::str::FromStr;
 use thiserror::Error;
+use toml::Spanned;
 
 /// Reason why a file is rejected.
 #[derive(Debug, Error)]
@@ -65,7 +76,7 @@ pub enum FileError {
     /// The network is invalid.
     #[error("{origin}: {source}")]
     Topology {
-        /// Name of the file.
+        /// Name of the file, with the line if a table has one.
         origin: String,
         /// The reason.
         source: TopologyError,
@@ -73,7 +84,7 @@ pub enum FileError {
     /// A value is invalid at its place.
     #[error("{origin}: {place}: {reason}")]
     Value {
-        /// Name of the file.
+        /// Name of the file, with the line if a table has one.
         origin: String,
         /// The switch, cable or event with the value.
         place: String,
@@ -94,11 +105,15 @@ struct File {
     buffer: Option<String>,
     rate: Option<String>,
     delay: Option<String>,
-    switch: Vec<FileSwitch>,
+    host_rate: Option<String>,
+    host_delay: Option<String>,
+    switch: Vec<Spanned<FileSwitch>>,
     #[serde(default)]
-    cable: Vec<FileCable>,
+    host: Vec<Spanned<FileHost>>,
     #[serde(default)]
-    event: Vec<FileEvent>,
+    cable: Vec<Spanned<FileCable>>,
+    #[serde(default)]
+    event: Vec<Spanned<FileEvent>>,
 }
 
 #[derive(Deserialize)]
@@ -112,11 +127,23 @@ struct FileSwitch {
     #[serde(default)]
     edge: bool,
     hosts: Option<u32>,
+    host_rate: Option<String>,
+    host_delay: Option<String>,
     program: Option<String>,
     #[serde(default)]
     params: BTreeMap<String, toml::Value>,
     entries: Option<String>,
     buffer: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileHost {
+    switch: String,
+    number: u32,
+    port: Option<u16>,
+    rate: Option<String>,
+    delay: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -160,27 +187,43 @@ fn params(of: &BTreeMap<String, toml::Value>) -> Vec<(String, String)> {
     of.iter().map(|(key, value)| (key.clone(), text_of(value))).collect()
 }
 
-/// Adds the file's name and the place to errors.
+/// Adds the file's name, the line and the place to errors.
+#[derive(Clone, Copy)]
 struct Reader<'o> {
     origin: &'o str,
+    text: &'o str,
+    /// Line of the table that is read, from 1; 0: the top of the file.
+    line: usize,
 }
 
-impl Reader<'_> {
-    fn file(&self, text: &str) -> Result<File, FileError> {
+impl<'o> Reader<'o> {
+    const fn new(origin: &'o str, text: &'o str) -> Reader<'o> {
+        Reader { origin, text, line: 0 }
+    }
+
+    /// Returns the reader for this table.
+    fn at<T>(mut self, table: &Spanned<T>) -> Reader<'o> {
+        let before = self.text.as_bytes().get(..table.span().start).unwrap_or_default();
+        self.line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        self
+    }
+
+    fn origin(&self) -> String {
+        if self.line == 0 { self.origin.to_owned() } else { format!("{}:{}", self.origin, self.line) }
+    }
+
+    fn file(&self) -> Result<File, FileError> {
         let origin = || self.origin.to_owned();
-        toml::from_str(text).map_err(|source| FileError::Toml { origin: origin(), source: Box::new(source) })
+        toml::from_str(self.text)
+            .map_err(|source| FileError::Toml { origin: origin(), source: Box::new(source) })
     }
 
     fn topology(&self, source: TopologyError) -> FileError {
-        FileError::Topology { origin: self.origin.to_owned(), source }
+        FileError::Topology { origin: self.origin(), source }
     }
 
     fn value(&self, place: &str, reason: impl Display) -> FileError {
-        FileError::Value {
-            origin: self.origin.to_owned(),
-            place: place.to_owned(),
-            reason: reason.to_string(),
-        }
+        FileError::Value { origin: self.origin(), place: place.to_owned(), reason: reason.to_string() }
     }
 
     fn parse<T: FromStr<Err: Display>>(&self, place: &str, text: &str) -> Result<T, FileError> {
@@ -204,7 +247,7 @@ impl Network {
     /// If the text does not have the form above, names unknown switches, or edges cannot reach each other.
     pub fn from_toml(text: &str, origin: &str) -> Result<Network, FileError> {
         let plan = Blueprint::from_toml(text, origin)?;
-        Network::from_blueprint(&plan).map_err(|source| Reader { origin }.topology(source))
+        Network::from_blueprint(&plan).map_err(|source| Reader::new(origin, text).topology(source))
     }
 }
 
@@ -220,10 +263,11 @@ impl Blueprint {
     /// # Errors
     /// If the text does not have the form above, or names unknown switches or cables.
     pub fn from_toml(text: &str, origin: &str) -> Result<Blueprint, FileError> {
-        let reader = Reader { origin };
-        let file = reader.file(text)?;
+        let reader = Reader::new(origin, text);
+        let file = reader.file()?;
         let mut plan = Blueprint {
             name: file.name,
+            origin: origin.to_owned(),
             chip: file.chip,
             port_speed: reader.optional("port_speed", file.port_speed.as_deref())?,
             program: file.program,
@@ -231,7 +275,11 @@ impl Blueprint {
             buffer: file.buffer,
             ..Blueprint::default()
         };
+        let host_rate = reader.rate("host_rate", file.host_rate.as_deref())?;
+        let host_delay = reader.optional("host_delay", file.host_delay.as_deref())?;
         for s in file.switch {
+            let reader = reader.at(&s);
+            let s = s.into_inner();
             let place = format!("switch `{}`", s.name);
             if plan.switch_named(&s.name).is_ok() {
                 return Err(
@@ -242,6 +290,9 @@ impl Blueprint {
             if hosts > 253 {
                 return Err(reader.value(&place, format!("hosts is {hosts}; expected 0 to 253")));
             }
+            let rate = reader.rate(&place, s.host_rate.as_deref())?.or(host_rate);
+            let delay = reader.optional(&place, s.host_delay.as_deref())?.or(host_delay);
+            let first = plan.hosts.len();
             plan.switches.push(SwitchPlan {
                 name: s.name,
                 stage: s.stage,
@@ -253,13 +304,20 @@ impl Blueprint {
                 subnet: None,
             });
             plan.add_hosts(plan.switches.len() as u32 - 1, hosts);
+            for at in plan.hosts[first..].iter_mut().flat_map(|host| &mut host.at) {
+                *at = Attachment { rate, delay, line: reader.line, ..Attachment::new(at.switch) };
+            }
         }
-        let rate = reader.optional("rate", file.rate.as_deref())?;
+        for host in &file.host {
+            reader.at(host).host(&mut plan, host.get_ref())?;
+        }
+        let rate = reader.rate("rate", file.rate.as_deref())?;
         let delay = reader.optional("delay", file.delay.as_deref())?.unwrap_or(Duration::from_micros(1));
         for c in &file.cable {
-            reader.cable(&mut plan, c, rate, delay)?;
+            reader.at(c).cable(&mut plan, c.get_ref(), rate, delay)?;
         }
         for (number, event) in (1..).zip(&file.event) {
+            let (reader, event) = (reader.at(event), event.get_ref());
             let place = format!("event {number} at {}", event.at);
             let time: Duration = reader.parse(&place, &event.at)?;
             let happening = reader.event(&plan, &place, event)?;
@@ -270,6 +328,32 @@ impl Blueprint {
 }
 
 impl Reader<'_> {
+    /// Parses a rate above 0.
+    fn rate(&self, place: &str, text: Option<&str>) -> Result<Option<BitRate>, FileError> {
+        match self.optional(place, text)? {
+            Some(rate) if rate == BitRate::from_bps(0) => {
+                Err(self.value(place, "a rate of 0; expected a rate above 0"))
+            }
+            rate => Ok(rate),
+        }
+    }
+
+    fn host(&self, plan: &mut Blueprint, h: &FileHost) -> Result<(), FileError> {
+        let place = format!("host {} of switch `{}`", h.number, h.switch);
+        let switch = plan.switch_named(&h.switch).map_err(|e| self.topology(e))?;
+        let mut own = plan.hosts.iter_mut().flat_map(|host| &mut host.at).filter(|at| at.switch == switch);
+        let Some(at) = own.nth(h.number as usize) else {
+            return Err(
+                self.value(&place, "the switch has fewer hosts; numbers count from 0, up to `hosts` - 1")
+            );
+        };
+        at.port = h.port;
+        at.rate = self.rate(&place, h.rate.as_deref())?.or(at.rate);
+        at.delay = self.optional(&place, h.delay.as_deref())?.or(at.delay);
+        at.line = self.line;
+        Ok(())
+    }
+
     fn cable(
         &self,
         plan: &mut Blueprint,
@@ -294,11 +378,12 @@ impl Reader<'_> {
         let cable = CablePlan {
             ports: c.ports.map_or([None, None], |ports| ports.map(Some)),
             weight: c.weight,
-            rate: self.optional(&place, c.rate.as_deref())?.or(rate),
+            rate: self.rate(&place, c.rate.as_deref())?.or(rate),
             delay: self.optional(&place, c.delay.as_deref())?.unwrap_or(delay),
             loss: probability(&c.loss)?,
             corruption: probability(&c.corruption)?,
             ends: [a, b],
+            line: self.line,
         };
         plan.cables.extend(std::iter::repeat_n(cable, c.links as usize));
         Ok(())

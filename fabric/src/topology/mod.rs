@@ -5,12 +5,14 @@
 
 mod blueprint;
 mod builders;
+mod check;
 mod clos;
 mod dring;
 mod file;
 mod ns3;
 mod shortest;
 mod wan;
+mod width;
 
 pub use blueprint::{Attachment, Blueprint, CablePlan, Happening, HostPlan, SwitchPlan, Wiring, subnet};
 pub use builders::{BuilderError, BuilderInfo, builders, built};
@@ -19,6 +21,7 @@ pub use dring::DRing;
 pub use file::FileError;
 pub use ns3::Ns3Error;
 pub use wan::Wan;
+pub use width::Bottlenecks;
 
 use sluice_hashing::graph::{DecisionGraph, Missing};
 use thiserror::Error;
@@ -128,8 +131,10 @@ pub enum TopologyError {
         found: u16,
     },
     /// A requested port does not exist or is used twice.
-    #[error("switch `{name}`: port {port} {}", if *.taken { "is used twice; give each cable and host a different port".to_owned() } else { format!("does not exist; the switch has {ports} front-panel ports, counted from 0") })]
+    #[error("{place}switch `{name}`: port {port} {}", if *.taken { "is used twice; give each cable and host a different port".to_owned() } else { format!("does not exist; the switch has {ports} front-panel ports, counted from 0") })]
     Port {
+        /// File and line, if there are any.
+        place: String,
         /// Name of the switch.
         name: String,
         /// The port.
@@ -138,6 +143,14 @@ pub enum TopologyError {
         taken: bool,
         /// Number of front-panel ports of the switch.
         ports: u16,
+    },
+    /// A link or a host cannot be: its rate, its ends, or its place in the network.
+    #[error("{place}{reason}")]
+    Link {
+        /// File and line, if there are any.
+        place: String,
+        /// Value found, and how to mend it.
+        reason: String,
     },
     /// The network has too few edges.
     #[error(

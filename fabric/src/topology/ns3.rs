@@ -2,7 +2,8 @@
 //!
 //! A file is a stream of words: the numbers of nodes, switches and links; the switches' node numbers; then for each
 //! link two nodes, rate, delay, and loss probability. Any text after that is ignored, as in the simulators. All other
-//! nodes are hosts with one link or several; host `n` has the address 11.`n`/256.`n`%256.1.
+//! nodes are hosts with one link or several; host `n` has the address 11.`n`/256.`n`%256.1. The simulators number the
+//! interfaces of a node from 1 in the order of its links: interface `n` of a switch is front-panel port `n - 1`.
 
 use super::blueprint::{Attachment, Blueprint, CablePlan, HostPlan, SwitchPlan};
 use sluice_asic::units::{BitRate, Duration};
@@ -65,6 +66,11 @@ impl<'t> Words<'t> {
         })
     }
 
+    /// Returns the line of the next word; at the end, that of the last one.
+    fn peek_line(&self) -> usize {
+        self.words.as_slice().first().map_or(self.line, |(line, _)| *line)
+    }
+
     fn node(&mut self, what: &str, nodes: u32) -> Result<u32, Ns3Error> {
         let node: u32 = self.next(what, "the number of a node")?;
         if node < nodes {
@@ -110,7 +116,8 @@ impl Blueprint {
             let expected = "at most 65536 nodes, and no more switches than nodes";
             return Err(Ns3Error::Word { origin, line, what, found, expected });
         }
-        let mut plan = Blueprint { name: origin.to_owned(), ..Blueprint::default() };
+        let mut plan =
+            Blueprint { name: origin.to_owned(), origin: origin.to_owned(), ..Blueprint::default() };
         let mut switch_of = vec![None; nodes as usize];
         for number in 0..switches {
             let node = words.node("switch", nodes)?;
@@ -118,8 +125,9 @@ impl Blueprint {
             plan.switches.push(SwitchPlan { name: format!("s{node}"), stage: 2, ..SwitchPlan::default() });
         }
         let mut host_of = vec![None; nodes as usize];
+        let mut links_of = vec![0; switches as usize];
         for _ in 0..links {
-            link(&mut plan, &mut words, &switch_of, &mut host_of)?;
+            link(&mut plan, &mut words, &switch_of, &mut host_of, &mut links_of)?;
         }
         stages(&mut plan);
         Ok(plan)
@@ -146,15 +154,29 @@ fn link(
     words: &mut Words<'_>,
     switch_of: &[Option<u32>],
     host_of: &mut [Option<usize>],
+    links_of: &mut [u16],
 ) -> Result<(), Ns3Error> {
     let nodes = switch_of.len() as u32;
+    let first = words.peek_line();
     let (a, b) = (words.node("link's first end", nodes)?, words.node("link's second end", nodes)?);
     let rate: BitRate = words.next("link's rate", "a rate such as 100Gbps")?;
     let delay: Duration = words.next("link's delay", "a time such as 1000ns")?;
     let loss = words.next("link's loss", "a probability from 0 to 1")?;
+    let mut port = |switch: u32| {
+        let next = &mut links_of[switch as usize];
+        let port = *next;
+        *next = next.saturating_add(1);
+        Some(port)
+    };
     let (host, switch) = match (switch_of[a as usize], switch_of[b as usize]) {
         (Some(a), Some(b)) => {
-            plan.cables.push(CablePlan { rate: Some(rate), loss, ..CablePlan::new(a, b, delay) });
+            plan.cables.push(CablePlan {
+                rate: Some(rate),
+                loss,
+                line: first,
+                ports: [port(a), port(b)],
+                ..CablePlan::new(a, b, delay)
+            });
             return Ok(());
         }
         (None, Some(switch)) => (a, switch),
@@ -169,7 +191,8 @@ fn link(
         plan.hosts.push(HostPlan { name: format!("h{host}"), address, at: Vec::new() });
         plan.hosts.len() - 1
     });
-    plan.hosts[index].at.push(Attachment { switch, port: None, rate: Some(rate) });
+    let (port, rate, delay) = (port(switch), Some(rate), Some(delay));
+    plan.hosts[index].at.push(Attachment { switch, port, rate, delay, line: first });
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use super::config::{SwitchConfig, SwitchError};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::{MacRx, MacTx, WireOverhead};
-use sluice_asic::port::{PortKind, PortMap};
+use sluice_asic::port::{PortKind, PortMap, ingress_hold};
 use sluice_asic::units::{Duration, Time};
 use std::collections::VecDeque;
 
@@ -80,6 +80,7 @@ pub(super) fn states(
                 chip.ports.speeds.iter().filter(fits).map(|s| s.speed.to_string()).collect();
             return Err(SwitchError::Speed { port: dev_port, speed, valid: valid.join(", ") });
         }
+        let hold = if speed == p.speed { p.ingress_hold } else { ingress_hold(chip, speed) };
         let name = match p.kind {
             PortKind::Front(front) => front.0.to_string(),
             PortKind::Cpu => "cpu".to_owned(),
@@ -98,7 +99,7 @@ pub(super) fn states(
             queues: p.queues,
             up: true,
             recirculation: p.kind == PortKind::Recirculation,
-            rx: MacRx::new(speed, p.ingress_hold, way).overhead(overhead),
+            rx: MacRx::new(speed, hold, way).overhead(overhead),
             tx: MacTx::new(speed).overhead(overhead),
             rx_free: Time::ORIGIN,
             rx_seq: 0,

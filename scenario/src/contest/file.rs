@@ -371,15 +371,15 @@ impl HostsSetting {
         Ok(PortConfig { rate, pfc: self.pfc.unwrap_or(true).then_some(pfc), wire })
     }
 
-    /// Returns the settings of the hosts' transports.
+    /// Returns the settings of a host's transports at a link of this rate.
     ///
     /// # Errors
     /// If a setting is out of range; the error names its key.
-    pub fn transports(&self) -> Result<Vec<TransportConfig>, String> {
-        Ok(vec![TransportConfig::Rdma(self.rdma()?)])
+    pub fn transports(&self, rate: BitRate) -> Result<Vec<TransportConfig>, String> {
+        Ok(vec![TransportConfig::Rdma(self.rdma(rate)?)])
     }
 
-    fn rdma(&self) -> Result<RdmaConfig, String> {
+    fn rdma(&self, rate: BitRate) -> Result<RdmaConfig, String> {
         above_zero(&[("timeout", self.timeout.map_or(1, Duration::as_ps))])?;
         let recovery = match self.recovery {
             RecoveryName::GoBackN => Recovery::GoBackN {
@@ -396,7 +396,7 @@ impl HostsSetting {
         Ok(RdmaConfig {
             mtu: self.mtu(),
             recovery,
-            reaction: self.reaction.as_ref().map(ReactionSetting::point).transpose()?,
+            reaction: self.reaction.as_ref().map(|reaction| reaction.point(Some(rate))).transpose()?,
             repaces: self.repaces.unwrap_or(true),
             coalescing,
             carrier: match self.carrier {

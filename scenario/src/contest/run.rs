@@ -6,7 +6,8 @@
 //! times are measured: in a separate run, one packet goes from every switch with hosts to every other one, with nothing
 //! else in the network. Either the fastest program's time counts for all programs, or each program's own. Ideal times do
 //! not depend on the contest's seeds: they are measured once for each program. The rest of a longer message adds its
-//! serialisation time at the host's link rate. No slowdown is below 1 (model: conweave §4.5).
+//! serialisation time at the rate of the slowest link between the two hosts. Hosts of one switch with different links are
+//! measured apart. No slowdown is below 1 (model: conweave §4.5).
 
 use super::file::{Contest, Contestant};
 use super::performance::{Performance, Sent, Unfinished};
@@ -16,14 +17,13 @@ use super::workload::{Offered, Station, messages};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_catalogue::Catalogue;
-use sluice_catalogue::position::{Neighbor, Position};
 use sluice_control::ControlOp;
-use sluice_fabric::deploy::{Defaults, DeployError, Files, deploy};
+use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
 use sluice_fabric::host::counters::HostCounters;
 use sluice_fabric::host::message::Message;
 use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
 use sluice_fabric::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
-use sluice_fabric::topology::Blueprint;
+use sluice_fabric::topology::{Blueprint, Bottlenecks};
 use sluice_ir::LabelKind;
 use sluice_place::Options;
 use sluice_switch::{Reason, SwitchConfig};
@@ -105,8 +105,9 @@ struct Ready<'c> {
     /// Control-plane operations of the topology's events.
     changes: Vec<(SwitchId, Time, ControlOp)>,
     stations: Vec<Station>,
-    port: PortConfig,
-    transports: Vec<TransportConfig>,
+    /// Port and transports of the hosts at each link rate.
+    nics: BTreeMap<BitRate, (PortConfig, Vec<TransportConfig>)>,
+    bottlenecks: Bottlenecks,
     /// Payload bytes of a full packet.
     mtu: u32,
 }
@@ -116,8 +117,9 @@ impl Ready<'_> {
     fn undisturbed(&self) -> Self {
         let mut network = self.network.clone();
         network.links.iter_mut().for_each(|link| link.script.clear());
-        let (stations, transports) = (self.stations.clone(), self.transports.clone());
-        Ready { network, changes: Vec::new(), stations, transports, ..*self }
+        let (stations, nics) = (self.stations.clone(), self.nics.clone());
+        let bottlenecks = self.bottlenecks.clone();
+        Ready { network, changes: Vec::new(), stations, nics, bottlenecks, ..*self }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -162,7 +164,7 @@ where
     let runs = run_all(setup.threads, all.len() * seeds.len(), |number, threads| {
         let (ready, own, seed) =
             (&all[number % all.len()], &own[number % all.len()], seeds[number / all.len()]);
-        let messages = messages(&contest.workload, setup.offered, &ready.stations, ready.port.rate, seed);
+        let messages = messages(&contest.workload, setup.offered, &ready.stations, seed);
         let messages = messages.map_err(RunError::Setting)?;
         let end = Time::ORIGIN + contest.workload.time + contest.drain();
         let label = ready.contestant.label();
@@ -239,12 +241,14 @@ fn ready<'c, F: Files>(
     };
     let deployed = deploy(&plan, setup.catalogue, &defaults, setup.files);
     let deployed = deployed.map_err(|source| RunError::Deploy { line, source: Box::new(source) })?;
-    let stations: Vec<Station> = deployed.positions.iter().flat_map(stations_of).collect();
-    let rate = stations.first().and_then(|station| speed(&deployed.network, *station));
-    let rate = rate.ok_or_else(|| RunError::Setting("the network has no hosts".into()))?;
-    let port = contest.hosts.port(rate, contest.wire).map_err(RunError::Setting)?;
-    let transports = contest.hosts.transports().map_err(RunError::Setting)?;
+    let stations = stations(&plan, &deployed).map_err(RunError::Setting)?;
+    let mut nics = BTreeMap::new();
+    for rate in stations.iter().map(|station| station.rate).collect::<BTreeSet<BitRate>>() {
+        let port = contest.hosts.port(rate, contest.wire).map_err(RunError::Setting)?;
+        nics.insert(rate, (port, contest.hosts.transports(rate).map_err(RunError::Setting)?));
+    }
     let mtu = contest.hosts.mtu();
+    let bottlenecks = Bottlenecks::new(&deployed.positions);
     let (network, changes) = (deployed.network, deployed.changes);
     Ok(Ready {
         line,
@@ -253,26 +257,30 @@ fn ready<'c, F: Files>(
         network,
         changes,
         stations,
-        port,
-        transports,
+        nics,
+        bottlenecks,
         mtu,
     })
 }
 
-fn stations_of(position: &Position) -> impl Iterator<Item = Station> + '_ {
-    position.ports.iter().filter_map(|used| match used.neighbor {
-        Neighbor::Host(address) => Some(Station { switch: position.number, port: used.port.0, address }),
-        Neighbor::Switch { .. } => None,
-    })
-}
-
-/// Returns the rate of a host's port, `None` if the switch has no such port.
-fn speed(network: &NetworkSetup, station: Station) -> Option<BitRate> {
-    let switch = network.switches.get(station.switch as usize)?;
-    let port = switch.ports.front(sluice_asic::port::FrontPort(station.port))?;
-    let dev = port.dev_port.number();
-    let slower = switch.config.port_speeds.iter().rev().find(|(of, _)| *of == dev);
-    Some(slower.map_or(port.speed, |(_, speed)| *speed))
+/// Returns the hosts' places, by switch and port.
+fn stations(plan: &Blueprint, deployed: &Deployment) -> Result<Vec<Station>, String> {
+    let mut links = BTreeMap::new();
+    let mut stations = Vec::with_capacity(deployed.hosts.len());
+    for HostPort { host, address, end, rate, delay } in &deployed.hosts {
+        if links.insert(host, end).is_some() {
+            let name = &plan.hosts[*host as usize].name;
+            return Err(format!(
+                "host `{name}` has several links, but hosts of a contest have one; leave out the others"
+            ));
+        }
+        let (switch, port) = (end.switch.0, end.port.0);
+        stations.push(Station { switch, port, address: *address, rate: *rate, delay: *delay });
+    }
+    match stations.is_empty() {
+        true => Err("the network has no hosts".into()),
+        false => Ok(stations),
+    }
 }
 
 /// A network after its run, with its hosts.
@@ -295,9 +303,10 @@ fn run<E>(
     let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
     for (station, messages) in ready.stations.iter().zip(messages) {
-        let host = Box::new(Nic::new(ready.port, station.address, &ready.transports, messages));
+        let Some((port, transports)) = ready.nics.get(&station.rate) else { continue };
+        let host = Box::new(Nic::new(*port, station.address, transports, messages));
         let at = End::new(SwitchId(station.switch), station.port);
-        hosts.push(network.attach(at, cable, host).map_err(refused)?);
+        hosts.push(network.attach(at, station.delay.unwrap_or(cable), host).map_err(refused)?);
     }
     for (switch, time, op) in &ready.changes {
         network.control(*switch, *time, op.clone()).map_err(refused)?;
@@ -315,12 +324,12 @@ fn run<E>(
     Ok(Ran { network, hosts })
 }
 
-/// Ideal times: for each pair of switches, the time from a full packet of one switch's host to the acknowledgement from
-/// the other switch's host, with nothing else in the network.
+/// Ideal times: for each pair of host classes, the time from a full packet of one class's host to the acknowledgement from
+/// the other class's host, with nothing else in the network. Hosts of a class have the same switch, rate and delay.
 #[derive(Clone, Debug, Default)]
 struct Alone {
     times: BTreeMap<(u32, u32), Duration>,
-    switch_of: BTreeMap<Ipv4Addr, u32>,
+    class_of: BTreeMap<Ipv4Addr, u32>,
 }
 
 impl Alone {
@@ -332,16 +341,20 @@ impl Alone {
         threads: usize,
     ) -> Result<Alone, RunError<F::Error>> {
         let stations = &ready.stations;
-        let switch_of = stations.iter().map(|s| (s.address, s.switch)).collect();
-        let mut alone = Alone { times: BTreeMap::new(), switch_of };
+        let class = |station: &Station| (station.switch, station.rate, station.delay);
+        let classes: BTreeSet<_> = stations.iter().map(class).collect();
+        let number: BTreeMap<_, u32> = classes.into_iter().zip(0..).collect();
+        let class_of = stations.iter().map(|station| (station.address, number[&class(station)])).collect();
+        let mut alone = Alone { times: BTreeMap::new(), class_of };
         let mut messages = vec![Vec::new(); stations.len()];
         let (mut ways, mut seen) = (Vec::new(), BTreeSet::new());
         for (number, from) in stations.iter().enumerate() {
             for to in stations.iter().filter(|to| to.address != from.address) {
-                if !seen.insert((from.switch, to.switch)) {
+                let way = (alone.class_of[&from.address], alone.class_of[&to.address]);
+                if !seen.insert(way) {
                     continue;
                 }
-                ways.push((from.switch, to.switch));
+                ways.push(way);
                 let (pair, start) = (ways.len() as u32, Time::ORIGIN + APART * ways.len() as u64);
                 let bytes = ready.mtu.into();
                 let to = to.address;
@@ -360,7 +373,11 @@ impl Alone {
         match ways.iter().find(|way| !alone.times.contains_key(way)) {
             None => Ok(alone),
             Some((from, to)) => {
-                let name = |switch: &u32| &setup.plan.switches[*switch as usize].name;
+                let name = |class: &u32| {
+                    let of = |station: &&Station| alone.class_of.get(&station.address) == Some(class);
+                    let switch = stations.iter().find(of).map_or(0, |station| station.switch);
+                    &setup.plan.switches[switch as usize].name
+                };
                 Err(RunError::Setting(format!(
                     "program {}: a packet from a host of `{}` to one of `{}` is never acknowledged in an empty \
                      network; the program must forward IPv4",
@@ -372,7 +389,7 @@ impl Alone {
         }
     }
 
-    /// Returns the least time of all programs for each pair of switches.
+    /// Returns the least time of all programs for each pair of classes.
     fn fastest(all: &[Alone]) -> Alone {
         let mut fastest = all.first().cloned().unwrap_or_default();
         for (way, least) in &mut fastest.times {
@@ -381,7 +398,7 @@ impl Alone {
         fastest
     }
 
-    /// Returns the mean over pairs of different switches; over all pairs if the network has one switch with hosts.
+    /// Returns the mean over pairs of different classes; over all pairs if the network has one class of hosts.
     fn mean(&self) -> Duration {
         let between: Vec<u64> =
             self.times.iter().filter(|((a, b), _)| a != b).map(|(_, time)| time.as_ps()).collect();
@@ -391,12 +408,14 @@ impl Alone {
 
     /// Returns the ideal time of a message, `None` if its sender or receiver is unknown.
     fn time(&self, from: Ipv4Addr, message: &Message, ready: &Ready<'_>) -> Option<Duration> {
-        let way = (*self.switch_of.get(&from)?, *self.switch_of.get(&message.to)?);
+        let way = (*self.class_of.get(&from)?, *self.class_of.get(&message.to)?);
         let mtu = u64::from(ready.mtu);
-        let line = |payload: u64| ready.port.wire.wire_bytes(Bytes(payload + OVERHEAD)).0;
+        let rate = ready.bottlenecks.between(from, message.to)?;
+        let wire = ready.nics.values().next()?.0.wire;
+        let line = |payload: u64| wire.wire_bytes(Bytes(payload + OVERHEAD)).0;
         let (full, rest) = (message.bytes / mtu, message.bytes % mtu);
         let all = full * line(mtu) + if rest > 0 { line(rest) } else { 0 };
-        let beyond = ready.port.rate.time_for(Bytes(all.saturating_sub(line(mtu))));
+        let beyond = rate.time_for(Bytes(all.saturating_sub(line(mtu))));
         Some(*self.times.get(&way)? + beyond)
     }
 }

@@ -75,6 +75,10 @@ pub struct Station {
     pub port: u16,
     /// The host's address.
     pub address: Ipv4Addr,
+    /// Rate of the host's link.
+    pub rate: BitRate,
+    /// Delay of the host's cable, if the topology says it.
+    pub delay: Option<Duration>,
 }
 
 /// Returns the messages of each host, in order of time. Equal seeds give equal messages; each host has its own random
@@ -87,11 +91,10 @@ pub fn messages(
     setting: &WorkloadSetting,
     offered: &Offered,
     stations: &[Station],
-    rate: BitRate,
     seed: u64,
 ) -> Result<Vec<Vec<Message>>, String> {
     match offered {
-        Offered::Drawn(sizes) => drawn(setting, sizes, stations, rate, seed),
+        Offered::Drawn(sizes) => drawn(setting, sizes, stations, seed),
         Offered::Listed(list) => listed(setting, list, stations, seed),
     }
 }
@@ -147,7 +150,6 @@ fn drawn(
     setting: &WorkloadSetting,
     sizes: &Cdf,
     stations: &[Station],
-    rate: BitRate,
     seed: u64,
 ) -> Result<Vec<Vec<Message>>, String> {
     let load = setting.load.unwrap_or(1);
@@ -171,7 +173,7 @@ fn drawn(
         let mut turns: BTreeMap<Ipv4Addr, u16> = BTreeMap::new();
         let (mut own, mut at) = (Vec::new(), 0u128);
         loop {
-            at += gap(&mut draw, sizes.mean(), rate, load);
+            at += gap(&mut draw, sizes.mean(), from.rate, load);
             let start = Duration::from_ps(u64::try_from(at).unwrap_or(u64::MAX));
             if start >= setting.time {
                 break;
@@ -225,13 +227,20 @@ mod tests {
             switch: u32::from(n / 4),
             port: n.into(),
             address: Ipv4Addr::new(10, 0, n / 4, n % 4 + 1),
+            rate: BitRate::from_gbps(if n == 7 { 400 } else { 100 }),
+            delay: None,
         };
         let stations: Vec<Station> = (0..8).map(station).collect();
         let cdf = Offered::Drawn(cdf);
-        let all = messages(&setting(50), &cdf, &stations, BitRate::from_gbps(100), 7).unwrap();
+        let all = messages(&setting(50), &cdf, &stations, 7).unwrap();
         let count: usize = all.iter().map(Vec::len).sum();
-        // 20 ms / 6,539 ns * 8 hosts = 24,468 messages, plus or minus three standard deviations.
-        assert!((23_998..24_938).contains(&count), "{count}");
+        // 20 ms / 6,539 ns * 7 hosts = 21,410 messages, and 12,234 of the host whose link is four times as fast, each
+        // plus or minus three standard deviations.
+        let fast = all[7].len();
+        assert!(
+            (11_902..12_566).contains(&fast) && (20_971..21_849).contains(&(count - fast)),
+            "{count} {fast}"
+        );
         for (from, messages) in stations.iter().zip(&all) {
             assert!(messages.is_sorted_by_key(|m| m.start));
             assert!(messages.iter().all(|m| m.to.octets()[2] != from.address.octets()[2] && m.bytes > 0));
@@ -239,8 +248,8 @@ mod tests {
         let mut pairs: Vec<u32> = all.iter().flatten().map(|m| m.pair).collect();
         pairs.dedup();
         assert_eq!(pairs, (1..=count as u32).collect::<Vec<_>>());
-        assert_eq!(messages(&setting(50), &cdf, &stations, BitRate::from_gbps(100), 7).unwrap(), all);
-        let one = messages(&setting(50), &cdf, &stations[..4], BitRate::from_gbps(100), 7);
+        assert_eq!(messages(&setting(50), &cdf, &stations, 7).unwrap(), all);
+        let one = messages(&setting(50), &cdf, &stations[..4], 7);
         assert!(one.unwrap_err().contains("a host has no receiver"));
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::control_plane::ControlPlane;
 use sluice_exec::cover::Points;
-use sluice_fabric::deploy::Deployment;
+use sluice_fabric::deploy::{Deployment, HostPort};
 use sluice_fabric::network::{NetworkSetup, Placed, SwitchSetup};
 use sluice_fabric::story::Story;
 use sluice_ir::Program;
@@ -64,7 +64,7 @@ pub(super) fn run(
     check_turns(&inputs, schedule)?;
     let options = options(args, schedule)?;
     let Resolved { deployment, unused, catalogue } = resolved;
-    let Deployment { network, positions, changes, warnings: own } = deployment;
+    let Deployment { network, positions, changes, hosts, warnings: own } = deployment;
     let catalogue = &catalogue;
     let checks = checks(args, catalogue, &network);
     let replay = |options| NetworkReplay {
@@ -105,6 +105,7 @@ pub(super) fn run(
     if let Some(warnings) = summary["warnings"].as_array_mut() {
         warnings.splice(0..0, unused.into_iter().chain(own).map(Value::String));
     }
+    summary["hosts"] = hosts.iter().map(|host| host_json(&network, host)).collect();
     add_rate(&mut summary, found.as_ref());
     let story = watch.map(|watch| watch.tell(&outcome.network)).transpose()?;
     let trace = args.trace.then(|| outcome.trace());
@@ -135,6 +136,13 @@ pub(super) fn run(
         }
     }
     verdict(outcome.is_conserved(), outcome.interrupted, outcome.has_violations())
+}
+
+/// Returns a host's port and rate.
+fn host_json(network: &NetworkSetup, host: &HostPort) -> Value {
+    let name = network.switches.get(host.end.switch.0 as usize).map_or("?", |switch| switch.name.as_str());
+    let (port, rate) = (host.end.port.to_string(), host.rate.as_bps());
+    serde_json::json!({ "address": host.address.to_string(), "switch": name, "port": port, "rate_bps": rate })
 }
 
 /// Returns properties and coverage points of each switch, for `--check` and `--coverage`.

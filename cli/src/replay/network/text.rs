@@ -4,7 +4,9 @@ use super::super::control_plane;
 use super::super::text::{deaths, n, senders};
 use crate::table::table;
 use serde_json::Value;
+use sluice_asic::units::BitRate;
 use sluice_ir::Program;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Most rows of a table.
@@ -24,6 +26,27 @@ fn list<'v>(s: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
 
 fn text(v: &Value) -> String {
     v.as_str().unwrap_or("").to_owned()
+}
+
+/// Writes the rates of all links, unless they are equal.
+fn rates(out: &mut String, s: &Value) -> std::fmt::Result {
+    let counts = |key: &str| {
+        let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
+        list(s, key)
+            .filter_map(|row| row["rate_bps"].as_u64())
+            .for_each(|bps| *counts.entry(bps).or_default() += 1);
+        counts
+    };
+    let [links, hosts] = ["links", "hosts"].map(counts);
+    let all: BTreeSet<&u64> = links.keys().chain(hosts.keys()).collect();
+    if all.len() < 2 {
+        return Ok(());
+    }
+    let text = |counts: &BTreeMap<u64, usize>| {
+        let of = |(bps, count): (&u64, &usize)| format!("{count} at {}", BitRate::from_bps(*bps));
+        counts.iter().rev().map(of).collect::<Vec<_>>().join(", ")
+    };
+    writeln!(out, "  links between switches: {}; links of hosts: {}", text(&links), text(&hosts))
 }
 
 fn write_summary(out: &mut String, programs: &[&Program], s: &Value) -> std::fmt::Result {
@@ -46,6 +69,7 @@ fn write_summary(out: &mut String, programs: &[&Program], s: &Value) -> std::fmt
         )?;
     }
     more(out, "inputs", list(s, "inputs").count())?;
+    rates(out, s)?;
     let p = &s["packets"];
     writeln!(
         out,

@@ -276,27 +276,27 @@ fn what_is_wrong_in_a_file_is_named() {
     };
     assert_eq!(
         error("[\"leaf0\", \"spine0\"]\nports", "[\"leaf0\", \"spine9\"]\nports"),
-        "net.toml: there is no switch `spine9`"
+        "net.toml:19: there is no switch `spine9`"
     );
     assert_eq!(
         error("set = \"down\"", "set = \"off\""),
-        "net.toml: event 1 at 20us: `set` is `off`; expected down, up, loss, corruption or extra_delay"
+        "net.toml:30: event 1 at 20us: `set` is `off`; expected down, up, loss, corruption or extra_delay"
     );
     assert_eq!(
         error("set = \"down\"", "set = \"loss\""),
-        "net.toml: event 1 at 20us: `set = \"loss\"` needs `to`"
+        "net.toml:30: event 1 at 20us: `set = \"loss\"` needs `to`"
     );
     assert_eq!(
         error("cable = [\"spine0\", \"leaf0\"]", "cable = [\"spine0\", \"spine1\"]"),
-        "net.toml: event 1 at 20us: there is no cable 0 between `spine0` and `spine1`; there are 0 cables between them"
+        "net.toml:30: event 1 at 20us: there is no cable 0 between `spine0` and `spine1`; there are 0 cables between them"
     );
     assert_eq!(
         error("ports = [8, 0]", "ports = [32, 0]"),
-        "switch `leaf0`: port 32 does not exist; the switch has 32 front-panel ports, counted from 0"
+        "net.toml:19: switch `leaf0`: port 32 does not exist; the switch has 32 front-panel ports, counted from 0"
     );
     assert_eq!(
         error("name = \"leaf1\"", "name = \"leaf0\""),
-        "net.toml: switch `leaf0`: two switches have this name; give every switch a different name"
+        "net.toml:9: switch `leaf0`: two switches have this name; give every switch a different name"
     );
     let unknown = error("program = \"l3-ecmp\"", "program = \"l3ecmp\"");
     assert!(unknown.starts_with("switch `leaf0`: there is no program `l3ecmp`"), "{unknown}");

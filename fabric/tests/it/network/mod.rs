@@ -14,6 +14,7 @@ mod links;
 mod own_program;
 mod parallel;
 mod pauses;
+mod rates;
 mod rdma;
 mod single;
 mod support;

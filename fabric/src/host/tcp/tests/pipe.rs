@@ -60,7 +60,7 @@ pub(super) struct Pipe<'a> {
 }
 
 pub(super) fn message(pair: u32, start: Time, bytes: u64) -> Message {
-    Message { pair, transport: 0, start, to: PEER, port: 49_152, bytes }
+    Message { pair, transport: 0, workload: 0, start, to: PEER, port: 49_152, bytes }
 }
 
 impl<'a> Pipe<'a> {
