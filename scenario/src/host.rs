@@ -82,14 +82,14 @@ pub struct ReceiveSetting {
     pub xoff: u64,
 }
 
-/// Settings of a reaction point; absent ones have the HPCC simulator's values.
+/// Settings of a reaction point; absent ones have the HPCC simulator's values, or the firmware's with form `firmware`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReactionSetting {
     /// Form.
     pub form: Form,
-    /// Link rate.
-    pub line: BitRate,
+    /// Link rate; in a contest the rate of the host's port by default, and never more than it.
+    pub line: Option<BitRate>,
     /// Lower limit of the rate.
     pub min: Option<BitRate>,
     /// 1 / g, where g is the weight of a notification in alpha; at least 1.
@@ -112,8 +112,10 @@ pub struct ReactionSetting {
     pub clamp: Option<ClampName>,
     /// True if a cut uses alpha from before the notification.
     pub cut_first: Option<bool>,
-    /// Period of the monitor (form `mellanox`): at most one cut per period.
+    /// Period of the monitor (forms `mellanox`, `firmware`): at most one cut per period.
     pub monitor: Option<Duration>,
+    /// Time after a cut in which notifications are ignored (form `published`); none by default.
+    pub cut_window: Option<Duration>,
 }
 
 /// The form of a reaction point.
@@ -124,6 +126,8 @@ pub enum Form {
     Published,
     /// With a rate decrease monitor.
     Mellanox,
+    /// As in mlx5 firmware: with a monitor, byte counter and timer, and with the firmware's defaults.
+    Firmware,
 }
 
 /// Condition under which a cut sets the target to the rate.
@@ -146,6 +150,19 @@ pub struct NotificationSetting {
     pub interval: Option<Duration>,
     /// Length of windows, counted from time 0, with at most one CNP each.
     pub window: Option<Duration>,
+    /// Queue pairs that the limit counts together; each on its own by default.
+    pub scope: ScopeName,
+}
+
+/// Queue pairs that a limit on CNPs counts together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeName {
+    /// Each on its own.
+    #[default]
+    Pair,
+    /// All of the NIC.
+    Nic,
 }
 
 /// Settings of a transfer.
@@ -167,7 +184,8 @@ pub struct TransferSetting {
     pub lose: Vec<u64>,
     /// Go-back-N: least time between two NACKs for the same packet; 500us by default.
     pub nack_interval: Option<Duration>,
-    /// Go-back-N: time without an acknowledgement after which the sender goes back; never by default.
+    /// Go-back-N, any order: time without an acknowledgement after which the sender goes back, or sends the first missing
+    /// packet again; never by default.
     pub timeout: Option<Duration>,
     /// Selective: most unacknowledged bytes; 104000 by default.
     pub in_flight: Option<Bytes>,
@@ -181,6 +199,8 @@ pub enum RecoveryName {
     GoBackN,
     /// Selective retransmission, as in IRN.
     Selective,
+    /// The receiver accepts packets in any order; losses are found by timeout.
+    AnyOrder,
 }
 
 /// Marked packets to send to a notification point.
@@ -194,8 +214,27 @@ pub struct Marked {
 }
 
 impl ReactionSetting {
-    pub(crate) fn point(&self) -> Result<ReactionPoint, String> {
-        let base = ReactionConfig::new(self.line);
+    /// A line that limits no port.
+    pub(crate) const ANY_LINE: BitRate = BitRate::from_bps(u64::MAX);
+
+    /// Returns the reaction point of a scenario, which has no port that the line could follow from.
+    fn point(&self) -> Result<ReactionPoint, String> {
+        match self.line {
+            Some(_) => self.point_with(None),
+            None => Err("`line` of the reaction point is missing".into()),
+        }
+    }
+
+    /// Returns the reaction point, with a default of `cut_window`.
+    pub(crate) fn point_with(&self, cut_window: Option<Duration>) -> Result<ReactionPoint, String> {
+        let line = self.line.unwrap_or(Self::ANY_LINE);
+        let base = match self.form {
+            Form::Firmware => ReactionConfig::firmware(line),
+            Form::Published | Form::Mellanox => ReactionConfig::new(line),
+        };
+        if self.cut_window.is_some() && self.form != Form::Published {
+            return Err("`cut_window` is for form `published`; other forms have `monitor`".into());
+        }
         let alpha = self.alpha.unwrap_or(base.alpha);
         let one_by_g = self.one_by_g.unwrap_or(1.0 / base.g);
         if !(0.0..=1.0).contains(&alpha) || one_by_g < 1.0 {
@@ -203,14 +242,14 @@ impl ReactionSetting {
         }
         let time = |time: Option<Duration>| time.map_or(1, Duration::as_ps);
         above_zero(&[
-            ("line", self.line.as_bps()),
+            ("line", line.as_bps()),
             ("min", self.min.map_or(1, BitRate::as_bps)),
             ("alpha_timer", time(self.alpha_timer)),
             ("rate_timer", time(self.rate_timer)),
             ("monitor", time(self.monitor)),
         ])?;
         let config = ReactionConfig {
-            line: self.line,
+            line,
             min: self.min.unwrap_or(base.min),
             g: 1.0 / one_by_g,
             alpha,
@@ -228,10 +267,13 @@ impl ReactionSetting {
             },
             cut_first: self.cut_first.unwrap_or(base.cut_first),
             monitor: self.monitor.unwrap_or(base.monitor),
+            cut_window: self.cut_window.or(cut_window).unwrap_or(base.cut_window),
+            ..base
         };
         Ok(match self.form {
             Form::Published => ReactionPoint::Published(Published::new(config)),
             Form::Mellanox => ReactionPoint::Mellanox(Mellanox::new(config)),
+            Form::Firmware => ReactionPoint::Mellanox(Mellanox::firmware(config)),
         })
     }
 }
@@ -246,6 +288,12 @@ impl TransferSetting {
                 timeout: self.timeout,
             },
             RecoveryName::Selective => Recovery::irn(self.in_flight, size.0),
+            RecoveryName::AnyOrder => match self.timeout {
+                Some(timeout) => Recovery::AnyOrder { timeout },
+                None => {
+                    return Err("recovery `any-order` needs a `timeout`: nothing else finds a loss".into());
+                }
+            },
         };
         Ok(Transfer::run(TransferConfig {
             recovery,
@@ -260,11 +308,17 @@ impl TransferSetting {
 
 impl NotificationSetting {
     fn point(&self) -> Result<NotificationPoint, String> {
+        if self.scope == ScopeName::Nic {
+            return Err("a scenario has one queue pair; `scope = \"nic\"` is for contests".into());
+        }
         Ok(NotificationPoint::new(self.coalescing()?))
     }
 
     pub(crate) fn coalescing(&self) -> Result<Coalescing, String> {
         let coalescing = match (self.interval, self.window) {
+            (None, None) if self.scope == ScopeName::Nic => {
+                return Err("`scope` has no effect without `interval` or `window`".into());
+            }
             (None, None) => Coalescing::PerPacket,
             (Some(interval), None) => Coalescing::Interval(interval),
             (None, Some(window)) => Coalescing::Window(window),

@@ -23,6 +23,8 @@ pub struct HostCounters {
     pub notifications: u64,
     /// Notifications of congestion received: CNPs, BECN, ECE.
     pub notified: u64,
+    /// Acknowledgements without records, of pairs whose sender needs records.
+    pub unrecorded: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// Received frames of unknown kind, or for a queue pair or connection that does not exist.
@@ -36,7 +38,7 @@ pub struct HostCounters {
 impl std::ops::AddAssign for HostCounters {
     fn add_assign(&mut self, other: HostCounters) {
         let HostCounters { sent, resent, received, early, marked, acks, nacks, .. } = other;
-        let HostCounters { notifications, notified, timeouts, stray, pauses, paused, .. } = other;
+        let HostCounters { notifications, notified, unrecorded, timeouts, stray, pauses, paused, .. } = other;
         for (sum, more) in [
             (&mut self.sent, sent),
             (&mut self.resent, resent),
@@ -47,6 +49,7 @@ impl std::ops::AddAssign for HostCounters {
             (&mut self.nacks, nacks),
             (&mut self.notifications, notifications),
             (&mut self.notified, notified),
+            (&mut self.unrecorded, unrecorded),
             (&mut self.timeouts, timeouts),
             (&mut self.stray, stray),
             (&mut self.pauses, pauses),

@@ -30,10 +30,10 @@ pub enum Completions {
 pub struct TimelyConfig {
     /// Lower limit of the rate, above 0.
     pub min: BitRate,
-    /// Additive step.
-    pub additive: BitRate,
-    /// Step after `hyper_after` increases in a row.
-    pub hyper: BitRate,
+    /// Additive step; `None`: a thousandth of the line.
+    pub additive: Option<BitRate>,
+    /// Step after `hyper_after` increases in a row; `None`: a two-hundredth of the line.
+    pub hyper: Option<BitRate>,
     /// Increases in a row by the additive step.
     pub hyper_after: u32,
     /// T_low: below it the rate rises whatever the gradient is.
@@ -50,14 +50,13 @@ pub struct TimelyConfig {
     pub completions: Completions,
 }
 
-impl TimelyConfig {
-    /// Returns the parameters of HPCC's simulator for a line: steps of a thousandth and a two-hundredth of it.
-    #[must_use]
-    pub const fn new(line: BitRate) -> TimelyConfig {
+impl Default for TimelyConfig {
+    /// Returns the parameters of HPCC's simulator.
+    fn default() -> TimelyConfig {
         TimelyConfig {
             min: BitRate::from_bps(100_000_000),
-            additive: BitRate::from_bps(line.as_bps() / 1_000),
-            hyper: BitRate::from_bps(line.as_bps() / 200),
+            additive: None,
+            hyper: None,
             hyper_after: 5,
             low: Duration::from_micros(50),
             high: Duration::from_micros(500),
@@ -74,6 +73,9 @@ impl TimelyConfig {
 pub struct Timely {
     config: TimelyConfig,
     line: f64,
+    /// Steps, bit/s.
+    additive: f64,
+    hyper: f64,
     /// Rate, bit/s.
     rate: f64,
     /// The last round trip and the averaged difference, ps; `None` before the first sample.
@@ -88,9 +90,21 @@ pub struct Timely {
 impl Timely {
     /// Creates a sender at a line of this rate, at which it starts.
     #[must_use]
-    pub const fn new(config: TimelyConfig, line: BitRate) -> Timely {
+    pub fn new(config: TimelyConfig, line: BitRate) -> Timely {
         let line = line.as_bps() as f64;
-        Timely { config, line, rate: line, last: None, increases: 0, since: 0, cuts: 0 }
+        let step =
+            |given: Option<BitRate>, parts: f64| given.map_or(line / parts, |step| step.as_bps() as f64);
+        Timely {
+            line,
+            additive: step(config.additive, 1_000.0),
+            hyper: step(config.hyper, 200.0),
+            config,
+            rate: line,
+            last: None,
+            increases: 0,
+            since: 0,
+            cuts: 0,
+        }
     }
 
     /// Returns the pacing rate.
@@ -133,7 +147,7 @@ impl Timely {
 
     /// Changes the rate after a round trip, ps, with a gradient.
     fn change(&mut self, rtt: u64, gradient: f64) {
-        let TimelyConfig { low, high, beta, min, hyper_after, additive, hyper, .. } = self.config;
+        let TimelyConfig { low, high, beta, min, hyper_after, .. } = self.config;
         let factor = if rtt < low.as_ps() {
             None
         } else if rtt > high.as_ps() {
@@ -148,8 +162,8 @@ impl Timely {
             self.increases = 0;
             self.cuts += 1;
         } else {
-            let step = if self.increases < hyper_after { additive } else { hyper };
-            self.rate = (self.rate + step.as_bps() as f64).min(self.line);
+            let step = if self.increases < hyper_after { self.additive } else { self.hyper };
+            self.rate = (self.rate + step).min(self.line);
             self.increases = self.increases.saturating_add(1);
         }
     }
@@ -180,7 +194,7 @@ mod tests {
 
     #[test]
     fn gradients_above_zero_cut_and_others_raise() {
-        let config = TimelyConfig { weight: 0.5, ..TimelyConfig::new(LINE) };
+        let config = TimelyConfig { weight: 0.5, ..TimelyConfig::default() };
         // Differences 10, 0, -20 us with weight 1/2: averages 5, 2.5, -8.75 us; over 20 us 0.25, 0.125, -0.4375.
         let cut = 100.0 * (1.0 - 0.8 * 0.25);
         let again = cut * (1.0 - 0.8 * 0.125);
@@ -191,33 +205,33 @@ mod tests {
     fn beyond_the_thresholds_the_gradient_does_not_count() {
         // 1000 us are twice T_high: the rate falls by 0.8 / 2, although the round trip has just become shorter.
         let fall = 100.0 * 0.6;
-        close(&rates(TimelyConfig::new(LINE), &[2_000, 1_000]), &[100.0, fall]);
+        close(&rates(TimelyConfig::default(), &[2_000, 1_000]), &[100.0, fall]);
         // 49 us are below T_low, although the round trip has just become longer.
-        close(&rates(TimelyConfig::new(LINE), &[2_000, 1_000, 10, 49]), &[100.0, 60.0, 60.1, 60.2]);
+        close(&rates(TimelyConfig::default(), &[2_000, 1_000, 10, 49]), &[100.0, 60.0, 60.1, 60.2]);
     }
 
     #[test]
     fn hyper_increase_after_five_in_a_row() {
         let us = [2_000, 1_000, 10, 10, 10, 10, 10, 10, 10];
-        close(&rates(TimelyConfig::new(LINE), &us)[6..], &[60.5, 61.0, 61.5]);
+        close(&rates(TimelyConfig::default(), &us)[6..], &[60.5, 61.0, 61.5]);
     }
 
     #[test]
     fn a_steep_gradient_leaves_the_least_rate() {
-        close(&rates(TimelyConfig::new(LINE), &[60, 400, 60, 400])[1..2], &[0.1]);
+        close(&rates(TimelyConfig::default(), &[60, 400, 60, 400])[1..2], &[0.1]);
     }
 
     #[test]
     fn the_rate_changes_once_in_a_round_trip_or_for_every_segment() {
         let rtt = |us| Some(Duration::from_micros(us));
-        let mut timely = Timely::new(TimelyConfig::new(LINE), LINE);
+        let mut timely = Timely::new(TimelyConfig::default(), LINE);
         timely.acknowledged(1, 100, 1_000, rtt(100));
         timely.acknowledged(100, 199, 99_000, rtt(1_000));
         assert_eq!(timely.rate(), LINE, "packet 99 was sent before the first sample");
         timely.acknowledged(101, 200, 1_000, rtt(1_000));
         assert_eq!(timely.rate().as_bps(), 60_000_000_000);
         let segment = Completions::Segment(Bytes(16_000));
-        let mut timely = Timely::new(TimelyConfig { completions: segment, ..TimelyConfig::new(LINE) }, LINE);
+        let mut timely = Timely::new(TimelyConfig { completions: segment, ..TimelyConfig::default() }, LINE);
         for packet in 1..=48 {
             timely.acknowledged(packet, packet + 99, 1_000, rtt(if packet < 32 { 100 } else { 1_000 }));
         }
@@ -226,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_packet_that_was_sent_twice_is_no_sample() {
-        let mut timely = Timely::new(TimelyConfig::new(LINE), LINE);
+        let mut timely = Timely::new(TimelyConfig::default(), LINE);
         timely.acknowledged(1, 100, 1_000, Some(Duration::from_micros(100)));
         timely.acknowledged(101, 200, 1_000, None);
         timely.acknowledged(102, 201, 1_000, Some(Duration::from_millis(1)));

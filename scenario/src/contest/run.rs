@@ -20,6 +20,7 @@ use sluice_catalogue::position::{Neighbor, Position};
 use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Files, deploy};
 use sluice_fabric::host::counters::HostCounters;
+use sluice_fabric::host::hpcc::has_code;
 use sluice_fabric::host::message::Message;
 use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
 use sluice_fabric::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
@@ -29,6 +30,7 @@ use sluice_place::Options;
 use sluice_switch::{Reason, SwitchConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use thiserror::Error;
 
@@ -243,8 +245,9 @@ fn ready<'c, F: Files>(
     let rate = stations.first().and_then(|station| speed(&deployed.network, *station));
     let rate = rate.ok_or_else(|| RunError::Setting("the network has no hosts".into()))?;
     let port = contest.hosts.port(rate, contest.wire).map_err(RunError::Setting)?;
-    let transports = contest.hosts.transports().map_err(RunError::Setting)?;
+    let transports = contest.hosts.transports(setup.chip.tm.cell).map_err(RunError::Setting)?;
     let mtu = contest.hosts.mtu();
+    check_speeds(&transports, &deployed.positions).map_err(RunError::Setting)?;
     let (network, changes) = (deployed.network, deployed.changes);
     Ok(Ready {
         line,
@@ -257,6 +260,31 @@ fn ready<'c, F: Files>(
         transports,
         mtu,
     })
+}
+
+/// Checks that records can express the speeds of all ports, if senders read records.
+fn check_speeds(transports: &[TransportConfig], positions: &[Position]) -> Result<(), String> {
+    if transports.iter().all(|transport| transport.telemetry().is_none()) {
+        return Ok(());
+    }
+    for position in positions {
+        if let Some(used) = position.ports.iter().find(|used| !has_code(used.speed)) {
+            return Err(format!(
+                "congestion = \"hpcc\": port {} of switch `{}` has {}, which HPCC's records cannot express; expected 25G, \
+                 40G, 50G, 100G, 200G or 400G",
+                used.port, position.name, used.speed
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the transport of each queue pair, by its number.
+fn contexts(messages: &[Vec<Message>]) -> Arc<[u8]> {
+    let all = || messages.iter().flatten();
+    let mut contexts = vec![0; all().map(|message| message.pair as usize + 1).max().unwrap_or(0)];
+    all().for_each(|message| contexts[message.pair as usize] = message.transport);
+    contexts.into()
 }
 
 fn stations_of(position: &Position) -> impl Iterator<Item = Station> + '_ {
@@ -294,8 +322,10 @@ fn run<E>(
     let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
     let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
+    let contexts = contexts(&messages);
     for (station, messages) in ready.stations.iter().zip(messages) {
-        let host = Box::new(Nic::new(ready.port, station.address, &ready.transports, messages));
+        let nic = Nic::new(ready.port, station.address, &ready.transports, messages);
+        let host = Box::new(nic.contexts(Arc::clone(&contexts)));
         let at = End::new(SwitchId(station.switch), station.port);
         hosts.push(network.attach(at, cable, host).map_err(refused)?);
     }
@@ -348,7 +378,19 @@ impl Alone {
                 messages[number].push(Message { pair, transport: 0, start, to, port: 49_152, bytes });
             }
         }
-        let end = Time::ORIGIN + APART * (ways.len() as u64 + 2);
+        let mut probes = ways.len() as u64;
+        // One more packet for each further transport that needs records, only to see whether the program adds them.
+        if let (Some(own), Some(to)) = (messages.first_mut(), stations.get(1)) {
+            for (transport, _) in
+                (0..).zip(&ready.transports).skip(1).filter(|(_, t)| t.telemetry().is_some())
+            {
+                probes += 1;
+                let (pair, start) = (probes as u32, Time::ORIGIN + APART * probes);
+                let (to, bytes) = (to.address, ready.mtu.into());
+                own.push(Message { pair, transport, start, to, port: 49_152, bytes });
+            }
+        }
+        let end = Time::ORIGIN + APART * (probes + 2);
         let cable = contest.hosts.cable;
         let ran = run(ready, cable, PROBE_SEED, messages, end, threads, &mut |_| true)?;
         for host in &ran.hosts {
@@ -356,6 +398,14 @@ impl Alone {
                 let way = ways.get(done.message.pair as usize - 1);
                 alone.times.extend(way.map(|way| (*way, done.time())));
             }
+        }
+        let hosts = ran.hosts.iter().filter_map(|host| ran.network.host::<Nic>(*host));
+        if hosts.map(|host| host.counters().unrecorded).sum::<u64>() > 0 {
+            return Err(RunError::Setting(format!(
+                "program {}: packets of congestion = \"hpcc\" come back without records of their hops; run `hpcc-int` with \
+                 `udp_port` and `layout` as in hosts.telemetry (UDP port 4791 and layout paper by default)",
+                ready.contestant.name
+            )));
         }
         match ways.iter().find(|way| !alone.times.contains_key(way)) {
             None => Ok(alone),

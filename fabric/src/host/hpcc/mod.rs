@@ -23,7 +23,7 @@
 mod records;
 
 pub use records::{HopRecord, MAX_HOPS, Records, TelemetryFormat, has_code};
-pub(in crate::host) use records::{Echo, echo, room, split};
+pub(in crate::host) use records::{echo, room, split};
 
 use sluice_asic::units::{BitRate, Duration, Time};
 

@@ -12,8 +12,6 @@ const RECORD: usize = 8;
 const COUNT: usize = 2;
 /// Bytes of the simulator's sequence number and priority group, before the slots.
 const SEQUENCE: usize = 6;
-/// Longest copy of the records in an answer, bytes.
-pub(in crate::host) const LONGEST: usize = COUNT + MAX_HOPS * RECORD;
 /// Bytes per unit of a port's count of sent bytes.
 const BYTES_UNIT: u64 = 128;
 /// Rates of the speed codes, Gb/s; other codes are unknown speeds.
@@ -38,7 +36,6 @@ pub struct TelemetryFormat {
 }
 
 /// Returns the telemetry bytes with which a data packet leaves its host, before any switch has added a record.
-#[must_use]
 pub(in crate::host) const fn room(layout: HpccLayout) -> usize {
     match layout {
         HpccLayout::Paper => COUNT,
@@ -64,26 +61,6 @@ pub(in crate::host) fn echo(layout: HpccLayout, telemetry: &[u8]) -> &[u8] {
     match layout {
         HpccLayout::Paper => telemetry,
         HpccLayout::Ns3 => telemetry.get(SEQUENCE..).unwrap_or_default(),
-    }
-}
-
-/// A copy of the records, without allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::host) struct Echo {
-    bytes: [u8; LONGEST],
-    len: u8,
-}
-
-impl Echo {
-    /// Copies the records of an answer or for an answer; what is longer than any answer's copy is cut off.
-    pub(in crate::host) fn new(copy: &[u8]) -> Echo {
-        let mut bytes = [0; LONGEST];
-        bytes.iter_mut().zip(copy).for_each(|(to, from)| *to = *from);
-        Echo { bytes, len: copy.len().min(LONGEST) as u8 }
-    }
-
-    pub(in crate::host) fn bytes(&self) -> &[u8] {
-        self.bytes.get(..usize::from(self.len)).unwrap_or_default()
     }
 }
 
@@ -198,6 +175,9 @@ mod tests {
     /// The hop of model: int §1.8: code 2, 123,456,789 ns, 10^9 bytes, a queue of 100,000 bytes in units of 80.
     const GOLDEN: HopRecord =
         HopRecord { speed: BitRate::from_gbps(100), time: 0x5b_cd15, sent: 0x7_3594, queue: 100_000 };
+
+    /// Bytes of five slots and nHop.
+    const LONGEST: usize = 42;
 
     fn format(layout: HpccLayout) -> TelemetryFormat {
         TelemetryFormat { port: 4792, layout, cell: Bytes(80) }

@@ -246,7 +246,12 @@ fn the_window_never_closes() {
     let mut hpcc = primed(config, hop(0, 0, 10_000_000));
     for step in 1..40u32 {
         let record = one(hop(step * 12_800, step * 1_250, 10_000_000));
-        hpcc.acknowledged(at(12_800 * u64::from(step)), u64::from(step) * 200, u64::from(step) * 200, &record);
+        hpcc.acknowledged(
+            at(12_800 * u64::from(step)),
+            u64::from(step) * 200,
+            u64::from(step) * 200,
+            &record,
+        );
     }
     assert_eq!(hpcc.window(), 1);
     assert!(hpcc.cuts() > 5);

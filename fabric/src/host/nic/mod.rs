@@ -13,8 +13,9 @@ pub use transport::TransportConfig;
 pub(super) use transport::{Outgoing, Protocol};
 
 use super::counters::HostCounters;
+use super::hpcc::TelemetryFormat;
 use super::message::{Completion, FlowState, Left, Message, MessageEvent};
-use super::rdma::frames;
+use super::rdma::{arrived, frames};
 use crate::network::{Host, HostFrame, ToSwitch};
 use schedule::Schedule;
 use sluice_asic::units::Time;
@@ -29,6 +30,8 @@ pub struct Nic {
     now: Time,
     schedule: Schedule,
     transports: Vec<Transport>,
+    /// Formats of the telemetry that packets of the transports carry.
+    formats: Vec<TelemetryFormat>,
     /// Transport of each queue pair, by its number; a pair beyond the end has the first transport.
     contexts: Arc<[u8]>,
     /// Index of the transport whose turn to send data it is.
@@ -48,7 +51,11 @@ impl Nic {
         messages: Vec<Message>,
     ) -> Nic {
         let transport = |config: &TransportConfig| Transport::new(config.clone(), port.rate, address);
+        let mut formats: Vec<TelemetryFormat> =
+            transports.iter().filter_map(TransportConfig::telemetry).copied().collect();
+        formats.dedup();
         Nic {
+            formats,
             transports: transports.iter().map(transport).collect(),
             port: Port::new(port),
             now: Time::ORIGIN,
@@ -105,7 +112,7 @@ impl Nic {
         if self.transports.len() == 1 {
             return 0;
         }
-        let pair = frames::pair(frame).unwrap_or(0) as usize;
+        let pair = arrived::pair(frame, &self.formats).unwrap_or(0) as usize;
         self.contexts.get(pair).copied().unwrap_or(0).into()
     }
 

@@ -1,6 +1,7 @@
 //! The transports of a NIC, and what each of them does.
 
 use super::super::counters::HostCounters;
+use super::super::hpcc::TelemetryFormat;
 use super::super::message::{FlowState, Left, Message, MessageEvent};
 use super::super::rdma::{Rdma, RdmaConfig};
 use super::port::Port;
@@ -66,6 +67,16 @@ pub(in crate::host) trait Protocol {
 pub enum TransportConfig {
     /// RoCEv2 queue pairs.
     Rdma(RdmaConfig),
+}
+
+impl TransportConfig {
+    /// Returns the format of the telemetry that the transport's packets carry, if they do.
+    #[must_use]
+    pub const fn telemetry(&self) -> Option<&TelemetryFormat> {
+        match self {
+            TransportConfig::Rdma(config) => config.congestion.telemetry(),
+        }
+    }
 }
 
 /// A transport.
