@@ -82,13 +82,13 @@ pub struct ReceiveSetting {
     pub xoff: u64,
 }
 
-/// Settings of a reaction point; absent ones have the HPCC simulator's values.
+/// Settings of a reaction point; absent ones have the HPCC simulator's values, or the firmware's with form `firmware`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReactionSetting {
     /// Form.
     pub form: Form,
-    /// Link rate; by default that of the host's link.
+    /// Link rate; in a contest the rate of the host's port by default, and never more than it.
     pub line: Option<BitRate>,
     /// Lower limit of the rate.
     pub min: Option<BitRate>,
@@ -112,8 +112,10 @@ pub struct ReactionSetting {
     pub clamp: Option<ClampName>,
     /// True if a cut uses alpha from before the notification.
     pub cut_first: Option<bool>,
-    /// Period of the monitor (form `mellanox`): at most one cut per period.
+    /// Period of the monitor (forms `mellanox`, `firmware`): at most one cut per period.
     pub monitor: Option<Duration>,
+    /// Time after a cut in which notifications are ignored (form `published`); none by default.
+    pub cut_window: Option<Duration>,
 }
 
 /// The form of a reaction point.
@@ -124,6 +126,8 @@ pub enum Form {
     Published,
     /// With a rate decrease monitor.
     Mellanox,
+    /// As in mlx5 firmware: with a monitor, byte counter and timer, and with the firmware's defaults.
+    Firmware,
 }
 
 /// Condition under which a cut sets the target to the rate.
@@ -146,6 +150,19 @@ pub struct NotificationSetting {
     pub interval: Option<Duration>,
     /// Length of windows, counted from time 0, with at most one CNP each.
     pub window: Option<Duration>,
+    /// Queue pairs that the limit counts together; each on its own by default.
+    pub scope: ScopeName,
+}
+
+/// Queue pairs that a limit on CNPs counts together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScopeName {
+    /// Each on its own.
+    #[default]
+    Pair,
+    /// All of the NIC.
+    Nic,
 }
 
 /// Settings of a transfer.
@@ -167,7 +184,8 @@ pub struct TransferSetting {
     pub lose: Vec<u64>,
     /// Go-back-N: least time between two NACKs for the same packet; 500us by default.
     pub nack_interval: Option<Duration>,
-    /// Go-back-N: time without an acknowledgement after which the sender goes back; never by default.
+    /// Go-back-N, any order: time without an acknowledgement after which the sender goes back, or sends the first missing
+    /// packet again; never by default.
     pub timeout: Option<Duration>,
     /// Selective: most unacknowledged bytes; 104000 by default.
     pub in_flight: Option<Bytes>,
@@ -181,6 +199,8 @@ pub enum RecoveryName {
     GoBackN,
     /// Selective retransmission, as in IRN.
     Selective,
+    /// The receiver accepts packets in any order; losses are found by timeout.
+    AnyOrder,
 }
 
 /// Marked packets to send to a notification point.
@@ -194,10 +214,27 @@ pub struct Marked {
 }
 
 impl ReactionSetting {
-    /// Returns the reaction point of a host with this link; `None` if there is no link.
-    pub(crate) fn point(&self, link: Option<BitRate>) -> Result<ReactionPoint, String> {
-        let line = self.line.or(link).ok_or("a reaction point without a host needs `line`, the link rate")?;
-        let base = ReactionConfig::new(line);
+    /// A line that limits no port.
+    pub(crate) const ANY_LINE: BitRate = BitRate::from_bps(u64::MAX);
+
+    /// Returns the reaction point of a scenario, which has no port that the line could follow from.
+    fn point(&self) -> Result<ReactionPoint, String> {
+        match self.line {
+            Some(_) => self.point_with(None),
+            None => Err("`line` of the reaction point is missing".into()),
+        }
+    }
+
+    /// Returns the reaction point, with a default of `cut_window`.
+    pub(crate) fn point_with(&self, cut_window: Option<Duration>) -> Result<ReactionPoint, String> {
+        let line = self.line.unwrap_or(Self::ANY_LINE);
+        let base = match self.form {
+            Form::Firmware => ReactionConfig::firmware(line),
+            Form::Published | Form::Mellanox => ReactionConfig::new(line),
+        };
+        if self.cut_window.is_some() && self.form != Form::Published {
+            return Err("`cut_window` is for form `published`; other forms have `monitor`".into());
+        }
         let alpha = self.alpha.unwrap_or(base.alpha);
         let one_by_g = self.one_by_g.unwrap_or(1.0 / base.g);
         if !(0.0..=1.0).contains(&alpha) || one_by_g < 1.0 {
@@ -230,10 +267,13 @@ impl ReactionSetting {
             },
             cut_first: self.cut_first.unwrap_or(base.cut_first),
             monitor: self.monitor.unwrap_or(base.monitor),
+            cut_window: self.cut_window.or(cut_window).unwrap_or(base.cut_window),
+            ..base
         };
         Ok(match self.form {
             Form::Published => ReactionPoint::Published(Published::new(config)),
             Form::Mellanox => ReactionPoint::Mellanox(Mellanox::new(config)),
+            Form::Firmware => ReactionPoint::Mellanox(Mellanox::firmware(config)),
         })
     }
 }
@@ -248,6 +288,12 @@ impl TransferSetting {
                 timeout: self.timeout,
             },
             RecoveryName::Selective => Recovery::irn(self.in_flight, size.0),
+            RecoveryName::AnyOrder => match self.timeout {
+                Some(timeout) => Recovery::AnyOrder { timeout },
+                None => {
+                    return Err("recovery `any-order` needs a `timeout`: nothing else finds a loss".into());
+                }
+            },
         };
         Ok(Transfer::run(TransferConfig {
             recovery,
@@ -262,11 +308,17 @@ impl TransferSetting {
 
 impl NotificationSetting {
     fn point(&self) -> Result<NotificationPoint, String> {
+        if self.scope == ScopeName::Nic {
+            return Err("a scenario has one queue pair; `scope = \"nic\"` is for contests".into());
+        }
         Ok(NotificationPoint::new(self.coalescing()?))
     }
 
     pub(crate) fn coalescing(&self) -> Result<Coalescing, String> {
         let coalescing = match (self.interval, self.window) {
+            (None, None) if self.scope == ScopeName::Nic => {
+                return Err("`scope` has no effect without `interval` or `window`".into());
+            }
             (None, None) => Coalescing::PerPacket,
             (Some(interval), None) => Coalescing::Interval(interval),
             (None, Some(window)) => Coalescing::Window(window),
@@ -285,7 +337,7 @@ impl BottleneckSetting {
         let size = self.size.unwrap_or(SIZE);
         above_zero(&[("rate", self.rate.as_bps()), ("size", size.0)])?;
         let bottleneck = Bottleneck {
-            sender: self.sender.point(Some(self.rate))?,
+            sender: self.sender.point()?,
             receiver: self.receiver.point()?,
             rate: self.rate,
             mark: self.mark,
@@ -351,7 +403,7 @@ impl<'a> HostRun<'a> {
         case: &'a str,
     ) -> Result<Self, String> {
         let part = match setting {
-            HostSetting::ReactionPoint(setting) => Part::Reaction(Box::new(setting.point(None)?)),
+            HostSetting::ReactionPoint(setting) => Part::Reaction(Box::new(setting.point()?)),
             HostSetting::NotificationPoint(setting) => Part::Notification(setting.point()?),
             HostSetting::Transfer(setting) => Part::Transfer(setting.report()?),
             HostSetting::Bottleneck(setting) => Part::Bottleneck(setting.report()?),

@@ -39,7 +39,7 @@ pub use expr::{Expr, Inequality, Scope};
 pub use file::{Axis, Case, Refused, Scenario, ScenarioError, ScenarioFile, Setting, Skip};
 pub use host::{
     BottleneckSetting, ClampName, Form, HostSetting, Marked, NotificationSetting, ReactionSetting,
-    ReceiveSetting, RecoveryName, TransferSetting,
+    ReceiveSetting, RecoveryName, ScopeName, TransferSetting,
 };
 pub use outcome::{Check, Outcome, Point};
 pub use run::{Lab, Profiles};

@@ -23,6 +23,8 @@ pub struct HostCounters {
     pub notifications: u64,
     /// Notifications of congestion received: CNPs, BECN, ECE.
     pub notified: u64,
+    /// Acknowledgements without records, of pairs whose sender needs records.
+    pub unrecorded: u64,
     /// Timeouts.
     pub timeouts: u64,
     /// TCP: fast retransmits, each the start of a fast recovery.
@@ -44,7 +46,7 @@ pub struct HostCounters {
 impl std::ops::AddAssign for HostCounters {
     fn add_assign(&mut self, other: HostCounters) {
         let HostCounters { sent, resent, received, early, marked, acks, nacks, .. } = other;
-        let HostCounters { notifications, notified, timeouts, stray, pauses, paused, .. } = other;
+        let HostCounters { notifications, notified, unrecorded, timeouts, stray, pauses, paused, .. } = other;
         let HostCounters { fast_retransmits, spurious, duplicates, missing, .. } = other;
         for (sum, more) in [
             (&mut self.sent, sent),
@@ -56,6 +58,7 @@ impl std::ops::AddAssign for HostCounters {
             (&mut self.nacks, nacks),
             (&mut self.notifications, notifications),
             (&mut self.notified, notified),
+            (&mut self.unrecorded, unrecorded),
             (&mut self.timeouts, timeouts),
             (&mut self.fast_retransmits, fast_retransmits),
             (&mut self.spurious, spurious),

@@ -121,7 +121,7 @@ pub fn scenario(data: &[u8]) {
         assert!(Contest::is_one(text));
         let rate = BitRate::from_gbps(100);
         let _ = contest.hosts.port(rate, contest.wire);
-        let _ = contest.hosts.transports(rate);
+        let _ = contest.hosts.transports(sluice_asic::units::Bytes(176));
         let labels: BTreeSet<String> = contest.program.iter().map(|p| p.get_ref().label()).collect();
         assert_eq!(labels.len(), contest.program.len());
     }

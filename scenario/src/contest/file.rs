@@ -1,17 +1,12 @@
 //! The format of contest files (TOML).
 
+use super::hosts::HostsSetting;
 use super::seeds::{self, SeedsSetting};
 use crate::expr::Expr;
 use crate::file::line_of;
-use crate::host::{NotificationSetting, ReactionSetting, RecoveryName, above_zero};
 use serde::Deserialize;
 use sluice_asic::mac::WireOverhead;
-use sluice_asic::tm::pfc::PfcConfig;
-use sluice_asic::units::{BitRate, Bytes, Duration};
-use sluice_fabric::host::dcqcn::Coalescing;
-use sluice_fabric::host::nic::{PortConfig, TransportConfig};
-use sluice_fabric::host::rdma::{Carrier, RdmaConfig, TrafficClass};
-use sluice_fabric::host::recovery::Recovery;
+use sluice_asic::units::{BitRate, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use toml::Spanned;
@@ -148,66 +143,6 @@ pub struct WorkloadSetting {
     pub between_switches: bool,
 }
 
-/// Settings of the hosts. All hosts are alike.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HostsSetting {
-    /// Delay of the hosts' cables, above 0.
-    pub cable: Duration,
-    /// Payload bytes of a full packet, 1 to 9000; 1000 by default.
-    pub mtu: Option<u32>,
-    /// Loss recovery.
-    pub recovery: RecoveryName,
-    /// Go-back-N: least time between two NACKs for the same packet; 4us by default.
-    pub nack_interval: Option<Duration>,
-    /// Go-back-N: time without an acknowledgement after which the sender goes back; 4ms by default.
-    pub timeout: Option<Duration>,
-    /// Selective: most unacknowledged bytes; 104000 by default.
-    pub in_flight: Option<Bytes>,
-    /// Congestion control of the senders; by default none: they send at the link rate.
-    pub reaction: Option<ReactionSetting>,
-    /// True if a rate cut delays the packet that waits for its time, the default; false if only packets after it have
-    /// the new rate.
-    pub repaces: Option<bool>,
-    /// Marked packets that the receiver answers with a notification; all by default.
-    #[serde(default)]
-    pub notification: NotificationSetting,
-    /// Form of notifications: `packet` (a CNP, the default), or `acknowledgement` (BECN in the acknowledgement).
-    #[serde(default)]
-    pub carrier: CarrierName,
-    /// Sends a CNP with a NACK too, as RNICs do; true by default.
-    pub notify_missing: Option<bool>,
-    /// Traffic class of data; DSCP 3 and priority 3 by default.
-    pub data: Option<ClassSetting>,
-    /// Traffic class of acknowledgements and CNPs; DSCP 48 and priority 6 by default.
-    pub control: Option<ClassSetting>,
-    /// True if hosts obey PFC; true by default.
-    pub pfc: Option<bool>,
-    /// Time from the last bit of a PFC frame to its effect at a host; by default the standard's bound for the rate.
-    pub pfc_reaction: Option<Duration>,
-}
-
-/// Form of a receiver's notification of congestion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CarrierName {
-    /// A CNP.
-    #[default]
-    Packet,
-    /// BECN in the acknowledgement.
-    Acknowledgement,
-}
-
-/// Traffic class of a host's packets: the DSCP that they carry, and the PFC priority that stops them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClassSetting {
-    /// DSCP, 0 to 63.
-    pub dscp: u8,
-    /// PFC priority, 0 to 7.
-    pub priority: u8,
-}
-
 /// Reason why a contest file is rejected.
 #[derive(Debug, Error)]
 pub enum ContestError {
@@ -255,16 +190,7 @@ impl Contest {
         seeds::seeds(self.seed, self.seeds.as_ref())?;
         let (workload, hosts) = (&self.workload, &self.hosts);
         workload.check()?;
-        if !(1..=9_000).contains(&hosts.mtu()) {
-            return Err(format!("hosts.mtu is {}; expected 1 to 9000 bytes", hosts.mtu()));
-        }
-        for (name, class) in [("data", hosts.data), ("control", hosts.control)] {
-            if let Some(ClassSetting { dscp, priority }) = class.filter(|c| c.dscp > 63 || c.priority > 7) {
-                return Err(format!(
-                    "hosts.{name}: dscp {dscp}, priority {priority}; expected 0 to 63, 0 to 7"
-                ));
-            }
-        }
+        hosts.check()?;
         self.program.iter().try_for_each(|program| program.get_ref().check())?;
         let mut labels: Vec<String> = self.program.iter().map(|p| p.get_ref().label()).collect();
         labels.sort();
@@ -351,61 +277,5 @@ impl WorkloadSetting {
             return Err(format!("workload.ports is {}; expected 1 to 16384", self.ports.unwrap_or(0)));
         }
         Ok(())
-    }
-}
-
-impl HostsSetting {
-    /// Returns the payload bytes of a full packet.
-    #[must_use]
-    pub fn mtu(&self) -> u32 {
-        self.mtu.unwrap_or(1_000)
-    }
-
-    /// Returns the settings of a host's port with this link rate and overhead of frames.
-    ///
-    /// # Errors
-    /// If a setting is out of range; the error names its key.
-    pub fn port(&self, rate: BitRate, wire: WireOverhead) -> Result<PortConfig, String> {
-        above_zero(&[("cable", self.cable.as_ps())])?;
-        let pfc = PfcConfig { reaction: self.pfc_reaction, ..PfcConfig::default() };
-        Ok(PortConfig { rate, pfc: self.pfc.unwrap_or(true).then_some(pfc), wire })
-    }
-
-    /// Returns the settings of a host's transports at a link of this rate.
-    ///
-    /// # Errors
-    /// If a setting is out of range; the error names its key.
-    pub fn transports(&self, rate: BitRate) -> Result<Vec<TransportConfig>, String> {
-        Ok(vec![TransportConfig::Rdma(self.rdma(rate)?)])
-    }
-
-    fn rdma(&self, rate: BitRate) -> Result<RdmaConfig, String> {
-        above_zero(&[("timeout", self.timeout.map_or(1, Duration::as_ps))])?;
-        let recovery = match self.recovery {
-            RecoveryName::GoBackN => Recovery::GoBackN {
-                nack_interval: self.nack_interval.unwrap_or(Duration::from_micros(4)),
-                timeout: Some(self.timeout.unwrap_or(Duration::from_millis(4))),
-            },
-            RecoveryName::Selective => Recovery::irn(self.in_flight, self.mtu().into()),
-        };
-        let class = |given: Option<ClassSetting>, dscp, priority| match given {
-            Some(ClassSetting { dscp, priority }) => TrafficClass { dscp, priority },
-            None => TrafficClass { dscp, priority },
-        };
-        let coalescing: Coalescing = self.notification.coalescing()?;
-        Ok(RdmaConfig {
-            mtu: self.mtu(),
-            recovery,
-            reaction: self.reaction.as_ref().map(|reaction| reaction.point(Some(rate))).transpose()?,
-            repaces: self.repaces.unwrap_or(true),
-            coalescing,
-            carrier: match self.carrier {
-                CarrierName::Packet => Carrier::Packet,
-                CarrierName::Acknowledgement => Carrier::Acknowledgement,
-            },
-            notify_missing: self.notify_missing.unwrap_or(true),
-            data: class(self.data, 3, 3),
-            control: class(self.control, 48, 6),
-        })
     }
 }

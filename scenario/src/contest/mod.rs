@@ -8,6 +8,7 @@
 mod expect;
 mod file;
 mod flows;
+mod hosts;
 mod interval;
 mod performance;
 mod pool;
@@ -17,10 +18,13 @@ mod series;
 mod workload;
 
 pub use expect::{Judged, Verdict, Verdicts, checks};
-pub use file::{
-    AloneName, CarrierName, ClassSetting, Contest, ContestError, Contestant, HostsSetting, WorkloadSetting,
-};
+pub use file::{AloneName, Contest, ContestError, Contestant, WorkloadSetting};
 pub use flows::{Flow, FlowList, FlowListError};
+pub use hosts::{
+    CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting, HpccSetting,
+    LayoutName, RateDctcpSetting, TelemetrySetting, TimelySetting, TransportSetting, VendorSetting,
+    WindowSetting,
+};
 pub use interval::Estimate;
 pub use performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
 pub use run::{ContestProgress, ContestSetup, RunError, Tick, run_contest};

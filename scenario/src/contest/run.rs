@@ -17,9 +17,11 @@ use super::workload::{Offered, Station, messages};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_catalogue::Catalogue;
+use sluice_catalogue::position::Position;
 use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
 use sluice_fabric::host::counters::HostCounters;
+use sluice_fabric::host::hpcc::has_code;
 use sluice_fabric::host::message::Message;
 use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
 use sluice_fabric::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
@@ -29,6 +31,7 @@ use sluice_place::Options;
 use sluice_switch::{Reason, SwitchConfig};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use thiserror::Error;
 
@@ -106,7 +109,8 @@ struct Ready<'c> {
     changes: Vec<(SwitchId, Time, ControlOp)>,
     stations: Vec<Station>,
     /// Port and transports of the hosts at each link rate.
-    nics: BTreeMap<BitRate, (PortConfig, Vec<TransportConfig>)>,
+    nics: BTreeMap<BitRate, PortConfig>,
+    transports: Vec<TransportConfig>,
     bottlenecks: Bottlenecks,
     /// Payload bytes of a full packet.
     mtu: u32,
@@ -117,9 +121,10 @@ impl Ready<'_> {
     fn undisturbed(&self) -> Self {
         let mut network = self.network.clone();
         network.links.iter_mut().for_each(|link| link.script.clear());
-        let (stations, nics) = (self.stations.clone(), self.nics.clone());
+        let (stations, nics, transports) =
+            (self.stations.clone(), self.nics.clone(), self.transports.clone());
         let bottlenecks = self.bottlenecks.clone();
-        Ready { network, changes: Vec::new(), stations, nics, bottlenecks, ..*self }
+        Ready { network, changes: Vec::new(), stations, nics, transports, bottlenecks, ..*self }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -244,10 +249,11 @@ fn ready<'c, F: Files>(
     let stations = stations(&plan, &deployed).map_err(RunError::Setting)?;
     let mut nics = BTreeMap::new();
     for rate in stations.iter().map(|station| station.rate).collect::<BTreeSet<BitRate>>() {
-        let port = contest.hosts.port(rate, contest.wire).map_err(RunError::Setting)?;
-        nics.insert(rate, (port, contest.hosts.transports(rate).map_err(RunError::Setting)?));
+        nics.insert(rate, contest.hosts.port(rate, contest.wire).map_err(RunError::Setting)?);
     }
+    let transports = contest.hosts.transports(setup.chip.tm.cell).map_err(RunError::Setting)?;
     let mtu = contest.hosts.mtu();
+    check_speeds(&transports, &deployed.positions).map_err(RunError::Setting)?;
     let bottlenecks = Bottlenecks::new(&deployed.positions);
     let (network, changes) = (deployed.network, deployed.changes);
     Ok(Ready {
@@ -258,6 +264,7 @@ fn ready<'c, F: Files>(
         changes,
         stations,
         nics,
+        transports,
         bottlenecks,
         mtu,
     })
@@ -283,6 +290,31 @@ fn stations(plan: &Blueprint, deployed: &Deployment) -> Result<Vec<Station>, Str
     }
 }
 
+/// Checks that records can express the speeds of all ports, if senders read records.
+fn check_speeds(transports: &[TransportConfig], positions: &[Position]) -> Result<(), String> {
+    if transports.iter().all(|transport| transport.telemetry().is_none()) {
+        return Ok(());
+    }
+    for position in positions {
+        if let Some(used) = position.ports.iter().find(|used| !has_code(used.speed)) {
+            return Err(format!(
+                "congestion = \"hpcc\": port {} of switch `{}` has {}, which HPCC's records cannot express; expected 25G, \
+                 40G, 50G, 100G, 200G or 400G",
+                used.port, position.name, used.speed
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the transport of each queue pair, by its number.
+fn contexts(messages: &[Vec<Message>]) -> Arc<[u8]> {
+    let all = || messages.iter().flatten();
+    let mut contexts = vec![0; all().map(|message| message.pair as usize + 1).max().unwrap_or(0)];
+    all().for_each(|message| contexts[message.pair as usize] = message.transport);
+    contexts.into()
+}
+
 /// A network after its run, with its hosts.
 struct Ran {
     network: Network,
@@ -302,9 +334,11 @@ fn run<E>(
     let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
     let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
+    let contexts = contexts(&messages);
     for (station, messages) in ready.stations.iter().zip(messages) {
-        let Some((port, transports)) = ready.nics.get(&station.rate) else { continue };
-        let host = Box::new(Nic::new(*port, station.address, transports, messages));
+        let Some(port) = ready.nics.get(&station.rate) else { continue };
+        let nic = Nic::new(*port, station.address, &ready.transports, messages);
+        let host = Box::new(nic.contexts(Arc::clone(&contexts)));
         let at = End::new(SwitchId(station.switch), station.port);
         hosts.push(network.attach(at, station.delay.unwrap_or(cable), host).map_err(refused)?);
     }
@@ -358,10 +392,30 @@ impl Alone {
                 let (pair, start) = (ways.len() as u32, Time::ORIGIN + APART * ways.len() as u64);
                 let bytes = ready.mtu.into();
                 let to = to.address;
-                messages[number].push(Message { pair, transport: 0, workload: 0, start, to, port: 49_152, bytes });
+                messages[number].push(Message {
+                    pair,
+                    transport: 0,
+                    workload: 0,
+                    start,
+                    to,
+                    port: 49_152,
+                    bytes,
+                });
             }
         }
-        let end = Time::ORIGIN + APART * (ways.len() as u64 + 2);
+        let mut probes = ways.len() as u64;
+        // One more packet for each further transport that needs records, only to see whether the program adds them.
+        if let (Some(own), Some(to)) = (messages.first_mut(), stations.get(1)) {
+            for (transport, _) in
+                (0..).zip(&ready.transports).skip(1).filter(|(_, t)| t.telemetry().is_some())
+            {
+                probes += 1;
+                let (pair, start) = (probes as u32, Time::ORIGIN + APART * probes);
+                let (to, bytes) = (to.address, ready.mtu.into());
+                own.push(Message { pair, transport, workload: 0, start, to, port: 49_152, bytes });
+            }
+        }
+        let end = Time::ORIGIN + APART * (probes + 2);
         let cable = contest.hosts.cable;
         let ran = run(ready, cable, PROBE_SEED, messages, end, threads, &mut |_| true)?;
         for host in &ran.hosts {
@@ -369,6 +423,14 @@ impl Alone {
                 let way = ways.get(done.message.pair as usize - 1);
                 alone.times.extend(way.map(|way| (*way, done.time())));
             }
+        }
+        let hosts = ran.hosts.iter().filter_map(|host| ran.network.host::<Nic>(*host));
+        if hosts.map(|host| host.counters().unrecorded).sum::<u64>() > 0 {
+            return Err(RunError::Setting(format!(
+                "program {}: packets of congestion = \"hpcc\" come back without records of their hops; run `hpcc-int` with \
+                 `udp_port` and `layout` as in hosts.telemetry (UDP port 4791 and layout paper by default)",
+                ready.contestant.name
+            )));
         }
         match ways.iter().find(|way| !alone.times.contains_key(way)) {
             None => Ok(alone),
@@ -411,7 +473,7 @@ impl Alone {
         let way = (*self.class_of.get(&from)?, *self.class_of.get(&message.to)?);
         let mtu = u64::from(ready.mtu);
         let rate = ready.bottlenecks.between(from, message.to)?;
-        let wire = ready.nics.values().next()?.0.wire;
+        let wire = ready.nics.values().next()?.wire;
         let line = |payload: u64| wire.wire_bytes(Bytes(payload + OVERHEAD)).0;
         let (full, rest) = (message.bytes / mtu, message.bytes % mtu);
         let all = full * line(mtu) + if rest > 0 { line(rest) } else { 0 };

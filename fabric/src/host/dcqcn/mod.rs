@@ -8,7 +8,7 @@ mod notification;
 mod published;
 
 pub use mellanox::Mellanox;
-pub use notification::{Coalescing, NotificationPoint};
+pub use notification::{Coalescing, NotificationPoint, NotificationScope};
 pub use published::Published;
 
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
@@ -34,13 +34,13 @@ pub struct ReactionConfig {
     pub min: BitRate,
     /// Weight `g` of a notification in alpha, above 0 and at most 1.
     pub g: f64,
-    /// Alpha before the first notification, 0 to 1; [`Mellanox`] starts at 1.
+    /// Alpha before the first notification, 0 to 1. [`Mellanox`] sets it at the first notification.
     pub alpha: f64,
     /// Period without a notification after which alpha decays.
     pub alpha_timer: Duration,
     /// Period without a cut after which the rate is raised.
     pub rate_timer: Duration,
-    /// Bytes after which the rate is also raised; 0: never ([`Published`] only).
+    /// Bytes after which the rate is also raised; 0: never. [`Mellanox`] counts bytes only as firmware.
     pub byte_counter: Bytes,
     /// Stages of fast recovery.
     pub stages: u32,
@@ -55,6 +55,16 @@ pub struct ReactionConfig {
     pub cut_first: bool,
     /// Period of the monitor: at most one cut per period ([`Mellanox`] only).
     pub monitor: Duration,
+    /// Time after a cut in which notifications are ignored, as in later generations of NICs; zero: every notification
+    /// cuts ([`Published`] only).
+    pub cut_window: Duration,
+    /// Share of alpha by which a cut lowers the rate, above 0 and at most 1: the rate is multiplied by 1 - alpha * share.
+    pub cut_share: f64,
+    /// Least rate after a cut, as a share of the rate before it, 0 to 1.
+    pub kept_share: f64,
+    /// Rate and target at the first notification of a pair, at most the present ones; `None`: they do not change
+    /// ([`Mellanox`] only).
+    pub first_rate: Option<BitRate>,
 }
 
 impl ReactionConfig {
@@ -75,6 +85,26 @@ impl ReactionConfig {
             clamp: Clamp::default(),
             cut_first: true,
             monitor: Duration::from_micros(4),
+            cut_window: Duration::ZERO,
+            cut_share: 0.5,
+            kept_share: 0.0,
+            first_rate: None,
+        }
+    }
+
+    /// Returns the defaults of mlx5 firmware, for [`Mellanox::firmware`] (model: buffer §4.4, last column).
+    #[must_use]
+    pub fn firmware(line: BitRate) -> Self {
+        ReactionConfig {
+            min: BitRate::from_bps(1_000_000),
+            g: 5.0 / 1024.0,
+            alpha: 1023.0 / 1024.0,
+            alpha_timer: Duration::from_micros(1),
+            rate_timer: Duration::from_micros(300),
+            byte_counter: Bytes(32_767),
+            stages: 1,
+            kept_share: 0.5,
+            ..ReactionConfig::new(line)
         }
     }
 
@@ -85,7 +115,8 @@ impl ReactionConfig {
 
     /// Returns the rate after a cut.
     fn cut(&self, rate: f64, alpha: f64) -> f64 {
-        (rate * (1.0 - alpha / 2.0)).max(self.min.as_bps() as f64)
+        let cut = rate * (1.0 - alpha * self.cut_share);
+        cut.max(rate * self.kept_share).max(self.min.as_bps() as f64)
     }
 
     /// Returns the mean of rate and target, at most the link rate.
@@ -122,8 +153,18 @@ impl ReactionPoint {
 
     /// Counts sent bytes.
     pub fn sent(&mut self, bytes: Bytes) {
-        if let ReactionPoint::Published(point) = self {
-            point.sent(bytes);
+        match self {
+            ReactionPoint::Published(point) => point.sent(bytes),
+            ReactionPoint::Mellanox(point) => point.sent(bytes),
+        }
+    }
+
+    /// Returns a new reaction point with the same parameters, at a line of at most this rate.
+    #[must_use]
+    pub fn at_line(&self, line: BitRate) -> ReactionPoint {
+        match self {
+            ReactionPoint::Published(point) => ReactionPoint::Published(point.at_line(line)),
+            ReactionPoint::Mellanox(point) => ReactionPoint::Mellanox(point.at_line(line)),
         }
     }
 

@@ -13,7 +13,17 @@ pub enum Coalescing {
     Window(Duration),
 }
 
-/// The receiver's state of a queue pair.
+/// What a limit on CNPs counts together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NotificationScope {
+    /// Each queue pair on its own.
+    #[default]
+    Pair,
+    /// All queue pairs of the NIC.
+    Nic,
+}
+
+/// The receiver's state of a queue pair, or of a NIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotificationPoint {
     coalescing: Coalescing,

@@ -2,7 +2,7 @@
 //! §4.2).
 
 use super::{Clamp, Rates, ReactionConfig};
-use sluice_asic::units::{Bytes, Duration, Time};
+use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 
 /// A reaction point with byte counter and timer.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,8 @@ pub struct Published {
     bytes_left: u64,
     alpha_due: Option<Time>,
     rate_due: Option<Time>,
+    /// Time of the last cut.
+    cut_at: Option<Time>,
 }
 
 impl Published {
@@ -21,7 +23,12 @@ impl Published {
     #[must_use]
     pub fn new(config: ReactionConfig) -> Self {
         let (rates, bytes_left) = (Rates::new(&config), config.byte_counter.0);
-        Published { config, rates, byte_stage: 0, time_stage: 0, bytes_left, alpha_due: None, rate_due: None }
+        let (alpha_due, rate_due, cut_at) = (None, None, None);
+        Published { config, rates, byte_stage: 0, time_stage: 0, bytes_left, alpha_due, rate_due, cut_at }
+    }
+
+    pub(super) fn at_line(&self, line: BitRate) -> Self {
+        Published::new(ReactionConfig { line: self.config.line.min(line), ..self.config.clone() })
     }
 
     pub(super) fn next_timer(&self) -> Option<Time> {
@@ -47,6 +54,11 @@ impl Published {
 
     pub(super) fn notified(&mut self, now: Time) {
         self.advance(now);
+        self.rates.notified += 1;
+        if self.cut_at.is_some_and(|cut| now < cut + self.config.cut_window) {
+            return;
+        }
+        self.cut_at = Some(now);
         let raised = match self.config.clamp {
             Clamp::Always => true,
             Clamp::AfterRaise => self.byte_stage > 0 || self.time_stage > 0,
@@ -60,7 +72,6 @@ impl Published {
         let cut_by = if self.config.cut_first { self.rates.alpha } else { alpha };
         self.rates.rate = self.config.cut(self.rates.rate, cut_by);
         self.rates.alpha = alpha;
-        self.rates.notified += 1;
         self.rates.cuts += 1;
         (self.byte_stage, self.time_stage) = (0, 0);
         self.alpha_due = Some(now + self.config.alpha_timer);
@@ -110,7 +121,6 @@ impl Published {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use sluice_asic::units::BitRate;
 
     fn at(us: u64) -> Time {
         Time::ORIGIN + Duration::from_micros(us)
@@ -156,6 +166,40 @@ mod tests {
         assert_eq!(gbps(&point).1, 64.0, "and then half as many bytes are a stage");
     }
 
+    /// Notifications in equal intervals, in which the timers run equally often, have a fixed point. Between two
+    /// notifications alpha decays `m` times: alpha = g / (1 - (1 - g)^(m + 1)). The timer raises the rate `F - 1` times
+    /// halfway to the target, which is the rate R before the cut, and `j` times by R_AI first. After a cut the gap to the
+    /// target is R * alpha / 2; a stage halves it, an additive one after adding R_AI. R is the same again if the gap then is
+    /// j * R_AI: R = 2^(F + j) * R_AI * (j - 1 + 2^-j) / alpha.
+    #[test]
+    fn equal_intervals_have_the_fixed_point_of_the_closed_form() {
+        const G: f64 = 1.0 / 16.0;
+        const INTERVAL: u64 = 1_000;
+        let (alpha_timer, rate_timer, stages) = (300, 150, 3);
+        let config = ReactionConfig {
+            clamp: Clamp::Always,
+            g: G,
+            alpha_timer: Duration::from_micros(alpha_timer),
+            rate_timer: Duration::from_micros(rate_timer),
+            byte_counter: Bytes(0),
+            stages,
+            additive: BitRate::from_bps(40_000_000),
+            ..ReactionConfig::new(BitRate::from_gbps(100))
+        };
+        let mut point = Published::new(config);
+        (0..20_000).for_each(|n| point.notified(at(n * INTERVAL)));
+        point.advance(at(20_000 * INTERVAL - 1));
+        let m = (INTERVAL / alpha_timer) as i32;
+        let alpha = G / (1.0 - (1.0 - G).powi(m + 1));
+        // The last notification of the loop has cut; alpha has decayed since.
+        let before = alpha * (1.0 - G).powi(m);
+        assert!((point.rates.alpha / before - 1.0).abs() < 1e-9, "{}", point.rates.alpha);
+        // Six stages in an interval: two of fast recovery and four additive ones. The cut uses alpha before its update.
+        let j = (INTERVAL / rate_timer) as i32 - (stages as i32 - 1);
+        let rate = 2f64.powi(stages as i32 + j) * 40e6 * (f64::from(j) - 1.0 + 0.5f64.powi(j)) / before;
+        assert!((point.rates.rate / rate - 1.0).abs() < 1e-6, "{}, expected {rate}", point.rates.rate);
+    }
+
     #[test]
     fn the_order_of_cut_and_alpha_matters_below_one() {
         let base =
@@ -166,6 +210,19 @@ mod tests {
             (point.rates.rate / 1e6).round()
         };
         assert_eq!((rate(true), rate(false)), (30_000.0, 29_961.0));
+    }
+
+    #[test]
+    fn within_the_window_after_a_cut_notifications_are_ignored() {
+        let cuts = |us| {
+            let base = ReactionConfig::new(BitRate::from_gbps(40));
+            let window = Duration::from_micros(us);
+            let mut point = Published::new(ReactionConfig { cut_window: window, ..base });
+            [0, 20, 49, 50, 99, 120].into_iter().for_each(|us| point.notified(at(us)));
+            (point.rates.cuts, point.rates.notified)
+        };
+        // With 50 us the cuts are at 0, 50 and 120: 99 is within the window of the cut at 50.
+        assert_eq!((cuts(0), cuts(50)), ((6, 6), (3, 6)));
     }
 
     #[test]

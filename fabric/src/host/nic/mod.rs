@@ -14,9 +14,10 @@ pub use transport::TransportConfig;
 pub(super) use transport::{Outgoing, Protocol};
 
 use super::counters::HostCounters;
+use super::hpcc::TelemetryFormat;
 use super::message::{Completion, FlowState, Left, MessageEvent};
 use super::ports;
-use super::rdma::frames;
+use super::rdma::{arrived, frames};
 use crate::network::{Host, HostFrame, ToSwitch};
 use schedule::Schedule;
 use sluice_asic::units::Time;
@@ -31,6 +32,8 @@ pub struct Nic {
     now: Time,
     schedule: Schedule,
     transports: Vec<Transport>,
+    /// Formats of the telemetry that packets of the transports carry.
+    formats: Vec<TelemetryFormat>,
     /// Transport of each queue pair, by its number; a pair beyond the end has the first transport.
     contexts: Arc<[u8]>,
     /// Index of the transport whose turn to send data it is.
@@ -52,7 +55,11 @@ impl Nic {
         let transport = |(config, number): (&TransportConfig, u8)| {
             Transport::new(config.clone(), port.rate, address, number)
         };
+        let mut formats: Vec<TelemetryFormat> =
+            transports.iter().filter_map(TransportConfig::telemetry).copied().collect();
+        formats.dedup();
         Nic {
+            formats,
             transports: transports.iter().zip(0..=u8::MAX).map(transport).collect(),
             port: Port::new(port),
             now: Time::ORIGIN,
@@ -112,7 +119,7 @@ impl Nic {
         if let Some(number) = ports::transport(frame, self.transports.len()) {
             return number;
         }
-        let pair = frames::pair(frame).unwrap_or(0) as usize;
+        let pair = arrived::pair(frame, &self.formats).unwrap_or(0) as usize;
         self.contexts.get(pair).copied().unwrap_or(0).into()
     }
 

@@ -1,6 +1,7 @@
 //! The transports of a NIC, and what each of them does.
 
 use super::super::counters::HostCounters;
+use super::super::hpcc::TelemetryFormat;
 use super::super::message::{FlowState, Left, Message, MessageEvent};
 use super::super::rdma::{Rdma, RdmaConfig};
 use super::super::tcp::{Tcp, TcpConfig};
@@ -73,6 +74,17 @@ pub enum TransportConfig {
     Tcp(TcpConfig),
     /// UDP messages without reaction.
     Udp(UdpConfig),
+}
+
+impl TransportConfig {
+    /// Returns the format of the telemetry that the transport's packets carry, if they do.
+    #[must_use]
+    pub const fn telemetry(&self) -> Option<&TelemetryFormat> {
+        match self {
+            TransportConfig::Rdma(config) => config.congestion.telemetry(),
+            TransportConfig::Tcp(_) | TransportConfig::Udp(_) => None,
+        }
+    }
 }
 
 /// A transport.

@@ -1,19 +1,24 @@
-//! RDMA as a transport of a host: RoCEv2 queue pairs that send messages at DCQCN rates and answer received packets (model:
-//! conweave §4.3; buffer §4).
+//! RDMA as a transport of a host: RoCEv2 queue pairs that send messages under congestion control and answer received
+//! packets (model: conweave §4.3; buffer §4; int §1.12).
 //!
 //! Every message has a separate queue pair. Pairs that may send take turns packet by packet, and each keeps its rate by
 //! the time between its packets. Acknowledgements and CNPs are control frames, so the NIC sends them before data.
 
+pub(super) mod arrived;
 pub(super) mod frames;
 mod pair;
+mod timing;
 
+use super::congestion::{Acknowledgement, CongestionConfig, WindowConfig};
 use super::counters::HostCounters;
-use super::dcqcn::{Coalescing, NotificationPoint, ReactionPoint};
+use super::dcqcn::{Coalescing, NotificationPoint, NotificationScope};
+use super::hpcc::Records;
 use super::message::{Completion, FlowState, Left, Message, MessageEvent};
 use super::nic::{Outgoing, Port, Protocol};
 use super::recovery::{Answer, Receiver, Recovery};
 use crate::network::HostFrame;
-use frames::{Address, Arrived, DataPacket, read, unwrap};
+use arrived::{AnswerPacket, Arrived, DataPacket, read, unwrap};
+use frames::Address;
 use pair::{Receiving, Sending};
 use sluice_asic::units::{BitRate, Time};
 use std::cmp::Reverse;
@@ -47,22 +52,36 @@ pub struct RdmaConfig {
     pub mtu: u32,
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Initial reaction point of every queue pair; `None`: pairs always send at the link rate, and packets are not
-    /// ECN-capable.
-    pub reaction: Option<ReactionPoint>,
+    /// Congestion control of every queue pair.
+    pub congestion: CongestionConfig,
+    /// Window in addition to the rate; HPCC has its own.
+    pub window: Option<WindowConfig>,
+    /// Packets that are sent at once and paced together, at least 1: 1 paces every packet.
+    pub burst: u32,
     /// True if a rate cut delays the packet that waits for its time; false if its time stays, and only packets after it
     /// have the new rate, as in the simulators of HPCC and ConWeave.
     pub repaces: bool,
     /// Marked packets that the NIC answers with a CNP.
     pub coalescing: Coalescing,
+    /// Queue pairs that `coalescing` counts together.
+    pub scope: NotificationScope,
     /// Form of the notifications.
     pub carrier: Carrier,
     /// True if a CNP is sent with a NACK too, as RNICs do (model: conweave §4.3).
     pub notify_missing: bool,
     /// Traffic class of data.
     pub data: TrafficClass,
-    /// Traffic class of acknowledgements and CNPs.
+    /// Traffic class of acknowledgements and NACKs.
     pub control: TrafficClass,
+    /// Traffic class of CNPs.
+    pub cnp: TrafficClass,
+}
+
+/// A frame to be sent before data, and its PFC priority.
+#[derive(Debug)]
+struct AnswerFrame {
+    bytes: Vec<u8>,
+    priority: u8,
 }
 
 /// Queue pairs of a host.
@@ -74,8 +93,10 @@ pub(super) struct Rdma {
     address: Ipv4Addr,
     sending: BTreeMap<u32, Sending>,
     receiving: BTreeMap<u32, Receiving>,
+    /// Notification point of the NIC, if `scope` is the NIC.
+    notification: NotificationPoint,
     /// Frames to be sent before data: acknowledgements, NACKs, CNPs.
-    answers: VecDeque<Vec<u8>>,
+    answers: VecDeque<AnswerFrame>,
     /// Pairs that may send, in order of their turns; and pairs whose rate lets them send at a later time.
     ready: VecDeque<u32>,
     paced: BinaryHeap<Reverse<(Time, u32)>>,
@@ -87,6 +108,7 @@ impl Rdma {
     /// Creates queue pairs of the host with this address, at a link of this rate.
     pub(super) fn new(config: RdmaConfig, rate: BitRate, address: Ipv4Addr) -> Rdma {
         Rdma {
+            notification: NotificationPoint::new(config.coalescing),
             config,
             rate,
             address,
@@ -130,23 +152,32 @@ impl Rdma {
             self.paced.push(Reverse((due, pair)));
             return false;
         }
-        let Some((psn, again)) = sending.send(now) else {
+        let Some((psn, again)) = sending.send(now, self.config.mtu) else {
             sending.queued = false;
             return false;
         };
-        let (head, len) = sending.data.packet(psn);
-        sending.sent(now, len, out.port.line_bytes(len));
-        let due = sending.due(now);
+        let len = sending.data.len(psn);
+        if sending.sent(now, len, out.port.line_bytes(len), self.config.burst) {
+            self.ready.push_front(pair);
+        } else {
+            self.paced.push(Reverse((sending.due(now), pair)));
+        }
         self.counters.sent += 1;
         self.counters.resent += u64::from(again);
-        self.paced.push(Reverse((due, pair)));
+        out.put(sending.data.head(psn), len, u64::from(pair));
         self.arm(pair);
-        out.put(&head, len, u64::from(pair));
         true
     }
 
-    /// Handles a data packet; `back` is the address of answers, and `last` is true for the last packet of a message.
-    fn data(&mut self, at: Time, back: Address, arrived: DataPacket, events: &mut Vec<MessageEvent>) {
+    /// Handles a data packet; `back` is the address of answers, which copy `records`.
+    fn data(
+        &mut self,
+        at: Time,
+        back: Address,
+        arrived: DataPacket,
+        records: &[u8],
+        events: &mut Vec<MessageEvent>,
+    ) {
         let DataPacket { psn, marked, last } = arrived;
         let config = &self.config;
         let pair = self.receiving.entry(back.pair).or_insert_with(|| Receiving {
@@ -166,47 +197,72 @@ impl Rdma {
         self.counters.early += u64::from(psn > expected);
         self.counters.marked += u64::from(marked);
         let missing = matches!(answer, Some(Answer::Nack { .. }));
-        let congested = config.reaction.is_some() && (marked || missing && config.notify_missing);
+        let congested = config.congestion.reads_marks() && (marked || missing && config.notify_missing);
         let separate = config.carrier == Carrier::Packet;
-        let notify = congested && (separate || answer.is_some()) && pair.notification.marked(at);
+        let point = match config.scope {
+            NotificationScope::Pair => &mut pair.notification,
+            NotificationScope::Nic => &mut self.notification,
+        };
+        let notify = congested && (separate || answer.is_some()) && point.marked(at);
         self.counters.notifications += u64::from(notify);
         if notify && separate {
-            self.answers.push_back(pair.back.notification());
+            let TrafficClass { dscp, priority } = config.cnp;
+            let bytes = Address { dscp, ..pair.back }.notification();
+            self.answers.push_back(AnswerFrame { bytes, priority });
         }
         if let Some(answer) = answer {
             self.counters.acks += u64::from(!missing);
             self.counters.nacks += u64::from(missing);
-            self.answers.push_back(pair.back.answer(answer, notify && !separate));
+            let bytes = pair.back.answer(answer, notify && !separate, records);
+            self.answers.push_back(AnswerFrame { bytes, priority: config.control.priority });
         }
     }
 
-    /// Handles an acknowledgement of all packets before `expected`, or a NACK if `received` is a packet.
+    /// Handles an acknowledgement or a NACK, with the records that the answered packet collected.
     fn answered(
         &mut self,
         at: Time,
         pair: u32,
-        expected: u32,
-        received: Option<u32>,
+        packet: AnswerPacket,
+        records: &[u8],
         events: &mut Vec<MessageEvent>,
     ) {
         let Some(sending) = self.sending.get_mut(&pair) else {
             self.counters.stray += 1;
             return;
         };
-        let expected = unwrap(sending.acknowledged, expected);
+        let expected = unwrap(sending.acknowledged, packet.expected);
+        let new = expected.saturating_sub(sending.acknowledged);
         sending.acknowledged = sending.acknowledged.max(expected);
-        let answer = match received {
-            None => Answer::Ack(expected),
-            Some(received) => Answer::Nack { expected, received: unwrap(expected, received) },
+        let answer = match (packet.missing, self.config.recovery) {
+            (true, _) => Answer::Nack { expected, received: unwrap(expected, packet.msn) },
+            (false, Recovery::AnyOrder { .. }) => {
+                Answer::Placed { expected, count: unwrap(expected, packet.msn) }
+            }
+            (false, _) => Answer::Ack(expected),
         };
         sending.sender.answered(at, answer);
         if sending.sender.done() {
-            let cuts = sending.reaction.as_ref().map_or(0, |r| r.state().cuts);
+            let cuts = sending.congestion.cuts();
             let message = sending.message;
             events.push(MessageEvent::Completed(Completion { message, end: at, cuts }));
             self.sending.remove(&pair);
             return;
         }
+        let telemetry = self.config.congestion.telemetry();
+        let records = telemetry.and_then(|format| Records::read(format, records));
+        let recorded = records.is_some_and(|records| !records.hops().is_empty());
+        self.counters.unrecorded += u64::from(telemetry.is_some() && !recorded);
+        let ack = Acknowledgement {
+            now: at,
+            acknowledged: expected,
+            next: sending.sender.next(),
+            bytes: new * u64::from(self.config.mtu),
+            marked: packet.notifies,
+            rtt: sending.timing.acknowledged(at, expected),
+            records: records.as_ref(),
+        };
+        sending.congestion.acknowledged(&ack);
         self.queue(pair);
         self.arm(pair);
     }
@@ -214,30 +270,32 @@ impl Rdma {
     /// Handles a notification of congestion.
     fn notified(&mut self, at: Time, pair: u32) {
         self.counters.notified += 1;
-        if let Some(reaction) = self.sending.get_mut(&pair).and_then(|s| s.reaction.as_mut()) {
-            reaction.notified(at);
+        if let Some(sending) = self.sending.get_mut(&pair) {
+            sending.congestion.notified(at);
         }
     }
 }
 
 impl Protocol for Rdma {
     fn start(&mut self, _now: Time, message: Message) {
-        let mut sending = Sending::new(&self.config, self.address, message);
+        let mut sending = Sending::new(&self.config, self.rate, self.address, message);
         sending.queued = true;
         self.ready.push_back(message.pair);
         self.sending.insert(message.pair, sending);
     }
 
     fn receive(&mut self, at: Time, frame: HostFrame<'_>, events: &mut Vec<MessageEvent>) -> bool {
-        match read(self.address, frame.bytes) {
-            Some(Arrived::Data { from, port, pair, packet }) => {
-                let dscp = self.config.control.dscp;
-                let back = Address { from: self.address, to: from, port, pair, dscp, capable: false };
-                self.data(at, back, packet, events);
+        let telemetry = self.config.congestion.telemetry();
+        match read(self.address, frame.bytes, telemetry) {
+            Some(Arrived::Data { from, port, pair, packet, records }) => {
+                let (dscp, telemetry) = (self.config.control.dscp, telemetry.copied());
+                let back =
+                    Address { from: self.address, to: from, port, pair, dscp, capable: false, telemetry };
+                self.data(at, back, packet, records, events);
             }
-            Some(Arrived::Answer { pair, expected, received, notifies }) => {
-                self.answered(at, pair, expected, received, events);
-                if notifies {
+            Some(Arrived::Answer { pair, answer, records }) => {
+                self.answered(at, pair, answer, records, events);
+                if answer.notifies {
                     self.notified(at, pair);
                 }
             }
@@ -253,7 +311,7 @@ impl Protocol for Rdma {
 
     fn next_frame(&self, port: &Port) -> Option<Time> {
         let free = port.free_at();
-        let answer = !self.answers.is_empty() && !port.is_paused(self.config.control.priority);
+        let answer = self.answers.front().is_some_and(|answer| !port.is_paused(answer.priority));
         let data = !port.is_paused(self.config.data.priority);
         if answer || data && !self.ready.is_empty() {
             return Some(free);
@@ -280,11 +338,11 @@ impl Protocol for Rdma {
     }
 
     fn send_control(&mut self, out: &mut Outgoing<'_, '_>) -> bool {
-        if out.port.is_paused(self.config.control.priority) {
+        let port = &out.port;
+        let Some(answer) = self.answers.pop_front_if(|answer| !port.is_paused(answer.priority)) else {
             return false;
-        }
-        let Some(frame) = self.answers.pop_front() else { return false };
-        out.put(&frame, frame.len() as u32, 0);
+        };
+        out.put(&answer.bytes, answer.bytes.len() as u32, 0);
         true
     }
 
@@ -314,16 +372,16 @@ impl Protocol for Rdma {
 
     fn flow(&self, pair: u32) -> Option<FlowState> {
         let sending = self.sending.get(&pair)?;
-        let state = sending.reaction.as_ref().map(ReactionPoint::state);
+        let congestion = &sending.congestion;
         Some(FlowState {
-            rate: state.map_or(self.rate.as_bps(), |state| state.rate as u64),
-            window: None,
+            rate: congestion.rate().as_bps(),
+            window: congestion.window(),
             threshold: None,
             smoothed_rtt: None,
             alpha: None,
             in_flight: sending.sender.in_flight() * u64::from(self.config.mtu),
-            rtt: None,
-            notified: state.map_or(0, |state| state.notified),
+            rtt: sending.timing.last(),
+            notified: congestion.notified_times(),
         })
     }
 }

@@ -1,8 +1,10 @@
 //! The two ends of a queue pair: the sender with its rate, and the receiver.
 
 use super::frames::{Address, Data};
+use super::timing::Timing;
 use super::{Message, RdmaConfig};
-use crate::host::dcqcn::{NotificationPoint, ReactionPoint};
+use crate::host::congestion::Congestion;
+use crate::host::dcqcn::NotificationPoint;
 use crate::host::recovery::{Receiver, Sender};
 use sluice_asic::units::{BitRate, Bytes, Time};
 
@@ -12,9 +14,12 @@ pub(super) struct Sending {
     pub(super) message: Message,
     pub(super) data: Data,
     pub(super) sender: Sender,
-    pub(super) reaction: Option<ReactionPoint>,
-    /// Start of the last packet's transmission, and its bytes on the wire.
+    pub(super) congestion: Congestion,
+    pub(super) timing: Timing,
+    /// Start of the last packet's or burst's transmission, and its bytes on the wire.
     last: Option<(Time, Bytes)>,
+    /// Packets of the present burst that may still follow at once.
+    burst_left: u32,
     /// True if the pair is ready or paced; false if it may not send before an answer arrives.
     pub(super) queued: bool,
     /// True if a timer runs for the pair.
@@ -26,22 +31,30 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    pub(super) fn new(config: &RdmaConfig, from: std::net::Ipv4Addr, message: Message) -> Sending {
+    pub(super) fn new(
+        config: &RdmaConfig,
+        line: BitRate,
+        from: std::net::Ipv4Addr,
+        message: Message,
+    ) -> Sending {
         let address = Address {
             from,
             to: message.to,
             port: message.port,
             pair: message.pair,
             dscp: config.data.dscp,
-            capable: config.reaction.is_some(),
+            capable: config.congestion.reads_marks(),
+            telemetry: config.congestion.telemetry().copied(),
         };
         let data = Data::new(&address, message.bytes, config.mtu);
         Sending {
             message,
             sender: Sender::new(config.recovery, data.packets()),
             data,
-            reaction: config.reaction.clone(),
+            congestion: Congestion::new(&config.congestion, config.window, line),
+            timing: Timing::new(config.congestion.times_every_packet()),
             last: None,
+            burst_left: 0,
             queued: false,
             armed: false,
             highest: 0,
@@ -49,30 +62,41 @@ impl Sending {
         }
     }
 
-    /// Returns the time at which the pair's rate lets it send next: the start of the last packet, plus its bytes at the
-    /// present rate.
+    /// Returns the time at which the pair's rate lets it send next: the start of the last packet or burst, plus its bytes
+    /// at the present rate.
     pub(super) fn due(&mut self, now: Time) -> Time {
         let Some((began, bytes)) = self.last else { return now };
-        let Some(reaction) = &mut self.reaction else { return now };
-        reaction.advance(now);
-        let rate = BitRate::from_bps(reaction.state().rate as u64);
-        began + rate.time_for(bytes)
+        if self.burst_left > 0 || self.congestion.is_unpaced() {
+            return now;
+        }
+        self.congestion.advance(now);
+        began + self.congestion.rate().time_for(bytes)
     }
 
     /// Returns the packet to send now, if there is one: its number, and true if it was sent before.
-    pub(super) fn send(&mut self, now: Time) -> Option<(u64, bool)> {
-        let psn = self.sender.send(now)?;
+    pub(super) fn send(&mut self, now: Time, mtu: u32) -> Option<(u64, bool)> {
+        // In whole packets: one more may be sent while fewer bytes than the window are in flight.
+        let window = self.congestion.window().map_or(u64::MAX, |bytes| bytes.div_ceil(mtu.into()));
+        let psn = self.sender.send_within(now, window)?;
         let again = psn < self.highest;
         self.highest = self.highest.max(psn + 1);
+        self.timing.sent(now, psn, again);
         Some((psn, again))
     }
 
-    /// Records that a packet of `len` bytes was started, which takes `line` bytes of line time.
-    pub(super) fn sent(&mut self, now: Time, len: u32, line: Bytes) {
-        self.last = Some((now, line));
-        if let Some(reaction) = &mut self.reaction {
-            reaction.sent(Bytes(len.into()));
-        }
+    /// Records that a packet of `len` bytes was started, which takes `line` bytes of line time, and that up to `burst`
+    /// packets are paced as one. Returns true if the burst goes on.
+    pub(super) fn sent(&mut self, now: Time, len: u32, line: Bytes, burst: u32) -> bool {
+        self.last = match self.last {
+            Some((began, bytes)) if self.burst_left > 0 => Some((began, bytes + line)),
+            _ => {
+                self.burst_left = burst;
+                Some((now, line))
+            }
+        };
+        self.burst_left = self.burst_left.saturating_sub(1);
+        self.congestion.sent(Bytes(len.into()));
+        self.burst_left > 0
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::frames::{Address, Data};
 use super::*;
+use crate::host::dcqcn::ReactionPoint;
 use crate::host::dcqcn::{Mellanox, ReactionConfig};
 use crate::host::nic::{Nic, PortConfig, TransportConfig};
 use crate::network::Host;
@@ -21,13 +22,19 @@ fn config(repaces: bool, carrier: Carrier) -> RdmaConfig {
     RdmaConfig {
         mtu: 1_000,
         recovery: Recovery::GoBackN { nack_interval: Duration::from_micros(4), timeout: None },
-        reaction: Some(ReactionPoint::Mellanox(Mellanox::new(ReactionConfig::new(LINE)))),
+        congestion: CongestionConfig::Dcqcn(Box::new(ReactionPoint::Mellanox(Mellanox::new(
+            ReactionConfig::new(LINE),
+        )))),
+        window: None,
+        burst: 1,
         repaces,
         coalescing: Coalescing::PerPacket,
+        scope: NotificationScope::Pair,
         carrier,
         notify_missing: true,
         data: TrafficClass { dscp: 3, priority: 3 },
         control: TrafficClass { dscp: 48, priority: 6 },
+        cnp: TrafficClass { dscp: 48, priority: 6 },
     }
 }
 
@@ -40,7 +47,8 @@ fn starts(repaces: bool) -> Vec<u64> {
     let mut starts = Vec::new();
     let mut put = |first_bit: Time, _: HostFrame<'_>| starts.push(first_bit.as_ps());
     host.advance(Time::from_nanos(10), &mut put);
-    let from = Address { from: PEER, to: OWN, port: 49_152, pair: 1, dscp: 48, capable: false };
+    let from =
+        Address { from: PEER, to: OWN, port: 49_152, pair: 1, dscp: 48, capable: false, telemetry: None };
     let notification = from.notification();
     let frame = HostFrame { bytes: &notification, orig_len: notification.len() as u32, tag: 0 };
     host.receive(Time::from_nanos(10), frame);
@@ -65,21 +73,58 @@ fn a_cut_delays_the_packet_that_waits_or_the_one_after_it() {
 }
 
 /// Frames with which a receiver answers one marked packet.
-fn answers(carrier: Carrier) -> Vec<Arrived> {
+fn answers(carrier: Carrier) -> Vec<(u32, Option<AnswerPacket>)> {
     let mut host = nic(true, carrier, Vec::new());
-    let from = Address { from: PEER, to: OWN, port: 49_152, pair: 7, dscp: 3, capable: true };
-    let (mut head, len) = Data::new(&from, 1_000, 1_000).packet(0);
+    let from =
+        Address { from: PEER, to: OWN, port: 49_152, pair: 7, dscp: 3, capable: true, telemetry: None };
+    let mut data = Data::new(&from, 1_000, 1_000);
+    let (mut head, len) = (data.head(0).to_vec(), data.len(0));
     head[15] |= 3;
     host.receive(Time::from_nanos(10), HostFrame { bytes: &head, orig_len: len, tag: 0 });
     let mut answers = Vec::new();
-    host.advance(Time::from_nanos(1_000), &mut |_, frame| answers.extend(read(PEER, frame.bytes)));
+    let mut put = |_: Time, frame: HostFrame<'_>| match read(PEER, frame.bytes, None) {
+        Some(Arrived::Answer { pair, answer, .. }) => answers.push((pair, Some(answer))),
+        Some(Arrived::Notification { pair }) => answers.push((pair, None)),
+        other => panic!("{other:?}"),
+    };
+    host.advance(Time::from_nanos(1_000), &mut put);
     assert_eq!((host.counters().notifications, host.counters().acks), (1, 1));
     answers
 }
 
 #[test]
 fn a_notification_is_a_packet_or_a_flag_of_the_acknowledgement() {
-    let answer = |notifies| Arrived::Answer { pair: 7, expected: 1, received: None, notifies };
-    assert_eq!(answers(Carrier::Packet), [Arrived::Notification { pair: 7 }, answer(false)]);
-    assert_eq!(answers(Carrier::Acknowledgement), [answer(true)]);
+    let answer = |notifies| Some(AnswerPacket { expected: 1, missing: false, msn: 1, notifies });
+    assert_eq!(answers(Carrier::Packet), [(7, None), (7, answer(false))]);
+    assert_eq!(answers(Carrier::Acknowledgement), [(7, answer(true))]);
+}
+
+#[test]
+fn a_burst_is_sent_at_once_and_paced_as_one() {
+    let burst = RdmaConfig { burst: 4, ..config(true, Carrier::Packet) };
+    let message = Message {
+        pair: 1,
+        transport: 0,
+        workload: 0,
+        start: Time::ORIGIN,
+        to: PEER,
+        port: 49_152,
+        bytes: 1_000_000,
+    };
+    let port = PortConfig { rate: LINE, pfc: None, wire: WireOverhead::ETHERNET };
+    let mut host = Nic::new(port, OWN, &[TransportConfig::Rdma(burst)], vec![message]);
+    let mut starts = Vec::new();
+    let mut put = |first_bit: Time, _: HostFrame<'_>| starts.push(first_bit.as_ps());
+    host.advance(Time::from_nanos(10), &mut put);
+    let from =
+        Address { from: PEER, to: OWN, port: 49_152, pair: 1, dscp: 48, capable: false, telemetry: None };
+    let cnp = from.notification();
+    host.receive(Time::from_nanos(10), HostFrame { bytes: &cnp, orig_len: cnp.len() as u32, tag: 0 });
+    host.advance(Time::from_nanos(9_000), &mut put);
+    // At half of the line four packets follow each other, and then the line is idle for as long as they took.
+    const FULL: u64 = 1_082 * 80;
+    let gaps: Vec<u64> = starts.windows(2).map(|pair| pair[1] - pair[0]).skip(52).take(8).collect();
+    let at = gaps.iter().position(|gap| *gap != FULL).unwrap_or(9);
+    assert!(at < 4, "{gaps:?}");
+    assert_eq!(gaps[at..at + 5], [5 * FULL, FULL, FULL, FULL, 5 * FULL]);
 }

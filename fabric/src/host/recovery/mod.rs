@@ -1,4 +1,5 @@
-//! Retransmission of lost packets of a queue pair: go-back-N, or selective as in IRN (model: buffer §4.6).
+//! Retransmission of lost packets of a queue pair: go-back-N, selective as in IRN, or by timeout for receivers that accept
+//! packets in any order (model: buffer §4.6).
 //!
 //! [`Sender`] and [`Receiver`] are state machines without I/O. [`Transfer`] connects a pair by a pipe of constant delay
 //! that loses chosen packets.
@@ -37,6 +38,13 @@ pub enum Recovery {
         timeout_low: Duration,
         /// Threshold between `timeout_low` and `timeout_high`, packets.
         few: u64,
+    },
+    /// The receiver places every packet wherever it arrives (direct data placement), as NICs of fabrics that spray
+    /// packets do: it acknowledges each with the first missing packet and the number of packets that it has, and never
+    /// sends a NACK. The sender learns of a loss by a timeout alone.
+    AnyOrder {
+        /// Time without progress of the first missing packet after which that packet is sent again.
+        timeout: Duration,
     },
 }
 

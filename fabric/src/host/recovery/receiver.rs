@@ -9,6 +9,13 @@ use std::collections::BTreeSet;
 pub enum Answer {
     /// All packets before this one have arrived.
     Ack(u64),
+    /// All packets before `expected` have arrived, and `count` packets in all.
+    Placed {
+        /// The first missing packet.
+        expected: u64,
+        /// Number of different packets that have arrived.
+        count: u64,
+    },
     /// Packet `expected` is missing, although packet `received` has arrived.
     Nack {
         /// The next packet in order.
@@ -50,6 +57,13 @@ impl Receiver {
                 self.expected += 1;
             }
         }
+        if let Recovery::AnyOrder { .. } = self.recovery {
+            if psn > self.expected {
+                self.kept.insert(psn);
+            }
+            let count = self.expected + self.kept.len() as u64;
+            return Some(Answer::Placed { expected: self.expected, count });
+        }
         if psn < self.expected {
             return Some(Answer::Ack(self.expected));
         }
@@ -68,6 +82,7 @@ impl Receiver {
                     nack
                 })
             }
+            Recovery::AnyOrder { .. } => None,
         }
     }
 }
@@ -91,6 +106,19 @@ mod tests {
             "nothing was kept"
         );
         assert_eq!(came(6, 3), Some(Answer::Nack { expected: 2, received: 3 }), "another hole");
+    }
+
+    #[test]
+    fn any_order_is_placed_and_counted_once() {
+        let mut receiver = Receiver::new(Recovery::AnyOrder { timeout: Duration::from_micros(100) });
+        let answers: Vec<(u64, u64)> = [2, 0, 2, 3, 0, 1, 1]
+            .into_iter()
+            .map(|psn| match receiver.packet(Time::ORIGIN, psn) {
+                Some(Answer::Placed { expected, count }) => (expected, count),
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(answers, [(0, 1), (1, 2), (1, 2), (1, 3), (1, 3), (4, 4), (4, 4)]);
     }
 
     #[test]

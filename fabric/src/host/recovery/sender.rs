@@ -14,11 +14,13 @@ pub struct Sender {
     next: u64,
     /// Selective: packets after the first missing one that the receiver has.
     arrived: BTreeSet<u64>,
-    /// Selective: missing packets to retransmit.
+    /// Selective, any order: missing packets to retransmit.
     holes: BTreeSet<u64>,
-    /// Selective: the current recovery. Missing packets before the first number have been queued for retransmission;
-    /// the recovery ends when everything before the second number is acknowledged.
+    /// Selective, any order: the current recovery. Missing packets before the first number have been queued for
+    /// retransmission; the recovery ends when everything before the second number is acknowledged.
     recovering: Option<(u64, u64)>,
+    /// Any order: number of packets that the receiver has.
+    placed: u64,
     /// Time of the last progress: an acknowledgement of new packets, a timeout, or the first packet after all were
     /// acknowledged.
     quiet_since: Time,
@@ -36,6 +38,7 @@ impl Sender {
             arrived: BTreeSet::new(),
             holes: BTreeSet::new(),
             recovering: None,
+            placed: 0,
             quiet_since: Time::ORIGIN,
         }
     }
@@ -46,10 +49,17 @@ impl Sender {
         self.unacknowledged >= self.packets
     }
 
-    /// Returns the number of packets sent and not acknowledged.
+    /// Returns the number of packets sent and not acknowledged, or for receivers that accept any order, not placed.
     #[must_use]
     pub const fn in_flight(&self) -> u64 {
-        self.next.saturating_sub(self.unacknowledged)
+        let arrived = if self.placed > self.unacknowledged { self.placed } else { self.unacknowledged };
+        self.next.saturating_sub(arrived)
+    }
+
+    /// Returns the next packet to be sent for the first time, or again after going back.
+    #[must_use]
+    pub const fn next(&self) -> u64 {
+        self.next
     }
 
     /// Returns the number of packets sent from `psn` on.
@@ -60,6 +70,12 @@ impl Sender {
 
     /// Returns the next packet to send at `now`, if one may be sent, and counts it as sent.
     pub fn send(&mut self, now: Time) -> Option<u64> {
+        self.send_within(now, u64::MAX)
+    }
+
+    /// Returns the next packet to send at `now` if at most `window` packets may be in flight, and counts it as sent. A
+    /// missing packet is sent again whatever the window is.
+    pub fn send_within(&mut self, now: Time, window: u64) -> Option<u64> {
         if self.in_flight() == 0 {
             self.quiet_since = now;
         }
@@ -67,9 +83,10 @@ impl Sender {
             return Some(hole);
         }
         let room = match self.recovery {
-            Recovery::GoBackN { .. } => true,
+            Recovery::GoBackN { .. } | Recovery::AnyOrder { .. } => true,
             Recovery::Selective { in_flight, .. } => self.in_flight() < in_flight,
         };
+        let room = room && self.in_flight() < window;
         (room && self.next < self.packets).then(|| {
             self.next += 1;
             self.next - 1
@@ -78,7 +95,11 @@ impl Sender {
 
     /// Handles an answer.
     pub fn answered(&mut self, now: Time, answer: Answer) {
-        let (Answer::Ack(expected) | Answer::Nack { expected, .. }) = answer;
+        let (Answer::Ack(expected) | Answer::Nack { expected, .. } | Answer::Placed { expected, .. }) =
+            answer;
+        if let Answer::Placed { count, .. } = answer {
+            self.placed = self.placed.max(count);
+        }
         if expected > self.unacknowledged {
             self.unacknowledged = expected;
             self.quiet_since = now;
@@ -86,6 +107,10 @@ impl Sender {
             self.arrived = self.arrived.split_off(&expected);
             self.holes = self.holes.split_off(&expected);
             self.recovering = self.recovering.filter(|(_, end)| expected < *end);
+            // The next missing packet was sent before the timeout too, and a round trip has passed since.
+            if let (Recovery::AnyOrder { .. }, Some(_)) = (self.recovery, self.recovering) {
+                self.holes.insert(expected);
+            }
         }
         match (answer, self.recovery) {
             (Answer::Nack { expected, .. }, Recovery::GoBackN { .. }) if expected == self.unacknowledged => {
@@ -109,6 +134,7 @@ impl Sender {
     pub fn timeout(&self) -> Option<Time> {
         let most: Option<Duration> = match self.recovery {
             Recovery::GoBackN { timeout, .. } => timeout,
+            Recovery::AnyOrder { timeout } => Some(timeout),
             Recovery::Selective { timeout_high, timeout_low, few, .. } => {
                 Some(if self.in_flight() <= few { timeout_low } else { timeout_high })
             }
@@ -116,13 +142,17 @@ impl Sender {
         most.filter(|_| self.in_flight() > 0).map(|most| self.quiet_since + most)
     }
 
-    /// If the timeout has expired: goes back (go-back-N), or queues the first missing packet (selective).
+    /// If the timeout has expired: goes back (go-back-N), or queues the first missing packet.
     pub fn advance(&mut self, now: Time) {
         if self.timeout().is_some_and(|due| due <= now) {
             self.quiet_since = now;
             match self.recovery {
                 Recovery::GoBackN { .. } => self.next = self.unacknowledged,
                 Recovery::Selective { .. } => _ = self.holes.insert(self.unacknowledged),
+                Recovery::AnyOrder { .. } => {
+                    self.holes.insert(self.unacknowledged);
+                    self.recovering = Some((self.unacknowledged, self.next));
+                }
             }
         }
     }

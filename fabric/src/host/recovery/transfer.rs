@@ -174,6 +174,7 @@ mod tests {
                 timeout_low: us(100),
                 few: 3,
             }),
+            (50u64..4000).prop_map(move |timeout| Recovery::AnyOrder { timeout: us(timeout) }),
         ]
     }
 

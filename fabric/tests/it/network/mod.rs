@@ -5,6 +5,7 @@ mod asymmetry;
 mod circles;
 mod closed;
 mod conga;
+mod congestion;
 mod conservation;
 mod conweave;
 mod deployed;

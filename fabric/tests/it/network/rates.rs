@@ -5,7 +5,8 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::WireOverhead;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_fabric::deploy::{Deployment, deploy};
-use sluice_fabric::host::dcqcn::Coalescing;
+use sluice_fabric::host::congestion::CongestionConfig;
+use sluice_fabric::host::dcqcn::{Coalescing, NotificationScope};
 use sluice_fabric::host::message::Message;
 use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
 use sluice_fabric::host::rdma::{Carrier, RdmaConfig, TrafficClass};
@@ -25,13 +26,17 @@ fn rdma() -> TransportConfig {
     TransportConfig::Rdma(RdmaConfig {
         mtu: 1_000,
         recovery: Recovery::GoBackN { nack_interval: Duration::from_micros(4), timeout: None },
-        reaction: None,
+        congestion: CongestionConfig::None,
+        window: None,
+        burst: 1,
+        scope: NotificationScope::Pair,
         repaces: true,
         coalescing: Coalescing::PerPacket,
         carrier: Carrier::Packet,
         notify_missing: true,
         data: TrafficClass { dscp: 3, priority: 3 },
         control: TrafficClass { dscp: 48, priority: 6 },
+        cnp: TrafficClass { dscp: 48, priority: 6 },
     })
 }
 
@@ -51,8 +56,15 @@ fn lone(plan: &Blueprint, packets: u64) -> Duration {
     let mut network = Network::new(network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));
     let (from, to) = (hosts[0], hosts[hosts.len() - 1]);
     let start = Time::ORIGIN + Duration::from_micros(1);
-    let message =
-        Message { pair: 1, transport: 0, start, to: to.address, port: 50_000, bytes: packets * 1_000 };
+    let message = Message {
+        pair: 1,
+        transport: 0,
+        workload: 0,
+        start,
+        to: to.address,
+        port: 50_000,
+        bytes: packets * 1_000,
+    };
     let mut ids = Vec::new();
     for host in &hosts {
         let port = PortConfig { rate: host.rate, pfc: None, wire: WIRE };

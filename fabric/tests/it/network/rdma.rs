@@ -10,8 +10,9 @@ use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_control::ControlState;
 use sluice_fabric::deploy::{Deployment, Files, deploy};
+use sluice_fabric::host::congestion::CongestionConfig;
 use sluice_fabric::host::counters::HostCounters;
-use sluice_fabric::host::dcqcn::{Coalescing, Mellanox, ReactionConfig, ReactionPoint};
+use sluice_fabric::host::dcqcn::{Coalescing, Mellanox, NotificationScope, ReactionConfig, ReactionPoint};
 use sluice_fabric::host::message::{Completion, Message};
 use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
 use sluice_fabric::host::rdma::{Carrier, RdmaConfig, TrafficClass};
@@ -21,6 +22,7 @@ use sluice_fabric::topology::{Blueprint, built};
 use sluice_ir::Program;
 use sluice_programs::catalogue;
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
 const CABLE: Duration = Duration::from_nanos(500);
 pub(super) const LINE: BitRate = BitRate::from_gbps(100);
@@ -58,7 +60,7 @@ pub(super) struct Hosts {
 impl Hosts {
     /// Returns the same hosts without congestion control.
     pub(super) fn open(mut self) -> Hosts {
-        self.rdma.reaction = None;
+        self.rdma.congestion = CongestionConfig::None;
         self
     }
 
@@ -79,13 +81,17 @@ pub(super) fn nic(recovery: Recovery) -> Hosts {
     let rdma = RdmaConfig {
         mtu: 1_000,
         recovery,
-        reaction: Some(ReactionPoint::Mellanox(Mellanox::new(reaction))),
+        congestion: CongestionConfig::Dcqcn(Box::new(ReactionPoint::Mellanox(Mellanox::new(reaction)))),
+        window: None,
+        burst: 1,
+        scope: NotificationScope::Pair,
         coalescing: Coalescing::PerPacket,
         repaces: true,
         carrier: Carrier::Packet,
         notify_missing: true,
         data: TrafficClass { dscp: 3, priority: 3 },
         control: TrafficClass { dscp: 48, priority: 6 },
+        cnp: TrafficClass { dscp: 48, priority: 6 },
     };
     Hosts { port, rdma }
 }
@@ -107,22 +113,36 @@ pub(super) struct Run {
 
 impl Run {
     /// Creates a network whose n-th host sends the n-th list of messages.
-    pub(super) fn new(deployment: Deployment, config: &Hosts, mut sends: Vec<Vec<Message>>) -> Run {
+    pub(super) fn new(deployment: Deployment, config: &Hosts, sends: Vec<Vec<Message>>) -> Run {
+        Run::with(deployment, config.port, &[TransportConfig::Rdma(config.rdma.clone())], sends)
+    }
+
+    /// Creates the same with several transports.
+    pub(super) fn with(
+        deployment: Deployment,
+        port: PortConfig,
+        transports: &[TransportConfig],
+        mut sends: Vec<Vec<Message>>,
+    ) -> Run {
         let all = hosts(&deployment.positions);
         sends.resize(all.len(), Vec::new());
+        let pairs = || sends.iter().flatten();
+        let mut contexts = vec![0; pairs().map(|message| message.pair as usize + 1).max().unwrap_or(0)];
+        pairs().for_each(|message| contexts[message.pair as usize] = message.transport);
+        let contexts: Arc<[u8]> = contexts.into();
         let mut network = Network::new(deployment.network, &catalogue()).unwrap_or_else(|e| panic!("{e}"));
         let mut hosts = Vec::new();
-        for ((switch, port, address), sends) in all.into_iter().zip(sends) {
+        for ((switch, front, address), sends) in all.into_iter().zip(sends) {
             let ports = &network.setup(switch).unwrap().ports;
-            let front = (0..).map(FrontPort).find(|f| ports.front(*f).unwrap().dev_port.number() == port);
-            let host = config.host(address, sends);
+            let front = (0..).map(FrontPort).find(|f| ports.front(*f).unwrap().dev_port.number() == front);
+            let host = Nic::new(port, address, transports, sends).contexts(Arc::clone(&contexts));
             let end = End { switch, port: front.unwrap() };
             hosts.push((address, network.attach(end, CABLE, Box::new(host)).unwrap()));
         }
         Run { network, hosts }
     }
 
-    fn drain(mut self, threads: usize, stride: Duration) -> Run {
+    pub(super) fn drain(mut self, threads: usize, stride: Duration) -> Run {
         let mut observers = vec![(); self.network.len()];
         while self.network.is_busy() && self.network.time() < Time::ORIGIN + Duration::from_millis(50) {
             let until = self.network.time().max(self.network.next_time().unwrap()) + stride;
@@ -132,17 +152,17 @@ impl Run {
         self
     }
 
-    fn host(&self, n: usize) -> &Nic {
+    pub(super) fn host(&self, n: usize) -> &Nic {
         self.network.host(self.hosts[n].1).unwrap()
     }
 
-    fn counters(&self) -> HostCounters {
+    pub(super) fn counters(&self) -> HostCounters {
         let mut sum = HostCounters::default();
         (0..self.hosts.len()).for_each(|n| sum += self.host(n).counters());
         sum
     }
 
-    fn completions(&self) -> Vec<Completion> {
+    pub(super) fn completions(&self) -> Vec<Completion> {
         (0..self.hosts.len()).flat_map(|n| self.host(n).completions().to_vec()).collect()
     }
 

@@ -13,7 +13,15 @@ fn agreed(sack: bool) -> Agreed {
 fn sender(config: &TcpConfig, sack: bool, segments: u64) -> Sender {
     let mut sender = Sender::new(config, agreed(sack));
     let to = Ipv4Addr::LOCALHOST;
-    sender.append(Message { pair: 1, transport: 0, workload: 0, start: Time::ORIGIN, to, port: 1, bytes: segments * MSS });
+    sender.append(Message {
+        pair: 1,
+        transport: 0,
+        workload: 0,
+        start: Time::ORIGIN,
+        to,
+        port: 1,
+        bytes: segments * MSS,
+    });
     sender
 }
 
@@ -148,7 +156,15 @@ fn a_receiver_with_a_small_window_gets_small_segments() {
     let config = TcpConfig::default();
     let mut sender = Sender::new(&config, Agreed { window: 300, ..agreed(true) });
     let to = Ipv4Addr::LOCALHOST;
-    sender.append(Message { pair: 1, transport: 0, workload: 0, start: Time::ORIGIN, to, port: 1, bytes: 1_000 });
+    sender.append(Message {
+        pair: 1,
+        transport: 0,
+        workload: 0,
+        start: Time::ORIGIN,
+        to,
+        port: 1,
+        bytes: 1_000,
+    });
     let out = sender.send(&config, at(0)).unwrap();
     assert_eq!((out.end - out.start, sender.send(&config, at(0))), (300, None));
 }
