@@ -3,7 +3,7 @@
 
 use super::Params;
 use super::headers::{Headers, MAX_HOPS, Meta, headers};
-use super::params::QueueLength;
+use super::params::{Multi, QueueLength};
 use sluice_build::*;
 
 /// Bytes of a record.
@@ -119,6 +119,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     if p.qlen == QueueLength::Port {
         port_depth(eg, m, out);
     }
+    scale(eg, m, p);
     eg.control(|c| {
         place.call();
         cut.call();
@@ -155,6 +156,21 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         .emit(common)
         .emit(hops)
         .emit(pushed);
+}
+
+/// Divides bytes sent and depth by the factor of their units, if it is not 1.
+#[stage_program]
+pub(super) fn scale(eg: &GressBuilder<'_>, m: Meta, p: &Params) {
+    if p.multi == Multi::One {
+        return;
+    }
+    let shift = p.multi.shift();
+    /// Divides bytes sent and depth by the factor of their units
+    let divide = eg.action(|a| {
+        m.sent = m.sent >> shift;
+        m.depth = m.depth >> shift;
+    });
+    eg.control(|c| divide.call());
 }
 
 /// Replaces the depth by that of all queues of the port, each as it was when the queue last sent.

@@ -30,7 +30,7 @@ mod params;
 mod properties;
 
 pub use entries::speed_code;
-pub use params::{Layout, Params, QueueLength};
+pub use params::{Layout, Multi, Params, QueueLength};
 
 use crate::forwarding::routed::{Routed, Sizes, route};
 use sluice_asic::port::PortMap;

@@ -2,7 +2,7 @@
 //! bytes and a count of hops after them, and a switch overwrites slot (count modulo 5).
 
 use super::Params;
-use super::egress::port_depth;
+use super::egress::{port_depth, scale};
 use super::headers::{MAX_HOPS, Meta, parse_to_udp};
 use super::params::QueueLength;
 use sluice_build::net::{Ethernet, Ipv4, Udp};
@@ -190,6 +190,7 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
     if p.qlen == QueueLength::Port {
         port_depth(eg, m, out);
     }
+    scale(eg, m, p);
     eg.control(|c| {
         if turn.claimed {
             remember.call();

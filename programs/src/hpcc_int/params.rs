@@ -24,6 +24,9 @@ pub struct Params {
     /// each had when it last sent (ns-3 takes the whole port)
     #[param(expects = "queue or port")]
     pub qlen: QueueLength,
+    /// Factor of the units of bytes sent and qLen (`INT_MULTI` of the simulator): 1, 2, 4 or 8 times 128 bytes and a cell
+    #[param(expects = "1, 2, 4 or 8")]
+    pub multi: Multi,
     /// Routes of each IP version that the tables must hold
     #[param(range = 1..=1_000_000)]
     pub routes: u32,
@@ -40,6 +43,7 @@ impl Default for Params {
             mtu: 9_000,
             layout: Layout::Paper,
             qlen: QueueLength::Queue,
+            multi: Multi::One,
             routes: 4_096,
             groups: 64,
         }
@@ -53,6 +57,32 @@ choices! {
         Paper = "paper",
         /// The authors' simulator's: five slots.
         Ns3 = "ns3",
+    }
+}
+
+choices! {
+    /// Factor of the units of bytes sent and qLen.
+    Multi {
+        /// Units of 128 bytes and of a cell.
+        One = "1",
+        /// Twice as large units.
+        Two = "2",
+        /// Four times as large units.
+        Four = "4",
+        /// Eight times as large units.
+        Eight = "8",
+    }
+}
+
+impl Multi {
+    /// Returns the base-2 logarithm of the factor.
+    pub(super) const fn shift(self) -> u16 {
+        match self {
+            Multi::One => 0,
+            Multi::Two => 1,
+            Multi::Four => 2,
+            Multi::Eight => 3,
+        }
     }
 }
 

@@ -25,7 +25,7 @@ mod records;
 pub use records::{HopRecord, MAX_HOPS, Records, TelemetryFormat, has_code};
 pub(in crate::host) use records::{echo, room, split};
 
-use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 
 /// Acknowledgements at which the window changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,8 +121,8 @@ pub struct Hpcc {
 
 /// Time after which a difference of 24-bit times in ns is not trusted: a wrap takes 16.8 ms.
 const TIME_WRAP: Duration = Duration::from_millis(15);
-/// Bytes after which a difference of 20-bit counts is not trusted: nine tenths of 2^27.
-const BYTES_WRAP: sluice_asic::units::Bytes = sluice_asic::units::Bytes((1 << 27) / 10 * 9);
+/// Units after which a difference of 20-bit counts is not trusted: nine tenths of 2^20.
+const UNITS_WRAP: u64 = (1 << 20) / 10 * 9;
 
 impl Hpcc {
     /// Creates a sender at a line of this rate. It starts with the line's bandwidth-delay product as its window.
@@ -198,7 +198,8 @@ impl Hpcc {
 
     /// Keeps the records, and the time until which a difference to them can be trusted.
     fn store(&mut self, now: Time, records: &Records) {
-        let wrap = |hop: &HopRecord| hop.speed.time_for(BYTES_WRAP);
+        let bytes = Bytes(UNITS_WRAP * records.unit().0);
+        let wrap = |hop: &HopRecord| hop.speed.time_for(bytes);
         let trusted = records.hops().iter().map(wrap).fold(TIME_WRAP, Duration::min);
         (self.last, self.valid_until) = (Some(*records), now + trusted);
     }
@@ -208,7 +209,7 @@ impl Hpcc {
     fn busiest_hop(&mut self, last: &Records, records: &Records, update: bool) -> bool {
         let pairs = records.hops().iter().zip(last.hops());
         let mut busiest: Option<(f64, f64)> = None;
-        for (u, tau) in pairs.filter_map(|(new, old)| self.in_flight(new, old)) {
+        for (u, tau) in pairs.filter_map(|(new, old)| self.in_flight(new, old, records.unit())) {
             if busiest.is_none_or(|(most, _)| u > most) {
                 busiest = Some((u, tau));
             }
@@ -222,7 +223,7 @@ impl Hpcc {
     fn each_hop(&mut self, last: &Records, records: &Records, update: bool) -> bool {
         let mut least: Option<f64> = None;
         for (hop, (new, old)) in records.hops().iter().zip(last.hops()).enumerate() {
-            let Some((u, tau)) = self.in_flight(new, old) else { continue };
+            let Some((u, tau)) = self.in_flight(new, old, records.unit()) else { continue };
             let window = self.compute(hop, u, tau, update);
             least = Some(least.map_or(window, |least| least.min(window)));
         }
@@ -231,14 +232,15 @@ impl Hpcc {
     }
 
     /// Returns a hop's bytes in flight over its bandwidth-delay product, and the time between the records, ps, at most T.
-    fn in_flight(&self, new: &HopRecord, old: &HopRecord) -> Option<(f64, f64)> {
+    fn in_flight(&self, new: &HopRecord, old: &HopRecord, unit: Bytes) -> Option<(f64, f64)> {
         const PS_PER_NS: f64 = 1e3;
         let (nanos, speed) = (new.nanos_since(old), new.speed);
         if nanos == 0 || speed.as_bps() == 0 {
             return None;
         }
         let queue = new.queue.min(old.queue) as f64 / bytes_of(speed, self.config.base_rtt);
-        let sent = new.bytes_since(old) as f64 / bytes_of(speed, Duration::from_nanos(nanos.into()));
+        let bytes = u64::from(new.units_since(old)) * unit.0;
+        let sent = bytes as f64 / bytes_of(speed, Duration::from_nanos(nanos.into()));
         let tau = (f64::from(nanos) * PS_PER_NS).min(self.config.base_rtt.as_ps() as f64);
         Some((queue + sent, tau))
     }

@@ -33,6 +33,8 @@ pub struct TelemetryFormat {
     pub layout: HpccLayout,
     /// Bytes per unit of queue length: the switches' buffer cell.
     pub cell: Bytes,
+    /// Factor of the units of bytes sent and queue length, above 0 (`INT_MULTI` of the simulator).
+    pub multi: u32,
 }
 
 /// Returns the telemetry bytes with which a data packet leaves its host, before any switch has added a record.
@@ -71,7 +73,7 @@ pub struct HopRecord {
     pub speed: BitRate,
     /// Time at which the packet left, ns, modulo 2^24.
     pub time: u32,
-    /// Bytes that the port had sent, in units of 128 bytes, modulo 2^20.
+    /// Bytes that the port had sent, in units of 128 bytes times the format's factor, modulo 2^20.
     pub sent: u32,
     /// Length of the queue, bytes.
     pub queue: u64,
@@ -84,10 +86,10 @@ impl HopRecord {
         self.time.wrapping_sub(earlier.time) & 0xff_ffff
     }
 
-    /// Returns the bytes that the port sent from an earlier record of the same hop to this one, modulo 2^27.
+    /// Returns the units that the port sent from an earlier record of the same hop to this one, modulo 2^20.
     #[must_use]
-    pub const fn bytes_since(&self, earlier: &HopRecord) -> u64 {
-        (self.sent.wrapping_sub(earlier.sent) & 0xf_ffff) as u64 * BYTES_UNIT
+    pub const fn units_since(&self, earlier: &HopRecord) -> u32 {
+        self.sent.wrapping_sub(earlier.sent) & 0xf_ffff
     }
 }
 
@@ -98,13 +100,16 @@ pub struct Records {
     pub path: u16,
     hops: [HopRecord; MAX_HOPS],
     count: u8,
+    /// Bytes per unit of bytes sent.
+    unit: u64,
 }
 
 impl Records {
-    /// Creates records of at most five hops; further hops are left out.
+    /// Creates records of at most five hops, whose counts have units of `unit` bytes; further hops are left out.
     #[must_use]
-    pub fn new(path: u16, hops: &[HopRecord]) -> Records {
-        let mut records = Records { path, count: hops.len().min(MAX_HOPS) as u8, ..Records::default() };
+    pub fn new(path: u16, unit: Bytes, hops: &[HopRecord]) -> Records {
+        let count = hops.len().min(MAX_HOPS) as u8;
+        let mut records = Records { path, count, unit: unit.0, ..Records::default() };
         records.hops.iter_mut().zip(hops).for_each(|(to, from)| *to = *from);
         records
     }
@@ -115,14 +120,22 @@ impl Records {
         self.hops.get(..usize::from(self.count)).unwrap_or_default()
     }
 
+    /// Returns the bytes per unit of bytes sent.
+    #[must_use]
+    pub const fn unit(&self) -> Bytes {
+        Bytes(self.unit)
+    }
+
     /// Reads the copy of records in an answer. `None` if the copy is cut off, or has more than five hops in layout
     /// `Paper`.
     #[must_use]
     pub fn read(format: &TelemetryFormat, copy: &[u8]) -> Option<Records> {
-        match format.layout {
-            HpccLayout::Paper => Records::paper(copy, format.cell.0),
-            HpccLayout::Ns3 => Records::slots(copy, format.cell.0),
-        }
+        let multi = u64::from(format.multi);
+        let records = match format.layout {
+            HpccLayout::Paper => Records::paper(copy, format.cell.0 * multi),
+            HpccLayout::Ns3 => Records::slots(copy, format.cell.0 * multi),
+        };
+        records.map(|records| Records { unit: BYTES_UNIT * multi, ..records })
     }
 
     fn paper(copy: &[u8], cell: u64) -> Option<Records> {
@@ -180,7 +193,7 @@ mod tests {
     const LONGEST: usize = 42;
 
     fn format(layout: HpccLayout) -> TelemetryFormat {
-        TelemetryFormat { port: 4792, layout, cell: Bytes(80) }
+        TelemetryFormat { port: 4792, layout, cell: Bytes(80), multi: 1 }
     }
 
     #[test]
@@ -193,6 +206,10 @@ mod tests {
         slots[40] = 1;
         let records = Records::read(&format(HpccLayout::Ns3), &slots).unwrap();
         assert_eq!((records.path, records.hops()), (1, &[GOLDEN][..]));
+        // With INT_MULTI 4 units are four times as large.
+        let multi = TelemetryFormat { multi: 4, ..format(HpccLayout::Ns3) };
+        let records = Records::read(&multi, &slots).unwrap();
+        assert_eq!((records.unit(), records.hops()[0].queue), (Bytes(512), 400_000));
     }
 
     #[test]
@@ -219,7 +236,7 @@ mod tests {
     fn clocks_and_counters_wrap() {
         let old = HopRecord { time: 0xff_ffff, sent: 0xf_fffe, ..HopRecord::default() };
         let new = HopRecord { time: 5, sent: 1, ..HopRecord::default() };
-        assert_eq!((new.nanos_since(&old), new.bytes_since(&old)), (6, 3 * 128));
+        assert_eq!((new.nanos_since(&old), new.units_since(&old)), (6, 3));
     }
 
     #[test]

@@ -4,6 +4,8 @@ use super::*;
 use proptest::prelude::*;
 
 const LINE: BitRate = BitRate::from_gbps(100);
+/// Bytes per unit of a port's count.
+const UNIT: Bytes = Bytes(128);
 /// T of the paper's simulations; the bandwidth-delay product is 162,500 bytes.
 const T: Duration = Duration::from_micros(13);
 
@@ -17,7 +19,7 @@ fn hop(time: u32, units: u32, queue: u64) -> HopRecord {
 }
 
 fn one(hop: HopRecord) -> Records {
-    Records::new(0x1001, &[hop])
+    Records::new(0x1001, UNIT, &[hop])
 }
 
 fn at(nanos: u64) -> Time {
@@ -149,13 +151,13 @@ fn an_idle_path_gives_no_more_than_the_line() {
 
 #[test]
 fn the_busiest_hop_counts_with_its_own_time_and_speed() {
-    let two = |a: HopRecord, b: HopRecord| Records::new(0x2003, &[a, b]);
+    let two = |a: HopRecord, b: HopRecord| Records::new(0x2003, UNIT, &[a, b]);
     let fast = |time, units| HopRecord { speed: BitRate::from_gbps(400), ..hop(time, units, 0) };
     let mut hpcc = sender(HpccConfig::new(STEP));
     hpcc.acknowledged(at(0), 1, 100, &two(hop(0, 0, 0), fast(0, 0)));
     // 60 % of 100G in T, and 120 % in T/2: U is the mean of 1 and 1.2.
     let second = hop(6_400, 750, 0);
-    hpcc.acknowledged(at(12_800), 2, 101, &Records::new(0x2003, &[hop(12_800, 750, 0), second]));
+    hpcc.acknowledged(at(12_800), 2, 101, &Records::new(0x2003, UNIT, &[hop(12_800, 750, 0), second]));
     close(hpcc.utilisation(), 1.1);
     // The line's rate is a quarter of 400G.
     let mut hpcc = sender(HpccConfig::new(STEP));
@@ -167,8 +169,8 @@ fn the_busiest_hop_counts_with_its_own_time_and_speed() {
 #[test]
 fn records_of_another_path_are_only_stored() {
     for other in [
-        Records::new(0x1002, &[hop(12_800, 5_000, 0)]),
-        Records::new(0x2001, &[hop(12_800, 5_000, 0), hop(12_800, 5_000, 0)]),
+        Records::new(0x1002, UNIT, &[hop(12_800, 5_000, 0)]),
+        Records::new(0x2001, UNIT, &[hop(12_800, 5_000, 0), hop(12_800, 5_000, 0)]),
     ] {
         let mut hpcc = primed(HpccConfig::new(STEP), hop(0, 0, 0));
         hpcc.acknowledged(at(12_800), 101, 200, &other);
@@ -198,7 +200,7 @@ fn clocks_and_counters_wrap_between_two_acknowledgements() {
 
 #[test]
 fn after_a_silence_records_are_only_stored() {
-    // A 400G port counts through its 2^27 bytes in 2.68 ms, a 100G port in 10.7 ms.
+    // A 400G port counts through its 2^27 bytes in 2.68 ms, a 100G port in 10.7 ms. 2^20 / 10 * 9 units are 2.416 ms.
     for (gbps, trusted, late) in [(400, 2_400_000, 2_420_000), (100, 9_600_000, 9_670_000)] {
         let record = |time: u64, units| HopRecord {
             speed: BitRate::from_gbps(gbps),
@@ -229,7 +231,7 @@ fn a_step_of_the_rate_is_a_step_of_the_window_over_t() {
 fn with_a_rate_for_every_hop_the_least_counts() {
     let config = HpccConfig { multi_rate: true, additive: 0.0, eta: 1.0, ..HpccConfig::new(STEP) };
     let mut hpcc = sender(config);
-    let two = |a, b| Records::new(0x2003, &[a, b]);
+    let two = |a, b| Records::new(0x2003, UNIT, &[a, b]);
     hpcc.acknowledged(at(0), 1, 100, &two(hop(0, 0, 0), hop(0, 0, 0)));
     // 250 % and 125 % of the line: 40 and 80 Gb/s.
     hpcc.acknowledged(at(12_800), 101, 200, &two(hop(12_800, 3_125, 0), hop(12_800, 1_562, 0)));
@@ -278,7 +280,7 @@ proptest! {
                 .into_iter()
                 .map(|(speed, time, sent, queue)| HopRecord { speed: speeds[speed], ..hop(time, sent, queue) })
                 .collect();
-            hpcc.acknowledged(now, seq, seq + 160, &Records::new(path, &hops));
+            hpcc.acknowledged(now, seq, seq + 160, &Records::new(path, UNIT, &hops));
             prop_assert!((162..=162_500).contains(&hpcc.window()), "{}", hpcc.window());
             prop_assert!((99_000_000..=100_000_000_000).contains(&hpcc.rate().as_bps()), "{}", hpcc.rate());
             prop_assert!(hpcc.utilisation().is_finite());

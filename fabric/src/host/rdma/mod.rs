@@ -338,10 +338,11 @@ impl Protocol for Rdma {
     }
 
     fn send_control(&mut self, out: &mut Outgoing<'_, '_>) -> bool {
-        let port = &out.port;
-        let Some(answer) = self.answers.pop_front_if(|answer| !port.is_paused(answer.priority)) else {
+        let paused = |answer: &AnswerFrame| out.port.is_paused(answer.priority);
+        if self.answers.front().is_none_or(paused) {
             return false;
-        };
+        }
+        let Some(answer) = self.answers.pop_front() else { return false };
         out.put(&answer.bytes, answer.bytes.len() as u32, 0);
         true
     }

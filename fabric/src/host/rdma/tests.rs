@@ -99,6 +99,30 @@ fn a_notification_is_a_packet_or_a_flag_of_the_acknowledgement() {
     assert_eq!(answers(Carrier::Acknowledgement), [(7, answer(true))]);
 }
 
+/// CNPs that a NIC sends if a packet of each of two pairs is marked, 1 us apart.
+fn notifications(scope: NotificationScope) -> u64 {
+    let coalescing = Coalescing::Interval(Duration::from_micros(4));
+    let limited = RdmaConfig { coalescing, scope, ..config(true, Carrier::Packet) };
+    let port = PortConfig { rate: LINE, pfc: None, wire: WireOverhead::ETHERNET };
+    let mut host = Nic::new(port, OWN, &[TransportConfig::Rdma(limited)], Vec::new());
+    for pair in 1..=2 {
+        let from =
+            Address { from: PEER, to: OWN, port: 49_152, pair, dscp: 3, capable: true, telemetry: None };
+        let mut data = Data::new(&from, 1_000, 1_000);
+        let (mut head, len) = (data.head(0).to_vec(), data.len(0));
+        head[15] |= 3;
+        let at = Time::from_nanos(u64::from(pair) * 1_000);
+        host.receive(at, HostFrame { bytes: &head, orig_len: len, tag: 0 });
+    }
+    host.counters().notifications
+}
+
+#[test]
+fn a_limit_on_cnps_is_of_each_pair_or_of_the_nic() {
+    assert_eq!(notifications(NotificationScope::Pair), 2);
+    assert_eq!(notifications(NotificationScope::Nic), 1);
+}
+
 #[test]
 fn a_burst_is_sent_at_once_and_paced_as_one() {
     let burst = RdmaConfig { burst: 4, ..config(true, Carrier::Packet) };

@@ -37,8 +37,9 @@ impl Timing {
     /// Returns the round trip of the newest timed packet before `acknowledged`, if an answer acknowledges one.
     pub(super) fn acknowledged(&mut self, now: Time, acknowledged: u64) -> Option<Duration> {
         let mut newest = None;
-        while let Some((_, start)) = self.started.pop_front_if(|(psn, _)| *psn < acknowledged) {
-            newest = Some(now.saturating_since(start));
+        while let Some((_, start)) = self.started.front().filter(|(psn, _)| *psn < acknowledged) {
+            newest = Some(now.saturating_since(*start));
+            self.started.pop_front();
         }
         self.last = newest.or(self.last);
         newest

@@ -27,7 +27,7 @@ const T: Duration = Duration::from_micros(13);
 const SENT_LINE: f64 = 1_000.0 + 58.0 + 2.0 + 24.0;
 
 fn telemetry(layout: HpccLayout, port: u16) -> TelemetryFormat {
-    TelemetryFormat { port, layout, cell: ChipSpec::tofino2().tm.cell }
+    TelemetryFormat { port, layout, cell: ChipSpec::tofino2().tm.cell, multi: 1 }
 }
 
 fn hpcc(sender: HpccConfig, telemetry: TelemetryFormat) -> Hosts {
@@ -194,6 +194,54 @@ fn two_hpcc_flows_share_a_link_evenly_and_leave_no_queue() {
     assert!((0.985..=1.003).contains(&(sum / expected)), "{sum} packets, expected {expected}");
     let most = observers[0].seen.iter().max().copied().unwrap_or(0);
     assert!(most <= 4 * 7, "{most} cells: more than four packets");
+}
+
+#[test]
+fn an_incast_of_hpcc_drains_without_pauses() {
+    // Sixteen senders start at the line's rate with a window each, so fifteen windows queue (model: int §8.1 has the
+    // equilibrium). After some 30 round trips a few packets are left.
+    let (plan, to) = ("chain:switches=1,hosts=17", Ipv4Addr::new(10, 0, 0, 17));
+    let alone = vec![vec![message(1, Time::ORIGIN, to, 1_000)]];
+    let alone = network(plan, "hpcc-int", &[], &paper(HpccConfig::new(T)), alone);
+    let base_rtt = alone.drain(1, Duration::from_micros(10)).completions()[0].time();
+    let sender = HpccConfig { additive: 25.0, ..HpccConfig::new(base_rtt) };
+    let sends = (1..=16).map(|n| vec![message(n, Time::ORIGIN, to, 1_000_000)]).collect();
+    let mut run = network(plan, "hpcc-int", &[], &paper(sender), sends);
+    let mut observers = vec![Depths::default(); run.network.len()];
+    run.network.advance_parallel(at(20), 1, &mut observers).unwrap();
+    // A packet takes 7 cells.
+    let peak = observers[0].seen.iter().max().copied().unwrap() as f64 / 7.0;
+    let windows = 15.0 * 12.5e9 * base_rtt.as_ps() as f64 / 1e15;
+    assert!((0.9..1.15).contains(&(peak / windows)), "{peak} packets queue, 15 windows have {windows}");
+    let mut settled = vec![Depths { from: at(200), seen: Vec::new() }; run.network.len()];
+    run.network.advance_parallel(at(400), 1, &mut settled).unwrap();
+    let mut depths = settled[0].seen.clone();
+    depths.sort_unstable();
+    let most = depths[depths.len() * 95 / 100] / 7;
+    assert!(most <= 8, "{most} packets queue at the 95th percentile");
+    let counters = run.counters();
+    assert_eq!((counters.pauses, counters.resent, counters.stray), (0, 0, 0));
+}
+
+#[test]
+fn hpcc_survives_lost_packets_and_lost_answers_on_any_number_of_threads() {
+    let mut plan = built("leaf-spine:leaves=2,spines=2,hosts=2,rate=100G").unwrap();
+    plan.cables.iter_mut().for_each(|cable| cable.loss = "0.01".parse().unwrap());
+    let run = |threads, stride| {
+        let mut defaults = defaults("hpcc-int");
+        defaults.port_speed = Some(LINE);
+        defaults.buffer = Some("one".to_owned());
+        let deployment = deploy(&plan, &catalogue(), &defaults, &OneBuffer).unwrap();
+        let sends = (1..=2).map(|n| vec![message(n.into(), Time::ORIGIN, right(n), 200_000)]).collect();
+        let run = Run::new(deployment, &paper(HpccConfig::new(T)), sends).drain(threads, stride);
+        assert!(run.network.totals().lost_on_links() > 0);
+        run.seen()
+    };
+    let one = run(1, Duration::from_micros(100));
+    assert_eq!(one.0.len(), 2);
+    assert!(one.1.resent > 0 && one.1.unrecorded == 0, "{:?}", one.1);
+    assert_eq!(one, run(2, Duration::from_micros(100)));
+    assert_eq!(one, run(1, Duration::from_nanos(1_700)));
 }
 
 #[test]

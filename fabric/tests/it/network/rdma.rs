@@ -166,7 +166,7 @@ impl Run {
         (0..self.hosts.len()).flat_map(|n| self.host(n).completions().to_vec()).collect()
     }
 
-    fn seen(&self) -> (Vec<Completion>, HostCounters, NetworkTotals) {
+    pub(super) fn seen(&self) -> (Vec<Completion>, HostCounters, NetworkTotals) {
         (self.completions(), self.counters(), self.network.totals())
     }
 }
@@ -227,7 +227,8 @@ fn a_packet_alone_takes_the_way_there_and_back() {
 #[test]
 fn what_a_cable_loses_is_sent_again() {
     let selective = Recovery::irn(None, 1_000);
-    for recovery in [GO_BACK_N, selective] {
+    let any_order = Recovery::AnyOrder { timeout: Duration::from_micros(100) };
+    for recovery in [GO_BACK_N, selective, any_order] {
         let mut plan = built("leaf-spine:leaves=2,spines=1,hosts=2,rate=100G").unwrap();
         plan.cables.iter_mut().for_each(|cable| cable.loss = "0.01".parse().unwrap());
         let sends = all_to_all(&FOUR, &[40_000, 3_000]);

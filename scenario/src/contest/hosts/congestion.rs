@@ -172,6 +172,8 @@ pub struct TelemetrySetting {
     pub layout: LayoutName,
     /// Bytes per unit of queue length; the buffer cell of the switches by default.
     pub cell: Option<Bytes>,
+    /// Factor of the units, `multi` of the program, 1 to 8; 1 by default.
+    pub multi: Option<u32>,
 }
 
 /// Layout of HPCC's records.
@@ -200,7 +202,11 @@ impl TelemetrySetting {
         if port == 0 || cell.0 == 0 {
             return Err("hosts.telemetry: `port` or `cell` is 0; expected a value above 0".into());
         }
-        Ok(TelemetryFormat { port, layout: self.layout.layout(), cell })
+        let multi = self.multi.unwrap_or(1);
+        if !(1..=8).contains(&multi) {
+            return Err(format!("hosts.telemetry: `multi` is {multi}; expected 1 to 8"));
+        }
+        Ok(TelemetryFormat { port, layout: self.layout.layout(), cell, multi })
     }
 }
 

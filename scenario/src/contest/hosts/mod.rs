@@ -18,7 +18,6 @@ use crate::host::{NotificationSetting, ReactionSetting, RecoveryName, ScopeName,
 use congestion::Senders;
 use serde::Deserialize;
 use sluice_asic::mac::WireOverhead;
-use sluice_asic::names::nearest;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Bytes, Duration};
 use sluice_fabric::host::congestion::{CongestionConfig, WindowConfig};
@@ -202,21 +201,11 @@ impl HostsSetting {
         Ok(PortConfig { rate, pfc: self.pfc.unwrap_or(true).then_some(pfc), wire })
     }
 
-    /// Returns the index of a named transport, in the order of the file.
-    ///
-    /// # Errors
-    /// If there is none of this name; the error proposes the nearest one.
-    pub fn transport_index(&self, name: &str) -> Result<u8, String> {
-        let known = || self.transport.iter().map(|t| t.name.as_str());
-        known().position(|n| n == name).map(|index| index as u8).ok_or_else(|| {
-            let near = nearest(name, known()).map(|near| format!("; did you mean `{near}`?"));
-            let list: Vec<&str> = known().collect();
-            let near = near.unwrap_or_default();
-            match list[..] {
-                [] => format!("there is no transport `{name}`: [hosts] has no [[hosts.transport]]"),
-                _ => format!("there is no transport `{name}`{near} (transports: {})", list.join(", ")),
-            }
-        })
+    /// Returns the names of the transports that messages can choose, in the order of the file; none if the only transport has
+    /// no name.
+    #[must_use]
+    pub fn transport_names(&self) -> Vec<String> {
+        self.transport.iter().map(|transport| transport.name.clone()).collect()
     }
 
     /// Returns the settings of the hosts' transports, for switches with this buffer cell.

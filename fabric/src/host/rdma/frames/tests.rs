@@ -10,8 +10,10 @@ fn address(telemetry: Option<TelemetryFormat>) -> Address {
     Address { from, to, port: 49_152, pair: 0x01_0203, dscp: 3, capable: true, telemetry }
 }
 
-const PAPER: TelemetryFormat = TelemetryFormat { port: 4791, layout: HpccLayout::Paper, cell: Bytes(80) };
-const NS3: TelemetryFormat = TelemetryFormat { port: 4792, layout: HpccLayout::Ns3, cell: Bytes(80) };
+const PAPER: TelemetryFormat =
+    TelemetryFormat { port: 4791, layout: HpccLayout::Paper, cell: Bytes(80), multi: 1 };
+const NS3: TelemetryFormat =
+    TelemetryFormat { port: 4792, layout: HpccLayout::Ns3, cell: Bytes(80), multi: 1 };
 
 #[test]
 fn data_is_read_as_it_was_made() {
