@@ -7,6 +7,7 @@ mod changes;
 mod citations;
 mod contest;
 mod contest_short;
+mod contest_tcp;
 mod contract;
 mod conweave;
 mod flowlets;

@@ -35,8 +35,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use thiserror::Error;
 
-/// Bytes of a packet in addition to its payload: Ethernet, IPv4, UDP, BTH, invariant CRC.
-const OVERHEAD: u64 = 14 + 20 + 8 + 12 + 4;
 /// Time between two probes, longer than any path's round trip.
 const APART: Duration = Duration::from_micros(100);
 /// Simulated time between two reports of progress.
@@ -252,7 +250,8 @@ fn ready<'c, F: Files>(
         nics.insert(rate, contest.hosts.port(rate, contest.wire).map_err(RunError::Setting)?);
     }
     let transports = contest.hosts.transports(setup.chip.tm.cell).map_err(RunError::Setting)?;
-    let mtu = contest.hosts.mtu();
+    // Times in an empty network are those of the first transport.
+    let mtu = transports.first().map_or(0, |transport| transport.framing().0);
     check_speeds(&transports, &deployed.positions).map_err(RunError::Setting)?;
     let bottlenecks = Bottlenecks::new(&deployed.positions);
     let (network, changes) = (deployed.network, deployed.changes);
@@ -471,10 +470,11 @@ impl Alone {
     /// Returns the ideal time of a message, `None` if its sender or receiver is unknown.
     fn time(&self, from: Ipv4Addr, message: &Message, ready: &Ready<'_>) -> Option<Duration> {
         let way = (*self.class_of.get(&from)?, *self.class_of.get(&message.to)?);
-        let mtu = u64::from(ready.mtu);
+        let (mtu, overhead) = ready.transports.get(usize::from(message.transport))?.framing();
+        let (mtu, overhead) = (u64::from(mtu.max(1)), u64::from(overhead));
         let rate = ready.bottlenecks.between(from, message.to)?;
         let wire = ready.nics.values().next()?.wire;
-        let line = |payload: u64| wire.wire_bytes(Bytes(payload + OVERHEAD)).0;
+        let line = |payload: u64| wire.wire_bytes(Bytes(payload + overhead)).0;
         let (full, rest) = (message.bytes / mtu, message.bytes % mtu);
         let all = full * line(mtu) + if rest > 0 { line(rest) } else { 0 };
         let beyond = rate.time_for(Bytes(all.saturating_sub(line(mtu))));

@@ -77,6 +77,19 @@ pub enum TransportConfig {
 }
 
 impl TransportConfig {
+    /// Returns the payload bytes of a full packet, and the bytes of the headers and trailers around a payload.
+    #[must_use]
+    pub const fn framing(&self) -> (u32, u32) {
+        /// Ethernet, IPv4, UDP, BTH and the invariant CRC.
+        const ROCE: u32 = 14 + 20 + 8 + 12 + 4;
+        const UDP: u32 = 14 + 20 + 8;
+        match self {
+            TransportConfig::Rdma(config) => (config.mtu, ROCE),
+            TransportConfig::Tcp(config) => (config.payload(), 14 + config.mtu - config.payload()),
+            TransportConfig::Udp(config) => (config.payload, UDP),
+        }
+    }
+
     /// Returns the format of the telemetry that the transport's packets carry, if they do.
     #[must_use]
     pub const fn telemetry(&self) -> Option<&TelemetryFormat> {

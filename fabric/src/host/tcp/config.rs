@@ -1,6 +1,7 @@
 //! Settings of a TCP transport. Defaults are those of a Linux host in a data centre, unless a field says otherwise.
 
 use super::congestion::CongestionConfig;
+use super::segment::TIMESTAMPS_LEN;
 use crate::host::rdma::TrafficClass;
 use sluice_asic::units::Duration;
 
@@ -181,6 +182,13 @@ impl TcpConfig {
     #[must_use]
     pub const fn mss(&self) -> u32 {
         self.mtu.saturating_sub(40)
+    }
+
+    /// Returns the payload bytes of a full segment, if both ends use the same options.
+    #[must_use]
+    pub const fn payload(&self) -> u32 {
+        let options = if self.timestamps.is_some() { TIMESTAMPS_LEN } else { 0 };
+        self.mss().saturating_sub(options)
     }
 
     /// Returns the shift of the window scale option: the least that lets 16 bits say the receive buffer, at most 14

@@ -77,6 +77,8 @@ pub(super) struct Tcp {
     ready: VecDeque<Key>,
     paced: BinaryHeap<Reverse<(Time, Key)>>,
     timers: BinaryHeap<Reverse<(Time, End, Key)>>,
+    /// Messages to whose receivers all ports are in use.
+    waiting: VecDeque<Message>,
     /// Number of messages under way.
     messages: usize,
     counters: HostCounters,
@@ -99,6 +101,7 @@ impl Tcp {
             ready: VecDeque::new(),
             paced: BinaryHeap::new(),
             timers: BinaryHeap::new(),
+            waiting: VecDeque::new(),
             messages: 0,
             counters: HostCounters::default(),
         }
@@ -124,8 +127,9 @@ impl Tcp {
         ports.find(is_free).or_else(|| (FIRST_EPHEMERAL..=u16::MAX).find(is_free))
     }
 
-    fn open(&mut self, now: Time, message: Message) -> bool {
-        let Some(port) = self.free_port(&message) else { return false };
+    /// Opens a connection for a message; without a free port the message waits for the end of another connection.
+    fn open(&mut self, now: Time, message: Message) {
+        let Some(port) = self.free_port(&message) else { return self.waiting.push_back(message) };
         let path = Path {
             from: self.address,
             to: message.to,
@@ -138,7 +142,6 @@ impl Tcp {
         let key = self.clients.insert(client);
         self.by_server.insert((message.to, port), key);
         self.arm(End::Client, key);
-        true
     }
 
     /// Gives a client its turn, unless it waits for one.
@@ -227,6 +230,9 @@ impl Tcp {
         if client.close(&self.config) {
             self.clients.remove(key);
             self.by_server.remove(&name);
+            if let Some(next) = self.waiting.pop_front() {
+                self.open(at, next);
+            }
             return;
         }
         self.queue(key);
@@ -317,15 +323,12 @@ impl Protocol for Tcp {
     fn start(&mut self, now: Time, message: Message) {
         self.messages += 1;
         let used = self.connection(&message);
-        if let Some((key, client)) = used.and_then(|key| Some((key, self.clients.get_mut(key)?))) {
-            client.append(message);
-            self.queue(key);
-        } else if !self.open(now, message) {
-            // All ports to the receiver are in use: the message waits in the last connection to it.
-            let last = self.by_server.range((message.to, 0)..=(message.to, u16::MAX)).next_back();
-            if let Some(client) = last.and_then(|(_, key)| self.clients.get_mut(*key)) {
+        match used.and_then(|key| Some((key, self.clients.get_mut(key)?))) {
+            Some((key, client)) => {
                 client.append(message);
+                self.queue(key);
             }
+            None => self.open(now, message),
         }
     }
 
@@ -422,9 +425,10 @@ impl Protocol for Tcp {
     }
 
     fn unfinished(&self, into: &mut Vec<Left>) {
-        let packet = u64::from(self.config.mss().max(1));
+        let packet = u64::from(self.config.payload().max(1));
         let all = self.clients.iter().flat_map(Client::messages);
         into.extend(all.map(|(message, bytes)| Left { message: *message, acknowledged: bytes / packet }));
+        into.extend(self.waiting.iter().map(|message| Left { message: *message, acknowledged: 0 }));
     }
 
     fn counters(&self) -> HostCounters {

@@ -19,4 +19,5 @@ mod rates;
 mod rdma;
 mod single;
 mod support;
+mod tcp;
 mod telemetry;

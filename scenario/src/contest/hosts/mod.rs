@@ -5,6 +5,8 @@
 
 mod congestion;
 mod generation;
+mod tcp;
+mod udp;
 mod vendor;
 
 pub use congestion::{
@@ -12,6 +14,8 @@ pub use congestion::{
     WindowSetting,
 };
 pub use generation::Generation;
+pub use tcp::{IdleName, PacingSetting, ReuseName, TcpCongestionName, TcpSetting};
+pub use udp::UdpSetting;
 pub use vendor::VendorSetting;
 
 use crate::host::{NotificationSetting, ReactionSetting, RecoveryName, ScopeName, above_zero};
@@ -56,6 +60,10 @@ macro_rules! with_transport_keys {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$own_meta])* pub $own: $own_type,)*
+            /// TCP connections in place of queue pairs; none by default.
+            pub tcp: Option<TcpSetting>,
+            /// UDP in place of queue pairs; none by default.
+            pub udp: Option<UdpSetting>,
             /// Generation of the sender's NIC in Azure's network, which gives defaults; none by default.
             pub generation: Option<Generation>,
             /// Generation of the receiver's NIC; the sender's by default.
@@ -95,9 +103,9 @@ macro_rules! with_transport_keys {
             pub carrier: Option<CarrierName>,
             /// Sends a CNP with a NACK too, as RNICs do; true by default.
             pub notify_missing: Option<bool>,
-            /// Traffic class of data; DSCP 3 and priority 3 by default.
+            /// Traffic class of data; DSCP 3 and priority 3 by default, of TCP and UDP DSCP 0 and priority 0.
             pub data: Option<ClassSetting>,
-            /// Traffic class of acknowledgements and CNPs; DSCP 48 and priority 6 by default.
+            /// Traffic class of acknowledgements and CNPs; DSCP 48 and priority 6 by default, of TCP that of data.
             pub control: Option<ClassSetting>,
         }
 
@@ -106,6 +114,8 @@ macro_rules! with_transport_keys {
             fn keys(&self) -> TransportSetting {
                 TransportSetting {
                     name: String::new(),
+                    tcp: self.tcp.clone(),
+                    udp: self.udp,
                     generation: self.generation,
                     receiver_generation: self.receiver_generation,
                     recovery: self.recovery,
@@ -218,24 +228,26 @@ impl HostsSetting {
             .telemetry
             .as_ref()
             .map_or_else(|| TelemetrySetting::default().format(cell), |t| t.format(cell))?;
-        let rdma = |keys: &TransportSetting, place: &str| {
-            keys.rdma(self.mtu(), telemetry).map_err(|what| format!("{place}: {what}"))
+        let config = |keys: &TransportSetting, place: &str| {
+            keys.config(self.mtu(), telemetry).map_err(|what| format!("{place}: {what}"))
         };
-        let all: Vec<RdmaConfig> = if self.transport.is_empty() {
-            vec![rdma(&base, "hosts")?]
+        let all: Vec<TransportConfig> = if self.transport.is_empty() {
+            vec![config(&base, "hosts")?]
         } else {
             let named =
-                |own: &TransportSetting| rdma(&own.or(&base), &format!("hosts.transport `{}`", own.name));
+                |own: &TransportSetting| config(&own.or(&base), &format!("hosts.transport `{}`", own.name));
             self.transport.iter().map(named).collect::<Result<_, _>>()?
         };
         self.check_telemetry(&all, &telemetry)?;
-        Ok(all.into_iter().map(TransportConfig::Rdma).collect())
+        Ok(all)
     }
 
     /// Checks that frames with and without records can be told apart.
-    fn check_telemetry(&self, all: &[RdmaConfig], format: &TelemetryFormat) -> Result<(), String> {
+    fn check_telemetry(&self, all: &[TransportConfig], format: &TelemetryFormat) -> Result<(), String> {
         const ROCE: u16 = 4791;
-        let with = all.iter().filter(|config| config.congestion.telemetry().is_some()).count();
+        // Packets of TCP and UDP have other ports.
+        let rdma = all.iter().filter(|config| matches!(config, TransportConfig::Rdma(_))).count();
+        let with = all.iter().filter(|config| config.telemetry().is_some()).count();
         if with == 0 && self.telemetry.is_some() {
             return Err(
                 "hosts.telemetry has no effect, because no transport has congestion = \"hpcc\"".into()
@@ -248,7 +260,7 @@ impl HostsSetting {
             )
         };
         match (with, format.port == ROCE) {
-            (with, true) if with > 0 && with < all.len() => Err(other(
+            (with, true) if with > 0 && with < rdma => Err(other(
                 "and packets of the transports without congestion = \"hpcc\" have no room for records",
             )),
             (1.., true) if format.layout == LayoutName::Ns3.layout() => Err(other(
@@ -269,9 +281,17 @@ impl TransportSetting {
     /// Returns these keys, and those of `base` in place of absent ones. Keys of one subject replace each other together.
     fn or(&self, base: &TransportSetting) -> TransportSetting {
         let own = self.keys();
+        if own.tcp.is_some() || own.udp.is_some() {
+            // Of the hosts' keys only the traffic classes are not those of queue pairs.
+            let (data, control) = (own.data.or(base.data), own.control.or(base.control));
+            return TransportSetting { name: self.name.clone(), data, control, ..own };
+        }
         let sender = self.chooses_sender();
+        let other = sender || own.recovery.is_some() || own.generation.is_some();
         TransportSetting {
             name: self.name.clone(),
+            tcp: own.tcp.or_else(|| base.tcp.clone().filter(|_| !other)),
+            udp: own.udp.or(base.udp.filter(|_| !other)),
             generation: own.generation.or(base.generation),
             receiver_generation: own.receiver_generation.or(base.receiver_generation),
             recovery: own.recovery.or(base.recovery),
@@ -305,12 +325,62 @@ impl TransportSetting {
             || self.dctcp.is_some()
     }
 
-    fn rdma(&self, mtu: u32, telemetry: TelemetryFormat) -> Result<RdmaConfig, String> {
+    /// Returns the transport.
+    fn config(&self, mtu: u32, telemetry: TelemetryFormat) -> Result<TransportConfig, String> {
         for (name, class) in [("data", self.data), ("control", self.control)] {
             if let Some(ClassSetting { dscp, priority }) = class.filter(|c| c.dscp > 63 || c.priority > 7) {
                 return Err(format!("{name} is dscp {dscp}, priority {priority}; expected 0 to 63, 0 to 7"));
             }
         }
+        if self.tcp.is_some() || self.udp.is_some() {
+            self.check_unpaired()?;
+        }
+        let data = class(self.data, 0, 0);
+        match (&self.tcp, &self.udp) {
+            (None, None) => self.rdma(mtu, telemetry).map(TransportConfig::Rdma),
+            (Some(tcp), None) => {
+                tcp.config(data, class(self.control, data.dscp, data.priority)).map(TransportConfig::Tcp)
+            }
+            (None, Some(_)) if self.control.is_some() => {
+                Err("`control` has no effect, because nothing answers UDP; leave it out".into())
+            }
+            (None, Some(udp)) => udp.config(data).map(TransportConfig::Udp),
+            (Some(_), Some(_)) => Err("a transport has `tcp` or `udp`, not both".into()),
+        }
+    }
+
+    /// Checks that a transport without queue pairs has no keys of queue pairs.
+    fn check_unpaired(&self) -> Result<(), String> {
+        let keys = [
+            ("generation", self.generation.is_some()),
+            ("receiver_generation", self.receiver_generation.is_some()),
+            ("recovery", self.recovery.is_some()),
+            ("nack_interval", self.nack_interval.is_some()),
+            ("timeout", self.timeout.is_some()),
+            ("in_flight", self.in_flight.is_some()),
+            ("congestion", self.congestion.is_some()),
+            ("reaction", self.reaction.is_some()),
+            ("vendor", self.vendor.is_some()),
+            ("hpcc", self.hpcc.is_some()),
+            ("timely", self.timely.is_some()),
+            ("dctcp", self.dctcp.is_some()),
+            ("window", self.window.is_some()),
+            ("burst", self.burst.is_some()),
+            ("repaces", self.repaces.is_some()),
+            ("notification", self.notification.is_some()),
+            ("carrier", self.carrier.is_some()),
+            ("notify_missing", self.notify_missing.is_some()),
+        ];
+        match keys.iter().find(|(_, given)| *given) {
+            Some((key, _)) => Err(format!(
+                "`{key}` is a key of RDMA and has no effect beside `tcp` or `udp`; leave it out, or write it in another \
+                 [[hosts.transport]]"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    fn rdma(&self, mtu: u32, telemetry: TelemetryFormat) -> Result<RdmaConfig, String> {
         let burst = self.burst.or(self.generation.map(Generation::burst)).unwrap_or(1);
         if !(1..=1_024).contains(&burst) {
             return Err(format!("burst is {burst}; expected 1 to 1024 packets"));

@@ -203,3 +203,44 @@ fn transports_that_cannot_be_told_apart_are_refused() {
     let inside = "recovery = \"selective\"\n[[transport]]\nname = \"a\"\nburst = 5000";
     assert!(transports(inside).unwrap_err().contains("hosts.transport `a`: burst is 5000"));
 }
+
+#[test]
+fn tcp_and_udp_take_the_place_of_queue_pairs() {
+    let all = |keys: &str| {
+        let hosts = hosts(keys)?;
+        hosts.check()?;
+        hosts.transports(CELL)
+    };
+    let TransportConfig::Tcp(tcp) = &all("tcp = { mtu = 9000 }").unwrap()[0] else { panic!() };
+    let zero = TrafficClass { dscp: 0, priority: 0 };
+    assert_eq!((tcp.mtu, tcp.data, tcp.control), (9_000, zero, zero));
+    // Named transports of all kinds; a transport with TCP takes none of the hosts' keys of queue pairs but their classes.
+    let mixed = "recovery = \"go-back-n\"\ntimely = {}\ndata = { dscp = 4, priority = 4 }\n[[transport]]\nname = \"a\"\n\
+                 [[transport]]\nname = \"b\"\ntcp = { congestion = \"dctcp\" }\n\
+                 [[transport]]\nname = \"c\"\nudp = { rate = \"1Gbps\" }\ndata = { dscp = 9, priority = 1 }";
+    let mixed = all(mixed).unwrap();
+    let [TransportConfig::Rdma(rdma), TransportConfig::Tcp(tcp), TransportConfig::Udp(udp)] = &mixed[..]
+    else {
+        panic!("{mixed:?}")
+    };
+    let four = TrafficClass { dscp: 4, priority: 4 };
+    assert_eq!((rdma.data, tcp.data, tcp.control), (four, four, four));
+    assert_eq!(udp.data, TrafficClass { dscp: 9, priority: 1 });
+    // 1448 bytes of payload in a frame of 1514.
+    assert_eq!(mixed[1].framing(), (1_448, 66));
+    // TCP of all hosts, and queue pairs of one transport.
+    let one =
+        all("tcp = {}\n[[transport]]\nname = \"a\"\nrecovery = \"go-back-n\"\n[[transport]]\nname = \"b\"")
+            .unwrap();
+    assert!(matches!(one[..], [TransportConfig::Rdma(_), TransportConfig::Tcp(_)]), "{one:?}");
+    for (keys, why) in [
+        ("tcp = {}\nrecovery = \"go-back-n\"", "hosts: `recovery` is a key of RDMA and has no effect"),
+        ("tcp = {}\nudp = { rate = \"1Gbps\" }", "`tcp` or `udp`, not both"),
+        ("udp = { rate = \"1Gbps\" }\ncontrol = { dscp = 1, priority = 1 }", "nothing answers UDP"),
+        ("tcp = {}\ndata = { dscp = 64, priority = 1 }", "data is dscp 64"),
+        ("[[transport]]\nname = \"x\"\ntcp = { tso = 99 }", "hosts.transport `x`: tcp.tso is 99"),
+    ] {
+        let found = all(keys).map(|all| format!("{all:?}")).expect_err(keys);
+        assert!(found.contains(why), "{keys}: {found}");
+    }
+}

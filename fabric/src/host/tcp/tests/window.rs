@@ -140,3 +140,19 @@ fn a_pause_reduces_the_window() {
     assert_eq!(window(IdleRestart::Halve, 31), kept / 4);
     assert_eq!(window(IdleRestart::Halve, 500), 10);
 }
+
+/// Paced segments keep a distance in which twice the window would be sent in a round trip (slow start: 200 %).
+#[test]
+fn pacing_spreads_the_window_over_the_round_trip() {
+    let delay = Duration::from_millis(1);
+    let config = TcpConfig { pacing: Some(Pacing::default()), ..eager() };
+    let pipe = Pipe::new(&config, delay, vec![message(1, Time::ORIGIN, 10 * FULL)]).run(end());
+    let starts: Vec<Time> = pipe.sent(0, is_data).iter().map(|seen| seen.at).collect();
+    let trip = delay * 2 + store(74) * 2;
+    // 1538 bytes of line time at the rate of twice ten segments of payload in a round trip.
+    let gap = trip.as_ps() * (FRAME + 24) / (2 * 10 * FULL);
+    for pair in starts.windows(2) {
+        assert_eq!(pair[1].saturating_since(pair[0]).as_ps(), gap);
+    }
+    assert_eq!(starts.len(), 10);
+}
