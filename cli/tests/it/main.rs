@@ -9,6 +9,7 @@ mod contest;
 mod contest_short;
 mod contract;
 mod conweave;
+mod experiments;
 mod flowlets;
 mod fuzz;
 mod generate;

@@ -1,11 +1,15 @@
 //! The format of contest files (TOML).
 
 use super::hosts::HostsSetting;
+use super::metrics::MetricsSetting;
+use super::roles::RoleSetting;
+use super::schedule::{self, ScheduleSetting};
 use super::seeds::{self, SeedsSetting};
 use crate::expr::Expr;
 use crate::file::line_of;
 use serde::Deserialize;
 use sluice_asic::mac::WireOverhead;
+use sluice_asic::names::nearest;
 use sluice_asic::units::{BitRate, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -49,6 +53,15 @@ pub struct Contest {
     pub workload: WorkloadSetting,
     /// The hosts' NICs.
     pub hosts: HostsSetting,
+    /// What is measured in addition to counters.
+    #[serde(default)]
+    pub metrics: MetricsSetting,
+    /// Cables and entries that change during the run, each with its place in the file for errors.
+    #[serde(default)]
+    pub schedule: Vec<Spanned<ScheduleSetting>>,
+    /// Keys that vary, as [`super::Point::parse_all`] reads them; a contest by itself ignores them.
+    #[serde(default)]
+    pub sweep: toml::Table,
     /// The programs, each with its place in the file for errors.
     pub program: Vec<Spanned<Contestant>>,
     /// Expressions that must not be 0, such as `conweave.p99 < ecmp.p99`.
@@ -91,6 +104,9 @@ pub struct Contestant {
     /// Parameters, with the keys and values of `--set`.
     #[serde(default)]
     pub params: BTreeMap<String, toml::Value>,
+    /// Programs of switches by their role or name, in place of `name`.
+    #[serde(default)]
+    pub roles: BTreeMap<String, RoleSetting>,
     /// Buffer profile for this program, in place of the contest's.
     pub buffer: Option<String>,
 }
@@ -99,9 +115,14 @@ impl Contestant {
     /// Returns the name of this program in results and expectations.
     #[must_use]
     pub fn label(&self) -> String {
+        let stem =
+            |file: &str| file.rsplit('/').next().unwrap_or_default().trim_end_matches(".sluice").to_owned();
         let own = || match &self.file {
-            Some(file) => file.rsplit('/').next().unwrap_or_default().trim_end_matches(".sluice"),
-            None => &self.name,
+            Some(file) => stem(file),
+            None if self.name.is_empty() => {
+                self.roles.values().map(|role| stem(role.name())).collect::<Vec<_>>().join("_")
+            }
+            None => self.name.clone(),
         };
         let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         self.label.clone().unwrap_or_else(|| own().chars().map(letter).collect())
@@ -109,7 +130,9 @@ impl Contestant {
 
     fn check(&self) -> Result<(), String> {
         match (&self.file, self.name.is_empty()) {
-            (None, true) => Err("a program has neither a `name` nor a `file`".into()),
+            (None, true) if self.roles.is_empty() => {
+                Err("a program has neither a `name` nor a `file` nor `roles`".into())
+            }
             (Some(file), false) => {
                 Err(format!("a program has the name `{}` and the file `{file}`; leave one out", self.name))
             }
@@ -147,12 +170,14 @@ pub struct WorkloadSetting {
 #[derive(Debug, Error)]
 pub enum ContestError {
     /// The text is not TOML, or has unknown or missing keys.
-    #[error("{origin}: {source}")]
+    #[error("{origin}:{line}: {what}")]
     Toml {
         /// Name of the file.
         origin: String,
-        /// The parser's error, with line and column.
-        source: Box<toml::de::Error>,
+        /// Line in the file.
+        line: usize,
+        /// What was found and what is expected.
+        what: String,
     },
     /// A value is outside its range, or values contradict each other.
     #[error("{origin}: {what}")]
@@ -164,6 +189,34 @@ pub enum ContestError {
     },
 }
 
+impl ContestError {
+    /// Returns the error of the parser with its line; an unknown key with the key that was probably meant.
+    pub(super) fn toml(origin: &str, text: &str, error: toml::de::Error) -> ContestError {
+        let line = line_of(text, error.span().map_or(0, |span| span.start));
+        ContestError::Toml { origin: origin.to_owned(), line, what: proposal(error.message()) }
+    }
+
+    /// Returns what is wrong, without the name of the file and the line.
+    pub(super) fn bare(&self) -> &str {
+        match self {
+            ContestError::Toml { what, .. } | ContestError::Value { what, .. } => what,
+        }
+    }
+}
+
+/// Adds the nearest known key to an error about an unknown one.
+fn proposal(message: &str) -> String {
+    let parts = || {
+        let (found, known) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
+        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        Some((found, known))
+    };
+    let Some((found, known)) = parts() else { return message.to_owned() };
+    let near = nearest(found, known.iter().copied());
+    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    format!("unknown key `{found}`{near} (known keys: {})", known.join(", "))
+}
+
 impl Contest {
     /// Parses the text of a contest file. `origin` is the file's name, for errors.
     ///
@@ -171,8 +224,7 @@ impl Contest {
     /// If the text is not TOML, a key is unknown, or a value is out of range; the error says where.
     pub fn parse(origin: &str, text: &str) -> Result<Contest, ContestError> {
         let name = || origin.to_owned();
-        let mut file: Contest = toml::from_str(text)
-            .map_err(|source| ContestError::Toml { origin: name(), source: Box::new(source) })?;
+        let mut file: Contest = toml::from_str(text).map_err(|e| ContestError::toml(origin, text, e))?;
         (file.origin, file.text) = (name(), text.to_owned());
         file.check().map_err(|what| ContestError::Value { origin: name(), what })?;
         Ok(file)
@@ -190,6 +242,7 @@ impl Contest {
         seeds::seeds(self.seed, self.seeds.as_ref())?;
         let (workload, hosts) = (&self.workload, &self.hosts);
         workload.check()?;
+        self.metrics.check(workload.time)?;
         hosts.check()?;
         self.program.iter().try_for_each(|program| program.get_ref().check())?;
         let mut labels: Vec<String> = self.program.iter().map(|p| p.get_ref().label()).collect();
@@ -212,13 +265,45 @@ impl Contest {
             if let Some(file) = &program.file {
                 program.name = open(file)?;
             }
+            for role in program.roles.values_mut().filter(|role| role.name().ends_with(".sluice")) {
+                let name = open(role.name())?;
+                role.set_name(name);
+            }
         }
         Ok(())
+    }
+
+    /// Reads the files of the schedule; `read` returns the text of one.
+    ///
+    /// # Errors
+    /// If `read` fails, or a line is not an operation with its time.
+    pub fn open_schedule(&mut self, read: impl Fn(&str) -> Result<String, String>) -> Result<(), String> {
+        schedule::open(&mut self.schedule, read)
+    }
+
+    /// Returns the time at which every run ends at the latest.
+    #[must_use]
+    pub fn end(&self) -> Duration {
+        self.workload.time + self.drain()
     }
 
     /// Returns the line of the file that contains byte `byte`, counted from 1.
     pub(super) fn line(&self, byte: usize) -> usize {
         line_of(&self.text, byte)
+    }
+
+    /// Returns this contest, which `base` became by other values, with the places in the text of `base`.
+    pub(super) fn with_places_of(mut self, base: &Contest) -> Contest {
+        fn placed<T: Clone>(own: &mut [Spanned<T>], base: &[Spanned<T>]) {
+            for (own, base) in own.iter_mut().zip(base) {
+                *own = Spanned::new(base.span(), own.get_ref().clone());
+            }
+        }
+        placed(&mut self.program, &base.program);
+        placed(&mut self.expect, &base.expect);
+        placed(&mut self.schedule, &base.schedule);
+        self.text.clone_from(&base.text);
+        self
     }
 
     /// Returns the seeds, in the order of the file.
