@@ -59,6 +59,9 @@ pub(crate) struct RunArgs {
     /// Time between two samples of --watch-flow
     #[arg(long, value_name = "TIME", default_value = "1us", value_parser = crate::timeline::interval)]
     pub(crate) watch_every: Duration,
+    /// Write the messages of contests as lists of flows, one for each workload and seed, instead of running them
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "markdown", "output"])]
+    pub(crate) write_flows: Option<PathBuf>,
     /// Threads on which a contest's runs are done; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
     pub(crate) threads: usize,
@@ -83,6 +86,9 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
         return Err(Failure::input(
             "--dry-run and --watch-flow are for contests; name a file with [workload]",
         ));
+    }
+    if args.write_flows.is_some() {
+        return Err(Failure::input("--write-flows is for contests; a scenario has no messages"));
     }
     let sources = Source::all(&args.files)?;
     let wanted = |id: &str| {

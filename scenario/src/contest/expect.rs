@@ -183,13 +183,22 @@ mod tests {
             );
             Contest::parse("f", &text).unwrap()
         };
-        let blocked = Performance { deadlocks: vec!["a:1 queue 3 -> b:1 queue 3".into()], ..Performance::default() };
+        let blocked =
+            Performance { deadlocks: vec!["a:1 queue 3 -> b:1 queue 3".into()], ..Performance::default() };
         let runs = vec![Performance::default(), blocked];
         let series = vec![Series { label: "ecmp".into(), program: "ecmp".into(), runs }];
         let results = Results { seeds: vec![4, 9], series };
         let found = checks(&contest(""), &results);
         let error = found.error.clone().unwrap();
-        assert!(!found.hold() && error.contains("with seed 9, paused queues wait") && error.contains("a:1 queue 3 -> b:1"));
-        assert!(checks(&contest("expect = [\"ecmp.deadlocks >= 0\", \"ecmp.deadlocks != 7\"]"), &results).error.is_none());
+        assert!(
+            !found.hold()
+                && error.contains("with seed 9, paused queues wait")
+                && error.contains("a:1 queue 3 -> b:1")
+        );
+        assert!(
+            checks(&contest("expect = [\"ecmp.deadlocks >= 0\", \"ecmp.deadlocks != 7\"]"), &results)
+                .error
+                .is_none()
+        );
     }
 }

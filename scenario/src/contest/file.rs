@@ -5,6 +5,7 @@ use super::metrics::MetricsSetting;
 use super::roles::RoleSetting;
 use super::schedule::{self, ScheduleSetting};
 use super::seeds::{self, SeedsSetting};
+use super::workload::Workloads;
 use crate::expr::Expr;
 use crate::file::line_of;
 use serde::Deserialize;
@@ -50,7 +51,7 @@ pub struct Contest {
     #[serde(default)]
     pub wire: WireOverhead,
     /// The messages.
-    pub workload: WorkloadSetting,
+    pub workload: Workloads,
     /// The hosts' NICs.
     pub hosts: HostsSetting,
     /// What is measured in addition to counters.
@@ -141,31 +142,6 @@ impl Contestant {
     }
 }
 
-/// The messages of a contest: a list of flows, or drawn. Drawn messages go from each host to random other hosts, at
-/// times of a Poisson process (model: conweave §4.2; int §5.3).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WorkloadSetting {
-    /// Distribution of message sizes: `ali-storage`, `solar`, or a file of sizes and cumulative percentages.
-    pub sizes: Option<String>,
-    /// Payload that each host offers, percent of its link rate, 1 to 100.
-    pub load: Option<u32>,
-    /// File with a list of flows, in place of `sizes` and `load`.
-    pub flows: Option<String>,
-    /// Time during which messages start.
-    pub time: Duration,
-    /// Messages that start before this time are sent, but do not count in the results; shorter than `time`.
-    #[serde(default)]
-    pub warm_up: Duration,
-    /// Number of UDP source ports, from 49152 on, 1 to 16384. The messages of a pair of hosts use them in turn, 4 by
-    /// default. The flows of a list draw them by the seed; by default only those draw, from all, whose port the list does
-    /// not say.
-    pub ports: Option<u16>,
-    /// Sends messages only to hosts of other switches.
-    #[serde(default)]
-    pub between_switches: bool,
-}
-
 /// Reason why a contest file is rejected.
 #[derive(Debug, Error)]
 pub enum ContestError {
@@ -226,6 +202,7 @@ impl Contest {
         let name = || origin.to_owned();
         let mut file: Contest = toml::from_str(text).map_err(|e| ContestError::toml(origin, text, e))?;
         (file.origin, file.text) = (name(), text.to_owned());
+        file.workload.read(text).map_err(|what| ContestError::Value { origin: name(), what })?;
         file.check().map_err(|what| ContestError::Value { origin: name(), what })?;
         Ok(file)
     }
@@ -240,10 +217,8 @@ impl Contest {
 
     fn check(&self) -> Result<(), String> {
         seeds::seeds(self.seed, self.seeds.as_ref())?;
-        let (workload, hosts) = (&self.workload, &self.hosts);
-        workload.check()?;
-        self.metrics.check(workload.time)?;
-        hosts.check()?;
+        self.metrics.check(self.workload.time())?;
+        self.hosts.check()?;
         self.program.iter().try_for_each(|program| program.get_ref().check())?;
         let mut labels: Vec<String> = self.program.iter().map(|p| p.get_ref().label()).collect();
         labels.sort();
@@ -284,7 +259,7 @@ impl Contest {
     /// Returns the time at which every run ends at the latest.
     #[must_use]
     pub fn end(&self) -> Duration {
-        self.workload.time + self.drain()
+        self.workload.time() + self.drain()
     }
 
     /// Returns the line of the file that contains byte `byte`, counted from 1.
@@ -302,6 +277,7 @@ impl Contest {
         placed(&mut self.program, &base.program);
         placed(&mut self.expect, &base.expect);
         placed(&mut self.schedule, &base.schedule);
+        self.workload.place_as(&base.workload);
         self.text.clone_from(&base.text);
         self
     }
@@ -329,38 +305,5 @@ impl Contest {
     #[must_use]
     pub fn drain(&self) -> Duration {
         self.drain.unwrap_or(Duration::from_millis(50))
-    }
-}
-
-impl WorkloadSetting {
-    fn check(&self) -> Result<(), String> {
-        match (&self.flows, &self.sizes, self.load) {
-            (None, Some(_), Some(load)) if !(1..=100).contains(&load) => {
-                return Err(format!("workload.load is {load}; expected 1 to 100 percent"));
-            }
-            (None, Some(_), Some(_)) => {}
-            (Some(_), None, None) if !self.between_switches => {}
-            (Some(_), ..) => {
-                return Err(
-                    "workload.flows says where messages go, when and how many bytes they have; leave out \
-                            `sizes`, `load` and `between_switches`"
-                        .into(),
-                );
-            }
-            (None, ..) => {
-                return Err(
-                    "the workload needs `sizes` and `load`, or a list of flows: `flows = \"FILE\"`".into()
-                );
-            }
-        }
-        if self.warm_up >= self.time {
-            return Err(
-                "workload.warm_up is not shorter than workload.time; no message would be judged".into()
-            );
-        }
-        if self.ports == Some(0) || self.ports > Some(1 << 14) {
-            return Err(format!("workload.ports is {}; expected 1 to 16384", self.ports.unwrap_or(0)));
-        }
-        Ok(())
     }
 }

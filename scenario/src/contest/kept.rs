@@ -67,7 +67,7 @@ impl KeptRun {
         let KeptRun { performance, alone } = self;
         performance.slowdown = contest.alone;
         performance.bins = contest.metrics.bins();
-        performance.window = (contest.workload.warm_up, contest.workload.time);
+        performance.window = contest.workload.window();
         for sent in &mut performance.sent {
             sent.fastest = alone.related(fastest, sent).unwrap_or(sent.own);
         }

@@ -24,10 +24,10 @@ mod series;
 mod sweep;
 mod trial;
 mod watched;
-mod workload;
+pub mod workload;
 
 pub use expect::{Judged, Verdict, Verdicts, checks};
-pub use file::{AloneName, Contest, ContestError, Contestant, WorkloadSetting};
+pub use file::{AloneName, Contest, ContestError, Contestant};
 pub use flows::{Flow, FlowList, FlowListError};
 pub use hosts::{
     CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting, HpccSetting,
@@ -40,7 +40,7 @@ pub use metrics::{MetricsSetting, SizeBin};
 pub use performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
 pub use pool::run_all;
 pub use roles::{RoleProgram, RoleSetting};
-pub use run::{Alone, ContestProgress, ContestSetup, RunError, Tick, run_contest};
+pub use run::{Alone, ContestProgress, ContestSetup, RunError, Tick, WrittenFlows, run_contest, write_flows};
 pub use samples::{LinkSamples, Samples, SwitchSamples};
 pub use schedule::{ChangeName, ScheduleSetting};
 pub use seeds::SeedsSetting;
@@ -48,4 +48,4 @@ pub use series::{Figure, Results, Series};
 pub use sweep::Point;
 pub use trial::{Amount, Trial};
 pub use watched::{FlowSample, WatchFlow, Watched, watch_flow};
-pub use workload::{Offered, Station, messages, offered, sizes};
+pub use workload::{Plan, Planned, WorkloadSetting, Workloads};

@@ -18,7 +18,7 @@ use super::roles;
 use super::samples::{Sampler, Samples};
 use super::schedule::Planned;
 use super::series::{Results, Series};
-use super::workload::{Offered, Station, messages};
+use super::workload::{HostTable, Plan, Station};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_catalogue::Catalogue;
@@ -27,8 +27,8 @@ use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
 use sluice_fabric::host::counters::HostCounters;
 use sluice_fabric::host::hpcc::has_code;
-use sluice_fabric::host::message::Message;
-use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
+use sluice_fabric::host::message::{Completion, Message};
+use sluice_fabric::host::nic::{HostMessages, Nic, PortConfig, TransportConfig};
 use sluice_fabric::network::{End, HostId, Network, NetworkError, NetworkSetup, SwitchId};
 use sluice_fabric::topology::{Blueprint, Bottlenecks};
 use sluice_place::Options;
@@ -84,8 +84,6 @@ pub struct ContestSetup<'a, F> {
     pub catalogue: &'a Catalogue,
     /// The chip of all switches.
     pub chip: ChipSpec,
-    /// Source of the messages.
-    pub offered: &'a Offered,
     /// Reads the buffer profiles and entries that the contest names.
     pub files: &'a F,
     /// Threads that the runs share; 0 is taken as 1. Results do not depend on it.
@@ -180,6 +178,10 @@ where
         let line = contest.line(program.span().start);
         all.push(needed.then(|| ready(contest, setup, program.get_ref(), line)).transpose()?);
     }
+    // A workload that does not fit the network is reported before anything runs.
+    if let (Some(ready), Some(seed)) = (all.iter().flatten().next(), seeds.first()) {
+        messages(contest, setup, ready, *seed)?;
+    }
     let mut own = run_all(setup.threads, all.len(), |place, threads| {
         let probe = |ready: &Ready<'_>| Alone::probe(contest, setup, &ready.undisturbed(), threads);
         all[place].as_ref().map(probe).transpose()
@@ -189,16 +191,15 @@ where
         *known = known.take().or_else(|| run.as_ref().map(|run| run.alone.clone()));
     }
     let own: Vec<Alone> = own.into_iter().map(Option::unwrap_or_default).collect();
-    let ticker = Ticker::new(tick, contest.workload.time, runs.len(), &missing);
+    let ticker = Ticker::new(tick, contest.workload.time(), runs.len(), &missing);
     let done = run_all(setup.threads, missing.len(), |job, threads| {
         let number = missing[job];
         let run = key(number);
         let Some(ready) = &all[run.program] else {
             return Err(RunError::Setting("a run has no program".into()));
         };
-        let messages = messages(&contest.workload, setup.offered, &ready.stations, run.seed);
-        let messages = messages.map_err(RunError::Setting)?;
-        let end = Time::ORIGIN + contest.workload.time + contest.drain();
+        let messages = messages(contest, setup, ready, run.seed)?;
+        let end = Time::ORIGIN + contest.workload.time() + contest.drain();
         let label = ready.contestant.label();
         let mut look = ticker.look(number, (&label, run.seed));
         let cable = contest.hosts.cable;
@@ -219,6 +220,67 @@ where
         series: series(contest, runs.into_iter().flatten().collect(), &Alone::fastest(&own)),
         seeds,
     })
+}
+
+/// Returns the messages of a run, and the hosts that send them.
+fn plan<F: Files>(
+    contest: &Contest,
+    setup: &ContestSetup<'_, F>,
+    ready: &Ready<'_>,
+    seed: u64,
+) -> Result<(Plan, HostTable), RunError<F::Error>> {
+    let hosts = HostTable::of(setup.plan, ready.stations.clone(), contest.hosts.cable);
+    let plan = contest.workload.plan(&hosts, &transport_names(contest), seed);
+    Ok((plan.map_err(RunError::Setting)?, hosts))
+}
+
+/// Returns the names of the hosts' transports, in the order of the file.
+fn transport_names(contest: &Contest) -> Vec<String> {
+    contest.hosts.transport.iter().map(|transport| transport.name.clone()).collect()
+}
+
+/// Returns the messages of each host in a run.
+pub(super) fn messages<F: Files>(
+    contest: &Contest,
+    setup: &ContestSetup<'_, F>,
+    ready: &Ready<'_>,
+    seed: u64,
+) -> Result<Vec<HostMessages>, RunError<F::Error>> {
+    let (plan, hosts) = plan(contest, setup, ready, seed)?;
+    Ok(plan.by_host(&hosts))
+}
+
+/// Messages of a workload with one seed, as a [list of flows](super::flows) in comma-separated values.
+#[derive(Clone, Debug)]
+pub struct WrittenFlows {
+    /// Name of the workload.
+    pub workload: String,
+    /// The seed.
+    pub seed: u64,
+    /// The list.
+    pub text: String,
+}
+
+/// Returns the messages of all workloads with all seeds, without running them.
+///
+/// # Errors
+/// If the first program cannot run in the network, or a workload does not fit it.
+pub fn write_flows<F: Files>(
+    contest: &Contest,
+    setup: &ContestSetup<'_, F>,
+) -> Result<Vec<WrittenFlows>, RunError<F::Error>> {
+    let Some(program) = contest.program.first() else { return Ok(Vec::new()) };
+    let ready = ready(contest, setup, program.get_ref(), contest.line(program.span().start))?;
+    let mut all = Vec::new();
+    for seed in contest.seeds() {
+        let (plan, hosts) = plan(contest, setup, &ready, seed)?;
+        for (number, workload) in (0..).zip(&contest.workload.list) {
+            let begin = Time::ORIGIN + workload.begin;
+            let text = super::flows::written(&plan, number, begin, &hosts, &transport_names(contest));
+            all.push(WrittenFlows { workload: workload.name.clone(), seed, text });
+        }
+    }
+    Ok(all)
 }
 
 /// Sorts the runs, which are in order of seeds and programs, by program, and relates their messages to the fastest program.
@@ -358,8 +420,8 @@ fn check_speeds(transports: &[TransportConfig], positions: &[Position]) -> Resul
 }
 
 /// Returns the transport of each queue pair, by its number.
-fn contexts(messages: &[Vec<Message>]) -> Arc<[u8]> {
-    let all = || messages.iter().flatten();
+fn contexts(messages: &[HostMessages]) -> Arc<[u8]> {
+    let all = || messages.iter().flat_map(HostMessages::iter);
     let mut contexts = vec![0; all().map(|message| message.pair as usize + 1).max().unwrap_or(0)];
     all().for_each(|message| contexts[message.pair as usize] = message.transport);
     contexts.into()
@@ -377,7 +439,7 @@ pub(super) fn assemble<E>(
     ready: &Ready<'_>,
     cable: Duration,
     seed: u64,
-    messages: Vec<Vec<Message>>,
+    messages: Vec<HostMessages>,
 ) -> Result<(Network, Vec<HostId>), RunError<E>> {
     let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
     let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
@@ -402,7 +464,7 @@ pub(super) fn run<E>(
     ready: &Ready<'_>,
     cable: Duration,
     seed: u64,
-    messages: Vec<Vec<Message>>,
+    messages: Vec<HostMessages>,
     (end, sample): (Time, Option<Duration>),
     threads: usize,
     look: &mut dyn FnMut(Time) -> bool,
@@ -493,7 +555,8 @@ impl Alone {
         }
         let end = Time::ORIGIN + APART * (probes + 2);
         let cable = contest.hosts.cable;
-        let ran = run(ready, cable, PROBE_SEED, messages, (end, None), threads, &mut |_| true)?;
+        let hosts = messages.into_iter().map(HostMessages::from).collect();
+        let ran = run(ready, cable, PROBE_SEED, hosts, (end, None), threads, &mut |_| true)?;
         for host in &ran.hosts {
             for done in ran.network.host::<Nic>(*host).map_or(&[][..], Nic::completions) {
                 let way = ways.get(done.message.pair as usize - 1);
@@ -570,7 +633,6 @@ impl Ran {
     /// Collects the counters and the messages' times. `own` has the ideal times of this program; the messages' `fastest` is
     /// not known yet, and is the same.
     fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone) -> Performance {
-        let warm = Time::ORIGIN + contest.workload.warm_up;
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), HostCounters::default());
         let mut paused_hosts = 0;
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
@@ -580,7 +642,9 @@ impl Ran {
             let counters = host.counters();
             paused_hosts += u64::from(counters.pauses > 0);
             hosts += counters;
-            let judged = host.completions().iter().filter(|done| done.message.start >= warm);
+            let counts =
+                |done: &&Completion| done.message.start >= contest.workload.warm(done.message.workload);
+            let judged = host.completions().iter().filter(counts);
             sent.extend(judged.filter_map(|done| {
                 let own = own.time(station.address, &done.message, ready)?;
                 Some(Sent { from: station.address, completion: *done, own, fastest: own })
@@ -595,7 +659,7 @@ impl Ran {
         Performance {
             slowdown: contest.alone,
             bins: contest.metrics.bins(),
-            window: (contest.workload.warm_up, contest.workload.time),
+            window: contest.workload.window(),
             sent,
             unfinished,
             counts,

@@ -242,7 +242,11 @@ params = { reply = 8 }
         assert_eq!(titles[5], "workload.load = 30, program.cw.params.reply = 6");
         assert_eq!(all.len(), 6);
         for (number, point) in all.iter().enumerate() {
-            assert_eq!(point.contest.workload.load, Some([20, 30][number / 3]));
+            let super::super::workload::Traffic::Poisson(poisson) = &point.contest.workload.list[0].traffic
+            else {
+                panic!("a Poisson workload")
+            };
+            assert_eq!(poisson.load, [20, 30][number / 3]);
             let reply = &point.contest.program[1].get_ref().params["reply"];
             assert_eq!(reply.as_integer(), Some([4, 5, 6][number % 3]));
         }
@@ -273,8 +277,8 @@ params = { reply = 8 }
         for (sweep, said) in [
             ("\"workload.load\" = 5", "line 18: sweep.workload.load is not a list"),
             ("\"workload.load\" = []", "is not a list of values"),
-            ("\"workload.laod\" = [5]", "unknown key `laod`; did you mean `load`?"),
-            ("\"workload.load\" = [5, 0]", "with workload.load = 0: workload.load is 0; expected 1 to 100"),
+            ("\"workload.laod\" = [5]", "workload.laod: is not a key of a workload; did you mean `load`?"),
+            ("\"workload.load\" = [5, 0]", "workload.load: found 0, expected 1 to 100"),
             ("\"program.conwave.params.reply\" = [5]", "there is no `conwave` in the list"),
             ("\"program.7.params.reply\" = [5]", "index below 2"),
             ("\"topology.x\" = [5]", "`x` is a key of a value that is not a table"),

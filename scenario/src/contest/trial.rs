@@ -6,11 +6,11 @@
 
 use super::file::Contest;
 use super::performance::Sent;
-use super::run::{ContestSetup, Ready, RunError, ready, run};
-use super::workload::messages;
+use super::run::{ContestSetup, Ready, RunError, messages, ready, run};
 use sluice_asic::units::Time;
 use sluice_fabric::deploy::Files;
 use sluice_fabric::host::message::Message;
+use sluice_fabric::host::nic::HostMessages;
 use sluice_fabric::topology::Blueprint;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -55,8 +55,9 @@ impl<'c> Trial<'c> {
         let line = contest.line(contestant.span().start);
         let ready = ready(contest, setup, contestant.get_ref(), line)?;
         let seed = contest.seeds().first().copied().unwrap_or(1);
-        let messages = messages(&contest.workload, setup.offered, &ready.stations, seed);
-        let messages = messages.map_err(RunError::Setting)?;
+        // What messages wait for does not matter for the amount of work.
+        let hosts = messages(contest, setup, &ready, seed)?;
+        let messages: Vec<Vec<Message>> = hosts.iter().map(|own| own.iter().copied().collect()).collect();
         let amount = amount(contest, &ready, setup.plan, &messages);
         Ok(Trial { contest, ready, messages, seed, amount })
     }
@@ -84,6 +85,7 @@ impl<'c> Trial<'c> {
             some[host].push(Message { bytes, ..message });
         }
         let end = Time::ORIGIN + self.contest.end();
+        let some = some.into_iter().map(HostMessages::from).collect();
         let ran = run(&self.ready, self.contest.hosts.cable, self.seed, some, (end, None), 1, &mut |_| true)?;
         let totals = ran.network.totals();
         Ok(totals.hops + totals.delivered)
@@ -108,7 +110,7 @@ fn amount(contest: &Contest, ready: &Ready<'_>, plan: &Blueprint, messages: &[Ve
         }
     }
     let samples =
-        contest.metrics.sample.map_or(0, |every| contest.workload.time.as_ps() / every.as_ps().max(1));
+        contest.metrics.sample.map_or(0, |every| contest.workload.time().as_ps() / every.as_ps().max(1));
     let places = 2 * plan.cables.len() + 5 * plan.switches.len() + 2;
     let each = size_of::<Message>() + 2 * size_of::<Sent>();
     amount.memory = amount.messages * each as u64 + samples * places as u64 * 4;

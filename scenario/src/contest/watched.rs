@@ -1,12 +1,12 @@
 //! One message over time: rate, window and round trip at its sender, and the queues on its path.
 
 use super::file::Contest;
-use super::run::{ContestSetup, Ready, RunError, assemble, ready};
-use super::workload::messages;
+use super::run::{ContestSetup, Ready, RunError, assemble, messages, ready};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::deploy::Files;
 use sluice_fabric::host::message::{FlowState, Message};
+use sluice_fabric::host::nic::HostMessages;
 use sluice_fabric::host::nic::Nic;
 use sluice_fabric::network::{HostId, Network, Observer, SwitchId};
 use sluice_switch::QueueEvent;
@@ -108,8 +108,7 @@ pub fn watch_flow<F: Files>(
     };
     let line = contest.line(contestant.span().start);
     let ready = ready(contest, setup, contestant.get_ref(), line)?;
-    let all = messages(&contest.workload, setup.offered, &ready.stations, seed);
-    let all = all.map_err(RunError::Setting)?;
+    let all = messages(contest, setup, &ready, seed)?;
     let (host, message) = find(&ready, &all, flow).map_err(RunError::Setting)?;
     let from = ready.stations[host].address;
     let end = Time::ORIGIN + contest.end();
@@ -148,7 +147,7 @@ pub fn watch_flow<F: Files>(
 }
 
 /// Returns the sender's index and the message.
-fn find(ready: &Ready<'_>, all: &[Vec<Message>], flow: WatchFlow) -> Result<(usize, Message), String> {
+fn find(ready: &Ready<'_>, all: &[HostMessages], flow: WatchFlow) -> Result<(usize, Message), String> {
     let fits = |from: Ipv4Addr, message: &Message| match flow {
         WatchFlow::Pair(pair) => message.pair == pair,
         WatchFlow::Between(a, b) => from == a && message.to == b,
@@ -157,7 +156,7 @@ fn find(ready: &Ready<'_>, all: &[Vec<Message>], flow: WatchFlow) -> Result<(usi
         all.iter().enumerate().flat_map(|(host, own)| own.iter().map(move |message| (host, *message)));
     let fitting = with_host.filter(|(host, message)| fits(ready.stations[*host].address, message));
     fitting.min_by_key(|(_, message)| (message.start, message.pair)).ok_or_else(|| {
-        let count: usize = all.iter().map(Vec::len).sum();
+        let count: usize = all.iter().map(|own| own.iter().count()).sum();
         match flow {
             WatchFlow::Pair(pair) => format!("there is no message {pair}; the workload has {count} messages"),
             WatchFlow::Between(a, b) => {

@@ -5,6 +5,7 @@ mod csv;
 mod dry_run;
 mod inputs;
 mod json;
+mod lists;
 mod page;
 mod plot;
 mod progress;
@@ -31,8 +32,8 @@ use sluice_fabric::topology::Blueprint;
 use sluice_ir::Program;
 use sluice_pcaps::capture::unpacked;
 use sluice_scenario::contest::{
-    Contest, ContestProgress, ContestSetup, Offered, Point, Results, RunError, RunKey, RunStore, Verdicts,
-    checks, offered, run_all, run_contest,
+    Contest, ContestProgress, ContestSetup, Point, Results, RunError, RunKey, RunStore, Verdicts, checks,
+    run_all, run_contest,
 };
 use sluice_scenario::shipped;
 use std::collections::BTreeMap;
@@ -62,7 +63,7 @@ struct Finished {
 /// Most contests of a sweep that have a page each.
 const PAGES: usize = 200;
 
-/// Most bytes of an unpacked list of flows.
+/// Most bytes of an unpacked list of flows or capture.
 const LONGEST: u64 = 1 << 30;
 
 /// Separates the files of contests from other files.
@@ -100,7 +101,6 @@ impl Source {
         let folder = self.folder.clone();
         self.point.contest.open_files(|file| door.open(file, &folder))?;
         let beside = |name: &str| self.folder.join(name);
-        let at = |e: String| Failure::input(format!("{}: {e}", self.point.contest.origin));
         let chip = self.point.contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
         let near = beside(chip);
         let near = near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file());
@@ -108,13 +108,18 @@ impl Source {
         let read = |name: &str| {
             let path = beside(name);
             let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
-            let text = content.and_then(|content| String::from_utf8(content).map_err(std::io::Error::other));
-            text.map_err(|e| format!("cannot read {}: {e}", path.display()))
+            content.map_err(|e| format!("cannot read {}: {e}", path.display()))
         };
-        let offered = offered(&self.point.contest.workload, read).map_err(at)?;
-        let schedule = self.point.contest.open_schedule(read);
+        let text = |name: &str| {
+            let text = String::from_utf8(read(name)?);
+            text.map_err(|_| format!("{} is not a text", beside(name).display()))
+        };
+        let origin = self.point.contest.origin.clone();
+        let opened = self.point.contest.workload.open(read);
+        opened.map_err(|e| Failure::input(format!("{origin}: {e}")))?;
+        let schedule = self.point.contest.open_schedule(text);
         schedule.map_err(|e| Failure::input(format!("{}: {e}", self.point.contest.origin)))?;
-        Ok(Opened { plan, catalogue: door.into_catalogue(), chip, offered })
+        Ok(Opened { plan, catalogue: door.into_catalogue(), chip })
     }
 }
 
@@ -124,7 +129,6 @@ struct Opened {
     /// The catalogue with the programs that are files.
     catalogue: Catalogue,
     chip: ChipSpec,
-    offered: Offered,
 }
 
 /// Calls `with` with a contest's setup on these threads, whose runs a store keeps.
@@ -134,8 +138,8 @@ fn with_setup<R>(
     (threads, store): (usize, &dyn RunStore),
     with: impl FnOnce(&ContestSetup<'_, Source>) -> R,
 ) -> R {
-    let Opened { plan, catalogue, chip, offered } = opened;
-    with(&ContestSetup { plan, catalogue, chip: chip.clone(), offered, files: source, threads, store })
+    let Opened { plan, catalogue, chip } = opened;
+    with(&ContestSetup { plan, catalogue, chip: chip.clone(), files: source, threads, store })
 }
 
 /// Returns the failure of a contest; prints why a program does not fit.
@@ -206,6 +210,9 @@ pub(super) fn run(
     let mut opened = Vec::with_capacity(sources.len());
     for source in &mut sources {
         opened.push(source.open(catalogue)?);
+    }
+    if let Some(dir) = &args.write_flows {
+        return lists::write(&sources, &opened, dir);
     }
     if args.dry_run {
         return dry_run::run(&sources, &opened, args.threads, as_json);

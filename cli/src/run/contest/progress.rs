@@ -21,7 +21,7 @@ impl Progress {
         let start = |source: &Source| {
             let contest = &source.point.contest;
             let runs = (contest.program.len() * contest.seeds().len()) as u64;
-            let time = contest.workload.time.as_ps() / 1_000_000 * runs;
+            let time = contest.workload.time().as_ps() / 1_000_000 * runs;
             [0, runs, 0, time].map(AtomicU64::new)
         };
         let contests = sources.iter().map(start).collect();

@@ -3,7 +3,7 @@
 use super::Finished;
 use super::amount::{count, range, times};
 use crate::table::table;
-use sluice_scenario::contest::{Contest, Figure, Judged, Results, Series, SizeBin, Verdict};
+use sluice_scenario::contest::{Contest, Figure, Judged, Results, Series, SizeBin, Verdict, WorkloadSetting};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -64,22 +64,24 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
 
 /// Returns the lines about the network, the workload and the seeds.
 pub(super) fn setting(contest: &Contest, seeds: &[u64]) -> String {
-    let workload = &contest.workload;
     let seeds = match seeds {
         [one] => format!("seed {one}; one seed: no interval"),
         _ => format!("seeds {}; mean over seeds ± half of the 95 % interval", list_of(seeds)),
     };
-    let sent = match (&workload.flows, &workload.sizes, workload.load) {
-        (Some(flows), ..) => format!("flows of {flows}"),
-        (None, sizes, load) => {
-            let sizes = sizes.as_deref().unwrap_or_default();
-            format!("{sizes} at {} % of the hosts' lines", load.unwrap_or_default())
+    let line = |workload: &WorkloadSetting| {
+        let begin =
+            if workload.begin.is_zero() { String::new() } else { format!(" from {} on", workload.begin) };
+        let (sent, time, warm_up) = (workload.traffic.text(), workload.time, workload.warm_up);
+        format!("{sent} for {time}{begin}; messages that begin after {warm_up} count\n")
+    };
+    let sent: String = match contest.workload.list.as_slice() {
+        [one] => format!("{}, {}", contest.topology, line(one)),
+        several => {
+            let named = |one: &WorkloadSetting| format!("  {}: {}", one.name, line(one));
+            format!("{}\n{}", contest.topology, several.iter().map(named).collect::<String>())
         }
     };
-    format!(
-        "{}, {sent} for {}; messages that begin after {} count\n{seeds}\n",
-        contest.topology, workload.time, workload.warm_up
-    )
+    format!("{sent}{seeds}\n")
 }
 
 /// Returns `1 to 5` for consecutive seeds, otherwise all of them.
