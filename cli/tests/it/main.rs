@@ -31,3 +31,4 @@ mod scenarios;
 mod support;
 mod timelines;
 mod words;
+mod workloads;

@@ -12,6 +12,7 @@ use super::operation::{
 use super::permutation::Permutation;
 use super::plan::ALL_PORTS;
 use super::poisson::Poisson;
+use sluice_asic::names::nearest;
 use sluice_asic::units::Duration;
 use std::collections::BTreeMap;
 
@@ -82,6 +83,7 @@ impl WorkloadSetting {
     /// Reads a table. `lines` has the line of each key.
     pub(super) fn of(table: &Table, lines: BTreeMap<String, usize>) -> Result<WorkloadSetting, Fault> {
         let keys = Keys::new(table);
+        unknown(table)?;
         // A list of flows or a capture says by its key what it is, as in files without kinds.
         let default = ["flows", "capture"].into_iter().find(|kind| keys.has(kind)).unwrap_or("poisson");
         let kind = keys.text("kind")?.unwrap_or(default);
@@ -110,6 +112,58 @@ impl WorkloadSetting {
         }
         Ok(setting)
     }
+}
+
+/// Keys of workloads of any kind.
+const ALL_KEYS: [&str; 39] = [
+    "addresses",
+    "algorithm",
+    "arrivals",
+    "begin",
+    "between_switches",
+    "bytes",
+    "capture",
+    "chunk",
+    "chunks",
+    "data",
+    "fan_in",
+    "flows",
+    "from",
+    "gap",
+    "group",
+    "hosts",
+    "iterations",
+    "jitter",
+    "kind",
+    "load",
+    "name",
+    "outstanding",
+    "parity",
+    "period",
+    "ports",
+    "receiver",
+    "replicas",
+    "reply",
+    "request",
+    "response",
+    "servers",
+    "service",
+    "sizes",
+    "think",
+    "time",
+    "to",
+    "transport",
+    "warm_up",
+    "window",
+];
+
+/// Refuses a key that no kind has: a misspelt key would otherwise be reported as a missing one.
+fn unknown(table: &Table) -> Result<(), Fault> {
+    let known = |key: &str| ALL_KEYS.contains(&key);
+    let Some(key) = table.keys().find(|key| !known(key.as_str())) else { return Ok(()) };
+    let near = nearest(key, ALL_KEYS).map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    let what = format!("is not a key of a workload{near}; there are {}", ALL_KEYS.join(", "));
+    Err(Fault::new(key.clone(), what))
 }
 
 fn name(keys: &Keys<'_>, kind: &str) -> Result<String, Fault> {
