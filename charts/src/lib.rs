@@ -2,7 +2,7 @@
 //!
 //! Each drawing is a value: the caller fills it with plain numbers, names and colours, and gets text. SVG of [`LineChart`],
 //! [`Sequence`], [`Graph`] and [`Waterfall`] is complete as a file; the last three also render inside a page. A [`Page`] needs
-//! no network and no script.
+//! no network, and no script unless its plots shall zoom ([`ZOOM`]).
 //!
 //! This crate knows nothing of switches, packets or reports, opens no files, and prints nothing.
 //!
@@ -14,6 +14,7 @@
 //! | `waterfall` | bars one below the other on an axis from 0 |
 //! | `heat` | a table whose cells are shaded by their share |
 //! | `inline` | legends, and bars in the cells of a table |
+//! | `plot` | lines of a page, with a script that zooms them |
 //! | `page` | head, style sheet and sections of a page |
 
 mod graph;
@@ -22,6 +23,7 @@ mod inline;
 mod line;
 mod page;
 mod palette;
+mod plot;
 mod sequence;
 mod waterfall;
 
@@ -31,6 +33,7 @@ pub use inline::{legend, range, share_bar};
 pub use line::{DrawError, LineChart, Series, Style};
 pub use page::Page;
 pub use palette::Colour;
+pub use plot::{Plot, PlotLine, PlotStyle, ZOOM, cumulative, thinned};
 pub use sequence::{Activity, Arrow, Dot, Note, Sequence, Side};
 pub use waterfall::{Bar, Waterfall};
 

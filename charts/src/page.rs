@@ -1,4 +1,4 @@
-//! The frame of a page: one HTML file without network or script, for a screen and for paper.
+//! The frame of a page: one HTML file without network, for a screen and for paper.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -23,6 +23,9 @@ table.heat td:nth-child(-n+9) > .pop { right:auto; left:0; }
 td:hover > .pop, td:focus > .pop, td:focus-within > .pop { display:block; }
 .bar { display:inline-block; height:.7em; background:var(--bar); vertical-align:middle; }
 svg { max-width:100%; height:auto; }
+.plots { display:grid; grid-template-columns:repeat(auto-fit,minmax(560px,1fr)); gap:0 1.5rem; } .wide { overflow-x:auto; }
+figure.plot { margin:0 0 1.2rem; } figure.plot svg { background:#fff; cursor:crosshair; user-select:none; }
+figure.plot svg svg { max-width:none; height:280px; } figcaption { font-weight:600; } .read { color:var(--soft); margin:.1rem 0; font-size:12px; } .legend .off { opacity:.35; }
 .legend span { margin-right:1.2em; } .legend i { display:inline-block; width:1.4em; height:.7em; margin-right:.35em; }
 code { font-size:.95em; }
 @media print { body { max-width:none; margin:0; font-size:9px; } .pop { display:none !important; } h2 { break-after:avoid; }
@@ -32,11 +35,12 @@ code { font-size:.95em; }
 /// A page under construction: a heading, then sections.
 ///
 /// Its style sheet has these classes: `l` for cells with text on the left; `missing` and `muted` for rows of a table; `verdict`
-/// and `note` for paragraphs.
+/// and `note` for paragraphs; `plots` for a group of plots, `wide` around a table that may be wider than the page.
 #[derive(Clone, Debug)]
 pub struct Page {
     title: String,
     style: &'static str,
+    script: &'static str,
     header: Markup,
     sections: Vec<Markup>,
 }
@@ -45,13 +49,19 @@ impl Page {
     /// Returns a page without sections. `title` is its heading and the name of its window.
     #[must_use]
     pub fn new(title: &str) -> Page {
-        Page { title: title.to_owned(), style: "", header: html! {}, sections: Vec::new() }
+        Page { title: title.to_owned(), style: "", script: "", header: html! {}, sections: Vec::new() }
     }
 
     /// Adds rules to the style sheet.
     #[must_use]
     pub fn style(self, css: &'static str) -> Page {
         Page { style: css, ..self }
+    }
+
+    /// Adds a script, which runs when the page is complete.
+    #[must_use]
+    pub fn script(self, script: &'static str) -> Page {
+        Page { script, ..self }
     }
 
     /// Sets the text below the heading.
@@ -82,6 +92,7 @@ impl Page {
                 body {
                     header { h1 { (self.title) } (self.header) }
                     @for section in &self.sections { (section) }
+                    @if !self.script.is_empty() { script { (PreEscaped(self.script)) } }
                 }
             }
         };

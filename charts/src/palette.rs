@@ -54,7 +54,6 @@ impl Colour {
     }
 
     /// Colours of a chart's lines, in order.
-    #[cfg(feature = "line-charts")]
     pub(crate) const LINES: [Colour; 8] = [
         Colour::BLUE,
         Colour::ORANGE,

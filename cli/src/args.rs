@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Polarization(Box<crate::polarization::PolarizationArgs>),
     /// Run buffer scenarios, or contests of programs, from TOML files and check their expectations
     Run(crate::run::RunArgs),
+    /// Compare two folders of contest results, number by number
+    Compare(crate::compare::CompareArgs),
     /// Hunt for packets that break a property of a program; guided by coverage, shrunk to a small capture
     Fuzz(Box<crate::fuzz::FuzzArgs>),
     /// Count the flowlets of a capture, and measure in which order load balancers deliver it

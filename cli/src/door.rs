@@ -121,6 +121,7 @@ impl Door {
             Command::Flowlets(args) => args.through.iter_mut().try_for_each(|program| self.argument(program)),
             Command::New(_)
             | Command::Check(_)
+            | Command::Compare(_)
             | Command::Gen(_)
             | Command::Explain(_)
             | Command::Polarization(_)

@@ -107,6 +107,7 @@
 
 mod args;
 mod check;
+mod compare;
 mod door;
 mod entries;
 mod explain;
@@ -179,6 +180,7 @@ pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
         Some(Command::Entries(args)) => entries::run(&args, catalogue, cli.json),
         Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
         Some(Command::Run(args)) => run::run(&args, catalogue, cli.json),
+        Some(Command::Compare(args)) => compare::run(&args, cli.json),
         Some(Command::Fuzz(args)) => fuzz::run(&args, catalogue, cli.json),
         Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.json),
         Some(Command::Int(args)) => int::run(&args, cli.json),

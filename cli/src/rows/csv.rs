@@ -40,7 +40,7 @@ impl<W: Write> Csv<W> {
 impl Csv<File> {
     /// Starts a table in a file.
     pub(super) fn create(file: File, columns: &[Column]) -> Result<Csv<File>, Failure> {
-        Csv::new(file, columns.iter().map(|c| c.name))
+        Csv::new(file, columns.iter().map(|c| c.name.as_ref()))
     }
 
     /// Adds a row: a value for each column.

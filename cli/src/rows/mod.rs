@@ -7,6 +7,7 @@ mod parquet;
 use crate::fail::Failure;
 use crate::files::Pending;
 pub(crate) use csv::CsvText;
+use std::borrow::Cow;
 use std::path::Path;
 
 /// Type of a column.
@@ -21,16 +22,21 @@ pub(crate) enum Kind {
 }
 
 /// A column.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Column {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     #[cfg_attr(not(feature = "parquet"), allow(dead_code, reason = "Parquet alone has types"))]
     pub(crate) kind: Kind,
 }
 
 impl Column {
     pub(crate) const fn new(name: &'static str, kind: Kind) -> Column {
-        Column { name, kind }
+        Column { name: Cow::Borrowed(name), kind }
+    }
+
+    /// Returns a column whose name is made at run time.
+    pub(crate) const fn named(name: String, kind: Kind) -> Column {
+        Column { name: Cow::Owned(name), kind }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::timeline::check_built;
 use clap::Args;
 use sluice_asic::units::Duration;
 use sluice_catalogue::Catalogue;
+use sluice_scenario::contest::WatchFlow;
 use sluice_scenario::{Lab, Outcome};
 use source::Source;
 use std::io::Write;
@@ -45,6 +46,22 @@ pub(crate) struct RunArgs {
     /// Run each contest with N seeds, from its first one on [default: the file's, or 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) seeds: Option<u32>,
+    /// Do all runs of contests, also those that the output folder has already
+    #[arg(long, requires = "output")]
+    pub(crate) again: bool,
+    /// Estimate the packets, time and memory of contests instead of running them
+    #[arg(long, conflicts_with_all = ["list", "output", "markdown"])]
+    pub(crate) dry_run: bool,
+    /// Run a contest with its first seed up to the end of one message, and write the message's rate, window, round trip and
+    /// queues over time: the number of a message (`pair` in flows.csv), or FROM-TO, such as 10.0.0.1-10.0.1.1
+    #[arg(long, value_name = "MESSAGE", requires = "output", conflicts_with_all = ["list", "markdown"])]
+    pub(crate) watch_flow: Option<WatchFlow>,
+    /// Time between two samples of --watch-flow
+    #[arg(long, value_name = "TIME", default_value = "1us", value_parser = crate::timeline::interval)]
+    pub(crate) watch_every: Duration,
+    /// Write the messages of contests as lists of flows, one for each workload and seed, instead of running them
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "markdown", "output"])]
+    pub(crate) write_flows: Option<PathBuf>,
     /// Threads on which a contest's runs are done; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
     pub(crate) threads: usize,
@@ -64,6 +81,14 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     }
     if args.seeds.is_some() {
         return Err(Failure::input("--seeds is for contests; a scenario has no random workload"));
+    }
+    if args.dry_run || args.watch_flow.is_some() {
+        return Err(Failure::input(
+            "--dry-run and --watch-flow are for contests; name a file with [workload]",
+        ));
+    }
+    if args.write_flows.is_some() {
+        return Err(Failure::input("--write-flows is for contests; a scenario has no messages"));
     }
     let sources = Source::all(&args.files)?;
     let wanted = |id: &str| {

@@ -69,8 +69,10 @@ pub(crate) fn interval(text: &str) -> Result<Duration, String> {
     if time.is_zero() { Err("expected a time above 0, for example 1us".to_owned()) } else { Ok(time) }
 }
 
+/// Number of columns of a table.
+const COUNT: usize = 11;
 /// Columns of a table; times are in ps since the first packet, everything else but `index` is in cells.
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; COUNT] = [
     Column::new("time_ps", Kind::Number),
     Column::new("subject", Kind::Text),
     Column::new("name", Kind::Text),
@@ -85,7 +87,7 @@ const COLUMNS: [Column; 11] = [
 ];
 
 /// Returns the values of a row; values that a place does not have are missing.
-fn cells<'a>(row: &TimelineRow<'a>) -> [Cell<'a>; COLUMNS.len()] {
+fn cells<'a>(row: &TimelineRow<'a>) -> [Cell<'a>; COUNT] {
     let level = &row.level;
     let number = |n: u32| Cell::Number(n.into());
     let (group, queue) = (row.subject == Subject::Group, row.subject == Subject::Queue);

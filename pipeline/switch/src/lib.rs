@@ -16,6 +16,7 @@
 //! ([`Switch::is_conserved`]). Resubmit and recirculation make no packets.
 
 mod assemble;
+mod backlog;
 mod batch;
 mod config;
 mod control;

@@ -62,7 +62,26 @@ pub fn checks(contest: &Contest, results: &Results) -> Verdicts {
             Err(why) => verdicts.error = verdicts.error.or(Some(format!("line {line}: {why}"))),
         }
     }
+    verdicts.error = verdicts.error.or_else(|| deadlock(contest, results));
     verdicts
+}
+
+/// Returns a sentence about the first deadlock of a program whose deadlocks no expectation is about.
+fn deadlock(contest: &Contest, results: &Results) -> Option<String> {
+    let expected = |label: &str| {
+        let number = format!("{label}.deadlocks");
+        contest.expect.iter().any(|expect| expect.get_ref().names().contains(&number.as_str()))
+    };
+    let unexpected = results.series.iter().filter(|series| !expected(&series.label));
+    unexpected.flat_map(|series| results.seeds.iter().zip(&series.runs).map(move |(seed, run)| (series, seed, run))).find_map(
+        |(series, seed, run)| {
+            let (label, cycle) = (&series.label, run.deadlocks.first()?);
+            Some(format!(
+                "{label}: with seed {seed}, paused queues wait for each other at the end: {cycle}; route without cycles, raise \
+                 `xoff`, or expect it, `{label}.deadlocks > 0`"
+            ))
+        },
+    )
 }
 
 fn verdict(expr: &Expr, line: usize, table: &FigureTable, seeds: usize) -> Result<Verdict, String> {
@@ -152,5 +171,34 @@ mod tests {
         assert!(of("a.p999 < 1").unwrap_err().contains("fewer than 10000"));
         assert!(of("c.x < 1").unwrap_err().contains("no program is called `c`; there are a, b"));
         assert_eq!(of("a.drop.none == 0").unwrap().judged, Judged::EachSeed(Figure(vec![1, 1])));
+    }
+
+    #[test]
+    fn a_deadlock_fails_unless_it_is_expected() {
+        use crate::contest::{Performance, Series};
+        let contest = |expect: &str| {
+            let text = format!(
+                "name = \"n\"\ntopology = \"t\"\n{expect}\n[workload]\nsizes = \"solar\"\nload = 1\ntime = \"1ms\"\n[hosts]\n\
+                 cable = \"1us\"\nrecovery = \"selective\"\n[[program]]\nname = \"ecmp\"\n"
+            );
+            Contest::parse("f", &text).unwrap()
+        };
+        let blocked =
+            Performance { deadlocks: vec!["a:1 queue 3 -> b:1 queue 3".into()], ..Performance::default() };
+        let runs = vec![Performance::default(), blocked];
+        let series = vec![Series { label: "ecmp".into(), program: "ecmp".into(), runs }];
+        let results = Results { seeds: vec![4, 9], series };
+        let found = checks(&contest(""), &results);
+        let error = found.error.clone().unwrap();
+        assert!(
+            !found.hold()
+                && error.contains("with seed 9, paused queues wait")
+                && error.contains("a:1 queue 3 -> b:1")
+        );
+        assert!(
+            checks(&contest("expect = [\"ecmp.deadlocks >= 0\", \"ecmp.deadlocks != 7\"]"), &results)
+                .error
+                .is_none()
+        );
     }
 }

@@ -1,11 +1,16 @@
 //! The format of contest files (TOML).
 
 use super::hosts::HostsSetting;
+use super::metrics::MetricsSetting;
+use super::roles::RoleSetting;
+use super::schedule::{self, ScheduleSetting};
 use super::seeds::{self, SeedsSetting};
+use super::workload::Workloads;
 use crate::expr::Expr;
 use crate::file::line_of;
 use serde::Deserialize;
 use sluice_asic::mac::WireOverhead;
+use sluice_asic::names::nearest;
 use sluice_asic::units::{BitRate, Duration};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -46,9 +51,18 @@ pub struct Contest {
     #[serde(default)]
     pub wire: WireOverhead,
     /// The messages.
-    pub workload: WorkloadSetting,
+    pub workload: Workloads,
     /// The hosts' NICs.
     pub hosts: HostsSetting,
+    /// What is measured in addition to counters.
+    #[serde(default)]
+    pub metrics: MetricsSetting,
+    /// Cables and entries that change during the run, each with its place in the file for errors.
+    #[serde(default)]
+    pub schedule: Vec<Spanned<ScheduleSetting>>,
+    /// Keys that vary, as [`super::Point::parse_all`] reads them; a contest by itself ignores them.
+    #[serde(default)]
+    pub sweep: toml::Table,
     /// The programs, each with its place in the file for errors.
     pub program: Vec<Spanned<Contestant>>,
     /// Expressions that must not be 0, such as `conweave.p99 < ecmp.p99`.
@@ -91,6 +105,9 @@ pub struct Contestant {
     /// Parameters, with the keys and values of `--set`.
     #[serde(default)]
     pub params: BTreeMap<String, toml::Value>,
+    /// Programs of switches by their role or name, in place of `name`.
+    #[serde(default)]
+    pub roles: BTreeMap<String, RoleSetting>,
     /// Buffer profile for this program, in place of the contest's.
     pub buffer: Option<String>,
 }
@@ -99,9 +116,14 @@ impl Contestant {
     /// Returns the name of this program in results and expectations.
     #[must_use]
     pub fn label(&self) -> String {
+        let stem =
+            |file: &str| file.rsplit('/').next().unwrap_or_default().trim_end_matches(".sluice").to_owned();
         let own = || match &self.file {
-            Some(file) => file.rsplit('/').next().unwrap_or_default().trim_end_matches(".sluice"),
-            None => &self.name,
+            Some(file) => stem(file),
+            None if self.name.is_empty() => {
+                self.roles.values().map(|role| stem(role.name())).collect::<Vec<_>>().join("_")
+            }
+            None => self.name.clone(),
         };
         let letter = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         self.label.clone().unwrap_or_else(|| own().chars().map(letter).collect())
@@ -109,7 +131,9 @@ impl Contestant {
 
     fn check(&self) -> Result<(), String> {
         match (&self.file, self.name.is_empty()) {
-            (None, true) => Err("a program has neither a `name` nor a `file`".into()),
+            (None, true) if self.roles.is_empty() => {
+                Err("a program has neither a `name` nor a `file` nor `roles`".into())
+            }
             (Some(file), false) => {
                 Err(format!("a program has the name `{}` and the file `{file}`; leave one out", self.name))
             }
@@ -118,41 +142,18 @@ impl Contestant {
     }
 }
 
-/// The messages of a contest: a list of flows, or drawn. Drawn messages go from each host to random other hosts, at
-/// times of a Poisson process (model: conweave §4.2; int §5.3).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct WorkloadSetting {
-    /// Distribution of message sizes: `ali-storage`, `solar`, or a file of sizes and cumulative percentages.
-    pub sizes: Option<String>,
-    /// Payload that each host offers, percent of its link rate, 1 to 100.
-    pub load: Option<u32>,
-    /// File with a list of flows, in place of `sizes` and `load`.
-    pub flows: Option<String>,
-    /// Time during which messages start.
-    pub time: Duration,
-    /// Messages that start before this time are sent, but do not count in the results; shorter than `time`.
-    #[serde(default)]
-    pub warm_up: Duration,
-    /// Number of UDP source ports, from 49152 on, 1 to 16384. The messages of a pair of hosts use them in turn, 4 by
-    /// default. The flows of a list draw them by the seed; by default only those draw, from all, whose port the list does
-    /// not say.
-    pub ports: Option<u16>,
-    /// Sends messages only to hosts of other switches.
-    #[serde(default)]
-    pub between_switches: bool,
-}
-
 /// Reason why a contest file is rejected.
 #[derive(Debug, Error)]
 pub enum ContestError {
     /// The text is not TOML, or has unknown or missing keys.
-    #[error("{origin}: {source}")]
+    #[error("{origin}:{line}: {what}")]
     Toml {
         /// Name of the file.
         origin: String,
-        /// The parser's error, with line and column.
-        source: Box<toml::de::Error>,
+        /// Line in the file.
+        line: usize,
+        /// What was found and what is expected.
+        what: String,
     },
     /// A value is outside its range, or values contradict each other.
     #[error("{origin}: {what}")]
@@ -164,6 +165,34 @@ pub enum ContestError {
     },
 }
 
+impl ContestError {
+    /// Returns the error of the parser with its line; an unknown key with the key that was probably meant.
+    pub(super) fn toml(origin: &str, text: &str, error: toml::de::Error) -> ContestError {
+        let line = line_of(text, error.span().map_or(0, |span| span.start));
+        ContestError::Toml { origin: origin.to_owned(), line, what: proposal(error.message()) }
+    }
+
+    /// Returns what is wrong, without the name of the file and the line.
+    pub(super) fn bare(&self) -> &str {
+        match self {
+            ContestError::Toml { what, .. } | ContestError::Value { what, .. } => what,
+        }
+    }
+}
+
+/// Adds the nearest known key to an error about an unknown one.
+fn proposal(message: &str) -> String {
+    let parts = || {
+        let (found, known) = message.strip_prefix("unknown field `")?.split_once("`, expected ")?;
+        let known: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
+        Some((found, known))
+    };
+    let Some((found, known)) = parts() else { return message.to_owned() };
+    let near = nearest(found, known.iter().copied());
+    let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+    format!("unknown key `{found}`{near} (known keys: {})", known.join(", "))
+}
+
 impl Contest {
     /// Parses the text of a contest file. `origin` is the file's name, for errors.
     ///
@@ -171,9 +200,9 @@ impl Contest {
     /// If the text is not TOML, a key is unknown, or a value is out of range; the error says where.
     pub fn parse(origin: &str, text: &str) -> Result<Contest, ContestError> {
         let name = || origin.to_owned();
-        let mut file: Contest = toml::from_str(text)
-            .map_err(|source| ContestError::Toml { origin: name(), source: Box::new(source) })?;
+        let mut file: Contest = toml::from_str(text).map_err(|e| ContestError::toml(origin, text, e))?;
         (file.origin, file.text) = (name(), text.to_owned());
+        file.workload.read(text).map_err(|what| ContestError::Value { origin: name(), what })?;
         file.check().map_err(|what| ContestError::Value { origin: name(), what })?;
         Ok(file)
     }
@@ -188,9 +217,8 @@ impl Contest {
 
     fn check(&self) -> Result<(), String> {
         seeds::seeds(self.seed, self.seeds.as_ref())?;
-        let (workload, hosts) = (&self.workload, &self.hosts);
-        workload.check()?;
-        hosts.check()?;
+        self.metrics.check(self.workload.time())?;
+        self.hosts.check()?;
         self.program.iter().try_for_each(|program| program.get_ref().check())?;
         let mut labels: Vec<String> = self.program.iter().map(|p| p.get_ref().label()).collect();
         labels.sort();
@@ -212,13 +240,46 @@ impl Contest {
             if let Some(file) = &program.file {
                 program.name = open(file)?;
             }
+            for role in program.roles.values_mut().filter(|role| role.name().ends_with(".sluice")) {
+                let name = open(role.name())?;
+                role.set_name(name);
+            }
         }
         Ok(())
+    }
+
+    /// Reads the files of the schedule; `read` returns the text of one.
+    ///
+    /// # Errors
+    /// If `read` fails, or a line is not an operation with its time.
+    pub fn open_schedule(&mut self, read: impl Fn(&str) -> Result<String, String>) -> Result<(), String> {
+        schedule::open(&mut self.schedule, read)
+    }
+
+    /// Returns the time at which every run ends at the latest.
+    #[must_use]
+    pub fn end(&self) -> Duration {
+        self.workload.time() + self.drain()
     }
 
     /// Returns the line of the file that contains byte `byte`, counted from 1.
     pub(super) fn line(&self, byte: usize) -> usize {
         line_of(&self.text, byte)
+    }
+
+    /// Returns this contest, which `base` became by other values, with the places in the text of `base`.
+    pub(super) fn with_places_of(mut self, base: &Contest) -> Contest {
+        fn placed<T: Clone>(own: &mut [Spanned<T>], base: &[Spanned<T>]) {
+            for (own, base) in own.iter_mut().zip(base) {
+                *own = Spanned::new(base.span(), own.get_ref().clone());
+            }
+        }
+        placed(&mut self.program, &base.program);
+        placed(&mut self.expect, &base.expect);
+        placed(&mut self.schedule, &base.schedule);
+        self.workload.place_as(&base.workload);
+        self.text.clone_from(&base.text);
+        self
     }
 
     /// Returns the seeds, in the order of the file.
@@ -244,38 +305,5 @@ impl Contest {
     #[must_use]
     pub fn drain(&self) -> Duration {
         self.drain.unwrap_or(Duration::from_millis(50))
-    }
-}
-
-impl WorkloadSetting {
-    fn check(&self) -> Result<(), String> {
-        match (&self.flows, &self.sizes, self.load) {
-            (None, Some(_), Some(load)) if !(1..=100).contains(&load) => {
-                return Err(format!("workload.load is {load}; expected 1 to 100 percent"));
-            }
-            (None, Some(_), Some(_)) => {}
-            (Some(_), None, None) if !self.between_switches => {}
-            (Some(_), ..) => {
-                return Err(
-                    "workload.flows says where messages go, when and how many bytes they have; leave out \
-                            `sizes`, `load` and `between_switches`"
-                        .into(),
-                );
-            }
-            (None, ..) => {
-                return Err(
-                    "the workload needs `sizes` and `load`, or a list of flows: `flows = \"FILE\"`".into()
-                );
-            }
-        }
-        if self.warm_up >= self.time {
-            return Err(
-                "workload.warm_up is not shorter than workload.time; no message would be judged".into()
-            );
-        }
-        if self.ports == Some(0) || self.ports > Some(1 << 14) {
-            return Err(format!("workload.ports is {}; expected 1 to 16384", self.ports.unwrap_or(0)));
-        }
-        Ok(())
     }
 }

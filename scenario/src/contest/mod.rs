@@ -5,20 +5,29 @@
 //! [`checks`] compares the results with the file's expectations. A number's mean over the seeds has a 95 % interval
 //! ([`Estimate`]).
 
+mod ended;
 mod expect;
 mod file;
 mod flows;
 mod hosts;
 mod interval;
+mod kept;
+mod metrics;
 mod performance;
 mod pool;
+mod roles;
 mod run;
+mod samples;
+mod schedule;
 mod seeds;
 mod series;
-mod workload;
+mod sweep;
+mod trial;
+mod watched;
+pub mod workload;
 
 pub use expect::{Judged, Verdict, Verdicts, checks};
-pub use file::{AloneName, Contest, ContestError, Contestant, WorkloadSetting};
+pub use file::{AloneName, Contest, ContestError, Contestant};
 pub use flows::{Flow, FlowList, FlowListError};
 pub use hosts::{
     CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting, HpccSetting,
@@ -26,8 +35,17 @@ pub use hosts::{
     WindowSetting,
 };
 pub use interval::Estimate;
+pub use kept::{KeptError, KeptRun, MESSAGE_COLUMNS, RunKey, RunStore, message_row, read_message};
+pub use metrics::{MetricsSetting, SizeBin};
 pub use performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
-pub use run::{ContestProgress, ContestSetup, RunError, Tick, run_contest};
+pub use pool::run_all;
+pub use roles::{RoleProgram, RoleSetting};
+pub use run::{Alone, ContestProgress, ContestSetup, RunError, Tick, WrittenFlows, run_contest, write_flows};
+pub use samples::{LinkSamples, Samples, SwitchSamples};
+pub use schedule::{ChangeName, ScheduleSetting};
 pub use seeds::SeedsSetting;
 pub use series::{Figure, Results, Series};
-pub use workload::{Offered, Station, messages, offered, sizes};
+pub use sweep::Point;
+pub use trial::{Amount, Trial};
+pub use watched::{FlowSample, WatchFlow, Watched, watch_flow};
+pub use workload::{Plan, Planned, WorkloadSetting, Workloads};

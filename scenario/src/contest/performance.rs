@@ -1,10 +1,10 @@
-//! Results of one program with one seed: the slowdowns of its messages, and counts of the hosts and the network.
+//! Results of one program with one seed: the slowdowns of its messages, counts of the hosts and the network, samples.
 
 use super::file::AloneName;
+use super::metrics::{SizeBin, by_size, completion_times};
+use super::samples::Samples;
 use sluice_asic::units::Duration;
-use sluice_fabric::host::counters::HostCounters;
 use sluice_fabric::host::message::{Completion, Left};
-use sluice_fabric::network::NetworkTotals;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -50,30 +50,25 @@ pub struct Unfinished {
 }
 
 /// Results of one program with one seed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Performance {
     /// The ideal time that slowdowns are relative to.
     pub slowdown: AloneName,
+    /// Classes of message sizes that have numbers.
+    pub bins: Vec<SizeBin>,
+    /// The time in which messages begin that count: end of the warm-up, end of the workload.
+    pub window: (Duration, Duration),
     /// Completed messages that started after the warm-up, in order of start.
     pub sent: Vec<Sent>,
     /// Messages without a last acknowledgement at the end of the run, the warm-up's included, in order of start.
     pub unfinished: Vec<Unfinished>,
-    /// Counters of all hosts, summed.
-    pub hosts: HostCounters,
-    /// Counters of the network.
-    pub totals: NetworkTotals,
-    /// Packets lost in switches and on cables, by reason.
-    pub drops: BTreeMap<String, u64>,
-    /// The program's counters of at most 16 cells, packets, summed over switches. A counter with several cells has one
-    /// key `name.cell` for each cell.
-    pub counters: BTreeMap<String, u64>,
-    /// PFC frames that switches generated.
-    pub pauses: u64,
-    /// Mean time from a full packet to its acknowledgement, with this program in an empty network, over all pairs of
-    /// switches.
-    pub alone: Duration,
-    /// Simulated time of the run.
-    pub simulated: Duration,
+    /// Counts of the hosts and the network by name, with `drop.REASON` and `counter.NAME`; all are numbers of
+    /// [`Self::numbers`].
+    pub counts: BTreeMap<String, u64>,
+    /// Cycles of queues that wait for each other at the end of the run.
+    pub deadlocks: Vec<String>,
+    /// Samples, if the contest asks for them.
+    pub samples: Option<Samples>,
 }
 
 /// Selection of messages by size.
@@ -144,12 +139,6 @@ impl Slowdowns {
 }
 
 impl Performance {
-    pub(super) fn lose(&mut self, reason: &str, count: u64) {
-        if count > 0 {
-            *self.drops.entry(reason.to_owned()).or_default() += count;
-        }
-    }
-
     /// Returns the slowdowns of the messages of these sizes.
     #[must_use]
     pub fn slowdowns(&self, sizes: Sizes) -> Slowdowns {
@@ -163,10 +152,19 @@ impl Performance {
         Slowdowns::of(some.map(|sent| sent.slowdown(alone)).collect())
     }
 
-    /// Returns the number of packets lost in switches and on links.
+    /// Returns a count by name; 0 if there is none.
     #[must_use]
-    pub fn dropped(&self) -> u64 {
-        self.drops.values().sum()
+    pub fn count(&self, name: &str) -> u64 {
+        self.counts.get(name).copied().unwrap_or(0)
+    }
+
+    /// Returns the goodput, Mb/s: payload of the completed messages over the time from the end of the warm-up to the last
+    /// acknowledgement.
+    fn goodput(&self) -> u64 {
+        let bytes: u128 = self.sent.iter().map(|sent| u128::from(sent.completion.message.bytes)).sum();
+        let last = self.sent.iter().map(|sent| sent.completion.end.since_origin()).max();
+        let time = last.map_or(0, |last| last.as_ps().saturating_sub(self.window.0.as_ps()));
+        (bytes * 8 * 1_000_000 / u128::from(time.max(1))) as u64
     }
 
     /// Returns the unit of a number of [`Self::numbers`]; counts have none.
@@ -175,16 +173,21 @@ impl Performance {
         if name.starts_with("drop.") || name.starts_with("counter.") {
             return None;
         }
+        let name = name.rsplit('.').next()?;
         match name.rsplit('_').next()? {
-            "avg" | "p50" | "p95" | "p99" | "p999" => Some("thousandths"),
             "ns" => Some("ns"),
+            "bytes" => Some("bytes"),
+            "mbps" => Some("Mb/s"),
+            "avg" | "max" if name.starts_with("link_share") => Some("thousandths"),
+            "p99" | "max" if name.starts_with("reorder_queues") => None,
+            "avg" | "p50" | "p95" | "p99" | "p999" => Some("thousandths"),
             _ => None,
         }
     }
 
     /// Returns true for a number that runs with too few messages lack.
     pub(super) fn is_percentile(name: &str) -> bool {
-        name.ends_with("p999") && Self::unit(name).is_some()
+        name.trim_end_matches("_ns").ends_with("p999") && Self::unit(name).is_some()
     }
 
     /// Returns the numbers of this run, by name; slowdowns are in thousandths.
@@ -208,36 +211,18 @@ impl Performance {
             let some = self.sent.iter().filter(|sent| sizes.has(sent.completion.message.bytes));
             put(format!("{prefix}messages"), some.count() as u64);
         }
-        let h = &self.hosts;
-        let all = [
-            ("unfinished", self.unfinished.len() as u64),
-            ("sent", h.sent),
-            ("resent", h.resent),
-            ("early", h.early),
-            ("marked", h.marked),
-            ("acks", h.acks),
-            ("nacks", h.nacks),
-            ("notifications", h.notifications),
-            ("timeouts", h.timeouts),
-            ("fast_retransmits", h.fast_retransmits),
-            ("spurious", h.spurious),
-            ("duplicates", h.duplicates),
-            ("missing", h.missing),
-            ("stray", h.stray),
-            ("host_pauses", h.pauses),
-            ("host_paused_ns", h.paused.as_nanos()),
-            ("pauses", self.pauses),
-            ("dropped", self.dropped()),
-            ("hops", self.totals.hops),
-            ("alone_ns", self.alone.as_nanos()),
-            ("simulated_ns", self.simulated.as_nanos()),
-        ];
-        all.into_iter().for_each(|(name, value)| put(name.to_owned(), value));
-        for (reason, count) in &self.drops {
-            put(format!("drop.{reason}"), *count);
+        put("unfinished".to_owned(), self.unfinished.len() as u64);
+        put("deadlocks".to_owned(), self.deadlocks.len() as u64);
+        put("bytes".to_owned(), self.sent.iter().map(|sent| sent.completion.message.bytes).sum());
+        put("goodput_mbps".to_owned(), self.goodput());
+        for (name, count) in &self.counts {
+            put(name.clone(), *count);
         }
-        for (counter, count) in &self.counters {
-            put(format!("counter.{counter}"), *count);
+        let times = self.sent.iter().map(|sent| sent.completion.time().as_nanos()).collect();
+        completion_times("", times, &mut numbers);
+        by_size(&self.bins, &self.sent, |sent| sent.slowdown(self.slowdown), &mut numbers);
+        if let Some(samples) = &self.samples {
+            numbers.extend(samples.numbers(self.window.0, self.window.1));
         }
         numbers
     }

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 ///
 /// # Errors
 /// The error of the first job that fails, by number.
-pub(super) fn run_all<R: Send, E: Send>(
+pub fn run_all<R: Send, E: Send>(
     threads: usize,
     count: usize,
     job: impl Fn(usize, usize) -> Result<R, E> + Sync,

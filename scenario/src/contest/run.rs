@@ -9,11 +9,16 @@
 //! serialisation time at the rate of the slowest link between the two hosts. Hosts of one switch with different links are
 //! measured apart. No slowdown is below 1 (model: conweave §4.5).
 
+use super::ended;
 use super::file::{Contest, Contestant};
+use super::kept::{KeptRun, RunKey, RunStore};
 use super::performance::{Performance, Sent, Unfinished};
 use super::pool::run_all;
+use super::roles;
+use super::samples::{Sampler, Samples};
+use super::schedule::Planned;
 use super::series::{Results, Series};
-use super::workload::{Offered, Station, messages};
+use super::workload::{HostTable, Plan, Station};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_catalogue::Catalogue;
@@ -22,13 +27,12 @@ use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
 use sluice_fabric::host::counters::HostCounters;
 use sluice_fabric::host::hpcc::has_code;
-use sluice_fabric::host::message::Message;
-use sluice_fabric::host::nic::{Nic, PortConfig, TransportConfig};
-use sluice_fabric::network::{End, HostId, LinkDrop, Network, NetworkError, NetworkSetup, SwitchId};
+use sluice_fabric::host::message::{Completion, Message};
+use sluice_fabric::host::nic::{HostMessages, Nic, PortConfig, TransportConfig};
+use sluice_fabric::network::{End, HostId, Network, NetworkError, NetworkSetup, SwitchId};
 use sluice_fabric::topology::{Blueprint, Bottlenecks};
-use sluice_ir::LabelKind;
 use sluice_place::Options;
-use sluice_switch::{Reason, SwitchConfig};
+use sluice_switch::SwitchConfig;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -62,6 +66,9 @@ pub enum RunError<E> {
     /// A setting is out of range, or no message can be sent.
     #[error("{0}")]
     Setting(String),
+    /// A finished run cannot be kept.
+    #[error("{0}")]
+    Keep(String),
     /// The caller stopped the run.
     #[error("interrupted")]
     Stopped,
@@ -75,12 +82,12 @@ pub struct ContestSetup<'a, F> {
     pub catalogue: &'a Catalogue,
     /// The chip of all switches.
     pub chip: ChipSpec,
-    /// Source of the messages.
-    pub offered: &'a Offered,
     /// Reads the buffer profiles and entries that the contest names.
     pub files: &'a F,
     /// Threads that the runs share; 0 is taken as 1. Results do not depend on it.
     pub threads: usize,
+    /// Has the runs that are finished already, and takes those that finish.
+    pub store: &'a dyn RunStore,
 }
 
 /// Progress of a contest.
@@ -98,20 +105,22 @@ pub struct ContestProgress<'a> {
 pub type Tick<'a> = &'a (dyn Fn(ContestProgress<'_>) -> bool + Sync);
 
 /// A program in its network, ready to run.
-struct Ready<'c> {
+pub(super) struct Ready<'c> {
     line: usize,
     contestant: &'c Contestant,
     catalogue: &'c Catalogue,
     network: NetworkSetup,
     /// Control-plane operations of the topology's events.
     changes: Vec<(SwitchId, Time, ControlOp)>,
-    stations: Vec<Station>,
+    pub(super) stations: Vec<Station>,
     /// Port and transports of the hosts at each link rate.
     nics: BTreeMap<BitRate, PortConfig>,
     transports: Vec<TransportConfig>,
     bottlenecks: Bottlenecks,
     /// Payload bytes of a full packet.
-    mtu: u32,
+    pub(super) mtu: u32,
+    /// Stages of the switches.
+    stages: Vec<u32>,
 }
 
 impl Ready<'_> {
@@ -121,8 +130,8 @@ impl Ready<'_> {
         network.links.iter_mut().for_each(|link| link.script.clear());
         let (stations, nics, transports) =
             (self.stations.clone(), self.nics.clone(), self.transports.clone());
-        let bottlenecks = self.bottlenecks.clone();
-        Ready { network, changes: Vec::new(), stations, nics, transports, bottlenecks, ..*self }
+        let (bottlenecks, stages) = (self.bottlenecks.clone(), self.stages.clone());
+        Ready { network, changes: Vec::new(), stations, nics, transports, bottlenecks, stages, ..*self }
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
@@ -140,10 +149,12 @@ impl Ready<'_> {
 /// Seed of the runs that measure ideal times.
 const PROBE_SEED: u64 = 1;
 
-/// Runs all programs with all seeds, on as many threads as the setup allows.
+/// Runs all programs with all seeds, on as many threads as the setup allows. Runs that the setup's store has are not run
+/// again.
 ///
 /// # Errors
-/// If a program cannot run in the network, a setting is out of range, or `tick` returns false.
+/// If a program cannot run in the network, a setting is out of range, a run cannot be kept, or `tick` returns false. Runs
+/// that finished before are in the store.
 pub fn run_contest<F: Files + Sync>(
     contest: &Contest,
     setup: &ContestSetup<'_, F>,
@@ -152,44 +163,136 @@ pub fn run_contest<F: Files + Sync>(
 where
     F::Error: Send,
 {
-    let mut all = Vec::with_capacity(contest.program.len());
-    for program in &contest.program {
-        let line = contest.line(program.span().start);
-        all.push(ready(contest, setup, program.get_ref(), line)?);
-    }
-    let own = run_all(setup.threads, all.len(), |number, threads| {
-        Alone::probe(contest, setup, &all[number].undisturbed(), threads)
-    })?;
-    let fastest = Alone::fastest(&own);
-    let seeds = contest.seeds();
-    let ticker = Ticker::new(tick, contest.workload.time, all.len() * seeds.len());
+    let (programs, seeds) = (&contest.program, contest.seeds());
     // All programs with one seed come before the next seed.
-    let runs = run_all(setup.threads, all.len() * seeds.len(), |number, threads| {
-        let (ready, own, seed) =
-            (&all[number % all.len()], &own[number % all.len()], seeds[number / all.len()]);
-        let messages = messages(&contest.workload, setup.offered, &ready.stations, seed);
-        let messages = messages.map_err(RunError::Setting)?;
-        let end = Time::ORIGIN + contest.workload.time + contest.drain();
-        let label = ready.contestant.label();
-        let mut look = ticker.look(number, (&label, seed));
-        let cable = contest.hosts.cable;
-        let ran = run(ready, cable, seed, messages, end, threads, &mut look)?;
-        ticker.done.fetch_add(1, Ordering::Relaxed);
-        Ok(ran.judged(contest, ready, own, &fastest))
+    let key =
+        |number: usize| RunKey { program: number % programs.len(), seed: seeds[number / programs.len()] };
+    let mut runs: Vec<Option<KeptRun>> =
+        (0..programs.len() * seeds.len()).map(|number| setup.store.find(key(number))).collect();
+    let missing: Vec<usize> = (0..runs.len()).filter(|number| runs[*number].is_none()).collect();
+    let mut all = Vec::with_capacity(programs.len());
+    for (place, program) in programs.iter().enumerate() {
+        let needed = missing.iter().any(|number| key(*number).program == place);
+        let line = contest.line(program.span().start);
+        all.push(needed.then(|| ready(contest, setup, program.get_ref(), line)).transpose()?);
+    }
+    // A workload that does not fit the network is reported before anything runs.
+    if let (Some(ready), Some(seed)) = (all.iter().flatten().next(), seeds.first()) {
+        messages(contest, setup, ready, *seed)?;
+    }
+    let mut own = run_all(setup.threads, all.len(), |place, threads| {
+        let probe = |ready: &Ready<'_>| Alone::probe(contest, setup, &ready.undisturbed(), threads);
+        all[place].as_ref().map(probe).transpose()
     })?;
-    Ok(Results { series: series(&all, runs), seeds })
+    for (number, run) in runs.iter().enumerate() {
+        let known = &mut own[key(number).program];
+        *known = known.take().or_else(|| run.as_ref().map(|run| run.alone.clone()));
+    }
+    let own: Vec<Alone> = own.into_iter().map(Option::unwrap_or_default).collect();
+    let ticker = Ticker::new(tick, contest.workload.time(), runs.len(), &missing);
+    let done = run_all(setup.threads, missing.len(), |job, threads| {
+        let number = missing[job];
+        let run = key(number);
+        let Some(ready) = &all[run.program] else {
+            return Err(RunError::Setting("a run has no program".into()));
+        };
+        let messages = messages(contest, setup, ready, run.seed)?;
+        let end = Time::ORIGIN + contest.workload.time() + contest.drain();
+        let label = ready.contestant.label();
+        let mut look = ticker.look(number, (&label, run.seed));
+        let cable = contest.hosts.cable;
+        let sample = contest.metrics.sample;
+        let ran = self::run(ready, cable, run.seed, messages, (end, sample), threads, &mut look)?;
+        let done = KeptRun {
+            performance: ran.judged(contest, ready, &own[run.program]),
+            alone: own[run.program].clone(),
+        };
+        setup.store.keep(run, &done).map_err(RunError::Keep)?;
+        ticker.done.fetch_add(1, Ordering::Relaxed);
+        Ok(done)
+    })?;
+    for (number, run) in missing.iter().zip(done) {
+        runs[*number] = Some(run);
+    }
+    Ok(Results {
+        series: series(contest, runs.into_iter().flatten().collect(), &Alone::fastest(&own)),
+        seeds,
+    })
 }
 
-/// Sorts the runs, which are in order of seeds and programs, by program.
-fn series(all: &[Ready<'_>], runs: Vec<Performance>) -> Vec<Series> {
-    let empty = |ready: &Ready<'_>| Series {
-        label: ready.contestant.label(),
-        program: ready.contestant.name.clone(),
+/// Returns the messages of a run, and the hosts that send them.
+fn plan<F: Files>(
+    contest: &Contest,
+    setup: &ContestSetup<'_, F>,
+    ready: &Ready<'_>,
+    seed: u64,
+) -> Result<(Plan, HostTable), RunError<F::Error>> {
+    let hosts = HostTable::of(setup.plan, ready.stations.clone(), contest.hosts.cable);
+    let plan = contest.workload.plan(&hosts, &transport_names(contest), seed);
+    Ok((plan.map_err(RunError::Setting)?, hosts))
+}
+
+/// Returns the names of the hosts' transports, in the order of the file.
+fn transport_names(contest: &Contest) -> Vec<String> {
+    contest.hosts.transport.iter().map(|transport| transport.name.clone()).collect()
+}
+
+/// Returns the messages of each host in a run.
+pub(super) fn messages<F: Files>(
+    contest: &Contest,
+    setup: &ContestSetup<'_, F>,
+    ready: &Ready<'_>,
+    seed: u64,
+) -> Result<Vec<HostMessages>, RunError<F::Error>> {
+    let (plan, hosts) = plan(contest, setup, ready, seed)?;
+    Ok(plan.by_host(&hosts))
+}
+
+/// Messages of a workload with one seed, as a [list of flows](super::flows) in comma-separated values.
+#[derive(Clone, Debug)]
+pub struct WrittenFlows {
+    /// Name of the workload.
+    pub workload: String,
+    /// The seed.
+    pub seed: u64,
+    /// The list.
+    pub text: String,
+}
+
+/// Returns the messages of all workloads with all seeds, without running them.
+///
+/// # Errors
+/// If the first program cannot run in the network, or a workload does not fit it.
+pub fn write_flows<F: Files>(
+    contest: &Contest,
+    setup: &ContestSetup<'_, F>,
+) -> Result<Vec<WrittenFlows>, RunError<F::Error>> {
+    let Some(program) = contest.program.first() else { return Ok(Vec::new()) };
+    let ready = ready(contest, setup, program.get_ref(), contest.line(program.span().start))?;
+    let mut all = Vec::new();
+    for seed in contest.seeds() {
+        let (plan, hosts) = plan(contest, setup, &ready, seed)?;
+        for (number, workload) in (0..).zip(&contest.workload.list) {
+            let begin = Time::ORIGIN + workload.begin;
+            let text = super::flows::written(&plan, number, begin, &hosts, &transport_names(contest));
+            all.push(WrittenFlows { workload: workload.name.clone(), seed, text });
+        }
+    }
+    Ok(all)
+}
+
+/// Sorts the runs, which are in order of seeds and programs, by program, and relates their messages to the fastest program.
+fn series(contest: &Contest, runs: Vec<KeptRun>, fastest: &Alone) -> Vec<Series> {
+    let empty = |contestant: &Contestant| Series {
+        label: contestant.label(),
+        program: contestant.name.clone(),
         runs: Vec::new(),
     };
-    let mut series: Vec<Series> = all.iter().map(empty).collect();
-    for (number, run) in runs.into_iter().enumerate() {
-        series[number % all.len()].runs.push(run);
+    let mut series: Vec<Series> = contest.program.iter().map(|program| empty(program.get_ref())).collect();
+    let count = series.len();
+    for (number, mut run) in runs.into_iter().enumerate() {
+        run.relate(contest, fastest);
+        series[number % count].runs.push(run.performance);
     }
     series
 }
@@ -204,9 +307,11 @@ struct Ticker<'a> {
 }
 
 impl<'a> Ticker<'a> {
-    fn new(tick: Tick<'a>, workload: Duration, runs: usize) -> Ticker<'a> {
-        let times = (0..runs).map(|_| AtomicU64::new(0)).collect();
-        Ticker { tick, workload, times, done: AtomicUsize::new(0) }
+    /// Starts with all runs done except the missing ones.
+    fn new(tick: Tick<'a>, workload: Duration, runs: usize, missing: &[usize]) -> Ticker<'a> {
+        let times: Vec<AtomicU64> = (0..runs).map(|_| AtomicU64::new(workload.as_ps())).collect();
+        missing.iter().for_each(|number| times[*number].store(0, Ordering::Relaxed));
+        Ticker { tick, workload, times, done: AtomicUsize::new(runs - missing.len()) }
     }
 
     /// Returns what a run calls with its time.
@@ -223,7 +328,7 @@ impl<'a> Ticker<'a> {
 }
 
 /// Builds the contest's network with one program.
-fn ready<'c, F: Files>(
+pub(super) fn ready<'c, F: Files>(
     contest: &'c Contest,
     setup: &ContestSetup<'c, F>,
     contestant: &'c Contestant,
@@ -231,6 +336,10 @@ fn ready<'c, F: Files>(
 ) -> Result<Ready<'c>, RunError<F::Error>> {
     let mut plan = setup.plan.clone();
     (plan.program, plan.params) = (None, Vec::new());
+    let setting = |e: String| RunError::Setting(format!("line {line}: {e}"));
+    roles::assign(contestant, &mut plan).map_err(setting)?;
+    let planned = Planned::of(contest, &plan, &contestant.label()).map_err(RunError::Setting)?;
+    plan.events.extend(planned.happenings.iter().cloned());
     let text = |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let defaults = Defaults {
         program: contestant.name.clone(),
@@ -254,7 +363,9 @@ fn ready<'c, F: Files>(
     let mtu = transports.first().map_or(0, |transport| transport.framing().0);
     check_speeds(&transports, &deployed.positions).map_err(RunError::Setting)?;
     let bottlenecks = Bottlenecks::new(&deployed.positions);
-    let (network, changes) = (deployed.network, deployed.changes);
+    let (network, mut changes) = (deployed.network, deployed.changes);
+    changes.extend(planned.rate_changes(&network));
+    let stages = setup.plan.switches.iter().map(|switch| switch.stage).collect();
     Ok(Ready {
         line,
         contestant,
@@ -266,6 +377,7 @@ fn ready<'c, F: Files>(
         transports,
         bottlenecks,
         mtu,
+        stages,
     })
 }
 
@@ -307,29 +419,27 @@ fn check_speeds(transports: &[TransportConfig], positions: &[Position]) -> Resul
 }
 
 /// Returns the transport of each queue pair, by its number.
-fn contexts(messages: &[Vec<Message>]) -> Arc<[u8]> {
-    let all = || messages.iter().flatten();
+fn contexts(messages: &[HostMessages]) -> Arc<[u8]> {
+    let all = || messages.iter().flat_map(HostMessages::iter);
     let mut contexts = vec![0; all().map(|message| message.pair as usize + 1).max().unwrap_or(0)];
     all().for_each(|message| contexts[message.pair as usize] = message.transport);
     contexts.into()
 }
 
 /// A network after its run, with its hosts.
-struct Ran {
-    network: Network,
+pub(super) struct Ran {
+    pub(super) network: Network,
     hosts: Vec<HostId>,
+    samples: Option<Samples>,
 }
 
-/// Runs a network until all messages are acknowledged, or nothing happens before `end`.
-fn run<E>(
+/// Builds a program's network with its hosts, which will send these messages.
+pub(super) fn assemble<E>(
     ready: &Ready<'_>,
     cable: Duration,
     seed: u64,
-    messages: Vec<Vec<Message>>,
-    end: Time,
-    threads: usize,
-    look: &mut dyn FnMut(Time) -> bool,
-) -> Result<Ran, RunError<E>> {
+    messages: Vec<HostMessages>,
+) -> Result<(Network, Vec<HostId>), RunError<E>> {
     let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
     let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
     let mut hosts = Vec::with_capacity(messages.len());
@@ -344,6 +454,28 @@ fn run<E>(
     for (switch, time, op) in &ready.changes {
         network.control(*switch, *time, op.clone()).map_err(refused)?;
     }
+    Ok((network, hosts))
+}
+
+/// Runs a network until all messages are acknowledged, or nothing happens before `end`; takes samples at multiples of
+/// `sample`.
+pub(super) fn run<E>(
+    ready: &Ready<'_>,
+    cable: Duration,
+    seed: u64,
+    messages: Vec<HostMessages>,
+    (end, sample): (Time, Option<Duration>),
+    threads: usize,
+    look: &mut dyn FnMut(Time) -> bool,
+) -> Result<Ran, RunError<E>> {
+    let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
+    let (mut network, hosts) = assemble(ready, cable, seed, messages)?;
+    let mut sampler = sample.map(|every| {
+        let port = |at: &Station| network.setup(SwitchId(at.switch)).and_then(|setup| setup.front(at.port));
+        let host = |at: &Station| Some((SwitchId(at.switch), port(at)?.number()));
+        let hosts: Vec<_> = ready.stations.iter().filter_map(host).collect();
+        Sampler::new(every, &network, ready.catalogue, &ready.stages, &hosts)
+    });
     let mut observers = vec![(); network.len()];
     // Every round handles an event before `end`; a later one, such as a retransmission timer, is not waited for.
     while network.is_busy() {
@@ -351,18 +483,24 @@ fn run<E>(
         if !look(network.time()) {
             return Err(RunError::Stopped);
         }
-        let until = (network.time().max(next) + STRIDE).min(end);
+        let stride = network.time().max(next) + STRIDE;
+        let until = sampler.as_ref().map_or(stride, Sampler::next).min(end);
         network.drain_parallel(until, threads.max(1), &mut observers).map_err(refused)?;
+        if let Some(sampler) = sampler.as_mut().filter(|sampler| sampler.next() == until) {
+            sampler.take(&network);
+        }
     }
-    Ok(Ran { network, hosts })
+    Ok(Ran { network, hosts, samples: sampler.map(Sampler::into_samples) })
 }
 
 /// Ideal times: for each pair of host classes, the time from a full packet of one class's host to the acknowledgement from
 /// the other class's host, with nothing else in the network. Hosts of a class have the same switch, rate and delay.
-#[derive(Clone, Debug, Default)]
-struct Alone {
-    times: BTreeMap<(u32, u32), Duration>,
-    class_of: BTreeMap<Ipv4Addr, u32>,
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alone {
+    /// The times, by the classes of sender and receiver.
+    pub times: BTreeMap<(u32, u32), Duration>,
+    /// The class of each host.
+    pub class_of: BTreeMap<Ipv4Addr, u32>,
 }
 
 impl Alone {
@@ -416,7 +554,8 @@ impl Alone {
         }
         let end = Time::ORIGIN + APART * (probes + 2);
         let cable = contest.hosts.cable;
-        let ran = run(ready, cable, PROBE_SEED, messages, end, threads, &mut |_| true)?;
+        let hosts = messages.into_iter().map(HostMessages::from).collect();
+        let ran = run(ready, cable, PROBE_SEED, hosts, (end, None), threads, &mut |_| true)?;
         for host in &ran.hosts {
             for done in ran.network.host::<Nic>(*host).map_or(&[][..], Nic::completions) {
                 let way = ways.get(done.message.pair as usize - 1);
@@ -459,6 +598,14 @@ impl Alone {
         fastest
     }
 
+    /// Returns the ideal time of a message with these ideal times, if the message takes `own` with those of `self`.
+    pub(super) fn related(&self, to: &Alone, sent: &Sent) -> Option<Duration> {
+        let message = &sent.completion.message;
+        let way = (*self.class_of.get(&sent.from)?, *self.class_of.get(&message.to)?);
+        let (own, other) = (*self.times.get(&way)?, *to.times.get(&way)?);
+        Some(Duration::from_ps(sent.own.as_ps().saturating_sub(own.as_ps())) + other)
+    }
+
     /// Returns the mean over pairs of different classes; over all pairs if the network has one class of hosts.
     fn mean(&self) -> Duration {
         let between: Vec<u64> =
@@ -483,68 +630,66 @@ impl Alone {
 }
 
 impl Ran {
-    /// Collects the counters and the messages' times. `own` has the ideal times of this program, `fastest` those of the
-    /// fastest one.
-    fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone, fastest: &Alone) -> Performance {
-        let warm = Time::ORIGIN + contest.workload.warm_up;
+    /// Collects the counters and the messages' times. `own` has the ideal times of this program; the messages' `fastest` is
+    /// not known yet, and is the same.
+    fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone) -> Performance {
         let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), HostCounters::default());
+        let mut paused_hosts = 0;
         for (station, id) in ready.stations.iter().zip(&self.hosts) {
             let Some(host) = self.network.host::<Nic>(*id) else { continue };
             unfinished
                 .extend(host.unfinished().into_iter().map(|left| Unfinished { from: station.address, left }));
-            hosts += host.counters();
-            let judged = host.completions().iter().filter(|done| done.message.start >= warm);
+            let counters = host.counters();
+            paused_hosts += u64::from(counters.pauses > 0);
+            hosts += counters;
+            let counts =
+                |done: &&Completion| done.message.start >= contest.workload.warm(done.message.workload);
+            let judged = host.completions().iter().filter(counts);
             sent.extend(judged.filter_map(|done| {
-                let ideal = |alone: &Alone| alone.time(station.address, &done.message, ready);
-                let (own, fastest) = (ideal(own)?, ideal(fastest)?);
-                Some(Sent { from: station.address, completion: *done, own, fastest })
+                let own = own.time(station.address, &done.message, ready)?;
+                Some(Sent { from: station.address, completion: *done, own, fastest: own })
             }));
         }
         unfinished.sort_by_key(|one| (one.left.message.start, one.left.message.pair));
         sent.sort_by_key(|sent| (sent.completion.message.start, sent.completion.message.pair));
-        let mut performance = Performance {
+        let mut counts = ended::counts(&self.network, ready.catalogue, self.network.time());
+        counts.extend(of_hosts(&hosts));
+        counts.insert("paused_hosts".to_owned(), paused_hosts);
+        counts.insert("alone_ns".to_owned(), own.mean().as_nanos());
+        Performance {
             slowdown: contest.alone,
+            bins: contest.metrics.bins(),
+            window: contest.workload.window(),
             sent,
             unfinished,
-            hosts,
-            totals: self.network.totals(),
-            drops: BTreeMap::new(),
-            counters: BTreeMap::new(),
-            pauses: 0,
-            alone: own.mean(),
-            simulated: self.network.time().since_origin(),
-        };
-        for (drop, name, ..) in LinkDrop::TABLE {
-            performance.lose(name, performance.totals.link_drops[drop as usize]);
+            counts,
+            deadlocks: ended::deadlocks(&self.network),
+            samples: self.samples,
         }
-        for id in self.network.ids() {
-            self.count(id, &mut performance);
-        }
-        performance
     }
+}
 
-    /// Adds the counters of one switch.
-    fn count(&self, id: SwitchId, into: &mut Performance) {
-        /// Counters with more cells are per flow, port or entry, and are left out.
-        const FEW: usize = 16;
-        let Some(switch) = self.network.switch(id) else { return };
-        let (program, totals) = (switch.program(), switch.totals());
-        for (reason, count) in totals.reasons() {
-            let consumed = matches!(reason, Reason::Label(l) if program.labels[l].kind == LabelKind::Consume);
-            if !consumed {
-                into.lose(reason.name(program), count);
-            }
-        }
-        into.pauses += totals.made.pfc;
-        for ((counter, declared), cells) in program.counters.iter().zip(switch.state().counters.values()) {
-            debug_assert_eq!(program.counters[counter].name, declared.name);
-            for (number, cell) in cells.iter().enumerate().filter(|_| cells.len() <= FEW) {
-                let name = match cells.len() {
-                    1 => declared.name.to_string(),
-                    _ => format!("{}.{number}", declared.name),
-                };
-                *into.counters.entry(name).or_default() += cell.packets;
-            }
-        }
-    }
+/// Returns the counters of hosts by name.
+fn of_hosts(hosts: &HostCounters) -> impl Iterator<Item = (String, u64)> {
+    let all = [
+        ("sent", hosts.sent),
+        ("resent", hosts.resent),
+        ("received", hosts.received),
+        ("early", hosts.early),
+        ("marked", hosts.marked),
+        ("acks", hosts.acks),
+        ("nacks", hosts.nacks),
+        ("notifications", hosts.notifications),
+        ("notified", hosts.notified),
+        ("unrecorded", hosts.unrecorded),
+        ("timeouts", hosts.timeouts),
+        ("fast_retransmits", hosts.fast_retransmits),
+        ("spurious", hosts.spurious),
+        ("duplicates", hosts.duplicates),
+        ("missing", hosts.missing),
+        ("stray", hosts.stray),
+        ("host_pauses", hosts.pauses),
+        ("host_paused_ns", hosts.paused.as_nanos()),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value))
 }

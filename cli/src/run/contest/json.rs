@@ -2,7 +2,8 @@
 
 use super::Finished;
 use serde_json::{Map, Value, json};
-use sluice_scenario::contest::{Figure, Judged, Performance, Series, Verdict};
+use sluice_scenario::contest::{Figure, Judged, Performance, RunKey, Series, Verdict};
+use std::collections::BTreeMap;
 
 /// Name of the schema.
 pub(super) const SCHEMA: &str = "sluice.contest/2";
@@ -13,15 +14,16 @@ pub(super) fn value(all: &[Finished]) -> Value {
 }
 
 fn contest(finished: &Finished) -> Value {
-    let Finished { contest, results, verdicts } = finished;
+    let Finished { contest, axes, results, verdicts, digests } = finished;
     let seeds = &results.seeds;
     json!({
         "id": contest.id,
         "name": contest.name,
         "source": contest.source,
         "topology": contest.topology,
+        "sweep": axes.iter().map(|(key, value)| (key.clone(), Value::from(value.as_str()))).collect::<Map<_, _>>(),
         "seeds": seeds,
-        "programs": results.series.iter().map(|series| program(series, seeds)).collect::<Vec<_>>(),
+        "programs": results.series.iter().enumerate().map(|(place, series)| program(place, series, seeds, digests)).collect::<Vec<_>>(),
         "expect": verdicts.list.iter().map(verdict).collect::<Vec<_>>(),
         "error": verdicts.error,
     })
@@ -58,7 +60,7 @@ fn figure(figure: &Figure) -> Value {
     })
 }
 
-fn program(series: &Series, seeds: &[u64]) -> Value {
+fn program(place: usize, series: &Series, seeds: &[u64], digests: &BTreeMap<RunKey, String>) -> Value {
     let figures = series.figures();
     let units = figures.keys().filter_map(|name| Some((name.clone(), Value::from(Performance::unit(name)?))));
     let units: Map<String, Value> = units.collect();
@@ -76,9 +78,15 @@ fn program(series: &Series, seeds: &[u64]) -> Value {
             "acknowledged_packets": one.left.acknowledged,
         })
     });
+    let runs = seeds.iter().map(|seed| digests.get(&RunKey { program: place, seed: *seed }).cloned());
+    let blocked = seeds.iter().zip(&series.runs).flat_map(|(seed, run)| {
+        run.deadlocks.iter().map(move |cycle| json!({ "seed": seed, "cycle": cycle }))
+    });
     json!({
         "label": series.label,
         "program": series.program,
+        "runs": runs.collect::<Vec<_>>(),
+        "deadlocks": blocked.collect::<Vec<_>>(),
         "numbers": numbers,
         "units": units,
         "unfinished": unfinished.collect::<Vec<_>>(),

@@ -2,10 +2,18 @@
 
 mod amount;
 mod csv;
+mod dry_run;
+mod inputs;
 mod json;
+mod lists;
+mod page;
 mod plot;
 mod progress;
+mod store;
+mod sweep_page;
+mod tables;
 mod text;
+mod watch;
 
 use super::RunArgs;
 use crate::door::Door;
@@ -24,27 +32,38 @@ use sluice_fabric::topology::Blueprint;
 use sluice_ir::Program;
 use sluice_pcaps::capture::unpacked;
 use sluice_scenario::contest::{
-    Contest, ContestProgress, ContestSetup, Results, RunError, Verdicts, checks, offered, run_contest,
+    Contest, ContestProgress, ContestSetup, Point, Results, RunError, RunKey, RunStore, Verdicts, checks,
+    run_all, run_contest,
 };
 use sluice_scenario::shipped;
+use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use store::Store;
 
-/// A contest with the folder that its files are in.
+/// A contest, which may be one of a sweep, with the folder that its files are in.
 pub(super) struct Source {
-    contest: Contest,
+    point: Point,
     folder: PathBuf,
 }
 
 /// Results of a contest.
 struct Finished {
     contest: Contest,
+    /// Keys that vary in its sweep, with its values.
+    axes: Vec<(String, String)>,
     results: Results,
     verdicts: Verdicts,
+    /// Digest of the configuration of each run.
+    digests: BTreeMap<RunKey, String>,
 }
 
-/// Most bytes of an unpacked list of flows.
+/// Most contests of a sweep that have a page each.
+const PAGES: usize = 200;
+
+/// Most bytes of an unpacked list of flows or capture.
 const LONGEST: u64 = 1 << 30;
 
 /// Separates the files of contests from other files.
@@ -54,8 +73,9 @@ pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Fa
         // A file that cannot be read counts as a scenario file, whose reader reports the error.
         let text = std::fs::read_to_string(path).unwrap_or_default();
         if Contest::is_one(&text) {
-            let contest = Contest::parse(&path.display().to_string(), &text).map_err(Failure::input)?;
-            contests.push(Source { contest, folder: path.parent().map(Path::to_owned).unwrap_or_default() });
+            let points = Point::parse_all(&path.display().to_string(), &text).map_err(Failure::input)?;
+            let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+            contests.extend(points.into_iter().map(|point| Source { point, folder: folder.clone() }));
         } else {
             others.push(path.clone());
         }
@@ -69,18 +89,70 @@ impl Source {
         self.folder.join(name)
     }
 
-    /// Returns the network, and the catalogue with the programs that are files.
-    fn open(&mut self, catalogue: &Catalogue) -> Result<(Blueprint, Catalogue), Failure> {
-        let topology = self.beside(&self.contest.topology);
+    /// Reads everything that the contest names.
+    fn open(&mut self, catalogue: &Catalogue) -> Result<Opened, Failure> {
+        let topology = self.beside(&self.point.contest.topology);
         let mut plan = match topology.to_str().filter(|_| topology.exists()) {
             Some(path) => resolve::blueprint(path)?,
-            None => resolve::blueprint(&self.contest.topology)?,
+            None => resolve::blueprint(&self.point.contest.topology)?,
         };
         let mut door = Door::new(catalogue);
         door.topology(&mut plan, topology.parent().unwrap_or(Path::new("")))?;
         let folder = self.folder.clone();
-        self.contest.open_files(|file| door.open(file, &folder))?;
-        Ok((plan, door.into_catalogue()))
+        self.point.contest.open_files(|file| door.open(file, &folder))?;
+        let beside = |name: &str| self.folder.join(name);
+        let chip = self.point.contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
+        let near = beside(chip);
+        let near = near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file());
+        let chip = resolve::chip(near.unwrap_or(chip))?;
+        let read = |name: &str| {
+            let path = beside(name);
+            let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
+            content.map_err(|e| format!("cannot read {}: {e}", path.display()))
+        };
+        let text = |name: &str| {
+            let text = String::from_utf8(read(name)?);
+            text.map_err(|_| format!("{} is not a text", beside(name).display()))
+        };
+        let origin = self.point.contest.origin.clone();
+        let opened = self.point.contest.workload.open(read);
+        opened.map_err(|e| Failure::input(format!("{origin}: {e}")))?;
+        let schedule = self.point.contest.open_schedule(text);
+        schedule.map_err(|e| Failure::input(format!("{}: {e}", self.point.contest.origin)))?;
+        Ok(Opened { plan, catalogue: door.into_catalogue(), chip })
+    }
+}
+
+/// What a contest names.
+struct Opened {
+    plan: Blueprint,
+    /// The catalogue with the programs that are files.
+    catalogue: Catalogue,
+    chip: ChipSpec,
+}
+
+/// Calls `with` with a contest's setup on these threads, whose runs a store keeps.
+fn with_setup<R>(
+    source: &Source,
+    opened: &Opened,
+    (threads, store): (usize, &dyn RunStore),
+    with: impl FnOnce(&ContestSetup<'_, Source>) -> R,
+) -> R {
+    let Opened { plan, catalogue, chip } = opened;
+    with(&ContestSetup { plan, catalogue, chip: chip.clone(), files: source, threads, store })
+}
+
+/// Returns the failure of a contest; prints why a program does not fit.
+fn failure<E: Display>(contest: &Contest, error: RunError<E>) -> Failure {
+    match error {
+        RunError::Stopped => Failure::Interrupted,
+        RunError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
+            if let DeployError::NoFit { source, .. } = *source {
+                print_error(format_args!("{}\n", sluice_report::text_no_fit(&source)));
+            }
+            Failure::Property
+        }
+        other => Failure::input(format!("{}: {other}", contest.origin)),
     }
 }
 
@@ -122,47 +194,98 @@ pub(super) fn run(
             "--timelines is for scenarios of one device; a contest runs a network for each program",
         ));
     }
-    let wanted = |s: &Source| args.filter.is_empty() || args.filter.contains(&s.contest.id);
+    let wanted = |s: &Source| args.filter.is_empty() || args.filter.contains(&s.point.contest.id);
     let mut sources: Vec<Source> = sources.into_iter().filter(wanted).collect();
     if args.list {
         return list(&sources, as_json);
     }
     if let Some(count) = args.seeds {
-        for contest in sources.iter_mut().map(|source| &mut source.contest) {
+        for contest in sources.iter_mut().map(|source| &mut source.point.contest) {
             contest.set_seeds(count).map_err(|e| Failure::input(format!("--seeds: {e}")))?;
         }
     }
-    let mut finished = Vec::new();
-    for mut source in sources {
-        let (plan, catalogue) = source.open(catalogue)?;
-        let results = run_source(&source, &plan, &catalogue, args.threads)?;
-        let verdicts = checks(&source.contest, &results);
-        finished.push(Finished { contest: source.contest, results, verdicts });
+    let out = args.output.as_deref();
+    let stores: Vec<Store> =
+        sources.iter().map(|source| Store::new(&source.point, &source.folder, out, !args.again)).collect();
+    let mut opened = Vec::with_capacity(sources.len());
+    for source in &mut sources {
+        opened.push(source.open(catalogue)?);
     }
-    let mut out = std::io::stdout().lock();
-    if as_json {
-        writeln!(out, "{}", json::value(&finished))?;
-    } else {
-        for contest in &finished {
-            write!(out, "{}", text::report(contest, args.markdown))?;
-        }
+    if let Some(dir) = &args.write_flows {
+        return lists::write(&sources, &opened, dir);
     }
-    if let Some(dir) = &args.output {
-        write_folder(&finished, dir)?;
+    if args.dry_run {
+        return dry_run::run(&sources, &opened, args.threads, as_json);
     }
+    if let (Some(flow), Some(dir)) = (args.watch_flow, out) {
+        let ([source], [opened]) = (sources.as_slice(), opened.as_slice()) else {
+            let count = sources.len();
+            return Err(Failure::input(format!(
+                "--watch-flow takes one contest, found {count}; name one file without [sweep]"
+            )));
+        };
+        return watch::run(source, opened, (flow, args.watch_every), args.threads, dir);
+    }
+    let (stop, progress) = (interrupt_flag(), Progress::new(&sources));
+    let outcome = run_all(args.threads, sources.len(), |number, threads| {
+        let tick = |stage: ContestProgress<'_>| {
+            progress.tick(number, &stage);
+            !stop.load(Ordering::Relaxed)
+        };
+        let (source, store) = (&sources[number], &stores[number]);
+        let contest = &source.point.contest;
+        with_setup(source, &opened[number], (threads, store), |setup| {
+            run_contest(contest, setup, &tick).map_err(|e| failure(contest, e))
+        })
+    });
+    progress.finish();
+    let outcome = outcome.inspect_err(|failure| kept(failure, &stores, out))?;
+    let mut finished = Vec::with_capacity(sources.len());
+    for ((source, results), store) in sources.into_iter().zip(outcome).zip(&stores) {
+        let verdicts = checks(&source.point.contest, &results);
+        let Point { contest, axes, .. } = source.point;
+        finished.push(Finished { contest, axes, results, verdicts, digests: store.digests() });
+    }
+    report(&finished, args, as_json)?;
     match finished.iter().all(|f| f.verdicts.hold()) {
         true => Ok(()),
         false => Err(Failure::Property),
     }
 }
 
+/// Says which runs an interrupted command has kept.
+fn kept(failure: &Failure, stores: &[Store], out: Option<&Path>) {
+    let (Failure::Interrupted, Some(out)) = (failure, out) else { return };
+    let (done, all) = stores.iter().map(Store::count).fold((0, 0), |sum, of| (sum.0 + of.0, sum.1 + of.1));
+    let runs = out.join("runs");
+    print_error(format_args!(
+        "note: {done} of {all} runs are in {}; the same command continues with the others\n",
+        runs.display()
+    ));
+}
+
+/// Prints the results and writes the files.
+fn report(finished: &[Finished], args: &RunArgs, as_json: bool) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        writeln!(out, "{}", json::value(finished))?;
+    } else {
+        for contest in finished {
+            write!(out, "{}", text::report(contest, args.markdown))?;
+        }
+    }
+    args.output.as_ref().map_or(Ok(()), |dir| write_folder(finished, dir))
+}
+
 /// Lists contests instead of running them.
 fn list(sources: &[Source], as_json: bool) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
-    let contests = sources.iter().map(|source| &source.contest);
+    let mut contests: Vec<&Contest> = sources.iter().map(|source| &source.point.contest).collect();
+    // All contests of a sweep have the same title.
+    contests.dedup_by_key(|contest| (&contest.origin, &contest.id, &contest.name));
     if as_json {
         let row = |c: &Contest| serde_json::json!({ "id": c.id, "source": c.source, "title": c.name });
-        let list: Vec<_> = contests.map(row).collect();
+        let list: Vec<_> = contests.into_iter().map(row).collect();
         writeln!(out, "{}", serde_json::json!({ "schema": "sluice.contests/1", "contests": list }))?;
         return Ok(());
     }
@@ -170,47 +293,6 @@ fn list(sources: &[Source], as_json: bool) -> Result<(), Failure> {
         writeln!(out, "{:<10} {}\n           {}", contest.id, contest.name, contest.source)?;
     }
     Ok(())
-}
-
-/// Runs a contest.
-fn run_source(
-    source: &Source,
-    plan: &Blueprint,
-    catalogue: &Catalogue,
-    threads: usize,
-) -> Result<Results, Failure> {
-    let contest = &source.contest;
-    let chip = contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
-    let near = source.beside(chip);
-    let chip = resolve::chip(
-        near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file()).unwrap_or(chip),
-    )?;
-    let read = |name: &str| {
-        let path = source.beside(name);
-        let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
-        let text = content.and_then(|content| String::from_utf8(content).map_err(std::io::Error::other));
-        text.map_err(|e| format!("cannot read {}: {e}", path.display()))
-    };
-    let at = |e: String| Failure::input(format!("{}: {e}", contest.origin));
-    let offered = offered(&contest.workload, read).map_err(at)?;
-    let ground = ContestSetup { plan, catalogue, chip, offered: &offered, files: source, threads };
-    let (stop, progress) = (interrupt_flag(), Progress::new());
-    let tick = |stage: ContestProgress<'_>| {
-        progress.tick(&stage);
-        !stop.load(Ordering::Relaxed)
-    };
-    let outcome = run_contest(contest, &ground, &tick);
-    progress.finish();
-    outcome.map_err(|e| match e {
-        RunError::Stopped => Failure::Interrupted,
-        RunError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
-            if let DeployError::NoFit { source, .. } = *source {
-                print_error(format_args!("{}\n", sluice_report::text_no_fit(&source)));
-            }
-            Failure::Property
-        }
-        other => at(other.to_string()),
-    })
 }
 
 fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
@@ -223,10 +305,27 @@ fn write_folder(finished: &[Finished], dir: &Path) -> Result<(), Failure> {
         "every program's numbers, and what was expected",
         &value,
     )?;
-    for (number, contest) in finished.iter().enumerate() {
+    tables::write(finished, dir, &mut folder)?;
+    let swept = finished.iter().any(|contest| !contest.axes.is_empty());
+    if swept {
+        folder.text(dir, "sweep.html", "text/html", "the sweep as a page", &sweep_page::page(finished))?;
+        for (number, contest) in finished.iter().enumerate().take(PAGES) {
+            let name = format!("{number}.contest.html");
+            folder.text(
+                dir,
+                &name,
+                "text/html",
+                "one contest of the sweep as a page",
+                &page::page(contest),
+            )?;
+        }
+    }
+    for (number, contest) in finished.iter().enumerate().filter(|_| !swept) {
         let stem = if finished.len() > 1 { format!("{number}.") } else { String::new() };
         let text = text::report(contest, true);
         folder.text(dir, &format!("{stem}contest.md"), "text/markdown", "the same as tables", &text)?;
+        let what = "the results as a page";
+        folder.text(dir, &format!("{stem}contest.html"), "text/html", what, &page::page(contest))?;
         let text = csv::messages(&contest.results)?;
         folder.text(dir, &format!("{stem}messages.csv"), "text/csv", "every message that counts", &text)?;
         let svg = plot::slowdowns(contest);

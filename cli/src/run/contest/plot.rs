@@ -19,7 +19,7 @@ pub(super) fn slowdowns(finished: &Finished) -> LineChart {
     chart.log_x = true;
     chart.top = Some(100.0);
     for series in &finished.results.series {
-        let mut all: Vec<u64> = sizes_and_slowdowns(series).map(|(_, slowdown)| slowdown).collect();
+        let mut all: Vec<u64> = slowdowns_of(series).map(|(_, slowdown)| slowdown).collect();
         all.sort_unstable();
         let step = (all.len() / POINTS).max(1);
         let count = all.len() as f64;
@@ -41,15 +41,16 @@ pub(super) fn sizes(finished: &Finished) -> LineChart {
 }
 
 /// Returns size and slowdown of each message, of all seeds.
-fn sizes_and_slowdowns(series: &Series) -> impl Iterator<Item = (u64, u64)> + '_ {
+pub(super) fn slowdowns_of(series: &Series) -> impl Iterator<Item = (u64, u64)> + '_ {
     series
         .runs
         .iter()
         .flat_map(|run| run.sent.iter().map(|s| (s.completion.message.bytes, s.slowdown(run.slowdown))))
 }
 
-fn buckets(series: &Series) -> Vec<(f64, f64)> {
-    let mut all: Vec<(u64, u64)> = sizes_and_slowdowns(series).collect();
+/// Returns the middle size and the 99th percentile of the slowdown of each class of sizes.
+pub(super) fn buckets(series: &Series) -> Vec<(f64, f64)> {
+    let mut all: Vec<(u64, u64)> = slowdowns_of(series).collect();
     all.sort_unstable();
     let size = all.len().div_ceil(BUCKETS).max(1);
     let point = |bucket: &[(u64, u64)]| {

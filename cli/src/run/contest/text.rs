@@ -3,19 +3,23 @@
 use super::Finished;
 use super::amount::{count, range, times};
 use crate::table::table;
-use sluice_scenario::contest::{Contest, Figure, Judged, Results, Series, Verdict};
+use sluice_scenario::contest::{Contest, Figure, Judged, Results, Series, SizeBin, Verdict, WorkloadSetting};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Returns the report, as Markdown or as plain text.
 pub(super) fn report(finished: &Finished, markdown: bool) -> String {
-    let Finished { contest, results, verdicts } = finished;
+    let Finished { contest, axes, results, verdicts, .. } = finished;
     let mut text = if markdown { format!("# {}\n", contest.name) } else { format!("{}\n", contest.name) };
     let mut say = |part: String| {
         text.push('\n');
         text.push_str(&part);
     };
     say(setting(contest, &results.seeds));
+    if !axes.is_empty() {
+        let pairs: Vec<String> = axes.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        say(format!("{}\n", pairs.join(", ")));
+    }
     let figures: Vec<Figures> = results.series.iter().map(Series::figures).collect();
     let rows = || results.series.iter().map(|series| series.label.as_str()).zip(&figures);
     for (header, columns) in TABLES {
@@ -24,11 +28,23 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
         };
         say(show(header, rows().map(row).collect(), markdown));
     }
+    for (header, columns) in measured(contest) {
+        let header: Vec<&str> = header.iter().map(String::as_str).collect();
+        let row = |(label, figures): (&str, &Figures)| -> Vec<String> {
+            let cell =
+                |(name, write): &(String, Written)| figures.get(name).map_or_else(|| "-".to_owned(), write);
+            [label.to_owned()].into_iter().chain(columns.iter().map(cell)).collect()
+        };
+        say(show(&header, rows().map(row).collect(), markdown));
+    }
     for (series, figures) in results.series.iter().zip(&figures) {
         if let Some(line) = losses(&series.label, figures) {
             say(line);
         }
         if let Some(lines) = unfinished(series, results) {
+            say(lines);
+        }
+        if let Some(lines) = deadlocks(series, results) {
             say(lines);
         }
     }
@@ -47,23 +63,25 @@ pub(super) fn report(finished: &Finished, markdown: bool) -> String {
 }
 
 /// Returns the lines about the network, the workload and the seeds.
-fn setting(contest: &Contest, seeds: &[u64]) -> String {
-    let workload = &contest.workload;
+pub(super) fn setting(contest: &Contest, seeds: &[u64]) -> String {
     let seeds = match seeds {
         [one] => format!("seed {one}; one seed: no interval"),
         _ => format!("seeds {}; mean over seeds ± half of the 95 % interval", list_of(seeds)),
     };
-    let sent = match (&workload.flows, &workload.sizes, workload.load) {
-        (Some(flows), ..) => format!("flows of {flows}"),
-        (None, sizes, load) => {
-            let sizes = sizes.as_deref().unwrap_or_default();
-            format!("{sizes} at {} % of the hosts' lines", load.unwrap_or_default())
+    let line = |workload: &WorkloadSetting| {
+        let begin =
+            if workload.begin.is_zero() { String::new() } else { format!(" from {} on", workload.begin) };
+        let (sent, time, warm_up) = (workload.traffic.text(), workload.time, workload.warm_up);
+        format!("{sent} for {time}{begin}; messages that begin after {warm_up} count\n")
+    };
+    let sent: String = match contest.workload.list.as_slice() {
+        [one] => format!("{}, {}", contest.topology, line(one)),
+        several => {
+            let named = |one: &WorkloadSetting| format!("  {}: {}", one.name, line(one));
+            format!("{}\n{}", contest.topology, several.iter().map(named).collect::<String>())
         }
     };
-    format!(
-        "{}, {sent} for {}; messages that begin after {} count\n{seeds}\n",
-        contest.topology, workload.time, workload.warm_up
-    )
+    format!("{sent}{seeds}\n")
 }
 
 /// Returns `1 to 5` for consecutive seeds, otherwise all of them.
@@ -77,7 +95,7 @@ fn list_of(seeds: &[u64]) -> String {
 }
 
 /// Returns the line about an expectation.
-fn checked(verdict: &Verdict, seeds: &[u64]) -> String {
+pub(super) fn checked(verdict: &Verdict, seeds: &[u64]) -> String {
     let word = if verdict.holds { "holds" } else { "FAILS" };
     let judged = match &verdict.judged {
         Judged::Interval(figure) => format!("difference {}", range(figure)),
@@ -168,6 +186,76 @@ const TABLES: [(&[&str], &[Column]); 4] = [
         ],
     ),
 ];
+
+/// How a figure is written.
+type Written = fn(&Figure) -> String;
+/// A table of measured numbers: headings, and names of the columns after the first.
+type Measured = (Vec<String>, Vec<(String, Written)>);
+
+/// Returns the tables that `[metrics]` asks for.
+fn measured(contest: &Contest) -> Vec<Measured> {
+    let bins = contest.metrics.bins();
+    let mut tables = Vec::new();
+    let by_size: [(&str, &str, Written); 3] =
+        [("SLOWDOWN AVG", "avg", times), ("SLOWDOWN 99 %", "p99", times), ("MESSAGES", "messages", count)];
+    for (heading, number, write) in by_size.into_iter().filter(|_| !bins.is_empty()) {
+        let titles = (0..bins.len()).map(|index| SizeBin::title(&bins, index));
+        let columns = bins.iter().map(|bin| (format!("{}.{number}", bin.name), write));
+        tables.push(([heading.to_owned()].into_iter().chain(titles).collect(), columns.collect()));
+    }
+    let all: [(bool, &[(&str, &str)]); 3] = [
+        (
+            true,
+            &[
+                ("GOODPUT MBPS", "goodput_mbps"),
+                ("QUEUE MAX B", "queue_max_bytes"),
+                ("BUFFER MAX B", "buffer_max_bytes"),
+                ("HEADROOM MAX B", "headroom_max_bytes"),
+                ("REORDER MAX B", "reorder_queue_max_bytes"),
+            ],
+        ),
+        (
+            true,
+            &[
+                ("PAUSED NS", "switch_paused_ns"),
+                ("PAUSED PORTS", "paused_ports"),
+                ("PAUSED HOSTS", "paused_hosts"),
+                ("PAUSING", "pausing_switches"),
+                ("SWITCH MARKED", "switch_marked"),
+            ],
+        ),
+        (
+            contest.metrics.sample.is_some(),
+            &[
+                ("LINKS AVG", "link_share_avg"),
+                ("LINKS MAX", "link_share_max"),
+                ("IMBALANCE AVG", "imbalance_avg"),
+                ("IMBALANCE 99 %", "imbalance_p99"),
+                ("BUFFER AVG B", "buffer_avg_bytes"),
+                ("REORDER QUEUES", "reorder_queues_max"),
+            ],
+        ),
+    ];
+    let asked = contest.metrics != Default::default();
+    for (_, columns) in all.into_iter().filter(|(wanted, _)| asked && *wanted) {
+        let header = ["PROGRAM"].into_iter().chain(columns.iter().map(|(heading, _)| *heading));
+        let columns = columns.iter().map(|(_, name)| ((*name).to_owned(), count as Written));
+        tables.push((header.map(str::to_owned).collect(), columns.collect()));
+    }
+    tables
+}
+
+/// Returns the cycles of paused queues at the end of the runs; `None` if there are none.
+fn deadlocks(series: &Series, results: &Results) -> Option<String> {
+    let mut text = String::new();
+    for (seed, run) in results.seeds.iter().zip(&series.runs) {
+        for cycle in &run.deadlocks {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{}: DEADLOCK, seed {seed}: {cycle} wait for each other", series.label);
+        }
+    }
+    (!text.is_empty()).then_some(text)
+}
 
 /// Returns the cells of a row. A number that the program lacks is `-`.
 fn cells<'a>(columns: &'a [Column], figures: &'a Figures) -> impl Iterator<Item = String> + 'a {

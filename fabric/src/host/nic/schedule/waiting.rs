@@ -40,6 +40,13 @@ pub struct Waiting {
     pub until: Option<Time>,
 }
 
+impl HostMessages {
+    /// Returns all messages: those that wait for nothing, then those behind gates.
+    pub fn iter(&self) -> impl Iterator<Item = &Message> {
+        self.starting.iter().chain(self.waiting.iter().map(|waiting| &waiting.message))
+    }
+}
+
 impl From<Vec<Message>> for HostMessages {
     fn from(starting: Vec<Message>) -> HostMessages {
         HostMessages { starting, ..HostMessages::default() }

@@ -1,0 +1,119 @@
+"use strict";
+// Zooms the plots of a page. The geometry is that of plot/mod.rs.
+for (const figure of document.querySelectorAll("figure.plot")) {
+  const W = 860, H = 320, L = 70, R = 14, T = 10, B = 38;
+  const data = JSON.parse(figure.querySelector("script").textContent);
+  const svg = figure.querySelector("svg"), ticks = svg.querySelector(".ticks"), read = figure.querySelector(".read");
+  const groups = [...svg.querySelectorAll("g[data-line]")];
+  const into = data.lx ? Math.log10 : v => v, back = data.lx ? v => 10 ** v : v => v;
+  const hidden = new Set();
+  const names = data.lines.map(line => line.n);
+  const ends = data.lines.flatMap(line => line.x.length ? [line.x[0], line.x[line.x.length - 1]] : []).map(into);
+  if (!ends.length) continue;
+  const whole = [Math.min(...ends), Math.max(...ends)];
+  if (whole[0] === whole[1]) whole[1] += 1;
+  let part = whole.slice();
+
+  const short = v => String(+v.toPrecision(6));
+  const name = v => {
+    const a = Math.abs(v);
+    const [n, unit] = a >= 1e9 ? [v / 1e9, "G"] : a >= 1e6 ? [v / 1e6, "M"] : a >= 1e4 ? [v / 1e3, "k"] : [v, ""];
+    return short(n) + unit;
+  };
+  const steps = (first, last) => {
+    const rough = (last - first) / 6, power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map(n => n * power).find(n => n >= rough) || power * 10;
+    const list = [];
+    for (let n = Math.ceil(first / step); n <= last / step + 1e-9; n++) list.push(n * step);
+    return list;
+  };
+  const marks = () => {
+    if (!data.lx || part[1] - part[0] < 0.7) return steps(back(part[0]), back(part[1]));
+    const list = [], few = part[1] - part[0] < 2.5 ? [1, 2, 5] : [1];
+    for (let e = Math.floor(part[0]); e <= part[1]; e++) list.push(...few.map(n => n * 10 ** e));
+    return list.filter(v => into(v) >= part[0] - 1e-9 && into(v) <= part[1] + 1e-9);
+  };
+  // Indices of the points in the part, and of one point on each side of it.
+  const within = line => {
+    let from = 0, to = line.x.length;
+    while (from < to && into(line.x[from]) < part[0]) from++;
+    while (to > from && into(line.x[to - 1]) > part[1]) to--;
+    return [from, to];
+  };
+  const draw = () => {
+    let high = 0, low = 0, most = null, least = null;
+    data.lines.forEach((line, number) => {
+      if (hidden.has(number)) return;
+      const [from, to] = within(line);
+      for (let n = from; n < to; n++) {
+        const y = line.y[n];
+        if (!most || y > most[1]) most = [line.x[n], y, number];
+        if (!least || y < least[1]) least = [line.x[n], y, number];
+        high = Math.max(high, y, line.b ? line.b[n] : y);
+        low = Math.min(low, y);
+      }
+      // The level at the beginning of the part is shown too.
+      if (line.s === 1 && from > 0) high = Math.max(high, line.y[from - 1]);
+    });
+    high = high > low ? high * 1.05 : low + 1;
+    const px = v => L + (into(v) - part[0]) / (part[1] - part[0]) * (W - R - L);
+    const py = v => H - B - (v - low) / (high - low) * (H - B - T);
+    const at = (x, y) => x.toFixed(1) + " " + y.toFixed(1);
+    groups.forEach((group, number) => {
+      const line = data.lines[number], [from, to] = within(line);
+      group.style.display = hidden.has(number) ? "none" : "";
+      let d = "", bars = "", circles = "";
+      for (let n = Math.max(0, from - 1); n < Math.min(line.x.length, to + 1); n++) {
+        const x = Math.min(Math.max(px(line.x[n]), -4000), 4000 + W), y = py(line.y[n]);
+        d += !d ? "M" + at(x, y) : line.s === 1 ? "H" + x.toFixed(1) + "V" + y.toFixed(1) : "L" + at(x, y);
+        if (n < from || n >= to) continue;
+        if (line.a) bars += "M" + at(x, py(line.a[n])) + "V" + py(line.b[n]).toFixed(1);
+        if (line.s === 2) circles += `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="3" fill="${group.getAttribute("stroke")}"/>`;
+      }
+      group.innerHTML = `<path d="${d}"/><path d="${bars}"/>` + circles;
+    });
+    ticks.innerHTML = marks().map(v => `<line x1="${px(v)}" x2="${px(v)}" y1="${T}" y2="${H - B}" stroke="#e4e7ec"/>` +
+      `<text x="${px(v)}" y="${H - B + 14}" text-anchor="middle" fill="#616e7c">${name(v)}</text>`).join("") +
+      steps(low, high).map(v => `<line x1="${L}" x2="${W - R}" y1="${py(v)}" y2="${py(v)}" stroke="#e4e7ec"/>` +
+      `<text x="${L - 6}" y="${py(v) + 4}" text-anchor="end" fill="#616e7c">${name(v)}</text>`).join("");
+    const say = (word, of) => of ? `${word} ${short(of[1])} (${names[of[2]]}) at ${short(of[0])}` : "";
+    const zoomed = part[0] > whole[0] || part[1] < whole[1];
+    read.textContent = [say("greatest", most), say("least", least),
+      zoomed ? `from ${short(back(part[0]))} to ${short(back(part[1]))}; double click shows all` : "drag or turn the wheel to zoom"]
+      .filter(Boolean).join("; ");
+  };
+  const zoom = (a, b) => {
+    const [from, to] = [Math.max(whole[0], Math.min(a, b)), Math.min(whole[1], Math.max(a, b))];
+    if (to - from > (whole[1] - whole[0]) * 1e-6) { part = [from, to]; draw(); }
+  };
+  const value = event => {
+    const box = svg.getBoundingClientRect();
+    const x = (event.clientX - box.left) * W / box.width;
+    return part[0] + Math.min(Math.max((x - L) / (W - R - L), 0), 1) * (part[1] - part[0]);
+  };
+  let begun = null;
+  svg.addEventListener("mousedown", event => { begun = [value(event), event.clientX]; event.preventDefault(); });
+  window.addEventListener("mouseup", event => {
+    if (begun && Math.abs(event.clientX - begun[1]) > 4) zoom(begun[0], value(event));
+    begun = null;
+  });
+  svg.addEventListener("dblclick", () => { part = whole.slice(); draw(); });
+  svg.addEventListener("wheel", event => {
+    const at = value(event), by = event.deltaY < 0 ? 0.8 : 1.25;
+    zoom(at - (at - part[0]) * by, at + (part[1] - at) * by);
+    event.preventDefault();
+  }, { passive: false });
+  for (const entry of figure.querySelectorAll(".legend span")) {
+    entry.addEventListener("click", () => {
+      const number = +entry.dataset.line;
+      if (!hidden.delete(number)) hidden.add(number);
+      entry.classList.toggle("off", hidden.has(number));
+      draw();
+    });
+  }
+  // For links to a part: #plot=NUMBER,FROM,TO
+  const asked = /^#plot=(\d+),([^,]+),([^,]+)$/.exec(location.hash);
+  const number = [...document.querySelectorAll("figure.plot")].indexOf(figure);
+  draw();
+  if (asked && +asked[1] === number) zoom(into(+asked[2]), into(+asked[3]));
+}

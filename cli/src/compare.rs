@@ -1,0 +1,281 @@
+//! `sluice compare A B`: the numbers of two folders of results, and which of them differ.
+//!
+//! Contests are paired by their id, name and values of a sweep, programs by their label, seeds by their number. The difference
+//! B - A is taken seed by seed, and its 95 % interval is Student's; without common seeds, or with one, the difference of the
+//! means itself counts.
+
+use crate::fail::Failure;
+use crate::table::table;
+use clap::Args;
+use serde_json::{Value, json};
+use sluice_asic::names::nearest;
+use sluice_scenario::contest::Estimate;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Numbers that are compared if the user does not say.
+const USUAL: [&str; 12] = [
+    "avg",
+    "p50",
+    "p95",
+    "p99",
+    "small_p99",
+    "large_p99",
+    "fct_avg_ns",
+    "goodput_mbps",
+    "marked",
+    "pauses",
+    "resent",
+    "dropped",
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// Folder of `sluice run FILE -o DIR`
+    pub(crate) a: PathBuf,
+    /// The other folder
+    pub(crate) b: PathBuf,
+    /// Numbers to compare, separated by commas, or `all` [default: slowdowns, completion time, goodput, marks, pauses, losses]
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    pub(crate) figures: Vec<String>,
+}
+
+/// Programs of a folder: contest with its sweep, then label, then the numbers by name and seed.
+type Programs = BTreeMap<(String, String), BTreeMap<String, BTreeMap<u64, i128>>>;
+
+/// Relation of two figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// The interval of the difference has 0 in it, or there is no difference.
+    Same,
+    /// B is lower.
+    Lower,
+    /// B is higher.
+    Higher,
+}
+
+impl Verdict {
+    const fn name(self) -> &'static str {
+        match self {
+            Verdict::Same => "same",
+            Verdict::Lower => "B lower",
+            Verdict::Higher => "B higher",
+        }
+    }
+}
+
+/// A compared number of a program.
+struct Row {
+    contest: String,
+    label: String,
+    figure: String,
+    means: [f64; 2],
+    difference: Estimate,
+    /// Number of seeds that both have.
+    seeds: usize,
+    verdict: Verdict,
+}
+
+/// Compares two folders.
+pub(crate) fn run(args: &CompareArgs, as_json: bool) -> Result<(), Failure> {
+    let (a, b) = (read(&args.a)?, read(&args.b)?);
+    let rows = rows(&a, &b, &args.figures)?;
+    let lone = |own: &Programs, other: &Programs| -> Vec<String> {
+        own.keys()
+            .filter(|key| !other.contains_key(*key))
+            .map(|(contest, label)| format!("{label} of {contest}"))
+            .collect()
+    };
+    let (only_a, only_b) = (lone(&a, &b), lone(&b, &a));
+    if rows.is_empty() {
+        return Err(Failure::with_help(
+            format!("{} and {} have no program of the same contest", args.a.display(), args.b.display()),
+            format!("A has {}; B has {}", only_a.join(", "), only_b.join(", ")),
+        ));
+    }
+    let mut out = std::io::stdout().lock();
+    if as_json {
+        writeln!(
+            out,
+            "{}",
+            json!({ "schema": "sluice.compare/1", "rows": rows.iter().map(Row::json).collect::<Vec<_>>(), "only_a": only_a, "only_b": only_b })
+        )?;
+    } else {
+        writeln!(out, "{}", text(&rows))?;
+        for (word, only) in [("A", only_a), ("B", only_b)] {
+            if !only.is_empty() {
+                writeln!(out, "only in {word}: {}", only.join(", "))?;
+            }
+        }
+        let differ = rows.iter().filter(|row| row.verdict != Verdict::Same).count();
+        writeln!(out, "\n{differ} of {} numbers differ", rows.len())?;
+    }
+    match rows.iter().all(|row| row.verdict == Verdict::Same) {
+        true => Ok(()),
+        false => Err(Failure::Property),
+    }
+}
+
+fn read(dir: &Path) -> Result<Programs, Failure> {
+    let path = if dir.is_dir() { dir.join("contest.json") } else { dir.to_owned() };
+    let text = std::fs::read_to_string(&path).map_err(|e| Failure::file("read", &path, &e))?;
+    let wrong = |what: &str| {
+        let help = "expected a folder that `sluice run CONTEST -o DIR` wrote";
+        Failure::with_help(format!("{}: {what}", path.display()), help)
+    };
+    let value: Value = serde_json::from_str(&text).map_err(|e| wrong(&e.to_string()))?;
+    let contests = value["contests"]
+        .as_array()
+        .filter(|_| value["schema"].as_str().is_some_and(|s| s.starts_with("sluice.contest/")));
+    let mut programs = Programs::new();
+    for contest in contests.ok_or_else(|| wrong("the file has no results of contests"))? {
+        let title = [&contest["id"], &contest["name"]]
+            .into_iter()
+            .find_map(|v| v.as_str().filter(|text| !text.is_empty()));
+        let axes = contest["sweep"].as_object().into_iter().flatten();
+        let axes: Vec<String> =
+            axes.map(|(key, value)| format!("{key} = {}", value.as_str().unwrap_or("?"))).collect();
+        let name = [title.unwrap_or("?")]
+            .into_iter()
+            .chain(axes.iter().map(String::as_str))
+            .collect::<Vec<_>>()
+            .join(", ");
+        let seeds: Vec<u64> =
+            contest["seeds"].as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+        for program in contest["programs"].as_array().ok_or_else(|| wrong("a contest has no `programs`"))? {
+            let label = program["label"].as_str().ok_or_else(|| wrong("a program has no `label`"))?;
+            let numbers =
+                program["numbers"].as_object().ok_or_else(|| wrong("a program has no `numbers`"))?;
+            let figure = |(number, figure): (&String, &Value)| {
+                let values = figure["seeds"].as_array().into_iter().flatten();
+                let by_seed =
+                    seeds.iter().zip(values).filter_map(|(seed, v)| Some((*seed, v.as_i64()?.into())));
+                (number.clone(), by_seed.collect())
+            };
+            programs.insert((name.clone(), label.to_owned()), numbers.iter().map(figure).collect());
+        }
+    }
+    Ok(programs)
+}
+
+fn rows(a: &Programs, b: &Programs, asked: &[String]) -> Result<Vec<Row>, Failure> {
+    let mut rows = Vec::new();
+    for (key, own) in a {
+        let Some(other) = b.get(key) else { continue };
+        let names: Vec<&str> = match asked {
+            [] => USUAL.to_vec(),
+            [all] if all == "all" => {
+                own.keys().chain(other.keys().filter(|n| !own.contains_key(*n))).map(String::as_str).collect()
+            }
+            some => some.iter().map(String::as_str).collect(),
+        };
+        for name in names {
+            let (first, second) = (own.get(name), other.get(name));
+            if first.is_none() && second.is_none() && !asked.is_empty() {
+                let near = nearest(name, own.keys().map(String::as_str))
+                    .map_or(String::new(), |n| format!("did you mean `{n}`? "));
+                let help = format!("{near}`sweep.csv` has a column for each number");
+                return Err(Failure::with_help(format!("`{}` has no number `{name}`", key.1), help));
+            }
+            let (Some(first), Some(second)) = (first, second) else { continue };
+            rows.push(row(key, name, first, second));
+        }
+    }
+    Ok(rows)
+}
+
+fn row(
+    (contest, label): &(String, String),
+    figure: &str,
+    a: &BTreeMap<u64, i128>,
+    b: &BTreeMap<u64, i128>,
+) -> Row {
+    let values = |of: &BTreeMap<u64, i128>| Estimate::of(&of.values().copied().collect::<Vec<_>>()).mean;
+    let means = [values(a), values(b)];
+    let pairs: Vec<i128> = a.iter().filter_map(|(seed, value)| Some(b.get(seed)? - value)).collect();
+    let difference = match pairs.is_empty() {
+        false => Estimate::of(&pairs),
+        true => Estimate { mean: means[1] - means[0], half: None },
+    };
+    let verdict = match (difference.low() > 0.0, difference.high() < 0.0) {
+        (true, _) => Verdict::Higher,
+        (_, true) => Verdict::Lower,
+        _ => Verdict::Same,
+    };
+    let (contest, label, figure) = (contest.clone(), label.clone(), figure.to_owned());
+    Row { contest, label, figure, means, difference, seeds: pairs.len(), verdict }
+}
+
+impl Row {
+    fn json(&self) -> Value {
+        json!({
+            "contest": self.contest,
+            "program": self.label,
+            "figure": self.figure,
+            "a": self.means[0],
+            "b": self.means[1],
+            "difference": self.difference.mean,
+            "low": self.difference.half.map(|_| self.difference.low()),
+            "high": self.difference.half.map(|_| self.difference.high()),
+            "seeds": self.seeds,
+            "verdict": self.verdict.name(),
+        })
+    }
+}
+
+fn text(rows: &[Row]) -> String {
+    let header = ["PROGRAM", "NUMBER", "A", "B", "B - A", "%", "95 % INTERVAL", "SEEDS", "VERDICT"];
+    let mut text = String::new();
+    for chunk in rows.chunk_by(|a, b| a.contest == b.contest) {
+        let row = |row: &Row| {
+            let [a, b] = row.means;
+            let percent = if a == 0.0 { "-".to_owned() } else { format!("{:+.1}", 100.0 * (b - a) / a) };
+            let interval = match row.difference.half {
+                Some(_) => format!("{:.1} to {:.1}", row.difference.low(), row.difference.high()),
+                None => "-".to_owned(),
+            };
+            [
+                row.label.clone(),
+                row.figure.clone(),
+                format!("{a:.1}"),
+                format!("{b:.1}"),
+                format!("{:+.1}", row.difference.mean),
+                percent,
+                interval,
+                row.seeds.to_string(),
+                row.verdict.name().to_owned(),
+            ]
+            .to_vec()
+        };
+        let title = chunk.first().map_or("", |row| row.contest.as_str());
+        text.push_str(&format!("{title}\n\n{}\n\n", table(&header, chunk.iter().map(row).collect())));
+    }
+    text.trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(a: &[(u64, i128)], b: &[(u64, i128)]) -> (Verdict, usize) {
+        let map = |list: &[(u64, i128)]| list.iter().copied().collect();
+        let row = row(&(String::new(), String::new()), "x", &map(a), &map(b));
+        (row.verdict, row.seeds)
+    }
+
+    #[test]
+    fn differences_are_paired_by_seed() {
+        // Differences -3, -2, -4, -3, -3: the interval is -3.9 to -2.1, although the seeds differ by far more.
+        let (a, b) =
+            ([(1, 13), (2, 52), (3, 94), (4, 33), (5, 73)], [(5, 70), (4, 30), (3, 90), (2, 50), (1, 10)]);
+        assert_eq!(verdict(&a, &b), (Verdict::Lower, 5));
+        assert_eq!(verdict(&b, &a), (Verdict::Higher, 5));
+        assert_eq!(verdict(&a, &a), (Verdict::Same, 5));
+        // Two seeds with differences 1 and 3: the interval is 2 plus or minus 12.706.
+        assert_eq!(verdict(&[(1, 0), (2, 0)], &[(1, 1), (2, 3)]), (Verdict::Same, 2));
+        // One seed in common: the difference itself.
+        assert_eq!(verdict(&[(1, 5), (2, 9)], &[(1, 6)]), (Verdict::Higher, 1));
+        assert_eq!(verdict(&[(1, 5)], &[(2, 6)]), (Verdict::Higher, 0));
+    }
+}

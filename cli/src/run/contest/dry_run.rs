@@ -1,0 +1,162 @@
+//! `--dry-run`: how much work, time and memory contests will take, without running them.
+//!
+//! Time is packet-hops over the speed that a short trial of each program has on this machine. The trial's results are not kept.
+
+use super::{Opened, Source, failure, with_setup};
+use crate::fail::Failure;
+use crate::table::table;
+use sluice_scenario::contest::{Amount, Trial};
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+/// Packets of a trial.
+const PACKETS: u64 = 2_000;
+
+/// Estimate of one program's runs.
+struct Estimate {
+    label: String,
+    amount: Amount,
+    runs: u64,
+    /// Packet-hops of a second, and seconds to build the network, in the trial.
+    speed: f64,
+    start: f64,
+    /// Bytes of memory of this process after the trial, if known.
+    resident: Option<u64>,
+}
+
+/// Prints the estimates.
+pub(super) fn run(
+    sources: &[Source],
+    opened: &[Opened],
+    threads: usize,
+    as_json: bool,
+) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    let (mut time, mut contests) = (Duration::ZERO, Vec::new());
+    for (source, opened) in sources.iter().zip(opened) {
+        let estimates = estimates(source, opened)?;
+        time += estimates.iter().map(Estimate::time).sum::<Duration>();
+        if as_json {
+            contests.push(json(source, &estimates));
+        } else {
+            writeln!(out, "{}{}\n", source.point.contest.name, title(source))?;
+            writeln!(out, "{}\n", text(&estimates))?;
+        }
+    }
+    let wall = time.as_secs_f64() / threads.min(runs(sources)).max(1) as f64;
+    if as_json {
+        let value = serde_json::json!({ "schema": "sluice.dry-run/1", "contests": contests, "seconds": wall, "threads": threads });
+        return Ok(writeln!(out, "{value}")?);
+    }
+    writeln!(
+        out,
+        "{} runs, about {} with {threads} thread(s); speeds are of a trial of {PACKETS} packets on this machine; nothing was run",
+        runs(sources),
+        spoken(wall)
+    )?;
+    Ok(())
+}
+
+fn runs(sources: &[Source]) -> usize {
+    sources.iter().map(|s| s.point.contest.program.len() * s.point.contest.seeds().len()).sum()
+}
+
+fn title(source: &Source) -> String {
+    if source.point.axes.is_empty() { String::new() } else { format!(", {}", source.point.title()) }
+}
+
+fn estimates(source: &Source, opened: &Opened) -> Result<Vec<Estimate>, Failure> {
+    let contest = &source.point.contest;
+    let mut all = Vec::new();
+    for (place, program) in contest.program.iter().enumerate() {
+        let estimate = with_setup(source, opened, (1, &()), |setup| -> Result<Estimate, Failure> {
+            let trial = Trial::new(contest, setup, place).map_err(|e| failure(contest, e))?;
+            let timed = |packets| -> Result<(f64, f64), Failure> {
+                let begun = Instant::now();
+                let hops = trial.run(packets).map_err(|e| failure::<Failure>(contest, e))?;
+                Ok((hops as f64, begun.elapsed().as_secs_f64()))
+            };
+            // A trial of one packet builds the network and does little else.
+            let ((few, start), (many, whole)) = (timed(1)?, timed(PACKETS)?);
+            let speed = if whole > start { (many - few) / (whole - start) } else { many / whole.max(1e-9) };
+            let (amount, runs) = (trial.amount, contest.seeds().len() as u64);
+            Ok(Estimate {
+                label: program.get_ref().label(),
+                amount,
+                runs,
+                speed,
+                start,
+                resident: resident(),
+            })
+        });
+        all.push(estimate?);
+    }
+    Ok(all)
+}
+
+/// Returns the bytes of memory that this process uses; `None` on systems that do not say.
+fn resident() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+impl Estimate {
+    /// Time of all runs on one thread.
+    fn time(&self) -> Duration {
+        let each = self.start + self.amount.hops as f64 / self.speed.max(1.0);
+        Duration::from_secs_f64(each * self.runs as f64)
+    }
+
+    /// Bytes of memory while one run is done and until all results are written.
+    fn memory(&self) -> Option<u64> {
+        Some(self.resident? + self.amount.memory * self.runs)
+    }
+}
+
+fn text(estimates: &[Estimate]) -> String {
+    let header =
+        ["PROGRAM", "RUNS", "MESSAGES", "PACKETS", "PACKET-HOPS", "HOPS A SECOND", "TIME", "MEMORY MB"];
+    let row = |e: &Estimate| {
+        let memory = e.memory().map_or_else(|| "-".to_owned(), |bytes| (bytes / 1_000_000).to_string());
+        let Amount { messages, packets, hops, .. } = e.amount;
+        let (speed, time) = (format!("{:.0}", e.speed), spoken(e.time().as_secs_f64()));
+        [
+            e.label.clone(),
+            e.runs.to_string(),
+            messages.to_string(),
+            packets.to_string(),
+            hops.to_string(),
+            speed,
+            time,
+            memory,
+        ]
+        .to_vec()
+    };
+    table(&header, estimates.iter().map(row).collect())
+}
+
+fn json(source: &Source, estimates: &[Estimate]) -> serde_json::Value {
+    let row = |e: &Estimate| {
+        serde_json::json!({
+            "program": e.label, "runs": e.runs, "messages": e.amount.messages, "bytes": e.amount.bytes,
+            "packets": e.amount.packets, "packet_hops": e.amount.hops, "packet_hops_per_second": e.speed.round(),
+            "seconds": (e.time().as_secs_f64() * 1000.0).round() / 1000.0, "memory_bytes": e.memory(),
+        })
+    };
+    let sweep = source.point.axes.iter().map(|(key, value)| (key.clone(), value.as_str().into()));
+    serde_json::json!({
+        "name": source.point.contest.name,
+        "sweep": sweep.collect::<serde_json::Map<_, _>>(),
+        "programs": estimates.iter().map(row).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns a time for readers.
+fn spoken(seconds: f64) -> String {
+    match seconds {
+        s if s < 100.0 => format!("{s:.1} s"),
+        s if s < 6_000.0 => format!("{:.0} min", s / 60.0),
+        s => format!("{:.1} h", s / 3_600.0),
+    }
+}

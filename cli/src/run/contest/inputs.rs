@@ -1,0 +1,122 @@
+//! Contents of the files that a run depends on.
+//!
+//! Each text of a configuration that is the name of a file counts as a named file. Files of programs and TOML files may name
+//! further files, relative to their own folder.
+
+use super::store::sha256;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The part of a name that stands for the name of a switch: all files of this form count.
+const SWITCH: &str = "{switch}";
+
+/// Returns the SHA-256 of each file that a configuration names, by its name there. Names are relative to `folder`.
+pub(super) fn digests(config: &Value, folder: &Path) -> BTreeMap<String, String> {
+    let mut search = Search::default();
+    search.walk(config, folder, "");
+    search.found
+}
+
+/// The files found so far.
+#[derive(Default)]
+struct Search {
+    found: BTreeMap<String, String>,
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Search {
+    fn walk(&mut self, value: &Value, folder: &Path, before: &str) {
+        match value {
+            Value::String(text) => self.named(text, folder, before),
+            Value::Array(list) => list.iter().for_each(|one| self.walk(one, folder, before)),
+            Value::Object(map) => map.values().for_each(|one| self.walk(one, folder, before)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Adds the file of this name, if there is one, and the files that it names.
+    fn named(&mut self, text: &str, folder: &Path, before: &str) {
+        for (name, path) in candidates(text, folder) {
+            if !self.seen.insert(path.clone()) {
+                continue;
+            }
+            let Ok(bytes) = std::fs::read(&path) else { continue };
+            self.found.insert(format!("{before}{name}"), sha256(&bytes));
+            let beside = path.parent().unwrap_or(Path::new(""));
+            let Ok(content) = String::from_utf8(bytes) else { continue };
+            for word in words(&path, &content) {
+                self.named(word, beside, &format!("{before}{name}: "));
+            }
+        }
+    }
+}
+
+/// Returns the parts of a file that may name further files.
+fn words<'a>(path: &Path, content: &'a str) -> Vec<&'a str> {
+    match path.extension().and_then(|e| e.to_str()) {
+        // A quoted text of TOML has no line end within.
+        Some("toml") => content.lines().flat_map(|line| line.split(['"', '\'']).skip(1).step_by(2)).collect(),
+        Some("sluice") => {
+            let words = content.split(|c: char| c.is_whitespace() || "\"',;()[]{}".contains(c));
+            words.filter(|word| word.ends_with(".sluice")).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the files that a text may name, with their names.
+fn candidates(text: &str, folder: &Path) -> Vec<(String, PathBuf)> {
+    if text.is_empty() || text.len() > 4_096 || text.contains(['\n', '\0']) {
+        return Vec::new();
+    }
+    let Some((prefix, suffix)) = text.split_once(SWITCH) else {
+        let beside = folder.join(text);
+        let path = if beside.is_file() { beside } else { PathBuf::from(text) };
+        return if path.is_file() { vec![(text.to_owned(), path)] } else { Vec::new() };
+    };
+    let (parent, start) = prefix.rsplit_once('/').map_or(("", prefix), |(parent, start)| (parent, start));
+    let mut names: Vec<String> = std::fs::read_dir(folder.join(parent))
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.starts_with(start) && name.ends_with(suffix))
+        .collect();
+    names.sort();
+    let named = |name: String| {
+        let name = if parent.is_empty() { name } else { format!("{parent}/{name}") };
+        (name.clone(), folder.join(name))
+    };
+    names.into_iter().map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::fs;
+
+    #[test]
+    fn named_files_and_those_that_they_name_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        write("net.toml", "buffer = \"b.toml\" # \"x.txt\"\nname = 'net'\n");
+        write("b.toml", "cells = 1\n");
+        write("p.sluice", "role spine = \"q.sluice\"\n");
+        write("q.sluice", "role leaf = \"p.sluice\"\n");
+        write("leaf0.txt", "1");
+        write("leaf1.txt", "2");
+        write("other.txt", "3");
+        let config = json!({ "topology": "net.toml", "program": { "file": "p.sluice", "entries": "leaf{switch}.txt" } });
+        let found = digests(&config, dir.path());
+        let names: Vec<&str> = found.keys().map(String::as_str).collect();
+        assert_eq!(
+            names,
+            ["leaf0.txt", "leaf1.txt", "net.toml", "net.toml: b.toml", "p.sluice", "p.sluice: q.sluice"]
+        );
+        // FIPS 180-4's example is of other bytes; this is the digest of "1" by sha256sum.
+        assert_eq!(found["leaf0.txt"], "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b");
+        write("b.toml", "cells = 2\n");
+        assert_ne!(digests(&config, dir.path())["net.toml: b.toml"], found["net.toml: b.toml"]);
+    }
+}

@@ -1,0 +1,197 @@
+//! Finished runs in a folder, keyed by everything that they depend on.
+//!
+//! `OUT/runs/DIGEST/` has `run.json` and the completed messages, as `flows.csv` and, if the build writes Parquet, as
+//! `flows.parquet`. DIGEST is the SHA-256 of the run's configuration as JSON: what its contest file says about it, its seed,
+//! the contents of the files that are named there, and the version of Sluice. `run.json` appears last, so a run that was
+//! interrupted is not there.
+
+use super::inputs;
+use crate::fail::{Failure, print_error};
+use crate::files::{Pending, pretty};
+use crate::rows::{Cell, Column, Format, Kind, RowWriter};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use sluice_scenario::contest::{
+    KeptRun, MESSAGE_COLUMNS, Point, RunKey, RunStore, Sent, message_row, read_message,
+};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+/// Name of the schema of `run.json`.
+const SCHEMA: &str = "sluice.run/1";
+/// Positions of addresses in a message's row.
+const ADDRESSES: [usize; 2] = [1, 2];
+
+/// What identifies a run.
+struct Identity {
+    digest: String,
+    configuration: Value,
+}
+
+/// The runs of one contest.
+pub(super) struct Store {
+    runs: BTreeMap<RunKey, Identity>,
+    /// Folder of the runs; `None`: nothing is kept.
+    folder: Option<PathBuf>,
+    /// False if runs in the folder are run again.
+    uses: bool,
+}
+
+/// Returns the SHA-256 of some bytes in hexadecimal digits.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        // Writing into a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+impl Store {
+    /// Identifies all runs of a contest, whose files are in `beside`. The runs are kept in `OUT/runs` if `out` is given.
+    pub(super) fn new(point: &Point, beside: &Path, out: Option<&Path>, uses: bool) -> Store {
+        let mut runs = BTreeMap::new();
+        for program in 0..point.contest.program.len() {
+            for seed in point.contest.seeds() {
+                let config = point.canonical(program, seed);
+                let files = inputs::digests(&config, beside);
+                let configuration =
+                    json!({ "version": env!("CARGO_PKG_VERSION"), "contest": config, "files": files });
+                let digest = sha256(configuration.to_string().as_bytes());
+                runs.insert(RunKey { program, seed }, Identity { digest, configuration });
+            }
+        }
+        let folder = out.map(|out| out.join("runs"));
+        Store { runs, folder, uses }
+    }
+
+    /// Returns the digest of each run.
+    pub(super) fn digests(&self) -> BTreeMap<RunKey, String> {
+        self.runs.iter().map(|(run, identity)| (*run, identity.digest.clone())).collect()
+    }
+
+    /// Returns the number of runs that are in the folder, and of all.
+    pub(super) fn count(&self) -> (usize, usize) {
+        let there =
+            |run: &&RunKey| self.folder(**run).is_some_and(|(_, folder)| folder.join("run.json").is_file());
+        (self.runs.keys().filter(there).count(), self.runs.len())
+    }
+
+    fn folder(&self, run: RunKey) -> Option<(&Identity, PathBuf)> {
+        let identity = self.runs.get(&run)?;
+        Some((identity, self.folder.as_ref()?.join(&identity.digest)))
+    }
+
+    fn write(&self, run: RunKey, done: &KeptRun) -> Result<(), Failure> {
+        let Some((identity, folder)) = self.folder(run) else { return Ok(()) };
+        for (format, name) in [(Format::Csv, "flows.csv"), (Format::Parquet, "flows.parquet")] {
+            if format.is_written() {
+                flows(&folder.join(name), format, &done.performance.sent)?.finish()?;
+            }
+        }
+        let mut record = json!({
+            "schema": SCHEMA,
+            "digest": identity.digest,
+            "seed": run.seed,
+            "configuration": identity.configuration,
+            "numbers": numbers(done),
+        });
+        if let (Value::Object(record), Value::Object(kept)) = (&mut record, done.to_json()) {
+            record.extend(kept);
+        }
+        let path = folder.join("run.json");
+        let mut file = Pending::create(&path)?;
+        let written = file.writer().write_all(pretty(&record).as_bytes());
+        written.map_err(|e| Failure::file("write", &path, &e))?;
+        file.finish()
+    }
+
+    fn read(folder: &Path, digest: &str) -> Result<Option<KeptRun>, String> {
+        let path = folder.join("run.json");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(e.to_string()),
+        };
+        let value: Value = serde_json::from_str(&text).map_err(|e| e.to_string())?;
+        if value["schema"] != SCHEMA || value["digest"] != digest {
+            return Err("run.json is of another run".to_owned());
+        }
+        let sent = read_flows(&folder.join("flows.csv"))?;
+        KeptRun::from_json(&value, sent).map(Some).map_err(|e| e.to_string())
+    }
+}
+
+/// Returns the numbers of a run for readers of its record: over the program's own time alone.
+fn numbers(done: &KeptRun) -> Value {
+    let numbers = done.performance.numbers();
+    let own = numbers.iter().filter(|(name, _)| !name.starts_with("fastest_"));
+    own.map(|(name, value)| (name.clone(), i64::try_from(*value).map_or(Value::Null, Value::from))).collect()
+}
+
+impl RunStore for Store {
+    fn find(&self, run: RunKey) -> Option<KeptRun> {
+        let (identity, folder) = self.folder(run).filter(|_| self.uses)?;
+        match Store::read(&folder, &identity.digest) {
+            Ok(found) => found,
+            Err(why) => {
+                let folder = folder.display();
+                print_error(format_args!("note: {folder} is damaged ({why}); the run is done again\n"));
+                None
+            }
+        }
+    }
+
+    fn keep(&self, run: RunKey, done: &KeptRun) -> Result<(), String> {
+        self.write(run, done).map_err(|e| e.to_string())
+    }
+}
+
+/// Columns of a message.
+pub(super) fn columns() -> Vec<Column> {
+    let kind = |at| if ADDRESSES.contains(&at) { Kind::Text } else { Kind::Number };
+    MESSAGE_COLUMNS.iter().enumerate().map(|(at, name)| Column::new(name, kind(at))).collect()
+}
+
+/// Calls `with` with the values of a message by [`columns`].
+pub(super) fn with_cells<R>(sent: &Sent, with: impl FnOnce(&[Cell<'_>]) -> R) -> R {
+    let row = message_row(sent);
+    let texts = ADDRESSES.map(|at| Ipv4Addr::from_bits(row[at] as u32).to_string());
+    let mut cells = row.map(Cell::Number);
+    for (at, text) in ADDRESSES.into_iter().zip(&texts) {
+        cells[at] = Cell::Text(text);
+    }
+    with(&cells)
+}
+
+fn flows(path: &Path, format: Format, sent: &[Sent]) -> Result<Pending, Failure> {
+    let mut table = RowWriter::create(path, format, "flows", &columns())?;
+    sent.iter().try_for_each(|sent| with_cells(sent, |cells| table.row(cells)))?;
+    table.finish()
+}
+
+fn read_flows(path: &Path) -> Result<Vec<Sent>, String> {
+    let mut reader = csv::Reader::from_path(path).map_err(|e| e.to_string())?;
+    let mut sent = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|e| e.to_string())?;
+        let line = record.position().map_or(0, csv::Position::line);
+        let number = |at: usize| -> Option<u64> {
+            let text = record.get(at)?;
+            match ADDRESSES.contains(&at) {
+                true => text.parse::<Ipv4Addr>().ok().map(|address| address.to_bits().into()),
+                false => text.parse().ok(),
+            }
+        };
+        let mut row = [0; MESSAGE_COLUMNS.len()];
+        for (at, value) in row.iter_mut().enumerate() {
+            *value = number(at)
+                .ok_or_else(|| format!("flows.csv:{line}: `{}` has no value", MESSAGE_COLUMNS[at]))?;
+        }
+        sent.push(read_message(row).ok_or_else(|| format!("flows.csv:{line}: a number is out of range"))?);
+    }
+    Ok(sent)
+}

@@ -1,0 +1,225 @@
+//! One message over time: rate, window and round trip at its sender, and the queues on its path.
+
+use super::file::Contest;
+use super::run::{ContestSetup, Ready, RunError, assemble, messages, ready};
+use sluice_asic::port::DevPort;
+use sluice_asic::units::{Duration, Time};
+use sluice_fabric::deploy::Files;
+use sluice_fabric::host::message::{FlowState, Message};
+use sluice_fabric::host::nic::HostMessages;
+use sluice_fabric::host::nic::Nic;
+use sluice_fabric::network::{HostId, Network, Observer, SwitchId};
+use sluice_switch::QueueEvent;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::str::FromStr;
+
+/// Most samples of a message.
+const MOST: u64 = 1_000_000;
+/// Simulated time between two looks before the message begins.
+const STRIDE: Duration = Duration::from_micros(100);
+
+/// The message to watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchFlow {
+    /// The message with this number, which is the column `pair` of tables.
+    Pair(u32),
+    /// The first message from one host to another.
+    Between(Ipv4Addr, Ipv4Addr),
+}
+
+impl FromStr for WatchFlow {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<WatchFlow, String> {
+        let between = || {
+            let (from, to) = text.split_once('-')?;
+            Some(WatchFlow::Between(from.trim().parse().ok()?, to.trim().parse().ok()?))
+        };
+        let pair = text.parse().ok().filter(|pair| *pair > 0).map(WatchFlow::Pair);
+        pair.or_else(between).ok_or_else(|| {
+            "expected the number of a message (the column `pair` of flows.csv), or FROM-TO, such as 10.0.0.1-10.0.1.1".into()
+        })
+    }
+}
+
+/// A message over time.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    /// Label of the program.
+    pub label: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Address of the sender.
+    pub from: Ipv4Addr,
+    /// The message.
+    pub message: Message,
+    /// Time of the last acknowledgement; `None` if the run ended before.
+    pub end: Option<Time>,
+    /// Queues that its packets entered: switch, port and queue, such as `leaf0:8 queue 3`.
+    pub queues: Vec<String>,
+    /// Samples from its start to its end.
+    pub samples: Vec<FlowSample>,
+}
+
+/// A message at one time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSample {
+    /// Time since the start of the run.
+    pub time: Duration,
+    /// State at the sender; `None` before the first packet and after the last acknowledgement.
+    pub state: Option<FlowState>,
+    /// For each queue that is known by now, in the order of [`Watched::queues`]: bytes in the queue, and the most bytes that a
+    /// packet of the message has found there since the last sample, if one came.
+    pub queues: Vec<(u64, Option<u64>)>,
+}
+
+/// Records the queues of one switch that the packets of a message enter.
+#[derive(Clone, Debug, Default)]
+struct Path {
+    pair: u64,
+    /// Most cells found since the last sample, by dev_port and queue.
+    found: BTreeMap<(u16, u8), u32>,
+}
+
+impl Observer for Path {
+    fn enqueued(&mut self, _: SwitchId, event: &QueueEvent) {
+        // Hosts tag the data packets of a message with its number.
+        if event.tag == self.pair {
+            let most = self.found.entry((event.port, event.qid)).or_default();
+            *most = event.depth.get().max(*most);
+        }
+    }
+}
+
+/// Runs a program with a seed until a message is acknowledged, and records the message every `every`.
+///
+/// # Errors
+/// Those of [`run_contest`](super::run_contest); or if there is no such message, or there would be too many samples.
+pub fn watch_flow<F: Files>(
+    contest: &Contest,
+    setup: &ContestSetup<'_, F>,
+    (program, seed): (usize, u64),
+    (flow, every): (WatchFlow, Duration),
+    stopped: &dyn Fn() -> bool,
+) -> Result<Watched, RunError<F::Error>> {
+    let Some(contestant) = contest.program.get(program) else {
+        return Err(RunError::Setting(format!("there is no program {program}")));
+    };
+    let line = contest.line(contestant.span().start);
+    let ready = ready(contest, setup, contestant.get_ref(), line)?;
+    let all = messages(contest, setup, &ready, seed)?;
+    let (host, message) = find(&ready, &all, flow).map_err(RunError::Setting)?;
+    let from = ready.stations[host].address;
+    let end = Time::ORIGIN + contest.end();
+    if (end.saturating_since(message.start)).as_ps() / every.as_ps().max(1) > MOST {
+        let what = format!("more than {MOST} samples of {every} may be needed; take a longer interval");
+        return Err(RunError::Setting(what));
+    }
+    let refused = |source| RunError::Network { line, source: Box::new(source) };
+    let (mut network, hosts) = assemble(&ready, contest.hosts.cable, seed, all)?;
+    let mut paths = vec![Path { pair: message.pair.into(), ..Path::default() }; network.len()];
+    let mut watched = Watched {
+        label: contestant.get_ref().label(),
+        seed,
+        from,
+        message,
+        end: None,
+        queues: Vec::new(),
+        samples: Vec::new(),
+    };
+    let mut known = Vec::new();
+    let mut next = Time::ORIGIN + every * message.start.since_origin().as_ps().div_ceil(every.as_ps().max(1));
+    while network.is_busy() && watched.end.is_none() && next <= end {
+        if stopped() {
+            return Err(RunError::Stopped);
+        }
+        let Some(event) = network.next_time() else { break };
+        let until = next.min(network.time().max(event) + STRIDE);
+        network.drain_parallel(until, setup.threads.max(1), &mut paths).map_err(refused)?;
+        if until < next {
+            continue;
+        }
+        watched.sample(&network, hosts[host], &mut paths, &mut known, next);
+        next += every;
+    }
+    Ok(watched)
+}
+
+/// Returns the sender's index and the message.
+fn find(ready: &Ready<'_>, all: &[HostMessages], flow: WatchFlow) -> Result<(usize, Message), String> {
+    let fits = |from: Ipv4Addr, message: &Message| match flow {
+        WatchFlow::Pair(pair) => message.pair == pair,
+        WatchFlow::Between(a, b) => from == a && message.to == b,
+    };
+    let with_host =
+        all.iter().enumerate().flat_map(|(host, own)| own.iter().map(move |message| (host, *message)));
+    let fitting = with_host.filter(|(host, message)| fits(ready.stations[*host].address, message));
+    fitting.min_by_key(|(_, message)| (message.start, message.pair)).ok_or_else(|| {
+        let count: usize = all.iter().map(|own| own.iter().count()).sum();
+        match flow {
+            WatchFlow::Pair(pair) => format!("there is no message {pair}; the workload has {count} messages"),
+            WatchFlow::Between(a, b) => {
+                format!("no message goes from {a} to {b}; the workload has {count} messages")
+            }
+        }
+    })
+}
+
+impl Watched {
+    fn sample(
+        &mut self,
+        network: &Network,
+        host: HostId,
+        paths: &mut [Path],
+        known: &mut Vec<(SwitchId, u16, u8)>,
+        now: Time,
+    ) {
+        for (id, path) in network.ids().zip(paths.iter()) {
+            for (port, queue) in path.found.keys() {
+                if !known.contains(&(id, *port, *queue)) {
+                    known.push((id, *port, *queue));
+                    self.queues.push(name(network, id, *port, *queue));
+                }
+            }
+        }
+        let of = |(id, port, queue): &(SwitchId, u16, u8)| {
+            let Some(switch) = network.switch(*id) else { return (0, None) };
+            let cell = switch.cell().get();
+            let depth =
+                switch.backlog().find(|(p, q, _)| p == port && q == queue).map_or(0, |(.., cells)| cells);
+            let met = paths.get(id.0 as usize).and_then(|path| path.found.get(&(*port, *queue)));
+            (u64::from(depth) * cell, met.map(|cells| u64::from(*cells) * cell))
+        };
+        let queues = known.iter().map(of).collect();
+        paths.iter_mut().for_each(|path| path.found.clear());
+        let nic = network.host::<Nic>(host);
+        let state = nic.and_then(|nic| nic.flow(self.message.pair));
+        self.samples.push(FlowSample { time: now.since_origin(), state, queues });
+        let done =
+            nic.into_iter().flat_map(Nic::completions).find(|done| done.message.pair == self.message.pair);
+        self.end = done.map(|done| done.end);
+    }
+}
+
+fn name(network: &Network, id: SwitchId, dev_port: u16, queue: u8) -> String {
+    let setup = network.setup(id);
+    let front = setup.and_then(|setup| setup.ports.dev(DevPort::new(dev_port)?)?.front());
+    let port = front.map_or_else(|| format!("dev_port {dev_port}"), |front| front.to_string());
+    format!("{}:{port} queue {queue}", setup.map_or("?", |setup| setup.name.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_named_by_number_or_hosts() {
+        let host = Ipv4Addr::new(10, 0, 0, 1);
+        assert_eq!("12".parse(), Ok(WatchFlow::Pair(12)));
+        assert_eq!("10.0.0.1-10.0.1.1".parse(), Ok(WatchFlow::Between(host, Ipv4Addr::new(10, 0, 1, 1))));
+        for wrong in ["0", "", "10.0.0.1", "a-b", "-5"] {
+            assert!(wrong.parse::<WatchFlow>().is_err(), "{wrong}");
+        }
+    }
+}
