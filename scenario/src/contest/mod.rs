@@ -30,9 +30,9 @@ pub use expect::{Judged, Verdict, Verdicts, checks};
 pub use file::{AloneName, Contest, ContestError, Contestant};
 pub use flows::{Flow, FlowList, FlowListError};
 pub use hosts::{
-    CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting, HpccSetting,
-    LayoutName, RateDctcpSetting, TelemetrySetting, TimelySetting, TransportSetting, VendorSetting,
-    WindowSetting,
+    CadenceName, CarrierName, ClassSetting, CongestionName, Generation, HostsSetting, HpccSetting, IdleName,
+    LayoutName, PacingSetting, RateDctcpSetting, ReuseName, TcpCongestionName, TcpSetting, TelemetrySetting,
+    TimelySetting, TransportSetting, UdpSetting, VendorSetting, WindowSetting,
 };
 pub use interval::Estimate;
 pub use kept::{KeptError, KeptRun, MESSAGE_COLUMNS, RunKey, RunStore, message_row, read_message};
