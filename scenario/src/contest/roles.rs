@@ -73,7 +73,7 @@ pub(super) fn assign(contestant: &Contestant, plan: &mut Blueprint) -> Result<()
     let fitting = |plan: &Blueprint, key: &str| {
         plan.switches.iter().enumerate().any(|(number, switch)| fits(key, plan, number, switch).is_some())
     };
-    for key in contestant.roles.keys().filter(|key| !fitting(plan, key)) {
+    if let Some(key) = contestant.roles.keys().find(|key| !fitting(plan, key)) {
         let names = plan.switches.iter().map(|switch| switch.name.as_str());
         let near = nearest(key, ["leaf", "spine", "stage1", "stage2", "stage3"].into_iter().chain(names));
         let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
