@@ -64,10 +64,13 @@ fn number(text: &str) -> Option<f64> {
     digits.parse().ok().filter(|_| unit.len() <= 4 && unit.chars().all(char::is_alphabetic))
 }
 
+/// Values of a key, each with a program's figures there.
+type Points = Vec<(f64, BTreeMap<String, Figure>)>;
+
 /// Draws the main numbers over a key, with a line for each program and each combination of the other keys.
 fn plots(all: &[Finished], key: &str) -> Vec<Plot> {
     let mut plots: Vec<Plot> = DRAWN.iter().map(|(_, title, _)| Plot::new(title, key, title)).collect();
-    let mut lines: BTreeMap<String, Vec<(f64, BTreeMap<String, Figure>)>> = BTreeMap::new();
+    let mut lines: BTreeMap<String, Points> = BTreeMap::new();
     for finished in all {
         let others = finished.axes.iter().filter(|(name, _)| name != key);
         let others: String = others.map(|(name, value)| format!(", {name} {value}")).collect();
