@@ -91,6 +91,10 @@ pub struct PastEvent {
 /// Largest number of events of a lane that a new event may precede; beyond it the heap is cheaper.
 const FAR: usize = 16;
 
+/// Place of the first event: the heap, or none. Every other value is the number of a lane.
+const HEAP: usize = usize::MAX - 1;
+const NOWHERE: usize = usize::MAX;
+
 /// Queue of events, ordered by their keys.
 ///
 /// A source whose events are nearly in order, such as a pipe of fixed latency, can have a *lane*: a list that is kept
@@ -100,22 +104,37 @@ const FAR: usize = 16;
 pub struct EventQueue<E> {
     heap: BinaryHeap<Pending<E>>,
     lanes: Vec<VecDeque<Pending<E>>>,
-    /// Key of the first event, and its lane if it is in one. It is cached because the caller reads the time more than
-    /// once per event.
-    first: Option<(EventKey, Option<usize>)>,
+    /// Time of the first event of each lane; [`Time::MAX`] if the lane is empty. The list is searched once per event.
+    heads: Vec<Time>,
+    /// Key and place of the first event; the key has no meaning if the place is [`NOWHERE`]. They are cached because
+    /// the caller reads the time more than once per event.
+    first: EventKey,
+    place: usize,
     last: Option<EventKey>,
 }
+
+/// Key in place of one that has no meaning.
+const NO_KEY: EventKey =
+    EventKey { time: Time::MAX, device: u32::MAX, class: EventClass::Timer, port: u32::MAX, seq: u64::MAX };
 
 impl<E> EventQueue<E> {
     /// Creates an empty queue that has handled nothing.
     pub const fn new() -> Self {
-        Self { heap: BinaryHeap::new(), lanes: Vec::new(), first: None, last: None }
+        Self {
+            heap: BinaryHeap::new(),
+            lanes: Vec::new(),
+            heads: Vec::new(),
+            first: NO_KEY,
+            place: NOWHERE,
+            last: None,
+        }
     }
 
     /// Creates an empty queue with `lanes` lanes.
     pub fn with_lanes(lanes: usize) -> Self {
+        let heads = vec![Time::MAX; lanes];
         let lanes = std::iter::repeat_with(VecDeque::new).take(lanes).collect();
-        Self { heap: BinaryHeap::new(), lanes, first: None, last: None }
+        Self { lanes, heads, ..Self::new() }
     }
 
     /// Adds an event.
@@ -123,9 +142,9 @@ impl<E> EventQueue<E> {
     /// # Errors
     /// Fails if its key is not after the key of the last event popped: it could no longer be handled in order.
     pub fn push(&mut self, key: EventKey, event: E) -> Result<(), PastEvent> {
-        self.in_time(key)?;
+        self.in_time(&key)?;
         self.heap.push(Pending { key, event });
-        self.note(key, None);
+        self.note(&key, HEAP);
         Ok(())
     }
 
@@ -133,60 +152,112 @@ impl<E> EventQueue<E> {
     ///
     /// # Errors
     /// Fails if the event's key is not after the key of the last event popped.
+    #[inline]
     pub fn push_in_lane(&mut self, lane: usize, key: EventKey, event: E) -> Result<(), PastEvent> {
-        self.in_time(key)?;
-        let Some(list) = self.lanes.get_mut(lane) else { return self.push(key, event) };
+        self.in_time(&key)?;
+        let (Some(list), Some(head)) = (self.lanes.get_mut(lane), self.heads.get_mut(lane)) else {
+            return self.push(key, event);
+        };
+        match list.back() {
+            None => {
+                *head = key.time;
+                list.push_back(Pending { key, event });
+            }
+            // Nearly all events arrive in order.
+            Some(back) if back.key <= key => list.push_back(Pending { key, event }),
+            Some(_) => return self.insert(lane, key, event),
+        }
+        self.note(&key, lane);
+        Ok(())
+    }
+
+    /// Adds an event that precedes the last one of its lane.
+    #[inline(never)]
+    fn insert(&mut self, lane: usize, key: EventKey, event: E) -> Result<(), PastEvent> {
+        let Some(list) = self.lanes.get_mut(lane) else { return Ok(()) };
         let later = list.iter().rev().take(FAR + 1).take_while(|pending| pending.key > key).count();
         if later > FAR {
             return self.push(key, event);
         }
-        let pending = Pending { key, event };
-        // Nearly all events arrive in order.
-        if later == 0 {
-            list.push_back(pending);
-        } else {
-            list.insert(list.len() - later, pending);
+        list.insert(list.len() - later, Pending { key, event });
+        if let (Some(front), Some(head)) = (list.front(), self.heads.get_mut(lane)) {
+            *head = front.key.time;
         }
-        self.note(key, Some(lane));
+        self.note(&key, lane);
         Ok(())
     }
 
     /// Updates the cached first event after an insertion.
     #[inline]
-    fn note(&mut self, key: EventKey, lane: Option<usize>) {
-        if self.first.is_none_or(|(first, _)| key < first) {
-            self.first = Some((key, lane));
+    fn note(&mut self, key: &EventKey, place: usize) {
+        if self.place == NOWHERE || *key < self.first {
+            (self.first, self.place) = (*key, place);
         }
     }
 
-    fn in_time(&self, key: EventKey) -> Result<(), PastEvent> {
-        match self.last.filter(|last| key <= *last) {
-            Some(last) => Err(PastEvent { pushed: key, last }),
-            None => Ok(()),
+    #[inline]
+    fn in_time(&self, key: &EventKey) -> Result<(), PastEvent> {
+        match &self.last {
+            Some(last) if key <= last => Err(PastEvent { pushed: *key, last: *last }),
+            _ => Ok(()),
         }
     }
 
     /// Finds the first event.
-    fn find_first(&self) -> Option<(EventKey, Option<usize>)> {
-        let mut first = self.heap.peek().map(|pending| (pending.key, None));
+    #[inline]
+    fn find_first(&mut self) {
+        let (mut time, mut place) = (Time::MAX, NOWHERE);
+        let mut tied = false;
+        for (lane, head) in self.heads.iter().enumerate() {
+            tied |= *head == time;
+            if *head < time {
+                (time, place, tied) = (*head, lane, false);
+            }
+        }
+        if let Some(top) = self.heap.peek() {
+            tied |= top.key.time == time;
+            if top.key.time < time {
+                (place, tied) = (HEAP, false);
+            }
+        }
+        if tied && (time < Time::MAX || !self.is_empty()) {
+            return self.find_among_equals();
+        }
+        self.place = place;
+        self.first = match self.lanes.get(place).and_then(VecDeque::front) {
+            Some(pending) => pending.key,
+            None => self.heap.peek().map_or(NO_KEY, |pending| pending.key),
+        };
+    }
+
+    /// Finds the first event by whole keys. Empty lanes, too, have the time [`Time::MAX`].
+    #[inline(never)]
+    fn find_among_equals(&mut self) {
+        let mut first = self.heap.peek().map(|pending| (pending.key, HEAP));
         for (lane, list) in self.lanes.iter().enumerate() {
             if let Some(pending) = list.front()
                 && first.is_none_or(|(key, _)| pending.key < key)
             {
-                first = Some((pending.key, Some(lane)));
+                first = Some((pending.key, lane));
             }
         }
-        first
+        (self.first, self.place) = first.unwrap_or((NO_KEY, NOWHERE));
     }
 
     /// Removes the first event.
+    #[inline]
     pub fn pop(&mut self) -> Option<(EventKey, E)> {
-        let Pending { key, event } = match self.first?.1 {
-            Some(lane) => self.lanes.get_mut(lane)?.pop_front()?,
+        let Pending { key, event } = match self.lanes.get_mut(self.place) {
+            Some(list) => {
+                let pending = list.pop_front()?;
+                let next = list.front().map_or(Time::MAX, |pending| pending.key.time);
+                self.heads[self.place] = next;
+                pending
+            }
             None => self.heap.pop()?,
         };
-        self.first = self.find_first();
         self.last = Some(key);
+        self.find_first();
         Some((key, event))
     }
 
@@ -198,7 +269,7 @@ impl<E> EventQueue<E> {
     /// Returns the time of the first event.
     #[inline]
     pub fn next_time(&self) -> Option<Time> {
-        self.first.map(|(key, _)| key.time)
+        (self.place != NOWHERE).then_some(self.first.time)
     }
 
     /// Returns the key of the last event popped.

@@ -36,20 +36,24 @@ impl WireOverhead {
     pub const ETHERNET: WireOverhead =
         WireOverhead { preamble: PREAMBLE.0 as u8, check: FCS.0 as i16, gap: INTER_PACKET_GAP.0 as u8 };
 
+    #[inline]
     const fn preamble(self) -> Bytes {
         Bytes(self.preamble as u64)
     }
 
+    #[inline]
     const fn gap(self) -> Bytes {
         Bytes(self.gap as u64)
     }
 
     /// Returns the frame's length on the wire: padded, with its check sequence.
+    #[inline]
     fn framed(self, len: Bytes) -> Bytes {
         Bytes(len.max(MIN_FRAME).get().saturating_add_signed(self.check.into()).max(1))
     }
 
     /// Returns the bytes of line time that a frame of `len` bytes (without FCS) takes, padding included.
+    #[inline]
     pub fn wire_bytes(self, len: Bytes) -> Bytes {
         self.framed(len) + self.preamble() + self.gap()
     }
@@ -79,6 +83,7 @@ impl Line {
         Self { rate, ps_per_byte: rate.ps_per_byte(), overhead: WireOverhead::ETHERNET }
     }
 
+    #[inline]
     fn time_for(self, bytes: Bytes) -> Duration {
         match self.ps_per_byte {
             Some(ps) => Duration::from_ps(ps) * bytes.get(),
@@ -124,16 +129,19 @@ impl MacTx {
     }
 
     /// Returns the line time of a frame of `len` bytes (without FCS), preamble and gap included.
+    #[inline]
     pub fn line_time(&self, len: Bytes) -> Duration {
         self.line.time_for(self.line.overhead.wire_bytes(len))
     }
 
     /// Returns the earliest time at which the next frame's preamble can start.
+    #[inline]
     pub const fn free_at(&self) -> Time {
         self.free_at
     }
 
     /// Sends a frame of `len` bytes (without FCS) as soon as the line is free, at `now` or later.
+    #[inline]
     pub fn start(&mut self, now: Time, len: Bytes) -> Transmission {
         let begin = now.max(self.free_at);
         let overhead = self.line.overhead;
@@ -190,11 +198,13 @@ impl MacRx {
 
     /// Returns the time at which the parser may start on a frame of `len` bytes (without FCS) whose first bit reaches
     /// the ingress buffer at `first_bit`. Over a recirculation port there is no wire before the buffer.
+    #[inline]
     pub fn parser_of(&self, first_bit: Time, len: Bytes) -> Time {
         (first_bit + self.line.time_for(self.line.overhead.framed(len))).min(first_bit + self.hold)
     }
 
     /// Returns the times of a frame of `len` bytes (without FCS) whose first bit is on the wire at `first_bit`.
+    #[inline]
     pub fn receive(&self, first_bit: Time, len: Bytes) -> Reception {
         let overhead = self.line.overhead;
         let last_bit = first_bit + self.line.time_for(overhead.framed(len));

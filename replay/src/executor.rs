@@ -129,6 +129,10 @@ impl Executor for AnyExecutor {
         self.inner_mut().state_mut()
     }
 
+    fn swap_state(&mut self, state: &mut Box<State>) {
+        self.inner_mut().swap_state(state);
+    }
+
     fn fork(&self) -> Option<AnyExecutor> {
         match self {
             AnyExecutor::Engine(engine) => engine.fork().map(|e| AnyExecutor::Engine(Box::new(e))),

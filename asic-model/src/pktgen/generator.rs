@@ -198,6 +198,11 @@ impl PacketGenerator {
         }
     }
 
+    /// Returns true if no application is configured, so that nothing makes this generator send.
+    pub fn is_unused(&self) -> bool {
+        self.slots.iter().all(|slot| slot.app.is_none())
+    }
+
     /// Marks the generator's line as busy until `time`, by its own packets with preamble and gap, or by recirculated
     /// packets, which share the line.
     pub fn busy_until(&mut self, time: Time) {

@@ -41,7 +41,7 @@ mod touched;
 mod view;
 pub mod watchdog;
 
-use crate::units::{Bytes, Cells, Divisor, Time};
+use crate::units::{Bytes, Cells, Divisor, Duration, Time};
 pub use admission::TailDrop;
 use admission::{Admission, admission, cells_of};
 pub use afc::{AfcEffect, AfcError, AfcMode, AfcWord};
@@ -50,7 +50,7 @@ use buffer::{Arrival, Buffer, Charge, Refusal};
 pub use config::{ConfigError, PortQueues, QueueConfig, TmConfig};
 pub use hold::PauseCause;
 pub use mirror::{HashIndex, MirrorError, MirrorKind, MirrorMetadata, MirrorOverrides, MirrorSession};
-pub use offer::{DequeueStamp, Dequeued, EnqueueStamp, Guarantee, Offer, QueueId, TmPort};
+pub use offer::{DequeueStamp, Dequeued, EnqueueStamp, Guarantee, Offer, Offered, QueueId, TmPort};
 use port::{Port, Queue};
 use queue::{Packet, Slab};
 pub use shaper::ShaperConfig;
@@ -148,19 +148,78 @@ impl<H: Copy> TrafficManager<H> {
         let arrival =
             Arrival { in_port: in_port.0, pg, out_port: port.0, queue: queue.0, bytes, colour, copies };
         match buffer.admit(&arrival) {
-            Ok(charge) => self.enter(port, queue, (handle, Some(charge)), bytes, now).inspect_err(|_| {
-                if let Some(buffer) = self.buffer.as_deref_mut() {
-                    buffer.release(charge);
-                }
-            }),
-            Err(refusal) => {
-                let drop = TailDrop::Refused(refusal);
-                if let Some(queue) = self.queue_mut(port, queue) {
-                    queue.stats.count_drop(&drop, bytes);
-                }
-                Err(drop)
+            Ok(charge) => self.keep(port, queue, (handle, Some(charge)), bytes, now),
+            Err(refusal) => Err(self.refused(port, queue, bytes, refusal)),
+        }
+    }
+
+    /// Puts an admitted packet into its queue, or takes its charge back if the queue is full.
+    #[inline]
+    fn keep(
+        &mut self,
+        port: TmPort,
+        queue: QueueId,
+        (handle, charge): (H, Option<Charge>),
+        bytes: Bytes,
+        now: Time,
+    ) -> Result<EnqueueStamp, TailDrop> {
+        self.enter(port, queue, (handle, charge), bytes, now).inspect_err(|_| {
+            if let (Some(charge), Some(buffer)) = (charge, self.buffer.as_deref_mut()) {
+                buffer.release(charge);
+            }
+        })
+    }
+
+    /// Counts a packet that the shared buffer refused.
+    #[cold]
+    fn refused(&mut self, port: TmPort, queue: QueueId, bytes: Bytes, refusal: Refusal) -> TailDrop {
+        let drop = TailDrop::Refused(refusal);
+        if let Some(queue) = self.queue_mut(port, queue) {
+            queue.stats.count_drop(&drop, bytes);
+        }
+        drop
+    }
+
+    /// Offers a packet to a port whose line is free, and dequeues the packet at once if nothing holds it up. The result is
+    /// that of [`offer`](Self::offer), then [`dequeue`](Self::dequeue) at the same time, without a place in the queue.
+    ///
+    /// A packet is queued if the port has packets already, a shaper, a guarantee, a pause or a watching caller, or if the
+    /// packet pauses a priority group; the caller dequeues it as usual.
+    ///
+    /// # Errors
+    /// Those of [`offer`](Self::offer).
+    pub fn pass(&mut self, offer: &Offer<H>, now: Time) -> Result<Offered<H>, TailDrop> {
+        let Offer { handle, port, queue, bytes, in_port, pg, colour, copies } = *offer;
+        let state = self.ports.get(usize::from(port.0));
+        let open = state.is_some_and(|p| p.passes(queue)) && self.touched.is_none() && copies.is_none();
+        if !open {
+            return self.offer(offer, now).map(Offered::Queued);
+        }
+        let mut charge = None;
+        if let Some(buffer) = self.buffer.as_deref_mut() {
+            let arrival =
+                Arrival { in_port: in_port.0, pg, out_port: port.0, queue: queue.0, bytes, colour, copies };
+            match buffer.admit(&arrival) {
+                Ok(admitted) => charge = Some(admitted),
+                Err(refusal) => return Err(self.refused(port, queue, bytes, refusal)),
             }
         }
+        let cells = charge.map_or_else(|| cells_of(bytes, self.cell_size), |charge| charge.cells());
+        let fits = cells <= limit_of(&self.ports, port, queue)
+            && cells <= self.buffer_cells.saturating_sub(self.used_cells);
+        if !fits || self.buffer.as_deref().is_some_and(Buffer::has_edges) {
+            return self.keep(port, queue, (handle, charge), bytes, now).map(Offered::Queued);
+        }
+        if let (Some(charge), Some(buffer)) = (charge, self.buffer.as_deref_mut()) {
+            buffer.release(charge);
+        }
+        self.max_used_cells = self.max_used_cells.max(self.used_cells + cells);
+        if let Some(port) = self.ports.get_mut(usize::from(port.0)) {
+            port.pass(queue, bytes, cells);
+        }
+        let enqueue = EnqueueStamp { enq_qdepth: Cells::ZERO, enq_tstamp: now };
+        let stamp = DequeueStamp { enqueue, deq_qdepth: Cells::ZERO, deq_timedelta: Duration::ZERO };
+        Ok(Offered::Passed(Dequeued { handle, queue, bytes, stamp, left_bytes: Bytes::ZERO }))
     }
 
     /// Counts a packet as dropped at its queue for a reason other than a limit. If the packet is one of several copies
@@ -320,4 +379,11 @@ impl<H: Copy> TrafficManager<H> {
         (port.used.any, port.used.whole) = (true, true);
         Some(port)
     }
+}
+
+/// Returns the limit of a queue; zero if the port has no such queue.
+#[inline]
+fn limit_of(ports: &[Port], port: TmPort, queue: QueueId) -> Cells {
+    let queue = ports.get(usize::from(port.0)).and_then(|p| p.queues.get(usize::from(queue.0)));
+    queue.map_or(Cells::ZERO, |queue| queue.limit)
 }

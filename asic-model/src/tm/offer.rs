@@ -78,3 +78,12 @@ pub struct Dequeued<H> {
     /// Bytes that remain in the queue.
     pub left_bytes: Bytes,
 }
+
+/// Outcome of an offer to a port whose line is free.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Offered<H> {
+    /// The packet is in its queue.
+    Queued(EnqueueStamp),
+    /// The packet has left already: nothing was in front of it.
+    Passed(Dequeued<H>),
+}

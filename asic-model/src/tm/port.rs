@@ -108,6 +108,30 @@ impl Port {
         }
     }
 
+    /// Returns true if a packet that is offered to this queue may leave at once, as far as the port and its queues say.
+    #[inline]
+    pub(super) fn passes(&self, queue: QueueId) -> bool {
+        let open = |queue: &Queue| queue.max.is_none() && queue.hold.open();
+        self.backlog.packets == 0
+            && self.max.is_none()
+            && self.guarantees == 0
+            && self.queues.get(usize::from(queue.0)).is_some_and(open)
+    }
+
+    /// Counts a packet that enters and leaves an empty queue of an empty port at one time.
+    #[inline]
+    pub(super) fn pass(&mut self, queue: QueueId, bytes: Bytes, cells: Cells) {
+        self.used.queue(queue);
+        self.max_cells = self.max_cells.max(cells);
+        self.scheduler.passed(queue);
+        if let Some(Queue { stats, hold, .. }) = self.queues.get_mut(usize::from(queue.0)) {
+            stats.enqueued.count(bytes);
+            stats.max_cells = stats.max_cells.max(cells);
+            stats.dequeued.count(bytes);
+            hold.spend(cells);
+        }
+    }
+
     /// Restores the initial state. Queues that were never used are kept as they are.
     pub(super) fn clear(&mut self, config: &PortQueues, dwrr_quantum: Bytes) {
         if self.used.whole {

@@ -129,6 +129,19 @@ impl Scheduler {
         }
     }
 
+    /// Records the turn of a queue that got a packet and sent it while no queue had another one. The round is at this queue
+    /// afterwards, and the queue has no deficit, because it is empty again.
+    #[inline]
+    pub(super) fn passed(&mut self, queue: QueueId) {
+        if let Some((level, position)) = self.place(queue)
+            && level.ring.len() > 1
+        {
+            level.cursor = position;
+            level.ring[position].deficit = 0;
+        }
+    }
+
+    #[inline]
     fn place(&mut self, queue: QueueId) -> Option<(&mut Level, usize)> {
         let &(level, position) = self.places.get(usize::from(queue.0))?;
         Some((self.levels.get_mut(usize::from(level))?, usize::from(position)))

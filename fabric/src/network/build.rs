@@ -59,10 +59,10 @@ impl<E: Executor> Network<E> {
                 if timed && (delay + lead).is_zero() {
                     return Err(NetworkError::NoDelay { link: name_of(&setup, LinkId(number)) });
                 }
-                nodes[receiver].add_inlet(ports[to], Some((ids.0, way, wire)));
+                let inlet = nodes[receiver].add_inlet(ports[to], Some((ids.0, way, wire))) as u16;
                 let made = Wire::new(ids, receiver, (delay, lead), setup.seed);
                 let made = made.overhead(setup.switches[sender].config.wire);
-                nodes[sender].add_outlet(ports[from], wire, made);
+                nodes[sender].add_outlet(ports[from], (wire, inlet), made);
             }
         }
         let (clocks, exchange) = (vec![Time::ORIGIN; nodes.len()], Exchange::new(nodes.len(), wires));

@@ -68,6 +68,7 @@ impl<E: Executor> Network<E> {
             for (index, node) in self.nodes.iter_mut().enumerate() {
                 self.exchange.deliver(index, node);
             }
+            self.exchange.forget_posted();
             if self.nodes.iter().all(|node| node.next_time() > now) {
                 break;
             }

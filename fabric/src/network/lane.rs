@@ -30,7 +30,7 @@ impl Lane {
     /// Adds a frame, not earlier than the last one here; its bytes are the concatenated pieces.
     pub(super) fn push(&mut self, time: Time, tag: u64, orig_len: u32, pieces: [&[u8]; 3]) {
         let before = self.bytes.len();
-        for piece in pieces {
+        for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
             self.bytes.extend_from_slice(piece);
         }
         let captured = (self.bytes.len() - before) as u32;
@@ -38,6 +38,7 @@ impl Lane {
     }
 
     /// Returns the time of the first frame, if there is one.
+    #[inline]
     pub(super) fn next_time(&self) -> Option<Time> {
         self.frames.front().map(|frame| frame.time)
     }
@@ -51,6 +52,7 @@ impl Lane {
     }
 
     /// Removes the first frame and passes it to `each`.
+    #[inline]
     pub(super) fn pop<R>(&mut self, each: impl FnOnce(Waiting, &[u8]) -> R) -> Option<R> {
         let frame = self.frames.pop_front()?;
         let end = self.start + frame.captured as usize;

@@ -201,8 +201,7 @@ impl<E: Executor> Network<E> {
     #[must_use]
     pub fn host<H: Host>(&self, id: HostId) -> Option<&H> {
         let (node, number) = self.hosts.get(id.0 as usize)?;
-        let attached = self.nodes.get(*node)?.hosts.get(*number)?;
-        let any: &dyn std::any::Any = &*attached.host;
+        let any: &dyn std::any::Any = self.nodes.get(*node)?.hosts.get(*number)?;
         any.downcast_ref()
     }
 
@@ -353,7 +352,9 @@ impl<E: Executor> Network<E> {
         };
         for (index, node) in self.nodes.iter_mut().enumerate() {
             self.exchange.deliver(index, node);
+            node.settle();
         }
+        self.exchange.forget_posted();
         result.map_err(|(index, source)| failed(&self.setup, index, source))
     }
 

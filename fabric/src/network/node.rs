@@ -1,6 +1,6 @@
 //! One switch of a network, with the frames on their way to its ports, the wires that start there, and its hosts.
 
-use super::host::{Attached, Host};
+use super::host::{Host, HostFrame, Hosts};
 use super::lane::Lane;
 use super::link::Wire;
 use super::observe::{Entered, LinkFrame, Observer};
@@ -15,6 +15,7 @@ use sluice_switch::{
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 
 /// Number of frames passed to a switch before it runs up to the last of them.
 const STRIDE: u32 = 64;
@@ -40,6 +41,8 @@ pub(super) struct Inlet {
 pub(super) struct Outlet {
     /// Index among all wires of the network.
     pub(super) number: usize,
+    /// Index of the inlet at the far end.
+    pub(super) inlet: u16,
     pub(super) wire: Wire,
     pub(super) frames: Lane,
 }
@@ -55,12 +58,13 @@ pub(super) struct Node<E> {
     pub(super) inlet_of: Vec<u16>,
     outlet_of: Vec<u16>,
     /// Hosts at ports without a wire, and the index of the host of each dev_port.
-    pub(super) hosts: Vec<Attached>,
+    pub(super) hosts: Hosts,
     host_of: Vec<u16>,
-    /// Times of the first frame of each inlet that has frames.
-    heads: BinaryHeap<Reverse<(Time, u16)>>,
-    /// Earliest time at which a frame sent in this round may act at its far end.
-    sent: Time,
+    heads: Heads,
+    /// Outlets with frames that are not yet handed over.
+    pub(super) sending: Vec<u16>,
+    /// Scratch memory: inlets and wires of frames handed over to this switch.
+    pub(super) mail: Vec<(u16, usize)>,
     /// Frames sent on ports without a link, and their bytes.
     pub(super) delivered: u64,
     pub(super) delivered_bytes: u64,
@@ -80,10 +84,11 @@ impl<E: Executor> Node<E> {
             outlets: Vec::new(),
             inlet_of: vec![EDGE; ports],
             outlet_of: vec![EDGE; ports],
-            hosts: Vec::new(),
+            hosts: Hosts::default(),
             host_of: vec![EDGE; ports],
             heads: BinaryHeap::new(),
-            sent: Time::MAX,
+            sending: Vec::new(),
+            mail: Vec::new(),
             delivered: 0,
             delivered_bytes: 0,
             timeline: None,
@@ -113,20 +118,21 @@ impl<E: Executor> Node<E> {
         number
     }
 
-    pub(super) fn add_outlet(&mut self, port: DevPort, number: usize, wire: Wire) {
+    /// Adds a wire that starts at a port and ends at an inlet of another switch. `number` is its index among all wires.
+    pub(super) fn add_outlet(&mut self, port: DevPort, (number, inlet): (usize, u16), wire: Wire) {
         if let Some(slot) = self.outlet_of.get_mut(usize::from(port.number())) {
             *slot = self.outlets.len() as u16;
         }
-        self.outlets.push(Outlet { number, wire, frames: Lane::default() });
+        self.outlets.push(Outlet { number, inlet, wire, frames: Lane::default() });
     }
 
     /// Attaches a host to a port by a cable.
     pub(super) fn attach(&mut self, port: DevPort, cable: Duration, host: Box<dyn Host>) {
         let inlet = self.inlet(port).unwrap_or_else(|| self.add_inlet(port, None));
+        let number = self.hosts.attach(inlet, cable, host);
         if let Some(slot) = self.host_of.get_mut(usize::from(port.number())) {
-            *slot = self.hosts.len() as u16;
+            *slot = number;
         }
-        self.hosts.push(Attached { inlet, cable, coming: Lane::default(), host });
     }
 
     /// Returns true if a port has a host.
@@ -163,19 +169,13 @@ impl<E: Executor> Node<E> {
     /// Returns a time before which nothing happens at this node.
     pub(super) fn next_time(&self) -> Time {
         let frame = self.heads.peek().map_or(Time::MAX, |Reverse((time, _))| *time + self.lead);
-        let hosts = self.hosts.iter().map(Attached::next_time).min().unwrap_or(Time::MAX);
+        let hosts = self.hosts.next_time();
         self.switch.next_time().unwrap_or(Time::MAX).min(frame).min(self.look).min(hosts)
-    }
-
-    /// Returns the earliest time at which a frame sent since the last call may act at its far end; `Time::MAX` if none
-    /// was sent.
-    pub(super) fn take_sent(&mut self) -> Time {
-        std::mem::replace(&mut self.sent, Time::MAX)
     }
 
     /// Returns true if packets, frames or a host are here for which a run must wait.
     pub(super) fn is_busy(&self) -> bool {
-        self.switch.is_busy() || !self.heads.is_empty() || self.hosts.iter().any(Attached::is_busy)
+        self.switch.is_busy() || !self.heads.is_empty() || self.hosts.is_busy()
     }
 
     /// Returns the number of waiting frames from links, and of other waiting frames.
@@ -189,14 +189,15 @@ impl<E: Executor> Node<E> {
 
     /// Runs switch and hosts up to and including `until`. Frames that are not here yet must not act before then.
     pub(super) fn run(&mut self, until: Time, observer: &mut impl Observer) -> Result<(), SwitchError> {
-        let Some(cable) = self.hosts.iter().map(|h| h.cable).min() else {
+        if self.hosts.is_empty() {
             return self.run_switch(until, observer);
-        };
+        }
+        let cable = self.hosts.nearest();
         let moment = Duration::from_ps(1);
         loop {
             // A frame that a host sends next acts at the switch at least the cable's delay and the MAC's latency later. The
             // answer to a frame that the switch sends next acts one more cable's delay later, even if all hosts are quiet.
-            let quiet = self.hosts.iter().map(Attached::next_time).min().unwrap_or(Time::MAX);
+            let quiet = self.hosts.next_time();
             let acts = quiet.min(self.next_time().checked_add(cable).unwrap_or(Time::MAX));
             let acts = acts.checked_add(cable + self.lead).unwrap_or(Time::MAX);
             let limit = until.min(acts.saturating_sub(moment));
@@ -208,23 +209,16 @@ impl<E: Executor> Node<E> {
         }
     }
 
-    /// Runs the hosts up to `limit` plus the cable's delay. The switch has run up to `limit`, so all arrivals up to
-    /// then are known.
+    /// Runs the hosts after the switch has run up to `limit`.
     fn run_hosts(&mut self, limit: Time) {
         let Node { hosts, inlets, heads, .. } = self;
-        for host in hosts {
-            let (number, cable) = (host.inlet, host.cable);
-            let Some(inlet) = inlets.get_mut(number) else { continue };
-            let known = limit.checked_add(cable).unwrap_or(Time::MAX);
-            host.run(known, &mut |time, frame| {
-                let first_bit = time + cable;
-                if inlet.frames.is_empty() {
-                    heads.push(Reverse((first_bit, number as u16)));
-                }
-                inlet.last = first_bit;
-                inlet.frames.push(first_bit, frame.tag, frame.orig_len, [frame.bytes, &[], &[]]);
-            });
-        }
+        hosts.run(limit, &mut |inlet, first_bit, frame| take_in(inlets, heads, inlet, first_bit, frame));
+    }
+
+    /// Ends a run of the network: lets the clocks of hosts that had no event come up to the others.
+    pub(super) fn settle(&mut self) {
+        let Node { hosts, inlets, heads, .. } = self;
+        hosts.settle(&mut |inlet, first_bit, frame| take_in(inlets, heads, inlet, first_bit, frame));
     }
 
     /// Runs the switch without its hosts, up to and including `until`.
@@ -245,23 +239,25 @@ impl<E: Executor> Node<E> {
         self.advance(until, observer)
     }
 
-    /// Passes the first frame of an inlet to the switch.
+    /// Passes the first frame of an inlet, which is the first in `heads`, to the switch.
     fn receive(&mut self, time: Time, number: u16, observer: &mut impl Observer) -> Result<(), SwitchError> {
-        self.heads.pop();
-        let Some(inlet) = self.inlets.get_mut(usize::from(number)) else { return Ok(()) };
+        let Node { switch, inlets, heads, id, .. } = self;
+        let Some(inlet) = inlets.get_mut(usize::from(number)) else { return Ok(()) };
         let (port, link) = (inlet.port, inlet.from.map(|(link, way, _)| (link, way)));
-        let (switch, id) = (&mut self.switch, self.id);
         let given = inlet.frames.pop(|frame, bytes| {
             let rx = RxFrame { bytes, orig_len: frame.orig_len, tag: frame.tag };
             let waited = switch.rx(port, time, rx)?;
             let (tag, port, bytes_long) = (frame.tag, port.number(), frame.orig_len);
             let entered = Entered { tag, port, time: time + waited, waited, bytes: bytes_long, link };
-            observer.entered(id, &entered, bytes);
+            observer.entered(*id, &entered, bytes);
             Ok(())
         });
         inlet.taken += 1;
-        if let Some(next) = inlet.frames.next_time() {
-            self.heads.push(Reverse((next, number)));
+        if let Some(mut head) = heads.peek_mut() {
+            match inlet.frames.next_time() {
+                Some(next) => *head = Reverse((next, number)),
+                None => drop(PeekMut::pop(head)),
+            }
         }
         given.unwrap_or(Ok(()))
     }
@@ -286,7 +282,7 @@ impl<E: Executor> Node<E> {
             outlet_of: &self.outlet_of,
             hosts: &mut self.hosts,
             host_of: &self.host_of,
-            sent: &mut self.sent,
+            sending: &mut self.sending,
             delivered: &mut self.delivered,
             delivered_bytes: &mut self.delivered_bytes,
             observer,
@@ -295,14 +291,27 @@ impl<E: Executor> Node<E> {
     }
 }
 
+/// Times of the first frame of each inlet that has frames, and the inlet's index.
+type Heads = BinaryHeap<Reverse<(Time, u16)>>;
+
+/// Puts a frame of a host into the inlet of its port.
+fn take_in(inlets: &mut [Inlet], heads: &mut Heads, number: usize, first_bit: Time, frame: HostFrame<'_>) {
+    let Some(inlet) = inlets.get_mut(number) else { return };
+    if inlet.frames.is_empty() {
+        heads.push(Reverse((first_bit, number as u16)));
+    }
+    inlet.last = first_bit;
+    inlet.frames.push(first_bit, frame.tag, frame.orig_len, [frame.bytes, &[], &[]]);
+}
+
 /// Puts frames that the switch sends on wires, on cables of hosts, or out of the network.
 struct NodeSink<'a, O> {
     id: SwitchId,
     outlets: &'a mut [Outlet],
     outlet_of: &'a [u16],
-    hosts: &'a mut [Attached],
+    hosts: &'a mut Hosts,
     host_of: &'a [u16],
-    sent: &'a mut Time,
+    sending: &'a mut Vec<u16>,
     delivered: &'a mut u64,
     delivered_bytes: &'a mut u64,
     observer: &'a mut O,
@@ -312,8 +321,8 @@ impl<O: Observer> NodeSink<'_, O> {
     /// Puts the frame on the cable of the port's host, if it has one.
     fn hand_over(&mut self, left: &Left, head: &[u8], tail: &[u8]) {
         let number = self.host_of.get(usize::from(left.egress_port)).copied().unwrap_or(EDGE);
-        if let Some(host) = self.hosts.get_mut(usize::from(number)) {
-            put_padded(&mut host.coming, left.last_bit + host.cable, left, [head, tail]);
+        if number != EDGE {
+            self.hosts.put(number, left.last_bit, |lane, at| put_padded(lane, at, left, [head, tail]));
         }
     }
 
@@ -331,8 +340,10 @@ impl<O: Observer> NodeSink<'_, O> {
         let fate = wire.judge(left.first_bit, left.last_bit);
         wire.count(Bytes(u64::from(left.bytes)));
         if let Ok(arrival) = fate {
+            if out.frames.is_empty() {
+                self.sending.push(number);
+            }
             put_padded(&mut out.frames, arrival, left, [head, tail]);
-            *self.sent = (*self.sent).min(arrival + wire.lead);
         }
         let frame = LinkFrame { link: wire.link, way: wire.way, left: *left, mac, fate };
         self.observer.on_link(self.id, &frame, head, tail);
@@ -354,6 +365,10 @@ fn put_padded(lane: &mut Lane, time: Time, left: &Left, [head, tail]: [&[u8]; 2]
 const ZEROS: [u8; 64] = [0; 64];
 
 impl<O: Observer> Sink for NodeSink<'_, O> {
+    fn watches(&self) -> bool {
+        self.observer.watches()
+    }
+
     fn sent(&mut self, packet: &Left, head: &[u8], tail: &[u8]) {
         if !self.on_wire(packet, false, head, tail) {
             self.observer.delivered(self.id, packet, head, tail);

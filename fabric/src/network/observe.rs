@@ -71,6 +71,12 @@ pub trait Observer {
         let _ = (at, packet, head, tail);
     }
 
+    /// True if passes and queues are watched. If false, the network may leave out [`pass`](Self::pass),
+    /// [`enqueued`](Self::enqueued) and [`dequeued`](Self::dequeued), which makes it faster. The value must not change.
+    fn watches(&self) -> bool {
+        true
+    }
+
     /// A switch ran a pass of a packet.
     fn pass(&mut self, at: SwitchId, event: &PassEvent) {
         let _ = (at, event);
@@ -114,4 +120,8 @@ pub trait Observer {
 }
 
 /// An observer that ignores all events.
-impl Observer for () {}
+impl Observer for () {
+    fn watches(&self) -> bool {
+        false
+    }
+}

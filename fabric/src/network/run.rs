@@ -4,7 +4,7 @@
 //! *Look-ahead.* A switch has run up to time `c`, so every frame that it sends from then on has its first bit on the
 //! wire after `c`. The first bit is at the far end after the link's delay, and acts there at the earliest after the
 //! receiving MAC's latency. A switch may run up to the least of these times over its incoming links. No event at all
-//! happens before the first event of the network, so idle times are skipped.
+//! happens before the first event of the network, so idle times are skipped, and so are switches without an event.
 //!
 //! *Rounds.* Limits are computed from the clocks at the start of a round; frames sent in a round are received in the
 //! next one. Therefore a switch's input depends neither on the order in which the switches of a round run nor on
@@ -18,6 +18,8 @@ use sluice_asic::units::{Duration, Time};
 use sluice_exec::pass::Executor;
 use sluice_switch::SwitchError;
 use std::any::Any;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, RwLock};
@@ -27,52 +29,92 @@ use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, RwLock};
 pub(super) struct Exchange {
     /// Frames handed over, for each wire.
     lanes: Vec<Mutex<Lane>>,
-    /// For each switch: true if frames have been handed over to it.
-    mail: Vec<AtomicBool>,
-    /// For each switch: a time before which it has no event, ps; and the earliest time at which a frame that it sent in
-    /// this round acts.
+    /// For each switch: wires with frames that were handed over to it.
+    mail: Vec<Mutex<Mail>>,
+    /// Switches that got mail while they had none, since the last plan.
+    posted: Mutex<Vec<usize>>,
+    /// For each switch: a time before which it has no event, ps, and whether a run must wait for it.
     next: Vec<AtomicU64>,
-    sent: Vec<AtomicU64>,
     busy: Vec<AtomicBool>,
+}
+
+/// Frames handed over to a switch and not yet at its inlets.
+#[derive(Debug)]
+pub(super) struct Mail {
+    /// Inlet and wire of each lane with frames.
+    lanes: Vec<(u16, usize)>,
+    /// Earliest time at which one of the frames acts; [`Time::MAX`] without frames.
+    acts: Time,
+}
+
+impl Default for Mail {
+    fn default() -> Mail {
+        Mail { lanes: Vec::new(), acts: Time::MAX }
+    }
 }
 
 impl Exchange {
     pub(super) fn new(nodes: usize, wires: usize) -> Exchange {
-        let times = || (0..nodes).map(|_| AtomicU64::new(u64::MAX)).collect();
-        let flags = || (0..nodes).map(|_| AtomicBool::new(false)).collect();
         Exchange {
             lanes: (0..wires).map(|_| Mutex::default()).collect(),
-            mail: flags(),
-            next: times(),
-            sent: times(),
-            busy: flags(),
+            mail: (0..nodes).map(|_| Mutex::default()).collect(),
+            posted: Mutex::default(),
+            next: (0..nodes).map(|_| AtomicU64::new(u64::MAX)).collect(),
+            busy: (0..nodes).map(|_| AtomicBool::new(false)).collect(),
         }
     }
 
-    /// Records a switch's next event, whether it is busy, and its first sent frame.
-    fn note<E: Executor>(&self, index: usize, node: &mut Node<E>) {
+    /// Records a switch's next event, and whether it is busy.
+    fn note<E: Executor>(&self, index: usize, node: &Node<E>) {
         self.next[index].store(node.next_time().as_ps(), Ordering::Relaxed);
         self.busy[index].store(node.is_busy(), Ordering::Relaxed);
-        self.sent[index].fetch_min(node.take_sent().as_ps(), Ordering::Relaxed);
+    }
+
+    /// Returns a time before which nothing happens at a switch, frames handed over included, and whether a run must wait for
+    /// the switch.
+    fn noted(&self, index: usize) -> (Time, bool) {
+        let acts = lock(&self.mail[index]).acts;
+        let next = Time::from_ps(self.next[index].load(Ordering::Relaxed));
+        (next.min(acts), acts < Time::MAX || self.busy[index].load(Ordering::Relaxed))
     }
 
     /// Moves the frames handed over to a switch into its inlets.
     pub(super) fn deliver<E: Executor>(&self, index: usize, node: &mut Node<E>) {
-        if !self.mail[index].swap(false, Ordering::Acquire) {
-            return;
+        let mut lanes = std::mem::take(&mut node.mail);
+        {
+            let mut mail = lock(&self.mail[index]);
+            std::mem::swap(&mut lanes, &mut mail.lanes);
+            mail.acts = Time::MAX;
         }
-        for number in 0..node.inlets.len() {
-            if let Some((.., wire)) = node.inlets[number].from {
-                node.pull(number, &mut lock(&self.lanes[wire]));
-            }
+        for (inlet, wire) in lanes.drain(..) {
+            node.pull(inlet.into(), &mut lock(&self.lanes[wire]));
         }
+        node.mail = lanes;
+    }
+
+    /// Forgets which switches got mail, after all mail was delivered.
+    pub(super) fn forget_posted(&self) {
+        lock(&self.posted).clear();
     }
 
     /// Hands over the frames that a switch sent.
     fn collect<E>(&self, node: &mut Node<E>) {
-        for out in node.outlets.iter_mut().filter(|out| !out.frames.is_empty()) {
-            lock(&self.lanes[out.number]).take(&mut out.frames);
-            self.mail[out.wire.to].store(true, Ordering::Release);
+        let Node { outlets, sending, .. } = node;
+        for number in sending.drain(..) {
+            let Some(out) = outlets.get_mut(usize::from(number)) else { continue };
+            let acts = out.frames.next_time().map_or(Time::MAX, |first_bit| first_bit + out.wire.lead);
+            let mut lane = lock(&self.lanes[out.number]);
+            let first = lane.is_empty();
+            lane.take(&mut out.frames);
+            drop(lane);
+            let mut mail = lock(&self.mail[out.wire.to]);
+            if mail.lanes.is_empty() {
+                lock(&self.posted).push(out.wire.to);
+            }
+            if first {
+                mail.lanes.push((out.inlet, out.number));
+            }
+            mail.acts = mail.acts.min(acts);
         }
     }
 
@@ -105,19 +147,30 @@ pub(super) struct Goal {
     pub(super) drain: bool,
 }
 
-/// Planner of the rounds of a run.
+/// Planner of the rounds of a run. The cost of a round depends on the switches that have an event soon, and not on the size of
+/// the network.
 pub(super) struct Rounds {
     goal: Goal,
-    /// Time up to which each switch has run.
+    /// Time up to which each switch has run, or before which nothing happens there.
     clocks: Vec<Time>,
     /// Look-ahead of each switch: its upstream neighbours, and how far it may run past each neighbour's clock. The
     /// limit is the link delay plus the receiver's `reception_lead`, the least over parallel links.
     leads: Vec<Vec<(usize, Duration)>>,
+    /// The longest look-ahead.
+    reach: Duration,
     linked: bool,
     horizons: Vec<Time>,
-    /// Switches with an event or new frames in this round.
+    /// Switches with an event in this round.
     active: Vec<usize>,
-    first: bool,
+    /// Time of the next event of each switch, [`Time::MAX`] if it is not in the agenda, and whether a run must wait for the
+    /// switch.
+    noted: Vec<(Time, bool)>,
+    /// Number of switches for which a run must wait.
+    busy: usize,
+    /// Next events, earliest first. An entry with another time than the switch's in `noted` is out of date.
+    agenda: BinaryHeap<Reverse<(Time, usize)>>,
+    /// Switches whose events come too late for this round.
+    later: Vec<(Time, usize)>,
     done: bool,
 }
 
@@ -139,45 +192,94 @@ impl Rounds {
                 }
             }
         }
-        let linked = leads.iter().any(|l| !l.is_empty());
-        let horizons = clocks.clone();
-        Rounds { goal, clocks, leads, linked, horizons, active: Vec::new(), first: true, done: false }
+        let reach = leads.iter().flatten().map(|(_, lead)| *lead).max();
+        let mut rounds = Rounds {
+            goal,
+            horizons: clocks.clone(),
+            clocks,
+            reach: reach.unwrap_or(Duration::ZERO),
+            linked: reach.is_some(),
+            leads,
+            active: Vec::new(),
+            noted: vec![(Time::MAX, false); nodes.len()],
+            busy: 0,
+            agenda: BinaryHeap::new(),
+            later: Vec::new(),
+            done: false,
+        };
+        (0..nodes.len()).for_each(|index| rounds.note(index, exchange));
+        rounds
+    }
+
+    /// Notes the next event of a switch.
+    fn note(&mut self, index: usize, exchange: &Exchange) {
+        let (next, busy) = exchange.noted(index);
+        let (before, was) = std::mem::replace(&mut self.noted[index], (next, busy));
+        self.busy = self.busy + usize::from(busy) - usize::from(was);
+        if next < Time::MAX && next != before {
+            self.agenda.push(Reverse((next, index)));
+        }
+    }
+
+    /// Returns the time of the first event of all switches; [`Time::MAX`] if there is none.
+    fn next(&mut self) -> Time {
+        while let Some(&Reverse((time, index))) = self.agenda.peek() {
+            if self.noted[index].0 == time {
+                return time;
+            }
+            self.agenda.pop();
+        }
+        Time::MAX
     }
 
     /// Plans the next round. Returns false if the run is over.
     fn plan(&mut self, exchange: &Exchange) -> bool {
         let until = self.goal.until;
-        loop {
-            let times = |list: &[AtomicU64]| list.iter().map(|t| t.load(Ordering::Relaxed)).min();
-            let sent = times(&exchange.sent).unwrap_or(u64::MAX);
-            let busy = sent < u64::MAX || exchange.busy.iter().any(|b| b.load(Ordering::Relaxed));
-            let begun = !std::mem::take(&mut self.first);
-            let next = Time::from_ps(times(&exchange.next).unwrap_or(u64::MAX).min(sent));
-            // A draining run stops with the last packet; later events of timers are not waited for.
-            let over = self.goal.drain && (!busy || next > until);
-            if over || begun && self.clocks.iter().all(|clock| *clock >= until) {
-                return false;
+        let ran = std::mem::take(&mut self.active);
+        ran.iter().for_each(|index| self.note(*index, exchange));
+        self.active = ran;
+        let mut posted = lock(&exchange.posted);
+        posted.drain(..).for_each(|index| self.note(index, exchange));
+        drop(posted);
+        self.active.clear();
+        let next = self.next();
+        // A draining run stops with the last packet; later events of timers are not waited for.
+        if next == Time::MAX || next > until || self.goal.drain && self.busy == 0 {
+            if !self.goal.drain {
+                self.clocks.iter_mut().for_each(|clock| *clock = until);
             }
-            exchange.sent.iter().for_each(|t| t.store(u64::MAX, Ordering::Relaxed));
-            let limit = if self.goal.drain && !self.linked { until.min(next) } else { until };
-            let moment = Duration::from_ps(1);
-            self.active.clear();
-            for (to, leads) in self.leads.iter().enumerate() {
-                let far = |(from, lead): &(usize, Duration)| {
-                    (self.clocks[*from] + moment).max(next).saturating_sub(moment) + *lead
-                };
-                let horizon = leads.iter().map(far).min().unwrap_or(Time::MAX).min(limit);
-                self.horizons[to] = horizon;
-                let due = exchange.next[to].load(Ordering::Relaxed) <= horizon.as_ps();
-                if due || exchange.mail[to].load(Ordering::Acquire) {
-                    self.active.push(to);
-                }
-            }
-            self.clocks.copy_from_slice(&self.horizons);
-            if !self.active.is_empty() {
-                return true;
-            }
+            return false;
         }
+        let limit = if self.goal.drain && !self.linked { until.min(next) } else { until };
+        let last = next.checked_add(self.reach).unwrap_or(Time::MAX).min(limit);
+        while let Some(&Reverse((time, index))) = self.agenda.peek().filter(|first| first.0.0 <= last) {
+            self.agenda.pop();
+            if self.noted[index].0 != time {
+                continue;
+            }
+            self.noted[index].0 = Time::MAX;
+            let horizon = self.horizon(index, next).min(limit);
+            self.horizons[index] = horizon;
+            if time <= horizon { self.active.push(index) } else { self.later.push((time, index)) }
+        }
+        for (time, index) in self.later.drain(..) {
+            self.noted[index].0 = time;
+            self.agenda.push(Reverse((time, index)));
+        }
+        self.active.sort_unstable();
+        for &index in &self.active {
+            self.clocks[index] = self.horizons[index];
+        }
+        true
+    }
+
+    /// Returns the time up to which a switch may run if nothing happens anywhere before `next`.
+    fn horizon(&self, index: usize, next: Time) -> Time {
+        let moment = Duration::from_ps(1);
+        let far = |(from, lead): &(usize, Duration)| {
+            (self.clocks[*from] + moment).max(next).saturating_sub(moment) + *lead
+        };
+        self.leads[index].iter().map(far).min().unwrap_or(Time::MAX)
     }
 
     /// Returns the time up to which each switch has run.

@@ -374,6 +374,9 @@ pub trait Executor {
     /// Returns the state of the program, for writes of the control plane.
     fn state_mut(&mut self) -> &mut State;
 
+    /// Exchanges the state of the program for that of another pipe, without a copy.
+    fn swap_state(&mut self, state: &mut Box<State>);
+
     /// Returns a copy with the same entries, for a pipe whose entries will differ from those of other pipes; `None` if the
     /// executor cannot be copied.
     fn fork(&self) -> Option<Self>
@@ -437,6 +440,10 @@ impl<E: Executor> Executor for &mut E {
 
     fn state_mut(&mut self) -> &mut State {
         (**self).state_mut()
+    }
+
+    fn swap_state(&mut self, state: &mut Box<State>) {
+        (**self).swap_state(state);
     }
 
     fn take_coverage(&mut self, coverage: &mut Coverage) {

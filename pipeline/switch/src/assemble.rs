@@ -100,7 +100,7 @@ impl<E: Executor> Switch<E> {
             entry: [(); 2]
                 .map(|()| PipeEntry::new(clock, chip.ports.ports_per_pipe, chip.parser.fifo_packets)),
             pending: [VecDeque::new(), VecDeque::new()],
-            due: [Time::MAX; 2],
+            passes: [VecDeque::new(), VecDeque::new()],
             recirculation: MacTx::new(chip.ports.recirculation_rate),
             crowd: Crowd::new(),
             generator: Generator::new(chip, config.seed, config.device, number),
@@ -110,7 +110,7 @@ impl<E: Executor> Switch<E> {
             seen_words: AfcFifo::new(chip.tm.afc_fifo),
             deflection: None,
             clearing: BTreeMap::new(),
-            state,
+            state: Box::new(state),
         };
         let pipes = pipe_states(program, &control, chip, &config, memory)?;
         let mut by_dev_port = vec![None; usize::from(DevPort::COUNT)];
@@ -138,6 +138,7 @@ impl<E: Executor> Switch<E> {
             outside: 0,
             straight: None,
             first_batch: super::batch::Due::NEVER,
+            dues: vec![Time::MAX; 2 * chip.ports.pipes as usize],
             work: VecDeque::new(),
             members: Vec::new(),
             timing,

@@ -6,6 +6,7 @@ use super::{PassEvent, Sink, Switch};
 use sluice_asic::gress::Gress;
 use sluice_asic::units::{Cycles, Time};
 use sluice_exec::pass::{Executor, MAX_BATCH, Pass};
+use std::collections::VecDeque;
 
 /// A pending batch and the time by which it must run. **The order of the fields is semantics**: if two
 /// batches are due at once, the lower pipe is run first, and ingress before egress.
@@ -22,21 +23,30 @@ impl Due {
 }
 
 impl<E: Executor> Switch<E> {
-    /// Adds a PHV that enters a gress of a pipe.
+    /// Adds a PHV that enters a gress of a pipe; returns the time by which the waiting PHVs must run.
     #[inline]
-    pub(super) fn enter(&mut self, pipe: usize, gress: Gress, pass: PendingPass) {
-        let time = self.pipes[pipe].enter(gress, self.timing[gress.index()].window, pass);
-        self.first_batch = self.first_batch.min(Due { time, pipe: pipe as u8, gress });
+    pub(super) fn enter(&mut self, pipe: usize, gress: Gress, pending: PendingPass, pass: Pass) -> Time {
+        let time = pending.entered + self.timing[gress.index()].window;
+        self.pipes[pipe].enter(gress, pending, pass);
+        let due = &mut self.dues[2 * pipe + gress.index()];
+        *due = (*due).min(time);
+        let due = Due { time: *due, pipe: pipe as u8, gress };
+        if due < self.first_batch {
+            self.first_batch = due;
+        }
+        due.time
     }
 
     /// Updates the due time after the waiting PHVs of a gress changed.
     pub(super) fn refresh(&mut self, pipe: usize, gress: Gress) {
-        self.pipes[pipe].refresh(gress, self.timing[gress.index()].window);
+        let window = self.timing[gress.index()].window;
+        self.dues[2 * pipe + gress.index()] = self.pipes[pipe].front(gress).map_or(Time::MAX, |t| t + window);
         self.first_batch = Due::NEVER;
-        for (pipe, at) in (0..).zip(&self.pipes) {
-            for gress in Gress::ALL {
-                let due = Due { time: at.due[gress.index()], pipe, gress };
-                self.first_batch = self.first_batch.min(due);
+        for (pipe, dues) in (0..).zip(self.dues.as_chunks::<2>().0) {
+            for (gress, &time) in Gress::ALL.into_iter().zip(dues) {
+                if time < self.first_batch.time {
+                    self.first_batch = Due { time, pipe, gress };
+                }
             }
         }
     }
@@ -44,59 +54,58 @@ impl<E: Executor> Switch<E> {
     /// Runs the passes of one gress that entered within one window and before `before`.
     pub(super) fn run_batch(&mut self, pipe: usize, gress: Gress, before: Time, sink: &mut impl Sink) {
         let g = gress.index();
-        let window = self.timing[g].window;
-        let limit = self.config.max_batch.clamp(1, MAX_BATCH);
         if gress == Gress::Ingress && self.run_ghosts(pipe, before, sink) {
             return self.refresh(pipe, gress);
         }
-        // A batch must not include packets after an update for the ghost thread.
-        let update = self.pipes[pipe].ghost.front().filter(|_| gress == Gress::Ingress);
-        let before = update.map_or(before, |(time, _)| before.min(time));
-        let queue = &self.pipes[pipe].pending[g];
-        let Some(first) = queue.front() else { return };
-        let end = (first.entered + window).min(before);
-        let due = queue.iter().take_while(|p| p.entered < end).take(limit);
-        self.batch.clear();
-        self.made.clear();
-        let mut entered = 0;
-        self.batch.extend(due.inspect(|_| entered += 1).filter(|p| !p.bypass).map(|p| p.pass));
-        let watched = self.rounds.watches();
-        if watched {
+        let (entered, bypass) = self.next_batch(pipe, gress, before);
+        let watches_rounds = self.rounds.watches();
+        if watches_rounds {
             self.note_passes(pipe, gress, entered);
         }
-        if !self.batch.is_empty() {
-            self.execute(pipe, gress);
+        // No PHV enters while the lists are taken out.
+        let mut pending = std::mem::take(&mut self.pipes[pipe].pending[g]);
+        let mut passes = std::mem::take(&mut self.pipes[pipe].passes[g]);
+        self.made.clear();
+        if !bypass && entered > 0 {
+            self.execute_on(pipe, gress, first(&mut passes, entered));
         }
-        if watched {
-            self.note_verdicts();
+        if watches_rounds {
+            self.note_verdicts(passes.range(..entered));
         }
-        // No PHV enters while the batch is taken out.
-        let mut ran = std::mem::take(&mut self.pipes[pipe].pending[g]);
-        let (mut made, mut next, watched) = (0, 0, sink.watches());
-        for pending in ran.range(..entered) {
-            if pending.bypass {
-                let exit = self.exit(gress, pending, &pending.pass);
-                self.egress_done(&pending.pass, pending.port, pending.booked, exit, sink);
-                continue;
-            }
-            let (i, pass) = (next, self.batch[next]);
-            next += 1;
-            let exit = self.exit(gress, pending, &pass);
+        let (mut made, watched) = (0, sink.watches() && !bypass);
+        for (i, (pending, pass)) in pending.range(..entered).zip(passes.range(..entered)).enumerate() {
+            let exit = self.exit(gress, pending, pass);
             if watched {
-                sink.pass(&self.pass_event(pipe, gress, pending, &pass, exit));
+                sink.pass(&self.pass_event(pipe, gress, pending, pass, exit));
             }
             if made < self.made.len() {
-                made = self.made_by(made, i, Place { pipe, gress, time: exit }, sink);
+                made = self.made_by(made, (i, pass), Place { pipe, gress, time: exit }, sink);
             }
             match gress {
-                Gress::Ingress => self.ingress_done(&pass, exit, sink),
-                Gress::Egress => self.egress_done(&pass, pending.port, pending.booked, exit, sink),
+                Gress::Ingress => self.ingress_done(pass, exit, sink),
+                Gress::Egress => self.egress_done(pass, pending.port, pending.booked, exit, sink),
             }
         }
-        ran.drain(..entered);
+        consume(&mut pending, entered);
+        consume(&mut passes, entered);
         debug_assert!(self.pipes[pipe].pending[g].is_empty());
-        self.pipes[pipe].pending[g] = ran;
+        (self.pipes[pipe].pending[g], self.pipes[pipe].passes[g]) = (pending, passes);
         self.refresh(pipe, gress);
+    }
+
+    /// Returns the number of PHVs of the next batch, and true if they bypass the stages. PHVs that do and PHVs that do not
+    /// are in different batches.
+    fn next_batch(&self, pipe: usize, gress: Gress, before: Time) -> (usize, bool) {
+        let at = &self.pipes[pipe];
+        // A batch must not include packets after an update for the ghost thread.
+        let update = at.ghost.front().filter(|_| gress == Gress::Ingress);
+        let before = update.map_or(before, |(time, _)| before.min(time));
+        let waiting = &at.pending[gress.index()];
+        let Some(first) = waiting.front() else { return (0, false) };
+        let end = (first.entered + self.timing[gress.index()].window).min(before);
+        let limit = self.config.max_batch.clamp(1, MAX_BATCH);
+        let due = waiting.iter().take(limit).take_while(|p| p.entered < end && p.bypass == first.bypass);
+        (due.count(), first.bypass)
     }
 
     /// Runs `self.batch` on the pipe's state.
@@ -109,9 +118,9 @@ impl<E: Executor> Switch<E> {
     /// Runs a batch on the pipe's state.
     pub(super) fn execute_on(&mut self, pipe: usize, gress: Gress, batch: &mut [Pass]) {
         let executor = self.own[pipe].as_mut().unwrap_or(&mut self.executor);
-        std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
+        executor.swap_state(&mut self.pipes[pipe].state);
         executor.run(gress, batch, &mut self.packets);
-        std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
+        executor.swap_state(&mut self.pipes[pipe].state);
         std::mem::swap(executor.made(), &mut self.made);
     }
 
@@ -144,5 +153,27 @@ impl<E: Executor> Switch<E> {
             left: exit,
             output: pass.output,
         }
+    }
+}
+
+/// Returns the first `count` passes in one piece.
+#[inline]
+fn first(passes: &mut VecDeque<Pass>, count: usize) -> &mut [Pass] {
+    if passes.as_slices().0.len() < count {
+        passes.make_contiguous();
+    }
+    let (front, _) = passes.as_mut_slices();
+    let count = count.min(front.len());
+    &mut front[..count]
+}
+
+/// Removes the first `count` elements.
+#[inline]
+fn consume<T: Copy>(list: &mut VecDeque<T>, count: usize) {
+    if count == list.len() {
+        // This also moves the start of the list to the start of its memory.
+        list.clear();
+    } else {
+        list.drain(..count);
     }
 }

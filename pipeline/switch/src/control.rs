@@ -203,12 +203,12 @@ impl<E: Executor> Switch<E> {
 
     /// Returns the program's state in each pipe.
     pub fn pipe_states(&self) -> impl ExactSizeIterator<Item = &State> {
-        self.pipes.iter().map(|p| &p.state)
+        self.pipes.iter().map(|p| &*p.state)
     }
 
     /// Returns the memory of a switch that is no longer needed, and the entries in force.
     pub fn into_parts(self) -> (Memory, ControlState) {
-        let states = self.pipes.into_iter().map(|p| p.state).collect();
+        let states = self.pipes.into_iter().map(|p| *p.state).collect();
         (Memory { states, tm: Some(self.tm) }, self.control)
     }
 }

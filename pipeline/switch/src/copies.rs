@@ -27,24 +27,29 @@ pub(super) struct Place {
 impl<E: Executor> Switch<E> {
     /// Handles the packets made by a pass of the batch, from the `from`-th on. Returns the index of the first
     /// one that another pass made.
-    pub(super) fn made_by(&mut self, from: usize, pass: usize, at: Place, sink: &mut impl Sink) -> usize {
-        let parent = self.batch[pass];
+    pub(super) fn made_by(
+        &mut self,
+        from: usize,
+        (pass, parent): (usize, &Pass),
+        at: Place,
+        sink: &mut impl Sink,
+    ) -> usize {
         let mut next = from;
         while let Some(made) = self.made.get(next).copied().filter(|m| m.pass as usize == pass) {
             next += 1;
             match made.kind {
                 MadeKind::Mirror { session, header, packet, copy } => {
                     let session = self.replicator.session(session, at.gress).map(|s| s.resolve(&packet));
-                    self.mirror(&parent, session, (header, copy), at, sink);
+                    self.mirror(parent, session, (header, copy), at, sink);
                 }
-                MadeKind::Digest { kind, data } => self.digest(&parent, kind, data, at, sink),
+                MadeKind::Digest { kind, data } => self.digest(parent, kind, data, at, sink),
                 MadeKind::FlowControl(word) => self.flow_control(word, at),
                 MadeKind::Pktgen(request) if self.config.mode == Mode::Timed => {
                     self.request_packets(at.pipe, request, at.time);
                 }
                 // In functional mode there is no packet generator.
                 MadeKind::Pktgen(_) => {}
-                MadeKind::Multicast(request) => self.multicast(&parent, request, at, sink),
+                MadeKind::Multicast(request) => self.multicast(parent, request, at, sink),
             }
         }
         next

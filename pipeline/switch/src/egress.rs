@@ -15,8 +15,8 @@ use super::{Event, Mode, PacketInfo, Switch};
 use sluice_asic::event::{EventClass, EventKey};
 use sluice_asic::gress::Gress;
 use sluice_asic::tm::buffer::{Refusal, Rule};
-use sluice_asic::tm::{TailDrop, TmPort};
-use sluice_asic::units::{Bytes, Duration, Time};
+use sluice_asic::tm::{Dequeued, Offered, TailDrop, TmPort};
+use sluice_asic::units::{Bytes, Cells, Duration, Time};
 use sluice_exec::packet::Packet;
 use sluice_exec::pass::{Executor, Pass, PassIn, Verdict};
 
@@ -26,23 +26,24 @@ impl<E: Executor> Switch<E> {
         // Reads two words instead of copying the struct, because every packet passes here.
         let tag = self.info.get(packet.index()).map_or(0, |info| info.tag);
         let bytes = Bytes(u64::from(self.packets.len(packet)));
-        let (qid, result) = self.offer(now, packet, port, bytes);
+        // A packet that could be sent at once need not wait in its queue.
+        let free = self.ports[usize::from(port)].scheduled.is_none() && self.due(now, port) <= now;
+        let (qid, result) = self.offer(now, packet, port, bytes, free);
         match result {
-            Ok(stamp) => {
-                let dev_port = self.ports[usize::from(port)].dev_port;
+            Ok(offered) => {
                 if sink.watches() {
-                    sink.enqueued(&QueueEvent {
-                        tag,
-                        port: dev_port,
-                        qid,
-                        time: now,
-                        depth: stamp.enq_qdepth,
-                    });
+                    let (port, depth) = (self.ports[usize::from(port)].dev_port, depth_of(&offered));
+                    sink.enqueued(&QueueEvent { tag, port, qid, time: now, depth });
                 }
                 self.depth_changed(now, port, qid);
-                let p = &self.ports[usize::from(port)];
-                if p.scheduled.is_none() || p.asleep {
-                    self.dequeue(now, port, sink);
+                match offered {
+                    Offered::Passed(out) => self.dequeued(now, port, &out, sink),
+                    Offered::Queued(_) => {
+                        let p = &self.ports[usize::from(port)];
+                        if p.scheduled.is_none() || p.asleep {
+                            self.dequeue(now, port, sink);
+                        }
+                    }
                 }
             }
             Err(drop) => {
@@ -156,8 +157,22 @@ impl<E: Executor> Switch<E> {
             self.sleep(now, port);
             return;
         };
+        self.dequeued(now, port, &out, sink);
+        if self.tm.backlog(TmPort(port)).packets == 0 {
+            return;
+        }
+        if self.can_send(port, now) {
+            let due = self.due(now, port).max(now);
+            self.schedule(due, port);
+        } else {
+            self.sleep(now, port);
+        }
+    }
+
+    /// Sends a packet that left its queue into the egress pipe of its port.
+    fn dequeued(&mut self, now: Time, port: u16, out: &Dequeued<Packet>, sink: &mut impl Sink) {
         self.depth_changed(now, port, out.queue.0);
-        self.left_queue(now, port, &out);
+        self.left_queue(now, port, out);
         let p = &mut self.ports[usize::from(port)];
         let booked = p.tx.line_time(out.bytes);
         p.booked = p.booked.max(now) + booked;
@@ -191,17 +206,8 @@ impl<E: Executor> Switch<E> {
         };
         let pass = Pass::new(out.handle, input);
         let (cycle, waited) = (entry.cycle, entry.waited);
-        let pending = PendingPass { entered, cycle, waited, port, booked, bypass, pass };
-        self.enter(pipe, Gress::Egress, pending);
-        if self.tm.backlog(TmPort(port)).packets == 0 {
-            return;
-        }
-        if self.can_send(port, now) {
-            let due = self.due(now, port).max(now);
-            self.schedule(due, port);
-        } else {
-            self.sleep(now, port);
-        }
+        let pending = PendingPass { entered, cycle, waited, port, booked, bypass };
+        self.enter(pipe, Gress::Egress, pending, pass);
     }
 
     /// Handles a port whose waiting packets may not be sent: schedules a look at the time at which a shaper
@@ -247,8 +253,9 @@ impl<E: Executor> Switch<E> {
         let p = &mut self.ports[usize::from(port)];
         let (first_bit, last_bit) = match self.config.mode {
             Mode::Timed => {
-                let sent = p.tx.start(exit + self.mac_tx, Bytes(u64::from(bytes)));
-                let took = p.tx.line_time(Bytes(u64::from(bytes)));
+                let begin = (exit + self.mac_tx).max(p.tx.free_at());
+                let sent = p.tx.start(begin, Bytes(u64::from(bytes)));
+                let took = sent.free_at.saturating_since(begin);
                 self.settle(port, Settled { exit, booked, took, free_at: sent.free_at });
                 (sent.first_bit, sent.last_bit)
             }
@@ -285,5 +292,13 @@ impl<E: Executor> Switch<E> {
         if settled.booked > settled.took + self.tx_ahead {
             self.push(settled.exit, port, Event::Credit { port });
         }
+    }
+}
+
+/// Returns the depth of a queue before the packet was offered.
+fn depth_of(offered: &Offered<Packet>) -> Cells {
+    match offered {
+        Offered::Queued(stamp) => stamp.enq_qdepth,
+        Offered::Passed(out) => out.stamp.enqueue.enq_qdepth,
     }
 }

@@ -150,7 +150,7 @@ impl<E: Executor> Switch<E> {
             if sink.watches() {
                 sink.pass(&self.functional_event(pipe, gress, &pass));
             }
-            self.made_by(0, 0, Place { pipe, gress, time }, sink);
+            self.made_by(0, (0, &pass), Place { pipe, gress, time }, sink);
             match port {
                 None => self.ingress_done(&pass, time, sink),
                 Some(port) => self.egress_done(&pass, port, Duration::ZERO, time, sink),
@@ -249,7 +249,6 @@ impl<E: Executor> Switch<E> {
             port: 0,
             booked: Duration::ZERO,
             bypass: false,
-            pass: *pass,
         };
         self.pass_event(pipe, gress, &pending, pass, at)
     }

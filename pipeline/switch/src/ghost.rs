@@ -128,9 +128,9 @@ impl<E: Executor> Switch<E> {
         {
             let Some((entered, cycle, update)) = self.pipes[pipe].ghost.entered.pop_front() else { break };
             let executor = self.own[pipe].as_mut().unwrap_or(&mut self.executor);
-            std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
+            executor.swap_state(&mut self.pipes[pipe].state);
             executor.ghost(&update);
-            std::mem::swap(executor.state_mut(), &mut self.pipes[pipe].state);
+            executor.swap_state(&mut self.pipes[pipe].state);
             sink.ghost(&GhostEvent { pipe: pipe as u8, entered, cycle, update });
             self.totals.ghost_updates += 1;
             any = true;

@@ -35,7 +35,6 @@ pub(super) struct PendingPass {
     pub(super) booked: Duration,
     /// Egress only: true if the packet bypasses the stages; it takes only its slot and its time.
     pub(super) bypass: bool,
-    pub(super) pass: Pass,
 }
 
 impl<E: Executor> Switch<E> {
@@ -119,7 +118,6 @@ impl<E: Executor> Switch<E> {
     pub(super) fn may_admit_ahead(&mut self, sink: &impl Sink) -> bool {
         let active = |pipe: &PipeState| pipe.generator.scheduled.is_some() || pipe.deflection.is_some();
         self.ops == 0
-            && self.flow.is_none()
             && !self.has_ghost
             && !sink.watches()
             && !self.pipes.iter().any(active)
@@ -170,9 +168,8 @@ impl<E: Executor> Switch<E> {
             let pass = Pass::new(a.packet, input);
             let (cycle, waited) = (entry.cycle, entry.waited);
             let (port, booked) = (a.port, Duration::ZERO);
-            let pending = PendingPass { entered, cycle, waited, port, booked, bypass: false, pass };
-            self.enter(pipe, Gress::Ingress, pending);
-            sure = sure.min(self.pipes[pipe].due[0]);
+            let pending = PendingPass { entered, cycle, waited, port, booked, bypass: false };
+            sure = sure.min(self.enter(pipe, Gress::Ingress, pending, pass));
         }
     }
 

@@ -206,6 +206,8 @@ pub struct Switch<E> {
     /// Index into `ports` for every dev_port.
     by_dev_port: Vec<Option<u16>>,
     pipes: Vec<PipeState>,
+    /// Per pipe, for both gresses: time by which the first pending PHV must run, which is before any of its effects.
+    dues: Vec<Time>,
     /// The batch that must run next.
     first_batch: batch::Due,
     tm: TrafficManager<Packet>,

@@ -9,16 +9,17 @@ use sluice_asic::gress::Gress;
 use sluice_asic::mac::MacTx;
 use sluice_asic::tm::AfcFifo;
 use sluice_asic::units::{Duration, Time};
-use sluice_exec::pass::State;
+use sluice_exec::pass::{Pass, State};
 use sluice_ir::Register;
 use std::collections::{BTreeMap, VecDeque};
 
 /// One pipe.
 pub(super) struct PipeState {
     pub(super) entry: [PipeEntry; 2],
+    /// Per gress: PHVs that have not been run, in entry order, and their passes. The passes are apart, so that a batch of
+    /// them runs where they are.
     pub(super) pending: [VecDeque<PendingPass>; 2],
-    /// Per gress: time by which the first pending PHV must run, which is before any of its effects.
-    pub(super) due: [Time; 2],
+    pub(super) passes: [VecDeque<Pass>; 2],
     /// Line that all recirculation ports share.
     pub(super) recirculation: MacTx,
     /// Waiting times of packets for that line.
@@ -37,7 +38,7 @@ pub(super) struct PipeState {
     pub(super) deflection: Option<(u16, u8)>,
     /// Registers that are being cleared, with the end of the clear.
     pub(super) clearing: BTreeMap<Register, Time>,
-    pub(super) state: State,
+    pub(super) state: Box<State>,
 }
 
 /// Waiting times for the line of the recirculation ports.
@@ -69,13 +70,11 @@ impl Crowd {
 }
 
 impl PipeState {
-    /// Adds a PHV that enters a gress; returns the time by which the waiting PHVs must run.
+    /// Adds a PHV that enters a gress.
     #[inline]
-    pub(super) fn enter(&mut self, gress: Gress, window: Duration, pass: PendingPass) -> Time {
-        let due = &mut self.due[gress.index()];
-        *due = (*due).min(pass.entered + window);
-        self.pending[gress.index()].push_back(pass);
-        *due
+    pub(super) fn enter(&mut self, gress: Gress, pending: PendingPass, pass: Pass) {
+        self.pending[gress.index()].push_back(pending);
+        self.passes[gress.index()].push_back(pass);
     }
 
     /// Returns the entry time of the first PHV that has not been run.
@@ -83,11 +82,6 @@ impl PipeState {
         let packet = self.pending[gress.index()].front().map(|p| p.entered);
         let update = self.ghost.front().filter(|_| gress == Gress::Ingress).map(|(time, _)| time);
         [packet, update].into_iter().flatten().min()
-    }
-
-    /// Updates the due time after the waiting PHVs changed.
-    pub(super) fn refresh(&mut self, gress: Gress, window: Duration) {
-        self.due[gress.index()] = self.front(gress).map_or(Time::MAX, |t| t + window);
     }
 }
 

@@ -116,6 +116,6 @@ impl<E: Executor> Switch<E> {
     /// Returns the program's state in one pipe.
     #[must_use]
     pub fn state_of(&self, pipe: u8) -> Option<&State> {
-        self.pipes.get(usize::from(pipe)).map(|p| &p.state)
+        self.pipes.get(usize::from(pipe)).map(|p| &*p.state)
     }
 }

@@ -147,8 +147,13 @@ impl<E: Executor> Switch<E> {
                 let index = u16::try_from(port).ok().and_then(|port| self.port_index(port));
                 index.is_some_and(|i| self.ports[usize::from(i)].recirculation)
             };
-            let straight =
-                !makes_anything(&self.program) && !sends_to(&self.program, &self.control, recirculates);
+            // A received pause may make a packet generator send.
+            let triggers = self.config.mode == Mode::Timed
+                && self.flow.is_some()
+                && !self.pipes.iter().all(|pipe| pipe.generator.unit.is_unused());
+            let straight = !triggers
+                && !makes_anything(&self.program)
+                && !sends_to(&self.program, &self.control, recirculates);
             self.straight = Some(straight);
         }
         self.straight == Some(true)

@@ -192,7 +192,7 @@ impl<E: Executor> Switch<E> {
 
     fn before(&self) -> Before {
         Before {
-            states: self.pipes.iter().map(|p| p.state.clone()).collect(),
+            states: self.pipes.iter().map(|p| (*p.state).clone()).collect(),
             generators: self.pipes.iter().map(|p| p.generator.unit.clone()).collect(),
             totals: self.totals.clone(),
         }
@@ -204,34 +204,36 @@ impl<E: Executor> Switch<E> {
         let second = self.rounds.before.is_some();
         let seen = &mut self.rounds.seen[usize::from(second)];
         let begin = if second { begin + round } else { begin };
-        for pending in self.pipes[pipe].pending[gress.index()].range(..entered) {
-            let info = self.info.get(pending.pass.packet.index()).copied().unwrap_or_default();
+        let at = &self.pipes[pipe];
+        let waiting = at.pending[gress.index()].range(..entered);
+        for (pending, pass) in waiting.zip(&at.passes[gress.index()]) {
+            let info = self.info.get(pass.packet.index()).copied().unwrap_or_default();
             seen.spoilt |= gress == Gress::Egress || !is_plain(pending, &info, round);
             seen.spoilt |= seen.passes.len() >= MOST_PASSES;
             if seen.spoilt {
                 return;
             }
-            let (head, tail) = self.packets.captured(pending.pass.packet);
+            let (head, tail) = self.packets.captured(pass.packet);
             seen.bytes.extend_from_slice(head);
             seen.bytes.extend_from_slice(tail);
             seen.passes.push(SeenPass {
                 pipe,
                 entered: pending.entered.as_ps().wrapping_sub(begin.as_ps()).cast_signed(),
-                port: pending.pass.input.port,
-                resubmitted: pending.pass.input.resubmitted,
+                port: pass.input.port,
+                resubmitted: pass.input.resubmitted,
                 length: head.len() + tail.len(),
                 verdict: Verdict::Forward,
             });
         }
     }
 
-    /// Records what the passes of the batch led to.
-    pub(super) fn note_verdicts(&mut self) {
+    /// Records what the passes of a batch led to.
+    pub(super) fn note_verdicts<'a>(&mut self, batch: impl ExactSizeIterator<Item = &'a Pass>) {
         let seen = &mut self.rounds.seen[usize::from(self.rounds.before.is_some())];
         seen.spoilt |= !self.made.is_empty();
         // A batch with a pass that is not recorded spoils the round.
-        let first = seen.passes.len().saturating_sub(self.batch.len());
-        for (pass, recorded) in self.batch.iter().zip(&mut seen.passes[first..]) {
+        let first = seen.passes.len().saturating_sub(batch.len());
+        for (pass, recorded) in batch.zip(&mut seen.passes[first..]) {
             seen.spoilt |= pass.output.verdict == Verdict::Forward;
             recorded.verdict = pass.output.verdict;
         }
@@ -254,9 +256,9 @@ impl<E: Executor> Switch<E> {
 
     /// Returns true if every PHV inside is that of a generated packet.
     fn only_generated(&self) -> bool {
-        let generated = |pending: &PendingPass| self.info_of(pending.pass.packet).generated;
+        let generated = |pass: &Pass| self.info_of(pass.packet).generated;
         self.pipes.iter().all(|p| {
-            p.pending[Gress::Ingress.index()].iter().all(generated)
+            p.passes[Gress::Ingress.index()].iter().all(generated)
                 && p.pending[Gress::Egress.index()].is_empty()
         })
     }
@@ -272,7 +274,7 @@ impl<E: Executor> Switch<E> {
         let seen = &self.rounds.seen[1];
         let mut packets = PacketStore::new(HeadLayout::default());
         for (pipe, at) in self.pipes.iter().enumerate() {
-            *interpreter.state_mut() = at.state.clone();
+            *interpreter.state_mut() = (*at.state).clone();
             let mut start = 0;
             for pass in &seen.passes {
                 let bytes = &seen.bytes[start..start + pass.length];

@@ -5,6 +5,7 @@ mod coupling;
 mod golden;
 mod invariants;
 mod ledger;
+mod pass;
 mod shipped;
 mod support;
 mod thresholds;

@@ -177,11 +177,14 @@ impl Host for Nic {
     }
 
     fn next_time(&self) -> Option<Time> {
-        let protocols = self.transports.iter().map(Transport::protocol);
-        let of = |p: &dyn Protocol| [p.next_timer(), p.next_frame(&self.port)].into_iter().flatten().min();
-        let transports = protocols.filter_map(of).min();
-        let times = [self.schedule.next_time(), self.port.next_time(), transports];
-        times.into_iter().flatten().min().map(|time| time.max(self.now))
+        // Asked several times for each frame.
+        let or_never = |time: Option<Time>| time.unwrap_or(Time::MAX);
+        let mut next = or_never(self.schedule.next_time()).min(or_never(self.port.next_time()));
+        for transport in &self.transports {
+            let protocol = transport.protocol();
+            next = next.min(or_never(protocol.next_timer())).min(or_never(protocol.next_frame(&self.port)));
+        }
+        (next < Time::MAX).then(|| next.max(self.now))
     }
 
     fn advance(&mut self, until: Time, send: &mut ToSwitch<'_>) {

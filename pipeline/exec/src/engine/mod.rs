@@ -64,7 +64,7 @@ impl LowerError {
 /// Engine of one pipe.
 pub struct Engine {
     gresses: [GressEngine; 2],
-    state: State,
+    state: Box<State>,
     made: Vec<Made>,
     /// Coverage points; `None` if coverage is not counted.
     points: Option<Points>,
@@ -156,7 +156,7 @@ impl Engine {
         let lower = |gress| lower(program, placement, gress, points.as_ref()).map(GressEngine::new);
         let mut engine = Engine {
             gresses: [lower(Gress::Ingress)?, lower(Gress::Egress)?],
-            state: State::new(program, &Origin::of(&placement.chip)),
+            state: Box::new(State::new(program, &Origin::of(&placement.chip))),
             made: Vec::new(),
             points,
         };
@@ -253,7 +253,7 @@ impl Executor for Engine {
         let uncounted = self.points.is_none();
         uncounted.then(|| Engine {
             gresses: self.gresses.clone(),
-            state: State::default(),
+            state: Box::default(),
             made: Vec::new(),
             points: None,
         })
@@ -269,6 +269,10 @@ impl Executor for Engine {
 
     fn state_mut(&mut self) -> &mut State {
         &mut self.state
+    }
+
+    fn swap_state(&mut self, state: &mut Box<State>) {
+        std::mem::swap(&mut self.state, state);
     }
 
     fn take_coverage(&mut self, coverage: &mut Coverage) {

@@ -72,7 +72,7 @@ pub struct Reference<T = NoTrace> {
     program: Program,
     control: ControlState,
     options: Options,
-    state: State,
+    state: Box<State>,
     made: Vec<Made>,
     phv: Phv,
     tracer: T,
@@ -93,7 +93,7 @@ impl<T: Tracer> Reference<T> {
         Reference {
             program: program.clone(),
             control: control.clone(),
-            state: State::new(program, &options.origin),
+            state: Box::new(State::new(program, &options.origin)),
             options,
             made: Vec::new(),
             phv: Phv::new(program),
@@ -189,7 +189,7 @@ impl<T: Tracer> Executor for Reference<T> {
             program: self.program.clone(),
             control: self.control.clone(),
             options: self.options.clone(),
-            state: State::default(),
+            state: Box::default(),
             made: Vec::new(),
             phv: self.phv.clone(),
             tracer: self.tracer.fork()?,
@@ -260,6 +260,10 @@ impl<T: Tracer> Executor for Reference<T> {
 
     fn state_mut(&mut self) -> &mut State {
         &mut self.state
+    }
+
+    fn swap_state(&mut self, state: &mut Box<State>) {
+        std::mem::swap(&mut self.state, state);
     }
 }
 

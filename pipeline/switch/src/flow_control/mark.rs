@@ -5,7 +5,7 @@ use crate::{PacketInfo, Switch};
 use sluice_asic::meter::Colour;
 use sluice_asic::tm::buffer::{PRIORITY_GROUPS, Refusal, Rule};
 use sluice_asic::tm::ecn::{Ecn, Mark, MarkPoint};
-use sluice_asic::tm::{Dequeued, EnqueueStamp, Offer, QueueId, TailDrop, TmPort};
+use sluice_asic::tm::{Dequeued, Offer, Offered, QueueId, TailDrop, TmPort};
 use sluice_asic::units::{Bytes, Time};
 use sluice_exec::packet::Packet;
 use sluice_exec::pass::Executor;
@@ -61,17 +61,33 @@ impl FlowControl {
 }
 
 impl<E: Executor> Switch<E> {
-    /// Requests `bytes` of the shared buffer for a packet. Returns the queue and the result.
+    /// Offers a packet of `bytes` to its queue. Returns the queue and the result. If `free`, nothing else keeps the port from
+    /// sending, and the packet may leave at once.
     pub(crate) fn offer(
         &mut self,
         now: Time,
         packet: Packet,
         port: u16,
         bytes: Bytes,
-    ) -> (u8, Result<EnqueueStamp, TailDrop>) {
+        free: bool,
+    ) -> (u8, Result<Offered<Packet>, TailDrop>) {
         let info = &mut self.info[packet.index()];
         let Some(flow) = &mut self.flow else {
-            return (info.qid, self.tm.enqueue(TmPort(port), QueueId(info.qid), packet, bytes, now));
+            let offer = Offer {
+                handle: packet,
+                port: TmPort(port),
+                queue: QueueId(info.qid),
+                bytes,
+                in_port: TmPort(info.port),
+                pg: 0,
+                colour: info.colour,
+                copies: None,
+            };
+            let result = match free {
+                true => self.tm.pass(&offer, now),
+                false => self.tm.offer(&offer, now).map(Offered::Queued),
+            };
+            return (info.qid, result);
         };
         let (queue, pg) = (info.qid, flow.group(info));
         let (in_port, colour, ecn) = (info.port, info.colour, info.flow.ecn);
@@ -99,7 +115,8 @@ impl<E: Executor> Switch<E> {
             }
         }
         let result = match rule {
-            None => self.tm.offer(&offer, now),
+            None if free => self.tm.pass(&offer, now),
+            None => self.tm.offer(&offer, now).map(Offered::Queued),
             Some(rule) => {
                 let own =
                     flow.ports.get_mut(usize::from(port)).and_then(|p| p.queues.get_mut(usize::from(queue)));
@@ -114,9 +131,14 @@ impl<E: Executor> Switch<E> {
                 Err(self.tm.refuse(&offer, refusal))
             }
         };
-        self.buffer_edges(now);
-        if let Ok(stamp) = &result {
-            self.moved(now, port, queue, Some(stamp.enq_qdepth));
+        // What a packet that has left released is handled with its departure.
+        if !matches!(result, Ok(Offered::Passed(_))) {
+            self.buffer_edges(now);
+        }
+        match &result {
+            Ok(Offered::Queued(stamp)) => self.moved(now, port, queue, Some(stamp.enq_qdepth)),
+            Ok(Offered::Passed(out)) => self.moved(now, port, queue, Some(out.stamp.enqueue.enq_qdepth)),
+            Err(_) => {}
         }
         (queue, result)
     }
