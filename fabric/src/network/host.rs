@@ -255,7 +255,7 @@ mod tests {
         let last_bit = Time::ORIGIN + Duration::from_micros(300);
         hosts.put(7, last_bit, |lane, at| lane.push(at, 0, 60, [&[0; 60], &[], &[]]));
         assert_eq!((hosts.next_time(), hosts.is_busy()), (last_bit + CABLE, true));
-        hosts.run(last_bit, &mut |..| {});
+        hosts.run(last_bit, &mut |_, _, _| {});
         assert_eq!((received.load(Ordering::Relaxed), hosts.is_busy()), (1, false));
     }
 }
