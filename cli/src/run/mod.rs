@@ -1,8 +1,10 @@
-//! `sluice run`: runs buffer scenarios or contests of programs, and checks their expectations.
+//! `sluice run`: runs buffer scenarios or contests of programs, and checks their expectations; runs configs of ns-3
+//! simulators.
 
 mod contest;
 mod json;
 mod markdown;
+mod ns3;
 mod source;
 mod sweep;
 mod text;
@@ -22,7 +24,8 @@ use watch::{Finished, Form};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Files of scenarios or contests [default: all scenarios that come with Sluice]
+    /// Files of scenarios or contests, or the config.txt of HPCC's or ConWeave's ns-3 simulator [default: all scenarios
+    /// that come with Sluice]
     pub(crate) files: Vec<PathBuf>,
     /// Run only scenarios with this id, or with an id that continues it after `.`, `-` or `/`; repeatable
     #[arg(long, value_name = "ID")]
@@ -45,6 +48,9 @@ pub(crate) struct RunArgs {
     /// Run each contest with N seeds, from its first one on [default: the file's, or 5]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) seeds: Option<u32>,
+    /// Of a config of an ns-3 simulator, run only the first N flows
+    #[arg(long, value_name = "N")]
+    pub(crate) flows: Option<usize>,
     /// Threads on which a contest's runs are done; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
     pub(crate) threads: usize,
@@ -52,7 +58,20 @@ pub(crate) struct RunArgs {
 
 /// Runs scenarios.
 pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
-    let (contests, others) = contest::among(&args.files)?;
+    let (configs, others) = ns3::among(&args.files)?;
+    match (configs.is_empty(), others.is_empty()) {
+        (true, _) => {}
+        (false, true) => return ns3::run(configs, args, catalogue, as_json),
+        (false, false) => {
+            return Err(Failure::input(
+                "a run takes either configs of ns-3 simulators or files of Sluice, not both; use two commands",
+            ));
+        }
+    }
+    if args.flows.is_some() {
+        return Err(Failure::input("--flows is for configs of ns-3 simulators"));
+    }
+    let (contests, others) = contest::among(&others)?;
     match (contests.is_empty(), others.is_empty()) {
         (true, _) => {}
         (false, true) => return contest::run(contests, args, catalogue, as_json),
@@ -65,7 +84,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     if args.seeds.is_some() {
         return Err(Failure::input("--seeds is for contests; a scenario has no random workload"));
     }
-    let sources = Source::all(&args.files)?;
+    let sources = Source::all(&others)?;
     let wanted = |id: &str| {
         args.filter.is_empty()
             || args.filter.iter().any(|f| {

@@ -37,6 +37,7 @@ impl<E: Executor> Switch<E> {
                         qid,
                         time: now,
                         depth: stamp.enq_qdepth,
+                        bytes,
                     });
                 }
                 self.depth_changed(now, port, qid);
@@ -168,7 +169,14 @@ impl<E: Executor> Switch<E> {
         let PacketInfo { rid, rid_first, cos, deflected, bypass, .. } = *info;
         if sink.watches() {
             let (tag, qid) = (info.tag, out.queue.0);
-            sink.dequeued(&QueueEvent { tag, port: dev_port, qid, time: now, depth: out.stamp.deq_qdepth });
+            sink.dequeued(&QueueEvent {
+                tag,
+                port: dev_port,
+                qid,
+                time: now,
+                depth: out.stamp.deq_qdepth,
+                bytes: out.bytes,
+            });
         }
         let entry = self.pipes[pipe].entry[1].reserve(now + self.tm_dequeue);
         let entered = self.clock.time_of(entry.cycle);
