@@ -44,7 +44,8 @@ impl<'c> Buffers<'c> {
         let simulator = config.simulator();
         let size = match config.text("BUFFER_SIZE") {
             "" if simulator == Simulator::Hpcc => Some(16 << 20),
-            "" | "0" => None,
+            "" => None,
+            "0" if simulator == Simulator::ConWeave => None,
             _ => {
                 let mib: u64 = config.get("BUFFER_SIZE", "a number of MiB")?;
                 Some(mib.checked_mul(1 << 20).filter(|bytes| *bytes < 1 << 30).ok_or_else(|| {

@@ -71,7 +71,8 @@ use Meaning::{Ignored, Only, Same};
 
 const NO_TRACE: Meaning = Ignored("no binary trace is written; `sluice replay --trace` shows packets");
 const MONITORS: Meaning = Ignored("this file of the simulator's own monitors is not written");
-const NO_CONTROL: Meaning = Ignored("senders of this congestion control are not among the hosts");
+const NO_PINT: Meaning = Ignored("senders of HPCC-PINT are not among the hosts");
+const ONE_RTT: &str = "every pair of hosts has the longest RTT and the greatest BDP of the network";
 
 /// All keys of both simulators. The defaults are those of their code.
 pub const KEYS: &[Key] = &[
@@ -114,19 +115,19 @@ pub const KEYS: &[Key] = &[
     key("RATE_AI", "", Same),
     key("RATE_HAI", "", Same),
     key("MIN_RATE", "100Mb/s", Same),
-    key("DCTCP_RATE_AI", "1000Mb/s", NO_CONTROL),
+    key("DCTCP_RATE_AI", "1000Mb/s", Same),
     key("ERROR_RATE_PER_LINK", "0", Same),
-    key("HAS_WIN", "1", Only("0", "DCQCN's senders have a rate and no window")),
-    key("GLOBAL_T", "1", NO_CONTROL),
-    key("VAR_WIN", "0", Only("0", "DCQCN's senders have a rate and no window")),
-    key("FAST_REACT", "1", NO_CONTROL),
-    key("U_TARGET", "0.95", NO_CONTROL),
-    key("MI_THRESH", "5", NO_CONTROL),
-    key("INT_MULTI", "1", NO_CONTROL),
-    key("MULTI_RATE", "1", NO_CONTROL),
-    key("SAMPLE_FEEDBACK", "0", NO_CONTROL),
-    hpcc("PINT_LOG_BASE", "1.05", NO_CONTROL),
-    hpcc("PINT_PROB", "1", NO_CONTROL),
+    key("HAS_WIN", "1", Same),
+    key("GLOBAL_T", "1", Only("1", ONE_RTT)),
+    key("VAR_WIN", "0", Same),
+    key("FAST_REACT", "1", Same),
+    key("U_TARGET", "0.95", Same),
+    key("MI_THRESH", "5", Same),
+    key("INT_MULTI", "1", Only("1", "records have the units of the switches, and senders know them")),
+    key("MULTI_RATE", "1", Same),
+    key("SAMPLE_FEEDBACK", "0", Only("0", "senders read the records of all hops")),
+    hpcc("PINT_LOG_BASE", "1.05", NO_PINT),
+    hpcc("PINT_PROB", "1", NO_PINT),
     key("RATE_BOUND", "1", Only("1", "hosts always pace packets")),
     hpcc("ACK_HIGH_PRIO", "0", Only("1", "acknowledgements go before data")),
     Key { values: Values::Words(3), ..key("LINK_DOWN", "0 0 0", Same) },

@@ -14,7 +14,6 @@ use sluice_fabric::network::{HostId, Network, NetworkError, SwitchId};
 use sluice_place::Options;
 use sluice_switch::SwitchConfig;
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::net::Ipv4Addr;
 use thiserror::Error;
 
@@ -134,17 +133,12 @@ impl Experiment {
     fn attach(&self, deployed: &Deployment, network: &mut Network) -> Result<Vec<Attached>, Ns3RunError> {
         let mut messages = self.messages();
         let mut hosts = Vec::with_capacity(deployed.hosts.len());
-        let mut nics = BTreeMap::new();
+        let cell = self.chip.tm.cell;
+        let transports = self.hosts.transports(cell).map_err(Ns3RunError::Setting)?;
         for port in &deployed.hosts {
-            let (config, transports) = match nics.entry(port.rate) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => {
-                    let config = self.hosts.port(port.rate, self.wire).map_err(Ns3RunError::Setting)?;
-                    new.insert((config, self.hosts.transports(port.rate).map_err(Ns3RunError::Setting)?))
-                }
-            };
+            let config = self.hosts.port(port.rate, self.wire).map_err(Ns3RunError::Setting)?;
             let own = messages.remove(&port.address).unwrap_or_default();
-            let nic = Nic::new(*config, port.address, transports, own);
+            let nic = Nic::new(config, port.address, &transports, own);
             let cable = port.delay.unwrap_or(self.hosts.cable);
             let id = network
                 .attach(port.end, cable, Box::new(nic))
@@ -171,7 +165,8 @@ impl Experiment {
             *turn = turn.wrapping_add(1);
             let port = if self.program == "conweave" { known } else { flow.source_port };
             let start = Time::ORIGIN + (flow.start - self.base);
-            let message = Message { pair, transport: 0, start, to: *to, port, bytes: flow.bytes };
+            let message =
+                Message { pair, transport: 0, workload: 0, start, to: *to, port, bytes: flow.bytes };
             messages.entry(*from).or_default().push(message);
         }
         messages

@@ -11,7 +11,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::WireOverhead;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
-use sluice_asic::units::{BitRate, Duration, Time};
+use sluice_asic::units::{BitRate, Bytes, Duration, Time};
 use sluice_control::ControlState;
 use sluice_fabric::deploy::Files;
 use sluice_fabric::network::{LinkChange, Probability};
@@ -21,6 +21,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a RoCEv2 packet in addition to its payload, without FCS: Ethernet, IPv4, UDP, BTH, invariant CRC.
 pub(super) const FRAME: u64 = 14 + 20 + 8 + 12 + 4;
+
+/// Program that writes HPCC's records.
+const HPCC: &str = "hpcc-int";
+/// UDP port of packets with records.
+const RECORDS: u16 = 4792;
 
 /// Greatest rate of a port of the chip.
 const FASTEST: BitRate = BitRate::from_gbps(400);
@@ -128,8 +133,9 @@ impl Experiment {
         let sampling = sampling(&config, simulator, base)?;
         let chip = chip(&plan)?;
         let seed = if simulator == Simulator::ConWeave { config.get("RANDOM_SEED", "a number")? } else { 1 };
-        let less = payload as i64 + 48 - (payload + FRAME) as i64;
-        let wire = WireOverhead { preamble: 0, check: less as i16, gap: 0 };
+        // The simulators count 48 bytes of headers, and 42 of HPCC's records with them.
+        let records = if program == HPCC { 50 - 42 } else { 0 };
+        let wire = WireOverhead { preamble: 0, check: 48 - FRAME as i16 - records, gap: 0 };
         Ok(Experiment {
             config,
             simulator,
@@ -320,10 +326,10 @@ fn hosts(
     notes: &mut Vec<String>,
 ) -> Result<HostsSetting, ExperimentError> {
     let simulator = config.simulator();
-    let (_, bdp) = pairs.greatest();
+    let (rtt, bdp) = pairs.greatest();
     let control = if group == 6 { 5 } else { 6 };
     let mut text = format!(
-        "cable = \"1us\"\nmtu = {payload}\ncarrier = \"acknowledgement\"\nrepaces = false\npfc_reaction = \"1ns\"\n\
+        "cable = \"1us\"\nmtu = {payload}\nrepaces = false\npfc_reaction = \"1ns\"\n\
          data = {{ dscp = {group}, priority = {group} }}\ncontrol = {{ dscp = 48, priority = {control} }}\n"
     );
     let irn = simulator == Simulator::ConWeave && config.flag("ENABLE_IRN")?;
@@ -340,35 +346,65 @@ fn hosts(
     if simulator == Simulator::ConWeave && !config.flag("ENABLE_PFC")? {
         text += "pfc = false\n";
     }
-    text += &reaction(config)?;
+    text += &congestion(config, rtt, bdp)?;
     toml::from_str(&text).map_err(|e| ExperimentError::Setting(format!("{}: {e}", config.origin)))
 }
 
-/// Returns the congestion control of CC_MODE.
-fn reaction(config: &Config) -> Result<String, Ns3FileError> {
+/// Returns the congestion control of CC_MODE, in a network with this longest RTT and greatest BDP.
+fn congestion(config: &Config, rtt: Duration, bdp: Bytes) -> Result<String, Ns3FileError> {
     let mode: u32 = config.get("CC_MODE", "a number")?;
-    let name = match mode {
-        1 => return dcqcn(config),
-        3 => "HPCC",
-        7 => "TIMELY",
-        8 => "DCTCP",
-        10 => "HPCC-PINT",
-        // The simulators run no congestion control in other modes.
-        _ => return Ok(String::new()),
+    let window = match config.flag("HAS_WIN")? {
+        true => format!("window = {{ bytes = \"{bdp}\", scales = {} }}\n", config.flag("VAR_WIN")?),
+        false => String::new(),
     };
-    let what = format!("{mode} is {name}, whose senders are not among the hosts; 1 (DCQCN) and 0 (none) are");
-    Err(config.error("CC_MODE", what))
+    let acknowledgement = "carrier = \"acknowledgement\"\n";
+    match mode {
+        1 => Ok(format!("{acknowledgement}{window}{}", dcqcn(config)?)),
+        3 => hpcc(config, rtt),
+        7 => {
+            let (ai, hai, min) = (config.rate("RATE_AI")?, config.rate("RATE_HAI")?, config.rate("MIN_RATE")?);
+            Ok(format!("{window}[timely]\nadditive = \"{ai}\"\nhyper = \"{hai}\"\nmin = \"{min}\"\n"))
+        }
+        8 => {
+            let (ai, min, one_by_g) = (config.rate("DCTCP_RATE_AI")?, config.rate("MIN_RATE")?, one_by_g(config)?);
+            Ok(format!("{window}[dctcp]\nadditive = \"{ai}\"\nmin = \"{min}\"\none_by_g = {one_by_g:?}\n"))
+        }
+        10 => Err(config.error(
+            "CC_MODE",
+            "10 is HPCC-PINT, whose senders are not among the hosts; 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) and 0 (none) are",
+        )),
+        // The simulators run no congestion control in other modes.
+        _ => Ok(window),
+    }
+}
+
+fn hpcc(config: &Config, rtt: Duration) -> Result<String, Ns3FileError> {
+    let target: f64 = config.get("U_TARGET", "a number above 0, up to 4")?;
+    let stages: u32 = config.get("MI_THRESH", "a number")?;
+    let (ai, min) = (config.rate("RATE_AI")?, config.rate("MIN_RATE")?);
+    let cadence = if config.flag("FAST_REACT")? { "combined" } else { "every-round-trip" };
+    let multi = config.flag("MULTI_RATE")?;
+    Ok(format!(
+        "telemetry = {{ port = {RECORDS}, layout = \"ns3\" }}\n[hpcc]\nbase_rtt = \"{rtt}\"\neta = {target:?}\nrate_ai = \"{ai}\"\n\
+         max_stage = {stages}\nmin = \"{min}\"\ncadence = \"{cadence}\"\nmulti_rate = {multi}\n"
+    ))
+}
+
+/// Returns 1 / g of EWMA_GAIN.
+fn one_by_g(config: &Config) -> Result<f64, Ns3FileError> {
+    const EXPECTED: &str = "a number above 0, up to 1, such as 0.00390625";
+    let gain: f64 = config.get("EWMA_GAIN", EXPECTED)?;
+    match gain > 0.0 && gain <= 1.0 {
+        true => Ok(1.0 / gain),
+        false => {
+            let found = config.text("EWMA_GAIN");
+            Err(config.error("EWMA_GAIN", format!("found {found}, expected {EXPECTED}")))
+        }
+    }
 }
 
 fn dcqcn(config: &Config) -> Result<String, Ns3FileError> {
-    let gain: f64 = config.get("EWMA_GAIN", "a number above 0, up to 1, such as 0.00390625")?;
-    if !(gain > 0.0 && gain <= 1.0) {
-        let found = config.text("EWMA_GAIN");
-        return Err(config.error(
-            "EWMA_GAIN",
-            format!("found {found}, expected a number above 0, up to 1, such as 0.00390625"),
-        ));
-    }
+    let one_by_g = one_by_g(config)?;
     let stages: u32 = config.get("FAST_RECOVERY_TIMES", "a number")?;
     let clamp = if config.flag("CLAMP_TARGET_RATE")? { "always" } else { "after-raise" };
     let (alpha, cut) =
@@ -382,7 +418,6 @@ fn dcqcn(config: &Config) -> Result<String, Ns3FileError> {
         }
     }
     let (ai, hai, min) = (config.rate("RATE_AI")?, config.rate("RATE_HAI")?, config.rate("MIN_RATE")?);
-    let one_by_g = 1.0 / gain;
     Ok(format!(
         "[reaction]\nform = \"mellanox\"\none_by_g = {one_by_g:?}\nalpha_timer = \"{alpha}\"\nmonitor = \"{cut}\"\n\
          rate_timer = \"{rate_timer}\"\nstages = {stages}\nadditive = \"{ai}\"\nhyper = \"{hai}\"\nmin = \"{min}\"\nclamp = \"{clamp}\"\n"
@@ -402,11 +437,21 @@ fn program(
             config.get("LB_MODE", "0 (ECMP), 2 (DRILL), 3 (CONGA), 6 (LetFlow) or 9 (ConWeave)")?
         }
     };
+    if mode != 0 && config.text("CC_MODE") == "3" {
+        return Err(config.error(
+            "LB_MODE",
+            format!("{mode} beside CC_MODE 3; switches that write HPCC's records choose paths by ECMP: 0"),
+        ));
+    }
     let set = |pairs: &[(&str, String)]| {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
     };
     notes.push("ECMP hashes: the switches' own CRCs choose paths, not the simulators' hash with the node number as seed".into());
     match mode {
+        0 if config.text("CC_MODE") == "3" => Ok((
+            HPCC,
+            set(&[("udp_port", RECORDS.to_string()), ("layout", "ns3".into()), ("qlen", "port".into())]),
+        )),
         0 => Ok(("ecmp", Vec::new())),
         2 => Ok(("drill", Vec::new())),
         3 => Ok(("conga", set(&[("timeout", "100us".into())]))),
