@@ -194,9 +194,11 @@ impl<E: Executor> Node<E> {
         };
         let moment = Duration::from_ps(1);
         loop {
-            // A frame that a host sends next acts at the switch at least the cable's delay and the MAC's latency later.
+            // A frame that a host sends next acts at the switch at least the cable's delay and the MAC's latency later. The
+            // answer to a frame that the switch sends next acts one more cable's delay later, even if all hosts are quiet.
             let quiet = self.hosts.iter().map(Attached::next_time).min().unwrap_or(Time::MAX);
-            let acts = quiet.checked_add(cable + self.lead).unwrap_or(Time::MAX);
+            let acts = quiet.min(self.next_time().checked_add(cable).unwrap_or(Time::MAX));
+            let acts = acts.checked_add(cable + self.lead).unwrap_or(Time::MAX);
             let limit = until.min(acts.saturating_sub(moment));
             self.run_switch(limit, observer)?;
             self.run_hosts(limit);
