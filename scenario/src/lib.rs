@@ -11,6 +11,8 @@
 //!   device.
 //! - `numbers` computes what a profile must do, without the accounting.
 //!
+//! An experiment of the ns-3 simulators of HPCC and ConWeave is run as it is: [`ns3`].
+//!
 //! A *contest* ([`contest`]) runs several programs in the same network under the same traffic of RDMA hosts.
 
 mod bench;
@@ -24,6 +26,7 @@ mod invariants;
 mod judge;
 pub mod metric;
 pub mod names;
+pub mod ns3;
 mod numbers;
 mod outcome;
 pub mod profile;

@@ -1,8 +1,10 @@
-//! `sluice run`: runs buffer scenarios or contests of programs, and checks their expectations.
+//! `sluice run`: runs buffer scenarios or contests of programs, and checks their expectations; runs configs of ns-3
+//! simulators.
 
 mod contest;
 mod json;
 mod markdown;
+mod ns3;
 mod source;
 mod sweep;
 mod text;
@@ -23,7 +25,8 @@ use watch::{Finished, Form};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Files of scenarios or contests [default: all scenarios that come with Sluice]
+    /// Files of scenarios or contests, or the config.txt of HPCC's or ConWeave's ns-3 simulator [default: all scenarios
+    /// that come with Sluice]
     pub(crate) files: Vec<PathBuf>,
     /// Run only scenarios with this id, or with an id that continues it after `.`, `-` or `/`; repeatable
     #[arg(long, value_name = "ID")]
@@ -62,6 +65,9 @@ pub(crate) struct RunArgs {
     /// Write the messages of contests as lists of flows, one for each workload and seed, instead of running them
     #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "markdown", "output"])]
     pub(crate) write_flows: Option<PathBuf>,
+    /// Of a config of an ns-3 simulator, run only the first N flows
+    #[arg(long, value_name = "N")]
+    pub(crate) flows: Option<usize>,
     /// Threads on which a contest's runs are done; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
     pub(crate) threads: usize,
@@ -69,7 +75,20 @@ pub(crate) struct RunArgs {
 
 /// Runs scenarios.
 pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
-    let (contests, others) = contest::among(&args.files)?;
+    let (configs, others) = ns3::among(&args.files)?;
+    match (configs.is_empty(), others.is_empty()) {
+        (true, _) => {}
+        (false, true) => return ns3::run(configs, args, catalogue, as_json),
+        (false, false) => {
+            return Err(Failure::input(
+                "a run takes either configs of ns-3 simulators or files of Sluice, not both; use two commands",
+            ));
+        }
+    }
+    if args.flows.is_some() {
+        return Err(Failure::input("--flows is for configs of ns-3 simulators"));
+    }
+    let (contests, others) = contest::among(&others)?;
     match (contests.is_empty(), others.is_empty()) {
         (true, _) => {}
         (false, true) => return contest::run(contests, args, catalogue, as_json),
@@ -90,7 +109,7 @@ pub(crate) fn run(args: &RunArgs, catalogue: &Catalogue, as_json: bool) -> Resul
     if args.write_flows.is_some() {
         return Err(Failure::input("--write-flows is for contests; a scenario has no messages"));
     }
-    let sources = Source::all(&args.files)?;
+    let sources = Source::all(&others)?;
     let wanted = |id: &str| {
         args.filter.is_empty()
             || args.filter.iter().any(|f| {

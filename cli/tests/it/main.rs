@@ -20,6 +20,7 @@ mod int_network;
 mod long_captures;
 mod network;
 mod network_flags;
+mod ns3;
 mod obey_pfc;
 mod polarization;
 mod ports;

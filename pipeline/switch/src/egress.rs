@@ -33,7 +33,7 @@ impl<E: Executor> Switch<E> {
             Ok(offered) => {
                 if sink.watches() {
                     let (port, depth) = (self.ports[usize::from(port)].dev_port, depth_of(&offered));
-                    sink.enqueued(&QueueEvent { tag, port, qid, time: now, depth });
+                    sink.enqueued(&QueueEvent { tag, port, qid, time: now, depth, bytes });
                 }
                 self.depth_changed(now, port, qid);
                 match offered {
@@ -183,7 +183,14 @@ impl<E: Executor> Switch<E> {
         let PacketInfo { rid, rid_first, cos, deflected, bypass, .. } = *info;
         if sink.watches() {
             let (tag, qid) = (info.tag, out.queue.0);
-            sink.dequeued(&QueueEvent { tag, port: dev_port, qid, time: now, depth: out.stamp.deq_qdepth });
+            sink.dequeued(&QueueEvent {
+                tag,
+                port: dev_port,
+                qid,
+                time: now,
+                depth: out.stamp.deq_qdepth,
+                bytes: out.bytes,
+            });
         }
         let entry = self.pipes[pipe].entry[1].reserve(now + self.tm_dequeue);
         let entered = self.clock.time_of(entry.cycle);

@@ -5,7 +5,7 @@
 use super::idle::IdleEntry;
 use super::reason::Reason;
 use sluice_asic::gress::Gress;
-use sluice_asic::units::{Cells, Cycles, Duration, Time};
+use sluice_asic::units::{Bytes, Cells, Cycles, Duration, Time};
 use sluice_exec::pass::{GhostUpdate, PassOut};
 
 /// A packet that was sent on a port.
@@ -92,6 +92,8 @@ pub struct QueueEvent {
     pub time: Time,
     /// Depth in cells before the enqueue, or after the dequeue.
     pub depth: Cells,
+    /// Bytes of the packet in the queue.
+    pub bytes: Bytes,
 }
 
 /// A digest to the control plane.

@@ -1,0 +1,194 @@
+//! `sluice run` of a `config.txt` of the ns-3 simulators of HPCC and ConWeave.
+
+use super::RunArgs;
+use crate::fail::{Failure, print_error};
+use crate::files::{Pending, pretty};
+use crate::interrupt::interrupt_flag;
+use crate::progress::{Bar, eta};
+use serde_json::{Value, json};
+use sluice_asic::units::Duration;
+use sluice_catalogue::Catalogue;
+use sluice_pcaps::capture::unpacked;
+use sluice_scenario::ns3::{Config, Experiment, Outcome, Progress, Text};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// Most bytes of an unpacked list of flows.
+const LONGEST: u64 = 1 << 30;
+
+/// A config and the folder that its paths are relative to.
+pub(super) struct Source {
+    config: Config,
+    base: PathBuf,
+}
+
+/// Separates configs of the simulators from other files.
+pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Failure> {
+    let (mut configs, mut others) = (Vec::new(), Vec::new());
+    for path in paths {
+        // A file that cannot be read counts as a scenario file, whose reader reports the error.
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        if !Config::is_one(&text) {
+            others.push(path.clone());
+            continue;
+        }
+        let config = Config::parse(&path.display().to_string(), &text).map_err(Failure::input)?;
+        let base = base(path, config.text("TOPOLOGY_FILE"));
+        configs.push(Source { config, base });
+    }
+    Ok((configs, others))
+}
+
+/// Returns the folder in which the topology is: the present one, the config's, or one above it; the present one if there is
+/// none.
+fn base(config: &Path, topology: &str) -> PathBuf {
+    let above = config.ancestors().skip(1).map(Path::to_owned);
+    let mut folders = std::iter::once(PathBuf::new()).chain(above);
+    folders.find(|folder| folder.join(topology).is_file()).unwrap_or_default()
+}
+
+impl Source {
+    /// Returns the text of the file that a key names.
+    fn read(&self, key: &str) -> Result<(String, String), Failure> {
+        let path = self.base.join(self.config.text(key));
+        let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
+        let text = content.and_then(|content| String::from_utf8(content).map_err(std::io::Error::other));
+        let (origin, line) = (&self.config.origin, self.config.line(key));
+        let text = text.map_err(|e| {
+            let text = format!("{origin}:{line}: {key}: cannot read {}: {e}", path.display());
+            Failure::with_help(
+                text,
+                "paths are relative to the present folder, to the config's, or to one above it",
+            )
+        })?;
+        Ok((path.display().to_string(), text))
+    }
+}
+
+/// Runs configs, writes the files that they name, and prints what was done.
+pub(super) fn run(
+    sources: Vec<Source>,
+    args: &RunArgs,
+    catalogue: &Catalogue,
+    as_json: bool,
+) -> Result<(), Failure> {
+    if !args.timelines.is_empty()
+        || args.list
+        || args.markdown
+        || args.seeds.is_some()
+        || !args.filter.is_empty()
+    {
+        return Err(Failure::with_help(
+            "--filter, --list, --markdown, --seeds and --timelines are not for configs of ns-3 simulators",
+            "the config says all of a run; RANDOM_SEED is its seed",
+        ));
+    }
+    let mut out = std::io::stdout().lock();
+    let mut values = Vec::new();
+    for source in sources {
+        let [topology, flows] = ["TOPOLOGY_FILE", "FLOW_FILE"].map(|key| source.read(key));
+        let (topology, flows) = (topology?, flows?);
+        let mut experiment = Experiment::new(
+            source.config.clone(),
+            Text { origin: &topology.0, text: &topology.1 },
+            Text { origin: &flows.0, text: &flows.1 },
+        )
+        .map_err(Failure::input)?;
+        let all = experiment.flows();
+        experiment.cut(args.flows.unwrap_or(usize::MAX));
+        experiment.notes.iter().for_each(|note| print_error(format_args!("{note}\n")));
+        let outcome = run_one(&experiment, args.threads, catalogue)?;
+        let written = write(&source, args.output.as_deref(), &outcome)?;
+        match as_json {
+            true => values.push(value(&experiment, all, &outcome, &written)),
+            false => write!(out, "{}", report(&experiment, all, &outcome, &written))?,
+        }
+        if outcome.interrupted {
+            return Err(Failure::Interrupted);
+        }
+    }
+    if as_json {
+        write!(out, "{}", pretty(&json!({ "schema": "sluice.ns3/1", "runs": values })))?;
+    }
+    Ok(())
+}
+
+fn run_one(experiment: &Experiment, threads: usize, catalogue: &Catalogue) -> Result<Outcome, Failure> {
+    let (stop, bar, started) = (interrupt_flag(), Bar::bounded(), Instant::now());
+    let mut first = None;
+    let mut tick = |progress: Progress| {
+        if bar.is_shown() {
+            let begin = *first.get_or_insert(progress.time);
+            let of = |time: Duration| time.saturating_sub(begin).as_ps() as f64;
+            let share = Some((of(progress.time) / of(progress.last_start).max(1.0)).min(1.0));
+            let eta = eta(share, started.elapsed());
+            bar.show(
+                share,
+                format!("{} simulated, the last flow starts at {}{eta}", progress.time, progress.last_start),
+            );
+        }
+        !stop.load(Ordering::Relaxed)
+    };
+    let outcome = experiment.run(catalogue, threads, &mut tick);
+    bar.clear();
+    outcome.map_err(|e| Failure::input(format!("{}: {e}", experiment.config.origin)))
+}
+
+/// Writes the files that the config names, below `dir` if it is given, and returns their paths.
+fn write(source: &Source, dir: Option<&Path>, outcome: &Outcome) -> Result<Vec<PathBuf>, Failure> {
+    let files = [
+        ("FCT_OUTPUT_FILE", Some(&outcome.fct)),
+        ("PFC_OUTPUT_FILE", Some(&outcome.pfc)),
+        ("QLEN_MON_FILE", outcome.qlen.as_ref()),
+        ("CNP_OUTPUT_FILE", outcome.cnp.as_ref()),
+    ];
+    let mut written = Vec::new();
+    for (key, text) in files {
+        let Some(text) = text else { continue };
+        let path = dir.unwrap_or(&source.base).join(source.config.text(key));
+        let mut file = Pending::create(&path)?;
+        file.writer().write_all(text.as_bytes()).map_err(|e| Failure::file("write", &path, &e))?;
+        file.finish()?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+fn report(experiment: &Experiment, all: usize, outcome: &Outcome, written: &[PathBuf]) -> String {
+    let hosts = &outcome.hosts;
+    let cut = if experiment.flows() < all { format!(" (the first of {all})") } else { String::new() };
+    let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    format!(
+        "{}{cut}\n  {} flows complete at {}; {} packets, {} sent again, {} marked, {} dropped, {} notifications; hosts were \
+         paused {} times, {}\n  wrote {}\n",
+        experiment.summary(),
+        outcome.complete,
+        outcome.end,
+        hosts.sent,
+        hosts.resent,
+        hosts.marked,
+        outcome.totals.dropped,
+        hosts.notifications,
+        hosts.pauses,
+        hosts.paused,
+        files.join(", ")
+    )
+}
+
+fn value(experiment: &Experiment, all: usize, outcome: &Outcome, written: &[PathBuf]) -> Value {
+    let hosts = &outcome.hosts;
+    let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    json!({
+        "config": experiment.config.origin,
+        "summary": experiment.summary(),
+        "notes": experiment.notes,
+        "flows": { "listed": all, "run": experiment.flows(), "complete": outcome.complete },
+        "end_ns": outcome.end.as_ps() / 1_000,
+        "packets": { "sent": hosts.sent, "sent_again": hosts.resent, "marked": hosts.marked, "dropped": outcome.totals.dropped },
+        "notifications": hosts.notifications,
+        "host_pauses": hosts.pauses,
+        "files": files,
+    })
+}

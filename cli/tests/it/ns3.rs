@@ -1,0 +1,211 @@
+//! `sluice run` of configs of the ns-3 simulators, through the real binary.
+
+use sluice_scenario::ns3::{KEYS, Meaning, Simulator};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// A star as in HPCC's samples: switch 0, hosts 1 to 4.
+const STAR: &str = "5 1 4\n0\n0 1 100Gbps 0.001ms 0\n0 2 100Gbps 0.001ms 0\n0 3 100Gbps 0.001ms 0\n0 4 100Gbps 0.001ms 0\n\n\
+                    First line: total node #, switch node #, link #\n";
+
+/// HPCC's sample config, with DCQCN and a small buffer.
+const CONFIG: &str = "ENABLE_QCN 1 {0: disable, 1: enable}\nPACKET_PAYLOAD_SIZE 1000\nTOPOLOGY_FILE mix/topology.txt\n\
+    FLOW_FILE mix/flow.txt\nTRACE_FILE mix/trace.txt\nFCT_OUTPUT_FILE mix/fct.txt\nPFC_OUTPUT_FILE mix/pfc.txt\n\
+    SIMULATOR_STOP_TIME 4.00\nCC_MODE 1\nALPHA_RESUME_INTERVAL 1\nRATE_DECREASE_INTERVAL 4\nRP_TIMER 900 \nEWMA_GAIN 0.00390625\n\
+    FAST_RECOVERY_TIMES 1\nRATE_AI 50Mb/s\nRATE_HAI 100Mb/s\nMIN_RATE 100Mb/s\nDCTCP_RATE_AI 1000Mb/s\nL2_ACK_INTERVAL 1\n\
+    HAS_WIN 0\nVAR_WIN 1\nU_TARGET 0.95\nMI_THRESH 0\nMULTI_RATE 0\nKMAX_MAP 1 100000000000 1600\n\
+    KMIN_MAP 1 100000000000 400\nPMAX_MAP 1 100000000000 0.2\nBUFFER_SIZE 1\nQLEN_MON_FILE mix/qlen.txt\n\
+    QLEN_MON_START 2000000000\nQLEN_MON_END 2110000000\n";
+
+/// A lone flow, then three at once to one host; text after the counted flows is not read.
+const FLOWS: &str = "4 \n1 2 3 100 1000 2\n2 1 3 100 300000 2.0001\n3 1 3 100 300000 2.0001\n4 1 3 200 300000 2.0001\nFirst line\n";
+
+/// A folder as the simulators have it.
+fn folder(config: &str, topology: &str, flows: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("mix")).unwrap();
+    for (name, text) in [("config.txt", config), ("topology.txt", topology), ("flow.txt", flows)] {
+        fs::write(dir.path().join("mix").join(name), text).unwrap();
+    }
+    dir
+}
+
+/// Exit code, standard output and standard error of a run in a folder.
+fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_sluice")).current_dir(dir).args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn numbers(text: &str) -> Vec<Vec<u64>> {
+    let row = |line: &str| line.split(' ').map(|word| word.parse().unwrap()).collect();
+    text.lines().map(row).collect()
+}
+
+#[test]
+fn a_config_writes_the_simulators_files_and_says_what_differs() {
+    let dir = folder(CONFIG, STAR, FLOWS);
+    let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+    assert_eq!(code, 0, "{notes}{text}");
+    assert!(
+        text.starts_with(
+            "mix/config.txt: 1 switches that run ecmp, 4 hosts, 4 flows\n  4 flows complete at 2.0"
+        ),
+        "{text}"
+    );
+    assert_eq!(notes.matches("ignored: TRACE_FILE: ").count(), 1, "{notes}");
+    assert!(!notes.contains("CC_MODE") && !notes.contains("RATE_AI"), "{notes}");
+    let read = |name: &str| fs::read_to_string(dir.path().join("mix").join(name)).unwrap();
+    // model: int §4.4: addresses in hexadecimal digits, ports, bytes, start, time, time of a lone flow.
+    let fct = read("fct.txt");
+    let rows: Vec<Vec<&str>> = fct.lines().map(|line| line.split(' ').collect()).collect();
+    // 4160 + 1048 x 0.08 ns; the lone flow takes 4000 + 2 x 83.84 + 2 x 4.16 ns, and the switch 2 ns at most.
+    assert_eq!(rows[0][..6], ["0b000101", "0b000201", "10000", "100", "1000", "2000000000"]);
+    let time: u64 = rows[0][6].parse().unwrap();
+    assert!((4_175..=4_180).contains(&time) && rows[0][7] == "4243", "{fct}");
+    // Three flows share the line of host 1: 900 packets of 83.84 ns after 4 us.
+    let last: u64 = rows[3][6].parse().unwrap();
+    assert!((79_400..85_000).contains(&last), "{fct}");
+    assert!(rows.iter().all(|row| row.len() == 8) && rows.len() == 4);
+    // The buffer is 1 MiB, so three senders at line rate are paused, and their pauses end.
+    let pfc = numbers(&read("pfc.txt"));
+    assert!(
+        !pfc.is_empty()
+            && pfc
+                .iter()
+                .all(|row| row.len() == 5 && row[2] == 0 && row[3] == 1 && (2..=4).contains(&row[1]))
+    );
+    for node in 2..=4 {
+        let own: Vec<u64> = pfc.iter().filter(|row| row[1] == node).map(|row| row[4]).collect();
+        assert_eq!((own.first(), own.last()), (Some(&1), Some(&0)), "{pfc:?}");
+    }
+    // One sample at 2.0 s, and one every 100 ns up to 2.1 s.
+    let qlen = read("qlen.txt");
+    let blocks: Vec<&str> = qlen.split("time: ").skip(1).collect();
+    assert_eq!(blocks.len(), 2);
+    for (block, (at, samples)) in blocks.iter().zip([("2000000000", 1), ("2100000000", 1_000_001)]) {
+        let (time, rows) = block.split_once('\n').unwrap();
+        let rows = numbers(rows);
+        assert_eq!((time, rows.len()), (at, 4));
+        assert!(rows.iter().all(|row| row[0] == 0 && row[2..].iter().sum::<u64>() == samples), "{qlen}");
+    }
+    // The port of host 1 alone has a queue.
+    let longest = |port: u64| {
+        numbers(blocks[1].split_once('\n').unwrap().1).into_iter().find(|row| row[1] == port).unwrap().len()
+    };
+    assert!(longest(1) > 100 && longest(2) <= 5, "{qlen}");
+}
+
+#[test]
+fn every_congestion_control_of_the_simulators_completes_its_flows() {
+    for (mode, window) in [("0", "0"), ("1", "1"), ("3", "1"), ("7", "0"), ("8", "1")] {
+        let config = CONFIG
+            .replace("CC_MODE 1", &format!("CC_MODE {mode}"))
+            .replace("HAS_WIN 0", &format!("HAS_WIN {window}"));
+        let dir = folder(&config.replace("BUFFER_SIZE 1", "BUFFER_SIZE 32"), STAR, FLOWS);
+        let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt", "--json"]);
+        assert_eq!(code, 0, "CC_MODE {mode}: {notes}{text}");
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["runs"][0]["flows"]["complete"], 4, "CC_MODE {mode}");
+    }
+}
+
+/// ConWeave's dialect: two leaves (4, 5) with two hosts each, two spines (6, 7).
+const LEAVES: &str = "8 4 8\n4 5 6 7\n0 4 100Gbps 1000ns 0\n1 4 100Gbps 1000ns 0\n2 5 100Gbps 1000ns 0\n3 5 100Gbps 1000ns 0\n\
+    4 6 100Gbps 1000ns 0\n4 7 100Gbps 1000ns 0\n5 6 100Gbps 1000ns 0\n5 7 100Gbps 1000ns 0\n";
+
+#[test]
+fn load_balancers_of_conweaves_simulator_are_programs() {
+    let config = CONFIG.replace("SIMULATOR_STOP_TIME 4.00\n", "")
+        + "CNP_OUTPUT_FILE mix/cnp.txt\nENABLE_PFC 1\nENABLE_IRN 0\nLB_MODE 0\n\
+        FLOWGEN_START_TIME 2.0\nFLOWGEN_STOP_TIME 2.1\nRANDOM_SEED 1\nBUFFER_SIZE 9\n";
+    let flows = "3\n0 2 3 200000 2\n1 2 3 200000 2\n3 0 3 1000 2.001\n";
+    for (mode, program) in [("0", "ecmp"), ("2", "drill"), ("6", "letflow"), ("9", "conweave")] {
+        let dir = folder(&config.replace("LB_MODE 0", &format!("LB_MODE {mode}")), LEAVES, flows);
+        let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+        assert_eq!(code, 0, "LB_MODE {mode}: {notes}{text}");
+        assert!(
+            text.contains(&format!("4 switches that run {program}, 4 hosts, 3 flows\n  3 flows complete")),
+            "{text}"
+        );
+        let fct = numbers(&fs::read_to_string(dir.path().join("mix/fct.txt")).unwrap());
+        // Node numbers; source ports by sender, destination ports by receiver; 8320 + 1048 x 0.08 ns for a lone packet.
+        assert_eq!(fct[2][..6], [3, 0, 10_000, 100, 1_000, 2_001_000_000]);
+        assert_eq!(fct[2][7], 8_403);
+        assert!(fct.iter().any(|row| row[..5] == [1, 2, 10_000, 101, 200_000]), "{fct:?}");
+        assert!(dir.path().join("mix/cnp.txt").exists());
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named_with_file_and_line_before_anything_runs() {
+    let error = |config: (&str, &str), topology: (&str, &str), flows: (&str, &str)| {
+        let dir = folder(
+            &CONFIG.replacen(config.0, config.1, 1),
+            &STAR.replacen(topology.0, topology.1, 1),
+            &FLOWS.replacen(flows.0, flows.1, 1),
+        );
+        let (code, text, error) = run(dir.path(), &["run", "mix/config.txt"]);
+        assert_eq!((code, text.as_str()), (2, ""), "{error}");
+        assert!(!dir.path().join("mix/fct.txt").exists());
+        error
+    };
+    let none = ("", "");
+    for (found, expected) in [
+        (
+            error(none, ("0 2 100G", "0 2 40G"), none),
+            "mix/config.txt:26: KMIN_MAP: mix/topology.txt has links of 40Gbps",
+        ),
+        (error(none, none, ("1 2 3", "1 0 3")), "mix/flow.txt:2: node 0 is a switch in mix/topology.txt"),
+        (error(none, none, ("1 2 3", "1 9 3")), "mix/flow.txt:2: node 9 is no host with a link"),
+        (
+            error(none, none, ("4 \n", "9 \n")),
+            "mix/flow.txt:6: sender: found `First`, expected a node number",
+        ),
+        (error(("CC_MODE 1", "CC_MODE 10"), none, none), "mix/config.txt:9: CC_MODE: 10 is HPCC-PINT"),
+        (error(("EWMA_GAIN 0.00390625", "EWMA_GAIN 0"), none, none), "mix/config.txt:13: EWMA_GAIN: found 0"),
+        (
+            error(("TIME 4.00", "TIME 1.5"), none, none),
+            "mix/config.txt:8: SIMULATOR_STOP_TIME: the run ends at 1.5s",
+        ),
+        (
+            error(("mix/flow.txt", "mix/none.txt"), none, none),
+            "mix/config.txt:4: FLOW_FILE: cannot read mix/none.txt",
+        ),
+        (error(none, ("0 4 100Gbps", "3 4 100Gbps"), none), "mix/topology.txt:6: link 3 4 joins two hosts"),
+        (error(none, ("0 4 100Gbps", "0 3 100Gbps"), none), "mix/topology.txt:6: host h3 has 2 links"),
+        (error(("BUFFER_SIZE 1", "BUFFER_SIZE 0"), none, none), "mix/config.txt:28: BUFFER_SIZE"),
+    ] {
+        assert!(found.contains(expected), "{found}\n{expected}");
+    }
+}
+
+#[test]
+fn the_page_lists_all_keys() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ns3.md");
+    let old = fs::read_to_string(&page).unwrap();
+    let mut table = String::from("| key | of | default | here |\n|---|---|---|---|\n");
+    for key in KEYS {
+        let of = match key.of {
+            None => "both",
+            Some(Simulator::Hpcc) => "HPCC",
+            Some(Simulator::ConWeave) => "ConWeave",
+        };
+        let here = match key.meaning {
+            Meaning::Same => "the same".to_owned(),
+            Meaning::Ignored(why) => format!("ignored: {why}"),
+            Meaning::Only(only, why) => format!("counts as {only}: {why}"),
+        };
+        writeln!(table, "| `{}` | {of} | {} | {here} |", key.name, key.default).unwrap();
+    }
+    let (before, rest) = old.split_once("<!-- keys -->\n").unwrap();
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    let new = format!("{before}<!-- keys -->\n{table}<!-- end -->{after}");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&page, &new).unwrap();
+    } else {
+        assert!(old == new, "docs/ns3.md is stale; write it with UPDATE_EXPECT=1");
+    }
+}

@@ -1,0 +1,282 @@
+//! The simulators' switch buffers as buffer profiles (model: int §3.1; ns3-reference "Switch").
+//!
+//! Data is one lossless group, or a lossy one without PFC; everything else has a pool of its own that never fills, because
+//! the simulators do not count it. A cell is one byte, so no packet is rounded up.
+
+use super::config::{Config, Simulator};
+use super::paths::HEADERS;
+use super::{Ns3FileError, translate::FRAME};
+use sluice_asic::units::{BitRate, Duration};
+use sluice_fabric::topology::Blueprint;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Ports of a switch: rate and delay of each link.
+type Ports = Vec<(BitRate, Duration)>;
+
+/// Bytes of the pools of packets that the simulators do not count.
+const UNCOUNTED: u64 = 64 << 20;
+/// Headroom of each group beyond the simulators': bytes that arrive until a PFC frame has taken effect.
+const MARGIN: u64 = 1 << 20;
+
+/// What all profiles of an experiment have in common.
+pub(super) struct Buffers<'c> {
+    config: &'c Config,
+    simulator: Simulator,
+    /// Bytes of the memory; `None`: as much as needed.
+    size: Option<u64>,
+    pfc: bool,
+    /// Priority group of data.
+    group: u8,
+    payload: u64,
+    /// Marking curves by rate: kmin and kmax in bytes, pmax in percent; empty without marking.
+    curves: BTreeMap<BitRate, (u64, u64, u64)>,
+}
+
+impl<'c> Buffers<'c> {
+    pub(super) fn new(
+        config: &'c Config,
+        plan: &Blueprint,
+        group: u8,
+        payload: u64,
+        notes: &mut Vec<String>,
+    ) -> Result<Buffers<'c>, Ns3FileError> {
+        let simulator = config.simulator();
+        let size = match config.text("BUFFER_SIZE") {
+            "" if simulator == Simulator::Hpcc => Some(16 << 20),
+            "" => None,
+            "0" if simulator == Simulator::ConWeave => None,
+            _ => {
+                let mib: u64 = config.get("BUFFER_SIZE", "a number of MiB")?;
+                Some(mib.checked_mul(1 << 20).filter(|bytes| *bytes < 1 << 30).ok_or_else(|| {
+                    config.error("BUFFER_SIZE", format!("found {mib} MiB, expected at most 1023"))
+                })?)
+            }
+        };
+        let pfc = simulator == Simulator::Hpcc || config.flag("ENABLE_PFC")?;
+        let curves = match config.flag("ENABLE_QCN")? {
+            true => curves(config, plan, notes)?,
+            false => BTreeMap::new(),
+        };
+        Ok(Buffers { config, simulator, size, pfc, group, payload, curves })
+    }
+
+    /// Returns the text of a switch's profile.
+    pub(super) fn profile(&self, name: &str, ports: &Ports) -> Result<String, Ns3FileError> {
+        let full = self.payload + HEADERS;
+        let headroom = |(rate, delay): &(BitRate, Duration)| {
+            let product = rate.bytes_in(*delay).get();
+            match self.simulator {
+                Simulator::Hpcc => 3 * product,
+                Simulator::ConWeave => 2 * product + 2 * full,
+            }
+        };
+        let all: u64 = ports.iter().map(headroom).sum();
+        let count = ports.len() as u64;
+        let reserve = match self.simulator {
+            Simulator::Hpcc => 4_096,
+            Simulator::ConWeave => 2 * full,
+        };
+        let taken = match self.simulator {
+            Simulator::Hpcc => all + count * reserve,
+            // Eight groups of each port have a guarantee.
+            Simulator::ConWeave => all + 8 * count * full,
+        };
+        let size = self.size.unwrap_or(taken + (16 << 20));
+        let shared = size.checked_sub(taken).filter(|shared| *shared > 0).ok_or_else(|| {
+            let what = format!(
+                "headroom and guarantees of the {count} ports of switch `{name}` take {taken} of its {size} bytes; give \
+                 the switches a larger buffer"
+            );
+            self.config.error("BUFFER_SIZE", what)
+        })?;
+        // The device's frames have 10 bytes more than the simulators count.
+        let scale = |bytes: u64| bytes * (self.payload + FRAME) / full;
+        let (shared, reserve, egress) = (scale(shared), scale(reserve), scale(size));
+        let xoff: Vec<(BitRate, u64)> = speeds(ports, |port| scale(headroom(port)) + MARGIN);
+        let slowest = ports.iter().map(|(rate, _)| *rate).min().unwrap_or_default();
+        let pool_xoff: u64 = ports.iter().map(|port| scale(headroom(port)) + MARGIN).sum();
+        let memory = shared + pool_xoff + count * reserve + egress + 4 * UNCOUNTED;
+        let group = self.group;
+        let mut text = format!(
+            "name = \"{name}\"\ndoc = \"the buffer of an ns-3 switch\"\nrules = \"sai\"\ncell = \"1B\"\nbuffer = \"{memory}B\"\n\
+             cable = \"200m\"\npfc_enable = \"{}\"\n\
+             [maps.tc_to_pg]\n\"{group}\" = {group}\n\"others\" = {other}\n\
+             [maps.tc_to_queue]\n\"{group}\" = 0\n\"others\" = 1\n\
+             [pfc]\nreaction = \"1ns\"\n",
+            if self.pfc { group.to_string() } else { String::new() },
+            other = if group == 0 { 1 } else { 0 },
+        );
+        let pool = |name: &str, keys: &str| format!("[[pool]]\nname = \"{name}\"\n{keys}\n");
+        let class = if self.pfc { "lossless" } else { "lossy" };
+        let shared_xoff = if self.pfc { format!("\nxoff = \"{pool_xoff}B\"") } else { String::new() };
+        text += &pool(
+            "data_in",
+            &format!("direction = \"ingress\"\nclass = \"{class}\"\nsize = \"{shared}B\"{shared_xoff}"),
+        );
+        text += &pool(
+            "data_out",
+            &format!("direction = \"egress\"\nclass = \"{class}\"\nsize = \"{}B\"", egress + pool_xoff),
+        );
+        for (name, direction) in [("rest_in", "ingress"), ("rest_out", "egress")] {
+            text += &pool(
+                name,
+                &format!("direction = \"{direction}\"\nclass = \"lossy\"\nsize = \"{UNCOUNTED}B\""),
+            );
+        }
+        for (rate, xoff) in &xoff {
+            // Writing into a String cannot fail.
+            let _ = write!(
+                text,
+                "[[profile]]\nname = \"data_in\"\npool = \"data_in\"\nspeed = \"{rate}\"\nsize = \"{reserve}B\"\n"
+            );
+            let _ = match (self.pfc, self.simulator) {
+                (true, Simulator::Hpcc) => {
+                    let th = alpha(*rate, slowest);
+                    write!(
+                        text,
+                        "xon = \"0B\"\nxoff = \"{xoff}B\"\nxon_offset = \"{}B\"\ndynamic_th = {th}\n",
+                        scale(3_072)
+                    )
+                }
+                (true, Simulator::ConWeave) => {
+                    write!(text, "xon = \"0B\"\nxoff = \"{xoff}B\"\nxon_offset = \"16B\"\ndynamic_th = -4\n")
+                }
+                (false, _) => writeln!(text, "static_th = \"{shared}B\""),
+            };
+        }
+        let egress_th = match (self.pfc, self.simulator) {
+            (false, Simulator::ConWeave) => "dynamic_th = 0".to_owned(),
+            _ => format!("static_th = \"{}B\"", egress + pool_xoff),
+        };
+        let _ = write!(
+            text,
+            "[[profile]]\nname = \"data_out\"\npool = \"data_out\"\nsize = \"0B\"\n{egress_th}\n"
+        );
+        for name in ["rest_in", "rest_out"] {
+            let _ = write!(
+                text,
+                "[[profile]]\nname = \"{name}\"\npool = \"{name}\"\nsize = \"0B\"\nstatic_th = \"{UNCOUNTED}B\"\n"
+            );
+        }
+        let ecn = if self.curves.is_empty() { "" } else { "\necn = \"marks\"" };
+        let priority = if self.pfc { format!("\npriority = {group}") } else { String::new() };
+        let _ = write!(
+            text,
+            "[[pg]]\npgs = \"{group}\"\nprofile = \"data_in\"\n[[pg]]\npgs = \"others\"\nprofile = \"rest_in\"\n\
+             [[queue]]\nqueues = \"0\"\nprofile = \"data_out\"{priority}{ecn}\n[[queue]]\nqueues = \"1\"\nprofile = \"rest_out\"\n\
+             [[queue]]\nqueues = \"others\"\nprofile = \"data_out\"{priority}\n\
+             [[pg]]\nports = \"internal\"\npgs = \"*\"\nprofile = \"rest_in\"\n\
+             [[queue]]\nports = \"internal\"\nqueues = \"*\"\nprofile = \"rest_out\"\n"
+        );
+        if !self.curves.is_empty() {
+            text += "[[ecn]]\nname = \"marks\"\n";
+            for (rate, (kmin, kmax, pmax)) in &self.curves {
+                let (kmin, kmax) = (scale(*kmin), scale(*kmax));
+                let _ = write!(
+                    text,
+                    "[[ecn.curve]]\nspeed = \"{rate}\"\nkmin = \"{kmin}B\"\nkmax = \"{kmax}B\"\npmax = {pmax}\n"
+                );
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// Returns the exponent of HPCC's alpha: 1/8 of the free buffer at the slowest ports, twice that at twice their rate.
+fn alpha(rate: BitRate, slowest: BitRate) -> i64 {
+    let mut shift = 3;
+    let mut speed = slowest.as_bps().max(1);
+    while speed < rate.as_bps() && shift > 0 {
+        (speed, shift) = (speed.saturating_mul(2), shift - 1);
+    }
+    -shift
+}
+
+/// Returns the greatest value for each rate of the ports.
+fn speeds(ports: &Ports, value: impl Fn(&(BitRate, Duration)) -> u64) -> Vec<(BitRate, u64)> {
+    let mut map: BTreeMap<BitRate, u64> = BTreeMap::new();
+    for port in ports {
+        let greatest = map.entry(port.0).or_default();
+        *greatest = value(port).max(*greatest);
+    }
+    map.into_iter().collect()
+}
+
+/// Returns the marking curves of all rates of the topology.
+fn curves(
+    config: &Config,
+    plan: &Blueprint,
+    notes: &mut Vec<String>,
+) -> Result<BTreeMap<BitRate, (u64, u64, u64)>, Ns3FileError> {
+    let rates = plan.hosts.iter().flat_map(|host| &host.at).filter_map(|at| at.rate);
+    let rates: BTreeSet<BitRate> = rates.chain(plan.cables.iter().filter_map(|cable| cable.rate)).collect();
+    let maps = ["KMIN_MAP", "KMAX_MAP", "PMAX_MAP"];
+    let [kmin, kmax, pmax] = maps.map(|key| config.map(key));
+    let (kmin, kmax, pmax) = (kmin?, kmax?, pmax?);
+    let mut curves = BTreeMap::new();
+    for rate in rates {
+        let mut text = [""; 3];
+        for ((text, key), map) in text.iter_mut().zip(maps).zip([&kmin, &kmax, &pmax]) {
+            *text = map.get(&rate).ok_or_else(|| {
+                let bps = rate.as_bps();
+                config.error(
+                    key,
+                    format!(
+                        "{} has links of {rate}, but the map has no {bps}; add the pair `{bps} VALUE`",
+                        plan.name
+                    ),
+                )
+            })?;
+        }
+        let kilobytes = |key: &str, text: &str| {
+            let number: Result<u64, _> = text.parse();
+            number.ok().and_then(|kb| kb.checked_mul(1_000)).filter(|bytes| *bytes < 1 << 30).ok_or_else(
+                || config.error(key, format!("found `{text}`, expected a number of KB, below 1000000")),
+            )
+        };
+        let (low, high) = (kilobytes(maps[0], text[0])?, kilobytes(maps[1], text[1])?);
+        if low > high {
+            return Err(config
+                .error(maps[0], format!("{} KB at {rate} is above {} KB in KMAX_MAP", text[0], text[1])));
+        }
+        curves.insert(rate, (low, high, percent(config, text[2], notes)?));
+    }
+    Ok(curves)
+}
+
+/// Returns a probability in percent, rounded.
+fn percent(config: &Config, text: &str, notes: &mut Vec<String>) -> Result<u64, Ns3FileError> {
+    let expected = || config.error("PMAX_MAP", format!("found `{text}`, expected a probability from 0 to 1"));
+    let share: sluice_fabric::network::Probability = text.parse().map_err(|_| expected())?;
+    let hundredths = u64::from(share.ppb()).div_ceil(10_000_000);
+    if u64::from(share.ppb()) != hundredths * 10_000_000 {
+        notes.push(format!("PMAX_MAP: {text} is rounded up to {hundredths} percent"));
+    }
+    Ok(hundredths)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faster_ports_have_a_larger_share_of_the_free_buffer() {
+        let gbps = BitRate::from_gbps;
+        // model: int §3.1: shift 3 at the NIC's rate, 1 at 400G beside NICs of 100G.
+        assert_eq!([100, 200, 400, 1600].map(|rate| alpha(gbps(rate), gbps(100))), [-3, -2, -1, 0]);
+        assert_eq!(alpha(gbps(25), gbps(25)), -3);
+    }
+
+    #[test]
+    fn a_rate_without_a_threshold_is_refused() {
+        let plan = Blueprint::from_ns3("3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 40Gbps 1us 0\n", "t.txt").unwrap();
+        let text = "BUFFER_SIZE 32\nKMIN_MAP 1 100000000000 100\nKMAX_MAP 1 100000000000 400\nPMAX_MAP 1 100000000000 0.2\n";
+        let config = Config::parse("config.txt", text).unwrap();
+        let error = Buffers::new(&config, &plan, 3, 1_000, &mut Vec::new()).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "config.txt:2: KMIN_MAP: t.txt has links of 40Gbps, but the map has no 40000000000; add the pair `40000000000 VALUE`"
+        );
+    }
+}
