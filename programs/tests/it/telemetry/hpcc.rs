@@ -84,6 +84,24 @@ fn s1_the_golden_record_and_lengths() {
 }
 
 #[test]
+fn larger_units_divide_bytes_and_queue() {
+    // Of 10^9 bytes in units of 512, 1,953,125, the lower 20 bits are 904,549; of 1,250 cells a quarter is 312.
+    for chip in chips() {
+        let (_, mut bench) = bench_at(&chip, &[("multi", "4")], 1_000_000_000);
+        let word = u64_at(&bench.egress(&fresh(100), input()), COMMON + 2);
+        assert_eq!(word, 2 << 60 | 0x5b_cd15 << 36 | 904_549 << 16 | 312);
+        let (_, mut bench) = ns3_bench(&chip, &[("multi", "4")], 1_000_000_000);
+        let out = bench.egress(&ns3_packet(0, 100), input());
+        let word = u64::from_le_bytes(*out[SLOTS..].first_chunk().unwrap());
+        assert_eq!(word, 2 | 0x5b_cd15 << 3 | 904_549 << 27 | 312 << 47);
+        // Eight times as large units: 976,562 units, 156 cells.
+        let (_, mut bench) = bench_at(&chip, &[("multi", "8")], 1_000_000_000);
+        let word = u64_at(&bench.egress(&fresh(100), input()), COMMON + 2);
+        assert_eq!(word & 0xf_ffff_ffff, 976_562 << 16 | 156);
+    }
+}
+
+#[test]
 fn s3_a_sixth_switch_changes_nothing_and_counts_the_hop_limit() {
     for chip in chips() {
         let (node, mut bench) = bench_at(&chip, &[], 0);
