@@ -201,6 +201,15 @@ fn several_workloads_written_as_lists_give_the_same_results() {
     let messages = || fs::read_to_string(dir.path().join("out/messages.csv")).unwrap();
     run(dir.path(), &contest(MIXED));
     let first = messages();
+    // Each workload has numbers of its own, and together they have all messages.
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(dir.path().join("out/contest.json")).unwrap()).unwrap();
+    let numbers = &json["contests"][0]["programs"][0]["numbers"];
+    let count = |name: &str| numbers[name]["mean"].as_f64().unwrap() as usize;
+    let sum: usize =
+        ["train", "erasure_read", "web"].iter().map(|name| count(&format!("workload.{name}.messages"))).sum();
+    assert_eq!((sum, count("workload.train.messages")), (first.lines().count() - 1, 2 * 6 * 8));
+    assert!(count("workload.web.avg") >= 1_000 && count("workload.web.fct_avg_ns") > 0);
     ok(dir.path(), &["run", "c.toml", "--write-flows", "lists"]);
     let names = ["train", "erasure_read", "web"];
     let list = |(name, begin, time): (&str, &str, &str)| {
@@ -213,8 +222,9 @@ fn several_workloads_written_as_lists_give_the_same_results() {
     run(dir.path(), &contest(&lists));
     assert!(first == messages(), "lists give other messages");
     // Threads change nothing.
-    ok(dir.path(), &["run", "c.toml", "--threads", "2", "-o", "out"]);
-    assert!(first == messages(), "two threads give other messages");
+    ok(dir.path(), &["run", "c.toml", "--threads", "2", "-o", "two"]);
+    let two = fs::read_to_string(dir.path().join("two/messages.csv")).unwrap();
+    assert!(first == two, "two threads give other messages");
     // The lists are in the manifest.
     let manifest = fs::read_to_string(dir.path().join("lists/manifest.json")).unwrap();
     assert!(names.iter().all(|name| manifest.contains(&format!("{name}.7.csv"))), "{manifest}");

@@ -68,6 +68,7 @@ impl KeptRun {
         performance.slowdown = contest.alone;
         performance.bins = contest.metrics.bins();
         performance.window = contest.workload.window();
+        performance.workloads = contest.workload.list.iter().map(|w| w.name.clone()).collect();
         for sent in &mut performance.sent {
             sent.fastest = alone.related(fastest, sent).unwrap_or(sent.own);
         }

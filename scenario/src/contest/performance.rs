@@ -58,6 +58,8 @@ pub struct Performance {
     pub bins: Vec<SizeBin>,
     /// The time in which messages begin that count: end of the warm-up, end of the workload.
     pub window: (Duration, Duration),
+    /// Names of the contest's workloads. If there are several, each has numbers of its own.
+    pub workloads: Vec<String>,
     /// Completed messages that started after the warm-up, in order of start.
     pub sent: Vec<Sent>,
     /// Messages without a last acknowledgement at the end of the run, the warm-up's included, in order of start.
@@ -152,6 +154,16 @@ impl Performance {
         Slowdowns::of(some.map(|sent| sent.slowdown(alone)).collect())
     }
 
+    /// Returns the messages of each workload by its name; nothing if there is one workload.
+    fn by_workload(&self) -> impl Iterator<Item = (&str, Vec<&Sent>)> {
+        let several = self.workloads.len() > 1;
+        let names = self.workloads.iter().enumerate().filter(move |_| several);
+        names.map(|(number, name)| {
+            let own = |sent: &&Sent| usize::from(sent.completion.message.workload) == number;
+            (name.as_str(), self.sent.iter().filter(own).collect())
+        })
+    }
+
     /// Returns a count by name; 0 if there is none.
     #[must_use]
     pub fn count(&self, name: &str) -> u64 {
@@ -207,6 +219,10 @@ impl Performance {
         for (prefix, alone) in [("own_", AloneName::Own), ("fastest_", AloneName::Fastest)] {
             slowdowns(prefix, self.slowdowns_over(Sizes::All, alone));
         }
+        for (name, own) in self.by_workload() {
+            let all = own.iter().map(|sent| sent.slowdown(self.slowdown)).collect();
+            slowdowns(&format!("workload.{name}."), Slowdowns::of(all));
+        }
         for (prefix, sizes) in Sizes::ALL {
             let some = self.sent.iter().filter(|sent| sizes.has(sent.completion.message.bytes));
             put(format!("{prefix}messages"), some.count() as u64);
@@ -220,6 +236,14 @@ impl Performance {
         }
         let times = self.sent.iter().map(|sent| sent.completion.time().as_nanos()).collect();
         completion_times("", times, &mut numbers);
+        for (name, own) in self.by_workload() {
+            let prefix = format!("workload.{name}.");
+            let bytes: u64 = own.iter().map(|sent| sent.completion.message.bytes).sum();
+            numbers.insert(format!("{prefix}messages"), own.len() as i128);
+            numbers.insert(format!("{prefix}bytes"), bytes.into());
+            let times = own.iter().map(|sent| sent.completion.time().as_nanos()).collect();
+            completion_times(&prefix, times, &mut numbers);
+        }
         by_size(&self.bins, &self.sent, |sent| sent.slowdown(self.slowdown), &mut numbers);
         if let Some(samples) = &self.samples {
             numbers.extend(samples.numbers(self.window.0, self.window.1));

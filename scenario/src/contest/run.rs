@@ -660,6 +660,7 @@ impl Ran {
             slowdown: contest.alone,
             bins: contest.metrics.bins(),
             window: contest.workload.window(),
+            workloads: contest.workload.list.iter().map(|w| w.name.clone()).collect(),
             sent,
             unfinished,
             counts,
