@@ -283,7 +283,8 @@ impl TransportSetting {
         let own = self.keys();
         if own.tcp.is_some() || own.udp.is_some() {
             // Of the hosts' keys only the traffic classes are not those of queue pairs.
-            let (data, control) = (own.data.or(base.data), own.control.or(base.control));
+            let (data, control) = (own.data.or(base.data), base.control.filter(|_| own.tcp.is_some()));
+            let control = own.control.or(control);
             return TransportSetting { name: self.name.clone(), data, control, ..own };
         }
         let sender = self.chooses_sender();

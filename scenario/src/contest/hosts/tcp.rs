@@ -310,7 +310,7 @@ mod tests {
             ("tso = 0", "tcp.tso is 0; expected 1 to 64"),
             ("min_rto = \"0s\"", "`tcp.min_rto` of the host is 0"),
             ("min_rto = \"3s\"\nmax_rto = \"2s\"", "is longer than tcp.max_rto"),
-            ("receive_buffer = \"1kB\"", "expected 6000B (four packets) to 1GiB"),
+            ("receive_buffer = \"1KB\"", "expected 6000B (four packets) to 1GiB"),
             ("one_by_g = 16", "tcp.one_by_g has no effect without tcp.congestion = \"dctcp\""),
             ("congestion = \"dctcp\"\none_by_g = 15", "tcp.one_by_g is 15; expected a power of two"),
             ("congestion = \"dctcp\"\nalpha = 1.5", "tcp.alpha is 1.5; expected 0 to 1"),
