@@ -1,4 +1,4 @@
-//! The simulators' switch buffers as buffer profiles (model: int §3.1; ns3-reference "Switch").
+//! The simulators' switch buffers as buffer profiles (model: int §3.1).
 //!
 //! Data is one lossless group, or a lossy one without PFC; everything else has a pool of its own that never fills, because
 //! the simulators do not count it. A cell is one byte, so no packet is rounded up.
@@ -14,6 +14,8 @@ use std::fmt::Write;
 /// Ports of a switch: rate and delay of each link.
 type Ports = Vec<(BitRate, Duration)>;
 
+/// Most ports of a chip.
+const PORTS: u64 = 512;
 /// Bytes of the pools of packets that the simulators do not count.
 const UNCOUNTED: u64 = 64 << 20;
 /// Headroom of each group beyond the simulators': bytes that arrive until a PFC frame has taken effect.
@@ -96,7 +98,10 @@ impl<'c> Buffers<'c> {
         let xoff: Vec<(BitRate, u64)> = speeds(ports, |port| scale(headroom(port)) + MARGIN);
         let slowest = ports.iter().map(|(rate, _)| *rate).min().unwrap_or_default();
         let pool_xoff: u64 = ports.iter().map(|port| scale(headroom(port)) + MARGIN).sum();
-        let memory = shared + pool_xoff + count * reserve + egress + 4 * UNCOUNTED;
+        // Ports without a link have a guarantee too. The queues of lossless traffic never reach a limit.
+        let all_ports = PORTS * reserve;
+        let out = if self.pfc { shared + pool_xoff + all_ports + egress } else { egress };
+        let memory = shared + pool_xoff + all_ports + out + 4 * UNCOUNTED;
         let group = self.group;
         let mut text = format!(
             "name = \"{name}\"\ndoc = \"the buffer of an ns-3 switch\"\nrules = \"sai\"\ncell = \"1B\"\nbuffer = \"{memory}B\"\n\
@@ -114,10 +119,7 @@ impl<'c> Buffers<'c> {
             "data_in",
             &format!("direction = \"ingress\"\nclass = \"{class}\"\nsize = \"{shared}B\"{shared_xoff}"),
         );
-        text += &pool(
-            "data_out",
-            &format!("direction = \"egress\"\nclass = \"{class}\"\nsize = \"{}B\"", egress + pool_xoff),
-        );
+        text += &pool("data_out", &format!("direction = \"egress\"\nclass = \"{class}\"\nsize = \"{out}B\""));
         for (name, direction) in [("rest_in", "ingress"), ("rest_out", "egress")] {
             text += &pool(
                 name,
@@ -147,7 +149,7 @@ impl<'c> Buffers<'c> {
         }
         let egress_th = match (self.pfc, self.simulator) {
             (false, Simulator::ConWeave) => "dynamic_th = 0".to_owned(),
-            _ => format!("static_th = \"{}B\"", egress + pool_xoff),
+            _ => format!("static_th = \"{out}B\""),
         };
         let _ = write!(
             text,

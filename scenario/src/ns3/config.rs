@@ -123,7 +123,7 @@ pub const KEYS: &[Key] = &[
     key("FAST_REACT", "1", Same),
     key("U_TARGET", "0.95", Same),
     key("MI_THRESH", "5", Same),
-    key("INT_MULTI", "1", Only("1", "records have the units of the switches, and senders know them")),
+    key("INT_MULTI", "1", Same),
     key("MULTI_RATE", "1", Same),
     key("SAMPLE_FEEDBACK", "0", Only("0", "senders read the records of all hops")),
     hpcc("PINT_LOG_BASE", "1.05", NO_PINT),

@@ -24,6 +24,8 @@ pub(super) const FRAME: u64 = 14 + 20 + 8 + 12 + 4;
 
 /// Program that writes HPCC's records.
 const HPCC: &str = "hpcc-int";
+/// Bytes of a packet's records here: 42 in the simulators, and 6 that they count as headers.
+const RECORD_BYTES: u64 = 48;
 /// UDP port of packets with records.
 const RECORDS: u16 = 4792;
 
@@ -134,7 +136,7 @@ impl Experiment {
         let chip = chip(&plan)?;
         let seed = if simulator == Simulator::ConWeave { config.get("RANDOM_SEED", "a number")? } else { 1 };
         // The simulators count 48 bytes of headers, and 42 of HPCC's records with them.
-        let records = if program == HPCC { 50 - 42 } else { 0 };
+        let records = if program == HPCC { (RECORD_BYTES - 42) as i16 } else { 0 };
         let wire = WireOverhead { preamble: 0, check: 48 - FRAME as i16 - records, gap: 0 };
         Ok(Experiment {
             config,
@@ -346,12 +348,12 @@ fn hosts(
     if simulator == Simulator::ConWeave && !config.flag("ENABLE_PFC")? {
         text += "pfc = false\n";
     }
-    text += &congestion(config, rtt, bdp)?;
+    text += &congestion(config, rtt, bdp, payload)?;
     toml::from_str(&text).map_err(|e| ExperimentError::Setting(format!("{}: {e}", config.origin)))
 }
 
 /// Returns the congestion control of CC_MODE, in a network with this longest RTT and greatest BDP.
-fn congestion(config: &Config, rtt: Duration, bdp: Bytes) -> Result<String, Ns3FileError> {
+fn congestion(config: &Config, rtt: Duration, bdp: Bytes, payload: u64) -> Result<String, Ns3FileError> {
     let mode: u32 = config.get("CC_MODE", "a number")?;
     let window = match config.flag("HAS_WIN")? {
         true => format!("window = {{ bytes = \"{bdp}\", scales = {} }}\n", config.flag("VAR_WIN")?),
@@ -360,7 +362,7 @@ fn congestion(config: &Config, rtt: Duration, bdp: Bytes) -> Result<String, Ns3F
     let acknowledgement = "carrier = \"acknowledgement\"\n";
     match mode {
         1 => Ok(format!("{acknowledgement}{window}{}", dcqcn(config)?)),
-        3 => hpcc(config, rtt),
+        3 => hpcc(config, rtt, payload),
         7 => {
             let (ai, hai, min) = (config.rate("RATE_AI")?, config.rate("RATE_HAI")?, config.rate("MIN_RATE")?);
             Ok(format!("{window}[timely]\nadditive = \"{ai}\"\nhyper = \"{hai}\"\nmin = \"{min}\"\n"))
@@ -378,15 +380,25 @@ fn congestion(config: &Config, rtt: Duration, bdp: Bytes) -> Result<String, Ns3F
     }
 }
 
-fn hpcc(config: &Config, rtt: Duration) -> Result<String, Ns3FileError> {
+/// Returns the factor of the units of HPCC's records, 1, 2, 4 or 8: the greatest up to INT_MULTI.
+fn multi(config: &Config) -> Result<u32, Ns3FileError> {
+    let asked: u32 = config.get("INT_MULTI", "a number above 0")?;
+    let multi = [8, 4, 2, 1].into_iter().find(|multi| *multi <= asked);
+    multi.ok_or_else(|| config.error("INT_MULTI", "found 0, expected a number above 0"))
+}
+
+fn hpcc(config: &Config, rtt: Duration, payload: u64) -> Result<String, Ns3FileError> {
     let target: f64 = config.get("U_TARGET", "a number above 0, up to 4")?;
     let stages: u32 = config.get("MI_THRESH", "a number")?;
     let (ai, min) = (config.rate("RATE_AI")?, config.rate("MIN_RATE")?);
     let cadence = if config.flag("FAST_REACT")? { "combined" } else { "every-round-trip" };
-    let multi = config.flag("MULTI_RATE")?;
+    let multi_rate = config.flag("MULTI_RATE")?;
+    let multi = multi(config)?;
+    // A switch counts all bytes of a packet, and the line is busy with fewer: the target is in bytes that are counted.
+    let target = target * (payload + FRAME + RECORD_BYTES) as f64 / (payload + 48 + 42) as f64;
     Ok(format!(
-        "telemetry = {{ port = {RECORDS}, layout = \"ns3\" }}\n[hpcc]\nbase_rtt = \"{rtt}\"\neta = {target:?}\nrate_ai = \"{ai}\"\n\
-         max_stage = {stages}\nmin = \"{min}\"\ncadence = \"{cadence}\"\nmulti_rate = {multi}\n"
+        "telemetry = {{ port = {RECORDS}, layout = \"ns3\", multi = {multi} }}\n[hpcc]\nbase_rtt = \"{rtt}\"\neta = {target:?}\nrate_ai = \"{ai}\"\n\
+         max_stage = {stages}\nmin = \"{min}\"\ncadence = \"{cadence}\"\nmulti_rate = {multi_rate}\n"
     ))
 }
 
@@ -450,7 +462,12 @@ fn program(
     match mode {
         0 if config.text("CC_MODE") == "3" => Ok((
             HPCC,
-            set(&[("udp_port", RECORDS.to_string()), ("layout", "ns3".into()), ("qlen", "port".into())]),
+            set(&[
+                ("udp_port", RECORDS.to_string()),
+                ("layout", "ns3".into()),
+                ("qlen", "port".into()),
+                ("multi", multi(config)?.to_string()),
+            ]),
         )),
         0 => Ok(("ecmp", Vec::new())),
         2 => Ok(("drill", Vec::new())),
