@@ -4,6 +4,14 @@
 //! [`Contest`] is a contest file, [`run_contest`] runs it with each of its seeds, [`Series`] is the result of one program, and
 //! [`checks`] compares the results with the file's expectations. A number's mean over the seeds has a 95 % interval
 //! ([`Estimate`]).
+//!
+//! | module | content |
+//! |---|---|
+//! | `sweep` | the contests of a file with `[sweep]`, and what a run depends on |
+//! | `kept` | a finished run as text, so that it need not be run again |
+//! | `metrics`, `ended`, `samples` | numbers by message size, at the end of a run, and over its time |
+//! | `schedule`, `roles` | cables and entries that change, programs by role |
+//! | `watched`, `trial` | one message over time; the amount of work before a run |
 
 mod ended;
 mod expect;

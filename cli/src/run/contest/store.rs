@@ -55,9 +55,11 @@ impl Store {
     pub(super) fn new(point: &Point, beside: &Path, out: Option<&Path>, uses: bool) -> Store {
         let mut runs = BTreeMap::new();
         for program in 0..point.contest.program.len() {
+            // Files are the same with every seed.
+            let mut files = None;
             for seed in point.contest.seeds() {
                 let config = point.canonical(program, seed);
-                let files = inputs::digests(&config, beside);
+                let files = files.get_or_insert_with(|| inputs::digests(&config, beside));
                 let configuration =
                     json!({ "version": env!("CARGO_PKG_VERSION"), "contest": config, "files": files });
                 let digest = sha256(configuration.to_string().as_bytes());
