@@ -7,10 +7,12 @@
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a workload that cannot be built ends the benchmark")]
 
+mod closed_loop;
 mod constructs;
 mod conweave;
 mod flow_paths;
 mod network;
+mod no_files;
 mod row;
 mod rows;
 mod workload;
@@ -18,6 +20,7 @@ mod workload;
 pub use row::{Row, Table, measured};
 pub use rows::rows;
 
+use no_files::NoFiles;
 use sluice_catalogue::Catalogue;
 
 /// Function that returns the catalogue from which an engine is made.

@@ -1,16 +1,14 @@
 //! A leaf-spine of sixteen switches from memory: how many packets go through how many switches in how long.
 
+use crate::NoFiles;
 use sluice_asic::chip::ChipSpec;
-use sluice_asic::port::{DevPort, PortMap};
-use sluice_asic::tm::buffer::BufferFile;
+use sluice_asic::port::DevPort;
 use sluice_asic::units::{Bytes, Time};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::Neighbor;
-use sluice_control::ControlState;
-use sluice_fabric::deploy::{Defaults, Deployment, Files, deploy};
+use sluice_fabric::deploy::{Defaults, Deployment, deploy};
 use sluice_fabric::network::{Network, Observer, SwitchId};
 use sluice_fabric::topology::built;
-use sluice_ir::Program;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
 use sluice_switch::{Left, RxFrame, SwitchConfig};
 use std::net::Ipv4Addr;
@@ -19,28 +17,6 @@ use std::net::Ipv4Addr;
 const STRIDE: usize = 16_384;
 /// Share of the hosts' line rate that is sent, in per cent.
 const LOAD: u64 = 40;
-
-/// Nothing in the network names a file.
-struct NoFiles;
-
-impl Files for NoFiles {
-    type Error = String;
-
-    fn entries(
-        &self,
-        name: &str,
-        _: &Program,
-        _: &PortMap,
-        _: &ControlState,
-        _: &mut ControlState,
-    ) -> Result<Vec<String>, String> {
-        Err(format!("no file {name}"))
-    }
-
-    fn buffer(&self, name: &str, _: &ChipSpec) -> Result<BufferFile, String> {
-        Err(format!("no file {name}"))
-    }
-}
 
 /// Counts what leaves the network.
 #[derive(Clone, Copy, Default)]

@@ -1,11 +1,13 @@
 //! All rows.
 
+use crate::closed_loop::{ClosedLoop, Shape};
 use crate::flow_paths::FlowPaths;
 use crate::network::LeafSpine;
 use crate::row::{Row, lazy};
 use crate::workload::{Loaded, Workload, drive, floor, switch};
 use crate::{ENGINES, constructs, conweave};
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::units::Duration;
 use sluice_exec::reference::Reference;
 use sluice_fuzz::hunt::words;
 use sluice_fuzz::{Case, Limits, compare};
@@ -22,6 +24,7 @@ pub fn rows(packets: u64) -> Vec<Row> {
     }
     rows.extend(flow_paths(packets));
     rows.extend(networks(packets / 4));
+    rows.extend(closed_loops());
     rows.extend(conweave::rows(packets));
     for batch in [64, 1] {
         rows.extend(constructs::rows(packets, batch));
@@ -113,6 +116,37 @@ fn networks(packets: u64) -> Vec<Row> {
             });
             rows.push(row.parallel(threads > 1));
         }
+    }
+    rows
+}
+
+/// RDMA hosts around leaf-spines, per passage of a packet through a switch: programs, numbers of hosts, and idle hosts. The
+/// simulated time is such that networks of all sizes have some 100,000 hops.
+fn closed_loops() -> Vec<Row> {
+    type Run = (&'static str, &'static str, &'static [(&'static str, &'static str)], Shape, u64, usize);
+    const EVALUATION: Shape = Shape { leaves: 8, spines: 8, hosts: 16, busy: 128 };
+    const SMALL: Shape = Shape { leaves: 2, spines: 4, hosts: 8, busy: 16 };
+    const LARGE: Shape = Shape { leaves: 32, spines: 16, hosts: 32, busy: 1024 };
+    const CONWEAVE: &[(&str, &str)] =
+        &[("flows", "32768"), ("reply", "12"), ("path_busy", "16"), ("resume_margin", "64")];
+    const RUNS: [Run; 8] = [
+        ("ecmp, 128 hosts", "ecmp", &[], EVALUATION, 50, 1),
+        ("ecmp, 128 hosts, two threads", "ecmp", &[], EVALUATION, 50, 2),
+        ("ecmp, 128 hosts, four times as long", "ecmp", &[], EVALUATION, 200, 1),
+        ("ecmp, 16 hosts", "ecmp", &[], SMALL, 400, 1),
+        ("ecmp, 1024 hosts", "ecmp", &[], LARGE, 10, 1),
+        ("ecmp, 16 busy hosts of 1024", "ecmp", &[], Shape { busy: 16, ..LARGE }, 400, 1),
+        ("conweave, 128 hosts", "conweave", CONWEAVE, EVALUATION, 50, 1),
+        ("conweave, 128 hosts, two threads", "conweave", CONWEAVE, EVALUATION, 50, 2),
+    ];
+    let mut rows = Vec::new();
+    for (name, program, params, shape, micros, threads) in RUNS {
+        let made = lazy(move || ClosedLoop::new(shape, program, params, Duration::from_micros(micros)));
+        let row = Row::new("closed loop, a hop", name, move || {
+            let (made, mut network) = (made.clone(), Some(made.network()));
+            Box::new(move || network.take().map_or(0, |network| made.run(network, threads)))
+        });
+        rows.push(row.parallel(threads > 1));
     }
     rows
 }
