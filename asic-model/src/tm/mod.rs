@@ -139,12 +139,12 @@ impl<H: Copy> TrafficManager<H> {
     /// Returns the drop reason. The packet's handle stays with the caller.
     pub fn offer(&mut self, offer: &Offer<H>, now: Time) -> Result<EnqueueStamp, TailDrop> {
         let Offer { handle, port, queue, bytes, in_port, pg, colour, copies } = *offer;
-        if let Some(touched) = self.touched.as_deref_mut() {
-            touched.group(in_port, pg);
-        }
         let Some(buffer) = self.buffer.as_deref_mut() else {
             return self.enqueue(port, queue, handle, bytes, now);
         };
+        if let Some(touched) = self.touched.as_deref_mut() {
+            touched.group(in_port, pg);
+        }
         let arrival =
             Arrival { in_port: in_port.0, pg, out_port: port.0, queue: queue.0, bytes, colour, copies };
         match buffer.admit(&arrival) {
