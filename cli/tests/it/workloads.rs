@@ -97,8 +97,9 @@ fn near(found: u64, expected: u64, tolerance: u64) {
 
 /// A ring of n ranks takes 2 (n - 1) times the time of a part. A rank acknowledges the last packet of a part before it sends
 /// the next part; the acknowledgements of the other packets find the line idle, because a part is shorter than a trip.
+/// Packets of four ranks that arrive together enter the switch's pipe one clock cycle after the other, 0.67 ns each.
 #[test]
-fn a_ring_all_reduce_takes_its_steps_to_the_nanosecond() {
+fn a_ring_all_reduce_takes_its_steps_to_three_nanoseconds_each() {
     let (one, _) = lone();
     let packets = 8;
     let part = one + (packets - 1) * PACKET;
@@ -112,7 +113,7 @@ fn a_ring_all_reduce_takes_its_steps_to_the_nanosecond() {
         let whole = 6 * part + 5 * ACK + 10_000_000;
         let expected = iteration * whole + step * part + step.saturating_sub(1) * ACK;
         assert_eq!((message.to, message.bytes), ((message.from + 1) % 4, 8_000));
-        near(message.start, expected, 1_000 * (1 + step + 6 * iteration));
+        near(message.start, expected, 3_000 * (step + 6 * iteration));
     }
 }
 
@@ -251,11 +252,11 @@ fn a_capture_becomes_its_flows() {
     let (code, _, error) = refused(&format!("{text}\naddresses = \"same\""));
     assert!(
         code == 2
-            && error.contains("c.toml: line 8: workload.addresses: flows.pcapng has the address 192.168.0.9"),
+            && error.contains("c.toml: line 9: workload.addresses: flows.pcapng has the address 192.168.0.9"),
         "{error}"
     );
     let (code, _, error) = refused("[workload]\nkind = \"capture\"\ncapture = \"c.toml\"\ntime = \"1ms\"");
-    assert!(code == 2 && error.contains("c.toml: line 6: workload.capture: c.toml: "), "{error}");
+    assert!(code == 2 && error.contains("c.toml: line 7: workload.capture: c.toml: header"), "{error}");
 }
 
 #[test]
@@ -270,7 +271,7 @@ fn lists_that_do_not_fit_are_refused_before_anything_runs() {
         error
     };
     for (list, expected) in [
-        ("from,to,bytes\n0,8,1\n", "c.toml: line 5: workload.flows: f.csv:2: to: there is no host `8`"),
+        ("from,to,bytes\n0,8,1\n", "c.toml: line 6: workload.flows: f.csv:2: to: there is no host `8`"),
         ("from,to,bytes\n0,10.0.0.1,1\n", "f.csv:2: to: the flow goes to its own sender"),
         (
             "from,to,bytes,after\n0,1,1,\n2,3,1,1\n",
