@@ -248,7 +248,7 @@ pub(super) fn messages<F: Files>(
     Ok(plan.by_host(&hosts))
 }
 
-/// Messages of a workload with one seed, as a [list of flows](super::flows) in comma-separated values.
+/// Messages of a workload with one seed, as a [list of flows](super::FlowList) in comma-separated values.
 #[derive(Clone, Debug)]
 pub struct WrittenFlows {
     /// Name of the workload.
