@@ -36,10 +36,13 @@ pub(super) fn run(args: &ReportArgs, path: &Path, changes: u64, as_json: bool) -
             if stop.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            // An editor may take the file away for a moment.
-            match door::text(path) {
-                Ok(now) if now != text => break now,
-                _ => {}
+            // An editor may take the file away for a moment, or write it in parts: only a text that stays counts.
+            let Ok(now) = door::text(path) else { continue };
+            if now != text {
+                sleep(INTERVAL);
+                if door::text(path).is_ok_and(|later| later == now) {
+                    break now;
+                }
             }
         };
         text = changed;

@@ -45,7 +45,7 @@ fn run(hosts: &str, name: &str) -> (i32, String, Value) {
 
 /// Returns a number of a program.
 fn number(results: &Value, program: usize, name: &str) -> f64 {
-    let mean = &results["programs"][program]["numbers"][name]["mean"];
+    let mean = &results["contests"][0]["programs"][program]["numbers"][name]["mean"];
     mean.as_f64().unwrap_or_else(|| panic!("{name}: {results:#}"))
 }
 
