@@ -1,7 +1,8 @@
 //! The simulators' switch buffers as buffer profiles (model: int §3.1).
 //!
 //! Data is one lossless group, or a lossy one without PFC; everything else has a pool of its own that never fills, because
-//! the simulators do not count it. A cell is one byte, so no packet is rounded up.
+//! the simulators do not count it. A cell is one byte, so no packet is rounded up; with ConWeave, whose program marks by the
+//! number of cells in a queue, a cell is the chip's, and all limits are larger in the proportion by which a packet is.
 
 use super::config::{Config, Simulator};
 use super::paths::HEADERS;
@@ -14,12 +15,14 @@ use std::fmt::Write;
 /// Ports of a switch: rate and delay of each link.
 type Ports = Vec<(BitRate, Duration)>;
 
+/// Bytes of a cell of Tofino 2, in which ConWeave's marking curve counts.
+const CHIP_CELL: u64 = 176;
 /// Most ports of a chip.
 const PORTS: u64 = 512;
 /// Bytes of the pools of packets that the simulators do not count.
-const UNCOUNTED: u64 = 64 << 20;
+const UNCOUNTED: u64 = (64 << 20) / CHIP_CELL * CHIP_CELL;
 /// Headroom of each group beyond the simulators': bytes that arrive until a PFC frame has taken effect.
-const MARGIN: u64 = 1 << 20;
+const MARGIN: u64 = (1 << 20) / CHIP_CELL * CHIP_CELL;
 
 /// What all profiles of an experiment have in common.
 pub(super) struct Buffers<'c> {
@@ -31,6 +34,8 @@ pub(super) struct Buffers<'c> {
     /// Priority group of data.
     group: u8,
     payload: u64,
+    /// Bytes of a cell.
+    cell: u64,
     /// Marking curves by rate: kmin and kmax in bytes, pmax in percent; empty without marking.
     curves: BTreeMap<BitRate, (u64, u64, u64)>,
 }
@@ -60,7 +65,11 @@ impl<'c> Buffers<'c> {
             true => curves(config, plan, notes)?,
             false => BTreeMap::new(),
         };
-        Ok(Buffers { config, simulator, size, pfc, group, payload, curves })
+        let cell = match simulator {
+            Simulator::ConWeave if config.text("LB_MODE") == "9" => CHIP_CELL,
+            _ => 1,
+        };
+        Ok(Buffers { config, simulator, size, pfc, group, payload, cell, curves })
     }
 
     /// Returns the text of a switch's profile.
@@ -92,8 +101,10 @@ impl<'c> Buffers<'c> {
             );
             self.config.error("BUFFER_SIZE", what)
         })?;
-        // The device's frames have 10 bytes more than the simulators count.
-        let scale = |bytes: u64| bytes * (self.payload + FRAME) / full;
+        // The device's frames have 10 bytes more than the simulators count, and take whole cells.
+        let cell = self.cell;
+        let frame = (self.payload + FRAME).next_multiple_of(cell);
+        let scale = |bytes: u64| (bytes * frame / full).next_multiple_of(cell);
         let (shared, reserve, egress) = (scale(shared), scale(reserve), scale(size));
         let xoff: Vec<(BitRate, u64)> = speeds(ports, |port| scale(headroom(port)) + MARGIN);
         let slowest = ports.iter().map(|(rate, _)| *rate).min().unwrap_or_default();
@@ -104,7 +115,7 @@ impl<'c> Buffers<'c> {
         let memory = shared + pool_xoff + all_ports + out + 4 * UNCOUNTED;
         let group = self.group;
         let mut text = format!(
-            "name = \"{name}\"\ndoc = \"the buffer of an ns-3 switch\"\nrules = \"sai\"\ncell = \"1B\"\nbuffer = \"{memory}B\"\n\
+            "name = \"{name}\"\ndoc = \"the buffer of an ns-3 switch\"\nrules = \"sai\"\ncell = \"{cell}B\"\nbuffer = \"{memory}B\"\n\
              cable = \"200m\"\npfc_enable = \"{}\"\n\
              [maps.tc_to_pg]\n\"{group}\" = {group}\n\"others\" = {other}\n\
              [maps.tc_to_queue]\n\"{group}\" = 0\n\"others\" = 1\n\
@@ -142,7 +153,11 @@ impl<'c> Buffers<'c> {
                     )
                 }
                 (true, Simulator::ConWeave) => {
-                    write!(text, "xon = \"0B\"\nxoff = \"{xoff}B\"\nxon_offset = \"16B\"\ndynamic_th = -4\n")
+                    write!(
+                        text,
+                        "xon = \"0B\"\nxoff = \"{xoff}B\"\nxon_offset = \"{}B\"\ndynamic_th = -4\n",
+                        scale(16)
+                    )
                 }
                 (false, _) => writeln!(text, "static_th = \"{shared}B\""),
             };
