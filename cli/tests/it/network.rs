@@ -236,7 +236,7 @@ fn what_cannot_be_is_refused_with_its_place() {
     assert!(error("chain", "s0:99").contains("switch `s0`: front-panel port 99"));
     assert!(error("chain:hosts=40", "s0:0").contains("switch `s0` needs 41 front-panel ports, but has 32"));
     let bad = write(dir.path(), "bad.toml", FAULTY.replace("set = \"up\"", "set = \"back\""));
-    assert!(error(text(&bad), "a:0").contains("bad.toml: event 2 at 40us: `set` is `back`"));
+    assert!(error(text(&bad), "a:0").contains("bad.toml:17: event 2 at 40us: `set` is `back`"));
     let (code, none) = refused(&["replay", "l3-ecmp", "--topology", "chain"]);
     assert_eq!(code, 2);
     assert!(
