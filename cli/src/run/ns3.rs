@@ -74,14 +74,20 @@ pub(super) fn run(
     catalogue: &Catalogue,
     as_json: bool,
 ) -> Result<(), Failure> {
-    if !args.timelines.is_empty()
-        || args.list
-        || args.markdown
-        || args.seeds.is_some()
-        || !args.filter.is_empty()
-    {
+    let given = [
+        ("--again", args.again),
+        ("--dry-run", args.dry_run),
+        ("--filter", !args.filter.is_empty()),
+        ("--list", args.list),
+        ("--markdown", args.markdown),
+        ("--seeds", args.seeds.is_some()),
+        ("--timelines", !args.timelines.is_empty()),
+        ("--watch-flow", args.watch_flow.is_some()),
+        ("--write-flows", args.write_flows.is_some()),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) {
         return Err(Failure::with_help(
-            "--filter, --list, --markdown, --seeds and --timelines are not for configs of ns-3 simulators",
+            format!("{flag} is not for configs of ns-3 simulators"),
             "the config says all of a run; RANDOM_SEED is its seed",
         ));
     }

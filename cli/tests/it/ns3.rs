@@ -183,6 +183,19 @@ fn what_is_wrong_is_named_with_file_and_line_before_anything_runs() {
 }
 
 #[test]
+fn flags_of_other_files_are_refused() {
+    let dir = folder(CONFIG, STAR, FLOWS);
+    let flags: [&[&str]; 4] =
+        [&["--dry-run"], &["--seeds", "3"], &["--write-flows", "lists"], &["--watch-flow", "1", "-o", "out"]];
+    for flag in flags {
+        let (code, text, error) = run(dir.path(), &[&["run", "mix/config.txt"][..], flag].concat());
+        assert_eq!((code, text.as_str()), (2, ""), "{error}");
+        assert!(error.contains(&format!("{} is not for configs of ns-3 simulators", flag[0])), "{error}");
+    }
+    assert!(!dir.path().join("mix/fct.txt").exists());
+}
+
+#[test]
 fn the_page_lists_all_keys() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ns3.md");
     let old = fs::read_to_string(&page).unwrap();
