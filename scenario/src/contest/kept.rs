@@ -3,9 +3,9 @@
 //! The record of a run has everything but its messages, which are a table. Slowdowns are not kept: they follow from the
 //! times of the messages and the ideal times of all programs of the contest.
 
+use super::alone::Alone;
 use super::file::Contest;
 use super::performance::{Performance, Sent, Unfinished};
-use super::run::Alone;
 use super::samples::{LinkSamples, Samples, SwitchSamples};
 use serde_json::{Map, Value, json};
 use sluice_asic::units::{Duration, Time};

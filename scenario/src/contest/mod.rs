@@ -13,6 +13,7 @@
 //! | `schedule`, `roles` | cables and entries that change, programs by role |
 //! | `watched`, `trial` | one message over time; the amount of work before a run |
 
+mod alone;
 mod ended;
 mod expect;
 mod file;
@@ -34,6 +35,7 @@ mod trial;
 mod watched;
 pub mod workload;
 
+pub use alone::Alone;
 pub use expect::{Judged, Verdict, Verdicts, checks};
 pub use file::{AloneName, Contest, ContestError, Contestant};
 pub use flows::{Flow, FlowList, FlowListError};
@@ -48,7 +50,7 @@ pub use metrics::{MetricsSetting, SizeBin};
 pub use performance::{Performance, Sent, Sizes, Slowdowns, Unfinished};
 pub use pool::run_all;
 pub use roles::{RoleProgram, RoleSetting};
-pub use run::{Alone, ContestProgress, ContestSetup, RunError, Tick, WrittenFlows, run_contest, write_flows};
+pub use run::{ContestProgress, ContestSetup, RunError, Tick, WrittenFlows, run_contest, write_flows};
 pub use samples::{LinkSamples, Samples, SwitchSamples};
 pub use schedule::{ChangeName, ScheduleSetting};
 pub use seeds::SeedsSetting;

@@ -1,0 +1,153 @@
+//! Ideal times of messages: what they take in a network without other messages.
+
+use super::file::Contest;
+use super::performance::Sent;
+use super::run::{ContestSetup, Ready, RunError, run};
+use super::workload::Station;
+use sluice_asic::units::{Bytes, Duration, Time};
+use sluice_fabric::deploy::Files;
+use sluice_fabric::host::message::Message;
+use sluice_fabric::host::nic::{HostMessages, Nic};
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+
+/// Time between two probes, longer than any path's round trip.
+const APART: Duration = Duration::from_micros(100);
+/// Seed of the runs that measure ideal times.
+const PROBE_SEED: u64 = 1;
+
+/// Ideal times: for each pair of host classes, the time from a full packet of one class's host to the acknowledgement from
+/// the other class's host, with nothing else in the network. Hosts of a class have the same switch, rate and delay.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Alone {
+    /// The times, by the classes of sender and receiver.
+    pub times: BTreeMap<(u32, u32), Duration>,
+    /// The class of each host.
+    pub class_of: BTreeMap<Ipv4Addr, u32>,
+}
+
+impl Alone {
+    /// Measures the ideal times of one program.
+    pub(super) fn probe<F: Files>(
+        contest: &Contest,
+        setup: &ContestSetup<'_, F>,
+        ready: &Ready<'_>,
+        threads: usize,
+    ) -> Result<Alone, RunError<F::Error>> {
+        let stations = &ready.stations;
+        let class = |station: &Station| (station.switch, station.rate, station.delay);
+        let classes: BTreeSet<_> = stations.iter().map(class).collect();
+        let number: BTreeMap<_, u32> = classes.into_iter().zip(0..).collect();
+        let class_of = stations.iter().map(|station| (station.address, number[&class(station)])).collect();
+        let mut alone = Alone { times: BTreeMap::new(), class_of };
+        let mut messages = vec![Vec::new(); stations.len()];
+        let (mut ways, mut seen) = (Vec::new(), BTreeSet::new());
+        for (number, from) in stations.iter().enumerate() {
+            for to in stations.iter().filter(|to| to.address != from.address) {
+                let way = (alone.class_of[&from.address], alone.class_of[&to.address]);
+                if !seen.insert(way) {
+                    continue;
+                }
+                ways.push(way);
+                let (pair, start) = (ways.len() as u32, Time::ORIGIN + APART * ways.len() as u64);
+                let bytes = ready.mtu.into();
+                let to = to.address;
+                messages[number].push(Message {
+                    pair,
+                    transport: 0,
+                    workload: 0,
+                    start,
+                    to,
+                    port: 49_152,
+                    bytes,
+                });
+            }
+        }
+        let mut probes = ways.len() as u64;
+        // One more packet for each further transport that needs records, only to see whether the program adds them.
+        if let (Some(own), Some(to)) = (messages.first_mut(), stations.get(1)) {
+            for (transport, _) in
+                (0..).zip(&ready.transports).skip(1).filter(|(_, t)| t.telemetry().is_some())
+            {
+                probes += 1;
+                let (pair, start) = (probes as u32, Time::ORIGIN + APART * probes);
+                let (to, bytes) = (to.address, ready.mtu.into());
+                own.push(Message { pair, transport, workload: 0, start, to, port: 49_152, bytes });
+            }
+        }
+        let end = Time::ORIGIN + APART * (probes + 2);
+        let cable = contest.hosts.cable;
+        let hosts = messages.into_iter().map(HostMessages::from).collect();
+        let ran = run(ready, cable, PROBE_SEED, hosts, (end, None), threads, &mut |_| true)?;
+        for host in &ran.hosts {
+            for done in ran.network.host::<Nic>(*host).map_or(&[][..], Nic::completions) {
+                let way = ways.get(done.message.pair as usize - 1);
+                alone.times.extend(way.map(|way| (*way, done.time())));
+            }
+        }
+        let hosts = ran.hosts.iter().filter_map(|host| ran.network.host::<Nic>(*host));
+        if hosts.map(|host| host.counters().unrecorded).sum::<u64>() > 0 {
+            return Err(RunError::Setting(format!(
+                "program {}: packets of congestion = \"hpcc\" come back without records of their hops; run `hpcc-int` with \
+                 `udp_port` and `layout` as in hosts.telemetry (UDP port 4791 and layout paper by default)",
+                ready.contestant.name
+            )));
+        }
+        match ways.iter().find(|way| !alone.times.contains_key(way)) {
+            None => Ok(alone),
+            Some((from, to)) => {
+                let name = |class: &u32| {
+                    let of = |station: &&Station| alone.class_of.get(&station.address) == Some(class);
+                    let switch = stations.iter().find(of).map_or(0, |station| station.switch);
+                    &setup.plan.switches[switch as usize].name
+                };
+                Err(RunError::Setting(format!(
+                    "program {}: a packet from a host of `{}` to one of `{}` is never acknowledged in an empty \
+                     network; the program must forward IPv4",
+                    ready.contestant.name,
+                    name(from),
+                    name(to)
+                )))
+            }
+        }
+    }
+
+    /// Returns the least time of all programs for each pair of classes.
+    pub(super) fn fastest(all: &[Alone]) -> Alone {
+        let mut fastest = all.first().cloned().unwrap_or_default();
+        for (way, least) in &mut fastest.times {
+            *least = all.iter().filter_map(|one| one.times.get(way)).copied().min().unwrap_or(*least);
+        }
+        fastest
+    }
+
+    /// Returns the ideal time of a message with these ideal times, if the message takes `own` with those of `self`.
+    pub(super) fn related(&self, to: &Alone, sent: &Sent) -> Option<Duration> {
+        let message = &sent.completion.message;
+        let way = (*self.class_of.get(&sent.from)?, *self.class_of.get(&message.to)?);
+        let (own, other) = (*self.times.get(&way)?, *to.times.get(&way)?);
+        Some(Duration::from_ps(sent.own.as_ps().saturating_sub(own.as_ps())) + other)
+    }
+
+    /// Returns the mean over pairs of different classes; over all pairs if the network has one class of hosts.
+    pub(super) fn mean(&self) -> Duration {
+        let between: Vec<u64> =
+            self.times.iter().filter(|((a, b), _)| a != b).map(|(_, time)| time.as_ps()).collect();
+        let all = if between.is_empty() { self.times.values().map(|t| t.as_ps()).collect() } else { between };
+        Duration::from_ps(all.iter().sum::<u64>() / (all.len() as u64).max(1))
+    }
+
+    /// Returns the ideal time of a message, `None` if its sender or receiver is unknown.
+    pub(super) fn time(&self, from: Ipv4Addr, message: &Message, ready: &Ready<'_>) -> Option<Duration> {
+        let way = (*self.class_of.get(&from)?, *self.class_of.get(&message.to)?);
+        let (mtu, overhead) = ready.transports.get(usize::from(message.transport))?.framing();
+        let (mtu, overhead) = (u64::from(mtu.max(1)), u64::from(overhead));
+        let rate = ready.bottlenecks.between(from, message.to)?;
+        let wire = ready.nics.values().next()?.wire;
+        let line = |payload: u64| wire.wire_bytes(Bytes(payload + overhead)).0;
+        let (full, rest) = (message.bytes / mtu, message.bytes % mtu);
+        let all = full * line(mtu) + if rest > 0 { line(rest) } else { 0 };
+        let beyond = rate.time_for(Bytes(all.saturating_sub(line(mtu))));
+        Some(*self.times.get(&way)? + beyond)
+    }
+}
