@@ -3,14 +3,14 @@
 //!
 //! A *hop* is the passage of a packet through a switch: data packets and their acknowledgements both count.
 
-use crate::NoFiles;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::WireOverhead;
+use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::tm::pfc::PfcConfig;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::Neighbor;
-use sluice_fabric::deploy::{Defaults, Deployment, deploy};
+use sluice_fabric::deploy::{Defaults, Deployment, Profiles, deploy};
 use sluice_fabric::host::congestion::CongestionConfig;
 use sluice_fabric::host::dcqcn::{Coalescing, Mellanox, NotificationScope, ReactionConfig, ReactionPoint};
 use sluice_fabric::host::message::Message;
@@ -23,6 +23,8 @@ use sluice_pcaps::generate::{Cdf, Draw, EXPONENTIAL_BITS};
 use sluice_switch::SwitchConfig;
 use std::net::Ipv4Addr;
 
+/// The profile of the contest of RDMA hosts.
+const PROFILE: &str = include_str!("../../fabric/contests/rdma-66mb.toml");
 /// Sizes of AliStorage's messages (model: conweave §4.2).
 const SIZES: &str = "0 0\n4000 22.93\n8000 69.21\n16000 80.61\n32000 90.47\n64000 93.53\n128000 96.77\n256000 97.53\n2000000 100\n";
 /// Rate of every link, and load of each host's line in per cent. With two hosts' links for one uplink, the network has
@@ -75,7 +77,12 @@ impl ClosedLoop {
             config: SwitchConfig::default(),
         };
         let catalogue = sluice_generated::catalogue();
-        let deployment = deploy(&plan.expect("a shipped builder"), &catalogue, &defaults, &NoFiles);
+        let mut profiles = Profiles::default();
+        profiles.insert(
+            "rdma-66mb".to_owned(),
+            BufferFile::parse("rdma-66mb", PROFILE).expect("a shipped profile"),
+        );
+        let deployment = deploy(&plan.expect("a shipped builder"), &catalogue, &defaults, &profiles);
         let deployment = deployment.expect("a network");
         let mut stations = Vec::new();
         for position in &deployment.positions {

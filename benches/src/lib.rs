@@ -12,7 +12,6 @@ mod constructs;
 mod conweave;
 mod flow_paths;
 mod network;
-mod no_files;
 mod row;
 mod rows;
 mod workload;
@@ -20,7 +19,6 @@ mod workload;
 pub use row::{Row, Table, measured};
 pub use rows::rows;
 
-use no_files::NoFiles;
 use sluice_catalogue::Catalogue;
 
 /// Function that returns the catalogue from which an engine is made.

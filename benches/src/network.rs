@@ -1,12 +1,11 @@
 //! A leaf-spine of sixteen switches from memory: how many packets go through how many switches in how long.
 
-use crate::NoFiles;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Bytes, Time};
 use sluice_catalogue::Catalogue;
 use sluice_catalogue::position::Neighbor;
-use sluice_fabric::deploy::{Defaults, Deployment, deploy};
+use sluice_fabric::deploy::{Defaults, Deployment, Profiles, deploy};
 use sluice_fabric::network::{Network, Observer, SwitchId};
 use sluice_fabric::topology::built;
 use sluice_pcaps::wire::{FrameBuilder, MacAddr, ipv4, udp};
@@ -58,7 +57,7 @@ impl LeafSpine {
             config: SwitchConfig::default(),
         };
         let catalogue = sluice_generated::catalogue();
-        let deployment = deploy(&plan, &catalogue, &defaults, &NoFiles).expect("a network");
+        let deployment = deploy(&plan, &catalogue, &defaults, &Profiles::default()).expect("a network");
         let frames = frames(&deployment, packets);
         LeafSpine { catalogue, deployment, frames }
     }

@@ -3,6 +3,9 @@
 //! Switches with the same program and parameters share one placement.
 
 mod port_maps;
+mod profiles;
+
+pub use profiles::Profiles;
 
 use self::port_maps::MapError;
 use crate::network::{

@@ -42,7 +42,7 @@ struct Key {
     pair: u32,
 }
 
-/// What a frame adds to its flow.
+/// Payload of a frame in its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     /// So many bytes of payload.

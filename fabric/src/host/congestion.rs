@@ -68,7 +68,7 @@ pub struct WindowConfig {
     pub scales: bool,
 }
 
-/// What an acknowledgement or a NACK tells the sender.
+/// An acknowledgement or a NACK, as a congestion control sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Acknowledgement<'a> {
     /// Time of its arrival.

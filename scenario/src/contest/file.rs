@@ -54,7 +54,7 @@ pub struct Contest {
     pub workload: Workloads,
     /// The hosts' NICs.
     pub hosts: HostsSetting,
-    /// What is measured in addition to counters.
+    /// Size classes, and times at which links and buffers are sampled.
     #[serde(default)]
     pub metrics: MetricsSetting,
     /// Cables and entries that change during the run, each with its place in the file for errors.
@@ -152,7 +152,7 @@ pub enum ContestError {
         origin: String,
         /// Line in the file.
         line: usize,
-        /// What was found and what is expected.
+        /// The wrong key or value, and the allowed ones.
         what: String,
     },
     /// A value is outside its range, or values contradict each other.

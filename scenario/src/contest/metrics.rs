@@ -10,7 +10,7 @@ const MOST_BINS: usize = 64;
 /// Most samples of a run while messages begin.
 const MOST_SAMPLES: u64 = 100_000;
 
-/// What a contest measures in addition to counters, which cost nothing.
+/// Measurements of a contest in addition to its counters, which are always there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MetricsSetting {

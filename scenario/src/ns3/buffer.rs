@@ -24,7 +24,7 @@ const UNCOUNTED: u64 = (64 << 20) / CHIP_CELL * CHIP_CELL;
 /// Headroom of each group beyond the simulators': bytes that arrive until a PFC frame has taken effect.
 const MARGIN: u64 = (1 << 20) / CHIP_CELL * CHIP_CELL;
 
-/// What all profiles of an experiment have in common.
+/// Settings from which the profiles of all switches are made.
 pub(super) struct Buffers<'c> {
     config: &'c Config,
     simulator: Simulator,

@@ -26,7 +26,7 @@ pub(super) enum Values {
     Map,
 }
 
-/// What Sluice does with a key.
+/// Use of a key in Sluice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// The key has the simulators' meaning.
@@ -46,7 +46,7 @@ pub struct Key {
     pub of: Option<Simulator>,
     /// Value if the text has no such key; empty: none.
     pub default: &'static str,
-    /// What Sluice does with it.
+    /// Use of the key in Sluice.
     pub meaning: Meaning,
     pub(super) values: Values,
 }

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 /// Header bytes of a data packet that the simulators count, without telemetry.
 pub(super) const HEADERS: u64 = 48;
 
-/// What the closed form says of a pair of hosts.
+/// Base round trip and slowest link of a pair of hosts, as the simulators' closed form has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Pair {
     /// Twice the propagation, and the serialisation of one payload at every link, ns.

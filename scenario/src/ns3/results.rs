@@ -10,7 +10,7 @@ use sluice_fabric::host::message::Completion;
 use sluice_fabric::network::NetworkTotals;
 use std::fmt::Write;
 
-/// What a run has recorded.
+/// Records of a run, from which the result files are written.
 #[derive(Debug, Default)]
 pub(super) struct Rows {
     pub(super) completions: Vec<Completion>,

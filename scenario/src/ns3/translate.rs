@@ -9,14 +9,11 @@ use super::{ExperimentError, Ns3FileError, words};
 use crate::contest::HostsSetting;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::WireOverhead;
-use sluice_asic::port::PortMap;
 use sluice_asic::tm::buffer::BufferFile;
 use sluice_asic::units::{BitRate, Bytes, Duration, Time};
-use sluice_control::ControlState;
-use sluice_fabric::deploy::Files;
+use sluice_fabric::deploy::Profiles;
 use sluice_fabric::network::{LinkChange, Probability};
 use sluice_fabric::topology::{Blueprint, Happening};
-use sluice_ir::Program;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes of a RoCEv2 packet in addition to its payload, without FCS: Ethernet, IPv4, UDP, BTH, invariant CRC.
@@ -58,31 +55,6 @@ pub struct Experiment {
     pub(super) end: Time,
     pub(super) seed: u64,
     pub(super) sampling: Option<Sampling>,
-}
-
-/// The buffer profiles of an experiment, by switch.
-#[derive(Debug, Default)]
-pub(super) struct Profiles {
-    of: BTreeMap<String, BufferFile>,
-}
-
-impl Files for Profiles {
-    type Error = String;
-
-    fn entries(
-        &self,
-        name: &str,
-        _: &Program,
-        _: &PortMap,
-        _: &ControlState,
-        _: &mut ControlState,
-    ) -> Result<Vec<String>, String> {
-        Err(format!("there is no file {name}"))
-    }
-
-    fn buffer(&self, name: &str, _: &ChipSpec) -> Result<BufferFile, String> {
-        self.of.get(name).cloned().ok_or_else(|| format!("there is no profile {name}"))
-    }
 }
 
 /// The text of a file and its name.
@@ -313,7 +285,7 @@ fn profiles(
         let text = buffers.profile(&switch.name, ports)?;
         let file =
             BufferFile::parse(&switch.name, &text).map_err(|e| ExperimentError::Setting(e.to_string()))?;
-        profiles.of.insert(switch.name.clone(), file);
+        profiles.insert(switch.name.clone(), file);
         switch.buffer = Some(switch.name.clone());
     }
     Ok(profiles)
@@ -436,13 +408,15 @@ fn dcqcn(config: &Config) -> Result<String, Ns3FileError> {
     ))
 }
 
+/// Keys and values of a program's parameters.
+type Params = Vec<(String, String)>;
+
 /// Returns the program of LB_MODE and its parameters.
-#[allow(clippy::type_complexity)]
 fn program(
     config: &Config,
     plan: &Blueprint,
     notes: &mut Vec<String>,
-) -> Result<(&'static str, Vec<(String, String)>), Ns3FileError> {
+) -> Result<(&'static str, Params), Ns3FileError> {
     let mode: u32 = match config.simulator() {
         Simulator::Hpcc => 0,
         Simulator::ConWeave => {

@@ -123,7 +123,7 @@ impl Source {
     }
 }
 
-/// What a contest names.
+/// Topology, programs and chip that a contest names.
 struct Opened {
     plan: Blueprint,
     /// The catalogue with the programs that are files.

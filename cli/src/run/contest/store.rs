@@ -25,7 +25,7 @@ const SCHEMA: &str = "sluice.run/1";
 /// Positions of addresses in a message's row.
 const ADDRESSES: [usize; 2] = [1, 2];
 
-/// What identifies a run.
+/// Configuration of a run and its digest, which names the run's folder.
 struct Identity {
     digest: String,
     configuration: Value,

@@ -13,7 +13,7 @@ pub enum Coalescing {
     Window(Duration),
 }
 
-/// What a limit on CNPs counts together.
+/// Queue pairs whose CNPs one limit counts together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NotificationScope {
     /// Each queue pair on its own.

@@ -15,7 +15,7 @@
 //!         R = W / T;  L = ack.L
 //! ```
 //!
-//! What the paper leaves open is done as its authors' simulator does it (model: int §1.7): U starts at 1; the first
+//! The authors' simulator decides where the paper says nothing (model: int §1.7): U starts at 1; the first
 //! acknowledgement only stores its records; W stays between `min` * T and the line's bandwidth-delay product. Records of
 //! another path, or after a silence in which a clock or counter may have wrapped, are stored and not measured. A hop whose
 //! time did not advance, or whose speed is unknown, is left out.

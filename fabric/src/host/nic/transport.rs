@@ -11,7 +11,7 @@ use crate::network::{HostFrame, ToSwitch};
 use sluice_asic::units::{BitRate, Time};
 use std::net::Ipv4Addr;
 
-/// What a transport may use when it sends a frame.
+/// The port and the time of a frame that a transport sends.
 pub(in crate::host) struct Outgoing<'a, 's> {
     pub(in crate::host) now: Time,
     pub(in crate::host) port: &'a mut Port,

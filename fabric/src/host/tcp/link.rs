@@ -45,7 +45,7 @@ pub(super) struct Link {
     pub(super) path: Path,
     pub(super) own: Numbering,
     pub(super) peer: Numbering,
-    /// What this end offers, and after the SYN of the other end what both can do.
+    /// Options that this end offers; after the SYN of the other end, those that both ends have.
     pub(super) offer: Offer,
     /// TSval of the last segment in order of the other end (TS.Recent).
     pub(super) recent: u32,

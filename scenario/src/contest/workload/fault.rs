@@ -9,7 +9,7 @@ use thiserror::Error;
 pub struct Fault {
     /// Key of the workload's table.
     pub key: Cow<'static, str>,
-    /// What was found, what was expected, and a remedy.
+    /// The wrong value, the allowed ones, and a remedy.
     pub what: String,
 }
 

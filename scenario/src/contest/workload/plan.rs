@@ -80,7 +80,7 @@ pub struct Plan {
     pub messages: Vec<Planned>,
     /// First need of each gate.
     gates: Vec<u32>,
-    /// What gates wait for, gate by gate.
+    /// Messages that gates wait for, in order of the gates.
     needs: Vec<Need>,
 }
 

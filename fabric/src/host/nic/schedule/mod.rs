@@ -42,7 +42,7 @@ pub(super) struct Schedule {
     /// Messages behind gates, by gate; those that were sent or given up are `None`.
     waiting: Vec<Option<Waiting>>,
     gates: Vec<Gate>,
-    /// What the gates need, by pair.
+    /// Messages that gates wait for, in order of their pairs.
     needs: Vec<Need>,
 }
 

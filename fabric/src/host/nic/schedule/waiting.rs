@@ -12,7 +12,7 @@ use sluice_asic::units::{Duration, Time};
 pub struct HostMessages {
     /// Messages that wait for nothing but their start.
     pub starting: Vec<Message>,
-    /// What each gate waits for. A gate that waits for nothing is open.
+    /// Messages that each gate waits for. A gate without any is open.
     pub gates: Vec<Vec<Awaited>>,
     /// Messages behind gates.
     pub waiting: Vec<Waiting>,

@@ -1,4 +1,4 @@
-//! What an acknowledgement does: progress, round-trip times, marks, and fast recovery.
+//! Effects of an acknowledgement on the sender: progress, round-trip times, marks, and fast recovery.
 //!
 //! ```text
 //! RFC 6582 §3.2, without SACK

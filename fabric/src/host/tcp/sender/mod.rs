@@ -60,7 +60,7 @@ pub(super) struct Transmit {
     pub(super) cwr: bool,
 }
 
-/// What the two ends agreed on.
+/// Options and sizes that the two ends agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreed {
     /// Payload of a full segment.

@@ -19,7 +19,7 @@ use sluice_asic::units::{Duration, Time};
 /// A collective.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collective {
-    /// What the collective does, and how.
+    /// The operation and its algorithm.
     pub operation: CollectiveOperation,
     /// Bytes of each rank's buffer: of what is reduced, of the gathered result, or of what a rank sends to all ranks,
     /// its own part included.
@@ -34,7 +34,7 @@ pub struct Collective {
     pub gap: Duration,
 }
 
-/// What a collective does, and how.
+/// Operation of a collective, and its algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CollectiveOperation {
     /// All-reduce on a ring: n - 1 steps reduce, n - 1 gather, each with an n-th of the buffer.

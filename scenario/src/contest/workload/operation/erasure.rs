@@ -51,14 +51,7 @@ impl ErasureWrite {
         into: &mut Builder<'_>,
     ) -> Result<Ended, Fault> {
         let fragment = self.sizes.draw(draw).div_ceil(self.data.into());
-        let mut received = Vec::with_capacity(begun.servers.len());
-        for server in begun.servers {
-            let write = into.send(begun.client, *server, fragment, begun.when)?;
-            let when = into.after(&[write], self.service).following(begun.when);
-            received.push(into.send(*server, begun.client, self.reply, when)?);
-        }
-        let line = fragment.saturating_mul(begun.servers.len() as u64);
-        Ok(Ended { received, line, messages: 2, service: self.service })
+        exchange(begun, (fragment, self.reply), fragment, self.service, into)
     }
 }
 
@@ -77,13 +70,25 @@ impl ErasureRead {
         into: &mut Builder<'_>,
     ) -> Result<Ended, Fault> {
         let fragment = self.sizes.draw(draw).div_ceil(self.data.into());
-        let mut received = Vec::with_capacity(begun.servers.len());
-        for server in begun.servers {
-            let request = into.send(begun.client, *server, self.request, begun.when)?;
-            let when = into.after(&[request], self.service).following(begun.when);
-            received.push(into.send(*server, begun.client, fragment, when)?);
-        }
-        let line = fragment.saturating_mul(begun.servers.len() as u64);
-        Ok(Ended { received, line, messages: 2, service: self.service })
+        exchange(begun, (self.request, fragment), fragment, self.service, into)
     }
+}
+
+/// Sends a message to each server, which answers it after its service time. `to` and `back` are the messages' sizes; one of them
+/// is the fragment.
+fn exchange(
+    begun: &Begun<'_>,
+    (to, back): (u64, u64),
+    fragment: u64,
+    service: Duration,
+    into: &mut Builder<'_>,
+) -> Result<Ended, Fault> {
+    let mut received = Vec::with_capacity(begun.servers.len());
+    for server in begun.servers {
+        let sent = into.send(begun.client, *server, to, begun.when)?;
+        let when = into.after(&[sent], service).following(begun.when);
+        received.push(into.send(*server, begun.client, back, when)?);
+    }
+    let line = fragment.saturating_mul(begun.servers.len() as u64);
+    Ok(Ended { received, line, messages: 2, service })
 }

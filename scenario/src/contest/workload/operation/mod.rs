@@ -29,7 +29,7 @@ use sluice_pcaps::generate::Draw;
 /// Operations of clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operations {
-    /// What an operation is.
+    /// Kind of the operations, with its settings.
     pub operation: Operation,
     /// The clients.
     pub from: Selection,
@@ -54,7 +54,7 @@ pub enum Pace {
     },
 }
 
-/// What an operation is.
+/// Kinds of operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// A request and its response.
@@ -85,7 +85,7 @@ struct Begun<'a> {
     when: When,
 }
 
-/// What the client knows of an operation's end.
+/// End of an operation, as its client sees it.
 struct Ended {
     /// The client has received these messages.
     received: Vec<u32>,
