@@ -195,23 +195,16 @@ impl<H: Copy> TrafficManager<H> {
         if !open {
             return self.offer(offer, now).map(Offered::Queued);
         }
-        let mut charge = None;
-        if let Some(buffer) = self.buffer.as_deref_mut() {
-            let arrival =
-                Arrival { in_port: in_port.0, pg, out_port: port.0, queue: queue.0, bytes, colour, copies };
-            match buffer.admit(&arrival) {
-                Ok(admitted) => charge = Some(admitted),
-                Err(refusal) => return Err(self.refused(port, queue, bytes, refusal)),
-            }
-        }
-        let cells = charge.map_or_else(|| cells_of(bytes, self.cell_size), |charge| charge.cells());
+        let cells = self.cells_of(bytes);
         let fits = cells <= limit_of(&self.ports, port, queue)
             && cells <= self.buffer_cells.saturating_sub(self.used_cells);
-        if !fits || self.buffer.as_deref().is_some_and(Buffer::has_edges) {
-            return self.keep(port, queue, (handle, charge), bytes, now).map(Offered::Queued);
-        }
-        if let (Some(charge), Some(buffer)) = (charge, self.buffer.as_deref_mut()) {
-            buffer.release(charge);
+        let passes = |buffer: &mut Buffer| {
+            let arrival =
+                Arrival { in_port: in_port.0, pg, out_port: port.0, queue: queue.0, bytes, colour, copies };
+            !buffer.has_edges() && buffer.pass(&arrival, cells)
+        };
+        if !fits || !self.buffer.as_deref_mut().is_none_or(passes) {
+            return self.offer(offer, now).map(Offered::Queued);
         }
         self.max_used_cells = self.max_used_cells.max(self.used_cells + cells);
         if let Some(port) = self.ports.get_mut(usize::from(port.0)) {

@@ -5,6 +5,10 @@
 //! type of service, time to live and checksum; IPv6 traffic class, flow label and hop limit; the UDP checksum; and the
 //! fifth byte of the base transport header, which holds the congestion bits (model: buffer §4.6).
 
+mod ack;
+
+pub use ack::{ACK_LEN, Acknowledgements};
+
 use super::error::split;
 use super::{Crc32, WireError, ipv4, ipv6, udp};
 use std::net::Ipv4Addr;
@@ -274,12 +278,21 @@ pub fn icrc(packet: &[u8]) -> Result<u32, WireError> {
     Ok(start.with(&packet[len..]).finish())
 }
 
+/// InfiniBand's local route header, which RoCE does not have, counts as eight bytes of ones.
+const MASK_START: [u8; 8] = [0xff; 8];
+/// Length of the largest IP header, UDP and base transport headers.
+const MOST: usize = 60 + udp::HEADER_LEN + BTH_LEN;
+
 /// Returns the CRC of the headers up to the base transport header, with ones for the fields that may change, and their
 /// length.
 pub(super) fn invariant(packet: &[u8]) -> Result<(Crc32, usize), WireError> {
+    let (headers, len) = masked(packet)?;
+    Ok((Crc32::new().with(&MASK_START).with(&headers[..len]), len))
+}
+
+/// Returns the headers up to the base transport header, with ones for the fields that may change, and their length.
+fn masked(packet: &[u8]) -> Result<([u8; MOST], usize), WireError> {
     const PROTOCOL: &str = "RoCEv2";
-    /// The largest IP header, UDP and base transport headers.
-    const MOST: usize = 60 + udp::HEADER_LEN + BTH_LEN;
     let version = packet.first().map_or(0, |first| first >> 4);
     let ip_len = match version {
         4 => usize::from(packet[0] & 0xf) * 4,
@@ -296,8 +309,7 @@ pub(super) fn invariant(packet: &[u8]) -> Result<(Crc32, usize), WireError> {
         expected: len,
     })?;
     let mut masked = [0; MOST];
-    let masked = &mut masked[..len];
-    masked.copy_from_slice(covered);
+    masked[..len].copy_from_slice(covered);
     if version == 4 {
         for at in [1, 8, 10, 11] {
             masked[at] = 0xff;
@@ -311,8 +323,7 @@ pub(super) fn invariant(packet: &[u8]) -> Result<(Crc32, usize), WireError> {
     for behind in [BTH_LEN + 2, BTH_LEN + 1, BTH_LEN - 4] {
         masked[len - behind] = 0xff;
     }
-    // InfiniBand's local route header, which RoCE does not have, counts as eight bytes of ones.
-    Ok((Crc32::new().with(&[0xff; 8]).with(masked), len))
+    Ok((masked, len))
 }
 
 /// Byte of an Ethernet frame with IPv4 without options at which the base transport header begins.

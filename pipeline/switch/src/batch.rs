@@ -65,15 +65,16 @@ impl<E: Executor> Switch<E> {
         // No PHV enters while the lists are taken out.
         let mut pending = std::mem::take(&mut self.pipes[pipe].pending[g]);
         let mut passes = std::mem::take(&mut self.pipes[pipe].passes[g]);
+        let (due, ran) = (first(&mut pending, entered), first(&mut passes, entered));
         self.made.clear();
         if !bypass && entered > 0 {
-            self.execute_on(pipe, gress, first(&mut passes, entered));
+            self.execute_on(pipe, gress, ran);
         }
         if watches_rounds {
-            self.note_verdicts(passes.range(..entered));
+            self.note_verdicts(ran.iter());
         }
         let (mut made, watched) = (0, sink.watches() && !bypass);
-        for (i, (pending, pass)) in pending.range(..entered).zip(passes.range(..entered)).enumerate() {
+        for (i, (pending, pass)) in due.iter().zip(&*ran).enumerate() {
             let exit = self.exit(gress, pending, pass);
             if watched {
                 sink.pass(&self.pass_event(pipe, gress, pending, pass, exit));
@@ -156,13 +157,13 @@ impl<E: Executor> Switch<E> {
     }
 }
 
-/// Returns the first `count` passes in one piece.
+/// Returns the first `count` elements in one piece.
 #[inline]
-fn first(passes: &mut VecDeque<Pass>, count: usize) -> &mut [Pass] {
-    if passes.as_slices().0.len() < count {
-        passes.make_contiguous();
+fn first<T>(list: &mut VecDeque<T>, count: usize) -> &mut [T] {
+    if list.as_slices().0.len() < count {
+        list.make_contiguous();
     }
-    let (front, _) = passes.as_mut_slices();
+    let (front, _) = list.as_mut_slices();
     let count = count.min(front.len());
     &mut front[..count]
 }

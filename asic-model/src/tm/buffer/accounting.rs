@@ -28,7 +28,7 @@ use crate::units::{Bytes, Cells, Divisor};
 pub struct Buffer {
     pub(super) cell: Divisor,
     descriptor: u64,
-    choices: Choices,
+    pub(super) choices: Choices,
     pub(super) total: Pool,
     pub(super) ingress_pools: Box<[Pool]>,
     pub(super) egress_pools: Box<[Pool]>,
@@ -144,7 +144,7 @@ impl Buffer {
 
     /// Returns the cells by kind that the group would charge.
     #[inline]
-    fn ingress(&self, pg: &PgState, need: u32) -> Result<Plan, Refusal> {
+    pub(super) fn ingress(&self, pg: &PgState, need: u32) -> Result<Plan, Refusal> {
         let refuse = |rule, used, need, limit| Err(Refusal { rule, used, need, limit });
         if need > self.total.free() {
             return refuse(Rule::BufferFull, self.total.used.get(), need, self.total.limit);
@@ -202,7 +202,7 @@ impl Buffer {
 
     /// Returns the cells by kind that the queue would charge.
     #[inline]
-    fn egress(&self, a: &Arrival, need: u32, queue: usize) -> Result<Plan, Refusal> {
+    pub(super) fn egress(&self, a: &Arrival, need: u32, queue: usize) -> Result<Plan, Refusal> {
         let Some(queue) = self.queues.get(queue) else { return Ok(Plan::default()) };
         let reserved = need.min(queue.config.reserved.0.saturating_sub(queue.reserved));
         let shared = need - reserved;

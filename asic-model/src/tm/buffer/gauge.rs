@@ -37,6 +37,14 @@ impl Gauge {
         }
     }
 
+    /// Adds and removes cells.
+    #[inline]
+    pub(super) const fn touch(&mut self, cells: u32) {
+        if self.now + cells > self.peak {
+            self.peak = self.now + cells;
+        }
+    }
+
     #[inline]
     pub(super) const fn remove(&mut self, cells: u32) {
         self.now -= cells;
@@ -80,8 +88,8 @@ mod tests {
         gauge.clear(Reader::User);
         let marks = |g: &Gauge| Reader::ALL.map(|r| g.watermark(r).get());
         assert_eq!(marks(&gauge), [3, 10, 10]);
-        gauge.add(4);
-        gauge.remove(5);
+        gauge.touch(4);
+        gauge.remove(1);
         assert_eq!(marks(&gauge), [7, 10, 10]);
         gauge.clear(Reader::Periodic);
         assert_eq!(marks(&gauge), [7, 10, 2]);

@@ -17,6 +17,7 @@ mod map;
 mod maps;
 mod marking;
 mod numbers;
+mod passing;
 mod problem;
 mod ranges;
 mod resolve;

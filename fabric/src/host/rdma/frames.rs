@@ -8,7 +8,6 @@
 //! and RoCEv2's port, because switches would write into every packet to the port of the telemetry.
 
 use super::super::hpcc::{TelemetryFormat, room};
-use super::super::recovery::Answer;
 use sluice_asic::tm::pfc::PfcTimes;
 use sluice_pcaps::int::HpccLayout;
 use sluice_pcaps::wire::{Checksum, FrameBuilder, MacAddr, Payload, ethernet, ipv4, pause, roce, udp};
@@ -22,8 +21,7 @@ const LONGEST: usize = HEADERS + room(HpccLayout::Ns3);
 pub(super) const IP: usize = 14;
 pub(super) const UDP: usize = IP + 20;
 pub(super) const BTH: usize = UDP + 8;
-/// AETH syndromes: acknowledgement without credits, and NAK "PSN sequence error" (InfiniBand, §9.7.5.2.8).
-const ACK: u8 = 0x1f;
+/// AETH syndrome of a NAK: "PSN sequence error" (InfiniBand, §9.7.5.2.8).
 pub(super) const SEQUENCE_ERROR: u8 = 0x60;
 /// Values of an IPv4 header's ECN field: ECT(0), and CE (congestion experienced).
 const ECT0: u8 = 2;
@@ -55,7 +53,7 @@ impl Address {
     }
 
     /// Builds a complete frame with these transport headers.
-    fn frame(&self, headers: roce::Headers, payload: Payload<'_>) -> Vec<u8> {
+    pub(super) fn frame(&self, headers: roce::Headers, payload: Payload<'_>) -> Vec<u8> {
         let mut frame = Vec::new();
         let udp = udp::Header::new(self.port, roce::PORT);
         // Building fails only above the longest IPv4 packet, and payloads are at most a few kilobytes.
@@ -63,38 +61,10 @@ impl Address {
         debug_assert!(built.is_ok(), "{built:?}");
         frame
     }
-
-    /// Builds the frame of an answer: an acknowledgement or a NACK, with BECN if it notifies of congestion, and with a
-    /// copy of the records that the answered packet collected.
-    pub(super) fn answer(&self, answer: Answer, notifies: bool, records: &[u8]) -> Vec<u8> {
-        let (psn, syndrome, msn) = match answer {
-            Answer::Ack(expected) => (expected.wrapping_sub(1), ACK, expected),
-            Answer::Placed { expected, count } => (expected.wrapping_sub(1), ACK, count),
-            Answer::Nack { expected, received } => (expected, SEQUENCE_ERROR, received),
-        };
-        let bth = roce::Bth::new(roce::opcode::RC_ACKNOWLEDGE, self.pair, psn as u32 & roce::MAX_U24);
-        let bth = roce::Bth { becn: notifies, ..bth };
-        let extension = roce::Extension::Aeth { syndrome, msn: msn as u32 & roce::MAX_U24 };
-        let headers = roce::Headers { bth, extension };
-        match &self.telemetry {
-            None => self.frame(headers, Payload::Zeros(0)),
-            Some(TelemetryFormat { layout: HpccLayout::Ns3, .. }) => {
-                self.frame(headers, Payload::Bytes(records))
-            }
-            Some(TelemetryFormat { layout: HpccLayout::Paper, port, .. }) => {
-                with_telemetry(&self.frame(headers, Payload::Zeros(0)), records, *port)
-            }
-        }
-    }
-
-    /// Builds a CNP.
-    pub(super) fn notification(&self) -> Vec<u8> {
-        self.frame(roce::Headers::cnp(self.pair), Payload::Zeros(0))
-    }
 }
 
 /// Returns a RoCEv2 frame with telemetry between UDP and BTH, to another UDP port.
-fn with_telemetry(frame: &[u8], telemetry: &[u8], port: u16) -> Vec<u8> {
+pub(super) fn with_telemetry(frame: &[u8], telemetry: &[u8], port: u16) -> Vec<u8> {
     let (before, after) = frame.split_at(BTH.min(frame.len()));
     let mut longer = [before, telemetry, after].concat();
     let added = telemetry.len() as u16;

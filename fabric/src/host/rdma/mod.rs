@@ -4,6 +4,7 @@
 //! Every message has a separate queue pair. Pairs that may send take turns packet by packet, and each keeps its rate by
 //! the time between its packets. Acknowledgements and CNPs are control frames, so the NIC sends them before data.
 
+mod answers;
 pub(super) mod arrived;
 pub(super) mod frames;
 mod pair;
@@ -17,6 +18,7 @@ use super::message::{Completion, FlowState, Left, Message, MessageEvent};
 use super::nic::{Outgoing, Port, Protocol};
 use super::recovery::{Answer, Receiver, Recovery};
 use crate::network::HostFrame;
+use answers::{AnswerBytes, Answers};
 use arrived::{AnswerPacket, Arrived, DataPacket, read, unwrap};
 use frames::Address;
 use pair::{Receiving, Sending};
@@ -80,7 +82,7 @@ pub struct RdmaConfig {
 /// A frame to be sent before data, and its PFC priority.
 #[derive(Debug)]
 struct AnswerFrame {
-    bytes: Vec<u8>,
+    bytes: AnswerBytes,
     priority: u8,
 }
 
@@ -183,7 +185,7 @@ impl Rdma {
         let pair = self.receiving.entry(back.pair).or_insert_with(|| Receiving {
             receiver: Receiver::new(config.recovery),
             notification: NotificationPoint::new(config.coalescing),
-            back,
+            answers: Answers::new(back),
             packets: None,
             complete: false,
         });
@@ -207,13 +209,13 @@ impl Rdma {
         self.counters.notifications += u64::from(notify);
         if notify && separate {
             let TrafficClass { dscp, priority } = config.cnp;
-            let bytes = Address { dscp, ..pair.back }.notification();
+            let bytes = pair.answers.notification(dscp);
             self.answers.push_back(AnswerFrame { bytes, priority });
         }
         if let Some(answer) = answer {
             self.counters.acks += u64::from(!missing);
             self.counters.nacks += u64::from(missing);
-            let bytes = pair.back.answer(answer, notify && !separate, records);
+            let bytes = pair.answers.answer(answer, notify && !separate, records);
             self.answers.push_back(AnswerFrame { bytes, priority: config.control.priority });
         }
     }

@@ -1,5 +1,6 @@
 //! The two ends of a queue pair: the sender with its rate, and the receiver.
 
+use super::answers::Answers;
 use super::frames::{Address, Data};
 use super::timing::Timing;
 use super::{Message, RdmaConfig};
@@ -105,8 +106,7 @@ impl Sending {
 pub(super) struct Receiving {
     pub(super) receiver: Receiver,
     pub(super) notification: NotificationPoint,
-    /// Address of the answers.
-    pub(super) back: Address,
+    pub(super) answers: Answers,
     /// Number of the message's packets, known from the arrival of the last one.
     pub(super) packets: Option<u64>,
     /// True if all packets have arrived.

@@ -49,7 +49,7 @@ fn starts(repaces: bool) -> Vec<u64> {
     host.advance(Time::from_nanos(10), &mut put);
     let from =
         Address { from: PEER, to: OWN, port: 49_152, pair: 1, dscp: 48, capable: false, telemetry: None };
-    let notification = from.notification();
+    let notification = Answers::new(from).notification(from.dscp);
     let frame = HostFrame { bytes: &notification, orig_len: notification.len() as u32, tag: 0 };
     host.receive(Time::from_nanos(10), frame);
     host.advance(Time::from_nanos(5_000), &mut put);
@@ -142,7 +142,7 @@ fn a_burst_is_sent_at_once_and_paced_as_one() {
     host.advance(Time::from_nanos(10), &mut put);
     let from =
         Address { from: PEER, to: OWN, port: 49_152, pair: 1, dscp: 48, capable: false, telemetry: None };
-    let cnp = from.notification();
+    let cnp = Answers::new(from).notification(from.dscp);
     host.receive(Time::from_nanos(10), HostFrame { bytes: &cnp, orig_len: cnp.len() as u32, tag: 0 });
     host.advance(Time::from_nanos(9_000), &mut put);
     // At half of the line four packets follow each other, and then the line is idle for as long as they took.

@@ -1,7 +1,9 @@
 //! Frames are read as they were built, and switches find what they need in them.
 
+use super::super::answers::Answers;
 use super::super::arrived::{AnswerPacket, Arrived, DataPacket, pair, read, unwrap};
 use super::*;
+use crate::host::recovery::Answer;
 use sluice_asic::units::Bytes;
 use sluice_pcaps::int::{HpccHop, Marks, Telemetry, decode};
 
@@ -58,20 +60,21 @@ fn data_is_read_as_it_was_made() {
 fn answers_are_read_as_they_were_made() {
     let address = address(None);
     let (to, pair) = (address.to, address.pair);
+    let mut answers = Answers::new(address);
     for notifies in [false, true] {
         let answer = |expected, missing, msn| {
             let answer = AnswerPacket { expected, missing, msn, notifies };
             Some(Arrived::Answer { pair, answer, records: &[] })
         };
-        let ack = address.answer(Answer::Ack(0x0200_0007), notifies, &[]);
+        let ack = answers.answer(Answer::Ack(0x0200_0007), notifies, &[]);
         assert_eq!(read(to, &ack, None), answer(7, false, 7));
-        let nack = address.answer(Answer::Nack { expected: 7, received: 0x0100_0009 }, notifies, &[]);
+        let nack = answers.answer(Answer::Nack { expected: 7, received: 0x0100_0009 }, notifies, &[]);
         assert_eq!(read(to, &nack, None), answer(7, true, 9));
-        let placed = address.answer(Answer::Placed { expected: 7, count: 0x0100_000b }, notifies, &[]);
+        let placed = answers.answer(Answer::Placed { expected: 7, count: 0x0100_000b }, notifies, &[]);
         assert_eq!(read(to, &placed, None), answer(7, false, 11));
         assert_eq!(ack.len(), 62);
     }
-    let notification = address.notification();
+    let notification = answers.notification(address.dscp);
     assert_eq!(
         (notification.len(), read(to, &notification, None)),
         (74, Some(Arrived::Notification { pair }))
@@ -90,7 +93,7 @@ fn answers_carry_the_records_of_both_layouts() {
     // The simulator's 42 bytes are padded to words.
     for (format, records, len) in [(PAPER, &paper, 72), (NS3, &slots, 106)] {
         let address = address(Some(format));
-        let frame = address.answer(Answer::Ack(7), false, records);
+        let frame = Answers::new(address).answer(Answer::Ack(7), false, records);
         let answer = AnswerPacket { expected: 7, missing: false, msn: 7, notifies: false };
         let expected = Arrived::Answer { pair: address.pair, answer, records };
         assert_eq!(read(address.to, &frame, Some(&format)), Some(expected));
@@ -101,7 +104,7 @@ fn answers_carry_the_records_of_both_layouts() {
         assert_eq!((hop.time, hop.sent, hop.queue), (0x5b_cd15, 0x7_3594, 100_000));
     }
     // Another reader of the paper's layout finds the same record.
-    let frame = address(Some(PAPER)).answer(Answer::Ack(7), false, &paper);
+    let frame = Answers::new(address(Some(PAPER))).answer(Answer::Ack(7), false, &paper);
     let marks = Marks { hpcc_port: Some(4791), ..Marks::default() };
     let hop = HpccHop { speed: 2, time: 0x5b_cd15, bytes: 0x7_3594, queue: 0x4e2 };
     assert!(matches!(decode(&frame, &marks), Ok(Some(Telemetry::Hpcc(7, hops))) if hops == [hop]));
