@@ -206,13 +206,23 @@ impl<E> EventQueue<E> {
     /// Finds the first event.
     #[inline]
     fn find_first(&mut self) {
-        let heap = self.heap.peek().map_or(Time::MAX, |top| top.key.time);
-        let time = self.heads.iter().fold(heap, |first, head| first.min(*head));
-        let lanes = self.heads.iter().filter(|head| **head == time).count();
-        if time == Time::MAX || lanes + usize::from(heap == time) > 1 {
+        let (mut time, mut place) = (Time::MAX, NOWHERE);
+        let mut tied = false;
+        for (lane, head) in self.heads.iter().enumerate() {
+            tied |= *head == time;
+            if *head < time {
+                (time, place, tied) = (*head, lane, false);
+            }
+        }
+        if let Some(top) = self.heap.peek() {
+            tied |= top.key.time == time;
+            if top.key.time < time {
+                (place, tied) = (HEAP, false);
+            }
+        }
+        if tied && (time < Time::MAX || !self.is_empty()) {
             return self.find_among_equals();
         }
-        let place = self.heads.iter().position(|head| *head == time).unwrap_or(HEAP);
         self.place = place;
         self.first = match self.lanes.get(place).and_then(VecDeque::front) {
             Some(pending) => pending.key,

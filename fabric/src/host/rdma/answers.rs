@@ -12,7 +12,8 @@ use smallvec::SmallVec;
 const ACK: u8 = 0x1f;
 
 /// Bytes of an answer. Those of an acknowledgement without telemetry need no allocation.
-pub(super) type AnswerBytes = SmallVec<[u8; ACK_LEN]>;
+pub(super) type AnswerBytes = SmallVec<[u8; 64]>;
+const _: () = assert!(ACK_LEN <= 64);
 
 /// Builder of a pair's answers.
 #[derive(Clone, Debug)]
@@ -44,7 +45,7 @@ impl Answers {
         };
         let (psn, msn) = (psn as u32 & roce::MAX_U24, msn as u32 & roce::MAX_U24);
         if let Some(plain) = &mut self.plain {
-            return AnswerBytes::from_buf(*plain.frame(notifies, psn, syndrome, msn));
+            return AnswerBytes::from_slice(plain.frame(notifies, psn, syndrome, msn));
         }
         let headers = acknowledgement(self.back.pair, (psn, syndrome, msn), notifies);
         let frame = match &self.back.telemetry {
