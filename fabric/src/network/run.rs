@@ -21,7 +21,7 @@ use std::any::Any;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex, MutexGuard, PoisonError, RwLock};
 
 /// Data that switches hand to each other, and to the planner of the next round.
@@ -317,21 +317,24 @@ impl Rounds {
         observers: &mut [O],
         threads: usize,
     ) -> Result<(), (usize, SwitchError)> {
+        let switches = 0..nodes.len();
         let pairs = nodes.iter_mut().zip(observers);
         let team = Team {
             exchange,
             slots: pairs.map(|(node, observer)| Mutex::new((node, observer))).collect(),
             rounds: RwLock::new(self),
-            cursor: AtomicUsize::new(0),
+            taken: switches.map(|_| AtomicBool::new(true)).collect(),
+            threads: threads.max(1),
             barrier: Barrier::new(threads.max(1)),
             failed: Mutex::new(None),
             panicked: Mutex::new(None),
         };
         std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(|| team.work(false));
+            let team = &team;
+            for number in 1..threads {
+                scope.spawn(move || team.work(number));
             }
-            team.work(true);
+            team.work(0);
         });
         if let Some(panic) = lock(&team.panicked).take() {
             resume_unwind(panic);
@@ -346,18 +349,20 @@ struct Team<'a, E, O> {
     exchange: &'a Exchange,
     slots: Vec<Mutex<(&'a mut Node<E>, &'a mut O)>>,
     rounds: RwLock<&'a mut Rounds>,
-    /// Index in `active` of the next switch to run.
-    cursor: AtomicUsize,
+    /// For each switch: true if a thread has taken it in this round.
+    taken: Vec<AtomicBool>,
+    threads: usize,
     barrier: Barrier,
     failed: Mutex<Option<(usize, SwitchError)>>,
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl<E: Executor + Send, O: Observer + Send> Team<'_, E, O> {
-    fn work(&self, leader: bool) {
+    /// Runs rounds as one of the threads; thread 0 plans them.
+    fn work(&self, number: usize) {
         loop {
             self.barrier.wait();
-            if leader {
+            if number == 0 {
                 self.prepare();
             }
             self.barrier.wait();
@@ -365,8 +370,13 @@ impl<E: Executor + Send, O: Observer + Send> Team<'_, E, O> {
             if rounds.done {
                 return;
             }
-            while let Some(&index) = rounds.active.get(self.cursor.fetch_add(1, Ordering::Relaxed)) {
-                self.run(index, rounds.horizons[index]);
+            // A thread prefers the switches that it ran before, because their state is in its processor's cache.
+            let own = |index: &usize| index % self.threads == number;
+            let others = rounds.active.iter().rev().filter(|index| !own(index));
+            for &index in rounds.active.iter().filter(|index| own(index)).chain(others) {
+                if !self.taken[index].swap(true, Ordering::Relaxed) {
+                    self.run(index, rounds.horizons[index]);
+                }
             }
         }
     }
@@ -382,7 +392,7 @@ impl<E: Executor + Send, O: Observer + Send> Team<'_, E, O> {
                 _ => break,
             }
         }
-        self.cursor.store(0, Ordering::Relaxed);
+        rounds.active.iter().for_each(|index| self.taken[*index].store(false, Ordering::Relaxed));
     }
 
     /// Runs a switch. A panic is kept and resumed after all threads have stopped, so that no thread waits forever.

@@ -2,7 +2,8 @@
 
 use super::file::Contest;
 use super::performance::Sent;
-use super::run::{ContestSetup, Ready, RunError, run};
+use super::ran::run;
+use super::run::{ContestSetup, Ready, RunError};
 use super::workload::Station;
 use sluice_asic::units::{Bytes, Duration, Time};
 use sluice_fabric::deploy::Files;

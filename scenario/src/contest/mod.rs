@@ -24,6 +24,7 @@ mod kept;
 mod metrics;
 mod performance;
 mod pool;
+mod ran;
 mod roles;
 mod run;
 mod samples;

@@ -6,7 +6,8 @@
 
 use super::file::Contest;
 use super::performance::Sent;
-use super::run::{ContestSetup, Ready, RunError, messages, ready, run};
+use super::ran::run;
+use super::run::{ContestSetup, Ready, RunError, messages, ready};
 use sluice_asic::units::Time;
 use sluice_fabric::deploy::Files;
 use sluice_fabric::host::message::Message;

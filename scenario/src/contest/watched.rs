@@ -1,7 +1,8 @@
 //! One message over time: rate, window and round trip at its sender, and the queues on its path.
 
 use super::file::Contest;
-use super::run::{ContestSetup, Ready, RunError, assemble, messages, ready};
+use super::ran::assemble;
+use super::run::{ContestSetup, Ready, RunError, messages, ready};
 use sluice_asic::port::DevPort;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::deploy::Files;

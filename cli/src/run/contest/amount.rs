@@ -3,7 +3,11 @@
 use sluice_scenario::contest::{Estimate, Figure};
 
 /// Returns a slowdown in thousandths as a factor, such as `1.59 ±0.03`. Seeds that agree, and a single seed, have no interval.
+/// No slowdown is below 1, so 0 in all seeds means that no message was measured: `-`.
 pub(super) fn times(figure: &Figure) -> String {
+    if figure.constant() == Some(0) {
+        return "-".to_owned();
+    }
     let Estimate { mean, half } = figure.estimate();
     with_half(mean / 1000.0, half.filter(|_| figure.constant().is_none()).map(|half| half / 1000.0), 2)
 }
@@ -47,6 +51,7 @@ mod tests {
         assert_eq!(times(&Figure(vec![1_590, 1_610])), "1.60 ±0.13");
         assert_eq!(times(&Figure(vec![1_596, 1_596])), "1.60");
         assert_eq!(times(&Figure(vec![1_596])), "1.60");
+        assert_eq!(times(&Figure(vec![0, 0])), "-");
         assert_eq!(count(&Figure(vec![150, 151])), "150 ±6");
         assert_eq!(count(&Figure(vec![0, 1])), "0.5 ±6.4");
         assert_eq!(count(&Figure(vec![0, 0])), "0");

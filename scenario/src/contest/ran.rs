@@ -1,0 +1,159 @@
+//! One run of a contest: a program's network with its hosts, run until its messages are acknowledged.
+
+use super::alone::Alone;
+use super::ended;
+use super::file::Contest;
+use super::performance::{Performance, Sent, Unfinished};
+use super::run::{Ready, RunError};
+use super::samples::{Sampler, Samples};
+use super::workload::Station;
+use sluice_asic::units::{Duration, Time};
+use sluice_fabric::host::counters::HostCounters;
+use sluice_fabric::host::message::Completion;
+use sluice_fabric::host::nic::{HostMessages, Nic};
+use sluice_fabric::network::{End, HostId, Network, SwitchId};
+use std::sync::Arc;
+
+/// Simulated time between two reports of progress.
+const STRIDE: Duration = Duration::from_micros(100);
+
+/// Returns the transport of each queue pair, by its number.
+fn contexts(messages: &[HostMessages]) -> Arc<[u8]> {
+    let all = || messages.iter().flat_map(HostMessages::iter);
+    let mut contexts = vec![0; all().map(|message| message.pair as usize + 1).max().unwrap_or(0)];
+    all().for_each(|message| contexts[message.pair as usize] = message.transport);
+    contexts.into()
+}
+
+/// A network after its run, with its hosts.
+pub(super) struct Ran {
+    pub(super) network: Network,
+    pub(super) hosts: Vec<HostId>,
+    samples: Option<Samples>,
+}
+
+/// Builds a program's network with its hosts, which will send these messages.
+pub(super) fn assemble<E>(
+    ready: &Ready<'_>,
+    cable: Duration,
+    seed: u64,
+    messages: Vec<HostMessages>,
+) -> Result<(Network, Vec<HostId>), RunError<E>> {
+    let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
+    let mut network = Network::new(ready.seeded(seed), ready.catalogue).map_err(refused)?;
+    let mut hosts = Vec::with_capacity(messages.len());
+    let contexts = contexts(&messages);
+    for (station, messages) in ready.stations.iter().zip(messages) {
+        let Some(port) = ready.nics.get(&station.rate) else { continue };
+        let nic = Nic::new(*port, station.address, &ready.transports, messages);
+        let host = Box::new(nic.contexts(Arc::clone(&contexts)));
+        let at = End::new(SwitchId(station.switch), station.port);
+        hosts.push(network.attach(at, station.delay.unwrap_or(cable), host).map_err(refused)?);
+    }
+    for (switch, time, op) in &ready.changes {
+        network.control(*switch, *time, op.clone()).map_err(refused)?;
+    }
+    Ok((network, hosts))
+}
+
+/// Runs a network until all messages are acknowledged, or nothing happens before `end`; takes samples at multiples of
+/// `sample`.
+pub(super) fn run<E>(
+    ready: &Ready<'_>,
+    cable: Duration,
+    seed: u64,
+    messages: Vec<HostMessages>,
+    (end, sample): (Time, Option<Duration>),
+    threads: usize,
+    look: &mut dyn FnMut(Time) -> bool,
+) -> Result<Ran, RunError<E>> {
+    let refused = |source| RunError::Network { line: ready.line, source: Box::new(source) };
+    let (mut network, hosts) = assemble(ready, cable, seed, messages)?;
+    let mut sampler = sample.map(|every| {
+        let port = |at: &Station| network.setup(SwitchId(at.switch)).and_then(|setup| setup.front(at.port));
+        let host = |at: &Station| Some((SwitchId(at.switch), port(at)?.number()));
+        let hosts: Vec<_> = ready.stations.iter().filter_map(host).collect();
+        Sampler::new(every, &network, ready.catalogue, &ready.stages, &hosts)
+    });
+    let mut observers = vec![(); network.len()];
+    // Every round handles an event before `end`; a later one, such as a retransmission timer, is not waited for.
+    while network.is_busy() {
+        let Some(next) = network.next_time().filter(|next| *next < end) else { break };
+        if !look(network.time()) {
+            return Err(RunError::Stopped);
+        }
+        let stride = network.time().max(next) + STRIDE;
+        let until = sampler.as_ref().map_or(stride, Sampler::next).min(end);
+        network.drain_parallel(until, threads.max(1), &mut observers).map_err(refused)?;
+        if let Some(sampler) = sampler.as_mut().filter(|sampler| sampler.next() == until) {
+            sampler.take(&network);
+        }
+    }
+    Ok(Ran { network, hosts, samples: sampler.map(Sampler::into_samples) })
+}
+
+impl Ran {
+    /// Collects the counters and the messages' times. `own` has the ideal times of this program; the messages' `fastest` is
+    /// not known yet, and is the same.
+    pub(super) fn judged(self, contest: &Contest, ready: &Ready<'_>, own: &Alone) -> Performance {
+        let (mut sent, mut unfinished, mut hosts) = (Vec::new(), Vec::new(), HostCounters::default());
+        let mut paused_hosts = 0;
+        for (station, id) in ready.stations.iter().zip(&self.hosts) {
+            let Some(host) = self.network.host::<Nic>(*id) else { continue };
+            unfinished
+                .extend(host.unfinished().into_iter().map(|left| Unfinished { from: station.address, left }));
+            let counters = host.counters();
+            paused_hosts += u64::from(counters.pauses > 0);
+            hosts += counters;
+            let counts =
+                |done: &&Completion| done.message.start >= contest.workload.warm(done.message.workload);
+            let judged = host.completions().iter().filter(counts);
+            sent.extend(judged.filter_map(|done| {
+                let own = own.time(station.address, &done.message, ready)?;
+                Some(Sent { from: station.address, completion: *done, own, fastest: own })
+            }));
+        }
+        unfinished.sort_by_key(|one| (one.left.message.start, one.left.message.pair));
+        sent.sort_by_key(|sent| (sent.completion.message.start, sent.completion.message.pair));
+        let mut counts = ended::counts(&self.network, ready.catalogue, self.network.time());
+        counts.extend(of_hosts(&hosts));
+        counts.insert("paused_hosts".to_owned(), paused_hosts);
+        counts.insert("alone_ns".to_owned(), own.mean().as_nanos());
+        Performance {
+            slowdown: contest.alone,
+            bins: contest.metrics.bins(),
+            window: contest.workload.window(),
+            workloads: contest.workload.list.iter().map(|w| w.name.clone()).collect(),
+            sent,
+            unfinished,
+            counts,
+            deadlocks: ended::deadlocks(&self.network),
+            samples: self.samples,
+        }
+    }
+}
+
+/// Returns the counters of hosts by name.
+fn of_hosts(hosts: &HostCounters) -> impl Iterator<Item = (String, u64)> {
+    let all = [
+        ("sent", hosts.sent),
+        ("resent", hosts.resent),
+        ("received", hosts.received),
+        ("early", hosts.early),
+        ("marked", hosts.marked),
+        ("acks", hosts.acks),
+        ("nacks", hosts.nacks),
+        ("notifications", hosts.notifications),
+        ("notified", hosts.notified),
+        ("unrecorded", hosts.unrecorded),
+        ("timeouts", hosts.timeouts),
+        ("fast_retransmits", hosts.fast_retransmits),
+        ("spurious", hosts.spurious),
+        ("duplicates", hosts.duplicates),
+        ("missing", hosts.missing),
+        ("stray", hosts.stray),
+        ("host_pauses", hosts.pauses),
+        ("host_paused_ns", hosts.paused.as_nanos()),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_owned(), value))
+}
