@@ -96,12 +96,12 @@ pub type Tick<'a> = &'a (dyn Fn(ContestProgress<'_>) -> bool + Sync);
 
 /// A program in its network, ready to run.
 pub(super) struct Ready<'c> {
-    line: usize,
+    pub(super) line: usize,
     pub(super) contestant: &'c Contestant,
-    catalogue: &'c Catalogue,
-    network: NetworkSetup,
+    pub(super) catalogue: &'c Catalogue,
+    pub(super) network: NetworkSetup,
     /// Control-plane operations of the topology's events.
-    changes: Vec<(SwitchId, Time, ControlOp)>,
+    pub(super) changes: Vec<(SwitchId, Time, ControlOp)>,
     pub(super) stations: Vec<Station>,
     /// Port and transports of the hosts at each link rate.
     pub(super) nics: BTreeMap<BitRate, PortConfig>,
@@ -110,7 +110,7 @@ pub(super) struct Ready<'c> {
     /// Payload bytes of a full packet.
     pub(super) mtu: u32,
     /// Stages of the switches.
-    stages: Vec<u32>,
+    pub(super) stages: Vec<u32>,
 }
 
 impl Ready<'_> {
@@ -125,7 +125,7 @@ impl Ready<'_> {
     }
 
     /// Returns the network's setup with this seed of losses, marks and programs.
-    fn seeded(&self, seed: u64) -> NetworkSetup {
+    pub(super) fn seeded(&self, seed: u64) -> NetworkSetup {
         let mut network = self.network.clone();
         network.seed = seed;
         for switch in &mut network.switches {
