@@ -1,0 +1,3 @@
+//! The syntax of P4_16.
+
+pub mod ast;
