@@ -8,7 +8,9 @@
 //! The crate opens no files: the caller passes a [`Loader`](source::Loader) that returns the text of a file name. It prints
 //! nothing: messages are values, and [`diagnostic::render`] makes text of them.
 
+pub mod check;
 pub mod diagnostic;
 pub mod names;
+pub mod prelude;
 pub mod source;
 pub mod syntax;
