@@ -10,6 +10,7 @@
 
 pub mod check;
 pub mod diagnostic;
+pub mod elaborate;
 pub mod names;
 pub mod prelude;
 pub mod source;

@@ -323,14 +323,8 @@ impl Checker<'_> {
     }
 
     /// Returns the type that represents a type: that of a new type or serialisable enumeration, or the type itself.
-    pub(super) fn base_of(&self, mut ty: Ty) -> Ty {
-        while let TyKind::Enum(decl) | TyKind::Newtype(decl) = *self.out.types.kind(ty) {
-            match self.representation(decl) {
-                Some(of) if of != ty => ty = of,
-                _ => break,
-            }
-        }
-        ty
+    pub(super) fn base_of(&self, ty: Ty) -> Ty {
+        self.out.base(self.ast, ty)
     }
 
     fn castable(&self, from: Ty, to: Ty) -> bool {
@@ -385,7 +379,8 @@ impl Checker<'_> {
 }
 
 /// Returns a value cast to the type that represents the target.
-pub(super) fn cast_value(value: &Value, to: &TyKind) -> Value {
+#[must_use]
+pub fn cast_value(value: &Value, to: &TyKind) -> Value {
     match (value, to) {
         (Value::Bool(value), TyKind::Bits(_)) => Value::Int(i32::from(*value).into()),
         (Value::Int(value), TyKind::Bool) => Value::Bool(*value != 0.into()),

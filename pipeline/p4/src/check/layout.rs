@@ -67,10 +67,6 @@ impl Checker<'_> {
 
     /// Returns the type that represents a serialisable enumeration or a new type.
     pub(super) fn representation(&self, decl: DeclId) -> Option<Ty> {
-        match &self.ast.decls[decl].kind {
-            DeclKind::Enum(enumeration) => enumeration.of.map(|of| self.out.type_uses[of]),
-            DeclKind::Newtype { of } => Some(self.out.type_uses[*of]),
-            _ => None,
-        }
+        self.out.representation(self.ast, decl)
     }
 }

@@ -35,6 +35,7 @@ mod ty;
 mod type_use;
 mod value;
 
+pub use expression::cast_value;
 pub use tables::{Builtin, Call, Callee, Checked, Construction, Resolution};
 pub use ty::{Ty, TyKind, Types, type_params};
 pub use value::{MAX_WIDTH, Value, binary, concat, fits, slice, unary, wrap};

@@ -3,7 +3,7 @@
 use super::ty::{Ty, TyKind, Types};
 use super::value::Value;
 use crate::names::Symbol;
-use crate::syntax::ast::{Ast, DeclId, ExprId, TypeId};
+use crate::syntax::ast::{Ast, DeclId, DeclKind, ExprId, TypeId};
 use rustc_hash::FxHashMap;
 use sluice_entity::EntityMap;
 
@@ -156,6 +156,28 @@ impl Checked {
     #[must_use]
     pub fn kind_of(&self, expr: ExprId) -> &TyKind {
         self.types.kind(self.expr_types[expr])
+    }
+
+    /// Returns the type that represents a serialisable enumeration or a new type.
+    #[must_use]
+    pub fn representation(&self, ast: &Ast, decl: DeclId) -> Option<Ty> {
+        match &ast.decls[decl].kind {
+            DeclKind::Enum(enumeration) => enumeration.of.map(|of| self.type_uses[of]),
+            DeclKind::Newtype { of } => Some(self.type_uses[*of]),
+            _ => None,
+        }
+    }
+
+    /// Returns the type that represents the values of a type: that of a new type or serialisable enumeration, or the type itself.
+    #[must_use]
+    pub fn base(&self, ast: &Ast, mut ty: Ty) -> Ty {
+        while let TyKind::Enum(decl) | TyKind::Newtype(decl) = *self.types.kind(ty) {
+            match self.representation(ast, decl) {
+                Some(of) if of != ty => ty = of,
+                _ => break,
+            }
+        }
+        ty
     }
 
     /// Returns the declaration that a name or a field stands for.
