@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
     /// Returns the elements of a list expression.
     fn elements(&self, expr: ExprId) -> &'a [ExprId] {
         match &self.ast.exprs[expr].kind {
-            ExprKind::List(elements) | ExprKind::Tuple(elements) => elements,
+            ExprKind::List(elements) => elements,
             _ => &[],
         }
     }
@@ -122,7 +122,7 @@ impl<'a> Checker<'a> {
         }
         let ast = self.ast;
         match (&ast.exprs[expr].kind, self.out.types.kind(to).clone()) {
-            (ExprKind::List(elements) | ExprKind::Tuple(elements), kind) => {
+            (ExprKind::List(elements), kind) => {
                 let wanted: Vec<Ty> = match kind {
                     TyKind::Tuple(parts) => parts.to_vec(),
                     TyKind::Stack(element, _) => vec![element; elements.len()],

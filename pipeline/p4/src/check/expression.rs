@@ -26,8 +26,9 @@ impl Checker<'_> {
                 Ty::TEXT
             }
             ExprKind::Name { name, global } => self.name_value(id, *name, *global),
-            ExprKind::This(at) => self.this.unwrap_or_else(|| {
-                self.error(Class::Name, *at, "`this` is used outside the implementation of a method");
+            ExprKind::This => self.this.unwrap_or_else(|| {
+                let at = ast.exprs[id].span;
+                self.error(Class::Name, at, "`this` is used outside the implementation of a method");
                 Ty::UNKNOWN
             }),
             ExprKind::Type(of) => {
@@ -50,7 +51,7 @@ impl Checker<'_> {
             ExprKind::Cast { to, operand } => self.cast(id, *to, *operand),
             ExprKind::Call { callee, type_args, args } => self.call(id, *callee, type_args, args),
             ExprKind::Construct { of, args } => self.construct(id, *of, args),
-            ExprKind::List(elements) | ExprKind::Tuple(elements) => {
+            ExprKind::List(elements) => {
                 let parts = elements.iter().map(|&element| self.value(element)).collect();
                 self.collect(id, elements);
                 self.out.types.make(TyKind::Tuple(parts))
@@ -361,7 +362,7 @@ impl Checker<'_> {
             ExprKind::Ternary { condition, then, otherwise } => {
                 [condition, then, otherwise].into_iter().all(|&part| self.is_static(part))
             }
-            ExprKind::List(elements) | ExprKind::Tuple(elements) => {
+            ExprKind::List(elements) => {
                 elements.iter().all(|&element| self.is_static(element))
             }
             ExprKind::Record(entries) => entries.iter().all(|(_, value)| self.is_static(*value)),

@@ -27,6 +27,10 @@ impl Checker<'_> {
             TypeKind::Any if self.any_is_inferred => self.fresh(),
             TypeKind::Any => Ty::ANY,
             TypeKind::Named { name, global, args } => self.named(*name, *global, args),
+            TypeKind::Tuple { elements } => {
+                let parts = elements.iter().map(|&element| self.type_use(element)).collect();
+                self.out.types.make(TyKind::Tuple(parts))
+            }
             TypeKind::Stack { element, size } => self.stack(*element, *size),
         };
         self.out.type_uses[id] = ty;
