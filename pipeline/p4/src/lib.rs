@@ -9,6 +9,11 @@
 //! nothing: messages are values, and [`diagnostic::render`] makes text of them.
 
 pub mod diagnostic;
+mod front;
 pub mod names;
+mod preprocess;
 pub mod source;
 pub mod syntax;
+
+pub use front::{Parsed, parse};
+pub use preprocess::{Define, MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING, Options, Target};

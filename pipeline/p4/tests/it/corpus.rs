@@ -1,0 +1,113 @@
+//! How many public programs preprocess and parse: a measurement over the folder that `SLUICE_P4_CORPUS` names.
+//!
+//! The folder has a file `LIST.txt` with a program per line: its group, its root file, the chips (`1`, `2` or `12`), and flags
+//! (`-I folder`, `-D name=value`), separated by blanks. Names are relative to the folder. Without the variable, the test is
+//! skipped with a printed word.
+
+use sluice_p4::diagnostic::Severity;
+use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader};
+use sluice_p4::{Define, Options, Parsed, Target, parse};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Reads files below the corpus.
+struct Files {
+    folders: Vec<PathBuf>,
+}
+
+impl Loader for Files {
+    fn load(&self, include: &Include<'_>) -> Result<Loaded, LoadError> {
+        let beside = Path::new(include.from).parent().filter(|_| include.kind == IncludeKind::Quoted);
+        let root = (include.kind == IncludeKind::Root).then_some(Path::new(""));
+        let folders = beside.into_iter().chain(root).chain(self.folders.iter().map(PathBuf::as_path));
+        for folder in folders {
+            let path = folder.join(include.name);
+            match std::fs::read(&path) {
+                Ok(bytes) => {
+                    let text = String::from_utf8_lossy(&bytes).into_owned().into();
+                    return Ok(Loaded { name: path.display().to_string(), text });
+                }
+                Err(_) => continue,
+            }
+        }
+        Err(LoadError::NotFound { searched: Vec::new() })
+    }
+}
+
+/// A line of the list.
+struct Program {
+    group: String,
+    root: PathBuf,
+    chips: Vec<Target>,
+    files: Files,
+    defines: Vec<Define>,
+}
+
+fn program(folder: &Path, line: &str) -> Program {
+    let mut words = line.split_whitespace();
+    let mut word = || words.next().unwrap_or_else(|| panic!("a line of LIST.txt is too short: {line}"));
+    let (group, root, chips) = (word().to_owned(), folder.join(word()), word());
+    let chips =
+        chips.chars().map(|chip| if chip == '1' { Target::Tofino } else { Target::Tofino2 }).collect();
+    let (mut folders, mut defines) = (Vec::new(), Vec::new());
+    while let Some(flag) = words.next() {
+        match (flag, words.next()) {
+            ("-I", Some(path)) => folders.push(folder.join(path)),
+            ("-D", Some(text)) => defines.push(Define::Define(text.to_owned())),
+            _ => panic!("unknown flag `{flag}` in LIST.txt: {line}"),
+        }
+    }
+    Program { group, root, chips, files: Files { folders }, defines }
+}
+
+/// What became of the programs of a group.
+#[derive(Default)]
+struct Count {
+    programs: usize,
+    parsed: usize,
+    /// The class of the first error of the others.
+    failures: BTreeMap<&'static str, usize>,
+}
+
+/// Returns the class of the first error, with the error's text.
+fn failure(parsed: &Parsed) -> Option<(&'static str, String)> {
+    let errors =
+        parsed.diagnostics.list().iter().find(|diagnostic| diagnostic.severity == Severity::Error)?;
+    Some((errors.class.word(), sluice_p4::diagnostic::render(&parsed.sources, errors)))
+}
+
+#[test]
+fn public_programs_preprocess_and_parse() {
+    let Some(folder) = std::env::var_os("SLUICE_P4_CORPUS").map(PathBuf::from) else {
+        println!("skipped: SLUICE_P4_CORPUS names no folder of P4 programs");
+        return;
+    };
+    let list = std::fs::read_to_string(folder.join("LIST.txt")).expect("the corpus has a LIST.txt");
+    let only = std::env::var("SLUICE_P4_GROUP").ok();
+    let mut counts: BTreeMap<String, Count> = BTreeMap::new();
+    for line in list.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        let program = program(&folder, line);
+        if only.as_ref().is_some_and(|only| *only != program.group) {
+            continue;
+        }
+        let count = counts.entry(program.group).or_default();
+        count.programs += 1;
+        let failed = program.chips.iter().find_map(|&target| {
+            let options = Options { target, defines: program.defines.clone(), includes: Vec::new() };
+            failure(&parse(&program.files, &program.root.to_string_lossy(), &options))
+        });
+        match failed {
+            None => count.parsed += 1,
+            Some((class, text)) => {
+                *count.failures.entry(class).or_default() += 1;
+                println!("{class}: {}\n{text}\n", program.root.display());
+            }
+        }
+    }
+    println!("{:<24} {:>9} {:>7}  failures", "group", "programs", "parsed");
+    for (group, count) in &counts {
+        let failures: Vec<String> = count.failures.iter().map(|(class, n)| format!("{class} {n}")).collect();
+        println!("{group:<24} {:>9} {:>7}  {}", count.programs, count.parsed, failures.join(", "));
+    }
+    assert!(!counts.is_empty(), "LIST.txt names no programs");
+}

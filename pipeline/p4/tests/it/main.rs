@@ -1,0 +1,3 @@
+//! Tests of the front end by its public items.
+
+mod corpus;
