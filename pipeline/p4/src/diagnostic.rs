@@ -185,6 +185,9 @@ pub fn render(sources: &SourceMap, diagnostic: &Diagnostic) -> String {
     Renderer::plain().render(&[group])
 }
 
+/// The greatest number of macros, the innermost first, whose definitions are shown for a place.
+const SHOWN_MACROS: usize = 3;
+
 /// A place that is shown, and the note on it.
 struct Note {
     region: Region,
@@ -199,7 +202,7 @@ fn notes(sources: &SourceMap, diagnostic: &Diagnostic) -> Vec<Note> {
         let Some(place) = sources.place(*span) else { continue };
         let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
         notes.push(Note { region: place.region, kind, text: text.clone() });
-        for expanded in place.expanded {
+        for expanded in place.expanded.into_iter().take(SHOWN_MACROS) {
             let Some(region) = expanded.definition else { continue };
             let text = format!("in the definition of macro `{}`", sources.macro_name(expanded.of));
             notes.push(Note { region, kind: AnnotationKind::Context, text });

@@ -1,7 +1,7 @@
 //! Which argument belongs to which parameter.
 
 use super::Checker;
-use super::type_use::counted;
+use super::type_use::{are, counted};
 use crate::diagnostic::{Class, Diagnostic};
 use crate::source::Span;
 use crate::syntax::ast::{Arg, DeclId, Name};
@@ -52,7 +52,7 @@ impl Checker<'_> {
         let wanted = counted(params.len(), "parameter");
         let diagnostic = match misfit {
             Misfit::TooMany(at) => {
-                let message = format!("{what} has {wanted}, and {given} arguments are given");
+                let message = format!("{what} has {wanted}, and {} given", are(given, "argument"));
                 Diagnostic::error(Class::Type, at, message)
             }
             Misfit::Unknown(name) => {

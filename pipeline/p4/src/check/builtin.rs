@@ -5,7 +5,7 @@ use super::conversion::Role;
 use super::suggestion::nearest;
 use super::tables::{Builtin, Call, Callee, Resolution};
 use super::ty::{Ty, TyKind};
-use super::type_use::counted;
+use super::type_use::{are, counted};
 use super::value::Value;
 use crate::diagnostic::{Class, Diagnostic};
 use crate::syntax::ast::{Arg, ExprId, Name};
@@ -48,9 +48,9 @@ impl Checker<'_> {
         };
         if args.len() != params {
             let message = format!(
-                "method `{text}` has {}, and {} arguments are given",
+                "method `{text}` has {}, and {} given",
                 counted(params, "parameter"),
-                args.len()
+                are(args.len(), "argument")
             );
             self.error(Class::Type, member.span, message);
         }

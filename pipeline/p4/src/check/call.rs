@@ -4,7 +4,7 @@ use super::Checker;
 use super::conversion::Role;
 use super::tables::{Builtin, Call, Callee, Resolution};
 use super::ty::{Ty, TyKind, type_params};
-use super::type_use::{counted, word};
+use super::type_use::{are, counted, word};
 use super::value::Value;
 use crate::diagnostic::{Class, Diagnostic};
 use crate::source::Span;
@@ -18,6 +18,8 @@ pub(super) struct Candidates<'s> {
     pub(super) decls: Vec<DeclId>,
     /// Type parameters that have arguments already, such as those of the object's type.
     pub(super) known: (&'s [DeclId], &'s [Ty]),
+    /// True if instances are made: the parameters are those of constructors.
+    pub(super) constructs: bool,
     /// The call without its arguments.
     pub(super) at: Span,
 }
@@ -29,7 +31,7 @@ pub(super) struct Chosen {
     pub(super) args: Vec<Option<ExprId>>,
 }
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
     pub(super) fn call(&mut self, id: ExprId, callee: ExprId, type_args: &[TypeId], args: &[Arg]) -> Ty {
         match self.ast.exprs[callee].kind {
             ExprKind::Name { name, global } => self.call_name(id, callee, name, global, type_args, args),
@@ -83,6 +85,7 @@ impl Checker<'_> {
                     what: format!("action `{text}`"),
                     decls: vec![decl],
                     known: (&[], &[]),
+                    constructs: false,
                     at: name.span,
                 };
                 self.arguments(args);
@@ -94,7 +97,8 @@ impl Checker<'_> {
             }
             DeclKind::Function(_) => {
                 let what = format!("function `{text}`");
-                let candidates = Candidates { what, decls: found, known: (&[], &[]), at: name.span };
+                let candidates =
+                    Candidates { what, decls: found, known: (&[], &[]), constructs: false, at: name.span };
                 self.arguments(args);
                 let Some(chosen) = self.choose(&candidates, type_args, args) else { return Ty::UNKNOWN };
                 self.out.resolutions[callee] = Some(Resolution::Decl(chosen.decl));
@@ -187,7 +191,8 @@ impl Checker<'_> {
             return self.no_member(of, member, &[]);
         }
         let what = format!("method `{}` of {}", self.ast.text(member), self.describe(of));
-        let candidates = Candidates { what, decls, known: (&object.type_params, own), at: member.span };
+        let known = (object.type_params.as_slice(), own);
+        let candidates = Candidates { what, decls, known, constructs: false, at: member.span };
         let Some(chosen) = self.choose(&candidates, type_args, args) else { return Ty::UNKNOWN };
         let result = self.result_type(&chosen, &candidates);
         self.out.resolutions[callee] = Some(Resolution::Method(chosen.decl));
@@ -229,7 +234,7 @@ impl Checker<'_> {
         let ast = self.ast;
         let what = self.describe(of);
         let known = (type_params(ast, decl), own);
-        let candidates = Candidates { what, decls: vec![decl], known, at: member.span };
+        let candidates = Candidates { what, decls: vec![decl], known, constructs: false, at: member.span };
         let Some(chosen) = self.choose(&candidates, &[], args) else { return Ty::VOID };
         self.out.resolutions[callee] = Some(Resolution::Builtin(Builtin::Apply));
         self.out
@@ -239,12 +244,24 @@ impl Checker<'_> {
     }
 
     /// Returns the parameters of something that is called.
-    pub(super) fn parameters(&self, decl: DeclId) -> &[DeclId] {
+    pub(super) fn parameters(&self, decl: DeclId) -> &'a [DeclId] {
         match &self.ast.decls[decl].kind {
             DeclKind::Function(function) => &function.params,
             DeclKind::Constructor { params } => params,
             DeclKind::Action(action) => &action.params,
-            _ => self.block_params(decl),
+            DeclKind::Parser(parser) => &parser.params,
+            DeclKind::Control(control) => &control.params,
+            _ => &[],
+        }
+    }
+
+    /// Returns the parameters of one of several candidates.
+    fn candidate(&self, candidates: &Candidates<'_>, decl: DeclId) -> &'a [DeclId] {
+        match &self.ast.decls[decl].kind {
+            DeclKind::Parser(parser) if candidates.constructs => &parser.constructor_params,
+            DeclKind::Control(control) if candidates.constructs => &control.constructor_params,
+            DeclKind::Package(package) => &package.params,
+            _ => self.parameters(decl),
         }
     }
 
@@ -259,7 +276,7 @@ impl Checker<'_> {
         let mut fitting = Vec::new();
         let mut misfits = Vec::new();
         for &decl in &candidates.decls {
-            match self.arrange(self.parameters(decl), args) {
+            match self.arrange(self.candidate(candidates, decl), args) {
                 Ok(order) => fitting.push((decl, order)),
                 Err(misfit) => misfits.push((decl, misfit)),
             }
@@ -280,7 +297,7 @@ impl Checker<'_> {
                 "{} has {}, and {} given",
                 candidates.what,
                 counted(number, "type parameter"),
-                given.len()
+                are(given.len(), "type argument")
             );
             self.error(Class::Type, candidates.at, message);
             return None;
@@ -295,14 +312,15 @@ impl Checker<'_> {
         args: &[Arg],
     ) {
         if let [(decl, misfit)] = misfits {
-            let params = self.parameters(*decl).to_vec();
-            self.misfit(candidates.at, &candidates.what, &params, args.len(), *misfit);
+            let params = self.candidate(candidates, *decl);
+            self.misfit(candidates.at, &candidates.what, params, args.len(), *misfit);
             return;
         }
         let forms: Vec<String> = misfits
             .iter()
             .map(|(decl, _)| {
-                let names: Vec<&str> = self.parameters(*decl).iter().map(|&param| self.name(param)).collect();
+                let names: Vec<&str> =
+                    self.candidate(candidates, *decl).iter().map(|&param| self.name(param)).collect();
                 format!("({})", names.join(", "))
             })
             .collect();
@@ -346,7 +364,7 @@ impl Checker<'_> {
     ) -> bool {
         let (params, types) = self.substitution(candidates, given, *decl);
         let mark = self.mark();
-        let good = self.parameters(*decl).to_vec().into_iter().zip(order).all(|(param, index)| {
+        let good = self.candidate(candidates, *decl).iter().zip(order).all(|(&param, index)| {
             let Some(index) = *index else { return true };
             let wanted = self.out.types.substitute(self.out.decl_types[param], &params, &types);
             let arg = args[index].value;
@@ -365,7 +383,7 @@ impl Checker<'_> {
         args: &[Arg],
     ) -> Chosen {
         let (params, types) = self.substitution(candidates, given, decl);
-        let list = self.parameters(decl).to_vec();
+        let list = self.candidate(candidates, decl);
         let values: Vec<Option<ExprId>> = order.iter().map(|index| index.map(|at| args[at].value)).collect();
         // Numbers without a width take the type that the other arguments decide, so they come last.
         for last in [false, true] {
@@ -373,7 +391,7 @@ impl Checker<'_> {
                 let Some(value) = *value else { continue };
                 if (self.out.expr_types[value] == Ty::INTEGER) == last {
                     let wanted = self.out.types.substitute(self.out.decl_types[param], &params, &types);
-                    self.argument(decl, param, value, wanted);
+                    self.argument(candidates, decl, (param, value), wanted);
                 }
             }
         }
@@ -382,15 +400,19 @@ impl Checker<'_> {
         Chosen { decl, type_args, args: values }
     }
 
-    fn argument(&mut self, decl: DeclId, param: DeclId, value: ExprId, wanted: Ty) {
+    fn argument(
+        &mut self,
+        candidates: &Candidates<'_>,
+        decl: DeclId,
+        (param, value): (DeclId, ExprId),
+        wanted: Ty,
+    ) {
         match self.direction(param) {
             Direction::Out | Direction::InOut => {
                 let unused = matches!(self.ast.exprs[value].kind, ExprKind::Any);
-                if !unused {
-                    self.writable(value, &format!("passed to the `out` parameter `{}`", self.name(param)));
-                }
+                let action = format!("passed to the `out` parameter `{}`", self.name(param));
                 let have = self.out.expr_types[value];
-                if !self.unify(wanted, have) {
+                if (unused || self.writable(value, &action)) && !self.unify(wanted, have) {
                     self.require_same(value, wanted, param);
                 }
             }
@@ -399,10 +421,8 @@ impl Checker<'_> {
             }
             Direction::None => {
                 let good = self.require(value, wanted, Role::Argument(param));
-                let called_at_run_time = !matches!(
-                    self.ast.decls[decl].kind,
-                    DeclKind::Function(_) | DeclKind::Constructor { .. }
-                );
+                let called_at_run_time =
+                    !candidates.constructs && !matches!(self.ast.decls[decl].kind, DeclKind::Function(_));
                 let object = matches!(
                     self.out.types.kind(self.shallow(wanted)),
                     TyKind::Extern(..) | TyKind::Param(_)

@@ -18,6 +18,8 @@ pub(super) enum Role {
     Variable(Span),
     /// The right side of an assignment to this expression.
     Assigned(ExprId),
+    /// An element of a list that becomes this field.
+    Field(DeclId),
     /// The argument of this parameter.
     Argument(DeclId),
     /// An operand beside this one.
@@ -117,7 +119,7 @@ impl<'a> Checker<'a> {
     pub(super) fn convert(&mut self, expr: ExprId, to: Ty) {
         let from = self.out.expr_types[expr];
         let to = self.resolved(to);
-        if from == to || self.out.types.is_loose(to) {
+        if from == to || self.out.types.is_loose(from) || self.out.types.is_loose(to) {
             return;
         }
         let ast = self.ast;
@@ -196,7 +198,8 @@ impl<'a> Checker<'a> {
         let from = self.out.expr_types[expr];
         let to = self.shallow(to);
         if let Some(wanted) = self.list_of(expr, from, to) {
-            for (element, wanted) in wanted {
+            for (element, field, wanted) in wanted {
+                let role = field.map_or(role, Role::Field);
                 let mark = self.mark();
                 if !self.converts(element, self.out.expr_types[element], wanted) {
                     self.undo(mark);
@@ -204,6 +207,10 @@ impl<'a> Checker<'a> {
                     return;
                 }
             }
+        }
+        if let Some(name) = self.foreign_name(expr, to) {
+            self.no_member(to, name, &[]);
+            return;
         }
         let at = self.ast.exprs[expr].span;
         let (found, expected) = (self.describe(from), self.describe(to));
@@ -214,29 +221,36 @@ impl<'a> Checker<'a> {
         self.report(diagnostic.help(help));
     }
 
-    /// Returns the elements of a list with the types that they must have, if the list has as many elements as the type.
-    fn list_of(&mut self, expr: ExprId, from: Ty, to: Ty) -> Option<Vec<(ExprId, Ty)>> {
-        match self.out.types.kind(from).clone() {
+    /// Returns the elements of a list with the fields and types that they must have, if the list has as many elements as the type,
+    /// or with those of the names that a record has.
+    fn list_of(&mut self, expr: ExprId, from: Ty, to: Ty) -> Option<Vec<(ExprId, Option<DeclId>, Ty)>> {
+        let fields: Vec<(Option<DeclId>, Ty)> = match self.out.types.kind(to).clone() {
+            TyKind::Tuple(parts) => parts.iter().map(|&part| (None, part)).collect(),
+            _ => self.field_types(to).into_iter().map(|(field, of)| (Some(field), of)).collect(),
+        };
+        match self.out.types.kind(from) {
             TyKind::Tuple(_) => {
-                let elements = self.elements(expr).to_vec();
-                let wanted: Vec<Ty> = match self.out.types.kind(to).clone() {
-                    TyKind::Tuple(parts) => parts.to_vec(),
-                    _ => self.field_types(to).into_iter().map(|(_, of)| of).collect(),
-                };
-                (wanted.len() == elements.len()).then(|| elements.into_iter().zip(wanted).collect())
+                let elements = self.elements(expr);
+                let pairs = elements.iter().zip(&fields).map(|(&element, &(field, of))| (element, field, of));
+                (fields.len() == elements.len()).then(|| pairs.collect())
             }
             TyKind::Record(_) => {
-                let entries = self.entries(expr).to_vec();
-                let fields = self.field_types(to);
                 let pair = |(name, value): &(Name, ExprId)| {
-                    let field =
-                        fields.iter().find(|(decl, _)| self.ast.decls[*decl].name.symbol == name.symbol)?;
-                    Some((*value, field.1))
+                    let same = |field: DeclId| self.ast.decls[field].name.symbol == name.symbol;
+                    let &(field, of) = fields.iter().find(|(field, _)| field.is_some_and(same))?;
+                    Some((*value, field, of))
                 };
-                entries.iter().map(pair).collect()
+                self.entries(expr).iter().map(pair).collect()
             }
             _ => None,
         }
+    }
+
+    /// Returns a name of a record that the type has no field for.
+    fn foreign_name(&self, expr: ExprId, to: Ty) -> Option<Name> {
+        let (TyKind::Header(decl, _) | TyKind::Struct(decl, _)) = *self.out.types.kind(to) else { return None };
+        let has = |name: &Name| self.fields(decl).iter().any(|&field| self.ast.decls[field].name.symbol == name.symbol);
+        self.entries(expr).iter().map(|(name, _)| *name).find(|name| !has(name))
     }
 
     fn with_role(&self, diagnostic: Diagnostic, role: Role) -> Diagnostic {
@@ -245,6 +259,10 @@ impl<'a> Checker<'a> {
             Role::Initial(name) => diagnostic.also(name.span, format!("`{}` has the type", ast.text(name))),
             Role::Variable(at) => diagnostic.also(at, "the type of the variable"),
             Role::Assigned(target) => diagnostic.also(ast.exprs[target].span, "the target has the type"),
+            Role::Field(field) => {
+                let name = ast.decls[field].name;
+                diagnostic.note(format!("value of field `{}`", ast.text(name)))
+            }
             Role::Argument(param) => {
                 let name = ast.decls[param].name;
                 diagnostic.note(format!("argument for parameter `{}`", ast.text(name)))

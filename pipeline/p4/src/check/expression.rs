@@ -362,9 +362,7 @@ impl Checker<'_> {
             ExprKind::Ternary { condition, then, otherwise } => {
                 [condition, then, otherwise].into_iter().all(|&part| self.is_static(part))
             }
-            ExprKind::List(elements) => {
-                elements.iter().all(|&element| self.is_static(element))
-            }
+            ExprKind::List(elements) => elements.iter().all(|&element| self.is_static(element)),
             ExprKind::Record(entries) => entries.iter().all(|(_, value)| self.is_static(*value)),
             _ => false,
         }

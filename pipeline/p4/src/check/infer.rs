@@ -70,7 +70,10 @@ impl Checker<'_> {
             }
             (TyKind::Tuple(x), TyKind::Tuple(y)) => self.unify_all(&x, &y),
             (TyKind::Parser(a, x), TyKind::Parser(b, y)) | (TyKind::Control(a, x), TyKind::Control(b, y)) => {
-                self.unify_blocks((a, &x), (b, &y))
+                match self.is_block_type(a) {
+                    true => self.unify_blocks((b, &y), (a, &x)),
+                    false => self.unify_blocks((a, &x), (b, &y)),
+                }
             }
             (TyKind::Stack(a, n), TyKind::Stack(b, m)) => n == m && self.unify(a, b),
             (TyKind::Set(a), TyKind::Set(b)) => self.unify(a, b),
@@ -91,7 +94,7 @@ impl Checker<'_> {
     ) -> bool {
         let given = self.params_of(actual, args);
         let mut given = given.into_iter().peekable();
-        for param in self.block_params(wanted).to_vec() {
+        for param in self.parameters(wanted).iter().copied() {
             let optional = self.is_optional(param);
             let (direction, ty) = self.param(param, wanted, wanted_args);
             let mark = self.mark();
@@ -106,9 +109,17 @@ impl Checker<'_> {
         given.next().is_none()
     }
 
+    /// Returns true for the declaration of a type of parsers or controls, which has no body.
+    fn is_block_type(&self, block: DeclId) -> bool {
+        match &self.ast.decls[block].kind {
+            DeclKind::Parser(parser) => !parser.has_body,
+            DeclKind::Control(control) => control.apply.is_none(),
+            _ => false,
+        }
+    }
+
     fn params_of(&mut self, block: DeclId, args: &[Ty]) -> Vec<(Direction, Ty)> {
-        let params = self.block_params(block).to_vec();
-        params.into_iter().map(|param| self.param(param, block, args)).collect()
+        self.parameters(block).iter().map(|&param| self.param(param, block, args)).collect()
     }
 
     /// Returns direction and type of a parameter, with the type arguments of the block in place.
@@ -117,15 +128,6 @@ impl Checker<'_> {
         let ty = self.out.decl_types[param];
         let ty = self.out.types.substitute(ty, type_params(self.ast, block), args);
         (direction, ty)
-    }
-
-    /// Returns the parameters of a parser or control, without those of its constructor.
-    pub(super) fn block_params(&self, block: DeclId) -> &[DeclId] {
-        match &self.ast.decls[block].kind {
-            DeclKind::Parser(parser) => &parser.params,
-            DeclKind::Control(control) => &control.params,
-            _ => &[],
-        }
     }
 
     /// Returns the direction of a parameter.

@@ -59,7 +59,13 @@ impl Checker<'_> {
         let constructors = self.constructors(decl, at)?;
         let chosen = match constructors {
             Some(decls) => {
-                let candidates = Candidates { what: format!("the constructor of {what}"), decls, known, at };
+                let candidates = Candidates {
+                    what: format!("the constructor of {what}"),
+                    decls,
+                    known,
+                    constructs: true,
+                    at,
+                };
                 self.choose(&candidates, &[], args)
             }
             None => None,
@@ -183,7 +189,7 @@ impl Checker<'_> {
         self.params(&function.params);
         let result = self.type_use(function.result);
         self.out.decl_types[id] = result;
-        let declared = self.parameters(wanted).to_vec();
+        let declared = self.parameters(wanted);
         for (index, &param) in function.params.iter().enumerate() {
             let Some(&other) = declared.get(index) else {
                 let span = self.ast.decls[param].span;

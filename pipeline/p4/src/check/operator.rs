@@ -69,8 +69,7 @@ impl Checker<'_> {
                         return Ty::BOOL;
                     }
                 }
-                self.fold(id, op, Ty::BOOL, left, right);
-                Ty::BOOL
+                self.fold(id, op, (Ty::BOOL, Ty::BOOL), left, right)
             }
             BinaryOp::Eq | BinaryOp::Ne => self.equality(id, op, left, right),
             BinaryOp::Concat => self.concat(id, left, right),
@@ -133,8 +132,7 @@ impl Checker<'_> {
             );
             return Ty::UNKNOWN;
         }
-        self.fold(id, op, ty, left, right);
-        if compares { Ty::BOOL } else { ty }
+        self.fold(id, op, (ty, if compares { Ty::BOOL } else { ty }), left, right)
     }
 
     fn equality(&mut self, id: ExprId, op: BinaryOp, left: ExprId, right: ExprId) -> Ty {
@@ -154,8 +152,7 @@ impl Checker<'_> {
             let at = self.ast.exprs[id].span;
             self.error(Class::Type, at, message);
         }
-        self.fold(id, op, ty, left, right);
-        Ty::BOOL
+        self.fold(id, op, (ty, Ty::BOOL), left, right)
     }
 
     fn concat(&mut self, id: ExprId, left: ExprId, right: ExprId) -> Ty {
@@ -233,23 +230,24 @@ impl Checker<'_> {
             );
             return Ty::UNKNOWN;
         }
-        self.fold(id, op, ty, left, right);
-        ty
+        self.fold(id, op, (ty, ty), left, right)
     }
 
-    /// Computes the value of an operation on known values.
-    fn fold(&mut self, id: ExprId, op: BinaryOp, ty: Ty, left: ExprId, right: ExprId) {
+    /// Computes the value of an operation on known values. Returns `result`, or the type of an error if there is no value.
+    fn fold(&mut self, id: ExprId, op: BinaryOp, (ty, result): (Ty, Ty), left: ExprId, right: ExprId) -> Ty {
         let (Some(first), Some(second)) = (self.out.values.get(&left), self.out.values.get(&right)) else {
-            return;
+            return result;
         };
         match value::binary(op, self.out.types.kind(ty), first, second) {
             Ok(value) => {
                 self.out.values.insert(id, value);
+                result
             }
             Err(reason) => {
                 let at = self.ast.exprs[id].span;
                 let message = format!("operator `{}` has no result: {reason}", sign(op));
                 self.error(Class::Constant, at, message);
+                Ty::UNKNOWN
             }
         }
     }

@@ -6,17 +6,17 @@ use crate::diagnostic::{Class, Diagnostic};
 use crate::syntax::ast::{DeclKind, Direction, ExprId, ExprKind};
 
 impl Checker<'_> {
-    /// Reports an expression that cannot be written. The expression has been checked.
-    pub(super) fn writable(&mut self, expr: ExprId, action: &str) {
+    /// Returns true if an expression, which has been checked, can be written, and reports one that cannot.
+    pub(super) fn writable(&mut self, expr: ExprId, action: &str) -> bool {
         let ast = self.ast;
         match &ast.exprs[expr].kind {
-            ExprKind::Error => {}
+            ExprKind::Error => true,
             ExprKind::Name { name, .. } => {
-                let Some(Resolution::Decl(decl)) = self.out.resolutions[expr] else { return };
+                let Some(Resolution::Decl(decl)) = self.out.resolutions[expr] else { return true };
                 let reason = match &ast.decls[decl].kind {
-                    DeclKind::Variable { .. } | DeclKind::Invalid => return,
+                    DeclKind::Variable { .. } | DeclKind::Invalid => return true,
                     DeclKind::Param(param) => match param.direction {
-                        Direction::Out | Direction::InOut => return,
+                        Direction::Out | Direction::InOut => return true,
                         Direction::In => "it is an `in` parameter",
                         Direction::None => "it is a parameter without direction",
                     },
@@ -33,12 +33,13 @@ impl Checker<'_> {
                     _ => "write to a local variable instead",
                 };
                 self.report(diagnostic.help(help));
+                false
             }
             ExprKind::Member { base, .. } => match self.out.resolutions[expr] {
                 Some(Resolution::Field(..) | Resolution::Builtin(Builtin::Next | Builtin::Last)) => {
-                    self.writable(*base, action);
+                    self.writable(*base, action)
                 }
-                None => {}
+                None => true,
                 _ => self.not_a_place(expr, action),
             },
             ExprKind::Index { base, .. } | ExprKind::Slice { base, .. } => self.writable(*base, action),
@@ -46,7 +47,7 @@ impl Checker<'_> {
         }
     }
 
-    fn not_a_place(&mut self, expr: ExprId, action: &str) {
+    fn not_a_place(&mut self, expr: ExprId, action: &str) -> bool {
         let at = self.ast.exprs[expr].span;
         self.report(Diagnostic::error(Class::Type, at, format!("this value cannot be {action}")).help(
             "name a variable, a field of a header or struct, an element of a stack, or a slice of these",

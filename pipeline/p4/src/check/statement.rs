@@ -89,16 +89,8 @@ impl Checker<'_> {
         let ty = self.value(value);
         let table = match self.out.types.kind(ty) {
             TyKind::ActionRun(table) => Some(*table),
-            TyKind::Unknown | TyKind::Any => None,
-            _ => {
-                let message = format!("a `switch` on {} is not supported", self.describe(ty));
-                let at = self.ast.exprs[value].span;
-                self.report(
-                    Diagnostic::error(Class::Unsupported, at, message)
-                        .help("use `switch (table.apply().action_run)`, or `if` and `else` for values"),
-                );
-                None
-            }
+            // The parser has refused a `switch` on anything else.
+            _ => None,
         };
         let mut seen: Vec<DeclId> = Vec::new();
         for case in cases {

@@ -75,7 +75,8 @@ fn is_type(kind: &DeclKind) -> bool {
 
 /// Returns the candidate that is most like the text, if one is like it at all. Of several, the first in alphabetical order.
 pub(super) fn nearest<'n>(text: &str, candidates: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let limit = (text.len() / 3).max(1);
+    // Every name of one or two characters is near every other.
+    let limit = if text.len() < 3 { 0 } else { (text.len() / 3).max(1) };
     candidates
         .map(|candidate| (strsim::osa_distance(text, candidate), candidate))
         .filter(|(distance, candidate)| {

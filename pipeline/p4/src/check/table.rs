@@ -33,7 +33,7 @@ impl Checker<'_> {
             self.report(Diagnostic::error(Class::Type, name.span, message).help("add `actions = { ...; }`"));
         }
         if let Some(size) = &table.size {
-            self.count(size.value, "the size of a table", u32::MAX);
+            self.size_property(size);
         }
         if let Some(default) = &table.default_action {
             self.default_action(id, default);
@@ -45,6 +45,14 @@ impl Checker<'_> {
             self.property(property);
         }
         self.out.types.make(TyKind::Table(id))
+    }
+
+    fn size_property(&mut self, size: &Property) {
+        self.value(size.value);
+        // A parameter of the control's constructor has its value in each instance.
+        if self.out.values.contains_key(&size.value) || !self.is_static(size.value) {
+            self.count(size.value, "the size of a table", u32::MAX);
+        }
     }
 
     fn table_key(&mut self, key: &Key) -> Vec<Ty> {
@@ -147,10 +155,10 @@ impl Checker<'_> {
     /// Checks the arguments of an action in a table. A call has one entry per parameter of the action in the tables.
     fn bind_action(&mut self, (expr, decl): (ExprId, DeclId), name: Name, args: &[Arg], wanted: ActionUse) {
         let (bound, free) = self.action_params(decl);
-        let all = self.parameters(decl).to_vec();
+        let all = self.parameters(decl);
         let params = match wanted {
             ActionUse::Listed => bound,
-            ActionUse::Complete if args.len() == all.len() => all.clone(),
+            ActionUse::Complete if args.len() == all.len() => all.to_vec(),
             ActionUse::Complete => free,
         };
         let what = format!("action `{}`", self.ast.text(name));

@@ -137,7 +137,7 @@ impl Checker<'_> {
             "`{}` has {}, and {} given",
             self.name(decl),
             counted(params.len(), "type parameter"),
-            if args.len() == 1 { "1 is".to_owned() } else { format!("{} are", args.len()) },
+            are(args.len(), "type argument"),
         );
         let names: Vec<&str> = params.iter().map(|&param| self.name(param)).collect();
         let diagnostic = Diagnostic::error(Class::Type, at, message);
@@ -152,6 +152,11 @@ impl Checker<'_> {
 /// Returns a number with a noun: 1 field, 2 fields.
 pub(super) fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Returns a number with a noun and a verb: 1 field is, 2 fields are.
+pub(super) fn are(number: usize, noun: &str) -> String {
+    format!("{} {}", counted(number, noun), if number == 1 { "is" } else { "are" })
 }
 
 /// Returns the words for a declaration: a variable, an action.

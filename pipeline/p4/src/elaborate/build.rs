@@ -61,10 +61,18 @@ impl Builder<'_> {
         };
         let at = ast.decls[main].name.span;
         let Some(made) = self.checked.instances.get(&main).cloned() else {
-            return Err(self.error(at, "`main` is not an instance of `Switch`", "end the program with `Switch(pipe) main;`"));
+            return Err(self.error(
+                at,
+                "`main` is not an instance of `Switch`",
+                "end the program with `Switch(pipe) main;`",
+            ));
         };
         if self.package(&made).is_none_or(|decl| self.text(decl) != "Switch") {
-            return Err(self.error(at, "`main` is not an instance of `Switch`", "end the program with `Switch(pipe) main;`"));
+            return Err(self.error(
+                at,
+                "`main` is not an instance of `Switch`",
+                "end the program with `Switch(pipe) main;`",
+            ));
         }
         let mut pipes = made.args.iter().flatten().copied();
         let Some(first) = pipes.next() else {
@@ -85,7 +93,11 @@ impl Builder<'_> {
         self.pipe.name = name;
         match pipeline {
             Some(pipeline) => self.pipeline(&pipeline, ast.exprs[first].span),
-            None => Err(self.error(ast.exprs[first].span, "this is not a `Pipeline`", "write `Pipeline(...) pipe;`")),
+            None => Err(self.error(
+                ast.exprs[first].span,
+                "this is not a `Pipeline`",
+                "write `Pipeline(...) pipe;`",
+            )),
         }
     }
 
@@ -116,7 +128,11 @@ impl Builder<'_> {
         }
         let mut block = |role: &'static str| match blocks.get(role) {
             Some(&block) => Ok(block),
-            None => Err(self.error(at, format!("the pipe has no block `{role}`"), "give every block of `Pipeline`")),
+            None => Err(self.error(
+                at,
+                format!("the pipe has no block `{role}`"),
+                "give every block of `Pipeline`",
+            )),
         };
         let ingress = Gress {
             parser: block("ingress_parser")?,
@@ -166,7 +182,11 @@ impl Builder<'_> {
             Some(value) => Ok(Binding::Value(value)),
             None => {
                 let at = ast.exprs[arg].span;
-                Err(self.error(at, "this argument of a constructor has no value", "use constants and instances"))
+                Err(self.error(
+                    at,
+                    "this argument of a constructor has no value",
+                    "use constants and instances",
+                ))
             }
         }
     }
@@ -220,7 +240,11 @@ impl Builder<'_> {
         if instances >= MAX_INSTANCES {
             let at = instance.map_or(Span::NONE, |decl| self.ast.decls[decl].name.span);
             let message = format!("the program has more than {MAX_INSTANCES} instances");
-            return Err(self.error(at, message, "controls that contain each other multiply; instantiate fewer"));
+            return Err(self.error(
+                at,
+                message,
+                "controls that contain each other multiply; instantiate fewer",
+            ));
         }
         let args: Result<Vec<Option<Binding>>, Reported> =
             made.args.iter().map(|arg| arg.map(|arg| self.argument(block, arg)).transpose()).collect();
@@ -394,7 +418,11 @@ impl Builder<'_> {
         match &ast.decls[decl].kind {
             DeclKind::Parser(parser) => parser.states.iter().for_each(|&state| code.decl(state)),
             DeclKind::Control(control) => {
-                control.apply.iter().flat_map(|apply| &apply.statements).for_each(|statement| code.stmt(statement));
+                control
+                    .apply
+                    .iter()
+                    .flat_map(|apply| &apply.statements)
+                    .for_each(|statement| code.stmt(statement));
             }
             _ => {}
         }
@@ -413,7 +441,9 @@ impl Builder<'_> {
                 continue;
             }
             let ty = self.checked.expr_types[expr];
-            let (TyKind::Control(of, _) | TyKind::Parser(of, _)) = *self.checked.types.kind(ty) else { continue };
+            let (TyKind::Control(of, _) | TyKind::Parser(of, _)) = *self.checked.types.kind(ty) else {
+                continue;
+            };
             let number = counts.entry(of).or_default();
             let suffix = if *number == 0 { String::new() } else { format!("_{number}") };
             *number += 1;

@@ -25,9 +25,15 @@ impl<'a> Code<'a> {
                     select.keys.iter().for_each(|&key| self.expr(key));
                 }
             }
-            DeclKind::Action(action) => action.body.statements.iter().for_each(|statement| self.stmt(statement)),
+            DeclKind::Action(action) => {
+                action.body.statements.iter().for_each(|statement| self.stmt(statement))
+            }
             DeclKind::Function(function) => {
-                function.body.iter().flat_map(|body| &body.statements).for_each(|statement| self.stmt(statement));
+                function
+                    .body
+                    .iter()
+                    .flat_map(|body| &body.statements)
+                    .for_each(|statement| self.stmt(statement));
             }
             DeclKind::Instance(instance) => {
                 instance.initializer.iter().flatten().for_each(|&method| self.decl(method));

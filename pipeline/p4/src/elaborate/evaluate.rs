@@ -48,7 +48,9 @@ pub(super) fn value(
             of(if of(*condition)?.as_bool()? { *then } else { *otherwise })?
         }
         ExprKind::Cast { operand, .. } => of(*operand)?,
-        ExprKind::List(elements) => Value::List(elements.iter().map(|&part| of(part)).collect::<Option<_>>()?),
+        ExprKind::List(elements) => {
+            Value::List(elements.iter().map(|&part| of(part)).collect::<Option<_>>()?)
+        }
         ExprKind::Record(entries) => {
             Value::List(entries.iter().map(|(_, part)| of(*part)).collect::<Option<_>>()?)
         }

@@ -34,43 +34,49 @@ impl<L: Loader> Loader for WithPrelude<L> {
     }
 }
 
-/// Returns the text of a file of the prelude; `None` if the prelude has no file of this name.
+/// Returns the text of a file of the prelude; `None` if the prelude has no file of this name. Each architecture consists of names
+/// (`specs`), intrinsic metadata and externs (`base`), and programmable blocks (`arch`), because some programs bring their own blocks.
 #[must_use]
 pub fn text(name: &str, chip: Architecture) -> Option<String> {
     match name {
-        "core.p4" => Some(guarded("CORE", include_str!("core.p4"))),
-        "tna.p4" => Some(architecture(Architecture::Tna, chip)),
-        "t2na.p4" => Some(architecture(Architecture::T2na, chip)),
+        "core.p4" => Some(guarded("CORE", &[include_str!("core.p4")])),
+        "tna.p4" => Some(guarded("TNA", &["#include <tofino1_arch.p4>\n"])),
+        "t2na.p4" if chip == Architecture::Tna => Some(WRONG_CHIP.to_owned()),
+        "t2na.p4" => Some(guarded("T2NA", &["#include <tofino2_arch.p4>\n"])),
+        "tofino1_specs.p4" | "tofino2_specs.p4" => {
+            Some(guarded("SPECS", &["#include <core.p4>\n", include_str!("names.p4")]))
+        }
+        "tofino1_base.p4" => Some(base(Architecture::Tna, chip)),
+        "tofino2_base.p4" => Some(base(Architecture::T2na, chip)),
+        "tofino1_arch.p4" => {
+            Some(guarded("TOFINO1_ARCH", &["#include <tofino1_base.p4>\n", include_str!("tna_blocks.p4")]))
+        }
+        "tofino2_arch.p4" => {
+            Some(guarded("TOFINO2_ARCH", &["#include <tofino2_base.p4>\n", include_str!("t2na_blocks.p4")]))
+        }
         _ => None,
     }
 }
 
-fn architecture(architecture: Architecture, chip: Architecture) -> String {
-    let (word, blocks, externs) = match architecture {
-        Architecture::Tna => ("TNA", include_str!("tna_blocks.p4"), include_str!("tna_externs.p4")),
-        Architecture::T2na => ("T2NA", include_str!("t2na_blocks.p4"), include_str!("t2na_externs.p4")),
+const WRONG_CHIP: &str =
+    "#error T2NA is the architecture of Tofino 2; choose the chip tofino2, or include tna.p4\n";
+
+fn base(architecture: Architecture, chip: Architecture) -> String {
+    let (word, externs) = match architecture {
+        Architecture::Tna => ("TOFINO1_BASE", include_str!("tna_externs.p4")),
+        Architecture::T2na => ("TOFINO2_BASE", include_str!("t2na_externs.p4")),
     };
-    let wrong_chip = match (architecture, chip) {
-        (Architecture::T2na, Architecture::Tna) => {
-            "#error T2NA is the architecture of Tofino 2; choose the chip tofino2\n"
-        }
-        _ => "",
-    };
-    let intrinsic = intrinsic::text(architecture, chip);
     let parts = [
-        wrong_chip,
-        "#include <core.p4>\n",
-        include_str!("names.p4"),
-        &intrinsic,
+        "#include <tofino1_specs.p4>\n",
+        &intrinsic::text(architecture, chip),
         include_str!("pktgen.p4"),
         externs,
         include_str!("externs.p4"),
-        blocks,
     ];
-    guarded(word, &parts.join("\n"))
+    guarded(word, &parts)
 }
 
 /// Returns a text that is read once, however often it is included.
-fn guarded(word: &str, text: &str) -> String {
-    format!("#ifndef SLUICE_{word}_P4\n#define SLUICE_{word}_P4\n{text}\n#endif\n")
+fn guarded(word: &str, parts: &[&str]) -> String {
+    format!("#ifndef SLUICE_{word}_P4\n#define SLUICE_{word}_P4\n{}\n#endif\n", parts.join("\n"))
 }

@@ -56,7 +56,7 @@ impl SourceMap {
                     if let Some(argument) = self.within(spelled, expansion.used_at) {
                         span = argument;
                     } else {
-                        let definition = self.place(spelled).map(|place| place.region);
+                        let definition = self.in_file(spelled);
                         expanded.push(Expanded { of: expansion.of, definition });
                         span = expansion.used_at;
                     }
@@ -90,6 +90,14 @@ impl SourceMap {
             list.push(place.region);
         }
         list
+    }
+
+    /// Returns the bytes of a span that begins and ends in one file.
+    fn in_file(&self, span: Span) -> Option<Region> {
+        let (base, chunk) = self.chunk(span.start)?;
+        let Chunk::File(file) = chunk else { return None };
+        let is_same = self.chunk(last_position(span))?.0 == base && span.start <= span.end;
+        is_same.then(|| Region { file, bytes: (span.start - base) as usize..(span.end - base) as usize })
     }
 
     /// Moves the end of a span that is in the later chunk to the place where that chunk is used or included.

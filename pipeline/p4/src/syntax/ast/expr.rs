@@ -33,7 +33,7 @@ pub enum ExprKind {
         global: bool,
     },
     /// `this`, the instance around an abstract method's implementation.
-    This(Span),
+    This,
     /// A type before a dot: `HashAlgorithm_t` in `HashAlgorithm_t.CRC16`, `error` in `error.NoMatch`, `C` in `C.apply(...)`.
     Type(TypeId),
     /// `base.member`: a field, a method, a member of an enumeration, `.next` and `.last` of a stack, `.hit` of a result.
@@ -111,8 +111,6 @@ pub enum ExprKind {
     List(Vec<ExprId>),
     /// `{k = a, l = b}`
     Record(Vec<(Name, ExprId)>),
-    /// `(a, b)`: the key of an entry or of a `select` with several keys.
-    Tuple(Vec<ExprId>),
     /// `value &&& mask`, in keys of entries and of `select`.
     Mask {
         /// The value.
@@ -131,6 +129,43 @@ pub enum ExprKind {
     Default,
     /// `_`: any value in keys; an unused `out` parameter in arguments.
     Any,
+}
+
+impl ExprKind {
+    /// Returns the expressions directly inside this one, in source order. Expressions in types are not among them.
+    pub fn parts(&self) -> impl Iterator<Item = ExprId> + '_ {
+        let (single, args, list, record): ([Option<ExprId>; 3], &[Arg], &[ExprId], &[(Name, ExprId)]) =
+            match self {
+                ExprKind::Member { base, .. } => ([Some(*base), None, None], &[], &[], &[]),
+                ExprKind::Index { base, index } => ([Some(*base), Some(*index), None], &[], &[], &[]),
+                ExprKind::Slice { base, hi, lo } => ([Some(*base), Some(*hi), Some(*lo)], &[], &[], &[]),
+                ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } => {
+                    ([Some(*operand), None, None], &[], &[], &[])
+                }
+                ExprKind::Binary { left, right, .. } => ([Some(*left), Some(*right), None], &[], &[], &[]),
+                ExprKind::Ternary { condition, then, otherwise } => {
+                    ([Some(*condition), Some(*then), Some(*otherwise)], &[], &[], &[])
+                }
+                ExprKind::Call { callee, args, .. } => ([Some(*callee), None, None], args, &[], &[]),
+                ExprKind::Construct { args, .. } => ([None; 3], args, &[], &[]),
+                ExprKind::List(list) => ([None; 3], &[], list, &[]),
+                ExprKind::Record(fields) => ([None; 3], &[], &[], fields),
+                ExprKind::Mask { value, mask } => ([Some(*value), Some(*mask), None], &[], &[], &[]),
+                ExprKind::Range { first, last } => ([Some(*first), Some(*last), None], &[], &[], &[]),
+                ExprKind::Error
+                | ExprKind::Bool(_)
+                | ExprKind::Int(_)
+                | ExprKind::Text(_)
+                | ExprKind::Name { .. }
+                | ExprKind::This
+                | ExprKind::Type(_)
+                | ExprKind::Default
+                | ExprKind::Any => ([None; 3], &[], &[], &[]),
+            };
+        let args = args.iter().map(|arg| arg.value);
+        let record = record.iter().map(|&(_, value)| value);
+        single.into_iter().flatten().chain(args).chain(list.iter().copied()).chain(record)
+    }
 }
 
 /// A number.

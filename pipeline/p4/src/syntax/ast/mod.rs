@@ -7,7 +7,8 @@
 //! Invariants:
 //! - Every part has exactly one parent. The order of indices means nothing.
 //! - [`Decl::parent`] is the declaration directly around a declaration, [`None`] at the top.
-//! - No path from the top of the tree to a leaf is longer than [`MAX_DEPTH`] nodes, so that passes may recurse.
+//! - No declaration, statement or type is more than [`MAX_DEPTH`] levels below the top level, and no expression has more than
+//!   [`MAX_DEPTH`] levels below it, so that passes may recurse.
 //! - Names are not resolved. The parser knows only which names are types where the grammar depends on it.
 //! - What the parser refused is [`ExprKind::Error`], [`TypeKind::Invalid`] or absent. A program with such parts has an error among
 //!   its diagnostics, and later passes need not report the part a second time.
@@ -42,8 +43,8 @@ entities! {
     TypeId = "type";
 }
 
-/// The greatest number of nodes from the top of the tree to a leaf.
-pub const MAX_DEPTH: usize = 512;
+/// The greatest number of levels of declarations, statements and types, and of an expression.
+pub const MAX_DEPTH: usize = 256;
 
 /// A name as it is written somewhere in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -55,6 +55,11 @@ pub enum TypeKind {
         /// Type arguments; empty without `<...>`.
         args: Vec<TypeId>,
     },
+    /// `tuple<A, B>`; declarations of the architecture have it.
+    Tuple {
+        /// The types of the elements.
+        elements: Vec<TypeId>,
+    },
     /// `T[N]`: a header stack.
     Stack {
         /// The type of an element.

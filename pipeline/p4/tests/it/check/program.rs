@@ -87,10 +87,10 @@ fn names_of_instances() {
             "acl.implementation",
         ]
     );
-    assert_eq!(pipe.value_sets.values().map(|set| (set.name.as_str(), set.size)).collect::<Vec<_>>(), [(
-        "pipe.IgParser.kinds",
-        8
-    )]);
+    assert_eq!(
+        pipe.value_sets.values().map(|set| (set.name.as_str(), set.size)).collect::<Vec<_>>(),
+        [("pipe.IgParser.kinds", 8)]
+    );
     assert_eq!(pipe.blocks[pipe.ingress.control].name, "pipe.Ig");
     assert_eq!(pipe.blocks[pipe.egress.deparser].name, "pipe.EgDep");
     assert_eq!(pipe.tables.values().map(|table| table.size).collect::<Vec<_>>(), [None, Some(1), Some(1)]);
@@ -115,7 +115,9 @@ fn arguments_of_constructors() {
         .objects
         .values()
         .filter_map(|object| match object.args.get(1)? {
-            Some(Binding::Value(Value::Member(member))) => Some(snippet.ast.text(snippet.ast.decls[*member].name)),
+            Some(Binding::Value(Value::Member(member))) => {
+                Some(snippet.ast.text(snippet.ast.decls[*member].name))
+            }
             _ => None,
         })
         .collect();
@@ -152,10 +154,13 @@ fn programs_without_a_switch() {
 
 #[test]
 fn instances_that_multiply_end() {
-    let mut text = String::from("control C0()() { action a() { } table t { actions = { a; } } apply { t.apply(); } }\n");
+    let mut text =
+        String::from("control C0()() { action a() { } table t { actions = { a; } } apply { t.apply(); } }\n");
     for level in 1..=40 {
         let below = level - 1;
-        text += &format!("control C{level}()() {{ C{below}() x; C{below}() y; apply {{ x.apply(); y.apply(); }} }}\n");
+        text += &format!(
+            "control C{level}()() {{ C{below}() x; C{below}() y; apply {{ x.apply(); y.apply(); }} }}\n"
+        );
     }
     text += "control Top(inout headers_t h, inout meta_t m, in egress_intrinsic_metadata_t eg, in egress_intrinsic_metadata_from_parser_t prsr,
         inout egress_intrinsic_metadata_for_deparser_t dprsr, inout egress_intrinsic_metadata_for_output_port_t oport) { C40() c; apply { c.apply(); } }

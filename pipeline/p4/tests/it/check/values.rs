@@ -33,7 +33,7 @@ fn operators_on_constants() {
         ("const bit<16> X = 8w0xab ++ 8w0xcd;", 0xabcd),
         ("const bit<8> X = 16w0xabcd[11:4];", 0xbc),
         ("const bit<32> X = 1 << 31;", 1 << 31),
-        ("const bit<8> X = 0xff & ~(1 << 2) & 0xff;", 0xfb),
+        ("const bit<8> X = 0xff & ~8w4;", 0xfb),
         ("const bit<8> X = true ? 8w1 : 2;", 1),
         ("const bit<1> X = (bit<1>) (3 > 2 && 7 % 4 == 3);", 1),
         ("const bit<8> A = 7; const bit<16> X = (bit<16>) A * 3;", 21),
@@ -64,7 +64,58 @@ fn conditions_on_constants() {
 #[test]
 fn values_that_do_not_exist() {
     let text = "const bit<8> A = 1 / 0;\nconst bit<8> B = 5 / (0 - 2);\nconst int C = 1 << 5000;\nconst bit<8> D = 300;\nconst bit<8> E = 8w256;";
-    expect![[r#""#]].assert_eq(&messages(text));
+    expect![[r#"
+        error: operator `/` has no result: the divisor is 0
+         --> snippet.p4:2:18
+          |
+        2 | const bit<8> A = 1 / 0;
+          |                  ^^^^^
+        error: the value of constant `A` is not known at compile time
+         --> snippet.p4:2:18
+          |
+        2 | const bit<8> A = 1 / 0;
+          |                  ^^^^^
+          |
+          = help: use numbers, constants and operators on them only
+        error: operator `/` has no result: numbers below 0 cannot be divided
+         --> snippet.p4:3:18
+          |
+        3 | const bit<8> B = 5 / (0 - 2);
+          |                  ^^^^^^^^^^
+        error: the value of constant `B` is not known at compile time
+         --> snippet.p4:3:18
+          |
+        3 | const bit<8> B = 5 / (0 - 2);
+          |                  ^^^^^^^^^^
+          |
+          = help: use numbers, constants and operators on them only
+        error: operator `<<` has no result: the result has more than 2048 bits
+         --> snippet.p4:4:15
+          |
+        4 | const int C = 1 << 5000;
+          |               ^^^^^^^^^
+        error: the value of constant `C` is not known at compile time
+         --> snippet.p4:4:15
+          |
+        4 | const int C = 1 << 5000;
+          |               ^^^^^^^^^
+          |
+          = help: use numbers, constants and operators on them only
+        warning: the number 300 does not fit `bit<8>`
+         --> snippet.p4:5:18
+          |
+        5 | const bit<8> D = 300;
+          |                  ^^^ its low bits are 44
+          |
+          = help: write a number in the range of the type, or a wider type
+        warning: the number 256 does not fit its width of 8 bits
+         --> snippet.p4:6:18
+          |
+        6 | const bit<8> E = 8w256;
+          |                  ^^^^^ its low bits are 0
+          |
+          = help: write a number in the range of the width, or a greater width
+    "#]].assert_eq(&messages(text));
 }
 
 #[test]
@@ -85,5 +136,11 @@ fn sizes_of_types() {
 #[test]
 fn assertions() {
     let text = "const bool OK = static_assert(1 + 1 == 2, \"arithmetic\");\nconst bool BAD = static_assert(QUEUE_ID_WIDTH == 5, \"five bits\");";
-    expect![[r#""#]].assert_eq(&messages(text));
+    expect![[r#"
+        error: the assertion does not hold: five bits
+         --> snippet.p4:3:32
+          |
+        3 | const bool BAD = static_assert(QUEUE_ID_WIDTH == 5, "five bits");
+          |                                ^^^^^^^^^^^^^^^^^^^
+    "#]].assert_eq(&messages(text));
 }

@@ -1,0 +1,4 @@
+//! Tests of the front end by its public items.
+
+mod check;
+mod corpus;
