@@ -1,3 +1,4 @@
 //! Tests of the front end by its public items.
 
 mod corpus;
+mod messages;

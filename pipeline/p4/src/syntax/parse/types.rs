@@ -79,7 +79,9 @@ impl Parser<'_> {
                 Keyword::Bit => TypeKind::Bits { width: None },
                 Keyword::Int => TypeKind::Integer,
                 _ => {
-                    return Err(self.expected("`<` and the greatest width of the varbit", "write varbit<320>"));
+                    return Err(
+                        self.expected("`<` and the greatest width of the varbit", "write varbit<320>")
+                    );
                 }
             };
             return Ok(self.type_use(start, kind));
