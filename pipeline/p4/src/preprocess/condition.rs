@@ -16,7 +16,8 @@ impl Preprocessor<'_> {
         if self.stopped {
             return false;
         }
-        let mut evaluator = Evaluator { preprocessor: self, tokens, next: 0, depth: 0, end: written_end };
+        let mut evaluator =
+            Evaluator { preprocessor: self, tokens, next: 0, depth: 0, live: true, end: written_end };
         match evaluator.whole(at) {
             Ok(value) => value.is_true(),
             Err(error) => {
@@ -34,6 +35,8 @@ struct Evaluator<'e, 'p> {
     tokens: Vec<Token>,
     next: usize,
     depth: usize,
+    /// False in operands that `&&`, `||` and `? :` do not need: a division by zero in them is no mistake.
+    live: bool,
     /// The end of the line.
     end: Span,
 }
@@ -82,47 +85,55 @@ impl Evaluator<'_, '_> {
         result
     }
 
+    /// Evaluates an operand that is one level deeper.
+    fn operand(&mut self, needed: bool, parse: impl FnOnce(&mut Self) -> Evaluated) -> Evaluated {
+        let live = self.live;
+        self.live &= needed;
+        let value = self.deeper(parse);
+        self.live = live;
+        value
+    }
+
     fn ternary(&mut self) -> Evaluated {
-        let condition = self.binary(0, true)?;
+        let condition = self.binary(0)?;
         if self.accept(Punct::Question).is_none() {
             return Ok(condition);
         }
-        let then = self.deeper(Self::ternary)?;
+        let then = self.operand(condition.is_true(), Self::ternary)?;
         if self.accept(Punct::Colon).is_none() {
             return Err(match self.tokens.get(self.next) {
                 Some(&token) => self.unexpected(token, "`:`"),
                 None => error(self.end, "expected `:` in the condition, found the end of the line", ""),
             });
         }
-        let otherwise = self.deeper(Self::ternary)?;
+        let otherwise = self.operand(!condition.is_true(), Self::ternary)?;
         let unsigned = then.unsigned || otherwise.unsigned;
         Ok(Value { bits: if condition.is_true() { then.bits } else { otherwise.bits }, unsigned })
     }
 
-    /// Evaluates operators of at least this precedence. Operands that `&&` and `||` do not need are not `live`: a division by
-    /// zero in them is no error.
-    fn binary(&mut self, least: u8, live: bool) -> Evaluated {
-        let mut left = self.unary(live)?;
+    /// Evaluates operators of at least this precedence.
+    fn binary(&mut self, least: u8) -> Evaluated {
+        let mut left = self.unary()?;
         while let Some(&token) = self.tokens.get(self.next) {
             let TokenKind::Punct(punct) = token.kind else { break };
             let Some(precedence) = precedence(punct).filter(|&precedence| precedence >= least) else { break };
             self.next += 1;
             let needed = match punct {
-                Punct::AndAnd => live && left.is_true(),
-                Punct::OrOr => live && !left.is_true(),
-                _ => live,
+                Punct::AndAnd => left.is_true(),
+                Punct::OrOr => !left.is_true(),
+                _ => true,
             };
-            let right = self.deeper(|evaluator| evaluator.binary(precedence + 1, needed))?;
+            let right = self.operand(needed, |evaluator| evaluator.binary(precedence + 1))?;
             left = match apply(punct, left, right) {
                 Some(value) => value,
-                None if !needed => Value { bits: 0, unsigned: left.unsigned },
+                None if !self.live => Value { bits: 0, unsigned: left.unsigned },
                 None => return Err(error(token.span, "the condition divides by zero", "")),
             };
         }
         Ok(left)
     }
 
-    fn unary(&mut self, live: bool) -> Evaluated {
+    fn unary(&mut self) -> Evaluated {
         let Some(&token) = self.tokens.get(self.next) else {
             let message = "expected a number in the condition, found the end of the line";
             return Err(error(self.end, message, ""));
@@ -145,16 +156,16 @@ impl Evaluator<'_, '_> {
                 Ok(value)
             }
             TokenKind::Punct(Punct::Not) => {
-                let value = self.deeper(|evaluator| evaluator.unary(live))?;
+                let value = self.deeper(Self::unary)?;
                 Ok(Value::truth(!value.is_true()))
             }
             TokenKind::Punct(Punct::Minus) => {
-                let value = self.deeper(|evaluator| evaluator.unary(live))?;
+                let value = self.deeper(Self::unary)?;
                 Ok(Value { bits: value.bits.wrapping_neg(), ..value })
             }
-            TokenKind::Punct(Punct::Plus) => self.deeper(|evaluator| evaluator.unary(live)),
+            TokenKind::Punct(Punct::Plus) => self.deeper(Self::unary),
             TokenKind::Punct(Punct::Tilde) => {
-                let value = self.deeper(|evaluator| evaluator.unary(live))?;
+                let value = self.deeper(Self::unary)?;
                 Ok(Value { bits: !value.bits, ..value })
             }
             _ => Err(self.unexpected(token, "a number or a name")),

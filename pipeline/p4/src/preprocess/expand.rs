@@ -263,9 +263,9 @@ impl Preprocessor<'_> {
         }
         let mut end = name.span;
         let mut is_wrong = name.kind != TokenKind::Word;
-        if parenthesis && !is_wrong {
+        if parenthesis {
             let close = self.raw_token();
-            is_wrong = !close.is(Punct::RParen);
+            is_wrong |= !close.is(Punct::RParen);
             end = close.span;
         }
         if is_wrong {

@@ -51,8 +51,9 @@ struct Program {
 
 fn program(folder: &Path, line: &str) -> Program {
     let mut words = line.split_whitespace();
-    let mut word = || words.next().unwrap_or_else(|| panic!("a line of LIST.txt is too short: {line}"));
+    let mut word = || words.next().unwrap_or_default();
     let (group, root, chips) = (word().to_owned(), folder.join(word()), word());
+    assert!(!chips.is_empty(), "a line of LIST.txt has no chips: {line}");
     let chips =
         chips.chars().map(|chip| if chip == '1' { Target::Tofino } else { Target::Tofino2 }).collect();
     let (mut folders, mut defines) = (Vec::new(), Vec::new());
@@ -60,7 +61,7 @@ fn program(folder: &Path, line: &str) -> Program {
         match (flag, words.next()) {
             ("-I", Some(path)) => folders.push(folder.join(path)),
             ("-D", Some(text)) => defines.push(Define::Define(text.to_owned())),
-            _ => panic!("unknown flag `{flag}` in LIST.txt: {line}"),
+            _ => assert!(flag.is_empty(), "unknown flag `{flag}` in LIST.txt: {line}"),
         }
     }
     Program { group, root, chips, folders, defines }

@@ -131,37 +131,39 @@ pub enum ExprKind {
     Any,
 }
 
+/// At most three single parts, arguments, elements and fields.
+type Parts<'e> = ([Option<ExprId>; 3], &'e [Arg], &'e [ExprId], &'e [(Name, ExprId)]);
+
 impl ExprKind {
     /// Returns the expressions directly inside this one, in source order. Expressions in types are not among them.
     pub fn parts(&self) -> impl Iterator<Item = ExprId> + '_ {
-        let (single, args, list, record): ([Option<ExprId>; 3], &[Arg], &[ExprId], &[(Name, ExprId)]) =
-            match self {
-                ExprKind::Member { base, .. } => ([Some(*base), None, None], &[], &[], &[]),
-                ExprKind::Index { base, index } => ([Some(*base), Some(*index), None], &[], &[], &[]),
-                ExprKind::Slice { base, hi, lo } => ([Some(*base), Some(*hi), Some(*lo)], &[], &[], &[]),
-                ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } => {
-                    ([Some(*operand), None, None], &[], &[], &[])
-                }
-                ExprKind::Binary { left, right, .. } => ([Some(*left), Some(*right), None], &[], &[], &[]),
-                ExprKind::Ternary { condition, then, otherwise } => {
-                    ([Some(*condition), Some(*then), Some(*otherwise)], &[], &[], &[])
-                }
-                ExprKind::Call { callee, args, .. } => ([Some(*callee), None, None], args, &[], &[]),
-                ExprKind::Construct { args, .. } => ([None; 3], args, &[], &[]),
-                ExprKind::List(list) => ([None; 3], &[], list, &[]),
-                ExprKind::Record(fields) => ([None; 3], &[], &[], fields),
-                ExprKind::Mask { value, mask } => ([Some(*value), Some(*mask), None], &[], &[], &[]),
-                ExprKind::Range { first, last } => ([Some(*first), Some(*last), None], &[], &[], &[]),
-                ExprKind::Error
-                | ExprKind::Bool(_)
-                | ExprKind::Int(_)
-                | ExprKind::Text(_)
-                | ExprKind::Name { .. }
-                | ExprKind::This
-                | ExprKind::Type(_)
-                | ExprKind::Default
-                | ExprKind::Any => ([None; 3], &[], &[], &[]),
-            };
+        let (single, args, list, record): Parts<'_> = match self {
+            ExprKind::Member { base, .. } => ([Some(*base), None, None], &[], &[], &[]),
+            ExprKind::Index { base, index } => ([Some(*base), Some(*index), None], &[], &[], &[]),
+            ExprKind::Slice { base, hi, lo } => ([Some(*base), Some(*hi), Some(*lo)], &[], &[], &[]),
+            ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } => {
+                ([Some(*operand), None, None], &[], &[], &[])
+            }
+            ExprKind::Binary { left, right, .. } => ([Some(*left), Some(*right), None], &[], &[], &[]),
+            ExprKind::Ternary { condition, then, otherwise } => {
+                ([Some(*condition), Some(*then), Some(*otherwise)], &[], &[], &[])
+            }
+            ExprKind::Call { callee, args, .. } => ([Some(*callee), None, None], args, &[], &[]),
+            ExprKind::Construct { args, .. } => ([None; 3], args, &[], &[]),
+            ExprKind::List(list) => ([None; 3], &[], list, &[]),
+            ExprKind::Record(fields) => ([None; 3], &[], &[], fields),
+            ExprKind::Mask { value, mask } => ([Some(*value), Some(*mask), None], &[], &[], &[]),
+            ExprKind::Range { first, last } => ([Some(*first), Some(*last), None], &[], &[], &[]),
+            ExprKind::Error
+            | ExprKind::Bool(_)
+            | ExprKind::Int(_)
+            | ExprKind::Text(_)
+            | ExprKind::Name { .. }
+            | ExprKind::This
+            | ExprKind::Type(_)
+            | ExprKind::Default
+            | ExprKind::Any => ([None; 3], &[], &[], &[]),
+        };
         let args = args.iter().map(|arg| arg.value);
         let record = record.iter().map(|&(_, value)| value);
         single.into_iter().flatten().chain(args).chain(list.iter().copied()).chain(record)

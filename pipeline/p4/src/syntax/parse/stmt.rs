@@ -163,7 +163,10 @@ impl Parser<'_> {
 
     fn conditional(&mut self) -> Parsed<StmtKind> {
         self.advance();
-        self.expect(Punct::LParen, "and the condition of `if`")?;
+        if !self.at(Punct::LParen) {
+            return Err(self.expected("`(` and the condition of `if`", "write `if (condition) { ... }`"));
+        }
+        self.advance();
         let condition = self.expression()?;
         self.expect(Punct::RParen, "after the condition of `if`")?;
         let then = Box::new(self.statement()?);
