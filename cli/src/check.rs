@@ -3,6 +3,7 @@
 use crate::args::{Placing, Target};
 use crate::door;
 use crate::fail::{Failure, print_error};
+use crate::p4::{self, P4Args};
 use crate::resolve;
 use clap::Args;
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The .sluice file
+    /// The .sluice file, or a P4_16 program for TNA or T2NA (.p4): syntax, names, types and instances
     file: PathBuf,
     /// Place the program, too; exit code 1 if it does not fit
     #[arg(long)]
@@ -27,11 +28,22 @@ pub(crate) struct CheckArgs {
     target: Target,
     #[command(flatten)]
     placing: Placing,
+    #[command(flatten)]
+    p4: P4Args,
 }
 
 /// Checks a file and prints its mistakes and warnings.
 pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
+    if p4::is_p4(&args.file) {
+        if args.place || !args.target.sets.is_empty() {
+            return Err(Failure::with_help(
+                "a P4 program is checked up to its instances; it cannot be placed, and it has no parameters of --set",
+                "leave out --place and --set; -D NAME=VALUE defines a macro",
+            ));
+        }
+        return p4::run(&args.file, &args.p4, &chip, as_json);
+    }
     let origin = args.file.display().to_string();
     let text = door::text(&args.file)?;
     let file = match ProgramFile::parse(&origin, &text) {

@@ -142,7 +142,8 @@ impl Door {
     fn named(&self, program: &str, folder: &Path) -> Result<String, Failure> {
         let help = match Path::new(program).extension().and_then(|e| e.to_str()) {
             Some("p4") => {
-                "Sluice does not read P4 yet; `sluice programs ecmp --ir` shows the text form that it reads"
+                "Sluice checks P4 (`sluice check FILE.p4`) and does not run it yet; `sluice programs ecmp --ir` shows the \
+                 text form that it runs"
                     .to_owned()
             }
             _ if folder.join(program).is_file() => {

@@ -120,6 +120,7 @@ mod headroom;
 mod int;
 mod interrupt;
 mod new;
+mod p4;
 mod polarization;
 pub mod prelude;
 mod programs;
