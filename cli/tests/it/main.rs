@@ -22,6 +22,7 @@ mod network;
 mod network_flags;
 mod ns3;
 mod obey_pfc;
+mod p4;
 mod polarization;
 mod ports;
 mod program_file;

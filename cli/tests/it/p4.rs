@@ -1,0 +1,88 @@
+//! `sluice check` of P4 programs.
+
+use super::support::{folder, ok, refused, sluice, text};
+use serde_json::Value;
+use std::fs;
+
+/// Programs of this repository that are whole: they have a `main`.
+const WHOLE: [&str; 7] = [
+    "balance/balance.p4",
+    "ecn_mark/ecn_mark.p4",
+    "hpcc_int/hpcc_int.p4",
+    "int/int.p4",
+    "l3_ecmp/l3_ecmp.p4",
+    "leaf/pipe.p4",
+    "pfc/pfc.p4",
+];
+
+/// A program that forwards every frame to a port, with `FIELD` written in the action.
+const PROGRAM: &str = r#"#include <core.p4>
+#include <tna.p4>
+#include "ports.p4"
+header ethernet_h { bit<48> dst; bit<48> src; bit<16> ether_type; }
+struct headers_t { ethernet_h ethernet; }
+struct meta_t {}
+parser P(packet_in pkt, out headers_t hdr, out meta_t m, out ingress_intrinsic_metadata_t ig) {
+    state start { pkt.extract(ig); pkt.advance(PORT_METADATA_SIZE); pkt.extract(hdr.ethernet); transition accept; }
+}
+control C(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_t ig,
+          in ingress_intrinsic_metadata_from_parser_t prsr, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
+          inout ingress_intrinsic_metadata_for_tm_t tm) {
+    action send(PortId_t port) { tm.FIELD = port; }
+    table all { key = { hdr.ethernet.dst : exact; } actions = { send; } const default_action = send(PORT); }
+    apply { all.apply(); }
+}
+control D(packet_out pkt, inout headers_t hdr, in meta_t m, in ingress_intrinsic_metadata_for_deparser_t dprsr) {
+    apply { pkt.emit(hdr); }
+}
+parser EP(packet_in pkt, out headers_t hdr, out meta_t m, out egress_intrinsic_metadata_t eg) {
+    state start { pkt.extract(eg); transition accept; }
+}
+control EC(inout headers_t hdr, inout meta_t m, in egress_intrinsic_metadata_t eg,
+           in egress_intrinsic_metadata_from_parser_t prsr, inout egress_intrinsic_metadata_for_deparser_t dprsr,
+           inout egress_intrinsic_metadata_for_output_port_t port) { apply {} }
+control ED(packet_out pkt, inout headers_t hdr, in meta_t m, in egress_intrinsic_metadata_for_deparser_t dprsr) {
+    apply { pkt.emit(hdr); }
+}
+Pipeline(P(), C(), D(), EP(), EC(), ED()) pipe;
+Switch(pipe) main;
+"#;
+
+#[test]
+fn a_program_is_checked_with_its_includes_and_macros() {
+    let dir = folder("p4");
+    fs::write(dir.path().join("leaf.p4"), PROGRAM).unwrap();
+    let leaf = dir.path().join("leaf.p4");
+    let (code, said) = refused(&["check", text(&leaf)]);
+    assert_eq!(code, 2);
+    assert!(said.contains("`ports.p4` is not found") && said.contains("leaf.p4:3:"), "{said}");
+    fs::create_dir(dir.path().join("inc")).unwrap();
+    fs::write(dir.path().join("inc/ports.p4"), "#ifndef PORT\n#error no port\n#endif\n").unwrap();
+    let inc = dir.path().join("inc");
+    let with = |more: &[&str]| [&["check", text(&leaf), "-I", text(&inc)], more].concat();
+    let (_, said) = refused(&with(&["-D", "FIELD=ucast_egress_port"]));
+    assert!(said.contains("no port") && said.contains("ports.p4:2:"), "{said}");
+    let defined = ["-D", "FIELD=ucast_egress_port", "-D", "PORT=8"];
+    for chip in ["tofino", "tofino2"] {
+        let said = ok(&with(&[&defined[..], &["--chip", chip]].concat()));
+        assert!(said.contains("pipe `pipe`: 6 parsers and controls, 1 table, 1 action, "), "{said}");
+    }
+    let (_, said) = refused(&with(&["-D", "FIELD=ucast_egress_prt", "-D", "PORT=8"]));
+    assert!(said.contains("ucast_egress_prt") && said.contains("ucast_egress_port"), "{said}");
+    let (_, said) = refused(&with(&[&defined[..], &["--place"]].concat()));
+    assert!(said.contains("cannot be placed"), "{said}");
+    let out = sluice(&with(&["-D", "FIELD=mtu", "-D", "PORT=8", "--json"]));
+    let found: Value = serde_json::from_slice(&out.stdout).unwrap();
+    assert_eq!((out.status.code(), &found["ok"]), (Some(2), &Value::Bool(false)));
+    let first = &found["findings"][0];
+    assert_eq!((first["severity"].as_str(), first["line"].as_u64()), (Some("error"), Some(13)), "{first}");
+}
+
+#[test]
+fn the_p4_programs_beside_the_shipped_programs_are_legal() {
+    for program in WHOLE {
+        let path = format!("{}/../programs/src/{program}", env!("CARGO_MANIFEST_DIR"));
+        let out = sluice(&["check", &path]);
+        assert!(out.status.success(), "{program}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+}
