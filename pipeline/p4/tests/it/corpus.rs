@@ -5,7 +5,8 @@
 //! skipped with a printed word.
 
 use sluice_p4::diagnostic::Severity;
-use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader};
+use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader, Texts};
+use sluice_p4::syntax::{ast::DeclKind, print};
 use sluice_p4::{Define, Options, Parsed, Target, parse};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -66,6 +67,10 @@ fn program(folder: &Path, line: &str) -> Program {
 struct Count {
     programs: usize,
     parsed: usize,
+    /// Declarations of the programs that parse, on one of their chips.
+    tables: usize,
+    actions: usize,
+    states: usize,
     /// The class of the first error of the others.
     failures: BTreeMap<&'static str, usize>,
 }
@@ -75,6 +80,28 @@ fn failure(parsed: &Parsed) -> Option<(&'static str, String)> {
     let errors =
         parsed.diagnostics.list().iter().find(|diagnostic| diagnostic.severity == Severity::Error)?;
     Some((errors.class.word(), sluice_p4::diagnostic::render(&parsed.sources, errors)))
+}
+
+/// Checks that the printed tree parses to the same tree.
+fn check_print(parsed: &Parsed, root: &Path) {
+    let text = print(&parsed.ast);
+    let again = parse(&Texts::new().with("printed.p4", &text), "printed.p4", &Options::default());
+    assert_eq!(again.diagnostics.errors(), 0, "{}: {}", root.display(), again.messages());
+    assert!(print(&again.ast) == text, "{}: the printed tree changes", root.display());
+}
+
+impl Count {
+    fn add(&mut self, parsed: &Parsed) {
+        self.parsed += 1;
+        for decl in parsed.ast.decls.values() {
+            match &decl.kind {
+                DeclKind::Table(_) => self.tables += 1,
+                DeclKind::Action(_) => self.actions += 1,
+                DeclKind::State(_) => self.states += 1,
+                _ => {}
+            }
+        }
+    }
 }
 
 #[test]
@@ -93,22 +120,29 @@ fn public_programs_preprocess_and_parse() {
         }
         let count = counts.entry(program.group).or_default();
         count.programs += 1;
-        let failed = program.chips.iter().find_map(|&target| {
+        let mut failed = None;
+        for (index, &target) in program.chips.iter().enumerate() {
             let options = Options { target, defines: program.defines.clone(), includes: Vec::new() };
-            failure(&parse(&program.files, &program.root.to_string_lossy(), &options))
-        });
-        match failed {
-            None => count.parsed += 1,
-            Some((class, text)) => {
-                *count.failures.entry(class).or_default() += 1;
-                println!("{class}: {}\n{text}\n", program.root.display());
+            let parsed = parse(&program.files, &program.root.to_string_lossy(), &options);
+            failed = failed.or_else(|| failure(&parsed));
+            if failed.is_none() {
+                check_print(&parsed, &program.root);
+                if index + 1 == program.chips.len() {
+                    count.add(&parsed);
+                }
             }
         }
+        if let Some((class, text)) = failed {
+            *count.failures.entry(class).or_default() += 1;
+            println!("{class}: {}\n{text}\n", program.root.display());
+        }
     }
-    println!("{:<24} {:>9} {:>7}  failures", "group", "programs", "parsed");
+    println!("{:<20} programs  parsed  tables  actions  states  failures", "group");
     for (group, count) in &counts {
         let failures: Vec<String> = count.failures.iter().map(|(class, n)| format!("{class} {n}")).collect();
-        println!("{group:<24} {:>9} {:>7}  {}", count.programs, count.parsed, failures.join(", "));
+        let Count { programs, parsed, tables, actions, states, .. } = count;
+        let failures = failures.join(", ");
+        println!("{group:<20} {programs:>8} {parsed:>7} {tables:>7} {actions:>8} {states:>7}  {failures}");
     }
     assert!(!counts.is_empty(), "LIST.txt names no programs");
 }
