@@ -4,16 +4,16 @@ use super::support::{folder, ok, refused, sluice, text};
 use serde_json::Value;
 use std::fs;
 
-/// Programs of this repository that are whole: they have a `main`.
-const WHOLE: [&str; 7] = [
+/// P4 programs beside shipped programs that are whole: they have a `main`.
+const WHOLE: [&str; 5] = [
     "balance/balance.p4",
     "ecn_mark/ecn_mark.p4",
     "hpcc_int/hpcc_int.p4",
-    "int/int.p4",
     "l3_ecmp/l3_ecmp.p4",
-    "leaf/pipe.p4",
     "pfc/pfc.p4",
 ];
+/// Programs whose P4 is a part that the leaf includes.
+const PARTS: [&str; 5] = ["drb", "flare", "letflow", "presto", "spray"];
 
 /// A program that forwards every frame to a port, with `FIELD` written in the action.
 const PROGRAM: &str = r#"#include <core.p4>
@@ -59,7 +59,8 @@ fn a_program_is_checked_with_its_includes_and_macros() {
     fs::create_dir(dir.path().join("inc")).unwrap();
     fs::write(dir.path().join("inc/ports.p4"), "#ifndef PORT\n#error no port\n#endif\n").unwrap();
     let inc = dir.path().join("inc");
-    let with = |more: &[&str]| [&["check", text(&leaf), "-I", text(&inc)], more].concat();
+    let base = ["check", text(&leaf), "-I", text(&inc)];
+    let with = |more: &[&'static str]| [&base[..], more].concat();
     let (_, said) = refused(&with(&["-D", "FIELD=ucast_egress_port"]));
     assert!(said.contains("no port") && said.contains("ports.p4:2:"), "{said}");
     let defined = ["-D", "FIELD=ucast_egress_port", "-D", "PORT=8"];
@@ -80,9 +81,15 @@ fn a_program_is_checked_with_its_includes_and_macros() {
 
 #[test]
 fn the_p4_programs_beside_the_shipped_programs_are_legal() {
+    let path = |name: &str| format!("{}/../programs/src/{name}", env!("CARGO_MANIFEST_DIR"));
     for program in WHOLE {
-        let path = format!("{}/../programs/src/{program}", env!("CARGO_MANIFEST_DIR"));
-        let out = sluice(&["check", &path]);
+        let out = sluice(&["check", &path(program)]);
         assert!(out.status.success(), "{program}: {}", String::from_utf8_lossy(&out.stderr));
+    }
+    let (types, leaf) = (path("leaf/types.p4"), path("leaf/pipe.p4"));
+    for part in PARTS {
+        let part = path(&format!("{part}/choose.p4"));
+        let said = ok(&["check", &leaf, "--include", &types, "--include", &part]);
+        assert!(said.contains("8 parsers and controls"), "{part}: {said}");
     }
 }

@@ -42,7 +42,7 @@ parser IgParser(packet_in pkt, out ig_headers_t hdr, out ig_meta_t m, out ingres
     state start {
         pkt.extract(ig);
         pkt.advance(PORT_METADATA_SIZE);
-        m = { 0, 0, 0, 0 };
+        m = { 0, 0, 0, 0, 0, 0 };
         pkt.extract(hdr.ethernet);
         transition select(hdr.ethernet.ether_type) { 0x0800: peek_ipv4; 0x86dd: parse_ipv6; default: accept; }
     }

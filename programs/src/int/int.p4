@@ -28,7 +28,7 @@ header copy_h {
     bit<16> reason; bit<32> queue; bit<32> latency;
     bit<16> ingress_time_hi; bit<32> ingress_time; bit<16> egress_time_hi; bit<32> egress_time;
 }
-header tcp_words_h { bit<32> ports; bit<32> seq_no; bit<32> ack_no; bit<32> control; bit<16> checksum; bit<16> urgent_ptr; }
+header tcp_words_h { bit<32> ports; bit<32> seq_no; bit<32> ack_no; bit<32> offset_flags_window; bit<16> checksum; bit<16> urgent_ptr; }
 header shim_h { bit<8> types; bit<8> length; bit<16> original; }
 header int_header_h {
     bit<4> version; bit<1> discard; bit<1> exceeded; bit<1> mtu; bit<9> reserved; bit<8> hop_ml; bit<8> remaining;

@@ -389,7 +389,7 @@ control Ingress(
         default_action = send_to_cpu(2);
     }
 
-    action set_class(QueueId_t queue, bit<3> traffic_class) { tm.qid = queue; tm.ingress_cos = traffic_class; }
+    action set_class(QueueId_t queue, bit<3> traffic_class) { ig_tm.qid = queue; ig_tm.ingress_cos = traffic_class; }
     table ipv4_class {
         key = { hdr.ipv4.dscp: exact; }
         actions = { set_class; }

@@ -49,7 +49,7 @@ header control_h {
 }
 header padding_h { bit<208> zero; }
 
-struct headers_t { tag_h tag; ethernet_h ethernet; vlan_h vlan; ipv4_h ipv4; ipv6_front_h ipv6; control_h control; }
+struct headers_t { tag_h tag; ethernet_h ethernet; vlan_h vlan; ipv4_h ipv4; ipv6_front_h ipv6; control_h mac_control; }
 struct meta_t {
     bit<16> port; bit<8> class; bit<8> rest; bit<16> quanta; bit<32> time; bit<32> scaled; bit<32> more;
     bit<32> base; bit<32> quarter; bit<32> part; bit<32> now; bit<32> tick; bit<32> until;
@@ -84,7 +84,7 @@ parser IngressParser(packet_in pkt, out headers_t hdr, out meta_t m, out ingress
     }
     state parse_ipv4 { pkt.extract(hdr.ipv4); transition accept; }
     state parse_ipv6 { pkt.extract(hdr.ipv6); transition accept; }
-    state parse_control { pkt.extract(hdr.control); transition accept; }
+    state parse_control { pkt.extract(hdr.mac_control); transition accept; }
 }
 
 control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_t ig,
@@ -179,7 +179,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     }
     action again() {
         hdr.tag.setValid(); hdr.tag.kind = FRAME; hdr.tag.port = m.port;
-        hdr.control.enabled = m.rest; tm.ucast_egress_port = m.pipe | LAP_PORT;
+        hdr.mac_control.enabled = m.rest; tm.ucast_egress_port = m.pipe | LAP_PORT;
     }
     action lap() { tm.ucast_egress_port = ig.ingress_port; }
     action done() { dprsr.drop_ctl = 1; }
@@ -191,11 +191,11 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     action forget() { forget_in.execute(m.slot); }
     action hear() { hear_in.execute(m.slot); }
 
-#define TAKE(N) action take_##N() { m.class = N; m.quanta = hdr.control.time##N; \
-                                   m.rest = hdr.control.enabled & (0xff ^ (1 << N)); }
+#define TAKE(N) action take_##N() { m.class = N; m.quanta = hdr.mac_control.time##N; \
+                                   m.rest = hdr.mac_control.enabled & (0xff ^ (1 << N)); }
     TAKE(0) TAKE(1) TAKE(2) TAKE(3) TAKE(4) TAKE(5) TAKE(6) TAKE(7)
     table pick {
-        key = { hdr.control.enabled: ternary; }
+        key = { hdr.mac_control.enabled: ternary; }
         actions = { take_0; take_1; take_2; take_3; take_4; take_5; take_6; take_7; NoAction; }
         const entries = {
             0x01 &&& 0x01: take_0(); 0x02 &&& 0x03: take_1(); 0x04 &&& 0x07: take_2(); 0x08 &&& 0x0f: take_3();
@@ -215,7 +215,7 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
     }
 
     apply {
-        if (hdr.tag.isValid() || hdr.control.isValid()) {
+        if (hdr.tag.isValid() || hdr.mac_control.isValid()) {
             m.now = prsr.global_tstamp[31:0];
             m.tick = ticks.get({ prsr.global_tstamp[41:10] });
         }
@@ -238,8 +238,8 @@ control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metada
             } else {
                 clear_stormed(); forget_pause(); forget(); storms.count(m.slot); done();
             }
-        } else if (hdr.control.isValid()) {
-            if (hdr.control.opcode == PFC) {
+        } else if (hdr.mac_control.isValid()) {
+            if (hdr.mac_control.opcode == PFC) {
                 m.pipe = ig.ingress_port & 0x180;
                 m.port = (bit<16>)ig.ingress_port;
                 if (hdr.tag.isValid()) { m.port = hdr.tag.port; }
@@ -293,7 +293,7 @@ control IngressDeparser(packet_out pkt, inout headers_t hdr, in meta_t m,
 
 /* ---------------------------------------------------------------- egress */
 
-struct eg_headers_t { tag_h tag; ethernet_h ethernet; control_h control; padding_h padding; }
+struct eg_headers_t { tag_h tag; ethernet_h ethernet; control_h mac_control; padding_h padding; }
 struct eg_meta_t {
     bit<32> depth; bit<32> xoff; bit<32> xon; bit<8> bit_; bit<8> class; bit<16> slot; bit<32> over; bit<32> under;
     bit<32> now; bit<1> ask; bit<1> lossless; bit<8> stormed; MirrorId_t session; tag_h wanted;
@@ -328,7 +328,7 @@ control Egress(inout eg_headers_t hdr, inout eg_meta_t m, in egress_intrinsic_me
     Hash<bit<12>>(HashAlgorithm_t.IDENTITY) sender;
     action to_session(MirrorId_t session) { m.session = session; dprsr.mirror_type = 1; }
     table upstream { key = { hdr.tag.port: exact; } actions = { to_session; NoAction; } size = 512; }
-#define FILL(N) action fill_##N() { hdr.control.time##N = hdr.tag.slot; }
+#define FILL(N) action fill_##N() { hdr.mac_control.time##N = hdr.tag.slot; }
     FILL(0) FILL(1) FILL(2) FILL(3) FILL(4) FILL(5) FILL(6) FILL(7)
     table fill {
         key = { hdr.tag.state: exact; }
@@ -341,9 +341,9 @@ control Egress(inout eg_headers_t hdr, inout eg_meta_t m, in egress_intrinsic_me
     action set_source(bit<48> source) { hdr.ethernet.src = source; }
     table own_mac { key = { queue.egress_port: exact; } actions = { set_source; NoAction; } size = 512; }
     action build() {
-        hdr.ethernet.setValid(); hdr.control.setValid(); hdr.padding.setValid();
+        hdr.ethernet.setValid(); hdr.mac_control.setValid(); hdr.padding.setValid();
         hdr.ethernet.dst = 0x0180c2000001; hdr.ethernet.ether_type = MAC_CONTROL;
-        hdr.control.opcode = PFC; hdr.control.enabled = hdr.tag.state;
+        hdr.mac_control.opcode = PFC; hdr.mac_control.enabled = hdr.tag.state;
     }
     action refuse() { m.lossless = 0; dprsr.drop_ctl = 1; }
     Register<bit<8>, bit<16>>(SLOTS) dropping;
