@@ -198,7 +198,8 @@ apply { a.apply(x, z); a.apply(z, x); a.apply(x); set(x, 3); set(x); set(3, x); 
           |                                                                                 ^
           |
           = help: call one of its methods: `a.apply(...)`
-    "#]].assert_eq(&messages(text));
+    "#]]
+    .assert_eq(&messages(text));
 }
 
 #[test]
