@@ -44,7 +44,7 @@ pub const MAX_INCLUDES: usize = 64;
 /// The greatest number of conditions, of arguments with macros in them, or of parentheses in a condition, inside each other.
 pub const MAX_NESTING: usize = 200;
 /// The greatest number of tokens that all expansions of a program make.
-pub const MAX_EXPANDED: usize = 4_000_000;
+pub const MAX_EXPANDED: usize = 2_000_000;
 
 /// Files of architectures that Sluice does not have, and the name of each.
 const OTHER_ARCHITECTURES: [(&str, &str); 9] = [
@@ -268,6 +268,7 @@ impl Preprocessor<'_> {
                     }
                 }
                 TokenKind::Punct(Punct::Hash) if token.flags.line_start => self.directive(token.span),
+                TokenKind::Punct(Punct::HashHash) if token.flags.line_start => self.no_directive(token.span),
                 _ => return token,
             }
         }

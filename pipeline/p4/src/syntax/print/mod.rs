@@ -6,7 +6,8 @@ mod expr;
 mod stmt;
 
 use super::ast::{
-    Annotation, AnnotationArg, AnnotationBody, AnnotationTokenKind, Ast, DeclId, IntLiteral, Name,
+    Annotation, AnnotationArg, AnnotationBody, AnnotationToken, AnnotationTokenKind, Ast, DeclId, IntLiteral,
+    Name,
 };
 use std::fmt::Write;
 
@@ -58,7 +59,8 @@ impl Printer<'_> {
             AnnotationBody::None if annotation.pragma => return format!("@pragma {name}\n"),
             AnnotationBody::None => String::new(),
             AnnotationBody::Args(args) => {
-                let args: Vec<String> = args.iter().map(|arg| self.annotation_arg(arg)).collect();
+                let blank = if annotation.pragma { "" } else { " " };
+                let args: Vec<String> = args.iter().map(|arg| self.annotation_arg(arg, blank)).collect();
                 if annotation.pragma {
                     return format!("@pragma {name} {}\n", args.join(" "));
                 }
@@ -70,30 +72,24 @@ impl Printer<'_> {
         format!("@{name}{body} ")
     }
 
-    /// Returns the tokens of an argument without blanks between them, except between words.
-    fn annotation_arg(&self, arg: &AnnotationArg) -> String {
-        let mut text = String::new();
-        for token in &arg.tokens {
-            let token = match &token.kind {
-                AnnotationTokenKind::Word(word) => self.ast.names.text(*word).to_owned(),
-                AnnotationTokenKind::Int(literal) => int(literal),
-                AnnotationTokenKind::Text(text) => quoted(self.ast.names.text(*text)),
-                AnnotationTokenKind::Punct(punct) => (*punct).to_owned(),
-            };
-            let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            if text.ends_with(is_word) && token.starts_with(is_word) {
-                text.push(' ');
-            }
-            text.push_str(&token);
-        }
-        text
+    fn annotation_arg(&self, arg: &AnnotationArg, blank: &str) -> String {
+        let token = |token: &AnnotationToken| match &token.kind {
+            AnnotationTokenKind::Word(word) => self.ast.names.text(*word).to_owned(),
+            AnnotationTokenKind::Int(literal) => int(literal),
+            AnnotationTokenKind::Text(text) => quoted(self.ast.names.text(*text)),
+            AnnotationTokenKind::Punct(punct) => (*punct).to_owned(),
+        };
+        let tokens: Vec<String> = arg.tokens.iter().map(token).collect();
+        tokens.join(blank)
     }
 }
 
 fn int(literal: &IntLiteral) -> String {
+    let value = &literal.value;
+    let digits = if value.bits() > 64 { format!("{value:#x}") } else { value.to_string() };
     match literal.width {
-        Some(width) => format!("{}{}{}", width.bits, if width.signed { 's' } else { 'w' }, literal.value),
-        None => literal.value.to_string(),
+        Some(width) => format!("{}{}{digits}", width.bits, if width.signed { 's' } else { 'w' }),
+        None => digits,
     }
 }
 
