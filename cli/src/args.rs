@@ -24,7 +24,7 @@ pub(crate) enum Command {
     Programs(ProgramsArgs),
     /// Write a program to start from
     New(crate::new::NewArgs),
-    /// Check a .sluice file: can it be read, is it legal, and with --place, does it fit
+    /// Check a .sluice file: can it be read, is it legal, and with --place, does it fit; or check a P4 program
     Check(crate::check::CheckArgs),
     /// Place a program on a chip: does it fit, and with which stages, resources, PHV, parser rows and cycles
     Report(ReportArgs),

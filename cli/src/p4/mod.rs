@@ -2,14 +2,14 @@
 
 mod files;
 
-use crate::fail::Failure;
+use crate::fail::{Failure, print_error};
 use clap::Args;
 use files::Files;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::intrinsic::Architecture;
 use sluice_p4::check::check;
-use sluice_p4::diagnostic::{Diagnostic, Severity};
+use sluice_p4::diagnostic::{Diagnostic, Severity, render};
 use sluice_p4::elaborate::{Pipe, elaborate};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::{Define, Options, Parsed, Target, parse};
@@ -66,19 +66,30 @@ pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) ->
             json!({ "schema": "sluice.check/1", "file": origin, "ok": !failed, "findings": findings });
         writeln!(out, "{value}")?;
     }
-    let messages = parsed.messages();
+    let warnings = messages(&parsed, Severity::Warning);
     match pipe {
         Some(pipe) if !failed => {
             if !as_json {
-                if !messages.is_empty() {
-                    writeln!(out, "{messages}")?;
+                if !warnings.is_empty() {
+                    writeln!(out, "{warnings}\n")?;
                 }
                 writeln!(out, "{origin}: pipe `{}`: {}; no mistakes", pipe.name, counts(&pipe))?;
             }
             Ok(())
         }
-        _ => Err(Failure::snippets(&messages)),
+        _ => {
+            if !warnings.is_empty() {
+                print_error(format!("{warnings}\n"));
+            }
+            Err(Failure::snippets(&messages(&parsed, Severity::Error)))
+        }
     }
+}
+
+/// Returns all messages of a severity, with their source lines.
+fn messages(parsed: &Parsed, severity: Severity) -> String {
+    let some = parsed.diagnostics.list().iter().filter(|diagnostic| diagnostic.severity == severity);
+    some.map(|diagnostic| render(&parsed.sources, diagnostic)).collect::<Vec<_>>().join("\n")
 }
 
 /// Takes all steps that errors allow.
