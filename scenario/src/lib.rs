@@ -17,6 +17,7 @@
 
 mod bench;
 pub mod contest;
+mod deadlocks;
 mod expr;
 mod file;
 mod forward;

@@ -92,7 +92,7 @@ pub(super) fn run(
         ));
     }
     let mut out = std::io::stdout().lock();
-    let mut values = Vec::new();
+    let (mut values, mut deadlocked) = (Vec::new(), false);
     for source in sources {
         let [topology, flows] = ["TOPOLOGY_FILE", "FLOW_FILE"].map(|key| source.read(key));
         let (topology, flows) = (topology?, flows?);
@@ -114,11 +114,12 @@ pub(super) fn run(
         if outcome.interrupted {
             return Err(Failure::Interrupted);
         }
+        deadlocked |= !outcome.deadlocks.is_empty();
     }
     if as_json {
         write!(out, "{}", pretty(&json!({ "schema": "sluice.ns3/1", "runs": values })))?;
     }
-    Ok(())
+    if deadlocked { Err(Failure::Property) } else { Ok(()) }
 }
 
 fn run_one(experiment: &Experiment, threads: usize, catalogue: &Catalogue) -> Result<Outcome, Failure> {
@@ -166,9 +167,19 @@ fn report(experiment: &Experiment, all: usize, outcome: &Outcome, written: &[Pat
     let hosts = &outcome.hosts;
     let cut = if experiment.flows() < all { format!(" (the first of {all})") } else { String::new() };
     let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    let left = match experiment.flows() - outcome.complete {
+        0 => String::new(),
+        left => format!("  {left} flows are not complete\n"),
+    };
+    let cycle = |cycle: &String| {
+        format!(
+            "  DEADLOCK: {cycle} wait for each other's pauses; route without cycles, or enlarge BUFFER_SIZE\n"
+        )
+    };
+    let deadlocks: String = outcome.deadlocks.iter().map(cycle).collect();
     format!(
         "{}{cut}\n  {} flows complete at {}; {} packets, {} sent again, {} marked, {} dropped, {} notifications; hosts were \
-         paused {} times, {}\n  wrote {}\n",
+         paused {} times, {}\n{left}{deadlocks}  wrote {}\n",
         experiment.summary(),
         outcome.complete,
         outcome.end,
@@ -195,6 +206,7 @@ fn value(experiment: &Experiment, all: usize, outcome: &Outcome, written: &[Path
         "packets": { "sent": hosts.sent, "sent_again": hosts.resent, "marked": hosts.marked, "dropped": outcome.totals.dropped },
         "notifications": hosts.notifications,
         "host_pauses": hosts.pauses,
+        "deadlocks": outcome.deadlocks,
         "files": files,
     })
 }

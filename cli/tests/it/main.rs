@@ -10,6 +10,7 @@ mod contest_short;
 mod contest_tcp;
 mod contract;
 mod conweave;
+mod deadlocks;
 mod experiments;
 mod flowlets;
 mod fuzz;

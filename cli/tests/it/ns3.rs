@@ -112,6 +112,36 @@ fn every_congestion_control_of_the_simulators_completes_its_flows() {
     }
 }
 
+#[test]
+fn hpcc_with_a_queue_takes_the_times_of_its_simulator() {
+    // Three flows to host 1, one against them, and a lone packet: times in ns that alibaba-edu's simulator (9f4be2a) has for
+    // these files. Acknowledgements of the flows to host 1 wait in no queue; those of host 1's own flow share the queue of data.
+    const FLOWS: &str = "5\n2 1 3 100 300000 2\n3 1 3 100 300000 2\n4 1 3 100 300000 2\n1 2 3 100 300000 2.00002\n3 4 3 100 1000 2.00003\n";
+    let config = CONFIG
+        .replace("CC_MODE 1", "CC_MODE 3")
+        .replace("HAS_WIN 0", "HAS_WIN 1\nINT_MULTI 4")
+        .replace("BUFFER_SIZE 1", "BUFFER_SIZE 32");
+    let dir = folder(&config, STAR, FLOWS);
+    let (code, text, notes) = run(dir.path(), &["run", "mix/config.txt"]);
+    assert_eq!(code, 0, "{notes}{text}");
+    let fct = fs::read_to_string(dir.path().join("mix/fct.txt")).unwrap();
+    let times = |from: &str, to: &str| -> Vec<f64> {
+        let rows = fct.lines().filter(|row| row.starts_with(&format!("{from} {to} ")));
+        rows.map(|row| row.split(' ').nth(6).unwrap().parse().unwrap()).collect()
+    };
+    let near = |found: f64, expected: f64, share: f64| {
+        assert!((found / expected - 1.0).abs() < share, "{found} ns, {expected} in the simulator: {fct}");
+    };
+    let mut three = [2, 3, 4].map(|node| times(&format!("0b000{node}01"), "0b000101")[0]);
+    three.sort_by(f64::total_cmp);
+    // Which of the three is first depends on the order of simultaneous packets.
+    for (found, expected) in three.into_iter().zip([85_934.0, 87_828.0, 92_077.0]) {
+        near(found, expected, 0.03);
+    }
+    near(times("0b000101", "0b000201")[0], 32_294.0, 0.03);
+    near(times("0b000301", "0b000401")[0], 4_188.0, 0.01);
+}
+
 /// ConWeave's dialect: two leaves (4, 5) with two hosts each, two spines (6, 7).
 const LEAVES: &str = "8 4 8\n4 5 6 7\n0 4 100Gbps 1000ns 0\n1 4 100Gbps 1000ns 0\n2 5 100Gbps 1000ns 0\n3 5 100Gbps 1000ns 0\n\
     4 6 100Gbps 1000ns 0\n4 7 100Gbps 1000ns 0\n5 6 100Gbps 1000ns 0\n5 7 100Gbps 1000ns 0\n";

@@ -108,8 +108,9 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         m.growth = 2 * RECORD;
     });
 
+    eg.control(|c| observe.call());
+    correct_length(eg, m, out, p);
     eg.control(|c| {
-        observe.call();
         if common.is_valid() {
             remember.call();
             port.apply();
@@ -156,6 +157,31 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         .emit(common)
         .emit(hops)
         .emit(pushed);
+}
+
+/// Metadata of egress for packets that count as longer or shorter than they are
+#[derive(Header, Debug)]
+struct Counted {
+    /// Bytes that the packet adds to bytes sent
+    length: Bits<16>,
+}
+
+/// Adds the overhead to the packet's length, if it is not 0.
+#[stage_program]
+pub(super) fn correct_length(eg: &GressBuilder<'_>, m: Meta, out: tna::Egress, p: &Params) {
+    if p.overhead == 0 {
+        return;
+    }
+    let counted = eg.metadata::<Counted>();
+    // 16 bits wrap, so a negative number is its complement.
+    let overhead = u64::from((p.overhead as i16).cast_unsigned());
+    /// Adds the bytes that packets have beyond their length to the length
+    let correct = eg.action(|a| counted.length = out.pkt_length + overhead);
+    let widen = eg.action(|a| m.length = counted.length.cast::<32>());
+    eg.control(|c| {
+        correct.call();
+        widen.call();
+    });
 }
 
 /// Divides bytes sent and depth by the factor of their units, if it is not 1.

@@ -2,7 +2,7 @@
 //! bytes and a count of hops after them, and a switch overwrites slot (count modulo 5).
 
 use super::Params;
-use super::egress::{port_depth, scale};
+use super::egress::{correct_length, port_depth, scale};
 use super::headers::{MAX_HOPS, Meta, parse_to_udp};
 use super::params::QueueLength;
 use sluice_build::net::{Ethernet, Ipv4, Udp};
@@ -180,8 +180,9 @@ pub(super) fn egress(eg: &GressBuilder<'_>, p: &Params) {
         summed_udp.length = udp.length;
     });
 
+    eg.control(|c| observe.call());
+    correct_length(eg, m, out, p);
     eg.control(|c| {
-        observe.call();
         if turn.claimed {
             port.apply();
         }

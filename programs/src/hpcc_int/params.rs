@@ -27,6 +27,10 @@ pub struct Params {
     /// Factor of the units of bytes sent and qLen (`INT_MULTI` of the simulator): 1, 2, 4 or 8 times 128 bytes and a cell
     #[param(expects = "1, 2, 4 or 8")]
     pub multi: Multi,
+    /// Bytes that each packet adds to bytes sent beyond its length without FCS: 24 counts FCS, preamble and gap, so that
+    /// records tell the share of the line; a negative number takes away headers that other senders do not count
+    #[param(range = -64..=64)]
+    pub overhead: i32,
     /// Routes of each IP version that the tables must hold
     #[param(range = 1..=1_000_000)]
     pub routes: u32,
@@ -44,6 +48,7 @@ impl Default for Params {
             layout: Layout::Paper,
             qlen: QueueLength::Queue,
             multi: Multi::One,
+            overhead: 0,
             routes: 4_096,
             groups: 64,
         }

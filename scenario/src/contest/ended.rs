@@ -1,11 +1,10 @@
 //! Counts and watermarks of a network at the end of a run.
 
 use super::samples::reorder_queues;
-use sluice_asic::port::DevPort;
 use sluice_asic::tm::buffer::{PoolKind, Reader};
 use sluice_asic::units::Time;
 use sluice_catalogue::Catalogue;
-use sluice_fabric::network::{LinkDrop, Network, SwitchId, Waiting};
+use sluice_fabric::network::{LinkDrop, Network, SwitchId};
 use sluice_ir::LabelKind;
 use sluice_switch::{FlowView, Reason};
 use std::collections::BTreeMap;
@@ -141,18 +140,4 @@ fn of_pauses(flow: &FlowView<'_>, into: &mut Counts) {
     add(into, "switch_paused_ns", time.sum());
     let pausing = flow.ports.iter().any(|port| port.sent.iter().any(|frames| *frames > 0));
     add(into, "pausing_switches", u64::from(pausing));
-}
-
-/// Returns the cycles of queues that wait for each other, as texts such as `leaf0:8 queue 3 -> spine1:0 queue 3`.
-pub(super) fn deadlocks(network: &Network) -> Vec<String> {
-    let place = |at: &Waiting| {
-        let setup = network.setup(at.switch);
-        let name = setup.map_or("?", |setup| setup.name.as_str());
-        let port = setup.and_then(|setup| setup.ports.dev(DevPort::new(at.dev_port)?));
-        let front = port.and_then(|port| port.front());
-        let port = front.map_or_else(|| format!("dev_port {}", at.dev_port), |front| front.to_string());
-        format!("{name}:{port} queue {}", at.queue)
-    };
-    let cycle = |cycle: Vec<Waiting>| cycle.iter().map(place).collect::<Vec<_>>().join(" -> ");
-    network.deadlocks().into_iter().map(cycle).collect()
 }

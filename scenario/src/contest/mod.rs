@@ -25,6 +25,7 @@ mod metrics;
 mod performance;
 mod pool;
 mod ran;
+mod records;
 mod roles;
 mod run;
 mod samples;

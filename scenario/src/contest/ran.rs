@@ -7,6 +7,7 @@ use super::performance::{Performance, Sent, Unfinished};
 use super::run::{Ready, RunError};
 use super::samples::{Sampler, Samples};
 use super::workload::Station;
+use crate::deadlocks::deadlocks;
 use sluice_asic::units::{Duration, Time};
 use sluice_fabric::host::counters::HostCounters;
 use sluice_fabric::host::message::Completion;
@@ -127,7 +128,7 @@ impl Ran {
             sent,
             unfinished,
             counts,
-            deadlocks: ended::deadlocks(&self.network),
+            deadlocks: deadlocks(&self.network),
             samples: self.samples,
         }
     }

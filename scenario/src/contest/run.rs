@@ -14,6 +14,7 @@ use super::file::{Contest, Contestant};
 use super::kept::{KeptRun, RunKey, RunStore};
 use super::pool::run_all;
 use super::ran::run;
+use super::records;
 use super::roles;
 use super::schedule::Planned;
 use super::series::{Results, Series};
@@ -21,10 +22,8 @@ use super::workload::{HostTable, Plan, Station};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_catalogue::Catalogue;
-use sluice_catalogue::position::Position;
 use sluice_control::ControlOp;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, Files, HostPort, deploy};
-use sluice_fabric::host::hpcc::has_code;
 use sluice_fabric::host::nic::{HostMessages, PortConfig, TransportConfig};
 use sluice_fabric::network::{NetworkError, NetworkSetup, SwitchId};
 use sluice_fabric::topology::{Blueprint, Bottlenecks};
@@ -345,10 +344,14 @@ pub(super) fn ready<'c, F: Files>(
     for rate in stations.iter().map(|station| station.rate).collect::<BTreeSet<BitRate>>() {
         nics.insert(rate, contest.hosts.port(rate, contest.wire).map_err(RunError::Setting)?);
     }
-    let transports = contest.hosts.transports(setup.chip.tm.cell).map_err(RunError::Setting)?;
+    let (cell, same) = records::cell(&deployed.network, setup.chip.tm.cell);
+    let transports = contest.hosts.transports(cell).map_err(RunError::Setting)?;
+    if !same && contest.hosts.telemetry.as_ref().is_none_or(|telemetry| telemetry.cell.is_none()) {
+        records::check_cells(&transports).map_err(RunError::Setting)?;
+    }
     // Times in an empty network are those of the first transport.
     let mtu = transports.first().map_or(0, |transport| transport.framing().0);
-    check_speeds(&transports, &deployed.positions).map_err(RunError::Setting)?;
+    records::check_speeds(&transports, &deployed.positions).map_err(RunError::Setting)?;
     let bottlenecks = Bottlenecks::new(&deployed.positions);
     let (network, mut changes) = (deployed.network, deployed.changes);
     changes.extend(planned.rate_changes(&network));
@@ -386,21 +389,4 @@ fn stations(plan: &Blueprint, deployed: &Deployment) -> Result<Vec<Station>, Str
         true => Err("the network has no hosts".into()),
         false => Ok(stations),
     }
-}
-
-/// Checks that records can express the speeds of all ports, if senders read records.
-fn check_speeds(transports: &[TransportConfig], positions: &[Position]) -> Result<(), String> {
-    if transports.iter().all(|transport| transport.telemetry().is_none()) {
-        return Ok(());
-    }
-    for position in positions {
-        if let Some(used) = position.ports.iter().find(|used| !has_code(used.speed)) {
-            return Err(format!(
-                "congestion = \"hpcc\": port {} of switch `{}` has {}, which HPCC's records cannot express; expected 25G, \
-                 40G, 50G, 100G, 200G or 400G",
-                used.port, position.name, used.speed
-            ));
-        }
-    }
-    Ok(())
 }

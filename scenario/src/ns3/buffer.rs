@@ -1,12 +1,15 @@
 //! The simulators' switch buffers as buffer profiles (model: int §3.1).
 //!
 //! Data is one lossless group, or a lossy one without PFC; everything else has a pool of its own that never fills, because
-//! the simulators do not count it. A cell is one byte, so no packet is rounded up; with ConWeave, whose program marks by the
-//! number of cells in a queue, a cell is the chip's, and all limits are larger in the proportion by which a packet is.
+//! the simulators do not count it. A cell is one byte, so no packet is rounded up. With ConWeave, whose program marks by the
+//! number of cells in a queue, a cell is the chip's; with HPCC, whose records count cells, it is about the simulators' unit of
+//! 80 bytes. All limits are larger in the proportion by which a packet is.
 
+use super::Ns3FileError;
 use super::config::{Config, Simulator};
 use super::paths::HEADERS;
-use super::{Ns3FileError, translate::FRAME};
+use super::senders::record_cell;
+use super::translate::{FRAME, RECORD_BYTES, RECORDS_THERE};
 use sluice_asic::units::{BitRate, Duration};
 use sluice_fabric::topology::Blueprint;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,9 +23,9 @@ const CHIP_CELL: u64 = 176;
 /// Most ports of a chip.
 const PORTS: u64 = 512;
 /// Bytes of the pools of packets that the simulators do not count.
-const UNCOUNTED: u64 = (64 << 20) / CHIP_CELL * CHIP_CELL;
+const UNCOUNTED: u64 = 64 << 20;
 /// Headroom of each group beyond the simulators': bytes that arrive until a PFC frame has taken effect.
-const MARGIN: u64 = (1 << 20) / CHIP_CELL * CHIP_CELL;
+const MARGIN: u64 = 1 << 20;
 
 /// Settings from which the profiles of all switches are made.
 pub(super) struct Buffers<'c> {
@@ -36,6 +39,10 @@ pub(super) struct Buffers<'c> {
     payload: u64,
     /// Bytes of a cell.
     cell: u64,
+    /// Bytes of a full packet in the buffer here, and in the simulators'.
+    full: (u64, u64),
+    /// Rate of the simulators' first host: their alpha is relative to it.
+    nic: BitRate,
     /// Marking curves by rate: kmin and kmax in bytes, pmax in percent; empty without marking.
     curves: BTreeMap<BitRate, (u64, u64, u64)>,
 }
@@ -65,33 +72,38 @@ impl<'c> Buffers<'c> {
             true => curves(config, plan, notes)?,
             false => BTreeMap::new(),
         };
+        let records = config.text("CC_MODE") == "3";
         let cell = match simulator {
+            _ if records => record_cell(payload).0,
             Simulator::ConWeave if config.text("LB_MODE") == "9" => CHIP_CELL,
             _ => 1,
         };
-        Ok(Buffers { config, simulator, size, pfc, group, payload, cell, curves })
+        let of_records = if records { (RECORD_BYTES, RECORDS_THERE) } else { (0, 0) };
+        let full = (payload + FRAME + of_records.0, payload + HEADERS + of_records.1);
+        let nic = plan.hosts.first().and_then(|host| host.at.first()?.rate).unwrap_or_default();
+        Ok(Buffers { config, simulator, size, pfc, group, payload, cell, full, nic, curves })
     }
 
     /// Returns the text of a switch's profile.
     pub(super) fn profile(&self, name: &str, ports: &Ports) -> Result<String, Ns3FileError> {
-        let full = self.payload + HEADERS;
+        let mtu = self.payload + HEADERS;
         let headroom = |(rate, delay): &(BitRate, Duration)| {
             let product = rate.bytes_in(*delay).get();
             match self.simulator {
                 Simulator::Hpcc => 3 * product,
-                Simulator::ConWeave => 2 * product + 2 * full,
+                Simulator::ConWeave => 2 * product + 2 * mtu,
             }
         };
         let all: u64 = ports.iter().map(headroom).sum();
         let count = ports.len() as u64;
         let reserve = match self.simulator {
             Simulator::Hpcc => 4_096,
-            Simulator::ConWeave => 2 * full,
+            Simulator::ConWeave => 2 * mtu,
         };
         let taken = match self.simulator {
             Simulator::Hpcc => all + count * reserve,
             // Eight groups of each port have a guarantee.
-            Simulator::ConWeave => all + 8 * count * full,
+            Simulator::ConWeave => all + 8 * count * mtu,
         };
         let size = self.size.unwrap_or(taken + (16 << 20));
         let shared = size.checked_sub(taken).filter(|shared| *shared > 0).ok_or_else(|| {
@@ -101,18 +113,18 @@ impl<'c> Buffers<'c> {
             );
             self.config.error("BUFFER_SIZE", what)
         })?;
-        // The device's frames have 10 bytes more than the simulators count, and take whole cells.
-        let cell = self.cell;
-        let frame = (self.payload + FRAME).next_multiple_of(cell);
+        // The device's frames have more bytes than the simulators count, and take whole cells.
+        let (cell, full) = (self.cell, self.full.1);
+        let frame = self.full.0.next_multiple_of(cell);
+        let [margin, uncounted] = [MARGIN, UNCOUNTED].map(|bytes| bytes / cell * cell);
         let scale = |bytes: u64| (bytes * frame / full).next_multiple_of(cell);
         let (shared, reserve, egress) = (scale(shared), scale(reserve), scale(size));
-        let xoff: Vec<(BitRate, u64)> = speeds(ports, |port| scale(headroom(port)) + MARGIN);
-        let slowest = ports.iter().map(|(rate, _)| *rate).min().unwrap_or_default();
-        let pool_xoff: u64 = ports.iter().map(|port| scale(headroom(port)) + MARGIN).sum();
+        let xoff: Vec<(BitRate, u64)> = speeds(ports, |port| scale(headroom(port)) + margin);
+        let pool_xoff: u64 = ports.iter().map(|port| scale(headroom(port)) + margin).sum();
         // Ports without a link have a guarantee too. The queues of lossless traffic never reach a limit.
         let all_ports = PORTS * reserve;
         let out = if self.pfc { shared + pool_xoff + all_ports + egress } else { egress };
-        let memory = shared + pool_xoff + all_ports + out + 4 * UNCOUNTED;
+        let memory = shared + pool_xoff + all_ports + out + 4 * uncounted;
         let group = self.group;
         let mut text = format!(
             "name = \"{name}\"\ndoc = \"the buffer of an ns-3 switch\"\nrules = \"sai\"\ncell = \"{cell}B\"\nbuffer = \"{memory}B\"\n\
@@ -134,7 +146,7 @@ impl<'c> Buffers<'c> {
         for (name, direction) in [("rest_in", "ingress"), ("rest_out", "egress")] {
             text += &pool(
                 name,
-                &format!("direction = \"{direction}\"\nclass = \"lossy\"\nsize = \"{UNCOUNTED}B\""),
+                &format!("direction = \"{direction}\"\nclass = \"lossy\"\nsize = \"{uncounted}B\""),
             );
         }
         for (rate, xoff) in &xoff {
@@ -145,7 +157,7 @@ impl<'c> Buffers<'c> {
             );
             let _ = match (self.pfc, self.simulator) {
                 (true, Simulator::Hpcc) => {
-                    let th = alpha(*rate, slowest);
+                    let th = alpha(*rate, self.nic);
                     write!(
                         text,
                         "xon = \"0B\"\nxoff = \"{xoff}B\"\nxon_offset = \"{}B\"\ndynamic_th = {th}\n",
@@ -173,7 +185,7 @@ impl<'c> Buffers<'c> {
         for name in ["rest_in", "rest_out"] {
             let _ = write!(
                 text,
-                "[[profile]]\nname = \"{name}\"\npool = \"{name}\"\nsize = \"0B\"\nstatic_th = \"{UNCOUNTED}B\"\n"
+                "[[profile]]\nname = \"{name}\"\npool = \"{name}\"\nsize = \"0B\"\nstatic_th = \"{uncounted}B\"\n"
             );
         }
         let ecn = if self.curves.is_empty() { "" } else { "\necn = \"marks\"" };
@@ -200,10 +212,10 @@ impl<'c> Buffers<'c> {
     }
 }
 
-/// Returns the exponent of HPCC's alpha: 1/8 of the free buffer at the slowest ports, twice that at twice their rate.
-fn alpha(rate: BitRate, slowest: BitRate) -> i64 {
+/// Returns the exponent of HPCC's alpha: 1/8 of the free buffer up to the rate of the hosts, twice that at twice their rate.
+fn alpha(rate: BitRate, nic: BitRate) -> i64 {
     let mut shift = 3;
-    let mut speed = slowest.as_bps().max(1);
+    let mut speed = nic.as_bps().max(1);
     while speed < rate.as_bps() && shift > 0 {
         (speed, shift) = (speed.saturating_mul(2), shift - 1);
     }
@@ -283,6 +295,34 @@ mod tests {
         // model: int §3.1: shift 3 at the NIC's rate, 1 at 400G beside NICs of 100G.
         assert_eq!([100, 200, 400, 1600].map(|rate| alpha(gbps(rate), gbps(100))), [-3, -2, -1, 0]);
         assert_eq!(alpha(gbps(25), gbps(25)), -3);
+    }
+
+    #[test]
+    fn alpha_is_relative_to_the_hosts_not_to_the_switchs_slowest_port() {
+        // model: int §3.1: a switch whose ports all have 400G, in a network of hosts at 100G, has alpha 1/2.
+        let text =
+            "5 3 4\n0 1 2\n3 0 100Gbps 1us 0\n4 2 100Gbps 1us 0\n0 1 400Gbps 1us 0\n1 2 400Gbps 1us 0\n";
+        let plan = Blueprint::from_ns3(text, "t.txt").unwrap();
+        let config = Config::parse("config.txt", "BUFFER_SIZE 32\nENABLE_QCN 0\n").unwrap();
+        let buffers = Buffers::new(&config, &plan, 3, 1_000, &mut Vec::new()).unwrap();
+        let us = Duration::from_micros(1);
+        let profile = |ports: &[u64]| {
+            let ports = ports.iter().map(|gbps| (BitRate::from_gbps(*gbps), us)).collect();
+            buffers.profile("s", &ports).unwrap()
+        };
+        let thresholds = |text: &str| text.matches("dynamic_th = ").count();
+        let core = profile(&[400, 400]);
+        assert!(core.contains("dynamic_th = -1\n") && thresholds(&core) == 1, "{core}");
+        let edge = profile(&[100, 400]);
+        assert!(edge.contains("dynamic_th = -3\n") && edge.contains("dynamic_th = -1\n"), "{edge}");
+    }
+
+    #[test]
+    fn a_packet_with_records_takes_whole_cells_of_about_80_bytes() {
+        // 1106 bytes here, 1090 in the simulators: 14 cells, which stand for 78 bytes each there.
+        assert_eq!(record_cell(1_000), (79, 78));
+        // 106 and one byte here: two cells; 91 bytes there.
+        assert_eq!(record_cell(1), (54, 46));
     }
 
     #[test]

@@ -129,7 +129,7 @@ pub const KEYS: &[Key] = &[
     hpcc("PINT_LOG_BASE", "1.05", NO_PINT),
     hpcc("PINT_PROB", "1", NO_PINT),
     key("RATE_BOUND", "1", Only("1", "hosts always pace packets")),
-    hpcc("ACK_HIGH_PRIO", "0", Only("1", "acknowledgements go before data")),
+    hpcc("ACK_HIGH_PRIO", "0", Same),
     Key { values: Values::Words(3), ..key("LINK_DOWN", "0 0 0", Same) },
     map("KMAX_MAP"),
     map("KMIN_MAP"),

@@ -12,6 +12,7 @@
 //! | `paths` | the simulators' closed form: base RTT, bandwidth and BDP of pairs of hosts |
 //! | `buffer` | buffer profiles: PFC thresholds, headroom, marking |
 //! | `translate` | network, hosts and program of a config |
+//! | `senders` | congestion control of a config |
 //! | `run` | the run |
 //! | `watch` | PFC frames and lengths of queues during a run |
 //! | `results` | texts of the output files |
@@ -22,6 +23,7 @@ mod flows;
 mod paths;
 mod results;
 mod run;
+mod senders;
 mod translate;
 mod watch;
 

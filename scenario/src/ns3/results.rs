@@ -36,6 +36,8 @@ pub struct Outcome {
     pub interrupted: bool,
     /// Number of complete flows.
     pub complete: usize,
+    /// Cycles of paused queues that wait for each other at the end, as texts such as `s0:1 queue 0 -> s1:2 queue 0`.
+    pub deadlocks: Vec<String>,
     /// Absolute simulated time at the end.
     pub end: Duration,
     /// Counters of all hosts.
@@ -77,7 +79,7 @@ impl Rows {
         nodes: &Nodes,
         pauses: Vec<Pause>,
         (hosts, totals): (HostCounters, NetworkTotals),
-        end: Duration,
+        (end, deadlocks): (Duration, Vec<String>),
     ) -> Outcome {
         self.completions.sort_by_key(|done| (done.end, done.message.pair));
         let complete = self.completions.len();
@@ -93,6 +95,7 @@ impl Rows {
             cnp: (experiment.simulator == Simulator::ConWeave).then(|| cnp.collect()),
             interrupted: self.interrupted,
             complete,
+            deadlocks,
             end,
             hosts,
             totals,

@@ -4,6 +4,8 @@ use super::Simulator;
 use super::results::{Outcome, Rows};
 use super::translate::Experiment;
 use super::watch::{SAMPLE, Sampling, Watch};
+use crate::deadlocks::deadlocks;
+use sluice_asic::hash::splitmix64;
 use sluice_asic::units::{Duration, Time};
 use sluice_catalogue::Catalogue;
 use sluice_fabric::deploy::{Defaults, DeployError, Deployment, HostPort, deploy};
@@ -112,7 +114,10 @@ impl Experiment {
         }
         let pauses = watches.iter().flat_map(|watch| watch.pauses.iter().copied()).collect();
         let simulated = self.base + network.time().since_origin();
-        Ok(rows.outcome(self, &nodes, pauses, (counters, network.totals()), simulated))
+        // In a run that is stopped, pauses may still end.
+        let waiting = if rows.interrupted { Vec::new() } else { deadlocks(&network) };
+        let ended = (simulated, waiting);
+        Ok(rows.outcome(self, &nodes, pauses, (counters, network.totals()), ended))
     }
 
     fn deployed(&self, catalogue: &Catalogue) -> Result<Deployment, Ns3RunError> {
@@ -163,7 +168,11 @@ impl Experiment {
             let turn = turns.entry((flow.from, flow.to)).or_default();
             let known = KNOWN.0 + (*turn % KNOWN.1) as u16;
             *turn = turn.wrapping_add(1);
-            let port = if self.program == "conweave" { known } else { flow.source_port };
+            let port = match (self.program, self.seed) {
+                ("conweave", _) => known,
+                (_, 1) => flow.source_port,
+                (_, seed) => drawn(seed, pair),
+            };
             let start = Time::ORIGIN + (flow.start - self.base);
             let message =
                 Message { pair, transport: 0, workload: 0, start, to: *to, port, bytes: flow.bytes };
@@ -205,6 +214,11 @@ impl Experiment {
             host.seen = now;
         }
     }
+}
+
+/// Returns the UDP source port of a flow, from 49152 on, drawn by a seed: another seed makes ECMP choose other paths.
+fn drawn(seed: u64, pair: u32) -> u16 {
+    0xc000 | splitmix64(splitmix64(seed) ^ u64::from(pair)) as u16
 }
 
 /// Returns the node number in the name of a host or a switch.

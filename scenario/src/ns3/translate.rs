@@ -3,14 +3,15 @@
 use super::buffer::Buffers;
 use super::config::{Config, Meaning, Simulator};
 use super::flows::FlowFile;
-use super::paths::Pairs;
+use super::paths::{HEADERS, Pairs};
+use super::senders::{congestion, multi};
 use super::watch::{SAMPLE, Sampling};
 use super::{ExperimentError, Ns3FileError, words};
 use crate::contest::HostsSetting;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::mac::WireOverhead;
 use sluice_asic::tm::buffer::BufferFile;
-use sluice_asic::units::{BitRate, Bytes, Duration, Time};
+use sluice_asic::units::{BitRate, Duration, Time};
 use sluice_fabric::deploy::Profiles;
 use sluice_fabric::network::{LinkChange, Probability};
 use sluice_fabric::topology::{Blueprint, Happening};
@@ -22,9 +23,11 @@ pub(super) const FRAME: u64 = 14 + 20 + 8 + 12 + 4;
 /// Program that writes HPCC's records.
 const HPCC: &str = "hpcc-int";
 /// Bytes of a packet's records here: 42 in the simulators, and 6 that they count as headers.
-const RECORD_BYTES: u64 = 48;
+pub(super) const RECORD_BYTES: u64 = 48;
+/// Bytes of a packet's records in the simulators.
+pub(super) const RECORDS_THERE: u64 = 42;
 /// UDP port of packets with records.
-const RECORDS: u16 = 4792;
+pub(super) const RECORDS: u16 = 4792;
 
 /// Greatest rate of a port of the chip.
 const FASTEST: BitRate = BitRate::from_gbps(400);
@@ -107,9 +110,7 @@ impl Experiment {
         let sampling = sampling(&config, simulator, base)?;
         let chip = chip(&plan)?;
         let seed = if simulator == Simulator::ConWeave { config.get("RANDOM_SEED", "a number")? } else { 1 };
-        // The simulators count 48 bytes of headers, and 42 of HPCC's records with them.
-        let records = if program == HPCC { (RECORD_BYTES - 42) as i16 } else { 0 };
-        let wire = WireOverhead { preamble: 0, check: 48 - FRAME as i16 - records, gap: 0 };
+        let wire = WireOverhead { preamble: 0, check: beyond(program == HPCC), gap: 0 };
         Ok(Experiment {
             config,
             simulator,
@@ -152,6 +153,13 @@ impl Experiment {
     pub fn cut(&mut self, count: usize) {
         self.flows.flows.truncate(count);
     }
+}
+
+/// Returns the bytes that the simulators count for a packet beyond its bytes here: they have 48 of headers, and 42 of HPCC's
+/// records.
+fn beyond(records: bool) -> i16 {
+    let own = if records { RECORD_BYTES - RECORDS_THERE } else { 0 };
+    HEADERS as i16 - FRAME as i16 - own as i16
 }
 
 /// Returns what must be said of the keys of a config.
@@ -301,10 +309,19 @@ fn hosts(
 ) -> Result<HostsSetting, ExperimentError> {
     let simulator = config.simulator();
     let (rtt, bdp) = pairs.greatest();
-    let control = if group == 6 { 5 } else { 6 };
+    // Switches of HPCC's simulator have acknowledgements in the queue of data. ACK_HIGH_PRIO only decides whether hosts hold
+    // them while data is paused.
+    let above = if group == 6 { 5 } else { 6 };
+    let (dscp, priority) = match simulator {
+        Simulator::ConWeave => (48, above),
+        Simulator::Hpcc if config.flag("ACK_HIGH_PRIO")? => (group, above),
+        Simulator::Hpcc => (group, group),
+    };
+    // Only senders of HPCC move the time of the packet that waits when their rate changes.
+    let repaces = config.text("CC_MODE") == "3";
     let mut text = format!(
-        "cable = \"1us\"\nmtu = {payload}\nrepaces = false\npfc_reaction = \"1ns\"\n\
-         data = {{ dscp = {group}, priority = {group} }}\ncontrol = {{ dscp = 48, priority = {control} }}\n"
+        "cable = \"1us\"\nmtu = {payload}\nrepaces = {repaces}\npfc_reaction = \"1ns\"\n\
+         data = {{ dscp = {group}, priority = {group} }}\ncontrol = {{ dscp = {dscp}, priority = {priority} }}\n"
     );
     let irn = simulator == Simulator::ConWeave && config.flag("ENABLE_IRN")?;
     text += &match (irn, simulator) {
@@ -322,90 +339,6 @@ fn hosts(
     }
     text += &congestion(config, rtt, bdp, payload)?;
     toml::from_str(&text).map_err(|e| ExperimentError::Setting(format!("{}: {e}", config.origin)))
-}
-
-/// Returns the congestion control of CC_MODE, in a network with this longest RTT and greatest BDP.
-fn congestion(config: &Config, rtt: Duration, bdp: Bytes, payload: u64) -> Result<String, Ns3FileError> {
-    let mode: u32 = config.get("CC_MODE", "a number")?;
-    let window = match config.flag("HAS_WIN")? {
-        true => format!("window = {{ bytes = \"{bdp}\", scales = {} }}\n", config.flag("VAR_WIN")?),
-        false => String::new(),
-    };
-    let acknowledgement = "carrier = \"acknowledgement\"\n";
-    match mode {
-        1 => Ok(format!("{acknowledgement}{window}{}", dcqcn(config)?)),
-        3 => hpcc(config, rtt, payload),
-        7 => {
-            let (ai, hai, min) = (config.rate("RATE_AI")?, config.rate("RATE_HAI")?, config.rate("MIN_RATE")?);
-            Ok(format!("{window}[timely]\nadditive = \"{ai}\"\nhyper = \"{hai}\"\nmin = \"{min}\"\n"))
-        }
-        8 => {
-            let (ai, min, one_by_g) = (config.rate("DCTCP_RATE_AI")?, config.rate("MIN_RATE")?, one_by_g(config)?);
-            Ok(format!("{window}[dctcp]\nadditive = \"{ai}\"\nmin = \"{min}\"\none_by_g = {one_by_g:?}\n"))
-        }
-        10 => Err(config.error(
-            "CC_MODE",
-            "10 is HPCC-PINT, whose senders are not among the hosts; 1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) and 0 (none) are",
-        )),
-        // The simulators run no congestion control in other modes.
-        _ => Ok(window),
-    }
-}
-
-/// Returns the factor of the units of HPCC's records, 1, 2, 4 or 8: the greatest up to INT_MULTI.
-fn multi(config: &Config) -> Result<u32, Ns3FileError> {
-    let asked: u32 = config.get("INT_MULTI", "a number above 0")?;
-    let multi = [8, 4, 2, 1].into_iter().find(|multi| *multi <= asked);
-    multi.ok_or_else(|| config.error("INT_MULTI", "found 0, expected a number above 0"))
-}
-
-fn hpcc(config: &Config, rtt: Duration, payload: u64) -> Result<String, Ns3FileError> {
-    let target: f64 = config.get("U_TARGET", "a number above 0, up to 4")?;
-    let stages: u32 = config.get("MI_THRESH", "a number")?;
-    let (ai, min) = (config.rate("RATE_AI")?, config.rate("MIN_RATE")?);
-    let cadence = if config.flag("FAST_REACT")? { "combined" } else { "every-round-trip" };
-    let multi_rate = config.flag("MULTI_RATE")?;
-    let multi = multi(config)?;
-    // A switch counts all bytes of a packet, and the line is busy with fewer: the target is in bytes that are counted.
-    let target = target * (payload + FRAME + RECORD_BYTES) as f64 / (payload + 48 + 42) as f64;
-    Ok(format!(
-        "telemetry = {{ port = {RECORDS}, layout = \"ns3\", multi = {multi} }}\n[hpcc]\nbase_rtt = \"{rtt}\"\neta = {target:?}\nrate_ai = \"{ai}\"\n\
-         max_stage = {stages}\nmin = \"{min}\"\ncadence = \"{cadence}\"\nmulti_rate = {multi_rate}\n"
-    ))
-}
-
-/// Returns 1 / g of EWMA_GAIN.
-fn one_by_g(config: &Config) -> Result<f64, Ns3FileError> {
-    const EXPECTED: &str = "a number above 0, up to 1, such as 0.00390625";
-    let gain: f64 = config.get("EWMA_GAIN", EXPECTED)?;
-    match gain > 0.0 && gain <= 1.0 {
-        true => Ok(1.0 / gain),
-        false => {
-            let found = config.text("EWMA_GAIN");
-            Err(config.error("EWMA_GAIN", format!("found {found}, expected {EXPECTED}")))
-        }
-    }
-}
-
-fn dcqcn(config: &Config) -> Result<String, Ns3FileError> {
-    let one_by_g = one_by_g(config)?;
-    let stages: u32 = config.get("FAST_RECOVERY_TIMES", "a number")?;
-    let clamp = if config.flag("CLAMP_TARGET_RATE")? { "always" } else { "after-raise" };
-    let (alpha, cut) =
-        (config.time("ALPHA_RESUME_INTERVAL", "us")?, config.time("RATE_DECREASE_INTERVAL", "us")?);
-    let rate_timer = config.time("RP_TIMER", "us")?;
-    for (key, time) in
-        [("ALPHA_RESUME_INTERVAL", alpha), ("RATE_DECREASE_INTERVAL", cut), ("RP_TIMER", rate_timer)]
-    {
-        if time.is_zero() {
-            return Err(config.error(key, "found 0, expected a time above 0 us"));
-        }
-    }
-    let (ai, hai, min) = (config.rate("RATE_AI")?, config.rate("RATE_HAI")?, config.rate("MIN_RATE")?);
-    Ok(format!(
-        "[reaction]\nform = \"mellanox\"\none_by_g = {one_by_g:?}\nalpha_timer = \"{alpha}\"\nmonitor = \"{cut}\"\n\
-         rate_timer = \"{rate_timer}\"\nstages = {stages}\nadditive = \"{ai}\"\nhyper = \"{hai}\"\nmin = \"{min}\"\nclamp = \"{clamp}\"\n"
-    ))
 }
 
 /// Keys and values of a program's parameters.
@@ -441,6 +374,7 @@ fn program(
                 ("layout", "ns3".into()),
                 ("qlen", "port".into()),
                 ("multi", multi(config)?.to_string()),
+                ("overhead", beyond(true).to_string()),
             ]),
         )),
         0 => Ok(("ecmp", Vec::new())),

@@ -102,6 +102,31 @@ fn larger_units_divide_bytes_and_queue() {
 }
 
 #[test]
+fn packets_may_count_as_longer_or_shorter_than_they_are() {
+    const BEFORE: u64 = 200;
+    for chip in chips() {
+        for (overhead, beyond) in [("0", 0), ("24", 24), ("-16", -16)] {
+            let (_, mut bench) = bench_at(&chip, &[("overhead", overhead)], 0);
+            let packet = fresh(100);
+            let counted = packet.len() as i64 + beyond;
+            let outs: Vec<Vec<u8>> = (0..=BEFORE).map(|_| bench.egress(&packet, input())).collect();
+            let bytes = BEFORE * counted as u64;
+            assert_eq!(
+                u64_at(&outs[BEFORE as usize], COMMON + 2),
+                record(2, 123_456_789, bytes, 1_250),
+                "{overhead}"
+            );
+            let (_, mut bench) = ns3_bench(&chip, &[("overhead", overhead)], 0);
+            let packet = ns3_packet(0, 100);
+            let counted = packet.len() as i64 + beyond;
+            let outs: Vec<Vec<u8>> = (0..=BEFORE).map(|_| bench.egress(&packet, input())).collect();
+            let word = u64::from_le_bytes(*outs[BEFORE as usize][SLOTS..].first_chunk().unwrap());
+            assert_eq!(word >> 27 & 0xf_ffff, (BEFORE * counted as u64) >> 7, "{overhead}");
+        }
+    }
+}
+
+#[test]
 fn s3_a_sixth_switch_changes_nothing_and_counts_the_hop_limit() {
     for chip in chips() {
         let (node, mut bench) = bench_at(&chip, &[], 0);
