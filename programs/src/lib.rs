@@ -68,7 +68,7 @@ mod tests {
             assert_eq!(found, Ok(program.name()));
             assert!(!program.summary().is_empty() && !program.summary().ends_with('.'));
             assert!(program.params().iter().all(|p| !p.doc.is_empty() && !p.expects.is_empty()));
-            assert!(program.p4().is_some_and(|text| text.contains("control")), "{}", program.name());
+            assert!(program.p4().is_some_and(|text| text.contains("apply")), "{}", program.name());
             let profile = program.hunt();
             let built = program.build(&profile).map(|p| p.params).map_err(|e| e.to_string());
             let params = built.unwrap_or_default();
