@@ -2,5 +2,7 @@
 
 mod accepted;
 mod bounds;
+mod check;
+mod checked_corpus;
 mod corpus;
 mod messages;
