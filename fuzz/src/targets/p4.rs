@@ -1,18 +1,25 @@
 //! The P4 front end on arbitrary bytes.
 
+use sluice_asic::intrinsic::Architecture;
+use sluice_p4::check::check;
 use sluice_p4::diagnostic::Class;
+use sluice_p4::elaborate::elaborate;
+use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
 use sluice_p4::syntax::print;
 use sluice_p4::{Options, Parsed, parse};
 
-/// Preprocesses and parses a P4 program. Text after a zero byte is the file `a.p4`, which the program can include. The messages
-/// have places in the texts. The tree of a program without errors prints as a program with the same tree.
+/// Preprocesses, parses, checks and elaborates a P4 program. Text after a zero byte is the file `a.p4`, which the program can
+/// include; it can include the declarations of the architectures as well. The messages have places in the texts. The tree of a program
+/// that parses prints as a program with the same tree.
 pub fn p4(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (root, included) = text.split_once('\0').unwrap_or((&text, ""));
-    let parsed = parsed(&Texts::new().with("main.p4", root).with("a.p4", included));
+    let mut parsed = parsed(&Texts::new().with("main.p4", root).with("a.p4", included));
+    let has_syntax_errors = parsed.diagnostics.errors() > 0;
+    analyse(&mut parsed);
     let _ = parsed.messages();
-    if parsed.diagnostics.errors() > 0 {
+    if has_syntax_errors {
         return;
     }
     let text = print(&parsed.ast);
@@ -25,6 +32,15 @@ pub fn p4(data: &[u8]) {
     assert!(print(&again.ast) == text, "the printed program has another tree:\n{text}");
 }
 
+/// Runs the passes after parsing.
+fn analyse(parsed: &mut Parsed) {
+    let mut checked = check(&parsed.ast, &mut parsed.diagnostics);
+    if parsed.diagnostics.errors() == 0 {
+        let _ = elaborate(&parsed.ast, &mut checked, &mut parsed.diagnostics);
+    }
+}
+
 fn parsed(texts: &Texts) -> Parsed {
-    parse(texts, "main.p4", &Options::default())
+    let loader = WithPrelude::new(texts.clone(), Architecture::T2na);
+    parse(&loader, "main.p4", &Options::default())
 }

@@ -3,7 +3,7 @@
 use super::Checker;
 use super::ty::{Ty, TyKind};
 use super::type_use::counted;
-use super::value::{Value, fits, wrap};
+use super::value::{MAX_NUMBERS, Value, fits, wrap};
 use crate::diagnostic::{Class, Diagnostic};
 use crate::names::Symbol;
 use crate::source::Span;
@@ -186,8 +186,17 @@ impl<'a> Checker<'a> {
 
     /// Makes the value of a list from the values of its elements, if all are known.
     pub(super) fn collect(&mut self, expr: ExprId, elements: &[ExprId]) {
-        let values: Option<Vec<Value>> =
-            elements.iter().map(|element| self.out.values.get(element).cloned()).collect();
+        let values = || elements.iter().map(|element| self.out.values.get(element));
+        let numbers = values().map(|value| value.map_or(0, Value::numbers));
+        if numbers.fold(0, usize::saturating_add) > MAX_NUMBERS {
+            let at = self.ast.exprs[expr].span;
+            let message = format!("the constant has more than {MAX_NUMBERS} numbers");
+            self.error(Class::Limit, at, message);
+            self.out.values.remove(&expr);
+            self.out.expr_types[expr] = Ty::UNKNOWN;
+            return;
+        }
+        let values: Option<Vec<Value>> = values().map(|value| value.cloned()).collect();
         if let Some(values) = values {
             self.out.values.insert(expr, Value::List(values));
         }

@@ -3,6 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "helpers of tests")]
 
 mod accepted;
+mod bounds;
 mod names;
 mod prelude;
 mod program;
