@@ -43,7 +43,11 @@ fn slices(ig: &GressBuilder<'_>) {
         a.run(h.byte.set_slice::<7, 4, 4>(h.byte.slice::<3, 0, 4>()));
         a.run(h.wide.set_slice::<47, 32, 16>(h.half));
     });
-    let pick = ig.table([exact(h.kind)]).actions([fixed, given, copied]).size(64).build();
+    // Bits of both containers of `wide`, one of which is written first.
+    let shifted = ig.action(|a| {
+        a.run(h.wide.set_slice::<31, 8, 24>(h.wide.slice::<39, 16, 24>()));
+    });
+    let pick = ig.table([exact(h.kind)]).actions([fixed, given, copied, shifted]).size(64).build();
     ig.control(|c| {
         pick.apply();
         tm.ucast_egress_port = 8;
@@ -74,17 +78,19 @@ fn only_the_bits_of_the_slice_change() {
     assert!(p.actions.values().any(|a| a.body.len() == 3 && together(&a.body)));
     let add =
         |kind, action, args: &[u128]| entry(&p, "pick", &[KeyValue::Exact(kind)], 0, call(&p, action, args));
-    let ops = [add(1, "fixed", &[]), add(2, "given", &[0x5a, 0x9]), add(3, "copied", &[])];
+    let ops =
+        [add(1, "fixed", &[]), add(2, "given", &[0x5a, 0x9]), add(3, "copied", &[]), add(4, "shifted", &[])];
     let head = |kind: u8| {
         vec![kind, 0x81, 0x12, 0x34, 0x55, 0x66, 0x77, 0x88, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x6f, 0xed]
     };
-    let frames: Vec<Vec<u8>> = (0..4).map(|k| [head(k), vec![0; 60]].concat()).collect();
+    let frames: Vec<Vec<u8>> = (0..5).map(|k| [head(k), vec![0; 60]].concat()).collect();
     // The field `top` is 0b011 in each frame, and 0b110 after the slices of it.
-    let wanted: [&[u8]; 4] = [
+    let wanted: [&[u8]; 5] = [
         &[0, 0x81, 0x12, 0x34, 0x55, 0x66, 0x77, 0x88, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0xcf, 0xed],
         &[1, 0xa1, 0x12, 0x34, 0x55, 0x66, 0x77, 0x88, 0x11, 0x22, 0xab, 0xcd, 0xef, 0x66, 0xcf, 0xfd],
         &[2, 0x81, 0x15, 0xa4, 0x95, 0x66, 0x77, 0x88, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0xcf, 0xed],
         &[3, 0x11, 0x12, 0x34, 0x55, 0x66, 0x12, 0x34, 0x12, 0x34, 0x33, 0x44, 0x55, 0x66, 0xcf, 0xed],
+        &[4, 0x81, 0x12, 0x34, 0x55, 0x66, 0x77, 0x88, 0x11, 0x22, 0x22, 0x33, 0x44, 0x66, 0xcf, 0xed],
     ];
     let ran = both_chips(&p, &ops, &frames);
     for ((_, found), wanted) in ran.packets.iter().zip(wanted) {
