@@ -15,6 +15,7 @@ mod incremental;
 mod keys;
 mod masked;
 mod profiles;
+mod random;
 mod range;
 mod slices;
 mod turns;
