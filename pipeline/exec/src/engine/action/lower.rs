@@ -134,11 +134,28 @@ impl Lowering<'_, '_> {
                         code.deposit_const(&to, 1);
                     }
                 }
+                PrimitiveKind::DropCtl(dst, value, label) => {
+                    self.set(&mut code, *dst, value)?;
+                    if let Some(p) = self.slots.target(*dst).pieces.iter().find(|p| p.lo == 0) {
+                        let label = label.index() as u32 + 1;
+                        code.push(Op::DropWhere { slot: p.slot, bit: p.at, label });
+                    }
+                }
                 PrimitiveKind::HashSlice(dst, hash, lo) => {
                     let plan = HashPlan::new(self.program, *hash, self.slots)?;
                     self.hashes.push(plan);
                     let (plan, to) = (self.hashes.len() as u32 - 1, Box::new(self.slots.target(*dst)));
                     code.push(Op::HashSlice { plan, to, lo: *lo });
+                }
+                PrimitiveKind::SetSlice(dst, hi, lo, value) => {
+                    let to = self.slots.target_bits(*dst, *hi, *lo);
+                    let Some(l) = leaf(self.program, value) else {
+                        return Err(LowerError::new("the value of a slice is computed"));
+                    };
+                    match l.base {
+                        Base::Field(src) if src == *dst => self.copy_within(&mut code, to, l, src),
+                        _ => self.copy(&mut code, &to, l),
+                    }
                 }
                 PrimitiveKind::SetMasked(dst, value, mask) => {
                     self.set_masked(&mut code, *dst, value, mask)?
@@ -330,6 +347,18 @@ impl Lowering<'_, '_> {
         let (high, low) = (self.narrow(code, high)?, self.narrow(code, low)?);
         code.push(Op::Funnel { to, high, low, by: by as u8 });
         Ok(())
+    }
+
+    /// Lowers a copy from one slice of a field to another. All bits are read before any is written, because the slices may
+    /// overlap in several containers.
+    fn copy_within(&mut self, code: &mut ActionCode, to: FieldAt, l: Leaf, field: Field) {
+        let from = self.slots.source(field);
+        if from.single().is_some() {
+            return code.move_bits(&to, &from, l);
+        }
+        let value = WideSource::Field { at: from, lo: l.lo, width: l.width };
+        let op = WideAlu { op: AluOp::AluA, width: l.width, to, a: value.clone(), b: value };
+        code.push(Op::Wide(Box::new(op)));
     }
 
     fn copy(&mut self, code: &mut ActionCode, to: &FieldAt, l: Leaf) {
