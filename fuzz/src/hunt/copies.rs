@@ -48,7 +48,9 @@ impl Copies {
             _ => None,
         });
         let set = program.actions.values().flat_map(|a| &a.body).filter_map(|p| match &p.kind {
-            PrimitiveKind::Set(to, value) => Some((*to, part(value)?)),
+            PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, 0, value) => {
+                Some((*to, part(value)?))
+            }
             _ => None,
         });
         let mut copies: BTreeMap<Field, Vec<Source>> = BTreeMap::new();

@@ -428,7 +428,7 @@ fn cuts(program: &Program) -> BTreeSet<u16> {
         matches!(home, Home::Intrinsic(Intrinsic::IngressMacTstamp | Intrinsic::GlobalTstamp))
     };
     let set = program.actions.values().flat_map(|a| &a.body).filter_map(|p| match &p.kind {
-        PrimitiveKind::Set(_, value) => part(value),
+        PrimitiveKind::Set(_, value) | PrimitiveKind::SetSlice(.., value) => part(value),
         _ => None,
     });
     let inputs = program.hashes.values().flat_map(|h| &h.inputs).filter_map(part);

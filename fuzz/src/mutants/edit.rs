@@ -138,7 +138,10 @@ impl Edit {
             }
             Edit::DropPrimitive(action, at) => remove(&mut p.actions[*action].body, *at),
             Edit::ConstOffByOne(action, at) => {
-                if let Some(PrimitiveKind::Set(_, Expr::Const(v, w))) = primitive(&mut p, *action, *at) {
+                if let Some(
+                    PrimitiveKind::Set(_, Expr::Const(v, w)) | PrimitiveKind::SetSlice(.., Expr::Const(v, w)),
+                ) = primitive(&mut p, *action, *at)
+                {
                     *v ^= 1 & width_mask(u32::from(*w));
                 }
             }

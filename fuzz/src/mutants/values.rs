@@ -119,6 +119,7 @@ impl<'p> Values<'p> {
                 PrimitiveKind::Hash(to, _)
                 | PrimitiveKind::HashSlice(to, ..)
                 | PrimitiveKind::SetMasked(to, ..)
+                | PrimitiveKind::SetSlice(to, ..)
                 | PrimitiveKind::Random(to, _) => list.push((*to, None)),
                 PrimitiveKind::Meter(access) => list.push((access.to, None)),
                 PrimitiveKind::Register(access) => {

@@ -97,6 +97,13 @@ impl<const W: u16> Bits<W> {
         Step(PrimitiveKind::SetMasked(self.0, value.ir(), mask.ir()))
     }
 
+    /// Assigns `value` to bits `HI` to `LO` and leaves the others: `h.vlan.set_slice::<15, 13, 3>(pcp)` is
+    /// `h.vlan[15:13] = pcp` in P4. The value is a constant, a parameter or a field, or a slice or cast of one.
+    pub fn set_slice<const HI: u16, const LO: u16, const N: u16>(self, value: impl Val<N>) -> Step {
+        const { assert!(HI < W && LO <= HI && HI - LO + 1 == N, "the slice's bounds do not give this width") };
+        Step(PrimitiveKind::SetSlice(self.0, HI, LO, value.ir()))
+    }
+
     /// Assigns `value` if the entry's `flag` is 1, otherwise leaves the field unchanged.
     pub fn set_if(self, flag: Arg<1>, value: impl Val<W>) -> Step {
         Step(PrimitiveKind::SetMasked(self.0, value.ir(), flag.ir()))

@@ -328,6 +328,12 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
             PrimitiveKind::Drop(_) => {
                 e.writes.extend(program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field));
             }
+            // The bits outside the slice keep the field's value.
+            PrimitiveKind::SetSlice(dst, _, _, value) => {
+                value.fields(&mut |f| e.action_reads.push(Var::Field(f)));
+                e.action_reads.push(Var::Field(*dst));
+                e.writes.push(Var::Field(*dst));
+            }
             // The bits outside the mask keep the field's value.
             PrimitiveKind::SetMasked(dst, ..) => {
                 e.action_reads.push(Var::Field(*dst));

@@ -66,6 +66,29 @@ impl Expr {
             }
         }
     }
+
+    /// Calls `visit` for every field the value reads, with the highest and the lowest bit that it reads, in order,
+    /// repeats included. Of an operand of an operation, all bits count as read.
+    pub fn field_bits(&self, program: &Program, visit: &mut impl FnMut(Field, u16, u16)) {
+        self.bits_within(program, (u16::MAX, 0), visit);
+    }
+
+    /// As [`Self::field_bits`], for bits `hi` to `lo` of the value.
+    fn bits_within(&self, program: &Program, (hi, lo): (u16, u16), visit: &mut impl FnMut(Field, u16, u16)) {
+        let hi = hi.min(self.width(program).saturating_sub(1));
+        match self {
+            Expr::Field(f) if lo <= hi => visit(*f, hi, lo),
+            Expr::Const(..) | Expr::Param(..) | Expr::Field(_) => {}
+            Expr::Slice(e, _, from) => {
+                e.bits_within(program, (hi.saturating_add(*from), lo.saturating_add(*from)), visit);
+            }
+            Expr::Cast(e, _) => e.bits_within(program, (hi, lo), visit),
+            Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => {
+                a.bits_within(program, (u16::MAX, 0), visit);
+                b.bits_within(program, (u16::MAX, 0), visit);
+            }
+        }
+    }
 }
 
 /// Comparison of two unsigned values.

@@ -73,6 +73,11 @@ impl<'a> PhvView<'a> {
         containers(self.alloc, vars)
     }
 
+    /// Returns the slices of bits `lo..lo + count` of one variable, with bit numbers counted from `lo`.
+    pub(crate) fn slices_of_bits(&self, var: Var, lo: u16, count: u16) -> Vec<FieldSlice> {
+        self.slices(var).iter().filter_map(|s| s.within(lo, count)).collect()
+    }
+
     /// Returns the container bytes with bits of these variables, each with a mask of these bits.
     pub(crate) fn bytes(&self, vars: impl IntoIterator<Item = Var>) -> BTreeMap<ByteRef, u8> {
         let mut found = BTreeMap::new();

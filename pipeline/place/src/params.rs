@@ -8,7 +8,7 @@ pub(crate) fn param_bits(program: &Program, action: Action) -> u32 {
     let mut params: BTreeMap<u16, u32> = BTreeMap::new();
     for primitive in &program.actions[action].body {
         match &primitive.kind {
-            PrimitiveKind::Set(_, value) => collect(value, &mut params),
+            PrimitiveKind::Set(_, value) | PrimitiveKind::SetSlice(.., value) => collect(value, &mut params),
             PrimitiveKind::SetMasked(_, value, mask) => {
                 collect(value, &mut params);
                 collect(mask, &mut params);

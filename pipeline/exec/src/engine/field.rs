@@ -184,6 +184,18 @@ impl<'a> SlotMap<'a> {
         self.field(field, false)
     }
 
+    /// Returns where to write bits `hi` to `lo` of a field.
+    pub(super) fn target_bits(&mut self, field: Field, hi: u16, lo: u16) -> FieldAt {
+        let slices = self.phv.fields.get(field).cloned().unwrap_or_default();
+        let count = (hi + 1).saturating_sub(lo);
+        let mut pieces = SmallVec::new();
+        for s in slices.iter().filter_map(|s| s.within(lo, count)) {
+            let slot = self.slot(s.container);
+            pieces.push(self.piece(s, slot));
+        }
+        FieldAt { pieces }
+    }
+
     /// Returns where to read a field.
     pub(super) fn source(&mut self, field: Field) -> FieldAt {
         self.field(field, true)

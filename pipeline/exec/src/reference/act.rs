@@ -53,6 +53,11 @@ impl<T: Tracer> Run<'_, T> {
                 self.tell(&Event::Hashed { hash: *hash, value, loc });
                 self.write(*field, u128::from(value) >> (*lo).min(64), loc);
             }
+            PrimitiveKind::SetSlice(field, hi, lo, value) => {
+                let bits = width_mask(u32::from(*hi) + 1) & !width_mask((*lo).into());
+                let new = self.phv.field(*field) & !bits | env.value(value) << lo & bits;
+                self.write(*field, new, loc);
+            }
             PrimitiveKind::SetMasked(field, value, mask) => {
                 let all = width_mask(self.program.fields[*field].width.into());
                 let flag = matches!(mask, Expr::Param(_, 1));

@@ -47,6 +47,9 @@ impl Printer<'_> {
             PrimitiveKind::HashSlice(f, hash, lo) => {
                 format!("{} = hash({}, {lo})", self.field(*f), self.hash(*hash))
             }
+            PrimitiveKind::SetSlice(f, hi, lo, value) => {
+                format!("{}[{hi}:{lo}] = {}", self.field(*f), self.expr(value))
+            }
             PrimitiveKind::SetMasked(f, value, mask) => {
                 format!("set_masked({}, {}, {})", self.field(*f), self.expr(value), self.expr(mask))
             }

@@ -193,7 +193,9 @@ impl Walk<'_> {
             match &primitive.kind {
                 // A move of a stack also moves elements that are not valid.
                 PrimitiveKind::Set(dst, Expr::Field(src)) if self.within_stack(*dst, *src) => {}
-                PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
+                PrimitiveKind::Set(_, value)
+                | PrimitiveKind::SetSlice(.., value)
+                | PrimitiveKind::Count(_, value) => {
                     self.expr(value, &before, &who, primitive.loc);
                 }
                 PrimitiveKind::CopyValid(to, from) => {

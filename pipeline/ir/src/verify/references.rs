@@ -270,7 +270,7 @@ impl Walk<'_, '_> {
             for primitive in &data.body {
                 let site = Site { who: &who, gress: Some(data.gress), loc: primitive.loc };
                 match &primitive.kind {
-                    PrimitiveKind::Set(f, e) => {
+                    PrimitiveKind::Set(f, e) | PrimitiveKind::SetSlice(f, _, _, e) => {
                         self.see(site, Target::Field(*f));
                         self.expr(site, e);
                     }

@@ -55,6 +55,7 @@ kinds! {
     }
     PrimitiveKind {
         Set SetValid Hash Count CountDirect Register Drop SetMasked CopyValid Meter Random HashSlice
+        SetSlice
     }
     RequestKind { Resubmit Mirror Digest Pktgen }
     SelectKey { Field Lookahead CounterIsZero CounterIsNegative Last }
@@ -114,7 +115,9 @@ impl Kinds {
     fn primitive(&mut self, kind: &PrimitiveKind) {
         self.see(kind);
         match kind {
-            PrimitiveKind::Set(_, e) | PrimitiveKind::Count(_, e) => self.expr(e),
+            PrimitiveKind::Set(_, e) | PrimitiveKind::SetSlice(.., e) | PrimitiveKind::Count(_, e) => {
+                self.expr(e)
+            }
             PrimitiveKind::Register(access) => self.see(&access.index),
             PrimitiveKind::Meter(access) => self.see(&access.index),
             _ => {}

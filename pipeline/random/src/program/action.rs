@@ -79,8 +79,9 @@ impl Writer<'_, '_> {
         owned: &Owned,
         body: &[PrimitiveKind],
     ) -> Option<PrimitiveKind> {
-        let choice = self.d.below(18);
+        let choice = self.d.below(20);
         match choice {
+            18 | 19 => self.slice(scope, draft),
             16 => {
                 let to = self.target(scope, draft, 32)?;
                 let random = self.random(self.p.fields[to].width);
@@ -129,6 +130,17 @@ impl Writer<'_, '_> {
                 (!dropped && self.d.chance(1, 2)).then_some(PrimitiveKind::Drop(label))
             }
         }
+    }
+
+    /// Draws a write of a slice of a field.
+    fn slice(&mut self, scope: &Scope, draft: &mut Draft) -> Option<PrimitiveKind> {
+        let to = self.target(scope, draft, 128)?;
+        let width = self.p.fields[to].width;
+        let lo = self.d.below(usize::from(width)) as u16;
+        let hi = lo + self.d.below(usize::from(width - lo)) as u16;
+        let value = self.leaf(scope, draft, hi - lo + 1);
+        draft.written.push(to);
+        Some(PrimitiveKind::SetSlice(to, hi, lo, value))
     }
 
     /// Draws an access to the owner's meter, at most one per action.

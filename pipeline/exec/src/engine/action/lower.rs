@@ -140,6 +140,13 @@ impl Lowering<'_, '_> {
                     let (plan, to) = (self.hashes.len() as u32 - 1, Box::new(self.slots.target(*dst)));
                     code.push(Op::HashSlice { plan, to, lo: *lo });
                 }
+                PrimitiveKind::SetSlice(dst, hi, lo, value) => {
+                    let to = self.slots.target_bits(*dst, *hi, *lo);
+                    let Some(l) = leaf(self.program, value) else {
+                        return Err(LowerError::new("the value of a slice is computed"));
+                    };
+                    self.copy(&mut code, &to, l);
+                }
                 PrimitiveKind::SetMasked(dst, value, mask) => {
                     self.set_masked(&mut code, *dst, value, mask)?
                 }

@@ -27,6 +27,14 @@ impl Code<'_> {
             if self.c.at(",") || self.c.at(":") {
                 return self.outputs(field);
             }
+            if self.c.eat("[") {
+                let hi = self.c.number("the highest bit of the slice")?;
+                self.c.expect(":")?;
+                let lo = self.c.number("the lowest bit of the slice")?;
+                self.c.expect("]")?;
+                self.c.expect("=")?;
+                return Ok(PrimitiveKind::SetSlice(field, hi, lo, self.expr()?));
+            }
             self.c.expect("=")?;
             if self.c.word() == Some("execute") && self.c.then("(") {
                 return self.access(vec![(0, field)]);

@@ -14,5 +14,6 @@ mod incremental;
 mod masked;
 mod profiles;
 mod range;
+mod slices;
 mod turns;
 mod wide;
