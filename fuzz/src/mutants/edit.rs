@@ -4,8 +4,8 @@ use sluice_asic::alu::{AluOp, width_mask};
 use sluice_asic::gress::Gress;
 use sluice_ir::{
     Action, ApplyArms, Block, CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Cond, Expr, Field, Hash,
-    Header, KeyValue, Label, LabelKind, Next, ParserState, PrimitiveKind, Program, RegisterAction, Stmt,
-    StmtKind, Table,
+    Header, KeySource, KeyValue, Label, LabelKind, Next, ParserState, PrimitiveKind, Program, RegisterAction,
+    Stmt, StmtKind, Table,
 };
 
 /// One mutation at one site. Statements, conditions and values are identified by their number in program order.
@@ -197,7 +197,7 @@ impl Edit {
             }),
             Edit::WrongKey(table, at, field) => {
                 if let Some(key) = p.tables[*table].keys.get_mut(*at) {
-                    key.field = *field;
+                    key.what = KeySource::Field(*field);
                 }
             }
             Edit::OtherDefault(table, action) => {

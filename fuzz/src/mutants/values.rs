@@ -220,8 +220,10 @@ impl<'p> Values<'p> {
         let data = &self.program.tables[table];
         let dead = |key: &[KeyValue]| {
             key.iter().zip(&data.keys).any(|(value, k)| {
-                let width = self.program.fields[k.field].width;
-                self.fields[k.field].as_ref().is_some_and(|set| !set.iter().any(|v| value.matches(*v, width)))
+                let width = k.width(self.program);
+                let known = k.field().and_then(|field| self.fields[field].as_ref());
+                let found = |v: &u128| k.value(self.program, *v);
+                known.is_some_and(|set| !set.iter().any(|v| value.matches(found(v), width)))
             })
         };
         // The cells of direct arrays belong to the positions of entries.

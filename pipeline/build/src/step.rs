@@ -117,6 +117,12 @@ impl<T> Hdr<T> {
         Cond::packet(ir::Cond::Valid(self.id()))
     }
 
+    /// Returns the header's validity as a key of a table: 1 if the header is valid, otherwise 0.
+    #[must_use]
+    pub fn validity(&self) -> ir::KeySource {
+        ir::KeySource::Valid(self.id())
+    }
+
     /// Makes the header valid. Its fields keep their values.
     pub fn set_valid(&self) -> Step {
         Step(PrimitiveKind::SetValid(self.id(), true))

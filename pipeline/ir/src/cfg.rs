@@ -288,7 +288,7 @@ pub fn table_actions(program: &Program, table: Table) -> Vec<Action> {
 
 fn table_reads(program: &Program, table: Table, e: &mut Effects) {
     let data = &program.tables[table];
-    e.match_reads.extend(data.keys.iter().map(|k| Var::Field(k.field)));
+    e.match_reads.extend(data.keys.iter().map(crate::Key::var));
     let selector = data.profile.and_then(|p| program.profiles[p].selector.as_ref());
     if let Some(selector) = selector {
         for input in &program.hashes[selector.hash].inputs {

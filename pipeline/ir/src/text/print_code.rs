@@ -3,8 +3,8 @@
 use super::print::{Printer, int, name};
 use super::words::masked;
 use crate::{
-    ApplyArms, Block, Cond, CounterLoad, Expr, Next, ParserOpKind, PrimitiveKind, SelectArm, SelectKey,
-    StateData, Stmt, StmtKind,
+    ApplyArms, Block, Cond, CounterLoad, Expr, Key, KeySource, Next, ParserOpKind, PrimitiveKind, SelectArm,
+    SelectKey, StateData, Stmt, StmtKind,
 };
 use sluice_asic::alu::width_mask;
 
@@ -32,6 +32,15 @@ impl Printer<'_> {
             }
             _ => format!("${n}<{width}>"),
         }
+    }
+
+    pub(super) fn key(&self, key: &Key) -> String {
+        let what = match key.what {
+            KeySource::Field(f) => self.field(f),
+            KeySource::Slice(f, hi, lo) => format!("{}[{hi}:{lo}]", self.field(f)),
+            KeySource::Valid(h) => format!("valid({})", self.header(h)),
+        };
+        key.mask.map_or(what.clone(), |mask| format!("{what} &&& {}", int(mask)))
     }
 
     pub(super) fn primitive(&mut self, kind: &PrimitiveKind) {

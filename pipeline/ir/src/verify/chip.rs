@@ -104,7 +104,7 @@ fn action_data(chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
 }
 
 fn table(p: &Program, chip: &ChipSpec, data: &TableData, d: &mut Vec<Diag>) {
-    let bits: u32 = data.keys.iter().map(|k| u32::from(p.fields[k.field].width)).sum();
+    let bits: u32 = data.keys.iter().map(|k| k.compared(p).count_ones()).sum();
     let exact = data.keys.iter().all(|k| k.kind == MatchKind::Exact);
     let (crossbar, most) = if exact {
         ("exact", chip.mau.exact_xbar_bytes())

@@ -153,7 +153,9 @@ impl Walk<'_> {
         let data = &p.tables[t];
         let who = format!("table `{}`", data.name);
         for key in &data.keys {
-            self.key(key.field, at, &data.name, loc);
+            if let Some(field) = key.field() {
+                self.key(field, at, &data.name, loc);
+            }
         }
         if let Some(s) = data.profile.and_then(|x| p.profiles[x].selector.as_ref()) {
             self.hash(s.hash, at, &who, loc);

@@ -27,11 +27,7 @@ impl Code<'_> {
             if self.c.at(",") || self.c.at(":") {
                 return self.outputs(field);
             }
-            if self.c.eat("[") {
-                let hi = self.c.number("the highest bit of the slice")?;
-                self.c.expect(":")?;
-                let lo = self.c.number("the lowest bit of the slice")?;
-                self.c.expect("]")?;
+            if let Some((hi, lo)) = self.slice()? {
                 self.c.expect("=")?;
                 return Ok(PrimitiveKind::SetSlice(field, hi, lo, self.expr()?));
             }

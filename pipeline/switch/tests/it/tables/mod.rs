@@ -11,6 +11,7 @@ mod conditions;
 mod hash;
 mod idle;
 mod incremental;
+mod keys;
 mod masked;
 mod profiles;
 mod range;

@@ -110,7 +110,11 @@ pub(super) const TABLES: Topic = Topic {
              bits, interval and time to live of ageing; partitions and subtrees of an ALPM, or the field and number of an \
              ATCAM's partitions; entries that never change.",
         ),
-        rule("key", r#"field_ref ":" match_kind ";""#, "A key."),
+        rule(
+            "key",
+            r#"( field_ref [ "[" number ":" number "]" ] | "valid" "(" header_ref ")" ) [ "&&&" number ] ":" match_kind ";""#,
+            "A key: a field or a slice of it, or the validity of a header; only the bits of the mask are compared, if there is one.",
+        ),
         words("match_kind", || of_table(&MATCHES), "How a key is compared."),
         words(
             "idle_mode",
