@@ -139,7 +139,10 @@ impl Edit {
             Edit::DropPrimitive(action, at) => remove(&mut p.actions[*action].body, *at),
             Edit::ConstOffByOne(action, at) => {
                 if let Some(
-                    PrimitiveKind::Set(_, Expr::Const(v, w)) | PrimitiveKind::SetSlice(.., Expr::Const(v, w)),
+                    PrimitiveKind::Set(_, Expr::Const(v, w))
+                    | PrimitiveKind::SetSlice(.., Expr::Const(v, w))
+                    | PrimitiveKind::DropCtl(_, Expr::Const(v, w), _)
+                    | PrimitiveKind::DropCtl(_, Expr::Const(v, w), _),
                 ) = primitive(&mut p, *action, *at)
                 {
                     *v ^= 1 & width_mask(u32::from(*w));

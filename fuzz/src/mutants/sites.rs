@@ -168,7 +168,9 @@ impl Sites<'_> {
                 let needs = self.runs(action);
                 self.add(Edit::DropPrimitive(action, i), site("primitive"), needs.clone());
                 match &primitive.kind {
-                    PrimitiveKind::Set(_, Expr::Const(..)) | PrimitiveKind::SetSlice(.., Expr::Const(..)) => {
+                    PrimitiveKind::Set(_, Expr::Const(..))
+                    | PrimitiveKind::SetSlice(.., Expr::Const(..))
+                    | PrimitiveKind::DropCtl(_, Expr::Const(..), _) => {
                         self.add(Edit::ConstOffByOne(action, i), site("constant of primitive"), needs);
                     }
                     PrimitiveKind::Set(_, Expr::Alu(AluOp::Add | AluOp::Sub, ..)) => {

@@ -115,7 +115,9 @@ impl<'p> Values<'p> {
         }
         for primitive in p.actions.values().flat_map(|a| &a.body) {
             match &primitive.kind {
-                PrimitiveKind::Set(to, value) => list.push((*to, self.expr(value))),
+                PrimitiveKind::Set(to, value) | PrimitiveKind::DropCtl(to, value, _) => {
+                    list.push((*to, self.expr(value)))
+                }
                 PrimitiveKind::Hash(to, _)
                 | PrimitiveKind::HashSlice(to, ..)
                 | PrimitiveKind::SetMasked(to, ..)

@@ -87,6 +87,7 @@ pub(super) fn writes(program: &Program, gress: Gress, kind: &PrimitiveKind) -> V
     let one = match kind {
         PrimitiveKind::Set(field, _)
         | PrimitiveKind::SetSlice(field, ..)
+        | PrimitiveKind::DropCtl(field, ..)
         | PrimitiveKind::Hash(field, _)
         | PrimitiveKind::SetMasked(field, ..)
         | PrimitiveKind::HashSlice(field, ..) => Some(Var::Field(*field)),
@@ -116,7 +117,9 @@ fn array(program: &Program, kind: &PrimitiveKind) -> Option<Array> {
 fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
     let mut list = Vec::new();
     match kind {
-        PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
+        PrimitiveKind::Set(_, value)
+        | PrimitiveKind::DropCtl(_, value, _)
+        | PrimitiveKind::Count(_, value) => {
             value.fields(&mut |f| list.push(Var::Field(f)));
         }
         PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {

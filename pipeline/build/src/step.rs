@@ -7,7 +7,7 @@ use super::cond::Cond;
 use super::draft::Builder;
 use super::fields::Hdr;
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, TableRef};
-use super::value::{Arg, Bits, Index, Rhs, Val};
+use super::value::{Arg, Bits, Index, Rhs, Ro, Val};
 use sluice_ir::{self as ir, PrimitiveKind};
 
 /// A step of a control block.
@@ -88,6 +88,14 @@ impl ActionStep for Step {
 /// purpose if it is a consume label. If a pass drops twice, the last label counts.
 pub fn drop(label: LabelRef) -> Step {
     Step(PrimitiveKind::Drop(label.0))
+}
+
+impl Ro<3> {
+    /// Writes `drop_ctl` ([`tna::DropCtl`](super::tna::DropCtl)). If bit 0 of the value is set, the packet is dropped with
+    /// the label; otherwise it is not dropped, not even by an earlier [`drop`].
+    pub fn set_drop_ctl(self, value: impl Val<3>, label: LabelRef) -> Step {
+        Step(PrimitiveKind::DropCtl(self.0, value.ir(), label.0))
+    }
 }
 
 impl<const W: u16> Bits<W> {

@@ -301,7 +301,7 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
     let data = &program.actions[action];
     for primitive in &data.body {
         match &primitive.kind {
-            PrimitiveKind::Set(dst, value) => {
+            PrimitiveKind::Set(dst, value) | PrimitiveKind::DropCtl(dst, value, _) => {
                 value.fields(&mut |f| e.action_reads.push(Var::Field(f)));
                 e.writes.push(Var::Field(*dst));
             }

@@ -95,6 +95,7 @@ impl Primitive {
         match &self.kind {
             PrimitiveKind::Set(_, value)
             | PrimitiveKind::SetSlice(.., value)
+            | PrimitiveKind::DropCtl(_, value, _)
             | PrimitiveKind::Count(_, value) => value.fields(visit),
             PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
                 Index::Hash(*hash).fields(program, visit);
@@ -153,6 +154,10 @@ pub enum PrimitiveKind {
     /// Writes a slice of a field, its highest and lowest bit given, and leaves the other bits (`deposit-field`). The
     /// value is a constant, a parameter or a field, or a slice or cast of one.
     SetSlice(Field, u16, u16, Expr),
+    /// Writes `drop_ctl`, the field of the gress. Its bits keep the deparser from making copies: bit 0 those for the port
+    /// and the multicast groups, and a resubmit; bit 1 the copy to the CPU; bit 2, in egress, mirror copies. If bit 0 is
+    /// set afterwards, the label is the reason of the drop; otherwise the packet is not dropped.
+    DropCtl(Field, Expr, Label),
 }
 
 /// Index of an array access.

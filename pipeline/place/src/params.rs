@@ -15,7 +15,9 @@ pub(crate) fn param_bits(program: &Program, action: Action) -> u32 {
     };
     for primitive in &program.actions[action].body {
         match &primitive.kind {
-            PrimitiveKind::Set(_, value) | PrimitiveKind::SetSlice(.., value) => collect(value),
+            PrimitiveKind::Set(_, value)
+            | PrimitiveKind::SetSlice(.., value)
+            | PrimitiveKind::DropCtl(_, value, _) => collect(value),
             PrimitiveKind::SetMasked(_, value, mask) => {
                 collect(value);
                 collect(mask);

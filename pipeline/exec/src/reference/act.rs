@@ -48,6 +48,15 @@ impl<T: Tracer> Run<'_, T> {
             }
             PrimitiveKind::Register(access) => self.access(access, args, entry, loc),
             PrimitiveKind::Drop(label) => self.drop_packet(*label, loc),
+            PrimitiveKind::DropCtl(field, value, label) => {
+                let new = env.value(value);
+                self.write(*field, new, loc);
+                let drops = new & DROP_CTL_NO_COPY != 0;
+                self.label = drops.then_some(*label);
+                if drops {
+                    self.tell(&Event::Dropped { label: *label, loc });
+                }
+            }
             PrimitiveKind::HashSlice(field, hash, lo) => {
                 let value = env.hash(&self.program.hashes[*hash]);
                 self.tell(&Event::Hashed { hash: *hash, value, loc });

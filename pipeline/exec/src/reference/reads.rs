@@ -35,6 +35,7 @@ impl<T: Tracer> Run<'_, T> {
                 PrimitiveKind::Set(dst, Expr::Field(src)) if self.in_stack(*dst) && self.in_stack(*src) => {}
                 PrimitiveKind::Set(_, value)
                 | PrimitiveKind::SetSlice(.., value)
+                | PrimitiveKind::DropCtl(_, value, _)
                 | PrimitiveKind::Count(_, value) => self.reads_of(value, loc),
                 PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
                     self.reads_of_hash(*hash, loc);

@@ -53,6 +53,9 @@ impl Printer<'_> {
             PrimitiveKind::CountDirect(c) => format!("count({})", self.counter(*c)),
             PrimitiveKind::Register(access) => self.access(access),
             PrimitiveKind::Drop(l) => format!("drop({})", self.label(*l)),
+            PrimitiveKind::DropCtl(f, value, l) => {
+                format!("set_drop_ctl({}, {}, {})", self.field(*f), self.expr(value), self.label(*l))
+            }
             PrimitiveKind::HashSlice(f, hash, lo) => {
                 format!("{} = hash({}, {lo})", self.field(*f), self.hash(*hash))
             }

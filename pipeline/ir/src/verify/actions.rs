@@ -6,7 +6,7 @@ use super::values::{Source, leaf, width};
 use super::{Diag, Site, arrays, fits, is_read_only, registers};
 use crate::cfg::{Cfg, NodeKind, table_actions};
 use crate::{
-    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Index, Intrinsic, Loc, MeterAccess,
+    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Home, Index, Intrinsic, Loc, MeterAccess,
     Primitive, PrimitiveKind, Program, RegisterAccess,
 };
 use sluice_asic::gress::Gress;
@@ -61,6 +61,7 @@ impl Check<'_> {
             }
             PrimitiveKind::Register(access) => self.register(access),
             PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
+            PrimitiveKind::DropCtl(dst, value, _) => self.drop_ctl(*dst, value),
             PrimitiveKind::SetSlice(dst, hi, lo, value) => self.slice(*dst, (*hi, *lo), value),
             PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
             PrimitiveKind::HashSlice(dst, hash, lo) => {
@@ -83,6 +84,19 @@ impl Check<'_> {
                 self.same_width(*dst, Some(data.width), &what);
             }
         }
+    }
+
+    /// Checks a write of `drop_ctl`.
+    fn drop_ctl(&mut self, dst: Field, value: &Expr) {
+        let (who, field) = (self.site.who, &self.p.fields[dst]);
+        if field.home != Home::Intrinsic(Intrinsic::DropCtl) {
+            let text = format!("{who} writes `{}` as `drop_ctl`", field.name);
+            return self
+                .error(text, "the first operand is the intrinsic field `dprsr.drop_ctl` of the gress");
+        }
+        let width = width(self.p, value, self.site, &self.data.params, self.d);
+        self.same_width(dst, width, "a value");
+        self.instruction(value, width);
     }
 
     /// Checks a write of a slice: one instruction deposits a value there and computes nothing.
@@ -242,7 +256,7 @@ impl Check<'_> {
             let name = &self.p.fields[dst].name;
             let text = format!("{} writes `{name}`, which only the hardware writes", self.site.who);
             let help = if Intrinsic::named(self.data.gress, name) == Some(Intrinsic::DropCtl) {
-                "use a drop primitive with a label"
+                "drop with a label, or write it by `set_drop_ctl` with the label of the drop"
             } else {
                 "copy it to a metadata field and change that"
             };
@@ -371,7 +385,7 @@ fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
             let array = arrays::of(p, &primitive.kind).map(Touched::Array);
             return array.into_iter().chain([Touched::field(p, *to)]).collect();
         }
-        PrimitiveKind::Drop(_) => Touched::DropCtl,
+        PrimitiveKind::Drop(_) | PrimitiveKind::DropCtl(..) => Touched::DropCtl,
     };
     vec![one]
 }
@@ -383,10 +397,17 @@ fn read(p: &Program, primitive: &Primitive) -> Vec<(Field, Touched)> {
     match &primitive.kind {
         PrimitiveKind::Set(_, value)
         | PrimitiveKind::SetSlice(.., value)
+        | PrimitiveKind::DropCtl(_, value, _)
         | PrimitiveKind::Count(_, value) => {
             value.field_bits(p, &mut |f, hi, lo| list.push((f, Touched::Bits(f, hi, lo))));
         }
         _ => primitive.reads(p, &mut |f| list.push((f, Touched::field(p, f)))),
+    }
+    // A drop writes `drop_ctl` without naming it.
+    for (f, touched) in &mut list {
+        if p.fields[*f].home == Home::Intrinsic(Intrinsic::DropCtl) {
+            *touched = Touched::DropCtl;
+        }
     }
     list
 }

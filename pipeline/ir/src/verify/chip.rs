@@ -44,7 +44,11 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
 
 fn operations(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
     for primitive in &data.body {
-        let PrimitiveKind::Set(dst, Expr::Alu(op, ..)) = &primitive.kind else { continue };
+        let (PrimitiveKind::Set(dst, Expr::Alu(op, ..)) | PrimitiveKind::DropCtl(dst, Expr::Alu(op, ..), _)) =
+            &primitive.kind
+        else {
+            continue;
+        };
         if op.class() == AluClass::Compare && !chip.alu.compare {
             let (name, dst) = (&data.name, &p.fields[*dst].name);
             let text =

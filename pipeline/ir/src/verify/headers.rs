@@ -197,6 +197,7 @@ impl Walk<'_> {
                 PrimitiveKind::Set(dst, Expr::Field(src)) if self.within_stack(*dst, *src) => {}
                 PrimitiveKind::Set(_, value)
                 | PrimitiveKind::SetSlice(.., value)
+                | PrimitiveKind::DropCtl(_, value, _)
                 | PrimitiveKind::Count(_, value) => {
                     self.expr(value, &before, &who, primitive.loc);
                 }

@@ -274,6 +274,11 @@ impl Walk<'_, '_> {
                         self.see(site, Target::Field(*f));
                         self.expr(site, e);
                     }
+                    PrimitiveKind::DropCtl(f, e, l) => {
+                        self.see(site, Target::Field(*f));
+                        self.expr(site, e);
+                        self.see(site, Target::Label(*l));
+                    }
                     PrimitiveKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
                     PrimitiveKind::Hash(f, h) | PrimitiveKind::HashSlice(f, h, _) => {
                         self.see(site, Target::Field(*f));

@@ -56,7 +56,7 @@ kinds! {
     }
     PrimitiveKind {
         Set SetValid Hash Count CountDirect Register Drop SetMasked CopyValid Meter Random HashSlice
-        SetSlice
+        SetSlice DropCtl
     }
     RequestKind { Resubmit Mirror Digest Pktgen }
     SelectKey { Field Lookahead CounterIsZero CounterIsNegative Last }
@@ -119,9 +119,10 @@ impl Kinds {
     fn primitive(&mut self, kind: &PrimitiveKind) {
         self.see(kind);
         match kind {
-            PrimitiveKind::Set(_, e) | PrimitiveKind::SetSlice(.., e) | PrimitiveKind::Count(_, e) => {
-                self.expr(e)
-            }
+            PrimitiveKind::Set(_, e)
+            | PrimitiveKind::SetSlice(.., e)
+            | PrimitiveKind::DropCtl(_, e, _)
+            | PrimitiveKind::Count(_, e) => self.expr(e),
             PrimitiveKind::Register(access) => self.see(&access.index),
             PrimitiveKind::Meter(access) => self.see(&access.index),
             _ => {}

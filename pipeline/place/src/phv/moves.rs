@@ -80,7 +80,9 @@ pub(super) fn writes(program: &Program, cfg: &Cfg) -> Vec<Write> {
         let first = list.len();
         for primitive in &program.actions[action].body {
             let (dst, shape, moves) = match &primitive.kind {
-                PrimitiveKind::Set(dst, value) => (*dst, shape(*dst, value), trace(program, value)),
+                PrimitiveKind::Set(dst, value) | PrimitiveKind::DropCtl(dst, value, _) => {
+                    (*dst, shape(*dst, value), trace(program, value))
+                }
                 PrimitiveKind::SetSlice(dst, _, lo, value) => {
                     let part = |m: Move| Move { lo: m.lo + lo, ..m };
                     (*dst, Shape::Copy, trace(program, value).into_iter().map(part).collect())

@@ -32,6 +32,7 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
         .flat_map(|p| match &p.kind {
             PrimitiveKind::SetSlice(..) => Vec::new(),
             PrimitiveKind::Set(f, _)
+            | PrimitiveKind::DropCtl(f, ..)
             | PrimitiveKind::Hash(f, _)
             | PrimitiveKind::SetMasked(f, ..)
             | PrimitiveKind::HashSlice(f, ..) => {
@@ -134,7 +135,9 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     let vars: Vec<Var> = body
         .iter()
         .flat_map(|p| match &p.kind {
-            PrimitiveKind::Set(f, value) if has_param(value) => vec![Var::Field(*f)],
+            PrimitiveKind::Set(f, value) | PrimitiveKind::DropCtl(f, value, _) if has_param(value) => {
+                vec![Var::Field(*f)]
+            }
             PrimitiveKind::Hash(f, _) | PrimitiveKind::HashSlice(f, ..) => vec![Var::Field(*f)],
             PrimitiveKind::Register(access) => taken(access),
             PrimitiveKind::SetMasked(f, ..) => vec![Var::Field(*f)],

@@ -125,9 +125,28 @@ impl Writer<'_, '_> {
             13 | 14 => self.access(scope, draft, owned, body),
             8 => None,
             _ => {
-                let dropped = body.iter().any(|k| matches!(k, PrimitiveKind::Drop(_)));
+                let drops =
+                    |k: &PrimitiveKind| matches!(k, PrimitiveKind::Drop(_) | PrimitiveKind::DropCtl(..));
+                let dropped = body.iter().any(drops);
                 let label = Label::new(self.d.below(2));
-                (!dropped && self.d.chance(1, 2)).then_some(PrimitiveKind::Drop(label))
+                match self.d.below(5) {
+                    _ if dropped => None,
+                    0 | 1 => {
+                        draft.written.extend(self.p.intrinsic(self.gress, Intrinsic::DropCtl));
+                        Some(PrimitiveKind::Drop(label))
+                    }
+                    2 => {
+                        let field = self.p.add_intrinsic(self.gress, Intrinsic::DropCtl);
+                        let value = match self.d.below(3) {
+                            0 => Expr::Const(0, 3),
+                            1 => Expr::Const(self.d.below(8) as u128, 3),
+                            _ => self.leaf(scope, draft, 3),
+                        };
+                        draft.written.push(field);
+                        Some(PrimitiveKind::DropCtl(field, value, label))
+                    }
+                    _ => None,
+                }
             }
         }
     }

@@ -226,9 +226,10 @@ fn reads(e: &Expr, param: u16) -> bool {
 
 fn primitive_reads(kind: &PrimitiveKind, param: u16) -> bool {
     match kind {
-        PrimitiveKind::Set(_, e) | PrimitiveKind::SetSlice(.., e) | PrimitiveKind::Count(_, e) => {
-            reads(e, param)
-        }
+        PrimitiveKind::Set(_, e)
+        | PrimitiveKind::SetSlice(.., e)
+        | PrimitiveKind::DropCtl(_, e, _)
+        | PrimitiveKind::Count(_, e) => reads(e, param),
         PrimitiveKind::SetMasked(_, a, b) => reads(a, param) || reads(b, param),
         PrimitiveKind::Register(access) => access.index.expr().is_some_and(|e| reads(e, param)),
         PrimitiveKind::Meter(access) => {

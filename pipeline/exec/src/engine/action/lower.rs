@@ -134,6 +134,13 @@ impl Lowering<'_, '_> {
                         code.deposit_const(&to, 1);
                     }
                 }
+                PrimitiveKind::DropCtl(dst, value, label) => {
+                    self.set(&mut code, *dst, value)?;
+                    if let Some(p) = self.slots.target(*dst).pieces.iter().find(|p| p.lo == 0) {
+                        let label = label.index() as u32 + 1;
+                        code.push(Op::DropWhere { slot: p.slot, bit: p.at, label });
+                    }
+                }
                 PrimitiveKind::HashSlice(dst, hash, lo) => {
                     let plan = HashPlan::new(self.program, *hash, self.slots)?;
                     self.hashes.push(plan);

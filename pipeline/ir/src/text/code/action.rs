@@ -58,6 +58,13 @@ impl Code<'_> {
             "set_valid" => PrimitiveKind::SetValid(self.reference(Space::Header)?, true),
             "set_invalid" => PrimitiveKind::SetValid(self.reference(Space::Header)?, false),
             "drop" => PrimitiveKind::Drop(self.reference(Space::Label)?),
+            "set_drop_ctl" => {
+                let field = self.field()?;
+                self.c.expect(",")?;
+                let value = self.expr()?;
+                self.c.expect(",")?;
+                PrimitiveKind::DropCtl(field, value, self.reference(Space::Label)?)
+            }
             "set_masked" => {
                 let field = self.field()?;
                 self.c.expect(",")?;

@@ -42,7 +42,7 @@ impl Context<'_> {
         let mut need = ActionDemand::new(action);
         for primitive in &self.program.actions[action].body {
             match &primitive.kind {
-                PrimitiveKind::Set(field, value) => {
+                PrimitiveKind::Set(field, value) | PrimitiveKind::DropCtl(field, value, _) => {
                     need.writes.extend(self.phv.containers(&[Var::Field(*field)]));
                     for (container, bits) in self.data_operands(&self.phv.slices(Var::Field(*field)), value) {
                         *need.data.entry(container).or_insert(0) += bits;

@@ -60,7 +60,7 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
     let mut list: Vec<Result> = Vec::new();
     for p in &program.actions[action].body {
         let result = match &p.kind {
-            PrimitiveKind::Set(field, value) => {
+            PrimitiveKind::Set(field, value) | PrimitiveKind::DropCtl(field, value, _) => {
                 let bits = (0..program.fields[*field].width).map(|b| bit(program, value, b)).collect();
                 Result { field: *field, loc: p.loc, lo: 0, how: how(program, *field, value), bits }
             }

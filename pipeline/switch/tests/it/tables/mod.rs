@@ -8,6 +8,7 @@ mod alu;
 mod bench;
 mod branches;
 mod conditions;
+mod drop_ctl;
 mod hash;
 mod idle;
 mod incremental;

@@ -41,9 +41,10 @@ pub(super) const ACTIONS: Topic = Topic {
             "call",
             r#"( "set_valid" | "set_invalid" ) "(" header_ref ")" | "copy_valid" "(" header_ref "," header_ref ")"
             | "set_masked" "(" field_ref "," value "," value ")" | "count" "(" counter_ref [ "," value ] ")"
-            | "drop" "(" label_ref ")""#,
+            | "drop" "(" label_ref ")" | "set_drop_ctl" "(" field_ref "," value "," label_ref ")""#,
             "Adds or removes a header; makes the first header valid if the second one is; writes the bits of a mask; counts in \
-             the cell of the matched entry or at an index; drops the packet.",
+             the cell of the matched entry or at an index; drops the packet; writes `dprsr.drop_ctl`, with the label of the drop if the \
+             lowest bit is set.",
         ),
     ],
     example: "action to_host : ingress (bit<9> port, bit<8> left) {
