@@ -97,7 +97,7 @@ fn one(action: &str) -> Program {
         "program one;
         header h : ingress {{ bit<48> wide; bit<32> a; bit<32> b; bit<32> c; bit<16> k; }}
         intrinsic : ingress {{ bit<9> ig_tm.ucast_egress_port; }}
-        action put : ingress (bit<48> v) {{ {action} ig_tm.ucast_egress_port = 9w8; }}
+        action put : ingress (bit<48> v) {{ {action} ig_tm.ucast_egress_port = 9w1; }}
         table t : ingress {{ key = {{ h.k : exact; }} actions = {{ put; }} default_action = put(0); size = 1024; }}
         parser ingress {{ start = first; state first {{ extract(h); transition accept; }} }}
         control ingress {{ apply t; }}
