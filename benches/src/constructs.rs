@@ -87,7 +87,7 @@ fn entries(program: &Program) -> ControlState {
                 .keys
                 .iter()
                 .map(|k| {
-                    let width = program.fields[k.field].width;
+                    let width = k.width(program);
                     match k.kind {
                         MatchKind::Exact => KeyValue::Exact(n),
                         MatchKind::Lpm => KeyValue::Lpm { value: n << 12, len: 20 },

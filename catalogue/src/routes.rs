@@ -126,7 +126,7 @@ impl Routes<'_> {
         let mut priority = 0;
         let mut columns = Vec::with_capacity(table.keys.len());
         for (key, value) in table.keys.iter().zip(keys(self.program, self.decl)) {
-            let width = self.program.fields[key.field].width;
+            let width = key.width(self.program);
             let (address, len) = to.ipv6();
             let (value, len) = match value {
                 RouteValue::Destination if width == 128 => (address.to_bits(), len),

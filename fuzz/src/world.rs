@@ -46,7 +46,7 @@ pub(crate) fn entry(
     d: &mut Draw<'_>,
 ) -> Option<ControlOp> {
     let data = &program.tables[table];
-    let key = data.keys.iter().map(|k| key_value(d, k.kind, program.fields[k.field].width)).collect();
+    let key = data.keys.iter().map(|k| key_value(d, k, program)).collect();
     let ordered = data.keys.iter().any(|k| matches!(k.kind, MatchKind::Ternary | MatchKind::Range));
     let priority = if ordered { d.below(4) as u32 } else { 0 };
     let then = match data.profile.and_then(|p| state.profiles.get(p)) {
@@ -109,9 +109,7 @@ impl World<'_, '_> {
 
     fn entry(&mut self, table: Table) {
         let data = &self.program.tables[table];
-        let fields = &self.program.fields;
-        let key: Vec<KeyValue> =
-            data.keys.iter().map(|k| key_value(self.d, k.kind, fields[k.field].width)).collect();
+        let key: Vec<KeyValue> = data.keys.iter().map(|k| key_value(self.d, k, self.program)).collect();
         let ordered = data.keys.iter().any(|k| matches!(k.kind, MatchKind::Ternary | MatchKind::Range));
         let priority = if ordered { self.d.below(4) as u32 } else { 0 };
         let then = match data.profile {

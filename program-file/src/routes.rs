@@ -38,13 +38,13 @@ pub(crate) fn check(program: &Program, decl: &RoutesDecl) -> Result<(), Diag> {
         return wrong(text, "write `destination` for the key that is the IP destination address");
     }
     for (key, value) in table.keys.iter().zip(&keys) {
-        let field = &program.fields[key.field];
-        if *value == RouteValue::Destination && !matches!(field.width, 32 | 128) {
-            let text = format!("key `{}` has {} bits, so it is no IP address", field.name, field.width);
+        let (name, width) = (key.name(program), key.width(program));
+        if *value == RouteValue::Destination && !matches!(width, 32 | 128) {
+            let text = format!("key `{name}` has {width} bits, so it is no IP address");
             return wrong(text, "a destination has 32 bits (IPv4) or 128 bits (IPv6)");
         }
         if key.kind == MatchKind::Range {
-            let text = format!("key `{}` of table `{}` is a range", field.name, table.name);
+            let text = format!("key `{name}` of table `{}` is a range", table.name);
             return wrong(text, "routes are for exact, lpm and ternary keys");
         }
     }

@@ -238,8 +238,8 @@ fn cell_name(switch: &SwitchSetup, counter: &str, index: u64) -> String {
     let cared = keys.filter(|(_, v)| !matches!(v, sluice_ir::KeyValue::Ternary { mask: 0, .. }));
     let texts: Vec<String> = cared
         .map(|(k, v)| {
-            let f = &program.fields[k.field];
-            format!("{}={}", f.name, show_key(*v, f.width, &f.name))
+            let name = k.name(program);
+            format!("{name}={}", show_key(*v, k.width(program), &name))
         })
         .collect();
     texts.join(" ")

@@ -25,8 +25,7 @@ fn line(program: &Program, op: &ControlOp) -> Option<String> {
             let data = &program.tables[*table];
             let mut columns = String::new();
             for (value, k) in key.iter().zip(&data.keys) {
-                let field = &program.fields[k.field];
-                let text = show_key(*value, field.width, &field.name);
+                let text = show_key(*value, k.width(program), &k.name(program));
                 columns.push(' ');
                 columns.extend(text.chars().filter(|c| *c != ' '));
             }

@@ -48,7 +48,9 @@ impl Copies {
             _ => None,
         });
         let set = program.actions.values().flat_map(|a| &a.body).filter_map(|p| match &p.kind {
-            PrimitiveKind::Set(to, value) => Some((*to, part(value)?)),
+            PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, 0, value) => {
+                Some((*to, part(value)?))
+            }
             _ => None,
         });
         let mut copies: BTreeMap<Field, Vec<Source>> = BTreeMap::new();
@@ -145,7 +147,7 @@ mod tests {
         let program = sluice_programs::catalogue().get("conweave").unwrap().build(&[]).unwrap();
         let flow = program.table_named("flow").unwrap();
         let copies = Copies::of(&program);
-        let of = |at: usize| sources(&program, &copies, program.tables[flow].keys[at].field);
+        let of = |at: usize| sources(&program, &copies, program.tables[flow].keys[at].field().unwrap());
         assert_eq!(
             [of(0), of(1), of(2)].concat(),
             [
@@ -162,7 +164,7 @@ mod tests {
     fn a_queue_is_known_by_what_chooses_it() {
         let program = sluice_programs::catalogue().get("int").unwrap().build(&[]).unwrap();
         let queue = program.table_named("queue").unwrap();
-        let field = program.tables[queue].keys[0].field;
+        let field = program.tables[queue].keys[0].field().unwrap();
         let passed = Copies::of(&program).passed(field).to_vec();
         let names: Vec<&str> = passed.iter().map(|f| program.fields[*f].name.as_str()).collect();
         assert_eq!(names, ["eg.egress_qid", "ig_tm.qid"]);
@@ -173,7 +175,7 @@ mod tests {
         let program = sluice_programs::catalogue().get("int").unwrap().build(&[]).unwrap();
         let table = program.table_named("keep_ipv4").unwrap();
         let copies = Copies::of(&program);
-        let found = sources(&program, &copies, program.tables[table].keys[0].field);
+        let found = sources(&program, &copies, program.tables[table].keys[0].field().unwrap());
         assert_eq!(found, ["egress ipv4.dscp:0", "ingress ipv4.dscp:0"]);
     }
 }

@@ -9,7 +9,7 @@ use crate::world::entry;
 use sluice_asic::alu::width_mask;
 use sluice_control::{ControlOp, ControlState, Entry, GroupMember, Then};
 use sluice_exec::cover::Point;
-use sluice_ir::{Action, ActionCall, Home, Intrinsic, KeyValue, Profile, Table};
+use sluice_ir::{Action, ActionCall, Home, Intrinsic, Key, KeySource, KeyValue, Profile, Table};
 
 /// Most entries of a table that are changed at once.
 const MOST_CHANGED: usize = 64;
@@ -66,16 +66,17 @@ impl Maker<'_> {
         let Some(known) = live.get(d.below(live.len())) else { return ops };
         let at = d.below(known.key.len());
         let Some(KeyValue::Exact(old)) = known.key.get(at).copied() else { return ops };
-        let data = &program.fields[program.tables[table].keys[at].field];
-        let new = match data.home {
-            Home::Intrinsic(Intrinsic::IngressPort) => self.pools.port(d).into(),
-            Home::Intrinsic(Intrinsic::EgressPort) => self.pools.out(d).into(),
-            _ if d.chance(1, 2) => d.below(1 << data.width.min(4)) as u128,
-            _ => old.wrapping_add([1, u128::MAX][d.below(2)]) & width_mask(data.width.into()),
+        let key = program.tables[table].keys[at];
+        let width = key.width(program);
+        let new = match self.port_of(&key, d) {
+            Some(port) => port,
+            None if d.chance(1, 2) => d.below(1 << width.min(4)) as u128,
+            None => old.wrapping_add([1, u128::MAX][d.below(2)]) & width_mask(width.into()),
         };
+        let new = new & key.compared(program);
         for table in tables {
             let keys = &program.tables[table].keys;
-            let alike = |n: &usize| program.fields[keys[*n].field].width == data.width;
+            let alike = |n: &usize| keys[*n].width(program) == width && keys[*n].mask == key.mask;
             let columns: Vec<usize> = (0..keys.len()).filter(alike).collect();
             for (_, entry) in entries.tables[table].entries() {
                 let named = |n: &&usize| entry.key.get(**n) == Some(&KeyValue::Exact(old));
@@ -152,8 +153,9 @@ impl Maker<'_> {
         let columns = data.entries.get(at).map_or(&[][..], |e| &e.key).iter().zip(&data.keys);
         let mut list = Vec::new();
         for (value, key) in columns {
-            let (value, mask) = column(*value, program.fields[key.field].width);
-            list.extend(self.pools.givers(key.field).into_iter().map(|by| (by, value, mask)));
+            let KeySource::Field(field) = key.what else { continue };
+            let (value, mask) = column(*value, key.width(program));
+            list.extend(self.pools.givers(field).into_iter().map(|by| (by, value, mask)));
         }
         let Some(((action, param), value, mask)) = d.pick(&list) else { return Vec::new() };
         let runs = |t: &Table| program.tables[*t].actions.contains(&action);
@@ -207,20 +209,31 @@ impl Maker<'_> {
         Some(ControlOp::SetGroup { profile, group, members })
     }
 
+    /// Draws a port if a key is a whole intrinsic field with a port.
+    fn port_of(&self, key: &Key, d: &mut Draw<'_>) -> Option<u128> {
+        let KeySource::Field(field) = key.what else { return None };
+        match self.subject.program.fields[field].home {
+            Home::Intrinsic(Intrinsic::IngressPort) => Some(self.pools.port(d).into()),
+            Home::Intrinsic(Intrinsic::EgressPort) => Some(self.pools.out(d).into()),
+            _ => None,
+        }
+    }
+
     /// Draws an entry with a key and arguments that are likely to have an effect.
     fn sensible(&self, mut op: ControlOp, d: &mut Draw<'_>) -> ControlOp {
         if let ControlOp::InsertEntry { table, key, .. } = &mut op {
             let keys = &self.subject.program.tables[*table].keys;
             for (value, k) in key.iter_mut().zip(keys) {
-                let data = &self.subject.program.fields[k.field];
                 if let KeyValue::Exact(value) = value
                     && d.chance(3, 4)
                 {
-                    *value = match data.home {
-                        Home::Intrinsic(Intrinsic::IngressPort) => self.pools.port(d).into(),
-                        Home::Intrinsic(Intrinsic::EgressPort) => self.pools.out(d).into(),
-                        _ => self.pools.key(k.field, data.width, d),
+                    let program = &self.subject.program;
+                    let new = match (self.port_of(k, d), k.what) {
+                        (Some(port), _) => port,
+                        (None, KeySource::Field(field)) => self.pools.key(field, k.width(program), d),
+                        (None, _) => continue,
                     };
+                    *value = new & k.compared(program);
                 }
             }
         }

@@ -174,13 +174,18 @@ impl Pools {
         for (at, key) in of_program.chain(of_control).take(MOST).enumerate() {
             let mut columns = Vec::new();
             for (value, k) in key.iter().zip(&data.keys) {
-                let width = program.fields[k.field].width;
-                let masked = column(*value, width);
-                self.note(Some(k.field), width, masked);
+                // A validity bit is no field that a packet could carry; the parser's selects give valid headers.
+                let Some(field) = k.field() else { continue };
+                let (width, lo) = (program.fields[field].width, k.lo());
+                let moved = |(value, mask): Masked| (value << lo, mask << lo);
+                let (found, mask) = column(*value, k.width(program));
+                let masked = moved((found, mask & k.compared(program)));
+                self.note(Some(field), width, masked);
                 if let KeyValue::Range { hi, .. } = value {
-                    self.note(Some(k.field), width, (*hi, width_mask(u32::from(width))));
+                    let all = width_mask(u32::from(k.width(program)));
+                    self.note(Some(field), width, moved((*hi, all)));
                 }
-                columns.push((k.field, masked));
+                columns.push((field, masked));
             }
             // The n-th source of a field goes with the n-th sources of the others, because the program sets them
             // together.
@@ -428,7 +433,7 @@ fn cuts(program: &Program) -> BTreeSet<u16> {
         matches!(home, Home::Intrinsic(Intrinsic::IngressMacTstamp | Intrinsic::GlobalTstamp))
     };
     let set = program.actions.values().flat_map(|a| &a.body).filter_map(|p| match &p.kind {
-        PrimitiveKind::Set(_, value) => part(value),
+        PrimitiveKind::Set(_, value) | PrimitiveKind::SetSlice(.., value) => part(value),
         _ => None,
     });
     let inputs = program.hashes.values().flat_map(|h| &h.inputs).filter_map(part);

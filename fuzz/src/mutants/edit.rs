@@ -4,8 +4,8 @@ use sluice_asic::alu::{AluOp, width_mask};
 use sluice_asic::gress::Gress;
 use sluice_ir::{
     Action, ApplyArms, Block, CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Cond, Expr, Field, Hash,
-    Header, KeyValue, Label, LabelKind, Next, ParserState, PrimitiveKind, Program, RegisterAction, Stmt,
-    StmtKind, Table,
+    Header, KeySource, KeyValue, Label, LabelKind, Next, ParserState, PrimitiveKind, Program, RegisterAction,
+    Stmt, StmtKind, Table,
 };
 
 /// One mutation at one site. Statements, conditions and values are identified by their number in program order.
@@ -138,7 +138,13 @@ impl Edit {
             }
             Edit::DropPrimitive(action, at) => remove(&mut p.actions[*action].body, *at),
             Edit::ConstOffByOne(action, at) => {
-                if let Some(PrimitiveKind::Set(_, Expr::Const(v, w))) = primitive(&mut p, *action, *at) {
+                if let Some(
+                    PrimitiveKind::Set(_, Expr::Const(v, w))
+                    | PrimitiveKind::SetSlice(.., Expr::Const(v, w))
+                    | PrimitiveKind::DropCtl(_, Expr::Const(v, w), _)
+                    | PrimitiveKind::DropCtl(_, Expr::Const(v, w), _),
+                ) = primitive(&mut p, *action, *at)
+                {
                     *v ^= 1 & width_mask(u32::from(*w));
                 }
             }
@@ -194,7 +200,7 @@ impl Edit {
             }),
             Edit::WrongKey(table, at, field) => {
                 if let Some(key) = p.tables[*table].keys.get_mut(*at) {
-                    key.field = *field;
+                    key.what = KeySource::Field(*field);
                 }
             }
             Edit::OtherDefault(table, action) => {

@@ -6,8 +6,9 @@ use sluice_asic::gress::Gress;
 use sluice_exec::cover::Point;
 use sluice_ir::verify::{has_errors, verify};
 use sluice_ir::{
-    Action, ApplyArms, Block, CellStmtKind, Cond, Expr, Hash, Header, Index, KeyValue, Next, Operand,
-    ParserOp, ParserOpKind, PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind, Table,
+    Action, ApplyArms, Block, CellStmtKind, Cond, Expr, Hash, Header, Index, KeySource, KeyValue, Next,
+    Operand, ParserOp, ParserOpKind, PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind,
+    Table,
 };
 
 /// A mutation with the coverage points of its site.
@@ -167,7 +168,9 @@ impl Sites<'_> {
                 let needs = self.runs(action);
                 self.add(Edit::DropPrimitive(action, i), site("primitive"), needs.clone());
                 match &primitive.kind {
-                    PrimitiveKind::Set(_, Expr::Const(..)) => {
+                    PrimitiveKind::Set(_, Expr::Const(..))
+                    | PrimitiveKind::SetSlice(.., Expr::Const(..))
+                    | PrimitiveKind::DropCtl(_, Expr::Const(..), _) => {
                         self.add(Edit::ConstOffByOne(action, i), site("constant of primitive"), needs);
                     }
                     PrimitiveKind::Set(_, Expr::Alu(AluOp::Add | AluOp::Sub, ..)) => {
@@ -266,12 +269,10 @@ impl Sites<'_> {
             let needs = || vec![Point::Hit(table), Point::Miss(table)];
             let site = |what: &str| format!("table {}: {what}", data.name);
             for (i, key) in data.keys.iter().enumerate() {
-                let width = p.fields[key.field].width;
+                let KeySource::Field(field) = key.what else { continue };
+                let width = p.fields[field].width;
                 let other = p.fields.iter().find(|(f, d)| {
-                    *f != key.field
-                        && d.gress == data.gress
-                        && d.width == width
-                        && d.home == p.fields[key.field].home
+                    *f != field && d.gress == data.gress && d.width == width && d.home == p.fields[field].home
                 });
                 if let Some((other, _)) = other {
                     self.add(Edit::WrongKey(table, i, other), site(&format!("key {i}")), needs());

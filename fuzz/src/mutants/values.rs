@@ -115,10 +115,13 @@ impl<'p> Values<'p> {
         }
         for primitive in p.actions.values().flat_map(|a| &a.body) {
             match &primitive.kind {
-                PrimitiveKind::Set(to, value) => list.push((*to, self.expr(value))),
+                PrimitiveKind::Set(to, value) | PrimitiveKind::DropCtl(to, value, _) => {
+                    list.push((*to, self.expr(value)))
+                }
                 PrimitiveKind::Hash(to, _)
                 | PrimitiveKind::HashSlice(to, ..)
                 | PrimitiveKind::SetMasked(to, ..)
+                | PrimitiveKind::SetSlice(to, ..)
                 | PrimitiveKind::Random(to, _) => list.push((*to, None)),
                 PrimitiveKind::Meter(access) => list.push((access.to, None)),
                 PrimitiveKind::Register(access) => {
@@ -219,8 +222,10 @@ impl<'p> Values<'p> {
         let data = &self.program.tables[table];
         let dead = |key: &[KeyValue]| {
             key.iter().zip(&data.keys).any(|(value, k)| {
-                let width = self.program.fields[k.field].width;
-                self.fields[k.field].as_ref().is_some_and(|set| !set.iter().any(|v| value.matches(*v, width)))
+                let width = k.width(self.program);
+                let known = k.field().and_then(|field| self.fields[field].as_ref());
+                let found = |v: &u128| k.value(self.program, *v);
+                known.is_some_and(|set| !set.iter().any(|v| value.matches(found(v), width)))
             })
         };
         // The cells of direct arrays belong to the positions of entries.

@@ -35,6 +35,13 @@ impl Group {
     pub(super) fn admits(&self, program: &Program, kind: &PrimitiveKind) -> bool {
         let mut touched = reads(program, kind);
         touched.extend(writes(program, self.gress, kind));
+        if let PrimitiveKind::SetSlice(field, _, _, value) = kind
+            && self.leaves_apart(kind)
+        {
+            // One instruction deposits all slices of a field.
+            touched.retain(|v| *v != Var::Field(*field));
+            value.fields(&mut |f| touched.push(Var::Field(f)));
+        }
         let array = array(program, kind);
         let again = array.is_some_and(|a| self.arrays.contains(&a));
         let register = |a: &Array| matches!(a, Array::Register(_));
@@ -43,6 +50,18 @@ impl Group {
             && !alone
             && !self.arrays.iter().any(register)
             && !touched.iter().any(|v| self.written.contains(v))
+    }
+
+    /// Returns true if the group writes no bit of the slice that `kind` writes, and no whole field that has it.
+    fn leaves_apart(&self, kind: &PrimitiveKind) -> bool {
+        let PrimitiveKind::SetSlice(field, hi, lo, _) = kind else { return false };
+        let slices = self.body.iter().filter_map(|p| match &p.kind {
+            PrimitiveKind::SetSlice(f, high, low, _) if f == field => Some(high < lo || hi < low),
+            _ => None,
+        });
+        let apart: Vec<bool> = slices.collect();
+        let writes = self.written.iter().filter(|v| **v == Var::Field(*field)).count();
+        apart.len() == writes && apart.iter().all(|apart| *apart)
     }
 
     pub(super) fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {
@@ -67,6 +86,8 @@ impl Group {
 pub(super) fn writes(program: &Program, gress: Gress, kind: &PrimitiveKind) -> Vec<Var> {
     let one = match kind {
         PrimitiveKind::Set(field, _)
+        | PrimitiveKind::SetSlice(field, ..)
+        | PrimitiveKind::DropCtl(field, ..)
         | PrimitiveKind::Hash(field, _)
         | PrimitiveKind::SetMasked(field, ..)
         | PrimitiveKind::HashSlice(field, ..) => Some(Var::Field(*field)),
@@ -96,7 +117,9 @@ fn array(program: &Program, kind: &PrimitiveKind) -> Option<Array> {
 fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
     let mut list = Vec::new();
     match kind {
-        PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
+        PrimitiveKind::Set(_, value)
+        | PrimitiveKind::DropCtl(_, value, _)
+        | PrimitiveKind::Count(_, value) => {
             value.fields(&mut |f| list.push(Var::Field(f)));
         }
         PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
@@ -111,6 +134,10 @@ fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
             }
         }
         PrimitiveKind::SetMasked(field, ..) => list.push(Var::Field(*field)),
+        PrimitiveKind::SetSlice(field, _, _, value) => {
+            list.push(Var::Field(*field));
+            value.fields(&mut |f| list.push(Var::Field(f)));
+        }
         PrimitiveKind::CopyValid(_, from) => list.push(Var::Valid(*from)),
         PrimitiveKind::Meter(access) => {
             access.index.fields(program, &mut |f| list.push(Var::Field(f)));

@@ -7,7 +7,7 @@ use super::cond::Cond;
 use super::draft::Builder;
 use super::fields::Hdr;
 use super::handles::{ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, TableRef};
-use super::value::{Arg, Bits, Index, Rhs, Val};
+use super::value::{Arg, Bits, Index, Rhs, Ro, Val};
 use sluice_ir::{self as ir, PrimitiveKind};
 
 /// A step of a control block.
@@ -90,11 +90,26 @@ pub fn drop(label: LabelRef) -> Step {
     Step(PrimitiveKind::Drop(label.0))
 }
 
+impl Ro<3> {
+    /// Writes `drop_ctl` ([`tna::DropCtl`](super::tna::DropCtl)). If bit 0 of the value is set, the packet is dropped with
+    /// the label; otherwise it is not dropped, not even by an earlier [`drop`].
+    pub fn set_drop_ctl(self, value: impl Val<3>, label: LabelRef) -> Step {
+        Step(PrimitiveKind::DropCtl(self.0, value.ir(), label.0))
+    }
+}
+
 impl<const W: u16> Bits<W> {
     /// Assigns `value` in the bits where `mask` has ones. Value and mask are constants or parameters of the
     /// action, because the instruction takes them as a pair from the action data bus.
     pub fn set_masked(self, value: impl Val<W>, mask: impl Val<W>) -> Step {
         Step(PrimitiveKind::SetMasked(self.0, value.ir(), mask.ir()))
+    }
+
+    /// Assigns `value` to bits `HI` to `LO` and leaves the others: `h.vlan.set_slice::<15, 13, 3>(pcp)` is
+    /// `h.vlan[15:13] = pcp` in P4. The value is a constant, a parameter or a field, or a slice or cast of one.
+    pub fn set_slice<const HI: u16, const LO: u16, const N: u16>(self, value: impl Val<N>) -> Step {
+        const { assert!(HI < W && LO <= HI && HI - LO + 1 == N, "the slice's bounds do not give this width") };
+        Step(PrimitiveKind::SetSlice(self.0, HI, LO, value.ir()))
     }
 
     /// Assigns `value` if the entry's `flag` is 1, otherwise leaves the field unchanged.
@@ -108,6 +123,12 @@ impl<T> Hdr<T> {
     #[must_use]
     pub fn is_valid(&self) -> Cond {
         Cond::packet(ir::Cond::Valid(self.id()))
+    }
+
+    /// Returns the header's validity as a key of a table: 1 if the header is valid, otherwise 0.
+    #[must_use]
+    pub fn validity(&self) -> ir::KeySource {
+        ir::KeySource::Valid(self.id())
     }
 
     /// Makes the header valid. Its fields keep their values.

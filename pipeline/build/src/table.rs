@@ -4,30 +4,37 @@ use super::draft::{Builder, Name, Unattached};
 use super::gress::GressBuilder;
 use super::handles::{ActionRef, DirectCounterRef, MeterRef, PairRef, ProfileRef, RegisterRef, TableRef};
 use super::value::Constant;
+use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
 use sluice_ir::{
-    self as ir, ActionCall, Algorithmic, ConstEntry, Field, IdleTimeout, Key, KeyValue, Loc, MatchKind,
-    TableData,
+    self as ir, ActionCall, Algorithmic, ConstEntry, Field, IdleTimeout, Key, KeySource, KeyValue, Loc,
+    MatchKind, TableData,
 };
 
-/// Returns an exact key: all bits must be equal.
-pub fn exact(field: impl Into<Field>) -> Key {
-    Key { field: field.into(), kind: MatchKind::Exact }
+fn key(what: impl Into<KeySource>, kind: MatchKind) -> Key {
+    Key { what: what.into(), mask: None, kind }
+}
+
+/// Returns an exact key: all bits must be equal. What is compared is a field, a slice of one
+/// ([`part`](super::Bits::part)) or the validity of a header ([`validity`](super::Hdr::validity)); a mask
+/// ([`Key::under`]) leaves bits out.
+pub fn exact(what: impl Into<KeySource>) -> Key {
+    key(what, MatchKind::Exact)
 }
 
 /// Returns a ternary key: compared under a mask.
-pub fn ternary(field: impl Into<Field>) -> Key {
-    Key { field: field.into(), kind: MatchKind::Ternary }
+pub fn ternary(what: impl Into<KeySource>) -> Key {
+    key(what, MatchKind::Ternary)
 }
 
 /// Returns a longest-prefix-match key; at most one per table.
-pub fn lpm(field: impl Into<Field>) -> Key {
-    Key { field: field.into(), kind: MatchKind::Lpm }
+pub fn lpm(what: impl Into<KeySource>) -> Key {
+    key(what, MatchKind::Lpm)
 }
 
 /// Returns a range key: compared with a lower and an upper bound; at most 20 bits (model: chip §3.2).
-pub fn range(field: impl Into<Field>) -> Key {
-    Key { field: field.into(), kind: MatchKind::Range }
+pub fn range(what: impl Into<KeySource>) -> Key {
+    key(what, MatchKind::Range)
 }
 
 impl<'b> GressBuilder<'b> {
@@ -268,8 +275,15 @@ impl<const K: usize> Row<K> {
         let key = self.key.iter().zip(columns).map(|(cell, column)| {
             let mut guard = builder.draft();
             let draft = &mut *guard;
-            let field = draft.program.fields.get(column.field);
-            let (name, width) = field.map_or(("?", 128), |f| (f.name.as_str(), f.width));
+            // A key of another builder has no name here; the verifier refuses it.
+            let known = match column.var() {
+                Var::Field(f) => draft.program.fields.get(f).is_some(),
+                Var::Valid(h) => draft.program.headers.get(h).is_some(),
+            };
+            let (name, width) = match known {
+                true => (column.name(&draft.program), column.width(&draft.program)),
+                false => ("?".to_owned(), 128),
+            };
             let lowered = lower_cell(*cell, column.kind, width);
             lowered.unwrap_or_else(|why| {
                 let text =

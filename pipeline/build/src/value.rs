@@ -253,6 +253,21 @@ values! {
     Expr: this => this.0;
 }
 
+macro_rules! parts {
+    ($($name:ident),*) => { $(
+        impl<const W: u16> $name<W> {
+            /// Returns bits `HI` to `LO` as a key of a table, like P4's `x[HI:LO] : exact`.
+            #[must_use]
+            pub fn part<const HI: u16, const LO: u16>(self) -> ir::KeySource {
+                const { assert!(HI < W && LO <= HI, "the slice is not within the field") };
+                ir::KeySource::Slice(self.0, HI, LO)
+            }
+        }
+    )* };
+}
+
+parts!(Bits, Ro);
+
 macro_rules! constants {
     ($($name:ident),*) => { $(
         impl<const W: u16> Val<W> for $name {

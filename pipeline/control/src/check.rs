@@ -63,8 +63,7 @@ impl<'a> Checker<'a> {
             return Err(ControlError::KeylessTable { table: data.name.clone() });
         }
         if key.len() != data.keys.len() {
-            let columns: Vec<&str> =
-                data.keys.iter().map(|k| self.program.fields[k.field].name.as_str()).collect();
+            let columns: Vec<String> = data.keys.iter().map(|k| k.name(self.program)).collect();
             return Err(ControlError::KeyArity {
                 table: data.name.clone(),
                 found: key.len(),
@@ -82,8 +81,7 @@ impl<'a> Checker<'a> {
     }
 
     fn key_column(&self, data: &TableData, column: Key, given: KeyValue) -> Checked {
-        let field = &self.program.fields[column.field];
-        let (table, name, width) = (data.name.clone(), field.name.clone(), field.width);
+        let (table, name, width) = (data.name.clone(), column.name(self.program), column.width(self.program));
         let found = match given {
             KeyValue::Exact(_) => MatchKind::Exact,
             KeyValue::Ternary { .. } => MatchKind::Ternary,
@@ -93,9 +91,12 @@ impl<'a> Checker<'a> {
         if found != column.kind {
             return Err(ControlError::KeyKind { table, field: name, found, expected: column.kind });
         }
-        let all = width_mask(width.into());
+        let (all, compared) = (width_mask(width.into()), column.compared(self.program));
         let (value, mask) = match given {
-            KeyValue::Exact(value) => (value, all),
+            KeyValue::Exact(value) => (value, if value > all { all } else { compared }),
+            KeyValue::Ternary { value, mask } if value & !mask == 0 && value <= all && mask <= all => {
+                (value, compared)
+            }
             KeyValue::Ternary { value, mask } => (value, mask),
             KeyValue::Lpm { len, .. } if len > width => {
                 return Err(ControlError::PrefixTooLong { table, field: name, len, width });
@@ -386,8 +387,8 @@ pub(super) fn ordered_kind(data: &TableData) -> &'static str {
 /// Formats the columns of a key, as in `ipv4.dst = 10.0.0.0/8, …`.
 fn show_entry_key(program: &Program, data: &TableData, key: &[KeyValue]) -> String {
     let columns = data.keys.iter().zip(key).map(|(column, value)| {
-        let field = &program.fields[column.field];
-        format!("{} = {}", field.name, show_key(*value, field.width, &field.name))
+        let name = column.name(program);
+        format!("{name} = {}", show_key(*value, column.width(program), &name))
     });
     columns.collect::<Vec<_>>().join(", ")
 }

@@ -36,7 +36,7 @@ fn class_table(program: &Program, table: Table) -> Option<(Source, Action)> {
     let action = *data.actions.iter().find(sets_class)?;
     let source = match data.keys.as_slice() {
         [] => Source::Default,
-        [key] if key.kind == MatchKind::Exact => match program.fields[key.field].width {
+        [key] if key.kind == MatchKind::Exact => match key.width(program) {
             6 => Source::Dscp,
             3 => Source::Pcp,
             _ => return None,

@@ -294,13 +294,12 @@ fn print_entry(of: Of<'_>, table: Table, entry: &Entry, out: &mut String) {
     let program = of.program;
     let data = &program.tables[table];
     let columns = data.keys.iter().zip(&entry.key).map(|(column, value)| {
-        let field = &program.fields[column.field];
-        format!("{} = {}", quoted(&field.name), bare_or_string(&show_key(*value, field.width, &field.name)))
+        let name = column.name(program);
+        format!("{} = {}", quoted(&name), bare_or_string(&show_key(*value, column.width(program), &name)))
     });
     let columns: Vec<String> = columns.collect();
     let ports = data.keys.iter().zip(&entry.key).filter_map(|(column, value)| {
-        let field = &program.fields[column.field];
-        if is_port(&field.name, field.width) { of_key(*value) } else { None }
+        if is_port(&column.name(program), column.width(program)) { of_key(*value) } else { None }
     });
     let comment = of.comment(ports);
     _ = writeln!(out, "\n[[table.{}]]\nkey = {{ {} }}{comment}", quoted(&data.name), columns.join(", "));

@@ -380,8 +380,7 @@ impl Reader<'_> {
         let arrow = words.iter().position(|w| *w == "=>").unwrap_or(words.len());
         let (columns, tail) = words.split_at(arrow);
         if columns.len() != data.keys.len() {
-            let names: Vec<&str> =
-                data.keys.iter().map(|k| self.resolver.program.fields[k.field].name.as_str()).collect();
+            let names: Vec<String> = data.keys.iter().map(|k| k.name(self.resolver.program)).collect();
             let error = ControlError::KeyArity {
                 table: data.name.clone(),
                 found: columns.len(),

@@ -120,7 +120,8 @@ impl<'a> Resolver<'a> {
 
     /// Returns the key column, given the full field name, or its last part if that is unique.
     pub(super) fn column(self, data: &TableData, name: &str) -> Result<usize, Problem> {
-        let names: Vec<&str> = data.keys.iter().map(|k| self.program.fields[k.field].name.as_str()).collect();
+        let all: Vec<String> = data.keys.iter().map(|k| k.name(self.program)).collect();
+        let names: Vec<&str> = all.iter().map(String::as_str).collect();
         if let Some(i) = names.iter().position(|n| *n == name) {
             return Ok(i);
         }
@@ -146,13 +147,13 @@ impl<'a> Resolver<'a> {
     /// Parses the value of a key column.
     pub(super) fn key_value(self, data: &TableData, column: usize, text: &str) -> Result<KeyValue, Problem> {
         let key = data.keys[column];
-        let field = &self.program.fields[key.field];
-        parse_match(&self.plain(text)?, key.kind, field.width).map_err(|e| in_context("key", &field.name, &e))
+        parse_match(&self.plain(text)?, key.kind, key.width(self.program))
+            .map_err(|e| in_context("key", &key.name(self.program), &e))
     }
 
     /// Returns the match of a column that the file leaves out; `None` if the column must be given.
     pub(super) fn absent_key(self, data: &TableData, column: usize) -> Option<KeyValue> {
-        let width = self.program.fields[data.keys[column].field].width;
+        let width = data.keys[column].width(self.program);
         match data.keys[column].kind {
             MatchKind::Exact => None,
             MatchKind::Ternary => Some(KeyValue::Ternary { value: 0, mask: 0 }),

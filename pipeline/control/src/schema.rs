@@ -203,14 +203,11 @@ impl Schema {
 
 fn table(program: &Program, control: &ControlState, table: Table) -> TableSchema {
     let data = &program.tables[table];
-    let keys = data.keys.iter().map(|k| {
-        let field = &program.fields[k.field];
-        KeySchema {
-            name: field.name.clone(),
-            kind: kind_name(k.kind),
-            width: field.width,
-            doc: field.doc.clone(),
-        }
+    let keys = data.keys.iter().map(|k| KeySchema {
+        name: k.name(program),
+        kind: kind_name(k.kind),
+        width: k.width(program),
+        doc: k.doc(program).to_owned(),
     });
     let takes_entries = data.entries.is_empty() && !data.keys.is_empty();
     let used = control.tables[table].entries().count() as u32;

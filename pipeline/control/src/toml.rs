@@ -396,7 +396,7 @@ impl Reader<'_> {
             .map(|(i, given)| given.or_else(|| self.resolver.absent_key(data, i)))
             .collect();
         if let Some(missing) = columns.iter().position(Option::is_none) {
-            let name = &self.resolver.program.fields[data.keys[missing].field].name;
+            let name = data.keys[missing].name(self.resolver.program);
             return self.fail(
                 at,
                 Problem::new(format!(

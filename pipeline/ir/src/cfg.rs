@@ -288,7 +288,7 @@ pub fn table_actions(program: &Program, table: Table) -> Vec<Action> {
 
 fn table_reads(program: &Program, table: Table, e: &mut Effects) {
     let data = &program.tables[table];
-    e.match_reads.extend(data.keys.iter().map(|k| Var::Field(k.field)));
+    e.match_reads.extend(data.keys.iter().map(crate::Key::var));
     let selector = data.profile.and_then(|p| program.profiles[p].selector.as_ref());
     if let Some(selector) = selector {
         for input in &program.hashes[selector.hash].inputs {
@@ -301,7 +301,7 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
     let data = &program.actions[action];
     for primitive in &data.body {
         match &primitive.kind {
-            PrimitiveKind::Set(dst, value) => {
+            PrimitiveKind::Set(dst, value) | PrimitiveKind::DropCtl(dst, value, _) => {
                 value.fields(&mut |f| e.action_reads.push(Var::Field(f)));
                 e.writes.push(Var::Field(*dst));
             }
@@ -327,6 +327,12 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
             }
             PrimitiveKind::Drop(_) => {
                 e.writes.extend(program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field));
+            }
+            // The bits outside the slice keep the field's value.
+            PrimitiveKind::SetSlice(dst, _, _, value) => {
+                value.fields(&mut |f| e.action_reads.push(Var::Field(f)));
+                e.action_reads.push(Var::Field(*dst));
+                e.writes.push(Var::Field(*dst));
             }
             // The bits outside the mask keep the field's value.
             PrimitiveKind::SetMasked(dst, ..) => {

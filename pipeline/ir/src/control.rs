@@ -93,7 +93,10 @@ impl Primitive {
     /// Calls `visit` for every field whose value the primitive reads, in order, repeats included.
     pub fn reads(&self, program: &Program, visit: &mut impl FnMut(Field)) {
         match &self.kind {
-            PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => value.fields(visit),
+            PrimitiveKind::Set(_, value)
+            | PrimitiveKind::SetSlice(.., value)
+            | PrimitiveKind::DropCtl(_, value, _)
+            | PrimitiveKind::Count(_, value) => value.fields(visit),
             PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
                 Index::Hash(*hash).fields(program, visit);
             }
@@ -148,6 +151,13 @@ pub enum PrimitiveKind {
     Random(Field, Random),
     /// Writes bits of a hash result, from this bit on, as many as the field has.
     HashSlice(Field, Hash, u16),
+    /// Writes a slice of a field, its highest and lowest bit given, and leaves the other bits (`deposit-field`). The
+    /// value is a constant, a parameter or a field, or a slice or cast of one.
+    SetSlice(Field, u16, u16, Expr),
+    /// Writes `drop_ctl`, the field of the gress. Its bits keep the deparser from making copies: bit 0 those for the port
+    /// and the multicast groups, and a resubmit; bit 1 the copy to the CPU; bit 2, in egress, mirror copies. If bit 0 is
+    /// set afterwards, the label is the reason of the drop; otherwise the packet is not dropped.
+    DropCtl(Field, Expr, Label),
 }
 
 /// Index of an array access.

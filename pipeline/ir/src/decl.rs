@@ -2,9 +2,11 @@
 
 mod counter;
 mod deparser;
+mod key;
 
 pub use counter::{CounterCell, CounterData, CounterHome, CounterKind};
 pub use deparser::{ChecksumUpdate, Deparser, Request, RequestKind};
+pub use key::{Key, KeySource};
 
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
@@ -207,15 +209,6 @@ pub enum MatchKind {
     Lpm,
     /// Between two bounds, both included. The entry with the lowest priority number wins.
     Range,
-}
-
-/// A key of a table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
-    /// Field that is compared.
-    pub field: Field,
-    /// Match kind.
-    pub kind: MatchKind,
 }
 
 /// One key column of an entry.

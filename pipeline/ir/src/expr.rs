@@ -66,6 +66,45 @@ impl Expr {
             }
         }
     }
+
+    /// Calls `visit` for every field the value reads, with the highest and the lowest bit that it reads, in order,
+    /// repeats included. Of an operand of an operation, all bits count as read.
+    pub fn field_bits(&self, program: &Program, visit: &mut impl FnMut(Field, u16, u16)) {
+        self.bits_within(program, (u16::MAX, 0), &mut |leaf, hi, lo| {
+            if let Expr::Field(field) = leaf {
+                visit(*field, hi, lo);
+            }
+        });
+    }
+
+    /// As [`Self::field_bits`], for parameters.
+    pub fn param_bits(&self, program: &Program, visit: &mut impl FnMut(u16, u16, u16)) {
+        self.bits_within(program, (u16::MAX, 0), &mut |leaf, hi, lo| {
+            if let Expr::Param(param, _) = leaf {
+                visit(*param, hi, lo);
+            }
+        });
+    }
+
+    /// Calls `visit` for every leaf of bits `hi` to `lo` of the value, with the bits of the leaf.
+    fn bits_within(&self, program: &Program, (hi, lo): (u16, u16), visit: &mut impl FnMut(&Expr, u16, u16)) {
+        let hi = hi.min(self.width(program).saturating_sub(1));
+        match self {
+            Expr::Const(..) | Expr::Param(..) | Expr::Field(_) => {
+                if lo <= hi {
+                    visit(self, hi, lo);
+                }
+            }
+            Expr::Slice(e, _, from) => {
+                e.bits_within(program, (hi.saturating_add(*from), lo.saturating_add(*from)), visit);
+            }
+            Expr::Cast(e, _) => e.bits_within(program, (hi, lo), visit),
+            Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => {
+                a.bits_within(program, (u16::MAX, 0), visit);
+                b.bits_within(program, (u16::MAX, 0), visit);
+            }
+        }
+    }
 }
 
 /// Comparison of two unsigned values.

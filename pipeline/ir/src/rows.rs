@@ -1,6 +1,6 @@
 //! TCAM rows of entries with range keys: a range takes several rows (model: chip §3.2).
 
-use crate::{Algorithmic, KeyValue, MatchKind, Program, TableData};
+use crate::{Algorithmic, Key, KeySource, KeyValue, MatchKind, Program, TableData};
 use sluice_asic::geometry::{range_digits, range_lines, range_rows};
 
 /// Rows of a TCAM block on every chip; a table has at least one block.
@@ -15,7 +15,7 @@ pub fn has_ranges(data: &TableData) -> bool {
 pub fn of_entry(program: &Program, data: &TableData, key: &[KeyValue]) -> u64 {
     let rows = key.iter().zip(&data.keys).map(|(column, k)| match *column {
         KeyValue::Range { lo, hi } => {
-            let digits = range_digits(program.fields[k.field].width.into());
+            let digits = range_digits(k.width(program).into());
             range_rows(lo as u32, hi as u32, &digits).len() as u64
         }
         _ => 1,
@@ -35,7 +35,7 @@ pub fn planned(program: &Program, data: &TableData) -> u64 {
         return fixed + (size - data.entries.len() as u64);
     }
     let ranges = data.keys.iter().filter(|k| k.kind == MatchKind::Range);
-    let nibbles = ranges.map(|k| u32::from(program.fields[k.field].width).div_ceil(4)).sum();
+    let nibbles = ranges.map(|k| u32::from(k.width(program)).div_ceil(4)).sum();
     range_lines(size, nibbles)
 }
 
@@ -46,8 +46,9 @@ pub fn atcam_key_bits(program: &Program, data: &TableData) -> u32 {
         Some(Algorithmic::Atcam { partition, .. }) => Some(partition),
         _ => None,
     };
-    let stored = data.keys.iter().filter(|k| Some(k.field) != partition).map(|k| {
-        let width = u32::from(program.fields[k.field].width);
+    let addresses = |k: &&Key| matches!(k.what, KeySource::Field(f) if Some(f) == partition);
+    let stored = data.keys.iter().filter(|k| !addresses(k)).map(|k| {
+        let width = k.compared(program).count_ones();
         if k.kind == MatchKind::Exact { width } else { 2 * width }
     });
     stored.sum()

@@ -4,6 +4,7 @@ use super::data::{FieldSlice, PhvAllocation};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::phv::{Container, ContainerKind, PhvInventory};
 use sluice_ir::cfg::Var;
+use sluice_ir::{Key, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One byte of a container; lane 0 is the least significant.
@@ -73,6 +74,11 @@ impl<'a> PhvView<'a> {
         containers(self.alloc, vars)
     }
 
+    /// Returns the slices of bits `lo..lo + count` of one variable, with bit numbers counted from `lo`.
+    pub(crate) fn slices_of_bits(&self, var: Var, lo: u16, count: u16) -> Vec<FieldSlice> {
+        self.slices(var).iter().filter_map(|s| s.within(lo, count)).collect()
+    }
+
     /// Returns the container bytes with bits of these variables, each with a mask of these bits.
     pub(crate) fn bytes(&self, vars: impl IntoIterator<Item = Var>) -> BTreeMap<ByteRef, u8> {
         let mut found = BTreeMap::new();
@@ -90,6 +96,27 @@ impl<'a> PhvView<'a> {
             let to = slice.lo.saturating_add(slice.width).min(lo.saturating_add(count));
             if from < to {
                 self.add_bits(&mut found, &slice, from, to - from);
+            }
+        }
+        found
+    }
+
+    /// Returns the container bytes that keys compare, each with a mask of the bits.
+    pub(crate) fn key_bytes<'k>(
+        &self,
+        program: &Program,
+        keys: impl IntoIterator<Item = &'k Key>,
+    ) -> BTreeMap<ByteRef, u8> {
+        let mut found = BTreeMap::new();
+        for key in keys {
+            let compared = key.compared(program);
+            for slice in slices(self.alloc, key.var()) {
+                let Some(part) = slice.within(key.lo(), key.width(program)) else { continue };
+                for bit in part.lo..part.lo + part.width {
+                    if compared >> bit & 1 == 1 {
+                        self.add_bits(&mut found, &part, bit, 1);
+                    }
+                }
             }
         }
         found

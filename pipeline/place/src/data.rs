@@ -35,6 +35,20 @@ impl FieldSlice {
             && u16::from(self.at) < end(other)
             && u16::from(other.at) < end(self)
     }
+
+    /// Returns the part of the slice that holds bits `lo..lo + count` of the field, with these bits counted from 0;
+    /// `None` if it holds none.
+    #[must_use]
+    pub fn within(&self, lo: u16, count: u16) -> Option<FieldSlice> {
+        let from = self.lo.max(lo);
+        let to = self.lo.saturating_add(self.width).min(lo.saturating_add(count));
+        (from < to).then(|| FieldSlice {
+            lo: from - lo,
+            width: to - from,
+            container: self.container,
+            at: self.at + (from - self.lo) as u8,
+        })
+    }
 }
 
 /// Position of a header's validity bit.

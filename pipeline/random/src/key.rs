@@ -1,10 +1,19 @@
 //! Draws key columns of entries.
 
 use crate::Draw;
-use sluice_ir::{KeyValue, MatchKind};
+use sluice_ir::{Key, KeyValue, MatchKind, Program};
 
-/// Draws a key column of this kind, often one that small values of packets match.
-pub fn key_value(d: &mut Draw<'_>, kind: MatchKind, width: u16) -> KeyValue {
+/// Draws a column of an entry for a key, often one that small values of packets match.
+pub fn key_value(d: &mut Draw<'_>, key: &Key, program: &Program) -> KeyValue {
+    let compared = key.compared(program);
+    match column(d, key.kind, key.width(program)) {
+        KeyValue::Exact(value) => KeyValue::Exact(value & compared),
+        KeyValue::Ternary { value, mask } => KeyValue::Ternary { value: value & compared, mask },
+        other => other,
+    }
+}
+
+fn column(d: &mut Draw<'_>, kind: MatchKind, width: u16) -> KeyValue {
     let full = sluice_asic::alu::width_mask(u32::from(width));
     match kind {
         MatchKind::Exact => KeyValue::Exact(d.value(width)),

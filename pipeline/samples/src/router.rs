@@ -75,7 +75,7 @@ impl Maker {
         self.0.tables.push(TableData {
             name: name.into(),
             gress: Ingress,
-            keys: keys.iter().map(|(field, kind)| Key { field: *field, kind: *kind }).collect(),
+            keys: keys.iter().map(|(field, kind)| Key::new(*field, *kind)).collect(),
             actions: actions.to_vec(),
             default,
             size,

@@ -105,7 +105,7 @@ impl Sketch {
         self.program.tables.push(TableData {
             name: name.to_owned(),
             gress,
-            keys: keys.iter().map(|&(field, kind)| Key { field, kind }).collect(),
+            keys: keys.iter().map(|&(field, kind)| Key::new(field, kind)).collect(),
             actions: actions.to_vec(),
             default: ActionCall { action: default, args },
             size,

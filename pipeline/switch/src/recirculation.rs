@@ -180,7 +180,7 @@ fn sends_to(program: &Program, control: &ControlState, such: impl Fn(u128) -> bo
                 };
                 program.tables.keys().any(|t| calls(program, control, t, &sends))
             }
-            PrimitiveKind::Set(dst, _) => Some(*dst) == port,
+            PrimitiveKind::Set(dst, _) | PrimitiveKind::SetSlice(dst, ..) => Some(*dst) == port,
             _ => false,
         })
     })

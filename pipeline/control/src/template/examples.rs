@@ -74,7 +74,7 @@ impl<'a> Examples<'a> {
             KeyValue::Exact(value) => self.values.get(last(name)) == Some(&value),
             _ => false,
         };
-        keys.filter(|(k, value)| known(&program.fields[k.field].name, **value)).count()
+        keys.filter(|(k, value)| known(&k.name(program), **value)).count()
     }
 
     /// Notes the values of an entry, and the member and group that it leads to.
@@ -82,7 +82,7 @@ impl<'a> Examples<'a> {
         let data = &program.tables[table];
         for (k, value) in data.keys.iter().zip(&entry.key) {
             if let KeyValue::Exact(value) = value {
-                self.note(&program.fields[k.field].name, *value);
+                self.note(&k.name(program), *value);
             }
         }
         let (member, group) = match &entry.then {
@@ -124,18 +124,19 @@ impl<'a> Examples<'a> {
 
     fn entry_of(&self, program: &Program, table: Table, entry: &Entry) -> EntryExample {
         let columns = program.tables[table].keys.iter().zip(&entry.key);
-        let columns = columns.map(|(k, value)| (&program.fields[k.field], *value));
-        let text = |(field, value): (&sluice_ir::FieldData, KeyValue)| match of_key(value) {
-            Some(port) if is_port(&field.name, field.width) => self.shown(port, field.width, &field.name),
-            _ => show_key(value, field.width, &field.name),
+        let columns: Vec<(String, u16, KeyValue)> =
+            columns.map(|(k, value)| (k.name(program), k.width(program), *value)).collect();
+        let text = |(name, width, value): &(String, u16, KeyValue)| match of_key(*value) {
+            Some(port) if is_port(name, *width) => self.shown(port, *width, name),
+            _ => show_key(*value, *width, name),
         };
-        let ports = columns.clone().filter(|(f, _)| is_port(&f.name, f.width));
+        let ports = columns.iter().filter(|(name, width, _)| is_port(name, *width));
         let call = match &entry.then {
             Then::Call(call) => Some(self.call_of(program, call)),
             Then::Member(_) | Then::Group(_) => None,
         };
-        let key_comment = comment(self.ports, ports.filter_map(|(_, value)| of_key(value)));
-        EntryExample { key: columns.map(text).collect(), key_comment, call, priority: entry.priority }
+        let key_comment = comment(self.ports, ports.filter_map(|(.., value)| of_key(*value)));
+        EntryExample { key: columns.iter().map(text).collect(), key_comment, call, priority: entry.priority }
     }
 
     fn call_of(&self, program: &Program, call: &ActionCall) -> CallExample {

@@ -106,8 +106,7 @@ fn exhausted(arms: &[SelectArm], widths: Vec<u16>) -> bool {
 /// Returns true if a table's constant entries match every packet.
 pub(super) fn entries_catch_all(program: &Program, table: Table) -> bool {
     let data = &program.tables[table];
-    let full =
-        |at: usize| data.keys.get(at).map_or(0, |k| width_mask(u32::from(program.fields[k.field].width)));
+    let full = |at: usize| data.keys.get(at).map_or(0, |k| width_mask(u32::from(k.width(program))));
     let any = |(at, value): (usize, &KeyValue)| match value {
         KeyValue::Exact(_) => false,
         KeyValue::Ternary { mask, .. } => *mask == 0,
@@ -117,7 +116,7 @@ pub(super) fn entries_catch_all(program: &Program, table: Table) -> bool {
     if data.entries.iter().any(|e| e.key.iter().enumerate().all(any)) {
         return true;
     }
-    let bits: u32 = data.keys.iter().map(|k| u32::from(program.fields[k.field].width)).sum();
+    let bits: u32 = data.keys.iter().map(|k| k.compared(program).count_ones()).sum();
     let exact: BTreeSet<&[KeyValue]> = data
         .entries
         .iter()

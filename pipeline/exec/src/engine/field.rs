@@ -5,8 +5,9 @@
 
 use super::batch::{Phv, Slot, deposit, for_lanes};
 use sluice_asic::phv::Container;
+use sluice_ir::cfg::Var;
 use sluice_ir::entity::Entity;
-use sluice_ir::{Field, Header};
+use sluice_ir::{Field, Header, Key, Program};
 use sluice_place::{FieldSlice, PhvAllocation, PovBit};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -184,6 +185,18 @@ impl<'a> SlotMap<'a> {
         self.field(field, false)
     }
 
+    /// Returns where to write bits `hi` to `lo` of a field.
+    pub(super) fn target_bits(&mut self, field: Field, hi: u16, lo: u16) -> FieldAt {
+        let slices = self.phv.fields.get(field).cloned().unwrap_or_default();
+        let count = (hi + 1).saturating_sub(lo);
+        let mut pieces = SmallVec::new();
+        for s in slices.iter().filter_map(|s| s.within(lo, count)) {
+            let slot = self.slot(s.container);
+            pieces.push(self.piece(s, slot));
+        }
+        FieldAt { pieces }
+    }
+
     /// Returns where to read a field.
     pub(super) fn source(&mut self, field: Field) -> FieldAt {
         self.field(field, true)
@@ -195,6 +208,24 @@ impl<'a> SlotMap<'a> {
         for s in slices {
             let slot = self.slot(s.container);
             let slot = if read { self.shadow.get(&s.container).copied().unwrap_or(slot) } else { slot };
+            pieces.push(self.piece(s, slot));
+        }
+        FieldAt { pieces }
+    }
+
+    /// Returns where to read the bits of a key.
+    pub(super) fn key(&mut self, key: &Key, program: &Program) -> FieldAt {
+        let mut pieces = SmallVec::new();
+        let slices = match key.var() {
+            Var::Field(field) => self.phv.fields.get(field).cloned().unwrap_or_default(),
+            Var::Valid(header) => {
+                let bit = |p: PovBit| FieldSlice { lo: 0, width: 1, container: p.container, at: p.bit };
+                self.pov(header).map(bit).into_iter().collect()
+            }
+        };
+        for s in slices.iter().filter_map(|s| s.within(key.lo(), key.width(program))) {
+            let slot = self.slot(s.container);
+            let slot = self.shadow.get(&s.container).copied().unwrap_or(slot);
             pieces.push(self.piece(s, slot));
         }
         FieldAt { pieces }

@@ -33,7 +33,7 @@ impl GressRun {
         made: &mut Vec<Made>,
     ) {
         let code = &self.code;
-        let asked = code.requests.asked::<N>(mask & !failed, batch, phv);
+        let asked = code.requests.asked::<N>((mask & !failed, lanes.dropped), batch, phv);
         // Field by field, so that a field's columns are found once and not for each lane.
         let (mut ports, mut nowhere) = ([Intrinsic::NO_PORT; N], mask);
         if let Some(at) = &code.port {
@@ -81,14 +81,18 @@ impl GressRun {
         made: &mut Vec<Made>,
     ) {
         let GressRun { code, first, .. } = self;
-        let on = mask & !failed & !lanes.dropped;
-        let again = asked.resubmit & on;
+        // Of a dropped packet, a copy to the CPU can be left.
+        let to_cpu = lanes.dropped & asked.multicast & !failed;
+        let dropped = lanes.dropped & !to_cpu;
+        let on = mask & !failed & !dropped;
+        let again = asked.resubmit & on & !to_cpu;
+        for_lanes::<N>(to_cpu, |l| batch[l].output.port = Intrinsic::NO_PORT);
         let on = on & !again;
         let nowhere = if code.chooses_port { nowhere & on & !asked.multicast } else { 0 };
         for_lanes::<N>(failed, |l| {
             batch[l].output.verdict = Verdict::ParserError(code.parser.error(lanes.leaf[l]));
         });
-        for_lanes::<N>(lanes.dropped & !failed, |l| {
+        for_lanes::<N>(dropped & !failed, |l| {
             batch[l].output.verdict = label_of(lanes.labels[l]).map_or(Verdict::Forward, Verdict::Label);
         });
         for_lanes::<N>(nowhere, |l| batch[l].output.verdict = Verdict::NoPort);

@@ -13,7 +13,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorMetadata;
-use sluice_ir::{Intrinsic, Program, RequestKind};
+use sluice_ir::{Intrinsic, Primitive, PrimitiveKind, Program, RequestKind};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -57,6 +57,11 @@ struct OverrideAt {
     multicast: Option<FieldAt>,
 }
 
+/// `drop_ctl` bit 1: no copy to the CPU (model: chip §10).
+const DROP_CTL_NO_CPU: u32 = 2;
+/// `drop_ctl` bit 2, in egress: no mirror copies.
+const DROP_CTL_NO_MIRROR: u32 = 4;
+
 /// The lowered requests of a gress.
 #[derive(Clone, Debug)]
 pub(super) struct RequestCode {
@@ -68,6 +73,8 @@ pub(super) struct RequestCode {
     leaving: bool,
     overrides: OverrideAt,
     flow_control: Option<FieldAt>,
+    /// `drop_ctl`, if an action writes it other than by a drop.
+    drop_ctl: Option<FieldAt>,
 }
 
 /// Requests of the lanes of a batch.
@@ -81,6 +88,10 @@ pub(super) struct Asked {
     pub(super) leaving: u64,
     /// Lanes that name a multicast group or request a copy to the CPU.
     pub(super) multicast: u64,
+    /// Lanes that request a copy to the CPU.
+    cpu: u64,
+    /// Lanes that an action dropped: of their copies to groups and the CPU, only those to the CPU are made.
+    dropped: u64,
     /// Lanes with a flow-control word.
     flow_control: u64,
 }
@@ -150,7 +161,11 @@ impl RequestCode {
             length: field(Intrinsic::PktgenLength),
         };
         let flow_control = field(Intrinsic::AdvFlowCtl).filter(|_| controls_flow);
-        Ok(RequestCode { list, mcast, io_select, leaving: gress == Gress::Egress, overrides, flow_control })
+        let writes = |p: &Primitive| matches!(p.kind, PrimitiveKind::DropCtl(..));
+        let computed = program.actions.values().any(|a| a.gress == gress && a.body.iter().any(writes));
+        let drop_ctl = if computed { field(Intrinsic::DropCtl) } else { None };
+        let leaving = gress == Gress::Egress;
+        Ok(RequestCode { list, mcast, io_select, leaving, overrides, flow_control, drop_ctl })
     }
 
     /// Returns the conditions under which a packet makes a request: a field, a mask, and the value that the masked
@@ -162,16 +177,25 @@ impl RequestCode {
         flow_control.chain(requests).chain(multicast.map(|at| (at.clone(), u32::MAX, None))).collect()
     }
 
-    /// Returns the requests of the lanes of `mask`.
+    /// Returns the requests of the lanes of `mask`, of which an action dropped those of `dropped`.
     #[inline]
-    pub(super) fn asked<const N: usize>(&self, mask: u64, batch: &[Pass], phv: &Phv<N>) -> Asked {
-        let mut asked = Asked::default();
+    pub(super) fn asked<const N: usize>(
+        &self,
+        (mask, dropped): (u64, u64),
+        batch: &[Pass],
+        phv: &Phv<N>,
+    ) -> Asked {
+        let mut asked = Asked { dropped, ..Asked::default() };
         if self.list.is_empty() && self.mcast.is_none() && self.flow_control.is_none() {
             return asked;
         }
         if let Some(at) = &self.flow_control {
             asked.flow_control = lanes_where::<N>(mask, |l| at.read32(phv, l) >> 31 != 0);
         }
+        let kept = |bit: u32| match &self.drop_ctl {
+            Some(at) => lanes_where::<N>(mask, |l| at.read32(phv, l) & bit == 0),
+            None => mask,
+        };
         for request in &self.list {
             let mut lanes = lanes_where::<N>(mask, |l| request.type_at.read32(phv, l) == request.selector);
             match request.kind {
@@ -180,6 +204,9 @@ impl RequestCode {
                     asked.resubmit |= lanes;
                 }
                 RequestKind::Mirror(_) => {
+                    if self.leaving {
+                        lanes &= kept(DROP_CTL_NO_MIRROR);
+                    }
                     asked.leaving |= match &self.io_select {
                         Some(at) => lanes_where::<N>(lanes, |l| at.read32(phv, l) == 1),
                         None if self.leaving => lanes,
@@ -190,8 +217,12 @@ impl RequestCode {
             }
             asked.lanes.push(lanes);
         }
-        for at in self.mcast.iter().flat_map(|m| m.groups.iter().flatten().chain(&m.cpu[0])) {
-            asked.multicast |= lanes_where::<N>(mask, |l| at.read32(phv, l) != 0);
+        for at in self.mcast.iter().flat_map(|m| m.groups.iter().flatten()) {
+            asked.multicast |= lanes_where::<N>(mask & !dropped, |l| at.read32(phv, l) != 0);
+        }
+        if let Some(at) = self.mcast.as_ref().and_then(|m| m.cpu[0].as_ref()) {
+            asked.cpu = lanes_where::<N>(kept(DROP_CTL_NO_CPU), |l| at.read32(phv, l) == 1);
+            asked.multicast |= asked.cpu;
         }
         asked
     }
@@ -241,13 +272,17 @@ impl RequestCode {
         let Some(at) = &self.mcast else { return };
         let read = |at: &Option<FieldAt>, l: usize| at.as_ref().map_or(0, |at| at.read32(run.phv, l) as u16);
         for_lanes::<N>(asked.multicast & sent, |l| {
+            let group = |which: usize| match asked.dropped >> l & 1 {
+                1 => 0,
+                _ => read(&at.groups[which], l),
+            };
             let request = McastRequest {
-                groups: [read(&at.groups[0], l), read(&at.groups[1], l)],
+                groups: [group(0), group(1)],
                 level1_exclusion: read(&at.level1_exclusion, l),
                 level2_exclusion: read(&at.level2_exclusion, l),
                 rid: read(&at.rid, l),
                 hashes: [read(&at.hashes[0], l), read(&at.hashes[1], l)],
-                cpu: (read(&at.cpu[0], l) == 1).then(|| read(&at.cpu[1], l) as u8),
+                cpu: (asked.cpu >> l & 1 == 1).then(|| read(&at.cpu[1], l) as u8),
             };
             made.push(Made { pass: run.first + l as u32, kind: MadeKind::Multicast(request) });
         });

@@ -48,10 +48,24 @@ impl<T: Tracer> Run<'_, T> {
             }
             PrimitiveKind::Register(access) => self.access(access, args, entry, loc),
             PrimitiveKind::Drop(label) => self.drop_packet(*label, loc),
+            PrimitiveKind::DropCtl(field, value, label) => {
+                let new = env.value(value);
+                self.write(*field, new, loc);
+                let drops = new & DROP_CTL_NO_COPY != 0;
+                self.label = drops.then_some(*label);
+                if drops {
+                    self.tell(&Event::Dropped { label: *label, loc });
+                }
+            }
             PrimitiveKind::HashSlice(field, hash, lo) => {
                 let value = env.hash(&self.program.hashes[*hash]);
                 self.tell(&Event::Hashed { hash: *hash, value, loc });
                 self.write(*field, u128::from(value) >> (*lo).min(64), loc);
+            }
+            PrimitiveKind::SetSlice(field, hi, lo, value) => {
+                let bits = width_mask(u32::from(*hi) + 1) & !width_mask((*lo).into());
+                let new = self.phv.field(*field) & !bits | env.value(value) << lo & bits;
+                self.write(*field, new, loc);
             }
             PrimitiveKind::SetMasked(field, value, mask) => {
                 let all = width_mask(self.program.fields[*field].width.into());

@@ -3,7 +3,8 @@
 use super::eval::Env;
 use super::trace::Event;
 use super::{Run, Tracer};
-use sluice_ir::{ActionCall, ApplyArms, Block, Loc, StmtKind, Table};
+use sluice_ir::cfg::Var;
+use sluice_ir::{ActionCall, ApplyArms, Block, Key, Loc, StmtKind, Table};
 
 impl<'a, T: Tracer> Run<'a, T> {
     /// Runs the statements of a block.
@@ -28,9 +29,17 @@ impl<'a, T: Tracer> Run<'a, T> {
         }
     }
 
+    /// Returns the value of a key.
+    fn column(&self, key: &Key) -> u128 {
+        let found = match key.var() {
+            Var::Field(field) => self.phv.field(field),
+            Var::Valid(header) => self.phv.is_valid(header).into(),
+        };
+        key.value(self.program, found)
+    }
+
     fn apply(&mut self, table: Table, arms: &'a ApplyArms, loc: Loc) {
-        let key: Vec<u128> =
-            self.program.tables[table].keys.iter().map(|k| self.phv.field(k.field)).collect();
+        let key: Vec<u128> = self.program.tables[table].keys.iter().map(|k| self.column(k)).collect();
         let found = self.lookup(table, &key);
         self.tell(&Event::Applied {
             table,

@@ -1,7 +1,7 @@
 //! Finds out whether passes depend on a clock or on chance.
 
 use super::trace::{Event, Tracer};
-use sluice_ir::{Action, Field, Home, Index, Intrinsic, Program, Table};
+use sluice_ir::{Action, Field, Home, Index, Intrinsic, Key, Program, Table};
 
 /// Tracer that notices passes whose results may differ the next time although packet, port, entries and state are the
 /// same: they read a timestamp or a fact of a queue, used a random number, or accessed a meter or filter, which read
@@ -33,7 +33,7 @@ impl VaryingInputs {
     /// A lookup reads the fields of the key, and perhaps the hash of a selector.
     fn lookup(&mut self, program: &Program, table: Table) {
         let data = &program.tables[table];
-        data.keys.iter().for_each(|key| self.field(program, key.field));
+        data.keys.iter().filter_map(Key::field).for_each(|field| self.field(program, field));
         let selector = data.profile.and_then(|profile| program.profiles[profile].selector.as_ref());
         if let Some(selector) = selector {
             Index::Hash(selector.hash).fields(program, &mut |field| self.field(program, field));

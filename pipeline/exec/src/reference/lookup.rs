@@ -49,7 +49,7 @@ impl<'a, T> Run<'a, T> {
         if keys.is_empty() {
             return None;
         }
-        let width = |key: &Key| self.program.fields[key.field].width;
+        let width = |key: &Key| key.width(self.program);
         let columns: Vec<(u128, u16)> = values.iter().copied().zip(keys.iter().map(width)).collect();
         let matches = |(_, entry): &(EntryId, &Entry)| {
             entry.key.iter().zip(&columns).all(|(key, (value, width))| key.matches(*value, *width))

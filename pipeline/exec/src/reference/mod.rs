@@ -304,7 +304,7 @@ impl<T: Tracer> Run<'_, T> {
         let parsed = self.parse(packets.head(pass.packet));
         let out = |run: &Self, verdict| PassOut {
             verdict,
-            port: run.intrinsic(Intrinsic::UcastEgressPort).unwrap_or(Intrinsic::NO_PORT),
+            port: run.port(),
             qid: run.intrinsic(Intrinsic::Qid).unwrap_or(0) as u8,
             cos: run.intrinsic(Intrinsic::IngressCos).unwrap_or(0) as u8,
             parser_cycles: parsed.cycles,
@@ -341,10 +341,20 @@ impl<T: Tracer> Run<'_, T> {
         forward
     }
 
+    /// Returns the output port. A dropped packet has none if it still is copied to the CPU.
+    fn port(&self) -> u16 {
+        match self.label {
+            Some(_) if self.multicast().is_some() => Intrinsic::NO_PORT,
+            _ => self.intrinsic(Intrinsic::UcastEgressPort).unwrap_or(Intrinsic::NO_PORT),
+        }
+    }
+
     /// Returns the verdict, unless the deparser fails.
     fn verdict(&self, asked: &Asked) -> Verdict {
-        let port = self.intrinsic(Intrinsic::UcastEgressPort).unwrap_or(Intrinsic::NO_PORT);
+        let port = self.port();
         match self.label {
+            // The copy to the CPU is all that is left of the packet.
+            Some(_) if asked.multicast.is_some() => Verdict::Forward,
             Some(label) => Verdict::Label(label),
             None if asked.resubmit => Verdict::Resubmit,
             None if self.gress == Gress::Ingress

@@ -33,7 +33,10 @@ impl<T: Tracer> Run<'_, T> {
             match &primitive.kind {
                 // A move of a stack's elements includes those that are not valid.
                 PrimitiveKind::Set(dst, Expr::Field(src)) if self.in_stack(*dst) && self.in_stack(*src) => {}
-                PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => self.reads_of(value, loc),
+                PrimitiveKind::Set(_, value)
+                | PrimitiveKind::SetSlice(.., value)
+                | PrimitiveKind::DropCtl(_, value, _)
+                | PrimitiveKind::Count(_, value) => self.reads_of(value, loc),
                 PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
                     self.reads_of_hash(*hash, loc);
                 }

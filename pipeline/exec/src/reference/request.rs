@@ -9,6 +9,11 @@ use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorMetadata;
 use sluice_ir::{Header, Intrinsic, Request, RequestKind};
 
+/// `drop_ctl` bit 1: no copy to the CPU (model: chip §10).
+const DROP_CTL_NO_CPU: u16 = 2;
+/// `drop_ctl` bit 2, in egress: no mirror copies.
+const DROP_CTL_NO_MIRROR: u16 = 4;
+
 /// Requests of a pass.
 pub(super) struct Asked {
     /// Requests that their type field selects, with the bytes of their headers.
@@ -29,11 +34,13 @@ impl Asked {
 
 impl<T: Tracer> Run<'_, T> {
     pub(super) fn asked(&self, pass: &Pass) -> Asked {
+        let no_mirror = self.gress == Gress::Egress && self.drop_ctl() & DROP_CTL_NO_MIRROR != 0;
         let chosen = |r: &&Request| self.intrinsic(r.kind.type_field()) == Some(r.selector.into());
         let all = self.program.pipe(self.gress).deparser.requests.iter();
         let requests: Vec<(Request, Vec<u8>)> = all
             .filter(chosen)
             .filter(|r| r.kind != RequestKind::Resubmit || !pass.input.resubmitted)
+            .filter(|r| !(no_mirror && matches!(r.kind, RequestKind::Mirror(_))))
             .map(|r| (r.clone(), r.header.map(|h| self.header(h)).unwrap_or_default()))
             .collect();
         let leaving = match self.intrinsic(Intrinsic::MirrorIoSelect) {
@@ -52,10 +59,20 @@ impl<T: Tracer> Run<'_, T> {
         bytes
     }
 
-    fn multicast(&self) -> Option<McastRequest> {
+    /// Returns the value of `drop_ctl`; 0 if the program does not declare it.
+    fn drop_ctl(&self) -> u16 {
+        self.intrinsic(Intrinsic::DropCtl).unwrap_or(0)
+    }
+
+    /// Returns the request to the replication engine. A drop leaves the copy to the CPU alone.
+    pub(super) fn multicast(&self) -> Option<McastRequest> {
         let value = |which| self.intrinsic(which).unwrap_or(0);
-        let groups = [value(Intrinsic::McastGrpA), value(Intrinsic::McastGrpB)];
-        let cpu = (value(Intrinsic::CopyToCpu) == 1).then(|| value(Intrinsic::IcosForCopyToCpu) as u8);
+        let groups = match self.label {
+            Some(_) => [0, 0],
+            None => [value(Intrinsic::McastGrpA), value(Intrinsic::McastGrpB)],
+        };
+        let copied = value(Intrinsic::CopyToCpu) == 1 && self.drop_ctl() & DROP_CTL_NO_CPU == 0;
+        let cpu = copied.then(|| value(Intrinsic::IcosForCopyToCpu) as u8);
         (groups != [0, 0] || cpu.is_some()).then(|| McastRequest {
             groups,
             cpu,

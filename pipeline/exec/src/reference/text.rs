@@ -6,7 +6,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::meter::Colour;
 use sluice_asic::salu::State as Element;
 use sluice_control::show_value;
-use sluice_ir::{ActionCall, Cond, Expr, Field, Intrinsic, Loc, MeterKind, Next, Program, SelectKey};
+use sluice_ir::{ActionCall, Cond, Expr, Field, Intrinsic, Key, Loc, MeterKind, Next, Program, SelectKey};
 use std::fmt::Write;
 
 /// Tracer that writes one line per step, with names and, if known, the program's source line.
@@ -82,7 +82,7 @@ fn step(program: &Program, event: &Event<'_>) -> (String, Loc) {
         }
         Event::Applied { table, key, entry, group, member, call, loc } => {
             let data = &program.tables[table];
-            let keys = data.keys.iter().zip(key).map(|(k, &v)| field_is(program, k.field, v));
+            let keys = data.keys.iter().zip(key).map(|(k, &v)| column_is(program, k, v));
             let mut line = format!("table '{}' key ({})", data.name, keys.collect::<Vec<_>>().join(", "));
             match entry {
                 Some(id) => _ = write!(line, ": hit entry {id}"),
@@ -227,6 +227,12 @@ fn error_names(bits: u16) -> String {
 fn field_is(program: &Program, field: Field, value: u128) -> String {
     let data = &program.fields[field];
     format!("{} = {}", data.name, show_value(value, data.width, &data.name))
+}
+
+/// Formats a key with its value.
+fn column_is(program: &Program, key: &Key, value: u128) -> String {
+    let name = key.name(program);
+    format!("{name} = {}", show_value(value, key.width(program), &name))
 }
 
 fn call_text(program: &Program, call: &ActionCall) -> String {

@@ -228,6 +228,18 @@ impl<'t> Code<'t> {
         self.list("}", Self::field)
     }
 
+    /// Parses the bits of a slice, `[7:4]`, if there is one.
+    pub(in crate::text) fn slice(&mut self) -> Parsed<Option<(u16, u16)>> {
+        if !self.c.eat("[") {
+            return Ok(None);
+        }
+        let hi = self.c.number("the highest bit of the slice")?;
+        self.c.expect(":")?;
+        let lo = self.c.number("the lowest bit of the slice")?;
+        self.c.expect("]")?;
+        Ok(Some((hi, lo)))
+    }
+
     /// Returns the next word if it begins a call: `drop(`.
     fn callee(&mut self) -> Option<&'t str> {
         let word = self.c.word().filter(|_| self.c.then("("))?;

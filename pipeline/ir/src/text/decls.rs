@@ -11,7 +11,7 @@ use super::{hashes, meters, registers};
 use crate::entity::{Entity, EntityMap};
 use crate::{
     ActionData, Algorithmic, ConstEntry, CounterCell, CounterData, FieldData, Header, HeaderData, Home,
-    IdleTimeout, Intrinsic, Key, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
+    IdleTimeout, Intrinsic, Key, KeySource, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
     SelectorData, StackData, TableData, TogetherData,
 };
 use sluice_asic::gress::Gress;
@@ -368,9 +368,22 @@ fn memory(code: &mut Code<'_>, word: &str) -> Parsed<Algorithmic> {
 }
 
 fn key(code: &mut Code<'_>) -> Parsed<Key> {
-    let field = code.reference(Space::Field)?;
+    let what = if code.c.word() == Some("valid") && code.c.then("(") {
+        code.c.expect_word("valid")?;
+        code.c.expect("(")?;
+        let header = code.reference(Space::Header)?;
+        code.c.expect(")")?;
+        KeySource::Valid(header)
+    } else {
+        let field = code.reference(Space::Field)?;
+        match code.slice()? {
+            Some((hi, lo)) => KeySource::Slice(field, hi, lo),
+            None => KeySource::Field(field),
+        }
+    };
+    let mask = if code.c.eat("&&&") { Some(code.c.number("a mask")?) } else { None };
     code.c.expect(":")?;
-    Ok(Key { field, kind: code.c.one_of(&MATCHES)? })
+    Ok(Key { what, mask, kind: code.c.one_of(&MATCHES)? })
 }
 
 fn const_entry(code: &mut Code<'_>) -> Parsed<ConstEntry> {

@@ -386,7 +386,7 @@ impl<'p> Printer<'p> {
                 let keys: Vec<String> = d
                     .keys
                     .iter()
-                    .map(|k| format!("{} : {};", self.field(k.field), word(&MATCHES, &k.kind)))
+                    .map(|k| format!("{} : {};", self.key(k), word(&MATCHES, &k.kind)))
                     .collect();
                 self.line(format_args!("key = {{ {} }}", keys.join(" ")));
             }

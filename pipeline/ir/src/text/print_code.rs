@@ -3,8 +3,8 @@
 use super::print::{Printer, int, name};
 use super::words::masked;
 use crate::{
-    ApplyArms, Block, Cond, CounterLoad, Expr, Next, ParserOpKind, PrimitiveKind, SelectArm, SelectKey,
-    StateData, Stmt, StmtKind,
+    ApplyArms, Block, Cond, CounterLoad, Expr, Key, KeySource, Next, ParserOpKind, PrimitiveKind, SelectArm,
+    SelectKey, StateData, Stmt, StmtKind,
 };
 use sluice_asic::alu::width_mask;
 
@@ -34,6 +34,15 @@ impl Printer<'_> {
         }
     }
 
+    pub(super) fn key(&self, key: &Key) -> String {
+        let what = match key.what {
+            KeySource::Field(f) => self.field(f),
+            KeySource::Slice(f, hi, lo) => format!("{}[{hi}:{lo}]", self.field(f)),
+            KeySource::Valid(h) => format!("valid({})", self.header(h)),
+        };
+        key.mask.map_or(what.clone(), |mask| format!("{what} &&& {}", int(mask)))
+    }
+
     pub(super) fn primitive(&mut self, kind: &PrimitiveKind) {
         let text = match kind {
             PrimitiveKind::Set(f, value) => format!("{} = {}", self.field(*f), self.expr(value)),
@@ -44,8 +53,14 @@ impl Printer<'_> {
             PrimitiveKind::CountDirect(c) => format!("count({})", self.counter(*c)),
             PrimitiveKind::Register(access) => self.access(access),
             PrimitiveKind::Drop(l) => format!("drop({})", self.label(*l)),
+            PrimitiveKind::DropCtl(f, value, l) => {
+                format!("set_drop_ctl({}, {}, {})", self.field(*f), self.expr(value), self.label(*l))
+            }
             PrimitiveKind::HashSlice(f, hash, lo) => {
                 format!("{} = hash({}, {lo})", self.field(*f), self.hash(*hash))
+            }
+            PrimitiveKind::SetSlice(f, hi, lo, value) => {
+                format!("{}[{hi}:{lo}] = {}", self.field(*f), self.expr(value))
             }
             PrimitiveKind::SetMasked(f, value, mask) => {
                 format!("set_masked({}, {}, {})", self.field(*f), self.expr(value), self.expr(mask))

@@ -6,7 +6,7 @@ use super::values::{Source, leaf, width};
 use super::{Diag, Site, arrays, fits, is_read_only, registers};
 use crate::cfg::{Cfg, NodeKind, table_actions};
 use crate::{
-    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Index, Intrinsic, Loc, MeterAccess,
+    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Home, Index, Intrinsic, Loc, MeterAccess,
     Primitive, PrimitiveKind, Program, RegisterAccess,
 };
 use sluice_asic::gress::Gress;
@@ -61,6 +61,8 @@ impl Check<'_> {
             }
             PrimitiveKind::Register(access) => self.register(access),
             PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
+            PrimitiveKind::DropCtl(dst, value, _) => self.drop_ctl(*dst, value),
+            PrimitiveKind::SetSlice(dst, hi, lo, value) => self.slice(*dst, (*hi, *lo), value),
             PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
             PrimitiveKind::HashSlice(dst, hash, lo) => {
                 self.writable(*dst);
@@ -81,6 +83,44 @@ impl Check<'_> {
                 let what = format!("a random number of `{}`", data.name);
                 self.same_width(*dst, Some(data.width), &what);
             }
+        }
+    }
+
+    /// Checks a write of `drop_ctl`.
+    fn drop_ctl(&mut self, dst: Field, value: &Expr) {
+        let (who, field) = (self.site.who, &self.p.fields[dst]);
+        if field.home != Home::Intrinsic(Intrinsic::DropCtl) {
+            let text = format!("{who} writes `{}` as `drop_ctl`", field.name);
+            return self
+                .error(text, "the first operand is the intrinsic field `dprsr.drop_ctl` of the gress");
+        }
+        let width = width(self.p, value, self.site, &self.data.params, self.d);
+        self.same_width(dst, width, "a value");
+        self.instruction(value, width);
+    }
+
+    /// Checks a write of a slice: one instruction deposits a value there and computes nothing.
+    fn slice(&mut self, dst: Field, (hi, lo): (u16, u16), value: &Expr) {
+        self.writable(dst);
+        let (who, field) = (self.site.who, &self.p.fields[dst]);
+        let (name, bits) = (&field.name, field.width);
+        if hi < lo || hi >= bits {
+            let text = format!("{who} writes bits {hi} to {lo} of `{name}`, which has {bits} bits");
+            let help = format!("the first bit is the higher one and at most {}", bits.saturating_sub(1));
+            return self.error(text, help);
+        }
+        if leaf(value).is_none() {
+            let text = format!("{who} computes the value of bits {hi} to {lo} of `{name}`");
+            self.error(
+                text,
+                "an ALU computes whole containers: write the result to a metadata field, and copy it to the slice in a \
+                 later action",
+            );
+        }
+        let width = width(self.p, value, self.site, &self.data.params, self.d);
+        if let Some(width) = width.filter(|w| *w != hi - lo + 1) {
+            let text = format!("{who} sets bits {hi} to {lo} of `{name}` to a value of {width} bits");
+            self.error(text, "make both equally wide: cast or slice the value");
         }
     }
 
@@ -216,7 +256,7 @@ impl Check<'_> {
             let name = &self.p.fields[dst].name;
             let text = format!("{} writes `{name}`, which only the hardware writes", self.site.who);
             let help = if Intrinsic::named(self.data.gress, name) == Some(Intrinsic::DropCtl) {
-                "use a drop primitive with a label"
+                "drop with a label, or write it by `set_drop_ctl` with the label of the drop"
             } else {
                 "copy it to a metadata field and change that"
             };
@@ -296,16 +336,29 @@ impl Check<'_> {
 /// Things that a primitive can access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Touched {
-    Field(Field),
+    /// Bits of a field: the highest and the lowest.
+    Bits(Field, u16, u16),
     Valid(Header),
     DropCtl,
     Array(arrays::Array),
 }
 
 impl Touched {
+    fn field(p: &Program, field: Field) -> Touched {
+        Touched::Bits(field, p.fields[field].width.saturating_sub(1), 0)
+    }
+
+    /// Returns true if both have a bit in common, or are the same thing.
+    fn meets(self, other: Touched) -> bool {
+        match (self, other) {
+            (Touched::Bits(f, hi, lo), Touched::Bits(g, high, low)) => f == g && lo <= high && low <= hi,
+            (a, b) => a == b,
+        }
+    }
+
     fn name(self, p: &Program) -> String {
         match self {
-            Touched::Field(f) => format!("`{}`", p.fields[f].name),
+            Touched::Bits(f, ..) => format!("`{}`", p.fields[f].name),
             Touched::Valid(h) => format!("the validity of `{}`", p.headers[h].name),
             Touched::DropCtl => "`drop_ctl`".to_owned(),
             Touched::Array(array) => array.name(p),
@@ -318,22 +371,45 @@ fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
         PrimitiveKind::Set(f, _)
         | PrimitiveKind::Hash(f, _)
         | PrimitiveKind::SetMasked(f, ..)
-        | PrimitiveKind::HashSlice(f, ..) => Touched::Field(*f),
+        | PrimitiveKind::HashSlice(f, ..) => Touched::field(p, *f),
+        PrimitiveKind::SetSlice(f, hi, lo, _) => Touched::Bits(*f, *hi, *lo),
         PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => Touched::Valid(*h),
         PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => {
             return arrays::of(p, &primitive.kind).map(Touched::Array).into_iter().collect();
         }
         PrimitiveKind::Register(access) => {
-            let fields = access.outputs.iter().map(|(_, f)| Touched::Field(*f));
+            let fields = access.outputs.iter().map(|(_, f)| Touched::field(p, *f));
             return arrays::of(p, &primitive.kind).map(Touched::Array).into_iter().chain(fields).collect();
         }
         PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
             let array = arrays::of(p, &primitive.kind).map(Touched::Array);
-            return array.into_iter().chain([Touched::Field(*to)]).collect();
+            return array.into_iter().chain([Touched::field(p, *to)]).collect();
         }
-        PrimitiveKind::Drop(_) => Touched::DropCtl,
+        PrimitiveKind::Drop(_) | PrimitiveKind::DropCtl(..) => Touched::DropCtl,
     };
     vec![one]
+}
+
+/// Returns the bits of fields that a primitive reads. The bits that a write of a slice keeps do not
+/// count.
+fn read(p: &Program, primitive: &Primitive) -> Vec<(Field, Touched)> {
+    let mut list = Vec::new();
+    match &primitive.kind {
+        PrimitiveKind::Set(_, value)
+        | PrimitiveKind::SetSlice(.., value)
+        | PrimitiveKind::DropCtl(_, value, _)
+        | PrimitiveKind::Count(_, value) => {
+            value.field_bits(p, &mut |f, hi, lo| list.push((f, Touched::Bits(f, hi, lo))));
+        }
+        _ => primitive.reads(p, &mut |f| list.push((f, Touched::field(p, f)))),
+    }
+    // A drop writes `drop_ctl` without naming it.
+    for (f, touched) in &mut list {
+        if p.fields[*f].home == Home::Intrinsic(Intrinsic::DropCtl) {
+            *touched = Touched::DropCtl;
+        }
+    }
+    list
 }
 
 /// Checks that all primitives of an action can run at once.
@@ -342,11 +418,9 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
     let help = "the primitives of an action run at once: split it into two actions";
     let mut before: Vec<(Touched, Loc)> = Vec::new();
     for primitive in &data.body {
-        let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);
-        let mut read = Vec::new();
-        primitive.reads(p, &mut |f| read.push(f));
-        for f in read {
-            if let Some(loc) = clash(Touched::Field(f)) {
+        let clash = |t: Touched| before.iter().find(|(w, _)| w.meets(t)).map(|(_, loc)| *loc);
+        for (f, bits) in read(p, primitive) {
+            if let Some(loc) = clash(bits) {
                 let text = format!("{who} reads `{}` after writing it", p.fields[f].name);
                 d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
             }
@@ -358,7 +432,7 @@ fn independent(p: &Program, data: &ActionData, d: &mut Vec<Diag>) {
             d.push(Diag::error(primitive.loc, text).also(loc, "written here").help(help));
         }
         for writes in written(p, primitive) {
-            let clash = |t: Touched| before.iter().find(|(w, _)| *w == t).map(|(_, loc)| *loc);
+            let clash = |t: Touched| before.iter().find(|(w, _)| w.meets(t)).map(|(_, loc)| *loc);
             if let Some(loc) = clash(writes) {
                 let (verb, again) = match writes {
                     Touched::Array(array) => (array.verb(), array.help()),

@@ -44,7 +44,11 @@ pub(super) fn check(p: &Program, chip: &ChipSpec, d: &mut Vec<Diag>) {
 
 fn operations(p: &Program, chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
     for primitive in &data.body {
-        let PrimitiveKind::Set(dst, Expr::Alu(op, ..)) = &primitive.kind else { continue };
+        let (PrimitiveKind::Set(dst, Expr::Alu(op, ..)) | PrimitiveKind::DropCtl(dst, Expr::Alu(op, ..), _)) =
+            &primitive.kind
+        else {
+            continue;
+        };
         if op.class() == AluClass::Compare && !chip.alu.compare {
             let (name, dst) = (&data.name, &p.fields[*dst].name);
             let text =
@@ -104,7 +108,7 @@ fn action_data(chip: &ChipSpec, data: &ActionData, d: &mut Vec<Diag>) {
 }
 
 fn table(p: &Program, chip: &ChipSpec, data: &TableData, d: &mut Vec<Diag>) {
-    let bits: u32 = data.keys.iter().map(|k| u32::from(p.fields[k.field].width)).sum();
+    let bits: u32 = data.keys.iter().map(|k| k.compared(p).count_ones()).sum();
     let exact = data.keys.iter().all(|k| k.kind == MatchKind::Exact);
     let (crossbar, most) = if exact {
         ("exact", chip.mau.exact_xbar_bytes())

@@ -28,7 +28,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
                         read.insert(register);
                     }
                 }
-                PrimitiveKind::Drop(_) if ghost => {
+                PrimitiveKind::Drop(_) | PrimitiveKind::DropCtl(..) if ghost => {
                     let help = "let ingress drop, by a register that the ghost control writes";
                     d.push(
                         Diag::error(primitive.loc, "the ghost control drops, but it has no packet")

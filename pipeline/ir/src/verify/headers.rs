@@ -153,7 +153,9 @@ impl Walk<'_> {
         let data = &p.tables[t];
         let who = format!("table `{}`", data.name);
         for key in &data.keys {
-            self.key(key.field, at, &data.name, loc);
+            if let Some(field) = key.field() {
+                self.key(field, at, &data.name, loc);
+            }
         }
         if let Some(s) = data.profile.and_then(|x| p.profiles[x].selector.as_ref()) {
             self.hash(s.hash, at, &who, loc);
@@ -193,7 +195,10 @@ impl Walk<'_> {
             match &primitive.kind {
                 // A move of a stack also moves elements that are not valid.
                 PrimitiveKind::Set(dst, Expr::Field(src)) if self.within_stack(*dst, *src) => {}
-                PrimitiveKind::Set(_, value) | PrimitiveKind::Count(_, value) => {
+                PrimitiveKind::Set(_, value)
+                | PrimitiveKind::SetSlice(.., value)
+                | PrimitiveKind::DropCtl(_, value, _)
+                | PrimitiveKind::Count(_, value) => {
                     self.expr(value, &before, &who, primitive.loc);
                 }
                 PrimitiveKind::CopyValid(to, from) => {

@@ -74,7 +74,8 @@ fn unused(p: &Program, cfgs: &[Cfg; 2], d: &mut Vec<Diag>) {
         }
     }
     for (l, data) in p.labels.iter() {
-        if !primitives().any(|k| *k == PrimitiveKind::Drop(l)) {
+        let drops = |k: &PrimitiveKind| matches!(k, PrimitiveKind::Drop(x) | PrimitiveKind::DropCtl(_, _, x) if *x == l);
+        if !primitives().any(drops) {
             warn("label", &data.name, data.loc, "used", "drop with it or remove it");
         }
     }

@@ -4,8 +4,8 @@ use super::{Diag, Site};
 use crate::entity::Entity;
 use crate::{
     Action, ActionCall, Algorithmic, Block, Cond, Counter, CounterHome, CounterLoad, Expr, Field, Hash,
-    Header, Home, Index, Label, Meter, Next, Operand, ParserOpKind, ParserState, PrimitiveKind, Profile,
-    Program, Random, Register, RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
+    Header, Home, Index, KeySource, Label, Meter, Next, Operand, ParserOpKind, ParserState, PrimitiveKind,
+    Profile, Program, Random, Register, RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
 
@@ -270,9 +270,14 @@ impl Walk<'_, '_> {
             for primitive in &data.body {
                 let site = Site { who: &who, gress: Some(data.gress), loc: primitive.loc };
                 match &primitive.kind {
-                    PrimitiveKind::Set(f, e) => {
+                    PrimitiveKind::Set(f, e) | PrimitiveKind::SetSlice(f, _, _, e) => {
                         self.see(site, Target::Field(*f));
                         self.expr(site, e);
+                    }
+                    PrimitiveKind::DropCtl(f, e, l) => {
+                        self.see(site, Target::Field(*f));
+                        self.expr(site, e);
+                        self.see(site, Target::Label(*l));
                     }
                     PrimitiveKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
                     PrimitiveKind::Hash(f, h) | PrimitiveKind::HashSlice(f, h, _) => {
@@ -321,7 +326,10 @@ impl Walk<'_, '_> {
             let who = format!("table `{}`", data.name);
             let site = Site { who: &who, gress: Some(data.gress), loc: data.loc };
             for key in &data.keys {
-                self.see(site, Target::Field(key.field));
+                match key.what {
+                    KeySource::Field(f) | KeySource::Slice(f, ..) => self.see(site, Target::Field(f)),
+                    KeySource::Valid(h) => self.see(site, Target::Header(h)),
+                }
             }
             let called = |call: &ActionCall| Target::Action(call.action);
             for target in data.actions.iter().map(|&a| Target::Action(a)).chain([called(&data.default)]) {

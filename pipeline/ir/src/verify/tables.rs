@@ -2,8 +2,8 @@
 
 use super::{Diag, count, fits};
 use crate::{
-    ActionCall, Algorithmic, CounterHome, IdleMode, IdleTimeout, KeyValue, Loc, MatchKind, ProfileData,
-    Program, Table, TableData,
+    ActionCall, Algorithmic, CounterHome, IdleMode, IdleTimeout, Key, KeySource, KeyValue, Loc, MatchKind,
+    ProfileData, Program, Table, TableData,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::geometry::{ALPM_PARTITIONS, MAX_RANGE_BITS};
@@ -57,10 +57,9 @@ fn keys(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
         );
     }
     for key in data.keys.iter().filter(|k| k.kind == MatchKind::Range) {
-        let field = &p.fields[key.field];
-        if u32::from(field.width) > MAX_RANGE_BITS {
-            let text =
-                format!("table `{name}` compares the {} bits of `{}` by range", field.width, field.name);
+        let width = key.width(p);
+        if u32::from(width) > MAX_RANGE_BITS {
+            let text = format!("table `{name}` compares the {width} bits of `{}` by range", key.name(p));
             let help = format!(
                 "a range takes at most {MAX_RANGE_BITS} bits: slice the field, or match it ternary by prefixes"
             );
@@ -68,10 +67,46 @@ fn keys(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
         }
     }
     for (n, key) in data.keys.iter().enumerate() {
-        if data.keys[..n].iter().any(|k| k.field == key.field) {
-            let text = format!("table `{name}` has `{}` as a key twice", p.fields[key.field].name);
+        if let Some(other) = data.keys[..n].iter().find(|k| k.meets(key, p)) {
+            let text = if other.what == key.what {
+                format!("table `{name}` has `{}` as a key twice", key.name(p))
+            } else {
+                format!(
+                    "table `{name}` has the keys `{}` and `{}`, which have common bits",
+                    other.name(p),
+                    key.name(p)
+                )
+            };
             d.push(Diag::error(data.loc, text).help("remove one of them"));
         }
+        bits(p, data, key, d);
+    }
+}
+
+/// Checks the slice and the mask of a key.
+fn bits(p: &Program, data: &TableData, key: &Key, d: &mut Vec<Diag>) {
+    let mut error = |text: String, help: String| d.push(Diag::error(data.loc, text).help(help));
+    let table = &data.name;
+    if let KeySource::Slice(field, hi, lo) = key.what {
+        let (name, width) = (&p.fields[field].name, p.fields[field].width);
+        if hi < lo || hi >= width {
+            let text =
+                format!("table `{table}` matches bits {hi} to {lo} of `{name}`, which has {width} bits");
+            return error(
+                text,
+                format!("the first bit is the higher one and at most {}", width.saturating_sub(1)),
+            );
+        }
+    }
+    let (name, width) = (key.name(p), key.width(p));
+    let Some(mask) = key.mask else { return };
+    if mask == 0 || !fits(mask, width) {
+        let text = format!("table `{table}` compares `{name}` of {width} bits under the mask {mask:#x}");
+        error(text, format!("a mask has ones, and at most {width} bits"));
+    }
+    if !matches!(key.kind, MatchKind::Exact | MatchKind::Ternary) {
+        let text = format!("table `{table}` compares `{name}` under a mask as a prefix or a range");
+        error(text, "use an exact or a ternary key".to_owned());
     }
 }
 
@@ -137,9 +172,14 @@ fn entries(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
             d.push(Diag::error(data.loc, text).help("give one value per key"));
         }
         for (value, key) in entry.key.iter().zip(&data.keys) {
-            let field = &p.fields[key.field];
-            if let Some((wrong, help)) = column(*value, key.kind, field.width) {
-                d.push(Diag::error(data.loc, format!("{who} {wrong} `{}`", field.name)).help(help));
+            if let Some((wrong, help)) = column(*value, key.kind, key.width(p)) {
+                d.push(Diag::error(data.loc, format!("{who} {wrong} `{}`", key.name(p))).help(help));
+            } else if let KeyValue::Exact(value) | KeyValue::Ternary { value, .. } = *value
+                && value & !key.compared(p) != 0
+            {
+                let (name, mask) = (key.name(p), key.compared(p));
+                let text = format!("{who} has {value:#x} for `{name}`, which is compared under {mask:#x}");
+                d.push(Diag::error(data.loc, text).help("clear the bits that are not compared"));
             }
         }
         if let Some(first) = seen.insert(entry.key.clone(), n) {
@@ -262,7 +302,7 @@ fn algorithmic(p: &Program, data: &TableData, d: &mut Vec<Diag>) {
             partitions
         }
         Algorithmic::Atcam { partition, partitions } => {
-            let exact = |k: &crate::Key| k.field == partition && k.kind == MatchKind::Exact;
+            let exact = |k: &Key| *k == Key::new(partition, MatchKind::Exact);
             if !data.keys.iter().any(exact) {
                 let field = &p.fields[partition].name;
                 error(

@@ -4,8 +4,8 @@ use sluice_asic::alu::AluOp;
 use sluice_asic::salu::SaluOp;
 use sluice_ir::{
     Algorithmic, Block, CellCond, CellStmt, CellStmtKind, CellValue, Cond, CounterHome, CounterLoad, Expr,
-    Home, Index, KeyValue, LabelKind, MatchKind, MeterConfig, Next, ParserOpKind, PrimitiveKind, Program,
-    RequestKind, SelectKey, StmtKind,
+    Home, Index, KeySource, KeyValue, LabelKind, MatchKind, MeterConfig, Next, ParserOpKind, PrimitiveKind,
+    Program, RequestKind, SelectKey, StmtKind,
 };
 use std::collections::BTreeSet;
 
@@ -44,6 +44,7 @@ kinds! {
     Expr { Const Field Param Slice Cast Alu Funnel }
     Home { Header Metadata Intrinsic PortMetadata }
     Index { At Entry Hash }
+    KeySource { Field Slice Valid }
     KeyValue { Exact Ternary Lpm Range }
     LabelKind { Drop Consume }
     MatchKind { Exact Ternary Lpm Range }
@@ -55,6 +56,7 @@ kinds! {
     }
     PrimitiveKind {
         Set SetValid Hash Count CountDirect Register Drop SetMasked CopyValid Meter Random HashSlice
+        SetSlice DropCtl
     }
     RequestKind { Resubmit Mirror Digest Pktgen }
     SelectKey { Field Lookahead CounterIsZero CounterIsNegative Last }
@@ -81,7 +83,10 @@ impl Kinds {
         p.register_actions.values().for_each(|d| self.cells(&d.body));
         p.actions.values().flat_map(|d| &d.body).for_each(|primitive| self.primitive(&primitive.kind));
         for table in p.tables.values() {
-            table.keys.iter().for_each(|k| self.see(&k.kind));
+            table.keys.iter().for_each(|k| {
+                self.see(&k.kind);
+                self.see(&k.what);
+            });
             table.entries.iter().flat_map(|e| &e.key).for_each(|k| self.see(k));
             table.algorithmic.iter().for_each(|a| self.see(a));
         }
@@ -114,7 +119,10 @@ impl Kinds {
     fn primitive(&mut self, kind: &PrimitiveKind) {
         self.see(kind);
         match kind {
-            PrimitiveKind::Set(_, e) | PrimitiveKind::Count(_, e) => self.expr(e),
+            PrimitiveKind::Set(_, e)
+            | PrimitiveKind::SetSlice(.., e)
+            | PrimitiveKind::DropCtl(_, e, _)
+            | PrimitiveKind::Count(_, e) => self.expr(e),
             PrimitiveKind::Register(access) => self.see(&access.index),
             PrimitiveKind::Meter(access) => self.see(&access.index),
             _ => {}

@@ -58,7 +58,7 @@ proptest! {
 fn random_programs_have_every_operation() {
     for references in [References::Sound, References::Dangling] {
         let mut seen = Kinds::default();
-        for n in 0..128 {
+        for n in 0..160 {
             let words: Vec<u32> = words(n).take(1600).collect();
             seen.program(&drawn(&words, references));
         }

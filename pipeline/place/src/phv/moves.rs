@@ -58,6 +58,17 @@ impl Write {
             Source::Data | Source::Hash => None,
         })
     }
+
+    /// Returns true if it writes a bit that an earlier write of its action wrote.
+    fn replaces(&self, before: &Write) -> bool {
+        let meets = before.moves.is_empty() || before.moves.iter().any(|m| self.reaches(m.lo, m.width));
+        self.dst == before.dst && meets
+    }
+
+    /// Returns true if it writes a bit of `lo..lo + width`. A write without a source writes all bits of its field.
+    pub(super) fn reaches(&self, lo: u16, width: u16) -> bool {
+        self.moves.is_empty() || self.moves.iter().any(|m| m.lo < lo + width && lo < m.lo + m.width)
+    }
 }
 
 /// Returns every write of the actions that a gress can run, by action, then in program order. A write that a later
@@ -69,7 +80,13 @@ pub(super) fn writes(program: &Program, cfg: &Cfg) -> Vec<Write> {
         let first = list.len();
         for primitive in &program.actions[action].body {
             let (dst, shape, moves) = match &primitive.kind {
-                PrimitiveKind::Set(dst, value) => (*dst, shape(*dst, value), trace(program, value)),
+                PrimitiveKind::Set(dst, value) | PrimitiveKind::DropCtl(dst, value, _) => {
+                    (*dst, shape(*dst, value), trace(program, value))
+                }
+                PrimitiveKind::SetSlice(dst, _, lo, value) => {
+                    let part = |m: Move| Move { lo: m.lo + lo, ..m };
+                    (*dst, Shape::Copy, trace(program, value).into_iter().map(part).collect())
+                }
                 PrimitiveKind::Hash(dst, _) | PrimitiveKind::HashSlice(dst, ..) => {
                     let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };
                     (*dst, Shape::Copy, vec![m])
@@ -98,10 +115,11 @@ pub(super) fn writes(program: &Program, cfg: &Cfg) -> Vec<Write> {
                 }
                 _ => continue,
             };
-            if let Some(at) = list[first..].iter().position(|w| w.dst == dst) {
+            let write = Write { action, loc: primitive.loc, dst, shape, moves };
+            if let Some(at) = list[first..].iter().position(|w| write.replaces(w)) {
                 list.remove(first + at);
             }
-            list.push(Write { action, loc: primitive.loc, dst, shape, moves });
+            list.push(write);
         }
     }
     list

@@ -123,12 +123,14 @@ fn kinds(
         return vec![Tagalong, Mocha, Normal];
     }
     let moved_whole = match held[p].as_slice() {
-        [(f, seg)] => demands.writes.iter().filter(|w| w.dst == *f).all(|w| {
-            w.shape == Shape::Copy
-                && w.moves.iter().filter(|m| m.lo < seg.lo + seg.width && seg.lo < m.lo + m.width).count()
-                    == 1
-                && w.moves.iter().any(|m| whole_source(layout, held, *seg, m.lo, m.width, m.source))
-        }),
+        [(f, seg)] => {
+            demands.writes.iter().filter(|w| w.dst == *f && w.reaches(seg.lo, seg.width)).all(|w| {
+                w.shape == Shape::Copy
+                    && w.moves.iter().filter(|m| m.lo < seg.lo + seg.width && seg.lo < m.lo + m.width).count()
+                        == 1
+                    && w.moves.iter().any(|m| whole_source(layout, held, *seg, m.lo, m.width, m.source))
+            })
+        }
         many => many.iter().all(|(f, _)| demands.fields[*f].writers.is_empty()),
     };
     let unseen = |f: Field| {

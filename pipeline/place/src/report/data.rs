@@ -413,7 +413,7 @@ fn table(program: &Program, placement: &Placement, graph: &DependencyGraph, owne
         NodeKind::Action(_) => ("keyless", 0, 0),
         NodeKind::Table(t) => {
             let data = &program.tables[*t];
-            let bits = data.keys.iter().map(|k| u32::from(program.fields[k.field].width)).sum();
+            let bits = data.keys.iter().map(|k| k.compared(program).count_ones()).sum();
             let size = data.size.max(data.entries.len() as u32);
             match data.keys.iter().map(|k| k.kind).max() {
                 None => ("keyless", 0, 0),

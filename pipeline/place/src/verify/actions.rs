@@ -25,11 +25,14 @@ pub(super) fn check(check: &mut Check<'_>) {
 fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     let data = &check.program.actions[action];
     let drop = || check.program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field);
+    let mut containers = sliced(check, action, |_| true);
     let vars: Vec<Var> = data
         .body
         .iter()
         .flat_map(|p| match &p.kind {
+            PrimitiveKind::SetSlice(..) => Vec::new(),
             PrimitiveKind::Set(f, _)
+            | PrimitiveKind::DropCtl(f, ..)
             | PrimitiveKind::Hash(f, _)
             | PrimitiveKind::SetMasked(f, ..)
             | PrimitiveKind::HashSlice(f, ..) => {
@@ -44,7 +47,23 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
             }
         })
         .collect();
-    check.view.containers(&vars)
+    containers.extend(check.view.containers(&vars));
+    containers
+}
+
+/// Returns the containers of the slices to which an action writes such a value.
+fn sliced(check: &Check<'_>, action: Action, such: impl Fn(&Expr) -> bool) -> BTreeSet<Container> {
+    let body = &check.program.actions[action].body;
+    let of = |kind: &PrimitiveKind| match kind {
+        PrimitiveKind::SetSlice(f, hi, lo, value) if such(value) => check
+            .view
+            .bytes_of_bits(Var::Field(*f), *lo, hi - lo + 1)
+            .into_keys()
+            .map(|b| b.container)
+            .collect(),
+        _ => BTreeSet::new(),
+    };
+    body.iter().flat_map(|p| of(&p.kind)).collect()
 }
 
 fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
@@ -116,7 +135,9 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     let vars: Vec<Var> = body
         .iter()
         .flat_map(|p| match &p.kind {
-            PrimitiveKind::Set(f, value) if has_param(value) => vec![Var::Field(*f)],
+            PrimitiveKind::Set(f, value) | PrimitiveKind::DropCtl(f, value, _) if has_param(value) => {
+                vec![Var::Field(*f)]
+            }
             PrimitiveKind::Hash(f, _) | PrimitiveKind::HashSlice(f, ..) => vec![Var::Field(*f)],
             PrimitiveKind::Register(access) => taken(access),
             PrimitiveKind::SetMasked(f, ..) => vec![Var::Field(*f)],
@@ -126,7 +147,9 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
             _ => Vec::new(),
         })
         .collect();
-    check.view.containers(&vars)
+    let mut containers = sliced(check, action, has_param);
+    containers.extend(check.view.containers(&vars));
+    containers
 }
 
 /// Returns the containers that are set under a mask.

@@ -54,15 +54,14 @@ fn least_overhead(check: &Check<'_>, owner: Owner, stage: u8, table: Table) -> u
 
 fn key_bits(check: &Check<'_>, table: Table) -> u32 {
     let program = check.program;
-    let fields: BTreeSet<_> = program.tables[table].keys.iter().map(|k| k.field).collect();
-    fields.iter().map(|&f| u32::from(program.fields[f].width)).sum()
+    program.tables[table].keys.iter().map(|k| k.compared(program).count_ones()).sum()
 }
 
 /// Returns the TCAM bits that ranges take in addition to the bits of their fields: the same number again.
 fn range_bits(check: &Check<'_>, table: Table) -> u64 {
     let program = check.program;
     let ranges = program.tables[table].keys.iter().filter(|k| k.kind == MatchKind::Range);
-    ranges.map(|k| u64::from(program.fields[k.field].width)).sum()
+    ranges.map(|k| u64::from(k.width(program))).sum()
 }
 
 /// Checks the ways of an exact match.

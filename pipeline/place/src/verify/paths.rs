@@ -7,7 +7,7 @@ use crate::purpose::{Computation, Purpose, Sink, Source};
 use sluice_asic::chip::Column;
 use sluice_asic::phv::Container;
 use sluice_ir::cfg::{NodeKind, Var};
-use sluice_ir::{Algorithmic, CounterHome, Expr, Hash, Index, MatchKind, PrimitiveKind, Table};
+use sluice_ir::{Algorithmic, CounterHome, Expr, Hash, Index, Key, MatchKind, PrimitiveKind, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -18,15 +18,19 @@ pub(super) fn check(check: &mut Check<'_>) {
         let read = |v: &Var| -> BTreeSet<ByteRef> { check.view.bytes([*v]).into_keys().collect() };
         let key_is_ternary = check.table(owner).is_some_and(|t| in_tcam(check, owner, part, t));
         if let Some(table) = check.table(owner) {
-            let keys = check.program.tables[table].keys.iter().map(|k| Var::Field(k.field));
-            let bytes: BTreeSet<ByteRef> = check.view.bytes(keys).into_keys().collect();
+            let bytes = key_bytes(check, table);
             if key_is_ternary { ternary = bytes } else { exact = bytes }
         }
-        // Other reads of the crossbar go through hashes, which only see the exact crossbar. Of packet values for ALUs
-        // only the bits that are taken must be there; rule 14 checks these.
+        // Other reads of the crossbar go through hashes, which only see the exact crossbar. Of keys and of packet values
+        // for ALUs, only the bits that are taken must be there; rule 14 checks the latter.
         let values = super::operands::fields_taken(check, owner);
         let others = read_beside_alus(check, owner);
-        let whole = |v: &&Var| others.contains(v) || !values.contains(v);
+        let keys: BTreeSet<Var> = check
+            .table(owner)
+            .map(|t| check.program.tables[t].keys.iter().map(Key::var).collect())
+            .unwrap_or_default();
+        let parts = |v: &&Var| values.contains(v) || keys.contains(v);
+        let whole = |v: &&Var| others.contains(v) || !parts(v);
         let rest = effects.match_reads.iter().filter(whole).flat_map(read);
         exact.extend(rest.filter(|b| !ternary.contains(b)).collect::<Vec<_>>());
         if !matches!(check.kind(owner), NodeKind::Gateway(_)) {
@@ -41,8 +45,8 @@ pub(super) fn check(check: &mut Check<'_>) {
     }
 }
 
-/// Returns the variables that a node reads over the crossbar for its key, hashes and indices: all but the fields that
-/// only ALUs take.
+/// Returns the variables that a node reads over the crossbar for hashes and indices: all but those that only keys and ALUs
+/// take.
 fn read_beside_alus(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
     let program = check.program;
     let mut vars = BTreeSet::new();
@@ -73,8 +77,19 @@ fn read_beside_alus(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
             }
         }
     }
-    vars.extend(table.iter().flat_map(|t| &t.keys).map(|k| Var::Field(k.field)));
     vars
+}
+
+/// Returns the container bytes that the keys of a table compare, bit by bit.
+fn key_bytes(check: &Check<'_>, table: Table) -> BTreeSet<ByteRef> {
+    let mut bytes = BTreeSet::new();
+    for key in &check.program.tables[table].keys {
+        let compared = key.compared(check.program);
+        for bit in (0..key.width(check.program)).filter(|bit| compared >> bit & 1 == 1) {
+            bytes.extend(check.view.bytes_of_bits(key.var(), key.lo() + bit, 1).into_keys());
+        }
+    }
+    bytes
 }
 
 /// Returns true if the part is the TCAM that selects the partition of an algorithmic table.

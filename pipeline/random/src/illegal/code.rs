@@ -41,7 +41,7 @@ impl Writer<'_, '_> {
     }
 
     fn primitive(&mut self) -> Primitive {
-        let kind = match self.below(12) {
+        let kind = match self.below(14) {
             0 => PrimitiveKind::Set(self.field(), self.expr(3)),
             1 => PrimitiveKind::SetMasked(self.field(), self.expr(1), self.expr(1)),
             2 => PrimitiveKind::SetValid(self.any(|p| &p.headers), self.flip()),
@@ -62,6 +62,11 @@ impl Writer<'_, '_> {
                 input: self.flip().then(|| self.expr(1)),
                 to: self.field(),
             }),
+            12 => PrimitiveKind::DropCtl(self.field(), self.expr(1), self.any(|p| &p.labels)),
+            11 => {
+                let (hi, lo) = (self.below(40) as u16, self.below(40) as u16);
+                PrimitiveKind::SetSlice(self.field(), hi, lo, self.expr(1))
+            }
             _ => PrimitiveKind::Random(self.field(), self.any(|p| &p.randoms)),
         };
         Primitive { kind, loc: Loc::default() }

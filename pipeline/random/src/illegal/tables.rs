@@ -3,7 +3,8 @@
 use super::Writer;
 use sluice_asic::units::Duration;
 use sluice_ir::{
-    ActionCall, Algorithmic, ConstEntry, IdleMode, IdleTimeout, Key, KeyValue, Loc, MatchKind, TableData,
+    ActionCall, Algorithmic, ConstEntry, IdleMode, IdleTimeout, Key, KeySource, KeyValue, Loc, MatchKind,
+    TableData,
 };
 
 const KINDS: [MatchKind; 4] = [MatchKind::Exact, MatchKind::Ternary, MatchKind::Lpm, MatchKind::Range];
@@ -43,7 +44,7 @@ impl Writer<'_, '_> {
     }
 
     fn table(&mut self, mut data: TableData) -> TableData {
-        data.keys.extend(self.list(3, |w| Key { field: w.field(), kind: w.of(&KINDS) }));
+        data.keys.extend(self.list(3, Self::table_key));
         data.actions.extend(self.list(3, |w| w.any(|p| &p.actions)));
         data.entries.extend(self.list(2, |w| ConstEntry { key: w.list(3, Self::key), then: w.call() }));
         data.profile = self.flip().then(|| self.any(|p| &p.profiles));
@@ -60,6 +61,16 @@ impl Writer<'_, '_> {
             _ => Some(Algorithmic::Atcam { partition: self.field(), partitions: self.d.word() }),
         };
         data
+    }
+
+    fn table_key(&mut self) -> Key {
+        let what = match self.below(4) {
+            0 => KeySource::Slice(self.field(), self.below(40) as u16, self.below(40) as u16),
+            1 => KeySource::Valid(self.any(|p| &p.headers)),
+            _ => KeySource::Field(self.field()),
+        };
+        let mask = if self.below(4) == 0 { Some(self.value()) } else { None };
+        Key { what, mask, kind: self.of(&KINDS) }
     }
 
     fn key(&mut self) -> KeyValue {

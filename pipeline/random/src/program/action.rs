@@ -79,8 +79,9 @@ impl Writer<'_, '_> {
         owned: &Owned,
         body: &[PrimitiveKind],
     ) -> Option<PrimitiveKind> {
-        let choice = self.d.below(18);
+        let choice = self.d.below(20);
         match choice {
+            18 | 19 => self.slice(scope, draft),
             16 => {
                 let to = self.target(scope, draft, 32)?;
                 let random = self.random(self.p.fields[to].width);
@@ -124,11 +125,41 @@ impl Writer<'_, '_> {
             13 | 14 => self.access(scope, draft, owned, body),
             8 => None,
             _ => {
-                let dropped = body.iter().any(|k| matches!(k, PrimitiveKind::Drop(_)));
+                let drops =
+                    |k: &PrimitiveKind| matches!(k, PrimitiveKind::Drop(_) | PrimitiveKind::DropCtl(..));
+                let dropped = body.iter().any(drops);
                 let label = Label::new(self.d.below(2));
-                (!dropped && self.d.chance(1, 2)).then_some(PrimitiveKind::Drop(label))
+                match self.d.below(5) {
+                    _ if dropped => None,
+                    0 | 1 => {
+                        draft.written.extend(self.p.intrinsic(self.gress, Intrinsic::DropCtl));
+                        Some(PrimitiveKind::Drop(label))
+                    }
+                    2 => {
+                        let field = self.p.add_intrinsic(self.gress, Intrinsic::DropCtl);
+                        let value = match self.d.below(3) {
+                            0 => Expr::Const(0, 3),
+                            1 => Expr::Const(self.d.below(8) as u128, 3),
+                            _ => self.leaf(scope, draft, 3),
+                        };
+                        draft.written.push(field);
+                        Some(PrimitiveKind::DropCtl(field, value, label))
+                    }
+                    _ => None,
+                }
             }
         }
+    }
+
+    /// Draws a write of a slice of a field.
+    fn slice(&mut self, scope: &Scope, draft: &mut Draft) -> Option<PrimitiveKind> {
+        let to = self.target(scope, draft, 128)?;
+        let width = self.p.fields[to].width;
+        let lo = self.d.below(usize::from(width)) as u16;
+        let hi = lo + self.d.below(usize::from(width - lo)) as u16;
+        let value = self.leaf(scope, draft, hi - lo + 1);
+        draft.written.push(to);
+        Some(PrimitiveKind::SetSlice(to, hi, lo, value))
     }
 
     /// Draws an access to the owner's meter, at most one per action.

@@ -7,8 +7,8 @@ use super::value::Draft;
 use crate::key_value;
 use sluice_asic::select::SelectorMode;
 use sluice_ir::{
-    Action, ActionCall, Algorithmic, ApplyArms, ConstEntry, CounterHome, Field, Key, Loc, MatchKind, Profile,
-    ProfileData, SelectorData, Stmt, StmtKind, TableData,
+    Action, ActionCall, Algorithmic, ApplyArms, ConstEntry, CounterHome, Field, Header, Key, KeySource, Loc,
+    MatchKind, Profile, ProfileData, SelectorData, Stmt, StmtKind, TableData,
 };
 
 impl Writer<'_, '_> {
@@ -90,7 +90,11 @@ impl Writer<'_, '_> {
         if has(MatchKind::Range) || !self.d.chance(1, 3) {
             return None;
         }
-        let exact: Vec<Field> = keys.iter().filter(|k| k.kind == MatchKind::Exact).map(|k| k.field).collect();
+        let whole = |k: &Key| match k.what {
+            KeySource::Field(field) if k.kind == MatchKind::Exact && k.mask.is_none() => Some(field),
+            _ => None,
+        };
+        let exact: Vec<Field> = keys.iter().filter_map(whole).collect();
         match self.d.pick(&exact) {
             Some(partition) if has(MatchKind::Ternary) => {
                 Some(Algorithmic::Atcam { partition, partitions: self.d.of([1024, 2048]) })
@@ -108,6 +112,10 @@ impl Writer<'_, '_> {
         for _ in 0..self.d.below(self.limits.keys + 1) {
             let Some(field) = self.d.pick(&fields) else { break };
             fields.retain(|f| *f != field);
+            if self.d.chance(1, 6) {
+                keys.extend(self.partial_keys(scope, field, &keys));
+                continue;
+            }
             let has = |kind| keys.iter().any(|k| k.kind == kind);
             // model: chip §3.2: a range takes at most 20 bits.
             let narrow = self.p.fields[field].width <= 20;
@@ -117,9 +125,33 @@ impl Writer<'_, '_> {
                 3 if keys.iter().all(|k| k.kind == MatchKind::Exact) => MatchKind::Lpm,
                 _ => MatchKind::Exact,
             };
-            keys.push(Key { field, kind });
+            keys.push(Key::new(field, kind));
         }
         keys
+    }
+
+    /// Draws keys of parts of a field, one or two slices of it or its bits under a mask, or of the validity of a header.
+    fn partial_keys(&mut self, scope: &Scope, field: Field, keys: &[Key]) -> Vec<Key> {
+        let width = self.p.fields[field].width;
+        let lpm = keys.iter().any(|k| k.kind == MatchKind::Lpm);
+        let kind = if lpm || self.d.chance(1, 2) { MatchKind::Exact } else { MatchKind::Ternary };
+        let slice = |hi, lo| Key { what: KeySource::Slice(field, hi, lo), mask: None, kind };
+        let headers: Vec<Header> = scope.sure.iter().chain(&scope.maybe).copied().collect();
+        match self.d.below(3) {
+            0 => {
+                let free = |h: &Header| !keys.iter().any(|k| k.what == KeySource::Valid(*h));
+                let open: Vec<Header> = headers.into_iter().filter(free).collect();
+                let header = self.d.pick(&open);
+                header.map(|h| Key { what: KeySource::Valid(h), mask: None, kind }).into_iter().collect()
+            }
+            1 => vec![Key::new(field, kind).under(self.d.value(width).max(1))],
+            _ => {
+                let lo = self.d.below(usize::from(width)) as u16;
+                let hi = lo + self.d.below(usize::from(width - lo)) as u16;
+                let below = (lo > 0 && self.d.chance(1, 3)).then(|| slice(lo - 1, 0));
+                [slice(hi, lo)].into_iter().chain(below).collect()
+            }
+        }
     }
 
     fn call(&mut self, action: Action) -> ActionCall {
@@ -130,8 +162,7 @@ impl Writer<'_, '_> {
     fn const_entries(&mut self, keys: &[Key], actions: &[Action]) -> Vec<ConstEntry> {
         let mut entries: Vec<ConstEntry> = Vec::new();
         for _ in 0..1 + self.d.below(self.limits.entries) {
-            let key: Vec<_> =
-                keys.iter().map(|k| key_value(self.d, k.kind, self.p.fields[k.field].width)).collect();
+            let key: Vec<_> = keys.iter().map(|k| key_value(self.d, k, &self.p)).collect();
             if entries.iter().any(|e| e.key == key) {
                 continue;
             }

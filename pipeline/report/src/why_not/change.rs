@@ -104,7 +104,7 @@ impl Change {
                 let table = table(name)?;
                 let at = key_of(program, table, field)?;
                 p.tables[table].keys[at].kind = *to;
-                let width = program.fields[program.tables[table].keys[at].field].width;
+                let width = program.tables[table].keys[at].width(program);
                 for entry in &mut p.tables[table].entries {
                     entry.key[at] = as_kind(entry.key[at], *to, width)?;
                 }
@@ -131,7 +131,7 @@ impl Change {
 }
 
 fn key_of(program: &Program, table: Table, field: &str) -> Option<usize> {
-    program.tables[table].keys.iter().position(|k| program.fields[k.field].name == field)
+    program.tables[table].keys.iter().position(|k| k.name(program) == field)
 }
 
 /// Returns a value of a constant entry as one of another match kind, if that can express it.
@@ -167,7 +167,7 @@ pub(super) fn kinds(program: &Program, table: Table) -> Vec<Change> {
     let mut list = Vec::new();
     let kind = |key: &Key, to| Change::Kind {
         table: name(),
-        field: program.fields[key.field].name.clone(),
+        field: key.name(program),
         from: key.kind,
         to,
         proven: !data.entries.is_empty(),
@@ -201,8 +201,8 @@ pub(super) fn losses(program: &Program, table: Table) -> Vec<Change> {
     if data.keys.len() > 1 {
         list.extend(data.keys.iter().map(|key| Change::DropKey {
             table: data.name.clone(),
-            field: program.fields[key.field].name.clone(),
-            bits: program.fields[key.field].width,
+            field: key.name(program),
+            bits: key.width(program),
         }));
     }
     for action in data.actions.iter().map(|a| &program.actions[*a]) {
@@ -226,7 +226,10 @@ fn reads(e: &Expr, param: u16) -> bool {
 
 fn primitive_reads(kind: &PrimitiveKind, param: u16) -> bool {
     match kind {
-        PrimitiveKind::Set(_, e) | PrimitiveKind::Count(_, e) => reads(e, param),
+        PrimitiveKind::Set(_, e)
+        | PrimitiveKind::SetSlice(.., e)
+        | PrimitiveKind::DropCtl(_, e, _)
+        | PrimitiveKind::Count(_, e) => reads(e, param),
         PrimitiveKind::SetMasked(_, a, b) => reads(a, param) || reads(b, param),
         PrimitiveKind::Register(access) => access.index.expr().is_some_and(|e| reads(e, param)),
         PrimitiveKind::Meter(access) => {

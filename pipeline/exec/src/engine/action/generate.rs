@@ -97,6 +97,9 @@ impl ActionText<'_> {
                 out.line(&format!("x.count_cell({counter}, {cell}, {layout:?});"));
             }
             Op::Access { plan } => self.access(out, *plan, entry),
+            Op::DropWhere { slot, bit, label } => {
+                out.line(&format!("x.drop_where({}, {label});", bits(*slot, *bit, 1)));
+            }
             Op::Drop { label } => out.line(&format!("x.drop({label});")),
             Op::Random { draw, to } => out.write(to, &format!("u64::from(x.random({draw}))"), "u64"),
             Op::Masked { slot, bits, value, mask } => {

@@ -134,11 +134,25 @@ impl Lowering<'_, '_> {
                         code.deposit_const(&to, 1);
                     }
                 }
+                PrimitiveKind::DropCtl(dst, value, label) => {
+                    self.set(&mut code, *dst, value)?;
+                    if let Some(p) = self.slots.target(*dst).pieces.iter().find(|p| p.lo == 0) {
+                        let label = label.index() as u32 + 1;
+                        code.push(Op::DropWhere { slot: p.slot, bit: p.at, label });
+                    }
+                }
                 PrimitiveKind::HashSlice(dst, hash, lo) => {
                     let plan = HashPlan::new(self.program, *hash, self.slots)?;
                     self.hashes.push(plan);
                     let (plan, to) = (self.hashes.len() as u32 - 1, Box::new(self.slots.target(*dst)));
                     code.push(Op::HashSlice { plan, to, lo: *lo });
+                }
+                PrimitiveKind::SetSlice(dst, hi, lo, value) => {
+                    let to = self.slots.target_bits(*dst, *hi, *lo);
+                    let Some(l) = leaf(self.program, value) else {
+                        return Err(LowerError::new("the value of a slice is computed"));
+                    };
+                    self.copy(&mut code, &to, l);
                 }
                 PrimitiveKind::SetMasked(dst, value, mask) => {
                     self.set_masked(&mut code, *dst, value, mask)?

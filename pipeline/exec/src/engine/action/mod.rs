@@ -132,6 +132,12 @@ pub(super) enum Op {
     Drop {
         label: u32,
     },
+    /// Drops the lanes in which this bit, `drop_ctl` bit 0, is set, and no others.
+    DropWhere {
+        slot: Slot,
+        bit: u8,
+        label: u32,
+    },
     /// Counts in cells that wrap, or with adjusted packet lengths; `None` is the matched entry's cell.
     CountCell {
         counter: u32,

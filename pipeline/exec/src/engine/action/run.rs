@@ -86,6 +86,14 @@ fn rare<const N: usize>(op: &Op, mask: u64, phv: &Phv<N>, entry: &EntryOf<'_>, f
         Op::Masked { slot, bits, value, mask: under } => {
             masked::<N>(phv.column(*slot), *bits, (*value, *under), mask, entry);
         }
+        Op::DropWhere { slot, bit, label } => {
+            let column = phv.column(*slot);
+            fx.dropped &= !mask;
+            for_lanes::<N>(mask, |l| {
+                fx.dropped |= u64::from(column[l % N].get() >> bit & 1) << l;
+                fx.labels[l] = *label;
+            });
+        }
         Op::CountCell { counter, layout, index } => {
             count_cell::<N>((*counter, layout), *index, mask, phv, entry, fx);
         }

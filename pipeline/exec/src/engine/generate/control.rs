@@ -148,7 +148,7 @@ fn probe(out: &mut Out, probes: &[Probe]) {
 /// Returns the call that looks up a table.
 fn find(number: usize, table: &EngineTable) -> String {
     let key = table.key();
-    if key.fields.is_empty() {
+    if key.columns.is_empty() {
         return format!("x.find_default({number})");
     }
     let words: Vec<String> = key.words.iter().map(|w| bits(w.slot, 0, w.mask)).collect();

@@ -253,6 +253,12 @@ impl<'a> Lane<'a> {
         (self.label, self.dropped) = (label, true);
     }
 
+    /// Drops the packet with a label if the bit is 1; otherwise the packet is not dropped.
+    #[inline(always)]
+    pub fn drop_where(&mut self, bit: u32, label: u32) {
+        (self.label, self.dropped) = (label, bit == 1);
+    }
+
     /// Counts the packet, its bytes or both in a cell.
     #[inline(always)]
     pub fn count(&mut self, counter: usize, cell: u32, packets: bool, bytes: bool) {

@@ -192,7 +192,7 @@ fn ask(
     packets: &mut PacketStore,
     made: &mut Vec<Made>,
 ) {
-    let asked = gress.code.requests.asked::<1>(1, pass, phv);
+    let asked = gress.code.requests.asked::<1>((1, lanes.dropped), pass, phv);
     let nowhere = pass.iter().any(|pass| pass.output.port == Intrinsic::NO_PORT);
     let leaving = Leaving { mask: 1, failed: 0, nowhere: nowhere.into(), asked };
     gress.go::<1>(leaving, |_, _| [valid], pass, packets, phv, lanes, made);

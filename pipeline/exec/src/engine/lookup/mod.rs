@@ -14,7 +14,7 @@ pub(super) use ternary::{Line, Subset, Ternary};
 use super::batch::{Phv, Slot};
 use super::field::{FieldAt, Piece, SlotMap};
 use sluice_asic::geometry::{RANGE_DIGIT_BITS, range_rows};
-use sluice_ir::{KeyValue, MatchKind, Program, Table};
+use sluice_ir::{Key, KeyValue, MatchKind, Program, Table};
 
 /// A container with key bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,11 +24,28 @@ pub(super) struct KeyWord {
     pub(super) mask: u32,
 }
 
+/// One column of a table's key.
+#[derive(Clone, Debug)]
+pub(super) struct KeyColumn {
+    at: FieldAt,
+    pub(super) kind: MatchKind,
+    width: u16,
+    /// Bits that are compared.
+    compared: u128,
+}
+
+impl KeyColumn {
+    /// Returns the bits of a word that the column compares in one piece.
+    fn mask(&self, p: &Piece) -> u32 {
+        ((self.compared >> p.lo) as u32 & p.mask()) << p.at
+    }
+}
+
 /// Layout of a table's key in columns.
 #[derive(Clone, Debug)]
 pub(super) struct KeyPlan {
-    /// Key fields in the table's order.
-    pub(super) fields: Vec<(FieldAt, MatchKind, u16)>,
+    /// Columns in the table's order.
+    pub(super) columns: Vec<KeyColumn>,
     /// Words with the exact and ternary fields.
     pub(super) words: Vec<KeyWord>,
     /// Column bits of the longest-prefix field.
@@ -37,32 +54,34 @@ pub(super) struct KeyPlan {
 
 impl KeyPlan {
     pub(super) fn new(program: &Program, table: Table, slots: &mut SlotMap<'_>) -> KeyPlan {
-        let fields: Vec<_> = program.tables[table]
-            .keys
-            .iter()
-            .map(|k| (slots.source(k.field), k.kind, program.fields[k.field].width))
-            .collect();
+        let column = |k: &Key| KeyColumn {
+            at: slots.key(k, program),
+            kind: k.kind,
+            width: k.width(program),
+            compared: k.compared(program),
+        };
+        let columns: Vec<KeyColumn> = program.tables[table].keys.iter().map(column).collect();
         let mut words: Vec<KeyWord> = Vec::new();
-        for (at, kind, _) in &fields {
-            if *kind == MatchKind::Lpm {
-                continue;
-            }
-            for p in &at.pieces {
-                let mask = p.mask() << p.at;
+        for column in columns.iter().filter(|c| c.kind != MatchKind::Lpm) {
+            for p in &column.at.pieces {
+                let mask = column.mask(p);
+                if mask == 0 {
+                    continue;
+                }
                 match words.iter_mut().find(|w| w.slot == p.slot) {
                     Some(w) => w.mask |= mask,
                     None => words.push(KeyWord { slot: p.slot, mask }),
                 }
             }
         }
-        let prefix = fields.iter().filter(|(_, kind, _)| *kind == MatchKind::Lpm);
-        let prefix = prefix.flat_map(|(at, ..)| at.pieces.iter().copied()).collect();
-        KeyPlan { fields, words, prefix }
+        let prefix = columns.iter().filter(|c| c.kind == MatchKind::Lpm);
+        let prefix = prefix.flat_map(|c| c.at.pieces.iter().copied()).collect();
+        KeyPlan { columns, words, prefix }
     }
 
     /// Returns the longest-prefix field; `None` if the table has none.
     pub(super) fn lpm(&self) -> Option<(&FieldAt, u16)> {
-        self.fields.iter().find(|(_, kind, _)| *kind == MatchKind::Lpm).map(|(at, _, width)| (at, *width))
+        self.columns.iter().find(|c| c.kind == MatchKind::Lpm).map(|c| (&c.at, c.width))
     }
 
     /// Returns the columns of the key, and its bits in each.
@@ -73,18 +92,16 @@ impl KeyPlan {
     }
 
     pub(super) fn has_ternary(&self) -> bool {
-        self.fields.iter().any(|(_, kind, _)| matches!(kind, MatchKind::Ternary | MatchKind::Range))
+        self.columns.iter().any(|c| matches!(c.kind, MatchKind::Ternary | MatchKind::Range))
     }
 
     /// Returns an entry's key as `(value, mask)` per word, without the longest-prefix field.
     pub(super) fn encode(&self, key: &[KeyValue]) -> Vec<(u32, u32)> {
         let mut words = vec![(0u32, 0u32); self.words.len()];
-        for ((at, kind, width), column) in self.fields.iter().zip(key) {
-            if *kind == MatchKind::Lpm {
-                continue;
-            }
-            let (value, mask) = value_and_mask(*column, *width);
-            for p in &at.pieces {
+        for (column, given) in self.columns.iter().zip(key).filter(|(c, _)| c.kind != MatchKind::Lpm) {
+            let (value, mask) = value_and_mask(*given, column.width);
+            let (value, mask) = (value & column.compared, mask & column.compared);
+            for p in &column.at.pieces {
                 if let Some(i) = self.words.iter().position(|w| w.slot == p.slot) {
                     words[i].0 |= ((value >> p.lo) as u32 & p.mask()) << p.at;
                     words[i].1 |= ((mask >> p.lo) as u32 & p.mask()) << p.at;
@@ -97,8 +114,8 @@ impl KeyPlan {
     /// Returns the lines of an entry: one, or with ranges one for each TCAM row of the chip.
     pub(super) fn lines(&self, key: &[KeyValue]) -> Vec<Line> {
         let mut lines = vec![Line { words: self.encode(key), sets: Vec::new() }];
-        for ((at, _, width), column) in self.fields.iter().zip(key) {
-            let KeyValue::Range { lo, hi } = *column else { continue };
+        for (KeyColumn { at, width, .. }, given) in self.columns.iter().zip(key) {
+            let KeyValue::Range { lo, hi } = *given else { continue };
             let digits = self.digits(at);
             let widths: Vec<u32> = digits.iter().map(|d| d.width.into()).collect();
             debug_assert_eq!(

@@ -330,7 +330,7 @@ impl EngineTable {
     }
 
     fn build(&self, entries: &[(u32, &Entry)]) -> Lookup {
-        if entries.is_empty() || self.key.fields.is_empty() {
+        if entries.is_empty() || self.key.columns.is_empty() {
             return Lookup::Miss;
         }
         if let Some((field, width)) = self.key.lpm() {
@@ -391,7 +391,7 @@ impl EngineTable {
     }
 
     fn prefix(&self, e: &Entry, width: u16, row: u32) -> Prefix {
-        let column = self.key.fields.iter().zip(&e.key).find(|((_, kind, _), _)| *kind == MatchKind::Lpm);
+        let column = self.key.columns.iter().zip(&e.key).find(|(c, _)| c.kind == MatchKind::Lpm);
         let (value, mask) = column.map_or((0, 0), |(_, column)| value_and_mask(*column, width));
         Prefix { exact: self.plain(e), value, len: mask.count_ones() as u16, row }
     }

@@ -27,6 +27,10 @@ impl Code<'_> {
             if self.c.at(",") || self.c.at(":") {
                 return self.outputs(field);
             }
+            if let Some((hi, lo)) = self.slice()? {
+                self.c.expect("=")?;
+                return Ok(PrimitiveKind::SetSlice(field, hi, lo, self.expr()?));
+            }
             self.c.expect("=")?;
             if self.c.word() == Some("execute") && self.c.then("(") {
                 return self.access(vec![(0, field)]);
@@ -54,6 +58,13 @@ impl Code<'_> {
             "set_valid" => PrimitiveKind::SetValid(self.reference(Space::Header)?, true),
             "set_invalid" => PrimitiveKind::SetValid(self.reference(Space::Header)?, false),
             "drop" => PrimitiveKind::Drop(self.reference(Space::Label)?),
+            "set_drop_ctl" => {
+                let field = self.field()?;
+                self.c.expect(",")?;
+                let value = self.expr()?;
+                self.c.expect(",")?;
+                PrimitiveKind::DropCtl(field, value, self.reference(Space::Label)?)
+            }
             "set_masked" => {
                 let field = self.field()?;
                 self.c.expect(",")?;

@@ -1,6 +1,7 @@
 //! Needs of actions: containers that they write, and operands that come over the action data bus.
 
 use super::{ActionDemand, Context, Demand};
+use crate::data::FieldSlice;
 use crate::purpose::{Computation, Source};
 use sluice_asic::alu::AluClass;
 use sluice_asic::phv::Container;
@@ -41,9 +42,16 @@ impl Context<'_> {
         let mut need = ActionDemand::new(action);
         for primitive in &self.program.actions[action].body {
             match &primitive.kind {
-                PrimitiveKind::Set(field, value) => {
+                PrimitiveKind::Set(field, value) | PrimitiveKind::DropCtl(field, value, _) => {
                     need.writes.extend(self.phv.containers(&[Var::Field(*field)]));
-                    for (container, bits) in self.data_operands(Var::Field(*field), value) {
+                    for (container, bits) in self.data_operands(&self.phv.slices(Var::Field(*field)), value) {
+                        *need.data.entry(container).or_insert(0) += bits;
+                    }
+                }
+                PrimitiveKind::SetSlice(field, hi, lo, value) => {
+                    let slices = self.phv.slices_of_bits(Var::Field(*field), *lo, hi - lo + 1);
+                    need.writes.extend(slices.iter().map(|s| s.container));
+                    for (container, bits) in self.data_operands(&slices, value) {
                         *need.data.entry(container).or_insert(0) += bits;
                     }
                 }
@@ -94,12 +102,10 @@ impl Context<'_> {
         Ok(need)
     }
 
-    /// Returns the containers of `dst` whose instruction takes an operand that the instruction word cannot hold, each
-    /// with the bits of the operand (model: chip §2.2 rules 4 and 5).
-    fn data_operands(&self, dst: Var, value: &Expr) -> Vec<(Container, u32)> {
-        let slices = self.phv.slices(dst);
-        slices
-            .iter()
+    /// Returns the containers of a destination whose instruction takes an operand that the instruction word cannot hold,
+    /// each with the bits of the operand (model: chip §2.2 rules 4 and 5).
+    fn data_operands(&self, dst: &[FieldSlice], value: &Expr) -> Vec<(Container, u32)> {
+        dst.iter()
             .filter(|s| match leaf(value) {
                 Leaf::None => false,
                 Leaf::Param => true,

@@ -313,9 +313,9 @@ impl Context<'_> {
             Some(Algorithmic::Atcam { partitions, .. }) => demand.lookup = Lookup::Atcam { partitions },
             None => {}
         }
-        demand.key = self.phv.bytes(data.keys.iter().map(|k| Var::Field(k.field)));
+        demand.key = self.phv.key_bytes(self.program, &data.keys);
         let ranged = data.keys.iter().filter(|k| k.kind == MatchKind::Range);
-        demand.ranged = self.phv.bytes(ranged.map(|k| Var::Field(k.field)));
+        demand.ranged = self.phv.key_bytes(self.program, ranged);
         demand.key_bits = match demand.lookup {
             Lookup::Atcam { .. } => rows::atcam_key_bits(self.program, data),
             _ => demand.key.values().map(|mask| mask.count_ones()).sum(),

@@ -2,6 +2,7 @@
 
 use super::source::{Bit, How, Result, results};
 use super::{View, ones};
+use crate::data::FieldSlice;
 use sluice_asic::phv::{AluClass, Container};
 use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
@@ -45,7 +46,8 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
 fn instructions(view: &View, results: &[Result]) -> BTreeMap<Container, Instruction> {
     let mut list: BTreeMap<Container, Instruction> = BTreeMap::new();
     for r in results {
-        for s in view.allocation.slices(r.field) {
+        let reached = |s: &&FieldSlice| (s.lo..s.lo + s.width).any(|bit| r.sources(bit).is_some());
+        for s in view.allocation.slices(r.field).iter().filter(reached) {
             let size = view.info(s.container).map_or(32, |i| i.size.bits());
             let i = list
                 .entry(s.container)
@@ -53,9 +55,10 @@ fn instructions(view: &View, results: &[Result]) -> BTreeMap<Container, Instruct
             i.fields.push(r.field);
             i.computed += usize::from(r.how != How::Copied);
             for b in 0..s.width {
+                let Some(sources) = r.sources(s.lo + b) else { continue };
                 let to = u32::from(s.at) + u32::from(b);
                 i.written |= 1 << to;
-                for source in r.bits.get(usize::from(s.lo + b)).into_iter().flatten() {
+                for source in sources {
                     match *source {
                         // An operation on whole containers finds these zeros in its operand's padding.
                         Bit::Zero if r.how != How::Copied => {}

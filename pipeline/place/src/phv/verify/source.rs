@@ -36,8 +36,23 @@ pub(super) struct Result {
     pub(super) field: Field,
     pub(super) loc: Loc,
     pub(super) how: How,
-    /// Sources of each bit, least significant first.
+    /// Lowest bit of the field that is written.
+    pub(super) lo: u16,
+    /// Sources of each bit from `lo` on.
     pub(super) bits: Vec<Vec<Bit>>,
+}
+
+impl Result {
+    /// Returns the sources of a bit of the field; `None` if the bit is not written.
+    pub(super) fn sources(&self, bit: u16) -> Option<&[Bit]> {
+        self.bits.get(usize::from(bit.checked_sub(self.lo)?)).map(Vec::as_slice)
+    }
+
+    /// Returns true if both write a bit.
+    fn meets(&self, other: &Result) -> bool {
+        let end = |r: &Result| usize::from(r.lo) + r.bits.len();
+        self.field == other.field && usize::from(self.lo) < end(other) && usize::from(other.lo) < end(self)
+    }
 }
 
 /// Returns the final values of the fields that an action sets.
@@ -45,34 +60,39 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
     let mut list: Vec<Result> = Vec::new();
     for p in &program.actions[action].body {
         let result = match &p.kind {
-            PrimitiveKind::Set(field, value) => {
+            PrimitiveKind::Set(field, value) | PrimitiveKind::DropCtl(field, value, _) => {
                 let bits = (0..program.fields[*field].width).map(|b| bit(program, value, b)).collect();
-                Result { field: *field, loc: p.loc, how: how(program, *field, value), bits }
+                Result { field: *field, loc: p.loc, lo: 0, how: how(program, *field, value), bits }
             }
             PrimitiveKind::Hash(field, _) | PrimitiveKind::HashSlice(field, ..) => {
                 let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
-                Result { field: *field, loc: p.loc, how: How::Copied, bits }
+                Result { field: *field, loc: p.loc, lo: 0, how: How::Copied, bits }
+            }
+            PrimitiveKind::SetSlice(field, hi, lo, value) => {
+                let bits = (0..=hi - lo).map(|b| bit(program, value, b)).collect();
+                Result { field: *field, loc: p.loc, lo: *lo, how: How::Copied, bits }
             }
             PrimitiveKind::SetMasked(field, ..) => {
                 let bits =
                     (0..program.fields[*field].width).map(|b| vec![Bit::Phv(*field, b), Bit::Data]).collect();
-                Result { field: *field, loc: p.loc, how: How::Masked, bits }
+                Result { field: *field, loc: p.loc, lo: 0, how: How::Masked, bits }
             }
             PrimitiveKind::Register(access) => {
                 for (_, field) in &access.outputs {
                     let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
-                    list.retain(|r| r.field != *field);
-                    list.push(Result { field: *field, loc: p.loc, how: How::Copied, bits });
+                    let result = Result { field: *field, loc: p.loc, lo: 0, how: How::Copied, bits };
+                    list.retain(|r| !r.meets(&result));
+                    list.push(result);
                 }
                 continue;
             }
             PrimitiveKind::Meter(MeterAccess { to, .. }) | PrimitiveKind::Random(to, _) => {
                 let bits = vec![vec![Bit::Hash]; program.fields[*to].width.into()];
-                Result { field: *to, loc: p.loc, how: How::Copied, bits }
+                Result { field: *to, loc: p.loc, lo: 0, how: How::Copied, bits }
             }
             _ => continue,
         };
-        list.retain(|r| r.field != result.field);
+        list.retain(|r| !r.meets(&result));
         list.push(result);
     }
     list

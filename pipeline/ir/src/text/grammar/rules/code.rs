@@ -18,9 +18,9 @@ pub(super) const ACTIONS: Topic = Topic {
         rule(
             "assignment",
             r#"field_ref "=" ( value | "hash" "(" hash_ref [ "," number ] ")" | "meter" "(" meter_ref "," cell [ "," value ] ")"
-            | "random" "(" random_ref ")" )"#,
+            | "random" "(" random_ref ")" ) | field_ref "[" number ":" number "]" "=" value"#,
             "The field gets a value, the result of a hash from a bit on, what a meter says of the packet (and of the input), or a \
-             random number.",
+             random number; a slice of the field gets a value, and the other bits stay.",
         ),
         rule(
             "register_access",
@@ -41,9 +41,10 @@ pub(super) const ACTIONS: Topic = Topic {
             "call",
             r#"( "set_valid" | "set_invalid" ) "(" header_ref ")" | "copy_valid" "(" header_ref "," header_ref ")"
             | "set_masked" "(" field_ref "," value "," value ")" | "count" "(" counter_ref [ "," value ] ")"
-            | "drop" "(" label_ref ")""#,
+            | "drop" "(" label_ref ")" | "set_drop_ctl" "(" field_ref "," value "," label_ref ")""#,
             "Adds or removes a header; makes the first header valid if the second one is; writes the bits of a mask; counts in \
-             the cell of the matched entry or at an index; drops the packet.",
+             the cell of the matched entry or at an index; drops the packet; writes `dprsr.drop_ctl`, with the label of the drop if the \
+             lowest bit is set.",
         ),
     ],
     example: "action to_host : ingress (bit<9> port, bit<8> left) {
@@ -51,6 +52,7 @@ pub(super) const ACTIONS: Topic = Topic {
     ipv4.ttl = left;
     m.count = execute(count, m.slot);
     m.slot = hash(flow);
+    ipv4.dst[31:16] = 16w0xa00;
     set_invalid(ipv4);
 }
 ",
@@ -109,7 +111,11 @@ pub(super) const TABLES: Topic = Topic {
              bits, interval and time to live of ageing; partitions and subtrees of an ALPM, or the field and number of an \
              ATCAM's partitions; entries that never change.",
         ),
-        rule("key", r#"field_ref ":" match_kind ";""#, "A key."),
+        rule(
+            "key",
+            r#"( field_ref [ "[" number ":" number "]" ] | "valid" "(" header_ref ")" ) [ "&&&" number ] ":" match_kind ";""#,
+            "A key: a field or a slice of it, or the validity of a header; only the bits of the mask are compared, if there is one.",
+        ),
         words("match_kind", || of_table(&MATCHES), "How a key is compared."),
         words(
             "idle_mode",
