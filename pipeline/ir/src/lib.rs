@@ -32,7 +32,6 @@ pub mod cfg;
 mod control;
 mod decl;
 mod declare;
-pub mod entity;
 mod expr;
 mod intrinsic;
 mod loc;
@@ -46,6 +45,8 @@ pub mod rows;
 pub mod salu;
 pub mod text;
 pub mod verify;
+
+pub use sluice_entity as entity;
 
 pub use control::{
     ApplyArms, Block, Cond, Index, MeterAccess, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind,

@@ -11,13 +11,14 @@ pub trait Entity: Copy + Eq + Ord + std::fmt::Debug {
 }
 
 /// Declares `u32` newtypes that print as a prefix and a number (`table3`).
+#[macro_export]
 macro_rules! entities {
     ($($(#[$doc:meta])* $name:ident = $prefix:literal;)*) => { $(
         $(#[$doc])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(u32);
 
-        impl $crate::entity::Entity for $name {
+        impl $crate::Entity for $name {
             fn new(index: usize) -> Self {
                 $name(index as u32)
             }
@@ -33,7 +34,6 @@ macro_rules! entities {
         }
     )* };
 }
-pub(crate) use entities;
 
 /// A dense map from an entity to its data: a `Vec` that only its kind of index can address.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,0 +1,8 @@
+//! The syntax of P4_16: keywords, the parser and the syntax tree.
+
+pub mod ast;
+mod keyword;
+mod parse;
+
+pub(crate) use keyword::names;
+pub(crate) use parse::parse_tokens;

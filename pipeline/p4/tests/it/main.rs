@@ -1,0 +1,5 @@
+//! Tests of the front end by its public items.
+
+mod check;
+mod corpus;
+mod messages;
