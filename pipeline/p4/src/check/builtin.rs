@@ -61,15 +61,15 @@ impl Checker<'_> {
             Builtin::IsValid => {}
             _ => self.size_value(id, builtin, of, member),
         }
-        if params == 1 {
-            if let Some(arg) = args.first() {
-                let wanted = self.out.types.bits(32);
-                if self.out.expr_types[arg.value] == Ty::INTEGER {
-                    self.require(arg.value, wanted, Role::Index);
-                }
-                if !self.is_static(arg.value) {
-                    self.not_constant(arg.value, "the number of elements");
-                }
+        if params == 1
+            && let Some(arg) = args.first()
+        {
+            let wanted = self.out.types.bits(32);
+            if self.out.expr_types[arg.value] == Ty::INTEGER {
+                self.require(arg.value, wanted, Role::Index);
+            }
+            if !self.is_static(arg.value) {
+                self.not_constant(arg.value, "the number of elements");
             }
         }
         self.out.resolutions[callee] = Some(Resolution::Builtin(builtin));

@@ -248,8 +248,12 @@ impl<'a> Checker<'a> {
 
     /// Returns a name of a record that the type has no field for.
     fn foreign_name(&self, expr: ExprId, to: Ty) -> Option<Name> {
-        let (TyKind::Header(decl, _) | TyKind::Struct(decl, _)) = *self.out.types.kind(to) else { return None };
-        let has = |name: &Name| self.fields(decl).iter().any(|&field| self.ast.decls[field].name.symbol == name.symbol);
+        let (TyKind::Header(decl, _) | TyKind::Struct(decl, _)) = *self.out.types.kind(to) else {
+            return None;
+        };
+        let has = |name: &Name| {
+            self.fields(decl).iter().any(|&field| self.ast.decls[field].name.symbol == name.symbol)
+        };
         self.entries(expr).iter().map(|(name, _)| *name).find(|name| !has(name))
     }
 

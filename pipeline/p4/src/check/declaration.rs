@@ -64,11 +64,11 @@ impl Checker<'_> {
     /// numbers of parameters differ.
     pub(super) fn make_visible(&mut self, id: DeclId) {
         let name = self.ast.decls[id].name;
-        if let Some(first) = self.scopes.here(name.symbol) {
-            if !self.overloads(name.symbol, id) {
-                self.declared_twice(id, first);
-                return;
-            }
+        if let Some(first) = self.scopes.here(name.symbol)
+            && !self.overloads(name.symbol, id)
+        {
+            self.declared_twice(id, first);
+            return;
         }
         self.scopes.declare(name.symbol, id);
     }

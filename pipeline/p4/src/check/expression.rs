@@ -179,16 +179,15 @@ impl Checker<'_> {
                     let ty = self.out.types.bits(32);
                     self.require(index, ty, Role::Index);
                 }
-                if let Some(value) = self.out.values.get(&index).and_then(Value::as_int) {
-                    if *value < 0.into() || *value >= number.into() {
-                        let message =
-                            format!("index {value} is outside the stack, which has {number} elements");
-                        let at = self.ast.exprs[index].span;
-                        self.report(
-                            Diagnostic::error(Class::Constant, at, message)
-                                .help(format!("use an index from 0 to {}", number.saturating_sub(1))),
-                        );
-                    }
+                if let Some(value) = self.out.values.get(&index).and_then(Value::as_int)
+                    && (*value < 0.into() || *value >= number.into())
+                {
+                    let message = format!("index {value} is outside the stack, which has {number} elements");
+                    let at = self.ast.exprs[index].span;
+                    self.report(
+                        Diagnostic::error(Class::Constant, at, message)
+                            .help(format!("use an index from 0 to {}", number.saturating_sub(1))),
+                    );
                 }
                 element
             }

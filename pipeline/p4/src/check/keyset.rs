@@ -32,11 +32,11 @@ impl Checker<'_> {
 
     /// Checks the keys of a case or entry against the values that they are compared with.
     pub(super) fn keys(&mut self, keys: &[ExprId], values: &[ExprId], types: &[Ty], at: Span) {
-        if let ([key], true) = (keys, values.len() > 1) {
-            if let ExprKind::List(list) = &self.ast.exprs[*key].kind {
-                self.keys(list, values, types, at);
-                return;
-            }
+        if let ([key], true) = (keys, values.len() > 1)
+            && let ExprKind::List(list) = &self.ast.exprs[*key].kind
+        {
+            self.keys(list, values, types, at);
+            return;
         }
         if let [key] = keys {
             let all = matches!(self.ast.exprs[*key].kind, ExprKind::Default | ExprKind::Any);

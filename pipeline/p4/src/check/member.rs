@@ -66,10 +66,10 @@ impl Checker<'_> {
         };
         let field = self.fields(decl)[at];
         self.out.resolutions[id] = Some(Resolution::Field(field, at as u32));
-        if let Some(Value::List(values)) = self.out.values.get(&base) {
-            if let Some(value) = values.get(at).cloned() {
-                self.out.values.insert(id, value);
-            }
+        if let Some(Value::List(values)) = self.out.values.get(&base)
+            && let Some(value) = values.get(at).cloned()
+        {
+            self.out.values.insert(id, value);
         }
         let ty = self.out.decl_types[field];
         let args = self.out.types.arguments(self.ast, of).1.to_vec();

@@ -21,6 +21,7 @@ mod expression;
 mod infer;
 mod instance;
 mod keyset;
+mod known;
 mod layout;
 mod member;
 mod operator;

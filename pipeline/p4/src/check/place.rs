@@ -52,5 +52,6 @@ impl Checker<'_> {
         self.report(Diagnostic::error(Class::Type, at, format!("this value cannot be {action}")).help(
             "name a variable, a field of a header or struct, an element of a stack, or a slice of these",
         ));
+        false
     }
 }

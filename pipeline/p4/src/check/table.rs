@@ -61,18 +61,18 @@ impl Checker<'_> {
             .map(|element| {
                 let ty = self.value(element.value);
                 self.match_kind(element.match_kind);
-                let good = match self.out.types.kind(self.base_of(ty)) {
+                let good = matches!(
+                    self.out.types.kind(self.base_of(ty)),
                     TyKind::Bits(_)
-                    | TyKind::Signed(_)
-                    | TyKind::Bool
-                    | TyKind::Enum(_)
-                    | TyKind::Error
-                    | TyKind::Varbit(_)
-                    | TyKind::Unknown
-                    | TyKind::Param(_)
-                    | TyKind::Any => true,
-                    _ => false,
-                };
+                        | TyKind::Signed(_)
+                        | TyKind::Bool
+                        | TyKind::Enum(_)
+                        | TyKind::Error
+                        | TyKind::Varbit(_)
+                        | TyKind::Unknown
+                        | TyKind::Param(_)
+                        | TyKind::Any
+                );
                 if !good {
                     let message = format!("{} cannot be a key of a table", self.describe(ty));
                     let at = self.ast.exprs[element.value].span;

@@ -16,7 +16,8 @@ fn unknown_field_with_a_near_name() {
           |        ^^^
           |
           = help: did you mean `ttl`?
-    "#]].assert_eq(&statements("h.ipv4.tll = 1;"));
+    "#]]
+    .assert_eq(&statements("h.ipv4.tll = 1;"));
 }
 
 #[test]
@@ -36,7 +37,8 @@ fn unknown_names() {
           |                ^^^^^^^^^^
           |
           = help: declare a function of this name before the use, or correct the name
-    "#]].assert_eq(&statements("m.word = wrod; undeclared();"));
+    "#]]
+    .assert_eq(&statements("m.word = wrod; undeclared();"));
 }
 
 #[test]
@@ -51,7 +53,8 @@ fn type_after_its_use() {
           |                ------- a type of this name is declared here
           |
           = help: move the declaration in front of the use
-    "#]].assert_eq(&messages("struct a_t { const_t x; }\ntypedef bit<8> const_t;"));
+    "#]]
+    .assert_eq(&messages("struct a_t { const_t x; }\ntypedef bit<8> const_t;"));
 }
 
 #[test]
@@ -66,7 +69,8 @@ fn constant_after_its_use() {
           |              - a constant of this name is declared here
           |
           = help: move the declaration in front of the use
-    "#]].assert_eq(&messages("const bit<8> A = B;\nconst bit<8> B = 1;"));
+    "#]]
+    .assert_eq(&messages("const bit<8> A = B;\nconst bit<8> B = 1;"));
 }
 
 #[test]
@@ -101,7 +105,8 @@ fn names_declared_twice() {
           |            declared first here
           |
           = help: remove or rename one of the two declarations
-    "#]].assert_eq(&messages(text));
+    "#]]
+    .assert_eq(&messages(text));
 }
 
 #[test]
@@ -116,7 +121,8 @@ fn type_inside_itself() {
           |        this declaration is not complete at the use
           |
           = help: a P4 type, parser or control cannot contain itself
-    "#]].assert_eq(&messages("struct s_t { s_t inner; }"));
+    "#]]
+    .assert_eq(&messages("struct s_t { s_t inner; }"));
 }
 
 #[test]
@@ -142,7 +148,8 @@ fn members_of_enumerations() {
           |                       ^^^^^^^^
           |
           = help: did you mean `NoMatch`?
-    "#]].assert_eq(&messages(text));
+    "#]]
+    .assert_eq(&messages(text));
 }
 
 #[test]
@@ -161,5 +168,6 @@ fn place_inside_a_macro() {
           | ^^^^^^^^^^^^
           |
           = help: did you mean `ttl`?
-    "#]].assert_eq(&messages(&text));
+    "#]]
+    .assert_eq(&messages(&text));
 }

@@ -29,7 +29,8 @@ fn places_that_cannot_be_written() {
           |                               ^^^^^^^^^^^^^^^^
           |
           = help: name a variable, a field of a header or struct, an element of a stack, or a slice of these
-    "#]].assert_eq(&statements("port = 1; h.ipv4.ttl + 1 = 2; h.ipv4.isValid() = true;"));
+    "#]]
+    .assert_eq(&statements("port = 1; h.ipv4.ttl + 1 = 2; h.ipv4.isValid() = true;"));
 }
 
 #[test]

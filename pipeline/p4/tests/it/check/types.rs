@@ -24,7 +24,8 @@ fn widths_differ() {
           |                                   the other operand has the type
           |
           = help: take the low bits: `x[7:0]`
-    "#]].assert_eq(&statements("m.word = h.ipv4.ttl; h.ipv4.ttl = h.ipv4.ttl + m.word;"));
+    "#]]
+    .assert_eq(&statements("m.word = h.ipv4.ttl; h.ipv4.ttl = h.ipv4.ttl + m.word;"));
 }
 
 #[test]
@@ -54,7 +55,7 @@ fn truth_values_are_no_bits() {
           |
           = help: use `&&` for truth values
     "#]]
-        .assert_eq(&statements("if (m.flag) { m.flag = m.good; } if (h.ipv4.isValid() & m.good) { }"));
+    .assert_eq(&statements("if (m.flag) { m.flag = m.good; } if (h.ipv4.isValid() & m.good) { }"));
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn signs_differ() {
           |
           = help: change one thing at a time: `(int<8>) x` first
     "#]]
-        .assert_eq(&statements("h.ipv4.len = h.ipv4.delta; h.ipv4.delta = (int<16>) h.ipv4.ttl;"));
+    .assert_eq(&statements("h.ipv4.len = h.ipv4.delta; h.ipv4.delta = (int<16>) h.ipv4.ttl;"));
 }
 
 #[test]
@@ -111,7 +112,8 @@ fn widths_that_no_type_has() {
           |              ^^^^^^^^^^^^^^^
           |
           = help: use a number or the name of a `const`
-    "#]].assert_eq(&messages(text));
+    "#]]
+    .assert_eq(&messages(text));
 }
 
 #[test]
@@ -145,7 +147,8 @@ fn slices_outside() {
           |                                                                         ^^^^^^
           |
           = help: use numbers, constants and operators on them only
-    "#]].assert_eq(&statements(
+    "#]]
+    .assert_eq(&statements(
         "m.word = h.ipv4.len[16:1]; m.flag = m.word[0:1]; m.flag = m.word[m.flag:m.flag];",
     ));
 }
@@ -197,7 +200,7 @@ fn enumerations_are_named() {
           |
           = help: name a member of `MeterColor_t`, or convert the value: `(MeterColor_t) x`
     "#]]
-        .assert_eq(&statements("m.color = 1; m.color = (MeterColor_t) 8w1; h.ipv4.ttl = m.color;"));
+    .assert_eq(&statements("m.color = 1; m.color = (MeterColor_t) 8w1; h.ipv4.ttl = m.color;"));
 }
 
 #[test]
@@ -239,5 +242,6 @@ fn numbers_of_type_arguments() {
           | ^^^^^^^^
           |
           = help: write `Register<T, I>`
-    "#]].assert_eq(&messages(text));
+    "#]]
+    .assert_eq(&messages(text));
 }

@@ -115,7 +115,8 @@ fn values_that_do_not_exist() {
           |                  ^^^^^ its low bits are 0
           |
           = help: write a number in the range of the width, or a greater width
-    "#]].assert_eq(&messages(text));
+    "#]]
+    .assert_eq(&messages(text));
 }
 
 #[test]
@@ -142,5 +143,6 @@ fn assertions() {
           |
         3 | const bool BAD = static_assert(QUEUE_ID_WIDTH == 5, "five bits");
           |                                ^^^^^^^^^^^^^^^^^^^
-    "#]].assert_eq(&messages(text));
+    "#]]
+    .assert_eq(&messages(text));
 }
