@@ -1,0 +1,228 @@
+//! Values: expressions of the program as concatenations of values of the chip.
+//!
+//! A value is a list of *pieces*, the most significant first. Concatenations, casts, slices and wide values need several; an
+//! operation takes and gives one.
+
+mod operator;
+
+use super::frame::{Bound, Frame};
+use super::places::{Place, Slot};
+use super::simplify::{self, cast_pieces, joined, slice_pieces};
+use super::{Lower, Res};
+use crate::check::{Callee, Resolution, Value};
+use crate::source::Span;
+use crate::syntax::ast::{BinaryOp, ExprId, ExprKind};
+use num_bigint::{BigInt, BigUint};
+use sluice_ir::Expr;
+
+impl Lower<'_> {
+    /// Returns the place of an expression; `None` if it is no name, member or element with a constant index, or if the name stands
+    /// for a value.
+    pub(super) fn place(&mut self, frame: &Frame, id: ExprId) -> Option<Place> {
+        let ast = self.ast;
+        match &ast.exprs[id].kind {
+            ExprKind::Name { .. } => frame.place(self.checked.decl_of(id)?).cloned(),
+            ExprKind::Member { base, .. } => {
+                let Some(Resolution::Field(_, position)) = self.checked.resolutions[id] else { return None };
+                let base = self.place(frame, *base)?;
+                self.storage.member(&base, position)
+            }
+            ExprKind::Index { base, index } => {
+                let Some(Place::Stack(stack)) = self.place(frame, *base) else { return None };
+                let index = self.constant(frame, *index)?.as_u32()?;
+                self.storage.stacks[stack].elements.get(index as usize).copied().map(Place::Header)
+            }
+            ExprKind::Cast { operand, .. } => {
+                let same = self.ty(frame, id) == self.ty(frame, *operand);
+                if same { self.place(frame, *operand) } else { None }
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the value of an expression that is known when the program is compiled.
+    pub(super) fn constant(&self, frame: &Frame, id: ExprId) -> Option<Value> {
+        self.pipe.value(self.ast, self.checked, frame.block, id)
+    }
+
+    /// Returns a number that is known when the program is compiled: the bits of the value at the width of its type, for `int` its
+    /// two's complement in 128 bits. `None` for wider values.
+    pub(super) fn number(&mut self, frame: &Frame, id: ExprId) -> Option<u128> {
+        let value = self.constant(frame, id)?;
+        let width = self.scalar_of(frame, id).map_or(128, |scalar| scalar.width);
+        self.bits(&value, width).and_then(|bits| u128::try_from(bits).ok())
+    }
+
+    /// Returns the bits of a constant at a width.
+    pub(super) fn bits(&self, value: &Value, width: u32) -> Option<BigUint> {
+        let number = match value {
+            Value::Bool(value) => BigInt::from(u8::from(*value)),
+            Value::Int(value) => value.clone(),
+            Value::Member(decl) => BigInt::from(self.code(*decl)),
+            Value::Text(_) | Value::List(_) => return None,
+        };
+        let mask: BigInt = (BigInt::from(1) << width) - 1;
+        BigInt::to_biguint(&(number & mask))
+    }
+
+    /// Returns the value of an expression as one value without concatenation.
+    pub(super) fn value(&mut self, frame: &Frame, id: ExprId) -> Res<Expr> {
+        let pieces = self.pieces(frame, id)?;
+        self.one(pieces, self.ast.exprs[id].span)
+    }
+
+    /// Returns a concatenation as one value.
+    pub(super) fn one(&mut self, pieces: Vec<Expr>, at: Span) -> Res<Expr> {
+        let mut pieces = joined(&self.program, &pieces);
+        match (pieces.pop(), pieces.is_empty()) {
+            (Some(value), true) => Ok(value),
+            (None, _) => Err(self.refuse(at, "this value has no bits", "use a type of at least one bit")),
+            _ => {
+                let bits = "this value is a concatenation of several fields, or wider than 128 bits";
+                let help = "an operation takes whole values: write the concatenation to a metadata field in an earlier action";
+                Err(self.refuse(at, bits, help))
+            }
+        }
+    }
+
+    /// Returns the value of a scalar expression, the most significant piece first.
+    pub(super) fn pieces(&mut self, frame: &Frame, id: ExprId) -> Res<Vec<Expr>> {
+        let ast = self.ast;
+        let at = ast.exprs[id].span;
+        if let (Some(value), Some(scalar)) = (self.constant(frame, id), self.scalar_of(frame, id)) {
+            if let Some(bits) = self.bits(&value, scalar.width) {
+                return Ok(constant(&bits, scalar.width));
+            }
+        }
+        if let Some(place) = self.place(frame, id) {
+            return self.read_place(&place, at);
+        }
+        match &ast.exprs[id].kind {
+            ExprKind::Name { .. } => {
+                let bound = self.checked.decl_of(id).and_then(|decl| frame.names.get(&decl));
+                match bound {
+                    Some(Bound::Pieces(pieces)) => Ok(pieces.clone()),
+                    _ => Err(self.no_value(at)),
+                }
+            }
+            ExprKind::Slice { base, hi, lo } => {
+                let pieces = self.pieces(frame, *base)?;
+                let (hi, lo) = (self.number(frame, *hi), self.number(frame, *lo));
+                match (hi, lo) {
+                    (Some(hi), Some(lo)) => {
+                        Ok(slice_pieces(&self.program, &pieces, hi as u32, lo as u32))
+                    }
+                    _ => Err(self.no_value(at)),
+                }
+            }
+            ExprKind::Binary { op: BinaryOp::Concat, left, right } => {
+                let mut pieces = self.pieces(frame, *left)?;
+                pieces.extend(self.pieces(frame, *right)?);
+                Ok(pieces)
+            }
+            ExprKind::Cast { operand, .. } => self.cast(frame, id, *operand),
+            ExprKind::Unary { op, operand } => Ok(vec![self.unary(frame, *op, *operand)?]),
+            ExprKind::Binary { op, left, right } => {
+                let value = self.binary(frame, *op, *left, *right, at)?;
+                Ok(vec![value])
+            }
+            ExprKind::Call { .. } => self.call_value(frame, id).map(|value| vec![value]),
+            ExprKind::Ternary { .. } => Err(self.refuse(
+                at,
+                "`?:` is a decision, and one instruction does not decide",
+                "write it as the whole right side of an assignment in an `apply` block, or as `if` and `else` there",
+            )),
+            _ => Err(self.no_value(at)),
+        }
+    }
+
+    fn no_value(&mut self, at: Span) -> super::Refused {
+        self.refuse(
+            at,
+            "this expression has no value that an instruction can take",
+            "use fields, variables, parameters and constants",
+        )
+    }
+
+    /// Returns the value of a place.
+    pub(super) fn read_place(&mut self, place: &Place, at: Span) -> Res<Vec<Expr>> {
+        match place {
+            Place::Slot(slot) => Ok(vec![self.read(*slot)]),
+            Place::Parts(parts) => Ok(parts.iter().map(|&part| self.read(part)).collect()),
+            Place::Nothing => Ok(Vec::new()),
+            Place::Header(_) | Place::Struct(_) | Place::Stack(_) => {
+                let help = "write its members one by one";
+                Err(self.refuse(at, "a header or struct is not a value of one instruction", help))
+            }
+        }
+    }
+
+    fn cast(&mut self, frame: &Frame, id: ExprId, operand: ExprId) -> Res<Vec<Expr>> {
+        let at = self.ast.exprs[id].span;
+        let pieces = self.pieces(frame, operand)?;
+        let (Some(from), Some(to)) = (self.scalar_of(frame, operand), self.scalar_of(frame, id)) else {
+            return Err(self.no_value(at));
+        };
+        if from.signed && to.width > from.width {
+            let text = format!("this cast extends a sign from {} to {} bits", from.width, to.width);
+            let help = "no instruction extends signs: keep the value at its width, or use a wider field from the start";
+            return Err(self.refuse(at, text, help));
+        }
+        Ok(joined(&self.program, &cast_pieces(&self.program, &pieces, to.width)))
+    }
+
+    /// Returns the values of the scalars of a list, header, struct or scalar, in order.
+    pub(super) fn leaves(&mut self, frame: &Frame, id: ExprId) -> Res<Vec<Expr>> {
+        let ast = self.ast;
+        if let Some(place) = self.place(frame, id) {
+            let slots = self.storage.slots_of(&place);
+            return Ok(slots.into_iter().map(|slot: Slot| self.read(slot)).collect());
+        }
+        let parts: Vec<ExprId> = match &ast.exprs[id].kind {
+            ExprKind::List(parts) => parts.clone(),
+            ExprKind::Record(parts) => parts.iter().map(|(_, part)| *part).collect(),
+            ExprKind::Cast { operand, .. } if self.scalar_of(frame, id).is_none() => vec![*operand],
+            _ => return self.pieces(frame, id),
+        };
+        let mut leaves = Vec::new();
+        for part in parts {
+            leaves.extend(self.leaves(frame, part)?);
+        }
+        Ok(leaves)
+    }
+
+    /// Returns the value of a call that one instruction computes: `min` and `max`.
+    fn call_value(&mut self, frame: &Frame, id: ExprId) -> Res<Expr> {
+        let at = self.ast.exprs[id].span;
+        let Some(call) = self.checked.calls.get(&id).cloned() else { return Err(self.no_value(at)) };
+        if let (Callee::Function(decl), [Some(left), Some(right)]) = (call.callee, call.args.as_slice()) {
+            let name = self.ast.text(self.ast.decls[decl].name);
+            if matches!(name, "min" | "max") {
+                return self.extreme(frame, name == "min", *left, *right);
+            }
+        }
+        Err(self.refuse(
+            at,
+            "a call inside a value",
+            "assign the call to a variable, and use the variable in a later statement",
+        ))
+    }
+
+    /// Returns a value zero-extended to the width of a wider field.
+    pub(super) fn widened(&self, value: Expr, width: u16) -> Expr {
+        simplify::cast(&self.program, value, width)
+    }
+}
+
+/// Returns a constant as pieces of at most 128 bits.
+fn constant(bits: &BigUint, width: u32) -> Vec<Expr> {
+    let mut pieces = Vec::new();
+    let mut left = width;
+    while left > 0 {
+        let take = if left % 128 == 0 { 128 } else { left % 128 };
+        left -= take;
+        let part = (bits >> left) & ((BigUint::from(1u8) << take) - 1u8);
+        pieces.push(Expr::Const(u128::try_from(part).unwrap_or(0), take as u16));
+    }
+    pieces
+}
