@@ -10,22 +10,29 @@
 //! - Fields of metadata and intrinsic fields are declared at their first use, so that unused members of structures take no room.
 //!   Headers are declared whole.
 
+mod action;
 mod condition;
+mod control;
+mod externs;
 mod frame;
 mod loc;
 mod name;
 mod places;
+mod register;
 mod simplify;
+mod table;
 mod types;
 mod value;
 
 use crate::check::Checked;
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
-use crate::elaborate::Pipe;
+use crate::elaborate::{ActionId, ObjectId, Pipe, TableId};
 use crate::source::{SourceMap, Span};
-use crate::syntax::ast::Ast;
+use crate::syntax::ast::{Ast, ExprId};
 use name::Names;
 use places::Storage;
+use rustc_hash::FxHashMap;
+use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir as ir;
 
@@ -66,7 +73,7 @@ pub struct Source<'a> {
 pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagnostics) -> Option<Lowered> {
     let before = diagnostics.errors();
     let mut lower = Lower::new(source, checked, diagnostics);
-    let _ = lower.roots();
+    lower.program();
     let Lower { program, notes, .. } = lower;
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
@@ -83,6 +90,28 @@ struct Lower<'a> {
     notes: Vec<Note>,
     storage: Storage,
     names: Names,
+    /// The gress whose code is lowered.
+    gress: Gress,
+    /// The action or block whose code is lowered, for the labels of drops, and its place.
+    owner: String,
+    owner_at: Span,
+    /// The straight code under construction.
+    body: action::Body,
+    /// Values of calls that an earlier statement computes.
+    hoisted: FxHashMap<ExprId, Vec<ir::Expr>>,
+    /// What extern objects are in the program.
+    units: FxHashMap<ObjectId, externs::Unit>,
+    /// The tables that extern objects are direct to.
+    direct: FxHashMap<ObjectId, ir::Table>,
+    /// Flags of `exit` and `return`.
+    leave: control::Leave,
+    /// The table whose actions are lowered.
+    table: Option<ir::Table>,
+    /// The action that does nothing, by gress.
+    no_action: [Option<ir::Action>; 2],
+    /// Tables and actions that are declared.
+    tables: FxHashMap<TableId, ir::Table>,
+    actions: FxHashMap<(Option<TableId>, ActionId), ir::Action>,
 }
 
 /// An error has been reported: the part that contains it is given up, and the parts after it are lowered, so that one run finds
@@ -107,6 +136,29 @@ impl<'a> Lower<'a> {
             notes: Vec::new(),
             storage: Storage::default(),
             names: Names::default(),
+            gress: Gress::Ingress,
+            owner: String::new(),
+            owner_at: Span::NONE,
+            body: action::Body::default(),
+            hoisted: FxHashMap::default(),
+            units: FxHashMap::default(),
+            direct: FxHashMap::default(),
+            leave: control::Leave::default(),
+            table: None,
+            no_action: [None; 2],
+            tables: FxHashMap::default(),
+            actions: FxHashMap::default(),
+        }
+    }
+
+    /// Lowers all blocks.
+    fn program(&mut self) {
+        if self.roots().is_err() {
+            return;
+        }
+        for gress in Gress::ALL {
+            self.gress = gress;
+            let _ = self.control(gress);
         }
     }
 

@@ -2,4 +2,5 @@
 
 mod check;
 mod corpus;
+mod lower;
 mod messages;
