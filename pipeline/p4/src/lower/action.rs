@@ -6,6 +6,7 @@
 mod emit;
 mod write;
 
+pub(super) use emit::has_param;
 pub(super) use write::Target;
 
 use super::frame::{Bound, Frame};

@@ -212,6 +212,7 @@ impl<'a> Lower<'a> {
             (None, Decision::Always(true)) => self.run(frame, &first, seq),
             (None, Decision::Always(false)) => self.run(frame, &second, seq),
             (None, Decision::By(cond)) => {
+                self.add(seq, Vec::new());
                 self.flush(seq);
                 let (then, otherwise) = (self.inner(frame, &first), self.inner(frame, &second));
                 if !then.is_empty() || !otherwise.is_empty() {
@@ -270,7 +271,7 @@ impl<'a> Lower<'a> {
             let target = self.target(frame, target)?;
             return self.decided(frame, &target, value, at, seq);
         }
-        self.hoist_within(frame, value, seq)?;
+        self.hoist_assigned(frame, value, seq)?;
         let primitives = self.statement_body(frame, stmt)?;
         self.add(seq, primitives);
         Ok(())
@@ -282,7 +283,7 @@ impl<'a> Lower<'a> {
         if self.decides_value(frame, value) {
             return self.decided(frame, &target, value, at, seq);
         }
-        self.hoist_within(frame, value, seq)?;
+        self.hoist_assigned(frame, value, seq)?;
         let primitives = self.place_body(frame, place, value, at)?;
         self.add(seq, primitives);
         Ok(())
@@ -324,7 +325,10 @@ impl<'a> Lower<'a> {
         }
         let mut inner = frame.clone();
         self.bind_arguments(frame, &mut inner, &action.params, &call.args)?;
-        let name = frame.name(self.ast.text(self.ast.decls[decl].name));
+        let name = match self.pipe.binding(frame.block, decl) {
+            Some(Binding::Action(id)) => self.short(&self.pipe.actions[*id].name).to_owned(),
+            _ => frame.name(self.ast.text(self.ast.decls[decl].name)),
+        };
         let body = self.owned(&name, at, |lower| lower.action_body(&mut inner, decl));
         let (body, exit) = body?;
         if !body.is_empty() {

@@ -175,8 +175,8 @@ impl<'a> Lower<'a> {
 
     /// Refuses a computed value where a unit takes none.
     pub(super) fn plain(&mut self, value: ir::Expr, at: Span) -> Res<ir::Expr> {
-        if super::simplify::is_leaf(&value) {
-            return Ok(value);
+        if super::simplify::is_leaf(&value) || !super::action::has_param(&value) {
+            return Ok(self.as_leaf(value, at));
         }
         Err(self.refuse(
             at,

@@ -113,6 +113,11 @@ impl<'a> Lower<'a> {
         let ast = self.ast;
         let data = &self.pipe.actions[id];
         let DeclKind::Action(action) = &ast.decls[data.decl].kind else { return Err(super::Refused) };
+        if data.block.is_none() && action.params.is_empty() && action.body.statements.is_empty() {
+            let made = self.no_action();
+            self.actions.insert((None, id, self.gress), made);
+            return Ok(made);
+        }
         let args = match &ast.exprs[expr].kind {
             ExprKind::Call { .. } => self.checked.calls.get(&expr).map(|call| call.args.clone()),
             _ => None,

@@ -80,12 +80,22 @@ impl Lower<'_> {
         match (pieces.pop(), pieces.is_empty()) {
             (Some(value), true) => Ok(value),
             (None, _) => Err(self.refuse(at, "this value has no bits", "use a type of at least one bit")),
-            _ => {
-                let bits = "this value is a concatenation of several fields, or wider than 128 bits";
-                let help = "an operation takes whole values: write the concatenation to a metadata field in an earlier action";
-                Err(self.refuse(at, bits, help))
+            (Some(last), _) => {
+                pieces.push(last);
+                self.gathered(pieces, at)
             }
         }
+    }
+
+    /// Returns a field in which an earlier action gathers the pieces of a concatenation.
+    fn gathered(&mut self, pieces: Vec<Expr>, at: Span) -> Res<Expr> {
+        let width = simplify::width(&self.program, &pieces);
+        if width > 128 || pieces.iter().any(super::action::has_param) {
+            let text = "this value is a concatenation with parameters of the action, or wider than 128 bits";
+            let help = "an operation takes whole values: write the concatenation to a metadata field in an earlier action";
+            return Err(self.refuse(at, text, help));
+        }
+        Ok(self.gather_before(pieces, width as u16, at))
     }
 
     /// Returns the value of a scalar expression, the most significant piece first.

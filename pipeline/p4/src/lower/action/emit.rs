@@ -2,7 +2,7 @@
 
 use super::super::name::{Space, snake_case};
 use super::super::places::{Place, Slot, SlotHome};
-use super::super::simplify::{cast, is_leaf, joined};
+use super::super::simplify::{cast, is_leaf, joined, slice};
 use super::super::{Lower, Res};
 use super::{Body, Known};
 use crate::source::Span;
@@ -45,7 +45,7 @@ impl Lower<'_> {
                 return Ok(Vec::new());
             }
             let value = self.fitted(value.clone(), bits);
-            self.one_operation(&value, at)?;
+            let value = self.one_operation(value, at)?;
             let kind = match self.storage.slots[slot].home {
                 SlotHome::Intrinsic(Intrinsic::DropCtl) => {
                     let label = self.drop_label(at);
@@ -63,6 +63,7 @@ impl Lower<'_> {
             if piece == super::super::simplify::slice(&self.program, own.clone(), hi, lo) {
                 continue;
             }
+            let piece = if has_param(&piece) { piece } else { self.as_leaf(piece, at) };
             if !is_leaf(&piece) {
                 return Err(self.refuse(
                     at,
@@ -86,20 +87,91 @@ impl Lower<'_> {
         }
     }
 
-    /// Refuses a value of several operations.
-    fn one_operation(&mut self, value: &Expr, at: Span) -> Res<()> {
-        let fits = match value {
+    /// Returns a value of one operation: of several, all but the last are computed before the action, unless they take its parameters.
+    fn one_operation(&mut self, value: Expr, at: Span) -> Res<Expr> {
+        let fits = match &value {
             Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => is_leaf(a) && is_leaf(b),
             value => is_leaf(value),
         };
         if fits {
-            return Ok(());
+            return Ok(value);
+        }
+        if !has_param(&value) {
+            return Ok(self.simplified(value, at));
         }
         Err(self.refuse(
             at,
             format!("this value takes several operations: {}", value.name(&self.program)),
             "one instruction does one operation: write a part of the value to a metadata field in an earlier action",
         ))
+    }
+
+    /// Returns a value with its inner operations computed by earlier actions.
+    fn simplified(&mut self, value: Expr, at: Span) -> Expr {
+        match value {
+            Expr::Alu(op, a, b) => {
+                let (a, b) = (self.as_leaf(*a, at), self.as_leaf(*b, at));
+                Expr::Alu(op, Box::new(a), Box::new(b))
+            }
+            Expr::Funnel(a, b, by) => {
+                let (a, b) = (self.as_leaf(*a, at), self.as_leaf(*b, at));
+                Expr::Funnel(Box::new(a), Box::new(b), by)
+            }
+            Expr::Slice(inner, hi, lo) => {
+                let inner = self.as_leaf(*inner, at);
+                slice(&self.program, inner, hi, lo)
+            }
+            Expr::Cast(inner, width) => {
+                let inner = self.as_leaf(*inner, at);
+                cast(&self.program, inner, width)
+            }
+            value => value,
+        }
+    }
+
+    /// Returns a value that an earlier action computes into a field, unless it has no operation.
+    pub(in crate::lower) fn as_leaf(&mut self, value: Expr, at: Span) -> Expr {
+        if is_leaf(&value) {
+            return value;
+        }
+        let value = self.simplified(value, at);
+        if is_leaf(&value) {
+            return value;
+        }
+        let width = value.width(&self.program);
+        let field = self.field_before(width, at);
+        let loc = self.loc(at);
+        self.before.push(Primitive { kind: PrimitiveKind::Set(field, value), loc });
+        Expr::Field(field)
+    }
+
+    /// Returns a hash that an earlier action computes into a field.
+    pub(in crate::lower) fn hash_before(&mut self, hash: sluice_ir::Hash, at: Span) -> Expr {
+        let field = self.field_before(self.program.hashes[hash].width, at);
+        let loc = self.loc(at);
+        self.before.push(Primitive { kind: PrimitiveKind::Hash(field, hash), loc });
+        Expr::Field(field)
+    }
+
+    /// Returns a field into which an earlier action copies pieces, the most significant first.
+    pub(in crate::lower) fn gather_before(&mut self, pieces: Vec<Expr>, width: u16, at: Span) -> Expr {
+        let pieces: Vec<Expr> = pieces.into_iter().map(|piece| self.as_leaf(piece, at)).collect();
+        let field = self.field_before(width, at);
+        let (loc, mut above) = (self.loc(at), width);
+        for piece in pieces {
+            let (hi, lo) = (above - 1, above - piece.width(&self.program));
+            above = lo;
+            self.before.push(Primitive { kind: PrimitiveKind::SetSlice(field, hi, lo, piece), loc });
+        }
+        Expr::Field(field)
+    }
+
+    fn field_before(&mut self, width: u16, at: Span) -> Field {
+        let (gress, loc) = (self.gress, self.loc(at));
+        let name = self.names.take(Space::Field(gress), &format!("step_l{}", loc.line));
+        let (home, doc) = (Home::Metadata, String::new());
+        self.note(at, "a value of several steps", "an earlier action computes a part of it");
+        self.program.fields.push(FieldData { name, gress, width, home, doc, loc })
     }
 
     /// Returns the label of a drop: action or block, and line.
@@ -197,7 +269,11 @@ impl Lower<'_> {
     pub(in crate::lower) fn current(&mut self, slot: Slot, at: Span) -> Res<Vec<Expr>> {
         match self.body.known.get(&slot) {
             Some(Known::Pieces(pieces)) => Ok(pieces.clone()),
-            Some(Known::Hash(_) | Known::Result) => {
+            Some(&Known::Hash(hash)) => {
+                let value = self.hash_before(hash, at);
+                Ok(vec![value])
+            }
+            Some(Known::Result) => {
                 let name = self.storage.slots[slot].name.clone();
                 Err(self.refuse(
                     at,
@@ -229,5 +305,15 @@ fn replace(value: &mut Expr, field: Field, by: Field) {
             replace(b, field, by);
         }
         Expr::Field(_) | Expr::Const(..) | Expr::Param(..) => {}
+    }
+}
+
+/// Returns true if a value takes a parameter of the action.
+pub(in crate::lower) fn has_param(value: &Expr) -> bool {
+    match value {
+        Expr::Param(..) => true,
+        Expr::Field(_) | Expr::Const(..) => false,
+        Expr::Slice(inner, ..) | Expr::Cast(inner, _) => has_param(inner),
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => has_param(a) || has_param(b),
     }
 }

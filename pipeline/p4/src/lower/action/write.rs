@@ -49,7 +49,7 @@ impl Lower<'_> {
     }
 
     fn assign_bits(&mut self, frame: &mut Frame, target: Target, value: ExprId, at: Span) -> Res<()> {
-        if let Some(hash) = self.hash_into(frame, &target, value, at)? {
+        if let Some(hash) = self.hash_into(frame, value)? {
             return self.write_hash(&target, hash, at);
         }
         if self.is_unit_call(value) {
@@ -63,37 +63,33 @@ impl Lower<'_> {
         self.write(&target, pieces, at)
     }
 
-    /// Returns the hash whose low bits, as many as the target has, are the value.
-    fn hash_into(
-        &mut self,
-        frame: &Frame,
-        target: &Target,
-        value: ExprId,
-        at: Span,
-    ) -> Res<Option<sluice_ir::Hash>> {
+    /// Returns the hash that is the value.
+    fn hash_into(&mut self, frame: &Frame, value: ExprId) -> Res<Option<sluice_ir::Hash>> {
         if self.hoisted.contains_key(&value) {
             return Ok(None);
         }
         let Some(hash) = self.hash_value(frame, value)? else { return Ok(None) };
-        let width = u32::from(self.program.hashes[hash].width);
-        let wanted = match (&target.place, target.bits) {
-            (_, Some((hi, lo))) => hi - lo + 1,
-            (Place::Slot(slot), None) => u32::from(self.storage.slots[*slot].width),
-            _ => width,
-        };
-        if wanted > width {
-            let text = format!("a hash of {width} bits is extended to {wanted}");
-            return Err(self.refuse(
-                at,
-                text,
-                "take a hash as wide as the field, or copy it in a later action",
-            ));
-        }
         Ok(Some(hash))
     }
 
     fn write_hash(&mut self, target: &Target, hash: sluice_ir::Hash, at: Span) -> Res<()> {
-        let slot = self.result_slot(target, at)?;
+        let width = u32::from(self.program.hashes[hash].width);
+        let slot = match (&target.place, target.bits) {
+            (Place::Slot(slot), None) if u32::from(self.storage.slots[*slot].width) == width => *slot,
+            (place, bits) => {
+                // No unit writes a part of a field, so that a copy of the hash is computed first.
+                let value = self.hash_before(hash, at);
+                let total: u32 = self
+                    .storage
+                    .slots_of(place)
+                    .iter()
+                    .map(|&slot| u32::from(self.storage.slots[slot].width))
+                    .sum();
+                let wanted = bits.map_or(total, |(hi, lo)| hi - lo + 1);
+                let pieces = super::super::simplify::cast_pieces(&self.program, &[value], wanted);
+                return self.write(target, pieces, at);
+            }
+        };
         self.body.known.insert(slot, Known::Hash(hash));
         if self.body.variables.contains(&slot) {
             return Ok(());
@@ -104,7 +100,7 @@ impl Lower<'_> {
     }
 
     /// Returns the call of a register or meter of which a value is the low bits.
-    fn low_bits_of(&self, frame: &Frame, value: ExprId) -> Option<ExprId> {
+    pub(in crate::lower) fn low_bits_of(&self, frame: &Frame, value: ExprId) -> Option<ExprId> {
         match &self.ast.exprs[value].kind {
             ExprKind::Cast { operand, .. } => self.low_bits_of(frame, *operand),
             ExprKind::Slice { base, lo, .. } => {

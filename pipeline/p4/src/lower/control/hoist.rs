@@ -47,6 +47,12 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
+    /// As [`Self::hoist_within`], for the right side of an assignment: a field takes the low bits of a result at once.
+    pub(super) fn hoist_assigned(&mut self, frame: &mut Frame, id: ExprId, seq: &mut Seq) -> Res<()> {
+        let call = self.low_bits_of(frame, id).unwrap_or(id);
+        self.hoist_within(frame, call, seq)
+    }
+
     fn hoist_value(&mut self, frame: &mut Frame, id: ExprId, seq: &mut Seq) -> Res<()> {
         let at = self.ast.exprs[id].span;
         let ty = self.ty(frame, id);
@@ -147,6 +153,7 @@ impl<'a> Lower<'a> {
         };
         self.hoist(frame, condition, seq)?;
         let decision = self.condition(frame, condition)?;
+        self.add(seq, Vec::new());
         let mut blocks = Vec::new();
         for (index, answer) in [true, false].into_iter().enumerate() {
             let mut inner = self.seq();

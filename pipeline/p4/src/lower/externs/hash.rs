@@ -60,15 +60,8 @@ impl Lower<'_> {
         };
         let mut inputs = self.leaves(frame, *data)?;
         inputs.retain(|input| input.width(&self.program) > 0);
-        for input in &inputs {
-            if !super::super::simplify::is_leaf(input) {
-                return Err(self.refuse(
-                    at,
-                    "the input of a hash is computed in the call",
-                    "compute it into a metadata field in an earlier action",
-                ));
-            }
-        }
+        let inputs: Res<Vec<ir::Expr>> = inputs.into_iter().map(|input| self.plain(input, at)).collect();
+        let inputs = inputs?;
         self.new_hash(object, inputs, width, at)
     }
 

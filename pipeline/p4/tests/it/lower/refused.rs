@@ -7,7 +7,8 @@ use expect_test::expect;
 fn actions_that_decide_or_compute_twice() {
     let declarations = "
     action decide() { if (m.a == 1) { m.b = 2; } }
-    action twice() { m.wide = (m.wide + hdr.ipv4.src) ^ hdr.ipv4.dst; }
+    action twice(bit<32> x) { m.wide = (m.wide + x) ^ hdr.ipv4.dst; }
+    table u { key = { m.a : exact; } actions = { twice; } default_action = twice(1); }
     action late(bit<8> index) { m.wide = r.execute(0); m.wide = m.wide + 1; }";
     let register = "
     Register<bit<32>, bit<8>>(16) r0;
@@ -20,22 +21,22 @@ fn actions_that_decide_or_compute_twice() {
            |                           ^^^^^^^^
            |
            = help: move the `if` to the `apply` block, with an action for each branch
-        error: this value takes several operations: xor(add(m.wide, ipv4.src), ipv4.dst)
-          --> snippet.p4:16:22
+        error: this value takes several operations: xor(add(m.wide, $0), ipv4.dst)
+          --> snippet.p4:16:31
            |
-        16 |     action twice() { m.wide = (m.wide + hdr.ipv4.src) ^ hdr.ipv4.dst; }
-           |                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        16 |     action twice(bit<32> x) { m.wide = (m.wide + x) ^ hdr.ipv4.dst; }
+           |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
            |
            = help: one instruction does one operation: write a part of the value to a metadata field in an earlier action
         error: `m.wide` takes the result of another unit in this action, and is read in the same action
-          --> snippet.p4:17:65
+          --> snippet.p4:18:65
            |
-        17 |     action late(bit<8> index) { m.wide = r.execute(0); m.wide = m.wide + 1; }
+        18 |     action late(bit<8> index) { m.wide = r.execute(0); m.wide = m.wide + 1; }
            |                                                                 ^^^^^^
            |
            = help: read it in a later action: the result arrives when the instructions have run
     "#]];
-    expected.assert_eq(&refused(&format!("{register}{declarations}"), "decide(); twice(); late(3);"));
+    expected.assert_eq(&refused(&format!("{register}{declarations}"), "decide(); u.apply(); late(3);"));
 }
 
 #[test]

@@ -48,21 +48,17 @@ fn register_actions() {
             @out0 = @lo;
             @lo = m.wide;
         }
-        action put : ingress () {
+        action Ingress.put : ingress () {
             m.wide = execute(Ingress.older, hash(Ingress.hash));
         }
         action ingress_l32 : ingress () {
-            result = execute(Ingress.swap, m.word[9:0]);
-        }
-        action ingress_l32_2 : ingress () {
-            m.word = result[15:0];
+            m.word = execute(Ingress.swap, m.word[9:0]);
         }
         control ingress {
             if (m.flag == 1w0) {
-                call put;
+                call Ingress.put;
             } else {
                 call ingress_l32;
-                call ingress_l32_2;
             }
         }
     "#]];
