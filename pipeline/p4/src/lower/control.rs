@@ -64,10 +64,10 @@ impl<'a> Lower<'a> {
         let DeclKind::Control(control) = &ast.decls[decl].kind else { return };
         let initial: Vec<DeclId> = control.locals.clone();
         for local in initial {
-            if let DeclKind::Variable { value: Some(value), .. } = ast.decls[local].kind {
-                if let Some(place) = frame.place(local).cloned() {
-                    let _ = self.set(frame, &place, value, ast.decls[local].span, seq);
-                }
+            if let DeclKind::Variable { value: Some(value), .. } = ast.decls[local].kind
+                && let Some(place) = frame.place(local).cloned()
+            {
+                let _ = self.set(frame, &place, value, ast.decls[local].span, seq);
             }
         }
         if let Some(apply) = &control.apply {
@@ -163,7 +163,7 @@ impl<'a> Lower<'a> {
             StmtKind::Assign { target, value } => self.assignment(frame, stmt, *target, *value, seq),
             StmtKind::Call(call) => self.call_stmt(frame, stmt, *call, seq),
             StmtKind::If { condition, then, otherwise } => {
-                self.branch(frame, *condition, then, otherwise.as_deref(), rest, stmt.span, seq)
+                self.branch(frame, (*condition, then, otherwise.as_deref()), rest, stmt.span, seq)
             }
             StmtKind::Switch { .. } => self.switch(frame, stmt, seq),
             StmtKind::Return(_) | StmtKind::Exit => {
@@ -177,9 +177,7 @@ impl<'a> Lower<'a> {
     fn branch(
         &mut self,
         frame: &mut Frame,
-        condition: ExprId,
-        then: &'a Stmt,
-        otherwise: Option<&'a Stmt>,
+        (condition, then, otherwise): (ExprId, &'a Stmt, Option<&'a Stmt>),
         rest: &[&'a Stmt],
         at: Span,
         seq: &mut Seq,

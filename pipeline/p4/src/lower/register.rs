@@ -55,13 +55,13 @@ impl Lower<'_> {
                 }
             }
         };
-        format.or_else(|_| {
+        format.map_err(|_| {
             let ty = self.checked.types.describe(self.ast, element);
-            Err(self.refuse(
+            self.refuse(
                 at,
                 format!("a register with elements of type {ty}"),
                 "elements have 1, 8, 16, 32, 64 or 128 bits, or are structs of two equal members of 8, 16, 32 or 64",
-            ))
+            )
         })
     }
 
@@ -116,6 +116,12 @@ impl Lower<'_> {
         let index = self.index(frame, index)?;
         let mut fields = Vec::new();
         for (word, target) in outputs {
+            if !self.outputs(action, word) {
+                self.note(at, "a result that the register action never sets", "the result is 0");
+                let zero = vec![ir::Expr::Const(0, 128)];
+                self.write(&target, zero, at)?;
+                continue;
+            }
             let slot = self.result_slot(&target, at)?;
             fields.push((word, self.field(slot)));
         }
@@ -123,6 +129,15 @@ impl Lower<'_> {
         let access = RegisterAccess { action, index, outputs: fields };
         self.body.units.push(Primitive { kind: PrimitiveKind::Register(access), loc });
         Ok(())
+    }
+
+    /// Returns true if a register action writes an output word.
+    fn outputs(&self, action: ir::RegisterAction, word: u8) -> bool {
+        let mut found = false;
+        self.program.register_actions[action].statements(&mut |stmt| {
+            found |= matches!(stmt.kind, CellStmtKind::Output(written, _) if written == word);
+        });
+        found
     }
 
     /// Returns the register action of an object.

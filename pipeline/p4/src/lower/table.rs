@@ -95,7 +95,7 @@ impl<'a> Lower<'a> {
         keep(self.properties(frame, id, table, decl));
         let keyless = self.program.tables[table].keys.is_empty();
         let entries = self.program.tables[table].entries.len() as u64;
-        let size = data.size.unwrap_or(if entries > 0 { entries } else { DEFAULT_SIZE });
+        let size = data.size.unwrap_or(DEFAULT_SIZE).max(entries);
         self.program.tables[table].size = if keyless { 1 } else { u32::try_from(size).unwrap_or(u32::MAX) };
         refused
     }

@@ -266,7 +266,7 @@ fn constant(bits: &BigUint, width: u32) -> Vec<Expr> {
     let mut pieces = Vec::new();
     let mut left = width;
     while left > 0 {
-        let take = if left % 128 == 0 { 128 } else { left % 128 };
+        let take = if left.is_multiple_of(128) { 128 } else { left % 128 };
         left -= take;
         let part = (bits >> left) & ((BigUint::from(1u8) << take) - 1u8);
         pieces.push(Expr::Const(u128::try_from(part).unwrap_or(0), take as u16));

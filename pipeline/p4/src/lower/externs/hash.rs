@@ -101,9 +101,9 @@ impl Lower<'_> {
         if let Some(polynomial) = self.made_with_object(object, "poly") {
             return self.polynomial(polynomial);
         }
-        HashAlgorithm::from_name(name).or_else(|_| {
+        HashAlgorithm::from_name(name).map_err(|_| {
             let text = format!("the hash algorithm `{name}`");
-            Err(self.refuse(at, text, "use `IDENTITY`, `RANDOM`, `CRC16` or `CRC32`, or give a polynomial"))
+            self.refuse(at, text, "use `IDENTITY`, `RANDOM`, `CRC16` or `CRC32`, or give a polynomial")
         })
     }
 

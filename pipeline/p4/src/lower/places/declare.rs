@@ -70,7 +70,7 @@ impl Lower<'_> {
                 field
             })
             .collect();
-        if bits % 8 != 0 {
+        if !bits.is_multiple_of(8) {
             fields.push(self.padding(header, &wanted, (8 - bits % 8) as u16, gress, at));
         }
         let (loc, doc) = (self.loc(at), String::new());

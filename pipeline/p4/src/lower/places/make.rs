@@ -113,7 +113,7 @@ impl Lower<'_> {
                 let mut left = width;
                 while left > 0 {
                     // The first part takes the remainder, so that the others begin at whole bytes of the value's end.
-                    let bits = if left % FIELD_BITS == 0 { FIELD_BITS } else { left % FIELD_BITS };
+                    let bits = if left.is_multiple_of(FIELD_BITS) { FIELD_BITS } else { left % FIELD_BITS };
                     left -= bits;
                     parts.push(self.new_slot(bits as u16, inside, format!("{name}.{left}"), at));
                 }

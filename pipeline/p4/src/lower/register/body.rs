@@ -18,10 +18,12 @@ pub(super) struct Cell<'f> {
     pub(super) element: DeclId,
     /// Parameters that are output words.
     words: FxHashMap<DeclId, u8>,
+    /// Local variables that are decisions, with what [`Cell::writes`] was.
+    pub(super) decisions: FxHashMap<DeclId, (CellCond, [u32; 2])>,
     /// Local variables.
     locals: FxHashMap<DeclId, Captured>,
     /// The halves that were written so far, counted.
-    writes: [u32; 2],
+    pub(super) writes: [u32; 2],
     /// Statements of the blocks around the current place, the innermost last.
     lists: Vec<Vec<CellStmt>>,
 }
@@ -56,6 +58,7 @@ impl Lower<'_> {
             format,
             element,
             words,
+            decisions: FxHashMap::default(),
             locals: FxHashMap::default(),
             writes: [0, 0],
             lists: vec![Vec::new()],
@@ -78,6 +81,13 @@ impl Lower<'_> {
             StmtKind::Empty => Ok(()),
             StmtKind::Block(block) => self.cell_block(cell, block),
             StmtKind::Decl(decl) => match self.ast.decls[*decl].kind {
+                DeclKind::Variable { value: Some(value), .. }
+                    if self.cell_decides(value) && self.constant(cell.frame, value).is_none() =>
+                {
+                    let condition = self.cell_condition(cell, value)?;
+                    cell.decisions.insert(*decl, (condition, cell.writes));
+                    Ok(())
+                }
                 DeclKind::Variable { value: Some(value), .. } => self.capture(cell, *decl, None, value),
                 _ => Ok(()),
             },
@@ -147,6 +157,9 @@ impl Lower<'_> {
     }
 
     fn cell_assign(&mut self, cell: &mut Cell<'_>, target: ExprId, value: ExprId, at: Span) -> Res<()> {
+        if self.cell_decides(value) && self.constant(cell.frame, value).is_none() {
+            return self.cell_decided(cell, target, value, at);
+        }
         if let Some(half) = self.half(cell, target) {
             let value = self.cell_value(cell, value, false)?;
             self.cell_push(cell, CellStmtKind::Write(half, value), at);
@@ -181,6 +194,36 @@ impl Lower<'_> {
                 "write the whole element or member; `(old & mask) | new` keeps bits",
             )),
         }
+    }
+
+    /// Assigns a decision: to a variable, or as 1 or 0 in the branches of an `if`.
+    fn cell_decided(&mut self, cell: &mut Cell<'_>, target: ExprId, value: ExprId, at: Span) -> Res<()> {
+        let condition = self.cell_condition(cell, value)?;
+        let decl = self.checked.decl_of(target);
+        let half = self.half(cell, target);
+        let word = decl.and_then(|decl| cell.words.get(&decl)).copied();
+        let loc = self.loc(at);
+        let branch = |bit: u64| {
+            let kind = match (half, word) {
+                (Some(half), _) => CellStmtKind::Write(half, CellValue::Const(bit)),
+                (None, word) => CellStmtKind::Output(word.unwrap_or(0), CellValue::Const(bit)),
+            };
+            vec![CellStmt { kind, loc }]
+        };
+        match (decl, half.is_some() || word.is_some()) {
+            (_, true) => {
+                let kind = CellStmtKind::If(condition, branch(1), branch(0));
+                self.cell_push(cell, kind, at);
+                if let Some(half) = half {
+                    cell.writes[usize::from(half == Half::Hi)] += 1;
+                }
+            }
+            (Some(decl), false) => {
+                cell.decisions.insert(decl, (condition, cell.writes));
+            }
+            (None, false) => {}
+        }
+        Ok(())
     }
 
     fn cell_output(&mut self, cell: &mut Cell<'_>, word: u8, value: ExprId, at: Span) -> Res<()> {

@@ -109,7 +109,7 @@ impl Lower<'_> {
             ExprKind::Name { .. } => self.checked.decl_of(id),
             _ => None,
         };
-        let own = decl.is_some_and(|decl| decl == cell.element || cell.frame.names.get(&decl).is_none());
+        let own = decl.is_some_and(|decl| decl == cell.element || !cell.frame.names.contains_key(&decl));
         let constant = self.constant(cell.frame, id).is_some();
         let call = matches!(self.ast.exprs[id].kind, ExprKind::Call { .. } | ExprKind::Binary { .. });
         !constant && (own || call || self.ast.exprs[id].kind.parts().any(|part| self.has_cell(cell, part)))
@@ -312,7 +312,19 @@ impl Lower<'_> {
                 MathUnit::new(invert, signed("shift", 2), signed("scale", 6), table)
             }
         };
-        made.or_else(|error| Err(self.refuse(at, error.to_string(), "correct the constructor's arguments")))
+        made.map_err(|error| self.refuse(at, error.to_string(), "correct the constructor's arguments"))
+    }
+
+    /// Returns true for an expression that is a decision.
+    pub(super) fn cell_decides(&self, id: ExprId) -> bool {
+        match &self.ast.exprs[id].kind {
+            ExprKind::Binary { op, .. } => {
+                super::super::condition::compares(*op).is_some() || matches!(op, BinaryOp::And | BinaryOp::Or)
+            }
+            ExprKind::Unary { op: UnaryOp::Not, .. } => true,
+            ExprKind::Cast { operand, .. } => self.cell_decides(*operand),
+            _ => false,
+        }
     }
 
     /// Returns a condition of a register action.
@@ -349,6 +361,22 @@ impl Lower<'_> {
                     _ => Sense::Unsigned,
                 };
                 CellCond::Cmp(op, sense, a, b)
+            }
+            ExprKind::Name { .. }
+                if self.checked.decl_of(id).is_some_and(|decl| cell.decisions.contains_key(&decl)) =>
+            {
+                let decision = self.checked.decl_of(id).and_then(|decl| cell.decisions.get(&decl));
+                match decision {
+                    Some((condition, writes)) if *writes == cell.writes => condition.clone(),
+                    _ => {
+                        let help = "test it before the element is written";
+                        let text = "this decision is tested after a write of the element";
+                        return Err(self.refuse(at, text, help));
+                    }
+                }
+            }
+            ExprKind::Cast { operand, .. } if self.cell_decides(*operand) => {
+                self.cell_condition(cell, *operand)?
             }
             _ => {
                 let value = self.cell_value(cell, id, false)?;

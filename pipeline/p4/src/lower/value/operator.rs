@@ -163,6 +163,7 @@ fn complement(value: Expr) -> Expr {
 /// Returns an operation; a complemented operand of a logic operation becomes a part of it, and neutral constants vanish.
 pub(in crate::lower) fn combined(op: AluOp, a: Expr, b: Expr) -> Expr {
     match (op, a, b) {
+        (op, Expr::Const(a, width), Expr::Const(b, _)) => Expr::Const(op.eval(a, b, width.into()), width),
         (AluOp::And, Expr::Alu(AluOp::Nota, a, _), b) => alu(AluOp::Andca, *a, b),
         (AluOp::And, a, Expr::Alu(AluOp::Nota, b, _)) => alu(AluOp::Andcb, a, *b),
         (AluOp::Or, Expr::Alu(AluOp::Nota, a, _), b) => alu(AluOp::Orca, *a, b),
