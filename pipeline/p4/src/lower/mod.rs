@@ -11,9 +11,11 @@
 //!   Headers are declared whole.
 
 mod condition;
+mod deparser;
 mod frame;
 mod loc;
 mod name;
+mod parser;
 mod places;
 mod simplify;
 mod types;
@@ -26,6 +28,7 @@ use crate::source::{SourceMap, Span};
 use crate::syntax::ast::Ast;
 use name::Names;
 use places::Storage;
+use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir as ir;
 
@@ -66,7 +69,7 @@ pub struct Source<'a> {
 pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagnostics) -> Option<Lowered> {
     let before = diagnostics.errors();
     let mut lower = Lower::new(source, checked, diagnostics);
-    let _ = lower.roots();
+    let _ = lower.blocks();
     let Lower { program, notes, .. } = lower;
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
@@ -92,6 +95,20 @@ struct Refused;
 
 /// A result whose error has been reported.
 type Res<T> = Result<T, Refused>;
+
+impl Lower<'_> {
+    /// Lowers all blocks. Parsers come first, because they decide which metadata ports fill; what they write follows when it is
+    /// known which metadata the other blocks name.
+    fn blocks(&mut self) -> Res<()> {
+        self.roots()?;
+        let parsers = Gress::ALL.map(|gress| self.parser(gress).unwrap_or_default());
+        for gress in Gress::ALL {
+            let _ = self.deparser(gress);
+        }
+        self.finish_parsers(parsers);
+        Ok(())
+    }
+}
 
 impl<'a> Lower<'a> {
     fn new(source: Source<'a>, checked: &'a mut Checked, diagnostics: &'a mut Diagnostics) -> Lower<'a> {

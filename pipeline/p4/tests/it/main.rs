@@ -3,3 +3,4 @@
 mod check;
 mod corpus;
 mod messages;
+mod parde;
