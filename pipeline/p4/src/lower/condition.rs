@@ -309,7 +309,7 @@ impl Lower<'_> {
 }
 
 /// Returns the comparison of an operator.
-fn compares(op: BinaryOp) -> Option<CmpOp> {
+pub(super) fn compares(op: BinaryOp) -> Option<CmpOp> {
     Some(match op {
         BinaryOp::Eq => CmpOp::Eq,
         BinaryOp::Ne => CmpOp::Ne,

@@ -64,10 +64,11 @@ impl<'a> Lower<'a> {
             if matches!(self.checked.types.kind(ty), TyKind::Extern(..)) {
                 continue;
             }
-            let place = match shared {
-                0 => self.storage.root(gress).headers.clone(),
-                1 => self.storage.root(gress).metadata.clone(),
-                _ => self.intrinsics(ty, gress),
+            let place = match (self.intrinsics(ty, gress), shared) {
+                (Some(place), _) => Some(place),
+                (None, 0) => self.storage.root(gress).headers.clone(),
+                (None, 1) => self.storage.root(gress).metadata.clone(),
+                (None, _) => None,
             };
             shared += 1;
             if let Some(place) = place {

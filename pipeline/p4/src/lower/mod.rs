@@ -10,24 +10,30 @@
 //! - Fields of metadata and intrinsic fields are declared at their first use, so that unused members of structures take no room.
 //!   Headers are declared whole.
 
+mod action;
 mod condition;
+mod control;
 mod deparser;
+mod externs;
 mod frame;
 mod loc;
 mod name;
 mod parser;
 mod places;
+mod register;
 mod simplify;
+mod table;
 mod types;
 mod value;
 
 use crate::check::Checked;
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
-use crate::elaborate::Pipe;
+use crate::elaborate::{ActionId, ObjectId, Pipe, TableId};
 use crate::source::{SourceMap, Span};
-use crate::syntax::ast::Ast;
+use crate::syntax::ast::{Ast, ExprId};
 use name::Names;
 use places::Storage;
+use rustc_hash::FxHashMap;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir as ir;
@@ -69,7 +75,7 @@ pub struct Source<'a> {
 pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagnostics) -> Option<Lowered> {
     let before = diagnostics.errors();
     let mut lower = Lower::new(source, checked, diagnostics);
-    let _ = lower.blocks();
+    lower.program();
     let Lower { program, notes, .. } = lower;
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
@@ -86,6 +92,28 @@ struct Lower<'a> {
     notes: Vec<Note>,
     storage: Storage,
     names: Names,
+    /// The gress whose code is lowered.
+    gress: Gress,
+    /// The action or block whose code is lowered, for the labels of drops, and its place.
+    owner: String,
+    owner_at: Span,
+    /// The straight code under construction.
+    body: action::Body,
+    /// Values of calls that an earlier statement computes.
+    hoisted: FxHashMap<ExprId, Vec<ir::Expr>>,
+    /// What extern objects are in the program.
+    units: FxHashMap<ObjectId, externs::Unit>,
+    /// The tables that extern objects are direct to.
+    direct: FxHashMap<ObjectId, ir::Table>,
+    /// Flags of `exit` and `return`.
+    leave: control::Leave,
+    /// The table whose actions are lowered.
+    table: Option<ir::Table>,
+    /// The action that does nothing, by gress.
+    no_action: [Option<ir::Action>; 2],
+    /// Tables and actions that are declared.
+    tables: FxHashMap<TableId, ir::Table>,
+    actions: FxHashMap<(Option<TableId>, ActionId), ir::Action>,
 }
 
 /// An error has been reported: the part that contains it is given up, and the parts after it are lowered, so that one run finds
@@ -95,20 +123,6 @@ struct Refused;
 
 /// A result whose error has been reported.
 type Res<T> = Result<T, Refused>;
-
-impl Lower<'_> {
-    /// Lowers all blocks. Parsers come first, because they decide which metadata ports fill; what they write follows when it is
-    /// known which metadata the other blocks name.
-    fn blocks(&mut self) -> Res<()> {
-        self.roots()?;
-        let parsers = Gress::ALL.map(|gress| self.parser(gress).unwrap_or_default());
-        for gress in Gress::ALL {
-            let _ = self.deparser(gress);
-        }
-        self.finish_parsers(parsers);
-        Ok(())
-    }
-}
 
 impl<'a> Lower<'a> {
     fn new(source: Source<'a>, checked: &'a mut Checked, diagnostics: &'a mut Diagnostics) -> Lower<'a> {
@@ -124,7 +138,38 @@ impl<'a> Lower<'a> {
             notes: Vec::new(),
             storage: Storage::default(),
             names: Names::default(),
+            gress: Gress::Ingress,
+            owner: String::new(),
+            owner_at: Span::NONE,
+            body: action::Body::default(),
+            hoisted: FxHashMap::default(),
+            units: FxHashMap::default(),
+            direct: FxHashMap::default(),
+            leave: control::Leave::default(),
+            table: None,
+            no_action: [None; 2],
+            tables: FxHashMap::default(),
+            actions: FxHashMap::default(),
         }
+    }
+
+    /// Lowers all blocks.
+    fn program(&mut self) {
+        if self.roots().is_err() {
+            return;
+        }
+        // Parsers decide which metadata ports fill; so they come first. Their writes follow when it is known which metadata the
+        // other blocks name.
+        let parsers = Gress::ALL.map(|gress| {
+            self.gress = gress;
+            self.parser(gress).unwrap_or_default()
+        });
+        for gress in Gress::ALL {
+            self.gress = gress;
+            let _ = self.control(gress);
+            let _ = self.deparser(gress);
+        }
+        self.finish_parsers(parsers);
     }
 
     /// Reports a construct without a home in the program.

@@ -1,6 +1,6 @@
 //! Slices, casts and concatenations of values without an operation.
 
-use sluice_asic::alu::width_mask;
+use sluice_asic::alu::{AluClass, AluOp, width_mask};
 use sluice_ir::{Expr, Program};
 
 /// The widest value in bits.
@@ -25,6 +25,10 @@ pub(super) fn slice(program: &Program, value: Expr, hi: u16, lo: u16) -> Expr {
                 cast(program, slice(program, *inner, inner_width - 1, lo), hi - lo + 1)
             }
         }
+        // Bit by bit, or from the lowest bit on: the low bits of the result need the low bits of the operands only.
+        Expr::Alu(op, a, b) if bitwise(op) || (lo == 0 && matches!(op, AluOp::Add | AluOp::Sub)) => {
+            Expr::Alu(op, Box::new(slice(program, *a, hi, lo)), Box::new(slice(program, *b, hi, lo)))
+        }
         other => Expr::Slice(Box::new(other), hi, lo),
     }
 }
@@ -41,6 +45,9 @@ pub(super) fn cast(program: &Program, value: Expr, to: u16) -> Expr {
     match value {
         Expr::Const(value, _) => Expr::Const(value, to),
         Expr::Cast(inner, _) => Expr::Cast(inner, to),
+        Expr::Alu(op @ (AluOp::And | AluOp::Or | AluOp::Xor), a, b) => {
+            Expr::Alu(op, Box::new(cast(program, *a, to)), Box::new(cast(program, *b, to)))
+        }
         other => Expr::Cast(Box::new(other), to),
     }
 }
@@ -127,4 +134,9 @@ pub(super) fn is_leaf(value: &Expr) -> bool {
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => is_leaf(inner),
         Expr::Alu(..) | Expr::Funnel(..) => false,
     }
+}
+
+/// Returns true for an operation that computes each bit from the same bit of its operands.
+fn bitwise(op: AluOp) -> bool {
+    op.class() == AluClass::Bitwise
 }

@@ -6,8 +6,8 @@
 mod operator;
 
 use super::frame::{Bound, Frame};
-use super::places::{Place, Slot};
-use super::simplify::{self, cast_pieces, joined, slice_pieces};
+use super::places::Place;
+use super::simplify::{cast_pieces, joined, slice_pieces};
 use super::{Lower, Res};
 use crate::check::{Callee, Resolution, Value};
 use crate::source::Span;
@@ -94,6 +94,9 @@ impl Lower<'_> {
                 return Ok(constant(&bits, scalar.width));
             }
         }
+        if let Some(pieces) = self.hoisted.get(&id) {
+            return Ok(pieces.clone());
+        }
         if let Some(place) = self.place(frame, id) {
             return self.read_place(&place, at);
         }
@@ -147,8 +150,14 @@ impl Lower<'_> {
     /// Returns the value of a place.
     pub(super) fn read_place(&mut self, place: &Place, at: Span) -> Res<Vec<Expr>> {
         match place {
-            Place::Slot(slot) => Ok(vec![self.read(*slot)]),
-            Place::Parts(parts) => Ok(parts.iter().map(|&part| self.read(part)).collect()),
+            Place::Slot(slot) => self.current(*slot, at),
+            Place::Parts(parts) => {
+                let mut pieces = Vec::new();
+                for &part in parts.iter() {
+                    pieces.extend(self.current(part, at)?);
+                }
+                Ok(pieces)
+            }
             Place::Nothing => Ok(Vec::new()),
             Place::Header(_) | Place::Struct(_) | Place::Stack(_) => {
                 let help = "write its members one by one";
@@ -175,8 +184,12 @@ impl Lower<'_> {
     pub(super) fn leaves(&mut self, frame: &Frame, id: ExprId) -> Res<Vec<Expr>> {
         let ast = self.ast;
         if let Some(place) = self.place(frame, id) {
-            let slots = self.storage.slots_of(&place);
-            return Ok(slots.into_iter().map(|slot: Slot| self.read(slot)).collect());
+            let (slots, at) = (self.storage.slots_of(&place), ast.exprs[id].span);
+            let mut leaves = Vec::new();
+            for slot in slots {
+                leaves.extend(self.current(slot, at)?);
+            }
+            return Ok(leaves);
         }
         let parts: Vec<ExprId> = match &ast.exprs[id].kind {
             ExprKind::List(parts) => parts.clone(),
@@ -206,11 +219,6 @@ impl Lower<'_> {
             "a call inside a value",
             "assign the call to a variable, and use the variable in a later statement",
         ))
-    }
-
-    /// Returns a value zero-extended to the width of a wider field.
-    pub(super) fn widened(&self, value: Expr, width: u16) -> Expr {
-        simplify::cast(&self.program, value, width)
     }
 }
 

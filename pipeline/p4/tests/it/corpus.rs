@@ -17,8 +17,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Reads files below the corpus.
-struct Files {
-    folders: Vec<PathBuf>,
+pub(crate) struct Files {
+    pub(crate) folders: Vec<PathBuf>,
 }
 
 impl Loader for Files {
@@ -41,15 +41,15 @@ impl Loader for Files {
 }
 
 /// A line of the list.
-struct Program {
-    group: String,
-    root: PathBuf,
-    chips: Vec<Target>,
-    folders: Vec<PathBuf>,
-    defines: Vec<Define>,
+pub(crate) struct Program {
+    pub(crate) group: String,
+    pub(crate) root: PathBuf,
+    pub(crate) chips: Vec<Target>,
+    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) defines: Vec<Define>,
 }
 
-fn program(folder: &Path, line: &str) -> Program {
+pub(crate) fn program(folder: &Path, line: &str) -> Program {
     let mut words = line.split_whitespace();
     let mut word = || words.next().unwrap_or_default();
     let (group, root, chips) = (word().to_owned(), folder.join(word()), word());

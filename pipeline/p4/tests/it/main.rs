@@ -2,5 +2,6 @@
 
 mod check;
 mod corpus;
+mod lower;
 mod messages;
 mod parde;

@@ -26,7 +26,11 @@ impl Lower<'_> {
             return Err(self.refuse(at, "a deparser assigns something other than a checksum", ONLY));
         };
         let Some(Place::Slot(slot)) = self.place(frame, target) else {
-            return Err(self.refuse(at, "a deparser writes a checksum to something other than a field", ONLY));
+            return Err(self.refuse(
+                at,
+                "a deparser writes a checksum to something other than a field",
+                ONLY,
+            ));
         };
         let SlotHome::Header(instance) = self.storage.slots[slot].home else {
             return Err(self.refuse(
@@ -67,7 +71,9 @@ impl Lower<'_> {
         }
         let call = self.checked.calls.get(&value)?;
         match call.callee {
-            Callee::Method(decl) if self.ast.text(self.ast.decls[decl].name) == "update" => Some(call.clone()),
+            Callee::Method(decl) if self.ast.text(self.ast.decls[decl].name) == "update" => {
+                Some(call.clone())
+            }
             _ => None,
         }
     }

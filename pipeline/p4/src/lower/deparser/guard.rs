@@ -27,7 +27,7 @@ impl Lower<'_> {
             Decision::Always(true) => {}
             Decision::Always(false) => guard.never = true,
             Decision::By(cond) => {
-                if !self.add(&cond, &mut guard) {
+                if !self.add_to_guard(&cond, &mut guard) {
                     let at = self.ast.exprs[condition].span;
                     return Err(self.refuse(
                         at,
@@ -41,9 +41,9 @@ impl Lower<'_> {
     }
 
     /// Adds a condition; returns false if a deparser cannot decide it.
-    fn add(&self, cond: &Cond, guard: &mut Guard) -> bool {
+    fn add_to_guard(&self, cond: &Cond, guard: &mut Guard) -> bool {
         match cond {
-            Cond::And(a, b) => self.add(a, guard) && self.add(b, guard),
+            Cond::And(a, b) => self.add_to_guard(a, guard) && self.add_to_guard(b, guard),
             Cond::Valid(header) => {
                 if !guard.valid.contains(header) {
                     guard.valid.push(*header);

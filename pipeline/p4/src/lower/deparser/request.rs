@@ -27,7 +27,7 @@ impl Lower<'_> {
             "Digest" => RequestKind::Digest,
             _ => RequestKind::Pktgen,
         };
-        let selector = self.selector(frame, expr, kind, guard)?;
+        let selector = self.request_type(frame, expr, kind, guard)?;
         if !guard.valid.is_empty() || !guard.flags.is_empty() {
             return Err(self.refuse(
                 at,
@@ -55,9 +55,11 @@ impl Lower<'_> {
         };
         match value {
             Expr::Field(field) => Ok(field),
-            Expr::Cast(inner, _) if matches!(*inner, Expr::Field(_)) => {
-                Err(self.refuse(at, "the session of a mirror is a cast", "declare the field with the type `MirrorId_t`"))
-            }
+            Expr::Cast(inner, _) if matches!(*inner, Expr::Field(_)) => Err(self.refuse(
+                at,
+                "the session of a mirror is a cast",
+                "declare the field with the type `MirrorId_t`",
+            )),
             Expr::Const(..) => Err(self.refuse(
                 at,
                 "the session of a mirror is a constant",
@@ -72,7 +74,7 @@ impl Lower<'_> {
     }
 
     /// Returns the value of the type field that makes a request.
-    fn selector(&mut self, frame: &Frame, expr: ExprId, kind: RequestKind, guard: &Guard) -> Res<u8> {
+    fn request_type(&mut self, frame: &Frame, expr: ExprId, kind: RequestKind, guard: &Guard) -> Res<u8> {
         let at = self.ast.exprs[expr].span;
         let declared = self.object_of(frame, expr).and_then(|object| self.declared_type(object));
         let name = kind.type_field().info().name;

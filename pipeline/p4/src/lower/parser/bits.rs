@@ -7,7 +7,6 @@
 use super::super::places::{Slot, StackId};
 use sluice_asic::alu::width_mask;
 
-
 /// Where the bits of a piece come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Source {
@@ -73,7 +72,9 @@ impl Piece {
     fn join(self, below: Piece) -> Option<Piece> {
         let width = self.width + below.width;
         let source = match (self.source, below.source) {
-            (Source::Const(high), Source::Const(low)) if width <= 128 => Source::Const(high << below.width | low),
+            (Source::Const(high), Source::Const(low)) if width <= 128 => {
+                Source::Const(high << below.width | low)
+            }
             (Source::Ahead(at), Source::Ahead(next)) if at + self.width == next => Source::Ahead(at),
             (Source::Lost(why), Source::Lost(_)) => Source::Lost(why),
             (high, low)
@@ -121,10 +122,11 @@ impl Bits {
     /// Returns this value with another one below it.
     pub(super) fn then(mut self, low: Bits) -> Bits {
         for piece in low.0 {
-            match self.0.last().and_then(|last| last.join(piece)) {
-                Some(joined) => *self.0.last_mut().expect("there is a last piece") = joined,
-                None => self.0.push(piece),
+            let joined = self.0.last().and_then(|last| last.join(piece));
+            if joined.is_some() {
+                self.0.pop();
             }
+            self.0.push(joined.unwrap_or(piece));
         }
         self
     }
@@ -253,7 +255,10 @@ mod tests {
     fn shifts_masks_and_casts_move_bits() {
         assert_eq!(field(0, 16).shr(8), Bits::constant(0, 8).then(field(8, 8)));
         assert_eq!(field(0, 16).shl(12), field(0, 4).then(Bits::constant(0, 12)));
-        assert_eq!(field(0, 8).masked(0x3c), Some(Bits::constant(0, 2).then(field(2, 4)).then(Bits::constant(0, 2))));
+        assert_eq!(
+            field(0, 8).masked(0x3c),
+            Some(Bits::constant(0, 2).then(field(2, 4)).then(Bits::constant(0, 2)))
+        );
         assert_eq!(field(0, 8).with_ones(0x0f), Some(field(4, 4).then(Bits::constant(15, 4))));
         assert_eq!(field(0, 8).resized(12), Bits::constant(0, 4).then(field(0, 8)));
         assert_eq!(field(0, 8).resized(4), field(0, 4));

@@ -15,7 +15,11 @@ impl Walk<'_, '_> {
     pub(super) fn call(&mut self, state: &mut State, expr: ExprId, then: Point) -> Res<Option<Next>> {
         let at = self.span(expr);
         let Some(call) = self.cx.checked.calls.get(&expr).cloned() else {
-            return Err(self.refuse(at, "a parser state has a call that is not known", "call `extract` or `advance`"));
+            return Err(self.refuse(
+                at,
+                "a parser state has a call that is not known",
+                "call `extract` or `advance`",
+            ));
         };
         match call.callee {
             Callee::Block(_) => return self.apply(state, expr, &call, then).map(Some),
@@ -28,7 +32,8 @@ impl Walk<'_, '_> {
                     }
                     "static_assert" => {}
                     _ => {
-                        let text = format!("a parser state calls `{name}`, which Sluice's parsers do not have");
+                        let text =
+                            format!("a parser state calls `{name}`, which Sluice's parsers do not have");
                         return Err(self.refuse(at, text, "decide with a `select`, and go to `reject`"));
                     }
                 }
@@ -80,11 +85,16 @@ impl Walk<'_, '_> {
             ("ParserCounter", ..) => self.counter(state, expr, name, &args),
             ("Checksum", ..) => self.checksum(state, expr, name, &args),
             ("ParserPriority", ..) => {
-                self.cx.note(at, "`ParserPriority`", "priorities in the input buffer have no effect in Sluice");
+                self.cx.note(
+                    at,
+                    "`ParserPriority`",
+                    "priorities in the input buffer have no effect in Sluice",
+                );
                 Ok(())
             }
             _ => {
-                let text = format!("a parser state calls `{name}` of `{unit}`, which Sluice's parsers do not have");
+                let text =
+                    format!("a parser state calls `{name}` of `{unit}`, which Sluice's parsers do not have");
                 Err(self.refuse(at, text, "call it in the control"))
             }
         }
@@ -98,7 +108,11 @@ impl Walk<'_, '_> {
         };
         let block = self.frames[state.frame.0].block;
         let Some(&Binding::Block(callee)) = self.cx.pipe.instance(self.cx.checked, block, base) else {
-            return Err(self.refuse(at, "this is not an instance of a parser", "instantiate a parser in this one"));
+            return Err(self.refuse(
+                at,
+                "this is not an instance of a parser",
+                "instantiate a parser in this one",
+            ));
         };
         let frame = self.copy(state, callee, then, base);
         let params = self.cx.params(callee).to_vec();
@@ -142,7 +156,13 @@ impl Walk<'_, '_> {
     }
 
     /// Returns what a parameter of a copy stands for; a value goes to a variable of the copy.
-    fn argument(&mut self, state: &mut State, frame: FrameId, param: DeclId, arg: ExprId) -> Res<Option<Bound>> {
+    fn argument(
+        &mut self,
+        state: &mut State,
+        frame: FrameId,
+        param: DeclId,
+        arg: ExprId,
+    ) -> Res<Option<Bound>> {
         let ty = self.ty(state, arg);
         if let TyKind::Extern(decl, _) = *self.cx.checked.types.kind(ty) {
             let packet = self.cx.ast.text(self.cx.ast.decls[decl].name) == "packet_in";
@@ -177,7 +197,9 @@ impl Walk<'_, '_> {
     pub(super) fn enter(&mut self, state: &mut State) -> Res<()> {
         let ast = self.cx.ast;
         let block = self.frames[state.frame.0].block;
-        let DeclKind::Parser(parser) = &ast.decls[self.cx.pipe.blocks[block].decl].kind else { return Ok(()) };
+        let DeclKind::Parser(parser) = &ast.decls[self.cx.pipe.blocks[block].decl].kind else {
+            return Ok(());
+        };
         for &local in &parser.locals {
             if let DeclKind::Variable { value, .. } = &ast.decls[local].kind {
                 self.variable(state, local, *value)?;

@@ -14,7 +14,13 @@ use sluice_ir::Field;
 
 impl Walk<'_, '_> {
     /// Lowers a method of `Checksum` as a statement.
-    pub(super) fn checksum(&mut self, state: &mut State, expr: ExprId, name: &str, args: &[ExprId]) -> Res<()> {
+    pub(super) fn checksum(
+        &mut self,
+        state: &mut State,
+        expr: ExprId,
+        name: &str,
+        args: &[ExprId],
+    ) -> Res<()> {
         let at = self.span(expr);
         let (Some(object), first) = (self.object(state, expr), args.first().copied()) else {
             return Err(self.refuse(at, "this checksum is no instance", "declare `Checksum() sum;`"));
@@ -54,7 +60,9 @@ impl Walk<'_, '_> {
         let (mut slots, mut bits) = (Vec::new(), 0_u32);
         for piece in &value.0 {
             match piece.source {
-                Source::Slot(slot) if u32::from(self.cx.storage.slots[slot].width) == piece.width => slots.push(slot),
+                Source::Slot(slot) if u32::from(self.cx.storage.slots[slot].width) == piece.width => {
+                    slots.push(slot)
+                }
                 Source::Const(0) if bits % 16 == 0 && piece.width % 16 == 0 => {}
                 Source::Const(_) => {
                     return Err(self.refuse(
@@ -77,7 +85,13 @@ impl Walk<'_, '_> {
     }
 
     /// Lowers an assignment whose value a unit of the parser makes; returns false if there is no such unit.
-    pub(super) fn from_unit(&mut self, state: &mut State, target: &Target, value: ExprId, at: Span) -> Res<bool> {
+    pub(super) fn unit_value(
+        &mut self,
+        state: &mut State,
+        target: &Target,
+        value: ExprId,
+        at: Span,
+    ) -> Res<bool> {
         let ast = self.cx.ast;
         let mut call = value;
         while let ExprKind::Cast { operand, .. } = ast.exprs[call].kind {
@@ -127,7 +141,9 @@ impl Walk<'_, '_> {
         if let DeclKind::Parser(parser) = &ast.decls[self.cx.pipe.blocks[block].decl].kind {
             for &decl in &parser.states {
                 if let DeclKind::State(of) = &ast.decls[decl].kind {
-                    of.statements.iter().for_each(|statement| self.deposits(state, object, statement, &mut targets));
+                    of.statements
+                        .iter()
+                        .for_each(|statement| self.deposits(state, object, statement, &mut targets));
                 }
             }
         }
@@ -170,10 +186,10 @@ impl Walk<'_, '_> {
             {
                 targets.extend(self.cx.checked.calls[call].args.iter().flatten());
             }
-            StmtKind::Assign { target, value } if method(*value) == Some("get") => {
-                if self.object(state, *value) == Some(object) {
-                    targets.push(*target);
-                }
+            StmtKind::Assign { target, value }
+                if method(*value) == Some("get") && self.object(state, *value) == Some(object) =>
+            {
+                targets.push(*target);
             }
             _ => {}
         }
@@ -196,7 +212,8 @@ impl Walk<'_, '_> {
 
     /// Returns the number of bits of a variable.
     pub(super) fn local_bits(&mut self, id: u32) -> u32 {
-        let decl = self.locals.iter().find(|(_, other)| **other == id).map(|((frame, decl), _)| (*frame, *decl));
+        let decl =
+            self.locals.iter().find(|(_, other)| **other == id).map(|((frame, decl), _)| (*frame, *decl));
         let Some((frame, decl)): Option<(_, DeclId)> = decl else { return 0 };
         let ty = self.cx.checked.decl_types[decl];
         let block = self.frames[frame.0].block;

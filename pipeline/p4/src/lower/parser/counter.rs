@@ -8,7 +8,13 @@ use sluice_ir::{CounterLoad, ParserOpKind};
 
 impl Walk<'_, '_> {
     /// Lowers a method of `ParserCounter`.
-    pub(super) fn counter(&mut self, state: &mut State, expr: ExprId, name: &str, args: &[ExprId]) -> Res<()> {
+    pub(super) fn counter(
+        &mut self,
+        state: &mut State,
+        expr: ExprId,
+        name: &str,
+        args: &[ExprId],
+    ) -> Res<()> {
         let at = self.span(expr);
         let kind = match name {
             "set" => {
@@ -62,7 +68,8 @@ impl Walk<'_, '_> {
             }
         };
         // A field with zeros in front is the field.
-        let significant: Vec<&Piece> = bits.0.iter().skip_while(|piece| piece.source == Source::Const(0)).collect();
+        let significant: Vec<&Piece> =
+            bits.0.iter().skip_while(|piece| piece.source == Source::Const(0)).collect();
         let whole = |slot| u32::from(self.cx.storage.slots[slot].width);
         match significant.as_slice() {
             [Piece { source: Source::Slot(slot), lo: 0, width }] if *width == whole(*slot) => {

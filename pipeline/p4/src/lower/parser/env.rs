@@ -1,8 +1,8 @@
 //! What a parser knows at a point of a path.
 
+use super::super::places::{Slot, StackId};
 use super::bits::{Bits, Lost, Piece, Source};
 use super::front::Front;
-use super::super::places::{Slot, StackId};
 use crate::elaborate::ObjectId;
 use std::collections::BTreeMap;
 
@@ -69,7 +69,8 @@ fn rebased(piece: Piece, position: u32) -> Bits {
     let Source::Ahead(first) = piece.source else { return Bits(vec![piece]) };
     let skipped = position.saturating_sub(first).min(piece.width);
     let rest = piece.width - skipped;
-    Bits::lost(Lost::Skipped, skipped).then(Bits::one(Source::Ahead(first + skipped - position.min(first + skipped)), rest))
+    Bits::lost(Lost::Skipped, skipped)
+        .then(Bits::one(Source::Ahead(first + skipped - position.min(first + skipped)), rest))
 }
 
 #[cfg(test)]

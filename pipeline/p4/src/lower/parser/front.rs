@@ -111,7 +111,10 @@ mod tests {
     fn data_of_a_resubmit_are_bytes_of_the_packet() {
         let layout = Layout::of(Gress::Ingress, Architecture::T2na, 128);
         let at = |resubmitted| Front { at: 64, resubmitted };
-        assert_eq!(layout.runs(at(Some(true)), 256), [(Kind::Real, 128), (Kind::Absent, 64), (Kind::Real, 64)]);
+        assert_eq!(
+            layout.runs(at(Some(true)), 256),
+            [(Kind::Real, 128), (Kind::Absent, 64), (Kind::Real, 64)]
+        );
         assert_eq!(layout.runs(at(Some(false)), 192), [(Kind::Absent, 192)]);
         assert_eq!(layout.runs(at(None), 64), [(Kind::Either, 64)]);
     }

@@ -53,7 +53,9 @@ impl Lower<'_> {
             return None;
         };
         let ast = self.ast;
-        let (DeclKind::Header(fields) | DeclKind::Struct(fields)) = &ast.decls[decl].kind else { return None };
+        let (DeclKind::Header(fields) | DeclKind::Struct(fields)) = &ast.decls[decl].kind else {
+            return None;
+        };
         let mut at = 0_u32;
         let mut members = Vec::new();
         for &field in &fields.fields {

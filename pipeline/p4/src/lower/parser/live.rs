@@ -99,7 +99,9 @@ impl Live {
 
     /// All members of a structure are read.
     fn nested(&mut self, lower: &Lower<'_>, ty: Ty) {
-        let (TyKind::Struct(decl, _) | TyKind::Header(decl, _)) = lower.checked.types.kind(ty) else { return };
+        let (TyKind::Struct(decl, _) | TyKind::Header(decl, _)) = lower.checked.types.kind(ty) else {
+            return;
+        };
         let (DeclKind::Struct(of) | DeclKind::Header(of)) = &lower.ast.decls[*decl].kind else { return };
         for &field in &of.fields {
             if self.decls.insert(field) {

@@ -1,9 +1,10 @@
 //! Operations of a parser before it is known which metadata the rest of the program reads.
 
 use super::super::places::Slot;
+use super::shorten::shorten;
 use crate::source::Span;
-use sluice_ir::{Expr, Field, Next, ParserOp, ParserOpKind, ParserState};
 use rustc_hash::FxHashSet;
+use sluice_ir::{Expr, Field, ParserOp, ParserOpKind, ParserState};
 
 /// An operation of a state.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +55,7 @@ impl super::super::Lower<'_> {
         for parsed in parsers {
             self.finish_parser(parsed);
         }
-        self.shorten();
+        shorten(&mut self.program);
     }
 
     fn finish_parser(&mut self, parsed: Parsed) {
@@ -104,69 +105,6 @@ impl super::super::Lower<'_> {
             Made::Subtract(slot, inputs) => {
                 Some(ParserOpKind::SubtractChecksum(self.storage.slots[slot].field?, inputs))
             }
-        }
-    }
-
-    /// Leaves out states that do nothing.
-    fn shorten(&mut self) {
-        let program = &mut self.program;
-        let through = |states: &sluice_ir::entity::EntityMap<ParserState, sluice_ir::StateData>, mut next: Next| {
-            // A loop of states that do nothing has no end; the verifier reports it.
-            for _ in 0..states.len() {
-                let Next::State(state) = next else { break };
-                let Some(data) = states.get(state) else { break };
-                if !data.ops.is_empty() || !data.select.is_empty() || !data.arms.is_empty() {
-                    break;
-                }
-                next = data.default;
-            }
-            next
-        };
-        let before = program.states.clone();
-        for data in program.states.values_mut() {
-            data.default = through(&before, data.default);
-            for arm in &mut data.arms {
-                arm.next = through(&before, arm.next);
-            }
-        }
-        for pipe in &mut program.pipes {
-            pipe.start = through(&before, pipe.start);
-        }
-        self.keep_reachable();
-    }
-
-    /// Removes states that no path reaches.
-    fn keep_reachable(&mut self) {
-        let program = &mut self.program;
-        let mut new: Vec<Option<ParserState>> = vec![None; program.states.len()];
-        let mut work: Vec<Next> = program.pipes.iter().rev().map(|pipe| pipe.start).collect();
-        let mut reached = FxHashSet::default();
-        while let Some(next) = work.pop() {
-            let Next::State(state) = next else { continue };
-            if reached.insert(state) {
-                let data = &program.states[state];
-                work.extend(data.arms.iter().map(|arm| arm.next).chain([data.default]));
-            }
-        }
-        let old = std::mem::take(&mut program.states);
-        use sluice_ir::entity::Entity;
-        for (state, data) in old.iter() {
-            if reached.contains(&state) {
-                new[state.index()] = Some(program.states.push(data.clone()));
-            }
-        }
-        let renamed = |next: Next| match next {
-            Next::State(state) => new[state.index()].map_or(Next::Reject, Next::State),
-            other => other,
-        };
-        for data in program.states.values_mut() {
-            data.default = renamed(data.default);
-            for arm in &mut data.arms {
-                arm.next = renamed(arm.next);
-            }
-        }
-        for pipe in &mut program.pipes {
-            pipe.start = renamed(pipe.start);
         }
     }
 }

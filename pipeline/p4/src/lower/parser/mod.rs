@@ -19,6 +19,7 @@ mod made;
 mod packet;
 mod ranges;
 mod resubmit;
+mod shorten;
 mod target;
 mod transition;
 mod value;
@@ -60,7 +61,11 @@ impl Lower<'_> {
     }
 
     /// Returns what the parameters of the parser of a gress stand for.
-    fn parser_params(&mut self, gress: Gress, block: BlockId) -> FxHashMap<crate::syntax::ast::DeclId, Bound> {
+    fn parser_params(
+        &mut self,
+        gress: Gress,
+        block: BlockId,
+    ) -> FxHashMap<crate::syntax::ast::DeclId, Bound> {
         let mut bound = FxHashMap::default();
         let mut position = 0;
         for param in self.params(block).to_vec() {

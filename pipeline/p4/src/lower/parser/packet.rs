@@ -78,7 +78,8 @@ impl Walk<'_, '_> {
                 self.deposit(state, &slots, at);
             }
             Kind::Absent | Kind::Either => {
-                let effect = "its bytes are in front of the packet, where Sluice has none: the header stays invalid";
+                let effect =
+                    "its bytes are in front of the packet, where Sluice has none: the header stays invalid";
                 self.cx.note(at, format!("extract of `{name}`"), effect);
             }
         }
@@ -115,6 +116,7 @@ impl Walk<'_, '_> {
             ExprKind::Name { .. } => self.cx.checked.decl_of(header),
             _ => None,
         };
+        self.skip_padding(state);
         let runs = self.layout.runs(state.env.front, width);
         let (Some(decl), true) = (decl, runs.iter().any(|(kind, _)| *kind == Kind::Real)) else {
             self.consumes(state, width, "the variable", at)?;
@@ -132,8 +134,18 @@ impl Walk<'_, '_> {
         self.extract_header(state, instance, at)
     }
 
+    /// Skips the padding behind the data of a resubmit, to which the vendor's compiler pads the header that carries them.
+    pub(super) fn skip_padding(&mut self, state: &mut State) {
+        let front = state.env.front;
+        let data = self.layout.intrinsic + self.layout.resubmit;
+        if self.layout.resubmit > 0 && front.resubmitted == Some(true) && front.at >= data {
+            state.env.front = self.layout.advance(front, self.layout.total.saturating_sub(front.at));
+        }
+    }
+
     /// Returns the kind of the next bits, which must all have the same.
-    fn consumes(&mut self, state: &State, bits: u32, name: &str, at: Span) -> Res<Kind> {
+    fn consumes(&mut self, state: &mut State, bits: u32, name: &str, at: Span) -> Res<Kind> {
+        self.skip_padding(state);
         let runs = self.layout.runs(state.env.front, bits);
         match runs.as_slice() {
             [] => Ok(Kind::Absent),
@@ -148,7 +160,8 @@ impl Walk<'_, '_> {
                 let text = format!(
                     "`{name}` has {bits} bits, but the packet begins after {front} more bits of metadata"
                 );
-                let help = "skip the metadata in front of the packet with `advance` before headers are extracted";
+                let help =
+                    "skip the metadata in front of the packet with `advance` before headers are extracted";
                 Err(self.refuse(at, text, help))
             }
         }
@@ -178,8 +191,9 @@ impl Walk<'_, '_> {
         }
         let real: u32 = runs.iter().filter(|(kind, _)| *kind == Kind::Real).map(|(_, bits)| bits).sum();
         let bytes = real / 8;
-        if real % 8 != 0 || bytes > u32::from(u16::MAX) {
-            let text = format!("a parser advances by {real} bits, but it advances by whole bytes, at most 65535");
+        if !real.is_multiple_of(8) || bytes > u32::from(u16::MAX) {
+            let text =
+                format!("a parser advances by {real} bits, but it advances by whole bytes, at most 65535");
             return Err(self.refuse(at, text, "advance by a multiple of 8 bits"));
         }
         if bytes > 0 {

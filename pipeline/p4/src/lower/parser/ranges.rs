@@ -33,7 +33,11 @@ mod tests {
             assert!(found.len() <= 16);
             for value in 0..256 {
                 let matches = found.iter().filter(|(of, mask)| value & mask == *of).count();
-                assert_eq!(matches, usize::from((first..=last).contains(&value)), "{value} in {first}..{last}");
+                assert_eq!(
+                    matches,
+                    usize::from((first..=last).contains(&value)),
+                    "{value} in {first}..{last}"
+                );
             }
         }
         assert_eq!(prefixes(16, 31, 8), [(16, 0xf0)]);

@@ -10,9 +10,15 @@ impl Lower<'_> {
     pub(super) fn resubmit_data(&mut self) -> Res<Option<u32>> {
         let block = self.pipe.ingress.deparser;
         let ast = self.ast;
-        let DeclKind::Control(control) = &ast.decls[self.pipe.blocks[block].decl].kind else { return Ok(None) };
+        let DeclKind::Control(control) = &ast.decls[self.pipe.blocks[block].decl].kind else {
+            return Ok(None);
+        };
         let mut calls = Vec::new();
-        control.apply.iter().flat_map(|apply| &apply.statements).for_each(|inner| self.resubmits(inner, &mut calls));
+        control
+            .apply
+            .iter()
+            .flat_map(|apply| &apply.statements)
+            .for_each(|inner| self.resubmits(inner, &mut calls));
         let mut found: Option<(u32, ExprId)> = None;
         for call in calls {
             let bits = self.resubmit_bits(block, call);
@@ -37,7 +43,8 @@ impl Lower<'_> {
             }
             StmtKind::Call(call) => {
                 if let Some(Callee::Method(decl)) = self.checked.calls.get(call).map(|call| call.callee) {
-                    let unit = self.ast.decls[decl].parent.map(|unit| self.ast.text(self.ast.decls[unit].name));
+                    let unit =
+                        self.ast.decls[decl].parent.map(|unit| self.ast.text(self.ast.decls[unit].name));
                     if unit == Some("Resubmit") {
                         calls.push(*call);
                     }

@@ -1,7 +1,7 @@
 //! Names in a parser: what they stand for in its copy.
 
-use super::super::places::{Place, StackId};
 use super::super::Res;
+use super::super::places::{Place, StackId};
 use super::bits::{Bits, Lost, Source};
 use super::env::LocalId;
 use super::frame::Bound;
@@ -89,11 +89,19 @@ impl Walk<'_, '_> {
             Some(&Bound::Local(frame, decl)) => {
                 Target::Local { id: self.local(frame, decl), at: 0, width: self.width_of(state, expr)? }
             }
-            None => Target::Local { id: self.local(state.frame, decl), at: 0, width: self.width_of(state, expr)? },
+            None => {
+                Target::Local { id: self.local(state.frame, decl), at: 0, width: self.width_of(state, expr)? }
+            }
         })
     }
 
-    fn member(&mut self, state: &mut State, base: Target, position: u32, expr: ExprId) -> Res<Option<Target>> {
+    fn member(
+        &mut self,
+        state: &mut State,
+        base: Target,
+        position: u32,
+        expr: ExprId,
+    ) -> Res<Option<Target>> {
         Ok(match base {
             Target::Place(place) => self.cx.storage.member(&place, position).map(Target::Place),
             Target::Local { id, at, .. } => {
@@ -105,7 +113,9 @@ impl Walk<'_, '_> {
                 let first = self.cx.storage.stacks[stack].elements.first().copied();
                 let Some(first) = first else { return Ok(None) };
                 let slots = self.cx.storage.instances[first].slots.clone();
-                let Some(place) = self.cx.storage.member(&Place::Header(first), position) else { return Ok(None) };
+                let Some(place) = self.cx.storage.member(&Place::Header(first), position) else {
+                    return Ok(None);
+                };
                 let of = self.cx.storage.slots_of(&place);
                 let start = of.first().and_then(|slot| slots.iter().position(|other| other == slot));
                 start.map(|start| Target::LastMember(stack, start as u16, (start + of.len()) as u16))
@@ -119,7 +129,13 @@ impl Walk<'_, '_> {
         match *target {
             Target::Local { id, at, width } => state.env.locals.get(&id).map_or_else(
                 || Bits::lost(Lost::Unknown, width),
-                |whole| if width == 0 { Bits::default() } else { whole.slice(whole.width() - 1 - at, whole.width() - at - width) },
+                |whole| {
+                    if width == 0 {
+                        Bits::default()
+                    } else {
+                        whole.slice(whole.width() - 1 - at, whole.width() - at - width)
+                    }
+                },
             ),
             Target::Place(ref place) => self.stored(state, place),
             Target::LastMember(stack, from, to) => {

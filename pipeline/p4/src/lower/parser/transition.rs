@@ -1,6 +1,7 @@
 //! Transitions: `select`, and what follows `accept`.
 
 use super::super::Res;
+use super::super::places::SlotHome;
 use super::bits::{Bits, Lost};
 use super::env::LocalId;
 use super::frame::Point;
@@ -10,7 +11,6 @@ use super::walk::{End, State, Walk};
 use crate::check::TyKind;
 use crate::source::Span;
 use crate::syntax::ast::{ExprId, ExprKind, Name, Select, StateDecl, Transition};
-use super::super::places::SlotHome;
 use sluice_asic::alu::width_mask;
 use sluice_ir::{Intrinsic, Lookahead, Next, SelectArm, SelectKey};
 
@@ -152,11 +152,16 @@ impl Walk<'_, '_> {
             None => Next::Reject,
         };
         // Without a value that is left over, the last case is as good as a default.
-        if compared.complete && let Some(last) = arms.pop() {
+        if compared.complete
+            && let Some(last) = arms.pop()
+        {
             default = last.next;
         }
-        let select: Vec<SelectKey> =
-            if arms.is_empty() { Vec::new() } else { compared.keys.iter().map(|key| self.select_key(*key)).collect() };
+        let select: Vec<SelectKey> = if arms.is_empty() {
+            Vec::new()
+        } else {
+            compared.keys.iter().map(|key| self.select_key(*key)).collect()
+        };
         End { select, arms, default }
     }
 
@@ -186,7 +191,8 @@ impl Walk<'_, '_> {
             "accept" => match self.frames[point.frame.0].then {
                 Some(then) => {
                     // The variables of the copy end with it.
-                    let ended = |id: &LocalId| self.locals.iter().any(|(key, of)| of == id && key.0 == point.frame);
+                    let ended =
+                        |id: &LocalId| self.locals.iter().any(|(key, of)| of == id && key.0 == point.frame);
                     env.locals.retain(|id, _| !ended(id));
                     Next::State(self.state(then, env))
                 }
@@ -209,7 +215,8 @@ impl Walk<'_, '_> {
     fn ends(&mut self, env: &super::env::Env, at: Span) {
         let left = self.layout.total.saturating_sub(env.front.at);
         if left > 0 {
-            let what = format!("`accept` before {} bytes of metadata in front of the packet are skipped", left / 8);
+            let what =
+                format!("`accept` before {} bytes of metadata in front of the packet are skipped", left / 8);
             self.cx.note(at, what, "the chip would send these bytes in front of the packet; Sluice has none");
         }
     }

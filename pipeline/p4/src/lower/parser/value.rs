@@ -1,8 +1,8 @@
 //! Expressions of a parser as values.
 
+use super::super::Res;
 use super::bits::{Bits, Lost, Source};
 use super::walk::{State, Walk};
-use super::super::Res;
 use crate::check::{Builtin, Callee, TyKind, Value};
 use crate::elaborate::{Binding, ObjectId};
 use crate::names::Symbol;
@@ -49,7 +49,14 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn binary(&mut self, state: &mut State, op: BinaryOp, left: ExprId, right: ExprId, width: u32) -> Res<Bits> {
+    fn binary(
+        &mut self,
+        state: &mut State,
+        op: BinaryOp,
+        left: ExprId,
+        right: ExprId,
+        width: u32,
+    ) -> Res<Bits> {
         let (a, b) = (self.value(state, left)?, self.value(state, right)?);
         let found = match op {
             BinaryOp::Concat => Some(a.then(b)),
@@ -69,7 +76,8 @@ impl Walk<'_, '_> {
                 let signed = self.cx.scalar(ty).is_some_and(|scalar| scalar.signed);
                 b.as_const().filter(|_| !signed).map(|by| a.shr(by.min(4096) as u32))
             }
-            BinaryOp::Eq | BinaryOp::Ne if width == 1 && a.width() == 1 => match (a.as_const(), b.as_const()) {
+            BinaryOp::Eq | BinaryOp::Ne if width == 1 && a.width() == 1 => match (a.as_const(), b.as_const())
+            {
                 // `flag == true` is the flag.
                 (_, Some(value)) if (value == 1) == (op == BinaryOp::Eq) => Some(a),
                 (Some(value), _) if (value == 1) == (op == BinaryOp::Eq) => Some(b),
@@ -77,7 +85,9 @@ impl Walk<'_, '_> {
             },
             _ => None,
         };
-        Ok(found.unwrap_or_else(|| self.arithmetic(state, op, left, right).unwrap_or(Bits::lost(Lost::Computed, width))))
+        Ok(found.unwrap_or_else(|| {
+            self.arithmetic(state, op, left, right).unwrap_or(Bits::lost(Lost::Computed, width))
+        }))
     }
 
     /// Returns the result of an operator on values that are known on this path.
@@ -143,17 +153,21 @@ impl Walk<'_, '_> {
             _ => return Ok(Bits::lost(Lost::Computed, width)),
         };
         match method {
-            "lookahead" => Ok(self.ahead(state, width)),
+            "lookahead" => {
+                self.skip_padding(state);
+                Ok(self.ahead(state, width))
+            }
             "is_zero" | "is_negative" => {
                 let object = self.object(state, expr);
-                if state.env.counter != object {
+                if state.env.counter.is_some_and(|set| Some(set) != object) {
                     return Err(self.refuse(
                         self.span(expr),
                         "the parser asks a counter that is not the one it set last; the chip has one",
                         "set this counter on every path to here, and use one `ParserCounter`",
                     ));
                 }
-                let source = if method == "is_zero" { Source::CounterIsZero } else { Source::CounterIsNegative };
+                let source =
+                    if method == "is_zero" { Source::CounterIsZero } else { Source::CounterIsNegative };
                 Ok(Bits::one(source, 1))
             }
             _ => Ok(Bits::lost(Lost::Computed, width)),

@@ -107,8 +107,10 @@ impl<'c, 'a> Walk<'c, 'a> {
         while let Some((point, env, state)) = self.work.pop_front() {
             if self.states.len() > MAX_STATES {
                 let at = ast.decls[point.state].name.span;
-                let text = format!("the parser has more than {MAX_STATES} states after its paths are told apart");
-                let help = "select on fewer metadata fields and variables, and on header fields in their place";
+                let text =
+                    format!("the parser has more than {MAX_STATES} states after its paths are told apart");
+                let help =
+                    "select on fewer metadata fields and variables, and on header fields in their place";
                 return Err(self.refuse(at, text, help));
             }
             self.fill(point, env, state);

@@ -37,12 +37,10 @@ impl Walk<'_, '_> {
     pub(super) fn assign(&mut self, state: &mut State, target: ExprId, value: ExprId, at: Span) -> Res<()> {
         let ast = self.cx.ast;
         let (place, slice) = match &ast.exprs[target].kind {
-            ExprKind::Slice { base, hi, lo } => {
-                match (self.number(state, *hi), self.number(state, *lo)) {
-                    (Some(hi), Some(lo)) => (*base, Some((hi as u32, lo as u32))),
-                    _ => (*base, None),
-                }
-            }
+            ExprKind::Slice { base, hi, lo } => match (self.number(state, *hi), self.number(state, *lo)) {
+                (Some(hi), Some(lo)) => (*base, Some((hi as u32, lo as u32))),
+                _ => (*base, None),
+            },
             _ => (target, None),
         };
         match self.target(state, place)? {
@@ -63,7 +61,7 @@ impl Walk<'_, '_> {
         value: ExprId,
         at: Span,
     ) -> Res<()> {
-        if slice.is_none() && self.from_unit(state, target, value, at)? {
+        if slice.is_none() && self.unit_value(state, target, value, at)? {
             return Ok(());
         }
         let width = self.target_bits(target);
@@ -170,7 +168,7 @@ impl Walk<'_, '_> {
             }
             &[Piece { source: Source::Ahead(at), width, .. }]
                 if at >= state.position
-                    && (at - state.position) % 8 == 0
+                    && (at - state.position).is_multiple_of(8)
                     && width % 8 == 0
                     && width == whole(slot) =>
             {
@@ -186,7 +184,9 @@ impl Walk<'_, '_> {
                     [Piece { source: Source::Ahead(_), .. }] => "a look-ahead that is not whole bytes",
                     [Piece { source: Source::Slot(_), .. }] => "a slice of a field",
                     [Piece { source: Source::Last(..), .. }] => "a field of a stack's last element",
-                    [Piece { source: Source::CounterIsZero | Source::CounterIsNegative, .. }] => "the counter",
+                    [Piece { source: Source::CounterIsZero | Source::CounterIsNegative, .. }] => {
+                        "the counter"
+                    }
                     [Piece { source: Source::Const(0), .. }, ..] => "a value with zeros in front",
                     _ => "a value of several parts",
                 },

@@ -64,10 +64,10 @@ fn lowered(title: &str, part: &str) -> String {
         found.push_str(&format!("{diag}\n"));
     }
     let text = text::print(&made.program);
-    let parts = text.split_inclusive("\n}\n").filter(|part| {
-        let part = part.trim_start();
-        part.starts_with("parser ingress") || part.starts_with("deparser ingress")
-    });
-    parts.for_each(|part| found.push_str(part.trim_start_matches('\n')));
+    for part in ["parser ingress {\n", "deparser ingress {\n"] {
+        let start = text.find(&format!("\n{part}")).map(|at| at + 1);
+        let Some(part) = start.map(|start| &text[start..]) else { continue };
+        found.push_str(part.split_inclusive("\n}\n").next().unwrap_or_default());
+    }
     found
 }

@@ -1,0 +1,175 @@
+//! From values to instructions.
+
+use super::super::name::{Space, snake_case};
+use super::super::places::{Place, Slot, SlotHome};
+use super::super::simplify::{cast, is_leaf, joined};
+use super::super::{Lower, Res};
+use super::{Body, Known};
+use crate::source::Span;
+use sluice_ir::cfg::Var;
+use sluice_ir::group::{reads, writes};
+use sluice_ir::{Expr, Intrinsic, Label, LabelData, LabelKind, Primitive, PrimitiveKind};
+
+impl Lower<'_> {
+    /// Returns the primitives of a body, each before those that write what it reads.
+    pub(in crate::lower) fn emit(&mut self, body: Body) -> Res<Vec<Primitive>> {
+        let Body { units, written, mut known, variables, .. } = body;
+        let mut list = units;
+        let mut refused = Ok(());
+        for (slot, at) in written {
+            if variables.contains(&slot) {
+                continue;
+            }
+            if let Some(Known::Pieces(pieces)) = known.remove(&slot) {
+                match self.instructions(slot, &pieces, at) {
+                    Ok(primitives) => list.extend(primitives),
+                    Err(error) => refused = Err(error),
+                }
+            }
+        }
+        refused?;
+        self.ordered(list)
+    }
+
+    /// Returns the instructions that write a value to a field.
+    fn instructions(&mut self, slot: Slot, pieces: &[Expr], at: Span) -> Res<Vec<Primitive>> {
+        let loc = self.loc(at);
+        let own = self.read(slot);
+        let field = self.field(slot);
+        let bits = self.program.fields[field].width;
+        let pieces = joined(&self.program, pieces);
+        if let [value] = pieces.as_slice() {
+            if *value == own {
+                return Ok(Vec::new());
+            }
+            let value = self.fitted(value.clone(), bits);
+            self.one_operation(&value, at)?;
+            let kind = match self.storage.slots[slot].home {
+                SlotHome::Intrinsic(Intrinsic::DropCtl) => {
+                    let label = self.drop_label(at);
+                    PrimitiveKind::DropCtl(field, value, label)
+                }
+                _ => PrimitiveKind::Set(field, value),
+            };
+            return Ok(vec![Primitive { kind, loc }]);
+        }
+        let mut above = self.storage.slots[slot].width;
+        let mut list = Vec::new();
+        for piece in pieces {
+            let (hi, lo) = (above - 1, above - piece.width(&self.program));
+            above = lo;
+            if piece == super::super::simplify::slice(&self.program, own.clone(), hi, lo) {
+                continue;
+            }
+            if !is_leaf(&piece) {
+                return Err(self.refuse(
+                    at,
+                    "an ALU computes whole fields, and this is a computed part of one",
+                    "write the result to a metadata field, and copy it to the part in a later action",
+                ));
+            }
+            list.push(Primitive { kind: PrimitiveKind::SetSlice(field, hi, lo, piece), loc });
+        }
+        Ok(list)
+    }
+
+    /// Returns a value as wide as a field that is wider than the program has it.
+    fn fitted(&self, value: Expr, bits: u16) -> Expr {
+        let fit = |e: Expr| cast(&self.program, e, bits);
+        match value {
+            Expr::Alu(op, a, b) if a.width(&self.program) != bits => {
+                Expr::Alu(op, Box::new(fit(*a)), Box::new(fit(*b)))
+            }
+            value => fit(value),
+        }
+    }
+
+    /// Refuses a value of several operations.
+    fn one_operation(&mut self, value: &Expr, at: Span) -> Res<()> {
+        let fits = match value {
+            Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => is_leaf(a) && is_leaf(b),
+            value => is_leaf(value),
+        };
+        if fits {
+            return Ok(());
+        }
+        Err(self.refuse(
+            at,
+            format!("this value takes several operations: {}", value.name(&self.program)),
+            "one instruction does one operation: write a part of the value to a metadata field in an earlier action",
+        ))
+    }
+
+    /// Returns the label of a drop: action or block, and line.
+    fn drop_label(&mut self, at: Span) -> Label {
+        let loc = self.loc(at);
+        let wanted = format!("{}_l{}", snake_case(&self.owner), loc.line);
+        let name = self.names.take(Space::Label, &wanted);
+        let doc = format!("`drop_ctl` is written in `{}`, line {}.", self.owner, loc.line);
+        self.program.labels.push(LabelData { name, kind: LabelKind::Drop, doc, loc })
+    }
+
+    /// Orders primitives so that none reads what an earlier one writes.
+    fn ordered(&mut self, mut list: Vec<Primitive>) -> Res<Vec<Primitive>> {
+        let mut done = Vec::new();
+        while !list.is_empty() {
+            let free = (0..list.len()).find(|&index| {
+                let written = writes(&self.program, self.gress, &list[index].kind);
+                let others = list.iter().enumerate().filter(|(other, _)| *other != index);
+                !others.into_iter().any(|(_, other)| self.read_by(other, &list[index], &written))
+            });
+            let Some(free) = free else {
+                let at = self.owner_at;
+                return Err(self.refuse(
+                    at,
+                    "fields of this action exchange their values",
+                    "copy one of them to a metadata field in an earlier action",
+                ));
+            };
+            done.push(list.remove(free));
+        }
+        Ok(done)
+    }
+
+    /// Returns true if a primitive reads what another one writes.
+    fn read_by(&self, reader: &Primitive, writer: &Primitive, written: &[Var]) -> bool {
+        let found = match (&reader.kind, &writer.kind) {
+            // Slices of one field are deposited together; only the value is read.
+            (PrimitiveKind::SetSlice(field, _, _, value), PrimitiveKind::SetSlice(other, hi, lo, _)) => {
+                let mut found = false;
+                value.field_bits(&self.program, &mut |f, high, low| {
+                    found |= f == *other && low <= *hi && *lo <= high;
+                });
+                let _ = field;
+                return found;
+            }
+            _ => reads(&self.program, &reader.kind),
+        };
+        found.iter().any(|var| written.contains(var))
+    }
+
+    /// Returns the value of a slot at this point of the body.
+    pub(in crate::lower) fn current(&mut self, slot: Slot, at: Span) -> Res<Vec<Expr>> {
+        match self.body.known.get(&slot) {
+            Some(Known::Pieces(pieces)) => Ok(pieces.clone()),
+            Some(Known::Hash(_) | Known::Result) => {
+                let name = self.storage.slots[slot].name.clone();
+                Err(self.refuse(
+                    at,
+                    format!("`{name}` takes the result of another unit in this action, and is read in the same action"),
+                    "read it in a later action: the result arrives when the instructions have run",
+                ))
+            }
+            None => Ok(vec![self.read(slot)]),
+        }
+    }
+
+    /// Returns the hash whose result a place has at this point of the body.
+    pub(in crate::lower) fn known_hash(&self, place: &Place) -> Option<sluice_ir::Hash> {
+        let Place::Slot(slot) = place else { return None };
+        match self.body.known.get(slot)? {
+            Known::Hash(hash) => Some(*hash),
+            _ => None,
+        }
+    }
+}

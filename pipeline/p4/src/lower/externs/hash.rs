@@ -1,0 +1,158 @@
+//! Hashes.
+
+use super::super::action::{Known, Target};
+use super::super::frame::Frame;
+use super::super::name::Space;
+use super::super::places::Place;
+use super::super::{Lower, Res};
+use super::Method;
+use crate::check::{Call, Callee, Value};
+use crate::elaborate::{Binding, ObjectId};
+use crate::source::Span;
+use crate::syntax::ast::{ExprId, ExprKind};
+use sluice_asic::hash::{CrcParams, HashAlgorithm};
+use sluice_ir::{self as ir, HashData, Primitive, PrimitiveKind};
+
+/// The widest hash of the program in bits.
+const MOST: u32 = 64;
+
+impl Lower<'_> {
+    /// Lowers `hash.get(...)` whose result goes to a field.
+    pub(super) fn hash_get(&mut self, frame: &Frame, method: Method<'_>, to: Option<Target>) -> Res<()> {
+        let Some(to) = to else { return Ok(()) };
+        let slot = self.result_slot(&to, method.at)?;
+        let width = u32::from(self.storage.slots[slot].width);
+        let hash = self.hash(frame, method.object, method.call, width, method.at)?;
+        self.body.known.insert(slot, Known::Hash(hash));
+        if self.body.variables.contains(&slot) {
+            return Ok(());
+        }
+        let field = self.field(slot);
+        let loc = self.loc(method.at);
+        self.body.units.push(Primitive { kind: PrimitiveKind::Hash(field, hash), loc });
+        Ok(())
+    }
+
+    /// Returns the hash that an expression computes, if it is a call of `get` or the low bits of one.
+    pub(in crate::lower) fn hash_value(&mut self, frame: &Frame, id: ExprId) -> Res<Option<ir::Hash>> {
+        let mut width = self.scalar_of(frame, id).map_or(0, |scalar| scalar.width);
+        let mut id = id;
+        loop {
+            let inner = match &self.ast.exprs[id].kind {
+                ExprKind::Cast { operand, .. } => *operand,
+                ExprKind::Slice { base, lo, .. } if self.number(frame, *lo) == Some(0) => *base,
+                ExprKind::Call { callee, .. } => {
+                    let Some(call) = self.checked.calls.get(&id).cloned() else { return Ok(None) };
+                    let (Callee::Method(_), ExprKind::Member { base, .. }) =
+                        (call.callee, &self.ast.exprs[*callee].kind)
+                    else {
+                        return Ok(None);
+                    };
+                    let Some(Binding::Object(object)) = self.pipe.instance(self.checked, frame.block, *base)
+                    else {
+                        return Ok(None);
+                    };
+                    let object = *object;
+                    if self.object_kind(object) != "Hash" {
+                        return Ok(None);
+                    }
+                    let at = self.ast.exprs[id].span;
+                    return self.hash(frame, object, &call, width, at).map(Some);
+                }
+                _ => return Ok(None),
+            };
+            if let Some(scalar) = self.scalar_of(frame, inner) {
+                width = width.min(scalar.width);
+            }
+            id = inner;
+        }
+    }
+
+    /// Declares a hash over the arguments of a call of `get`.
+    fn hash(&mut self, frame: &Frame, object: ObjectId, call: &Call, width: u32, at: Span) -> Res<ir::Hash> {
+        let [Some(data)] = call.args.as_slice() else {
+            return Err(self.refuse(
+                at,
+                "`get` with a base and a range",
+                "take low bits of the hash, and add the base in a later action",
+            ));
+        };
+        let mut inputs = self.leaves(frame, *data)?;
+        inputs.retain(|input| input.width(&self.program) > 0);
+        for input in &inputs {
+            if !super::super::simplify::is_leaf(input) {
+                return Err(self.refuse(
+                    at,
+                    "the input of a hash is computed in the call",
+                    "compute it into a metadata field in an earlier action",
+                ));
+            }
+        }
+        self.new_hash(object, inputs, width, at)
+    }
+
+    /// Declares a hash of an object's algorithm.
+    pub(in crate::lower) fn new_hash(
+        &mut self,
+        object: ObjectId,
+        inputs: Vec<ir::Expr>,
+        width: u32,
+        at: Span,
+    ) -> Res<ir::Hash> {
+        if width > MOST {
+            let text = format!("a hash of {width} bits");
+            return Err(self.refuse(at, text, "a hash has at most 64 bits: compute two"));
+        }
+        let algorithm = self.algorithm(object)?;
+        let name = self.short(&self.pipe.objects[object].name).to_owned();
+        let name = self.names.take(Space::Hash, &name);
+        let loc = self.loc(at);
+        Ok(self.program.hashes.push(HashData {
+            name,
+            gress: self.gress,
+            algorithm,
+            inputs,
+            symmetric: Vec::new(),
+            width: width as u16,
+            seed: 0,
+            rotate: 0,
+            doc: String::new(),
+            loc,
+        }))
+    }
+
+    fn algorithm(&mut self, object: ObjectId) -> Res<HashAlgorithm> {
+        let at = self.object_at(object);
+        let name = self.made_with_member(object, "algo").unwrap_or("RANDOM");
+        if let Some(polynomial) = self.made_with_object(object, "poly") {
+            return self.polynomial(polynomial);
+        }
+        HashAlgorithm::from_name(name).or_else(|_| {
+            let text = format!("the hash algorithm `{name}`");
+            Err(self.refuse(at, text, "use `IDENTITY`, `RANDOM`, `CRC16` or `CRC32`, or give a polynomial"))
+        })
+    }
+
+    fn polynomial(&mut self, object: ObjectId) -> Res<HashAlgorithm> {
+        let at = self.object_at(object);
+        let width = self.type_args(object).first().and_then(|&ty| self.scalar(ty)).map_or(0, |s| s.width);
+        let flag =
+            |name: &str| matches!(self.made_with(object, name), Some(Binding::Value(Value::Bool(true))));
+        let number = |name: &str| self.made_with_number(object, name).unwrap_or(0);
+        let (reversed, coefficients) = (flag("reversed"), number("coeff"));
+        match CrcParams::new(width, coefficients, reversed, number("init"), number("xor")) {
+            Ok(crc) => Ok(HashAlgorithm::Crc(crc)),
+            Err(error) => Err(self.refuse(
+                at,
+                error.to_string(),
+                "use a polynomial of 8 to 64 bits with its lowest bit set",
+            )),
+        }
+    }
+
+    /// Returns the scalars of a place as inputs of a hash.
+    pub(in crate::lower) fn inputs(&mut self, place: &Place) -> Vec<ir::Expr> {
+        let slots = self.storage.slots_of(place);
+        slots.into_iter().map(|slot| self.read(slot)).collect()
+    }
+}
