@@ -100,7 +100,8 @@ impl<'a> Lower<'a> {
 
     /// Adds primitives that run one after another.
     fn add(&mut self, seq: &mut Seq, primitives: Vec<Primitive>) {
-        for primitive in primitives {
+        let copies = std::mem::take(&mut self.before);
+        for primitive in copies.into_iter().chain(primitives) {
             if !seq.group.admits(&self.program, &primitive.kind) {
                 self.flush(seq);
             }
@@ -109,6 +110,12 @@ impl<'a> Lower<'a> {
     }
 
     fn push(&mut self, seq: &mut Seq, kind: ir::StmtKind, at: Span) {
+        if let ir::StmtKind::Apply(table, _) = kind {
+            let actions = sluice_ir::cfg::table_actions(&self.program, table);
+            let copies = actions.iter().filter_map(|action| self.copies.get(action)).flatten();
+            let copies: Vec<Primitive> = copies.cloned().collect();
+            self.add(seq, copies);
+        }
         self.flush(seq);
         let loc = self.loc(at);
         seq.stmts.push(ir::Stmt { kind, loc });
@@ -321,6 +328,7 @@ impl<'a> Lower<'a> {
         let body = self.owned(&name, at, |lower| lower.action_body(&mut inner, decl));
         let (body, exit) = body?;
         if !body.is_empty() {
+            self.add(seq, Vec::new());
             self.flush(seq);
             let name = self.names.take(Space::Action, &name);
             let (gress, loc) = (self.gress, self.loc(at));

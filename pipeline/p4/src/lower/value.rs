@@ -7,13 +7,16 @@ mod operator;
 
 use super::frame::{Bound, Frame};
 use super::places::Place;
-use super::simplify::{cast_pieces, joined, slice_pieces};
+use super::simplify::{self, cast_pieces, joined, slice_pieces};
 use super::{Lower, Res};
 use crate::check::{Callee, Resolution, Value};
 use crate::source::Span;
 use crate::syntax::ast::{BinaryOp, ExprId, ExprKind};
 use num_bigint::{BigInt, BigUint};
 use sluice_ir::Expr;
+
+/// The width of a number whose type has none.
+const INTEGER_BITS: u32 = 32;
 
 impl Lower<'_> {
     /// Returns the place of an expression; `None` if it is no name, member or element with a constant index, or if the name stands
@@ -89,9 +92,14 @@ impl Lower<'_> {
     pub(super) fn pieces(&mut self, frame: &Frame, id: ExprId) -> Res<Vec<Expr>> {
         let ast = self.ast;
         let at = ast.exprs[id].span;
-        if let (Some(value), Some(scalar)) = (self.constant(frame, id), self.scalar_of(frame, id)) {
-            if let Some(bits) = self.bits(&value, scalar.width) {
-                return Ok(constant(&bits, scalar.width));
+        if let Some(value) = self.constant(frame, id) {
+            // A number without a width is an index or an amount.
+            let width = match self.scalar_of(frame, id) {
+                Some(scalar) => Some(scalar.width),
+                None => value.as_int().map(|_| INTEGER_BITS),
+            };
+            if let Some((bits, width)) = width.and_then(|width| Some((self.bits(&value, width)?, width))) {
+                return Ok(constant(&bits, width));
             }
         }
         if let Some(pieces) = self.hoisted.get(&id) {
@@ -124,6 +132,9 @@ impl Lower<'_> {
                 Ok(pieces)
             }
             ExprKind::Cast { operand, .. } => self.cast(frame, id, *operand),
+            ExprKind::Binary { op: BinaryOp::Shr, left, right } if !self.is_signed(frame, *left) => {
+                self.shifted_right(frame, *left, *right, at)
+            }
             ExprKind::Unary { op, operand } => Ok(vec![self.unary(frame, *op, *operand)?]),
             ExprKind::Binary { op, left, right } => {
                 let value = self.binary(frame, *op, *left, *right, at)?;
@@ -136,6 +147,24 @@ impl Lower<'_> {
                 "write it as the whole right side of an assignment in an `apply` block, or as `if` and `else` there",
             )),
             _ => Err(self.no_value(at)),
+        }
+    }
+
+    fn is_signed(&mut self, frame: &Frame, id: ExprId) -> bool {
+        self.scalar_of(frame, id).is_some_and(|scalar| scalar.signed)
+    }
+
+    /// Returns a value shifted right: of values without operation, that is a slice.
+    fn shifted_right(&mut self, frame: &Frame, left: ExprId, right: ExprId, at: Span) -> Res<Vec<Expr>> {
+        let pieces = self.pieces(frame, left)?;
+        let by = self.number(frame, right).and_then(|by| u32::try_from(by).ok());
+        let total = simplify::width(&self.program, &pieces);
+        match by {
+            Some(by) if by < total && pieces.iter().all(simplify::is_leaf) => {
+                let high = slice_pieces(&self.program, &pieces, total - 1, by);
+                Ok(joined(&self.program, &cast_pieces(&self.program, &high, total)))
+            }
+            _ => Ok(vec![self.binary(frame, BinaryOp::Shr, left, right, at)?]),
         }
     }
 

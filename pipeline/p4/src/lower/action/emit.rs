@@ -8,7 +8,9 @@ use super::{Body, Known};
 use crate::source::Span;
 use sluice_ir::cfg::Var;
 use sluice_ir::group::{reads, writes};
-use sluice_ir::{Expr, Intrinsic, Label, LabelData, LabelKind, Primitive, PrimitiveKind};
+use sluice_ir::{
+    Expr, Field, FieldData, Home, Intrinsic, Label, LabelData, LabelKind, Primitive, PrimitiveKind,
+};
 
 impl Lower<'_> {
     /// Returns the primitives of a body, each before those that write what it reads.
@@ -119,16 +121,59 @@ impl Lower<'_> {
                 !others.into_iter().any(|(_, other)| self.read_by(other, &list[index], &written))
             });
             let Some(free) = free else {
-                let at = self.owner_at;
-                return Err(self.refuse(
-                    at,
-                    "fields of this action exchange their values",
-                    "copy one of them to a metadata field in an earlier action",
-                ));
+                self.break_cycle(&mut list)?;
+                continue;
             };
             done.push(list.remove(free));
         }
         Ok(done)
+    }
+
+    /// Lets readers of a field read a copy that an earlier action makes, so that the field can be written. The chip reads all fields
+    /// before it writes any, the program's primitives run in order.
+    fn break_cycle(&mut self, list: &mut [Primitive]) -> Res<()> {
+        let field = list.iter().find_map(|primitive| match primitive.kind {
+            PrimitiveKind::Set(field, _) | PrimitiveKind::SetSlice(field, ..) => {
+                let reader = |other: &Primitive| match &other.kind {
+                    PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, _, value) => {
+                        let mut found = false;
+                        value.fields(&mut |f| found |= f == field);
+                        found && *to != field
+                    }
+                    _ => false,
+                };
+                list.iter().any(reader).then_some(field)
+            }
+            _ => None,
+        });
+        let at = self.owner_at;
+        let Some(field) = field else {
+            return Err(self.refuse(
+                at,
+                "a unit of this action reads a field that the action exchanges with another one",
+                "copy the field to a metadata field in an earlier action",
+            ));
+        };
+        let (name, width) = (self.program.fields[field].name.clone(), self.program.fields[field].width);
+        let (gress, loc) = (self.gress, self.loc(at));
+        let copy = self.names.take(Space::Field(gress), &format!("{name}.before"));
+        let (home, doc) = (Home::Metadata, String::new());
+        let copy = self.program.fields.push(FieldData { name: copy, gress, width, home, doc, loc });
+        for primitive in list {
+            if let PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, _, value) =
+                &mut primitive.kind
+                && *to != field
+            {
+                replace(value, field, copy);
+            }
+        }
+        self.before.push(Primitive { kind: PrimitiveKind::Set(copy, Expr::Field(field)), loc });
+        self.note(
+            at,
+            format!("an exchange of values with `{name}`"),
+            "an earlier action copies the field, where the chip does without the copy",
+        );
+        Ok(())
     }
 
     /// Returns true if a primitive reads what another one writes.
@@ -171,5 +216,18 @@ impl Lower<'_> {
             Known::Hash(hash) => Some(*hash),
             _ => None,
         }
+    }
+}
+
+/// Replaces a field in a value.
+fn replace(value: &mut Expr, field: Field, by: Field) {
+    match value {
+        Expr::Field(found) if *found == field => *found = by,
+        Expr::Slice(inner, ..) | Expr::Cast(inner, _) => replace(inner, field, by),
+        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => {
+            replace(a, field, by);
+            replace(b, field, by);
+        }
+        Expr::Field(_) | Expr::Const(..) | Expr::Param(..) => {}
     }
 }

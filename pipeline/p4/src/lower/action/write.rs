@@ -49,11 +49,78 @@ impl Lower<'_> {
     }
 
     fn assign_bits(&mut self, frame: &mut Frame, target: Target, value: ExprId, at: Span) -> Res<()> {
+        if let Some(hash) = self.hash_into(frame, &target, value, at)? {
+            return self.write_hash(&target, hash, at);
+        }
         if self.is_unit_call(value) {
             return self.call(frame, value, Some(target), at);
         }
+        // The field takes the low bits of a result.
+        if let Some(call) = self.low_bits_of(frame, value) {
+            return self.call(frame, call, Some(target), at);
+        }
         let pieces = self.pieces(frame, value)?;
         self.write(&target, pieces, at)
+    }
+
+    /// Returns the hash whose low bits, as many as the target has, are the value.
+    fn hash_into(
+        &mut self,
+        frame: &Frame,
+        target: &Target,
+        value: ExprId,
+        at: Span,
+    ) -> Res<Option<sluice_ir::Hash>> {
+        if self.hoisted.contains_key(&value) {
+            return Ok(None);
+        }
+        let Some(hash) = self.hash_value(frame, value)? else { return Ok(None) };
+        let width = u32::from(self.program.hashes[hash].width);
+        let wanted = match (&target.place, target.bits) {
+            (_, Some((hi, lo))) => hi - lo + 1,
+            (Place::Slot(slot), None) => u32::from(self.storage.slots[*slot].width),
+            _ => width,
+        };
+        if wanted > width {
+            let text = format!("a hash of {width} bits is extended to {wanted}");
+            return Err(self.refuse(
+                at,
+                text,
+                "take a hash as wide as the field, or copy it in a later action",
+            ));
+        }
+        Ok(Some(hash))
+    }
+
+    fn write_hash(&mut self, target: &Target, hash: sluice_ir::Hash, at: Span) -> Res<()> {
+        let slot = self.result_slot(target, at)?;
+        self.body.known.insert(slot, Known::Hash(hash));
+        if self.body.variables.contains(&slot) {
+            return Ok(());
+        }
+        let (field, loc) = (self.field(slot), self.loc(at));
+        self.body.units.push(Primitive { kind: PrimitiveKind::Hash(field, hash), loc });
+        Ok(())
+    }
+
+    /// Returns the call of a register or meter of which a value is the low bits.
+    fn low_bits_of(&self, frame: &Frame, value: ExprId) -> Option<ExprId> {
+        match &self.ast.exprs[value].kind {
+            ExprKind::Cast { operand, .. } => self.low_bits_of(frame, *operand),
+            ExprKind::Slice { base, lo, .. } => {
+                let low = self.constant(frame, *lo).and_then(|value| value.as_u32());
+                if low == Some(0) { self.low_bits_of(frame, *base) } else { None }
+            }
+            ExprKind::Call { .. } if self.is_unit_call(value) && !self.is_random(frame, value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn is_random(&self, frame: &Frame, value: ExprId) -> bool {
+        let ExprKind::Call { callee, .. } = &self.ast.exprs[value].kind else { return false };
+        let ExprKind::Member { base, .. } = &self.ast.exprs[*callee].kind else { return false };
+        let instance = self.pipe.instance(self.checked, frame.block, *base);
+        matches!(instance, Some(crate::elaborate::Binding::Object(object)) if self.object_kind(*object) == "Random")
     }
 
     /// Returns true for a call whose result comes from a unit beside the ALUs.

@@ -40,7 +40,7 @@ impl<'a> Lower<'a> {
                 continue;
             }
             self.hoist(frame, part, seq)?;
-            if unit && self.is_computed(frame, part) {
+            if unit && !self.is_hash(frame, id) && self.is_computed(frame, part) {
                 self.hoist_value(frame, part, seq)?;
             }
         }
@@ -84,7 +84,7 @@ impl<'a> Lower<'a> {
             return false;
         }
         match &self.ast.exprs[id].kind {
-            ExprKind::Binary { op, .. } => !matches!(op, BinaryOp::Concat | BinaryOp::Shr),
+            ExprKind::Binary { op, .. } => *op != BinaryOp::Shr,
             ExprKind::Unary { op, .. } => *op != UnaryOp::Not,
             ExprKind::Cast { operand, .. } => self.is_computed(frame, *operand),
             _ => false,

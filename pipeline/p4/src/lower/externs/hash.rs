@@ -1,38 +1,19 @@
 //! Hashes.
 
-use super::super::action::{Known, Target};
 use super::super::frame::Frame;
 use super::super::name::Space;
-use super::super::places::Place;
 use super::super::{Lower, Res};
-use super::Method;
 use crate::check::{Call, Callee, Value};
 use crate::elaborate::{Binding, ObjectId};
 use crate::source::Span;
 use crate::syntax::ast::{ExprId, ExprKind};
 use sluice_asic::hash::{CrcParams, HashAlgorithm};
-use sluice_ir::{self as ir, HashData, Primitive, PrimitiveKind};
+use sluice_ir::{self as ir, HashData};
 
 /// The widest hash of the program in bits.
 const MOST: u32 = 64;
 
 impl Lower<'_> {
-    /// Lowers `hash.get(...)` whose result goes to a field.
-    pub(super) fn hash_get(&mut self, frame: &Frame, method: Method<'_>, to: Option<Target>) -> Res<()> {
-        let Some(to) = to else { return Ok(()) };
-        let slot = self.result_slot(&to, method.at)?;
-        let width = u32::from(self.storage.slots[slot].width);
-        let hash = self.hash(frame, method.object, method.call, width, method.at)?;
-        self.body.known.insert(slot, Known::Hash(hash));
-        if self.body.variables.contains(&slot) {
-            return Ok(());
-        }
-        let field = self.field(slot);
-        let loc = self.loc(method.at);
-        self.body.units.push(Primitive { kind: PrimitiveKind::Hash(field, hash), loc });
-        Ok(())
-    }
-
     /// Returns the hash that an expression computes, if it is a call of `get` or the low bits of one.
     pub(in crate::lower) fn hash_value(&mut self, frame: &Frame, id: ExprId) -> Res<Option<ir::Hash>> {
         let mut width = self.scalar_of(frame, id).map_or(0, |scalar| scalar.width);
@@ -148,11 +129,5 @@ impl Lower<'_> {
                 "use a polynomial of 8 to 64 bits with its lowest bit set",
             )),
         }
-    }
-
-    /// Returns the scalars of a place as inputs of a hash.
-    pub(in crate::lower) fn inputs(&mut self, place: &Place) -> Vec<ir::Expr> {
-        let slots = self.storage.slots_of(place);
-        slots.into_iter().map(|slot| self.read(slot)).collect()
     }
 }

@@ -2,6 +2,9 @@
 
 use super::super::Lower;
 use super::super::name::Space;
+use crate::source::Span;
+use sluice_asic::gress::Gress;
+
 use super::{Instance, Slot, SlotHome, StackId};
 use sluice_ir::{self as ir, FieldData, HeaderData, Home, StackData};
 
@@ -58,7 +61,8 @@ impl Lower<'_> {
         let (gress, at, slots) = (data.gress, data.at, data.slots.clone());
         let wanted = data.name.clone();
         let name = self.names.take(Space::Header(gress), &wanted);
-        let fields = slots
+        let bits: u32 = slots.iter().map(|&slot| u32::from(self.storage.slots[slot].width)).sum();
+        let mut fields: Vec<ir::Field> = slots
             .into_iter()
             .map(|slot| {
                 let field = self.new_field(slot, Home::Header(header));
@@ -66,10 +70,21 @@ impl Lower<'_> {
                 field
             })
             .collect();
+        if bits % 8 != 0 {
+            fields.push(self.padding(header, &wanted, (8 - bits % 8) as u16, gress, at));
+        }
         let (loc, doc) = (self.loc(at), String::new());
         self.program.headers.push(HeaderData { name, gress, fields, doc, loc });
         self.storage.instances[instance].header = Some(header);
         header
+    }
+
+    /// Declares the bits that fill the last byte of a header, which the compiler of the chip adds as well.
+    fn padding(&mut self, header: ir::Header, name: &str, width: u16, gress: Gress, at: Span) -> ir::Field {
+        self.note(at, format!("header `{name}`"), format!("{width} bits of padding fill its last byte"));
+        let name = self.names.take(Space::Field(gress), &format!("{name}._padding"));
+        let (loc, doc) = (self.loc(at), String::new());
+        self.program.fields.push(FieldData { name, gress, width, home: Home::Header(header), doc, loc })
     }
 
     /// Returns the stack of the program.

@@ -287,7 +287,12 @@ impl Lower<'_> {
                 }
                 return Ok(values);
             }
-            _ => vec![id],
+            _ => match self.place(cell.frame, id) {
+                Some(_) if self.scalar(self.checked.expr_types[id]).is_none() => {
+                    return Ok(self.leaves(cell.frame, id)?.into_iter().map(CellValue::Phv).collect());
+                }
+                _ => vec![id],
+            },
         };
         parts.into_iter().map(|part| self.cell_value(cell, part, false)).collect()
     }

@@ -50,12 +50,12 @@ impl<'a> Lower<'a> {
         let mut key = Vec::new();
         for (part, column) in parts.into_iter().zip(&keys) {
             let width = column.width(&self.program);
-            key.push(self.column(frame, part, column.kind, width, column.mask)?);
+            key.push(self.entry_column(frame, part, column.kind, width, column.mask)?);
         }
         Ok(ConstEntry { key, then: self.action_call(frame, id, entry.action)? })
     }
 
-    fn column(
+    fn entry_column(
         &mut self,
         frame: &Frame,
         id: ExprId,

@@ -25,8 +25,9 @@ impl Lower<'_> {
                     continue;
                 }
             };
-            match self.key(frame, element.value, kind) {
-                Ok(key) => self.program.tables[table].keys.push(key),
+            let split = decl.entries.is_none() && matches!(kind, MatchKind::Exact | MatchKind::Ternary);
+            match self.key(frame, element.value, kind, split) {
+                Ok(keys) => self.program.tables[table].keys.extend(keys),
                 Err(error) => refused = Err(error),
             }
         }
@@ -44,11 +45,21 @@ impl Lower<'_> {
         Ok(inputs)
     }
 
-    fn key(&mut self, frame: &Frame, id: ExprId, kind: MatchKind) -> Res<Key> {
+    /// Returns the key of an expression: several keys for a concatenation or wide field, if it may be split.
+    fn key(&mut self, frame: &Frame, id: ExprId, kind: MatchKind, split: bool) -> Res<Vec<Key>> {
         if let Some(header) = self.validity_of(frame, id) {
-            return Ok(Key { what: KeySource::Valid(header), mask: None, kind });
+            return Ok(vec![Key { what: KeySource::Valid(header), mask: None, kind }]);
         }
-        let value = self.value(frame, id)?;
+        if !split {
+            let value = self.value(frame, id)?;
+            return Ok(vec![self.column(value, kind, self.ast.exprs[id].span)?]);
+        }
+        let pieces = self.pieces(frame, id)?;
+        let pieces = super::super::simplify::joined(&self.program, &pieces);
+        pieces.into_iter().map(|piece| self.column(piece, kind, self.ast.exprs[id].span)).collect()
+    }
+
+    fn column(&mut self, value: Expr, kind: MatchKind, at: crate::source::Span) -> Res<Key> {
         let (value, mask) = match value {
             Expr::Alu(AluOp::And, value, mask) => match (*value, *mask) {
                 (value, Expr::Const(mask, _)) | (Expr::Const(mask, _), value) => (value, Some(mask)),
@@ -67,7 +78,7 @@ impl Lower<'_> {
         match what {
             Some(what) => Ok(Key { what, mask, kind }),
             None => Err(self.refuse(
-                self.ast.exprs[id].span,
+                at,
                 "this key is computed, or a constant",
                 "a table compares fields, slices of fields, and fields under a constant mask: write the value to a metadata field first",
             )),

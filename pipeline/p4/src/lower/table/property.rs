@@ -86,8 +86,10 @@ impl<'a> Lower<'a> {
                 self.program.tables[table].algorithmic = Some(Algorithmic::Atcam { partition, partitions });
             }
             "DirectCounter" | "Counter" => drop(self.counter(object)?),
-            "DirectMeter" | "DirectLpf" | "DirectWred" => drop(self.meter(object)?),
-            "DirectRegister" => drop(self.register(object)?),
+            "Meter" | "Lpf" | "Wred" | "DirectMeter" | "DirectLpf" | "DirectWred" => {
+                drop(self.meter(object)?)
+            }
+            "Register" | "DirectRegister" => drop(self.register(object)?),
             "IdleTimeout" => self.program.tables[table].idle = Some(IdleTimeout::notify(IDLE.0, IDLE.1)),
             other => {
                 let text = format!("`{other}` as a property of a table");
