@@ -153,7 +153,11 @@ impl Lower<'_> {
                     return Ok(());
                 }
                 _ => {
-                    return Err(self.refuse(at, "a deparser emits a value that is no header", "emit headers"));
+                    return Err(self.refuse(
+                        at,
+                        "a deparser emits a value that is no header",
+                        "emit headers",
+                    ));
                 }
             },
         };
