@@ -13,10 +13,12 @@
 mod action;
 mod condition;
 mod control;
+mod deparser;
 mod externs;
 mod frame;
 mod loc;
 mod name;
+mod parser;
 mod places;
 mod register;
 mod simplify;
@@ -162,10 +164,18 @@ impl<'a> Lower<'a> {
         if self.roots().is_err() {
             return;
         }
+        // Parsers decide which metadata ports fill; so they come first. Their writes follow when it is known which metadata the
+        // other blocks name.
+        let parsers = Gress::ALL.map(|gress| {
+            self.gress = gress;
+            self.parser(gress).unwrap_or_default()
+        });
         for gress in Gress::ALL {
             self.gress = gress;
             let _ = self.control(gress);
+            let _ = self.deparser(gress);
         }
+        self.finish_parsers(parsers);
     }
 
     /// Reports a construct without a home in the program.

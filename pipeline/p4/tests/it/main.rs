@@ -4,3 +4,4 @@ mod check;
 mod corpus;
 mod lower;
 mod messages;
+mod parde;
