@@ -106,7 +106,7 @@ pub fn unary(op: UnaryOp, kind: &TyKind, value: &Value) -> Result<Value, &'stati
 }
 
 /// Applies an infix operator to values of a type; for shifts, `kind` is the type of the left operand. `Err` says why there is no
-/// result. Concatenation is [`concat`].
+/// result. Concatenation is [`concat()`].
 pub fn binary(op: BinaryOp, kind: &TyKind, left: &Value, right: &Value) -> Result<Value, &'static str> {
     match (left, right) {
         (Value::Int(left), Value::Int(right)) => numbers(op, kind, left, right),

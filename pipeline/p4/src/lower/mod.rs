@@ -1,6 +1,6 @@
 //! From the instances of a pipe to the program that the chip runs.
 //!
-//! [`lower`] walks the code of the blocks. Each name stands for a *place* ([`places`]): storage in the PHV, which parser, control
+//! [`lower`] walks the code of the blocks. Each name stands for a *place* (`places`): storage in the PHV, which parser, control
 //! and deparser of a gress share. Values and conditions become those of one instruction or one gateway; statements become
 //! primitives of actions and statements of control blocks.
 //!

@@ -1,4 +1,5 @@
 //! Tests of the front end by its public items.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod check;
 mod corpus;

@@ -28,7 +28,6 @@ fn lowered(declarations: &str, apply: &str) -> Result<Lowered, String> {
 }
 
 /// Returns the actions, tables, register actions and control blocks of the program in its text form.
-#[expect(clippy::panic, reason = "a snippet that does not lower fails its test")]
 fn text(declarations: &str, apply: &str) -> String {
     let lowered = lowered(declarations, apply).unwrap_or_else(|messages| panic!("{messages}"));
     let text = sluice_ir::text::print(&lowered.program);
@@ -39,7 +38,6 @@ fn text(declarations: &str, apply: &str) -> String {
 }
 
 /// Returns the messages on a program that does not lower.
-#[expect(clippy::panic, reason = "a snippet that lowers fails its test")]
 fn refused(declarations: &str, apply: &str) -> String {
     match lowered(declarations, apply) {
         Ok(lowered) => panic!("it lowers:\n{}", sluice_ir::text::print(&lowered.program)),
