@@ -5,6 +5,7 @@
 mod buffer;
 mod engines;
 mod files;
+mod p4;
 mod programs;
 
 pub use buffer::buffer;
@@ -13,13 +14,14 @@ pub use files::{
     buffer_file, capture, chip_file, entries, int_frames, lists, program_file, program_text, scenario,
     sizes_file, topology,
 };
+pub use p4::p4;
 pub use programs::{Programs, describe, programs};
 
 /// A target, as a function of the programs of a catalogue and of raw bytes. Most targets need no program.
 pub type Target = fn(&'static Programs, &[u8]);
 
 /// All targets; the name of each is that of its corpus folder.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("capture", |_, data| capture(data)),
     ("entries", entries),
     ("chip_file", |_, data| chip_file(data)),
@@ -29,6 +31,7 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("scenario", |_, data| scenario(data)),
     ("program_text", |_, data| program_text(data)),
     ("program_file", |_, data| program_file(data)),
+    ("p4", |_, data| p4(data)),
     ("lists", |_, data| lists(data)),
     ("int_frames", int_frames),
     ("programs", programs),

@@ -31,4 +31,4 @@ pub mod source;
 pub mod syntax;
 
 pub use front::{Parsed, parse};
-pub use preprocess::{Define, MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING, Options, Target};
+pub use preprocess::{Define, MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING, MAX_TEXT, Options, Target};

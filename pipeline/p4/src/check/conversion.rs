@@ -3,11 +3,11 @@
 use super::Checker;
 use super::ty::{Ty, TyKind};
 use super::type_use::counted;
-use super::value::{Value, fits, wrap};
+use super::value::{MAX_NUMBERS, Value, fits, wrap};
 use crate::diagnostic::{Class, Diagnostic};
 use crate::names::Symbol;
 use crate::source::Span;
-use crate::syntax::ast::{DeclId, ExprId, ExprKind, Name};
+use crate::syntax::ast::{DeclId, Direction, ExprId, ExprKind, Name};
 
 /// The place that wants a type, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -186,8 +186,17 @@ impl<'a> Checker<'a> {
 
     /// Makes the value of a list from the values of its elements, if all are known.
     pub(super) fn collect(&mut self, expr: ExprId, elements: &[ExprId]) {
-        let values: Option<Vec<Value>> =
-            elements.iter().map(|element| self.out.values.get(element).cloned()).collect();
+        let values = || elements.iter().map(|element| self.out.values.get(element));
+        let numbers = values().map(|value| value.map_or(0, Value::numbers));
+        if numbers.fold(0, usize::saturating_add) > MAX_NUMBERS {
+            let at = self.ast.exprs[expr].span;
+            let message = format!("the constant has more than {MAX_NUMBERS} numbers");
+            self.error(Class::Limit, at, message);
+            self.out.values.remove(&expr);
+            self.out.expr_types[expr] = Ty::UNKNOWN;
+            return;
+        }
+        let values: Option<Vec<Value>> = values().map(|value| value.cloned()).collect();
         if let Some(values) = values {
             self.out.values.insert(expr, Value::List(values));
         }
@@ -217,8 +226,41 @@ impl<'a> Checker<'a> {
         let message = format!("expected {expected}, found {found}");
         let diagnostic = Diagnostic::error(Class::Type, at, message);
         let diagnostic = self.with_role(diagnostic, role);
+        let diagnostic = self.with_parameter(diagnostic, from, to);
         let help = self.help_for(expr, from, to);
         self.report(diagnostic.help(help));
+    }
+
+    /// Adds the parameter in which a parser or control differs from the type that its place wants.
+    fn with_parameter(&mut self, diagnostic: Diagnostic, from: Ty, to: Ty) -> Diagnostic {
+        let ((TyKind::Parser(actual, args), TyKind::Parser(wanted, wanted_args))
+        | (TyKind::Control(actual, args), TyKind::Control(wanted, wanted_args))) =
+            (self.out.types.kind(from).clone(), self.out.types.kind(to).clone())
+        else {
+            return diagnostic;
+        };
+        let mark = self.mark();
+        let misfit = self.match_blocks((actual, &args), (wanted, &wanted_args));
+        let misfit = misfit.map(|misfit| (misfit.own, misfit.wanted));
+        let diagnostic = match misfit {
+            Some((Some(own), Some((param, ty)))) => {
+                let (name, ty) = (self.name(param), self.show(ty));
+                let note = format!("expected `{}{ty}` for `{name}`", word(self.direction(param)));
+                diagnostic.also(self.ast.decls[own].span, note)
+            }
+            Some((None, Some((param, ty)))) => {
+                let (name, ty) = (self.name(param), self.show(ty));
+                let note =
+                    format!("a parameter `{}{ty}` for `{name}` is missing", word(self.direction(param)));
+                diagnostic.also(self.ast.decls[actual].name.span, note)
+            }
+            Some((Some(own), None)) => {
+                diagnostic.also(self.ast.decls[own].span, "no parameter is expected here")
+            }
+            _ => diagnostic,
+        };
+        self.undo(mark);
+        diagnostic
     }
 
     /// Returns the elements of a list with the fields and types that they must have, if the list has as many elements as the type,
@@ -321,5 +363,15 @@ impl<'a> Checker<'a> {
             _ if matches!(self.ast.exprs[expr].kind, ExprKind::Any) => "give a value here".into(),
             _ => String::new(),
         }
+    }
+}
+
+/// Returns a direction as a program writes it, with a blank behind.
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::None => "",
+        Direction::In => "in ",
+        Direction::Out => "out ",
+        Direction::InOut => "inout ",
     }
 }

@@ -96,18 +96,25 @@ impl Checker<'_> {
 
     fn constant(&mut self, id: DeclId, of: TypeId, value: ExprId) -> Ty {
         let ty = self.type_use(of);
-        let found = self.expr(value);
+        self.expr(value);
         if !self.require(value, ty, Role::Initial(self.ast.decls[id].name)) {
             return ty;
         }
-        match self.out.values.get(&value) {
-            Some(value) => {
-                self.out.constants.insert(id, value.clone());
-            }
-            None if self.out.types.is_loose(found) => {}
-            None => self.not_constant(value, &format!("the value of constant `{}`", self.name(id))),
+        if let Some(value) = self.out.values.get(&value) {
+            self.out.constants.insert(id, value.clone());
+            return ty;
         }
-        ty
+        if !self.has_error(value) {
+            self.not_constant(value, &format!("the value of constant `{}`", self.name(id)));
+        }
+        // Uses of the constant are no further errors.
+        Ty::UNKNOWN
+    }
+
+    /// Returns true if a part of an expression has an error that has been reported.
+    fn has_error(&self, expr: ExprId) -> bool {
+        self.out.types.is_loose(self.out.expr_types[expr])
+            || self.ast.exprs[expr].kind.parts().any(|part| self.has_error(part))
     }
 
     /// Reports an expression that is not known at compile time.

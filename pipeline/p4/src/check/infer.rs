@@ -8,6 +8,15 @@ use crate::syntax::ast::{DeclId, DeclKind, Direction};
 #[derive(Clone, Copy)]
 pub(super) struct Mark(usize);
 
+/// The first parameter in which a parser or control differs from the declaration of its type.
+#[derive(Clone, Copy)]
+pub(super) struct BlockMisfit {
+    /// The parameter of the parser or control; `None` if it has too few.
+    pub(super) own: Option<DeclId>,
+    /// The parameter of the declaration with its type; `None` if it has no more.
+    pub(super) wanted: Option<(DeclId, Ty)>,
+}
+
 impl Checker<'_> {
     /// Returns a new type to infer.
     pub(super) fn fresh(&mut self) -> Ty {
@@ -87,26 +96,49 @@ impl Checker<'_> {
 
     /// Matches a parser or control with the declaration of its type, parameter by parameter. Optional parameters of the type
     /// may be absent.
-    fn unify_blocks(
+    fn unify_blocks(&mut self, actual: (DeclId, &[Ty]), wanted: (DeclId, &[Ty])) -> bool {
+        self.match_blocks(actual, wanted).is_none()
+    }
+
+    /// Matches a parser or control with the declaration of its type. Returns the first difference.
+    pub(super) fn match_blocks(
         &mut self,
         (actual, args): (DeclId, &[Ty]),
         (wanted, wanted_args): (DeclId, &[Ty]),
-    ) -> bool {
-        let given = self.params_of(actual, args);
-        let mut given = given.into_iter().peekable();
-        for param in self.parameters(wanted).iter().copied() {
-            let optional = self.is_optional(param);
+    ) -> Option<BlockMisfit> {
+        let mut given = self.parameters(actual).iter().copied().peekable();
+        for &param in self.parameters(wanted) {
             let (direction, ty) = self.param(param, wanted, wanted_args);
             let mark = self.mark();
-            match given.peek() {
-                Some(&(have, of)) if have == direction && self.unify(of, ty) => {
+            if let Some(&have) = given.peek() {
+                let (own, of) = self.param(have, actual, args);
+                if own == direction && (self.unify(of, ty) || self.same_fields(of, ty)) {
                     given.next();
+                    continue;
                 }
-                _ if optional => self.undo(mark),
-                _ => return false,
+            }
+            self.undo(mark);
+            if !self.is_optional(param) {
+                return Some(BlockMisfit { own: given.peek().copied(), wanted: Some((param, ty)) });
             }
         }
-        given.next().is_none()
+        given.next().map(|extra| BlockMisfit { own: Some(extra), wanted: None })
+    }
+
+    /// Returns true for structs with the same fields. The blocks of a pipe may have structs of different names, such as two that
+    /// are empty.
+    fn same_fields(&mut self, left: Ty, right: Ty) -> bool {
+        let (left, right) = (self.shallow(left), self.shallow(right));
+        let is_struct = |ty: Ty| matches!(self.out.types.kind(ty), TyKind::Struct(..));
+        if !is_struct(left) || !is_struct(right) {
+            return false;
+        }
+        let (first, second) = (self.field_types(left), self.field_types(right));
+        first.len() == second.len()
+            && first
+                .iter()
+                .zip(&second)
+                .all(|(&(a, x), &(b, y))| self.name(a) == self.name(b) && self.unify(x, y))
     }
 
     /// Returns true for the declaration of a type of parsers or controls, which has no body.
@@ -116,10 +148,6 @@ impl Checker<'_> {
             DeclKind::Control(control) => control.apply.is_none(),
             _ => false,
         }
-    }
-
-    fn params_of(&mut self, block: DeclId, args: &[Ty]) -> Vec<(Direction, Ty)> {
-        self.parameters(block).iter().map(|&param| self.param(param, block, args)).collect()
     }
 
     /// Returns direction and type of a parameter, with the type arguments of the block in place.

@@ -79,6 +79,9 @@ pub enum TyKind {
 pub struct Types {
     kinds: EntityMap<Ty, TyKind>,
     numbers: FxHashMap<TyKind, Ty>,
+    /// Whether a type contains type parameters or inferred types. Types share parts, so that walking through all parts of a type
+    /// may take forever; a type without such parts needs no walk.
+    open: EntityMap<Ty, bool>,
 }
 
 /// Types that every program has, in the order in which [`Types::default`] makes them.
@@ -104,7 +107,8 @@ fixed! {
 
 impl Default for Types {
     fn default() -> Self {
-        let mut types = Types { kinds: EntityMap::new(), numbers: FxHashMap::default() };
+        let mut types =
+            Types { kinds: EntityMap::new(), numbers: FxHashMap::default(), open: EntityMap::new() };
         for kind in FIXED {
             types.make(kind.clone());
         }
@@ -119,6 +123,9 @@ impl Types {
             return ty;
         }
         let ty = self.kinds.push(kind.clone());
+        let leaf = matches!(kind, TyKind::Param(_) | TyKind::Infer(_));
+        let open = leaf || self.parts(ty).into_iter().any(|part| self.open[part]);
+        self.open.push(open);
         self.numbers.insert(kind, ty);
         ty
     }
@@ -159,12 +166,11 @@ impl Types {
 
     /// Returns the type with its parts replaced by `map`, bottom up; `leaf` replaces parameters and inferred types.
     pub fn rebuild(&mut self, ty: Ty, leaf: &mut dyn FnMut(&mut Types, Ty) -> Ty) -> Ty {
+        if !self.open[ty] {
+            return ty;
+        }
         let kind = match self.kind(ty) {
             TyKind::Param(_) | TyKind::Infer(_) => return leaf(self, ty),
-            kind if self.parts(ty).is_empty() => {
-                let _ = kind;
-                return ty;
-            }
             kind => kind.clone(),
         };
         let mut list = |types: &mut Types, args: Box<[Ty]>| -> Box<[Ty]> {
@@ -204,10 +210,18 @@ impl Types {
         })
     }
 
-    /// Returns a type as a program writes it.
+    /// Returns a type as a program writes it. Type arguments and elements deep inside are left out.
     #[must_use]
     pub fn show(&self, ast: &Ast, ty: Ty) -> String {
-        let list = |args: &[Ty]| args.iter().map(|&ty| self.show(ast, ty)).collect::<Vec<_>>().join(", ");
+        self.show_levels(ast, ty, 4)
+    }
+
+    fn show_levels(&self, ast: &Ast, ty: Ty, levels: u32) -> String {
+        if levels == 0 && !self.parts(ty).is_empty() {
+            return "...".to_owned();
+        }
+        let show = |ty: Ty| self.show_levels(ast, ty, levels - 1);
+        let list = |args: &[Ty]| args.iter().map(|&ty| show(ty)).collect::<Vec<_>>().join(", ");
         let named = |decl: DeclId, args: &[Ty]| {
             let name = ast.text(ast.decls[decl].name);
             if args.is_empty() { name.to_owned() } else { format!("{name}<{}>", list(args)) }
@@ -230,16 +244,16 @@ impl Types {
             | TyKind::Parser(decl, args)
             | TyKind::Control(decl, args)
             | TyKind::Package(decl, args) => named(*decl, args),
-            TyKind::Stack(element, size) => format!("{}[{size}]", self.show(ast, *element)),
+            TyKind::Stack(element, size) => format!("{}[{size}]", show(*element)),
             TyKind::Tuple(args) => format!("{{{}}}", list(args)),
             TyKind::Record(fields) => {
                 let fields: Vec<String> = fields
                     .iter()
-                    .map(|&(name, ty)| format!("{} = {}", ast.names.text(name), self.show(ast, ty)))
+                    .map(|&(name, ty)| format!("{} = {}", ast.names.text(name), show(ty)))
                     .collect();
                 format!("{{{}}}", fields.join(", "))
             }
-            TyKind::Set(element) => format!("set of {}", self.show(ast, *element)),
+            TyKind::Set(element) => format!("set of {}", show(*element)),
             TyKind::Table(decl) => format!("table {}", named(*decl, &[])),
             TyKind::TableResult(decl) => format!("result of table {}", named(*decl, &[])),
             TyKind::ActionRun(decl) => format!("action_run of table {}", named(*decl, &[])),

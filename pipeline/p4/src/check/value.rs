@@ -11,6 +11,9 @@ use num_bigint::{BigInt, Sign};
 /// The greatest width of a type, in bits.
 pub const MAX_WIDTH: u32 = 2048;
 
+/// The greatest number of numbers in a constant list. Constants can contain each other, and so grow beyond any memory.
+pub(super) const MAX_NUMBERS: usize = 1 << 16;
+
 /// A value that is known at compile time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
@@ -33,6 +36,14 @@ impl Value {
         match self {
             Value::Int(value) => Some(value),
             _ => None,
+        }
+    }
+
+    /// Returns the number of values inside that are no lists.
+    pub(super) fn numbers(&self) -> usize {
+        match self {
+            Value::List(values) => values.iter().map(Value::numbers).fold(0, usize::saturating_add),
+            _ => 1,
         }
     }
 

@@ -41,7 +41,11 @@ pub fn text(name: &str, chip: Architecture) -> Option<String> {
     match name {
         "core.p4" => Some(guarded("CORE", &[include_str!("core.p4")])),
         "tna.p4" => Some(guarded("TNA", &["#include <tofino1_arch.p4>\n"])),
-        "t2na.p4" if chip == Architecture::Tna => Some(WRONG_CHIP.to_owned()),
+        "t2na.p4" | "tofino2_specs.p4" | "tofino2_base.p4" | "tofino2_arch.p4"
+            if chip == Architecture::Tna =>
+        {
+            Some(WRONG_CHIP.to_owned())
+        }
         "t2na.p4" => Some(guarded("T2NA", &["#include <tofino2_arch.p4>\n"])),
         "tofino1_specs.p4" | "tofino2_specs.p4" => {
             Some(guarded("SPECS", &["#include <core.p4>\n", include_str!("names.p4")]))

@@ -50,6 +50,14 @@ impl Preprocessor<'_> {
         }
     }
 
+    /// Skips a line that begins with `##`. p4c ignores such lines, and authors disable directives with them.
+    pub(super) fn no_directive(&mut self, at: Span) {
+        self.skip_directive();
+        let warning = Diagnostic::warning(Class::Preprocessor, at, "a line that begins with `##` is ignored")
+            .help("write `#` for a directive, or `//` for a comment");
+        self.diagnostics.push(warning);
+    }
+
     fn unknown(&mut self, word: Token, at: Span) {
         let message = format!("unknown directive `#{}`", self.spelling(word));
         self.skip_directive();

@@ -160,7 +160,7 @@ impl Preprocessor<'_> {
     }
 
     /// Returns a span without its macros, so that a message about many of them shows one place.
-    fn outermost(&self, span: Span) -> Span {
+    pub(super) fn outermost(&self, span: Span) -> Span {
         let region = self.sources.place(span).map(|place| place.region);
         region.map_or(span, |region| self.sources.span(region.file, region.bytes))
     }
@@ -183,6 +183,7 @@ impl Preprocessor<'_> {
         let end = loop {
             let token = self.raw_token();
             match token.kind {
+                TokenKind::End if self.stopped => return None,
                 TokenKind::End => {
                     let message = format!("the use of macro `{}` has no `)`", self.names.text(name.symbol));
                     let error = Diagnostic::error(Class::Preprocessor, name.span, message);

@@ -8,7 +8,7 @@
 //! In addition, a number has no points, so `1..5` is three tokens.
 //!
 //! Bounds: [`MAX_INCLUDES`] files inside each other, [`MAX_NESTING`] conditions, arguments or parentheses inside each other,
-//! [`MAX_EXPANDED`] tokens from macros. A program beyond a bound has one error, and preprocessing ends.
+//! [`MAX_EXPANDED`] tokens from macros, [`MAX_TEXT`] bytes in a word or string from a macro. A program beyond a bound has one error, and preprocessing ends.
 
 mod condition;
 mod conditional;
@@ -43,8 +43,10 @@ use std::sync::Arc;
 pub const MAX_INCLUDES: usize = 64;
 /// The greatest number of conditions, of arguments with macros in them, or of parentheses in a condition, inside each other.
 pub const MAX_NESTING: usize = 200;
+/// The greatest number of bytes of a word or string that a macro makes.
+pub const MAX_TEXT: usize = 65_536;
 /// The greatest number of tokens that all expansions of a program make.
-pub const MAX_EXPANDED: usize = 4_000_000;
+pub const MAX_EXPANDED: usize = 2_000_000;
 
 /// Files of architectures that Sluice does not have, and the name of each.
 const OTHER_ARCHITECTURES: [(&str, &str); 9] = [
@@ -55,8 +57,8 @@ const OTHER_ARCHITECTURES: [(&str, &str); 9] = [
     ("ebpf_model.p4", "the architecture eBPF"),
     ("ubpf_model.p4", "the architecture uBPF"),
     ("t3na.p4", "the architecture T3NA of Tofino 3"),
-    ("intrinsic_metadata.p4", "P4_14"),
-    ("stateful_alu_blackbox.p4", "P4_14"),
+    ("tofino/intrinsic_metadata.p4", "P4_14"),
+    ("tofino/stateful_alu_blackbox.p4", "P4_14"),
 ];
 
 /// Returns the tokens of a program; `None` if a part of it is missing, because a file cannot be read, or because of an `#error` or
@@ -191,7 +193,9 @@ impl Preprocessor<'_> {
     /// Refuses a file that declares an architecture that Sluice does not have, and ends preprocessing.
     fn refuse_architecture(&mut self, name: &str, at: Span) -> bool {
         let file = name.rsplit('/').next().unwrap_or(name);
-        let Some(&(_, architecture)) = OTHER_ARCHITECTURES.iter().find(|&&(other, _)| other == file) else {
+        let Some(&(_, architecture)) =
+            OTHER_ARCHITECTURES.iter().find(|&&(other, _)| other == file || other == name)
+        else {
             return false;
         };
         let message =
@@ -244,6 +248,15 @@ impl Preprocessor<'_> {
         }
     }
 
+    /// Reports a word or string that is too long, and ends preprocessing.
+    fn too_long(&mut self, at: Span) {
+        let at = self.outermost(at);
+        let message = format!("a macro makes a word or string of more than {MAX_TEXT} bytes");
+        self.stop(
+            Diagnostic::error(Class::Limit, at, message).help("do its arguments contain its own results?"),
+        );
+    }
+
     fn full(at: Span) -> Diagnostic {
         Diagnostic::error(Class::Limit, at, "the program and its macros have more than 4 GiB of text")
             .help("does a file include itself many times?")
@@ -268,6 +281,7 @@ impl Preprocessor<'_> {
                     }
                 }
                 TokenKind::Punct(Punct::Hash) if token.flags.line_start => self.directive(token.span),
+                TokenKind::Punct(Punct::HashHash) if token.flags.line_start => self.no_directive(token.span),
                 _ => return token,
             }
         }

@@ -1,6 +1,6 @@
 //! `##`: one token of two.
 
-use super::{Flags, Preprocessor, Punct, Token, TokenKind};
+use super::{Flags, MAX_TEXT, Preprocessor, Punct, Token, TokenKind};
 use crate::names::Symbol;
 use sluice_entity::Entity;
 
@@ -20,6 +20,9 @@ impl Preprocessor<'_> {
         let symbol = match kind {
             TokenKind::Word | TokenKind::Number => {
                 let text = format!("{}{}", self.names.text(left.symbol), self.names.text(right.symbol));
+                if text.len() > MAX_TEXT {
+                    self.too_long(right.span);
+                }
                 self.names.intern(&text)
             }
             _ => Symbol::new(0),

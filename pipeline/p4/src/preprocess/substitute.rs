@@ -2,7 +2,7 @@
 
 use super::define::{Macro, Piece, Role};
 use super::expand::Argument;
-use super::{Flags, Preprocessor, Punct, Token, TokenKind};
+use super::{Flags, MAX_TEXT, Preprocessor, Punct, Token, TokenKind};
 
 /// An argument, as it is written and, once it was needed, expanded.
 struct Operand {
@@ -117,6 +117,10 @@ impl Preprocessor<'_> {
                 }));
             } else {
                 text.push_str(&spelling);
+            }
+            if text.len() > MAX_TEXT {
+                self.too_long(token.span);
+                break;
             }
         }
         let symbol = self.names.intern(&text);

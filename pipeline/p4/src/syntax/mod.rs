@@ -3,6 +3,8 @@
 pub mod ast;
 mod keyword;
 mod parse;
+mod print;
 
 pub(crate) use keyword::names;
 pub(crate) use parse::parse_tokens;
+pub use print::print;

@@ -1,6 +1,6 @@
 //! Programs without end have one message each.
 
-use super::super::{MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING};
+use super::super::{MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING, MAX_TEXT};
 use super::{messages, run};
 use crate::preprocess::Options;
 
@@ -25,6 +25,17 @@ fn arguments_inside_arguments() {
         messages(&text),
         [format!("more than {MAX_NESTING} uses of macros are inside each other's arguments")]
     );
+}
+
+#[test]
+fn words_and_strings_that_double() {
+    for definition in ["#define D(x) x##x\n#define E(x) D(x)\n", "#define D(x) #x\n#define E(x) D(x x)\n"] {
+        let text = format!("{definition}{}a{}\n", "E(".repeat(100), ")".repeat(100));
+        assert_eq!(
+            messages(&text),
+            [format!("a macro makes a word or string of more than {MAX_TEXT} bytes")]
+        );
+    }
 }
 
 #[test]

@@ -67,6 +67,7 @@ fn mistakes_in_directives_have_messages() {
         ("#include\n", "`#include` has no file name"),
         ("#include 3\n", "`#include` has no file name"),
         ("#frobnicate 3\n", "unknown directive `#frobnicate`"),
+        ("##undef A\n", "a line that begins with `##` is ignored"),
         ("#line x\n", "a line marker has no line number"),
         ("a /* b\nc\n", "the comment that begins here does not end"),
         ("#if 0\n/* b\n#endif\n", "the comment that begins here does not end"),

@@ -92,6 +92,10 @@ impl Parser<'_> {
     }
 
     fn add_annotation_token(&mut self, args: &mut Vec<AnnotationArg>, token: Token, separated: bool) {
+        if token.kind == TokenKind::Other {
+            let diagnostic = self.stray_character(token);
+            self.diagnostics.push(diagnostic);
+        }
         let kind = match token.kind {
             TokenKind::Punct(punct) => AnnotationTokenKind::Punct(punct.text()),
             TokenKind::Text => AnnotationTokenKind::Text(self.unescape(token.symbol)),

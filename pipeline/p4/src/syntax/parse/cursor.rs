@@ -134,7 +134,7 @@ impl Parser<'_> {
     pub(super) fn report(&mut self, at: Span, message: String, help: &str) -> Reported {
         if self.reported_at != Some(self.next) {
             let diagnostic = if self.peek().kind == TokenKind::Other {
-                self.stray_character()
+                self.stray_character(self.peek())
             } else {
                 Diagnostic::error(Class::Syntax, at, message).help(help)
             };
@@ -144,9 +144,8 @@ impl Parser<'_> {
         Reported
     }
 
-    fn stray_character(&self) -> Diagnostic {
-        let token = self.peek();
-        let message = format!("the character `{}` begins no token", self.ast.names.text(token.symbol));
+    pub(super) fn stray_character(&self, token: Token) -> Diagnostic {
+        let message = format!("the character {:?} begins no token", self.ast.names.text(token.symbol));
         Diagnostic::error(Class::Token, token.span, message).help("remove it")
     }
 

@@ -1,5 +1,6 @@
 //! Declarations of the top level, and instances, variables and actions.
 
+use super::externs::Body;
 use super::scope::Meaning;
 use super::{Parsed, Parser};
 use crate::diagnostic::{Class, Diagnostic};
@@ -89,7 +90,7 @@ impl Parser<'_> {
         if matches!(self.peek().kind, TokenKind::Punct(Punct::LParen | Punct::Lt)) {
             let help = "write an action, or the statements where the function is called";
             self.unsupported(name.span, "functions of the program", help);
-            return self.function_after_name(name, of, start, annotations, false);
+            return self.function_after_name(name, of, start, annotations, Body::Here);
         }
         let message = format!("`{}` is a variable outside of a parser or control", self.ast.text(name));
         Err(self.report(

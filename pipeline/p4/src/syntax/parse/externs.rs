@@ -7,12 +7,23 @@ use crate::source::Span;
 use crate::syntax::ast::{Annotation, DeclId, DeclKind, ExternDecl, FunctionDecl, Name, PackageDecl, TypeId};
 use crate::syntax::keyword::Keyword;
 
+/// Where the body of a function is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    /// The architecture has it.
+    None,
+    /// Instances of the extern have it.
+    Abstract,
+    /// After the parameters.
+    Here,
+}
+
 impl Parser<'_> {
     /// Parses `extern name { ... }` or `extern result function(...);`.
     pub(super) fn external(&mut self, annotations: Vec<Annotation>) -> Parsed<DeclId> {
         let start = self.advance().span;
         if !self.begins_extern_object() {
-            let function = self.function(start, annotations, false)?;
+            let function = self.function(start, annotations, Body::None)?;
             self.semicolon("after the extern function")?;
             return Ok(function);
         }
@@ -70,34 +81,35 @@ impl Parser<'_> {
             object.constructors.push(constructor);
             return self.semicolon("after the constructor");
         }
-        let is_abstract = self.accept_keyword(Keyword::Abstract);
-        let method = self.function(start.span, annotations, is_abstract)?;
+        let body = if self.accept_keyword(Keyword::Abstract) { Body::Abstract } else { Body::None };
+        let method = self.function(start.span, annotations, body)?;
         object.methods.push(method);
         self.semicolon("after the method")
     }
 
     /// Parses `result name<T>(...)`, without a body.
-    fn function(&mut self, start: Span, annotations: Vec<Annotation>, is_abstract: bool) -> Parsed<DeclId> {
+    fn function(&mut self, start: Span, annotations: Vec<Annotation>, body: Body) -> Parsed<DeclId> {
         let result = self.type_ref()?;
         let name = self.name("the name of the function")?;
-        self.function_after_name(name, result, start, annotations, is_abstract)
+        self.function_after_name(name, result, start, annotations, body)
     }
 
-    /// Parses a function after its result and name; with a body if one follows.
+    /// Parses a function after its result and name: `<T>(...)`, and the body if it has one.
     pub(super) fn function_after_name(
         &mut self,
         name: Name,
         result: TypeId,
         start: Span,
         annotations: Vec<Annotation>,
-        is_abstract: bool,
+        body: Body,
     ) -> Parsed<DeclId> {
         self.scope.declare(name.symbol, Meaning::Value);
         let decl = self.reserve(name);
         let function = self.inside(decl, |parser| {
             let type_params = parser.type_params()?;
             let params = parser.params()?;
-            let body = if parser.at(Punct::LBrace) { Some(parser.block(Vec::new())?) } else { None };
+            let is_abstract = body == Body::Abstract;
+            let body = if body == Body::Here { Some(parser.block(Vec::new())?) } else { None };
             Ok(FunctionDecl { result, type_params, params, is_abstract, body })
         })?;
         Ok(self.complete(decl, start, annotations, DeclKind::Function(function)))
@@ -126,7 +138,7 @@ impl Parser<'_> {
             return self.instance(of, start, annotations);
         }
         let name = self.name("the name of the method")?;
-        self.function_after_name(name, of, start, annotations, false)
+        self.function_after_name(name, of, start, annotations, Body::Here)
     }
 
     /// Parses `package name<T>(...);`.

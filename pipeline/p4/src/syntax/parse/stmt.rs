@@ -169,10 +169,24 @@ impl Parser<'_> {
         self.advance();
         let condition = self.expression()?;
         self.expect(Punct::RParen, "after the condition of `if`")?;
-        let then = Box::new(self.statement()?);
+        let then = Box::new(self.branch()?);
         let otherwise =
-            if self.accept_keyword(Keyword::Else) { Some(Box::new(self.statement()?)) } else { None };
+            if self.accept_keyword(Keyword::Else) { Some(Box::new(self.branch()?)) } else { None };
         Ok(StmtKind::If { condition, then, otherwise })
+    }
+
+    /// Parses the statement after a condition or `else`.
+    fn branch(&mut self) -> Parsed<Stmt> {
+        let statement = self.statement()?;
+        if let StmtKind::Decl(_) = statement.kind {
+            let message = "a declaration is the only statement of `if` or `else`".to_owned();
+            return Err(self.report(
+                statement.span,
+                message,
+                "write it in a block with the statements that use it",
+            ));
+        }
+        Ok(statement)
     }
 
     fn switch(&mut self) -> Parsed<StmtKind> {

@@ -4,7 +4,7 @@ use super::scope::Meaning;
 use super::{Parsed, Parser};
 use crate::preprocess::{Punct, Token, TokenKind};
 use crate::source::Span;
-use crate::syntax::ast::{Name, TypeId, TypeKind};
+use crate::syntax::ast::{MAX_DEPTH, Name, TypeId, TypeKind};
 use crate::syntax::keyword::Keyword;
 
 /// The greatest number of tokens that are read ahead for the `>` of type arguments.
@@ -22,14 +22,17 @@ impl Parser<'_> {
     /// Parses `[N]` after a type, if it is there.
     pub(super) fn stack_suffix(&mut self, base: TypeId) -> Parsed<TypeId> {
         let mut base = base;
+        let mut levels = self.depth;
         while self.at(Punct::LBracket) {
             let start = self.ast.types[base].span;
+            levels += 1;
+            if levels >= MAX_DEPTH {
+                return Err(self.too_deep());
+            }
             self.advance();
             let size = self.expression()?;
             let close = self.expect(Punct::RBracket, "after the size of the header stack")?;
-            base = self.deeper(|parser| {
-                Ok(parser.type_use(start.to(close.span), TypeKind::Stack { element: base, size }))
-            })?;
+            base = self.type_use(start.to(close.span), TypeKind::Stack { element: base, size });
         }
         Ok(base)
     }
@@ -113,6 +116,9 @@ impl Parser<'_> {
     /// Parses `<A, B>`, and returns the place of the `>` with the types.
     pub(super) fn type_args(&mut self) -> Parsed<(Vec<TypeId>, Span)> {
         self.expect(Punct::Lt, "and type arguments")?;
+        if self.at(Punct::Gt) {
+            return Ok((Vec::new(), self.advance().span));
+        }
         let mut args = vec![self.type_ref()?];
         while self.accept(Punct::Comma) {
             args.push(self.type_ref()?);
@@ -151,6 +157,9 @@ impl Parser<'_> {
         let is_any = Self::keyword_of(first) == Some(Keyword::Underscore);
         // An unknown name is a type that is not declared: a value would be known.
         let is_unknown = Self::is_name(first) && self.scope.meaning(first.symbol) == Meaning::Unknown;
+        if self.peek_at(ahead).is(Punct::Lt) && first.is(Punct::Gt) {
+            return Some(ahead + 2);
+        }
         if !self.peek_at(ahead).is(Punct::Lt) || !(is_any || is_unknown || self.begins_type(ahead + 1)) {
             return None;
         }

@@ -1,7 +1,11 @@
 //! Names, types and constants: snippets that are accepted, and the messages on snippets that are not.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "helpers of tests")]
+
 mod accepted;
+mod bounds;
 mod names;
+mod prelude;
 mod program;
 mod statements;
 mod tables;

@@ -171,3 +171,19 @@ fn place_inside_a_macro() {
     "#]]
     .assert_eq(&messages(&text));
 }
+
+#[test]
+fn control_inside_itself() {
+    expect![[r#"
+        error: `C` is used inside its own declaration
+         --> snippet.p4:2:29
+          |
+        2 | control C(inout bit<8> x) { C() inner; apply { inner.apply(x); } }
+          |         -                   ^
+          |         |
+          |         this declaration is not complete at the use
+          |
+          = help: a P4 type, parser or control cannot contain itself
+    "#]]
+    .assert_eq(&messages("control C(inout bit<8> x) { C() inner; apply { inner.apply(x); } }"));
+}

@@ -1,9 +1,13 @@
 //! A whole program through elaboration: instances by path, with their names and constructor arguments.
 
 use super::snippet;
+use expect_test::expect;
 use sluice_asic::intrinsic::Architecture;
 use sluice_p4::check::Value;
 use sluice_p4::elaborate::{Binding, Pipe, elaborate};
+use sluice_p4::prelude::WithPrelude;
+use sluice_p4::source::Texts;
+use sluice_p4::{Options, Target, parse};
 
 const PROGRAM: &str = "
 header eth_h { bit<48> dst; bit<48> src; bit<16> kind; }
@@ -168,4 +172,47 @@ fn instances_that_multiply_end() {
     let (snippet, pipe) = elaborated(&text);
     assert!(pipe.is_none());
     assert_eq!(snippet.diagnostics.list()[0].message, "the program has more than 100000 instances");
+}
+
+#[test]
+fn blocks_with_other_parameters() {
+    let text = PROGRAM.replace(
+        "control Eg(inout headers_t h, inout meta_t m",
+        "control Eg(inout headers_t h, inout headers_t m",
+    );
+    expect![[r#"
+        error: expected control `EgressT<_, _>`, found control `Eg`
+          --> snippet.p4:24:49
+           |
+        21 | control Eg(inout headers_t h, inout headers_t m, in egress_intrinsic_metadata_t eg, in egress_intrinsic_metadata_from_parser_t prsr,
+           |                               ----------------- expected `inout meta_t` for `eg_md`
+        ...
+        24 | Pipeline(IgParser(), Ig(), IgDep(), EgParser(), Eg(), EgDep()) pipe;
+           |                                                 ^^^^ argument for parameter `egress`
+    "#]].assert_eq(&super::messages(&text));
+    let text = PROGRAM
+        .replace("in meta_t m, in egress_intrinsic_metadata_for_deparser_t dprsr) {", "in meta_t m) {");
+    expect![[r#"
+        error: expected control `EgressDeparserT<_, _>`, found control `EgDep`
+          --> snippet.p4:24:55
+           |
+        23 | control EgDep(packet_out pkt, inout headers_t h, in meta_t m) { apply { pkt.emit(h); } }
+           |         ----- a parameter `in egress_intrinsic_metadata_for_deparser_t` for `eg_intr_md_for_dprsr` is missing
+        24 | Pipeline(IgParser(), Ig(), IgDep(), EgParser(), Eg(), EgDep()) pipe;
+           |                                                       ^^^^^^^ argument for parameter `egress_deparser`
+    "#]].assert_eq(&super::messages(&text));
+    // Structs with the same fields.
+    let text = PROGRAM.replace(
+        "control Eg(inout headers_t h, inout meta_t m",
+        "struct other_t { bit<16> x; } control Eg(inout headers_t h, inout other_t m",
+    );
+    assert_eq!(super::messages(&text), "");
+}
+
+#[test]
+fn wrong_chip() {
+    let loader = WithPrelude::new(Texts::new().with("a.p4", "#include <t2na.p4>"), Architecture::Tna);
+    let parsed = parse(&loader, "a.p4", &Options { target: Target::Tofino, ..Options::default() });
+    let message = &parsed.diagnostics.list()[0].message;
+    assert!(message.contains("T2NA is the architecture of Tofino 2"), "{message}");
 }

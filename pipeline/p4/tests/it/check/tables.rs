@@ -238,13 +238,6 @@ fn switches() {
           |                                                 ^^^
           |
           = help: write `.apply().hit`
-        error: a `switch` on `bit<8>` is not supported
-         --> snippet.p4:8:66
-          |
-        8 | if (t.apply().hit) { } if (t.apply()) { } if (t.hit) { } switch (h.a.x) { 1: { } } } }
-          |                                                                  ^^^^^
-          |
-          = help: use `switch (table.apply().action_run)`, or `if` and `else` for values
     "#]].assert_eq(&table(
         "table t { key = { h.a.x : exact; } actions = { set; NoAction; } implementation = 3; idle_timeout = true; ageing = 5; }
 apply { switch (t.apply().action_run) { set: { } sett: { } copy: { } set: { } default: { } }

@@ -29,7 +29,7 @@ fn outcome(program: &crate::corpus::Program, target: Target) -> Outcome {
         Target::Tofino => Architecture::Tna,
         Target::Tofino2 => Architecture::T2na,
     };
-    let folders = program.folders.iter().filter(|folder| !folder.ends_with("p4include"));
+    let folders = program.files.folders.iter().filter(|folder| !folder.ends_with("p4include"));
     let loader = WithPrelude::new(Files { folders: folders.cloned().collect() }, chip);
     let options = Options { target, defines: program.defines.clone(), includes: Vec::new() };
     let parsed = parse(&loader, &program.root.to_string_lossy(), &options);

@@ -1,0 +1,12 @@
+//! `p4` for libFuzzer; with a stable compiler, a program that runs the target on the files that it is given.
+#![cfg_attr(fuzzing, no_main)]
+
+#[cfg(fuzzing)]
+libfuzzer_sys::fuzz_target!(|data: &[u8]| sluice_fuzz::targets::p4(data));
+
+#[cfg(not(fuzzing))]
+fn main() -> std::io::Result<()> {
+    std::env::args_os()
+        .skip(1)
+        .try_for_each(|file| std::fs::read(file).map(|data| sluice_fuzz::targets::p4(&data)))
+}

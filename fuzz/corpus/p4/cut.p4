@@ -1,0 +1,1 @@
+control c(inout h m) { table t { key = { m.a : exact
