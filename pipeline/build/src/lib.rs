@@ -286,7 +286,6 @@ mod fields;
 mod gress;
 mod handles;
 mod hash;
-mod implicit;
 mod lines;
 mod meter;
 pub mod net;

@@ -5,8 +5,8 @@
 //! inline statements become keyless actions (module `implicit`), in program order.
 
 use super::draft::Builder;
-use super::implicit::Group;
 use sluice_asic::gress::Gress;
+use sluice_ir::group::Group;
 use sluice_ir::{
     Action, ActionData, ApplyArms, Block, Cond, Loc, PrimitiveKind, Program, Register, Stmt, StmtKind, Table,
 };

@@ -3,11 +3,11 @@
 use super::cond::{Branch, Cond, Decision, or};
 use super::control::Control;
 use super::draft::Builder;
-use super::implicit::writes;
 use super::lines::{Line, LineKind};
 use sluice_asic::gress::Gress;
 use sluice_ir::Loc;
 use sluice_ir::cfg::Var;
+use sluice_ir::group::writes;
 
 /// Rows of a decision table. [`rows!`](macro@super::rows) writes the calls.
 #[derive(Debug)]

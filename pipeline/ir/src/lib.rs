@@ -33,6 +33,7 @@ mod control;
 mod decl;
 mod declare;
 mod expr;
+pub mod group;
 mod intrinsic;
 mod loc;
 mod memory;

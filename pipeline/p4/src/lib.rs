@@ -23,6 +23,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod elaborate;
 mod front;
+pub mod lower;
 pub mod names;
 pub mod prelude;
 mod preprocess;

@@ -1,8 +1,11 @@
 //! Tests of the front end by its public items.
+#![allow(clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod accepted;
 mod bounds;
 mod check;
 mod checked_corpus;
 mod corpus;
+mod lower;
 mod messages;
+mod parde;

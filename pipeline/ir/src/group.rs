@@ -4,13 +4,13 @@
 //! or writes a field that an earlier one wrote. An access to a register gets a separate action, so that the
 //! stage of its array constrains no other statement.
 
+use crate::cfg::Var;
+use crate::{Counter, Intrinsic, Loc, Meter, Primitive, PrimitiveKind, Program, Random, Register};
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::Var;
-use sluice_ir::{Counter, Intrinsic, Loc, Meter, Primitive, PrimitiveKind, Program, Random, Register};
 
 /// The statements of the group under construction.
 #[derive(Debug)]
-pub(super) struct Group {
+pub struct Group {
     gress: Gress,
     body: Vec<Primitive>,
     written: Vec<Var>,
@@ -27,12 +27,15 @@ enum Array {
 }
 
 impl Group {
-    pub(super) fn new(gress: Gress) -> Group {
+    /// Starts an empty group.
+    #[must_use]
+    pub fn new(gress: Gress) -> Group {
         Group { gress, body: Vec::new(), written: Vec::new(), arrays: Vec::new() }
     }
 
     /// Returns true if this primitive may run at once with the primitives of the group.
-    pub(super) fn admits(&self, program: &Program, kind: &PrimitiveKind) -> bool {
+    #[must_use]
+    pub fn admits(&self, program: &Program, kind: &PrimitiveKind) -> bool {
         let mut touched = reads(program, kind);
         touched.extend(writes(program, self.gress, kind));
         if let PrimitiveKind::SetSlice(field, _, _, value) = kind
@@ -64,7 +67,8 @@ impl Group {
         apart.len() == writes && apart.iter().all(|apart| *apart)
     }
 
-    pub(super) fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {
+    /// Adds a primitive.
+    pub fn push(&mut self, program: &Program, kind: PrimitiveKind, loc: Loc) {
         let written = writes(program, self.gress, &kind);
         self.written.extend(written);
         self.arrays.extend(array(program, &kind));
@@ -72,18 +76,20 @@ impl Group {
     }
 
     /// Returns the source location of the first statement, `None` if the group is empty.
-    pub(super) fn loc(&self) -> Option<Loc> {
+    #[must_use]
+    pub fn loc(&self) -> Option<Loc> {
         self.body.first().map(|p| p.loc)
     }
 
     /// Returns the statements and empties the group.
-    pub(super) fn take(&mut self) -> Vec<Primitive> {
+    pub fn take(&mut self) -> Vec<Primitive> {
         std::mem::replace(self, Group::new(self.gress)).body
     }
 }
 
 /// Returns what a primitive of `gress` writes.
-pub(super) fn writes(program: &Program, gress: Gress, kind: &PrimitiveKind) -> Vec<Var> {
+#[must_use]
+pub fn writes(program: &Program, gress: Gress, kind: &PrimitiveKind) -> Vec<Var> {
     let one = match kind {
         PrimitiveKind::Set(field, _)
         | PrimitiveKind::SetSlice(field, ..)
@@ -114,7 +120,9 @@ fn array(program: &Program, kind: &PrimitiveKind) -> Option<Array> {
     }
 }
 
-fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
+/// Returns what a primitive reads, each as often as it reads it.
+#[must_use]
+pub fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
     let mut list = Vec::new();
     match kind {
         PrimitiveKind::Set(_, value)

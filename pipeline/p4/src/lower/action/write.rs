@@ -1,0 +1,273 @@
+//! Assignments.
+
+use super::super::frame::Frame;
+use super::super::places::{Place, Slot};
+use super::super::simplify::{slice_pieces, width};
+use super::super::{Lower, Res};
+use super::Known;
+use crate::source::Span;
+use crate::syntax::ast::{ExprId, ExprKind};
+use sluice_ir::{Expr, Primitive, PrimitiveKind};
+
+/// Bits that an assignment writes.
+#[derive(Clone, Debug)]
+pub(in crate::lower) struct Target {
+    /// The place.
+    pub(in crate::lower) place: Place,
+    /// The highest and the lowest bit of a slice; `None` for the whole place.
+    pub(in crate::lower) bits: Option<(u32, u32)>,
+}
+
+impl Lower<'_> {
+    /// Returns the bits that an expression names.
+    pub(in crate::lower) fn target(&mut self, frame: &Frame, id: ExprId) -> Res<Target> {
+        let at = self.ast.exprs[id].span;
+        if let ExprKind::Slice { base, hi, lo } = &self.ast.exprs[id].kind {
+            let base = self.target(frame, *base)?;
+            let from = base.bits.map_or(0, |(_, lo)| lo);
+            if let (Some(hi), Some(lo)) = (self.number(frame, *hi), self.number(frame, *lo)) {
+                return Ok(Target { place: base.place, bits: Some((from + hi as u32, from + lo as u32)) });
+            }
+        } else if let Some(place) = self.place(frame, id) {
+            return Ok(Target { place, bits: None });
+        }
+        Err(self.refuse(
+            at,
+            "this is no place that an instruction writes",
+            "write a field, a variable, or an element of a stack with a constant index",
+        ))
+    }
+
+    pub(super) fn assign(&mut self, frame: &mut Frame, target: ExprId, value: ExprId, at: Span) -> Res<()> {
+        let target = self.target(frame, target)?;
+        match (&target.place, target.bits) {
+            (Place::Header(_) | Place::Struct(_) | Place::Stack(_), None) => {
+                self.assign_place(frame, &target.place, value, at)
+            }
+            _ => self.assign_bits(frame, target, value, at),
+        }
+    }
+
+    fn assign_bits(&mut self, frame: &mut Frame, target: Target, value: ExprId, at: Span) -> Res<()> {
+        if let Some(hash) = self.hash_into(frame, value)? {
+            return self.write_hash(&target, hash, at);
+        }
+        if self.is_unit_call(value) {
+            return self.call(frame, value, Some(target), at);
+        }
+        // The field takes the low bits of a result.
+        if let Some(call) = self.low_bits_of(frame, value) {
+            return self.call(frame, call, Some(target), at);
+        }
+        let pieces = self.pieces(frame, value)?;
+        self.write(&target, pieces, at)
+    }
+
+    /// Returns the hash that is the value.
+    fn hash_into(&mut self, frame: &Frame, value: ExprId) -> Res<Option<sluice_ir::Hash>> {
+        if self.hoisted.contains_key(&value) {
+            return Ok(None);
+        }
+        let Some(hash) = self.hash_value(frame, value)? else { return Ok(None) };
+        Ok(Some(hash))
+    }
+
+    fn write_hash(&mut self, target: &Target, hash: sluice_ir::Hash, at: Span) -> Res<()> {
+        let width = u32::from(self.program.hashes[hash].width);
+        let slot = match (&target.place, target.bits) {
+            (Place::Slot(slot), None) if u32::from(self.storage.slots[*slot].width) == width => *slot,
+            (place, bits) => {
+                // No unit writes a part of a field, so that a copy of the hash is computed first.
+                let value = self.hash_before(hash, at);
+                let total: u32 = self
+                    .storage
+                    .slots_of(place)
+                    .iter()
+                    .map(|&slot| u32::from(self.storage.slots[slot].width))
+                    .sum();
+                let wanted = bits.map_or(total, |(hi, lo)| hi - lo + 1);
+                let pieces = super::super::simplify::cast_pieces(&self.program, &[value], wanted);
+                return self.write(target, pieces, at);
+            }
+        };
+        self.body.known.insert(slot, Known::Hash(hash));
+        if self.body.variables.contains(&slot) {
+            return Ok(());
+        }
+        let (field, loc) = (self.field(slot), self.loc(at));
+        self.body.units.push(Primitive { kind: PrimitiveKind::Hash(field, hash), loc });
+        Ok(())
+    }
+
+    /// Returns the call of a register or meter of which a value is the low bits.
+    pub(in crate::lower) fn low_bits_of(&self, frame: &Frame, value: ExprId) -> Option<ExprId> {
+        match &self.ast.exprs[value].kind {
+            ExprKind::Cast { operand, .. } => self.low_bits_of(frame, *operand),
+            ExprKind::Slice { base, lo, .. } => {
+                let low = self.constant(frame, *lo).and_then(|value| value.as_u32());
+                if low == Some(0) { self.low_bits_of(frame, *base) } else { None }
+            }
+            ExprKind::Call { .. } if self.is_unit_call(value) && !self.is_random(frame, value) => Some(value),
+            _ => None,
+        }
+    }
+
+    fn is_random(&self, frame: &Frame, value: ExprId) -> bool {
+        let ExprKind::Call { callee, .. } = &self.ast.exprs[value].kind else { return false };
+        let ExprKind::Member { base, .. } = &self.ast.exprs[*callee].kind else { return false };
+        let instance = self.pipe.instance(self.checked, frame.block, *base);
+        matches!(instance, Some(crate::elaborate::Binding::Object(object)) if self.object_kind(*object) == "Random")
+    }
+
+    /// Returns true for a call whose result comes from a unit beside the ALUs.
+    pub(in crate::lower) fn is_unit_call(&self, id: ExprId) -> bool {
+        use crate::check::Callee;
+        !self.hoisted.contains_key(&id)
+            && self.checked.calls.get(&id).is_some_and(|call| matches!(call.callee, Callee::Method(_)))
+    }
+
+    /// Assigns a value of any type to a whole place.
+    pub(in crate::lower) fn assign_place(
+        &mut self,
+        frame: &mut Frame,
+        place: &Place,
+        value: ExprId,
+        at: Span,
+    ) -> Res<()> {
+        match place {
+            Place::Slot(_) | Place::Parts(_) | Place::Nothing => {
+                let target = Target { place: place.clone(), bits: None };
+                return self.assign_bits(frame, target, value, at);
+            }
+            _ => {}
+        }
+        if let Some(from) = self.place(frame, value) {
+            return self.copy(place, &from, at);
+        }
+        let leaves = self.leaves(frame, value)?;
+        let slots = self.storage.slots_of(place);
+        if leaves.len() != slots.len() {
+            let text = "this value has another number of members than the place it is assigned to";
+            return Err(self.refuse(at, text, "assign the members one by one"));
+        }
+        for (slot, leaf) in slots.into_iter().zip(leaves) {
+            self.write(&Target { place: Place::Slot(slot), bits: None }, vec![leaf], at)?;
+        }
+        if let Place::Header(instance) = place {
+            let header = self.header(*instance);
+            let loc = self.loc(at);
+            self.body.units.push(Primitive { kind: PrimitiveKind::SetValid(header, true), loc });
+        }
+        Ok(())
+    }
+
+    /// Copies a header or struct, member by member, with the validity of headers.
+    fn copy(&mut self, to: &Place, from: &Place, at: Span) -> Res<()> {
+        let (targets, sources) = (self.storage.slots_of(to), self.storage.slots_of(from));
+        for (target, source) in targets.into_iter().zip(sources) {
+            let value = self.read_place(&Place::Slot(source), at)?;
+            self.write(&Target { place: Place::Slot(target), bits: None }, value, at)?;
+        }
+        let (targets, sources) = (self.storage.headers_of(to), self.storage.headers_of(from));
+        for (target, source) in targets.into_iter().zip(sources) {
+            let data = &self.storage.instances;
+            if data[target].stack.is_none() || data[target].stack != data[source].stack {
+                return Err(self.refuse(
+                    at,
+                    "a copy of a header copies its validity, which the chip does inside one stack only",
+                    "copy the fields, and set the header valid or invalid in the branches of a condition",
+                ));
+            }
+            let kind = PrimitiveKind::CopyValid(self.header(target), self.header(source));
+            let loc = self.loc(at);
+            self.body.units.push(Primitive { kind, loc });
+        }
+        Ok(())
+    }
+
+    /// Writes a value to bits of a scalar.
+    pub(in crate::lower) fn write(&mut self, target: &Target, pieces: Vec<Expr>, at: Span) -> Res<()> {
+        let slots = match &target.place {
+            Place::Slot(slot) => vec![*slot],
+            Place::Parts(parts) => parts.to_vec(),
+            Place::Nothing => return Ok(()),
+            _ => {
+                return Err(self.refuse(
+                    at,
+                    "a header or struct is no scalar",
+                    "write its members one by one",
+                ));
+            }
+        };
+        let total: u32 = slots.iter().map(|&slot| u32::from(self.storage.slots[slot].width)).sum();
+        let (hi, lo) = target.bits.unwrap_or((total.saturating_sub(1), 0));
+        let mut above = total;
+        for slot in slots {
+            let from = above - u32::from(self.storage.slots[slot].width);
+            if from <= hi && lo < above {
+                let (high, low) = (hi.min(above - 1), lo.max(from));
+                let part = slice_pieces(&self.program, &pieces, high - lo, low - lo);
+                self.write_slot(slot, (high - from, low - from), part, at)?;
+            }
+            above = from;
+        }
+        Ok(())
+    }
+
+    fn write_slot(&mut self, slot: Slot, (hi, lo): (u32, u32), part: Vec<Expr>, at: Span) -> Res<()> {
+        let bits = u32::from(self.storage.slots[slot].width);
+        debug_assert_eq!(width(&self.program, &part), hi - lo + 1);
+        let whole = if hi + 1 == bits && lo == 0 {
+            part
+        } else {
+            let old = self.read_place(&Place::Slot(slot), at)?;
+            let mut whole = Vec::new();
+            if hi + 1 < bits {
+                whole.extend(slice_pieces(&self.program, &old, bits - 1, hi + 1));
+            }
+            whole.extend(part);
+            if lo > 0 {
+                whole.extend(slice_pieces(&self.program, &old, lo - 1, 0));
+            }
+            whole
+        };
+        if let Some(Known::Hash(_) | Known::Result) = self.body.known.get(&slot) {
+            return Err(self.refuse(
+                at,
+                "this field already takes the result of another unit in the same action",
+                "write it once, or in a later action",
+            ));
+        }
+        self.body.known.insert(slot, Known::Pieces(whole));
+        self.mark(slot, at);
+        Ok(())
+    }
+
+    /// Notes that a slot is written.
+    pub(in crate::lower) fn mark(&mut self, slot: Slot, at: Span) {
+        match self.body.written.iter_mut().find(|(known, _)| *known == slot) {
+            Some((_, last)) => *last = at,
+            None => self.body.written.push((slot, at)),
+        }
+    }
+
+    /// Returns the field that a unit writes its result to: a whole field of at least `least` and at most `most` bits, which has no
+    /// other write in the body.
+    pub(in crate::lower) fn result_slot(&mut self, target: &Target, at: Span) -> Res<Slot> {
+        let slot = match (&target.place, target.bits) {
+            (Place::Slot(slot), None) => *slot,
+            (Place::Slot(slot), Some((hi, 0))) if hi + 1 == u32::from(self.storage.slots[*slot].width) => {
+                *slot
+            }
+            _ => {
+                return Err(self.refuse(
+                    at,
+                    "the result of this unit goes to a slice or a wide field",
+                    "assign it to a variable, and copy the variable in a later action",
+                ));
+            }
+        };
+        self.body.known.insert(slot, Known::Result);
+        Ok(slot)
+    }
+}

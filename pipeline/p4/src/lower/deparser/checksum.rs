@@ -1,0 +1,116 @@
+//! Checksums that a deparser computes.
+
+use super::super::frame::Frame;
+use super::super::places::{Place, SlotHome};
+use super::super::{Lower, Res};
+use super::guard::Guard;
+use crate::check::{Call, Callee};
+use crate::syntax::ast::{ExprId, ExprKind, Stmt};
+use sluice_ir::{ChecksumUpdate, Expr, Field};
+
+/// Advice on assignments of deparsers.
+const ONLY: &str = "assign only the result of `Checksum.update` to a field of a header";
+
+impl Lower<'_> {
+    /// Lowers an assignment of a deparser, which must be that of a checksum.
+    pub(super) fn deparser_assign(
+        &mut self,
+        frame: &mut Frame,
+        target: ExprId,
+        value: ExprId,
+        guard: &Guard,
+        statement: &Stmt,
+    ) -> Res<()> {
+        let at = statement.span;
+        let Some(call) = self.update_call(value) else {
+            return Err(self.refuse(at, "a deparser assigns something other than a checksum", ONLY));
+        };
+        let Some(Place::Slot(slot)) = self.place(frame, target) else {
+            return Err(self.refuse(
+                at,
+                "a deparser writes a checksum to something other than a field",
+                ONLY,
+            ));
+        };
+        let SlotHome::Header(instance) = self.storage.slots[slot].home else {
+            return Err(self.refuse(
+                at,
+                "a deparser writes a checksum to metadata, which end with the deparser",
+                "write it to the header's field",
+            ));
+        };
+        let header = self.header(instance);
+        let others = guard.valid.iter().any(|valid| *valid != header);
+        if guard.of_type.is_some() || !guard.flags.is_empty() || others {
+            return Err(self.refuse(
+                at,
+                "a checksum is updated under a condition other than that its header is valid",
+                "update it whenever the header is valid: the sum of unchanged fields is the same",
+            ));
+        }
+        let field = self.field(slot);
+        let Some(Some(data)) = call.args.first().copied() else {
+            return Err(self.refuse(at, "a checksum covers nothing", "name the fields that it covers"));
+        };
+        let inputs = self.covered(frame, data)?;
+        let zeros_as_ones = match call.args.get(1).copied().flatten() {
+            Some(arg) => self.constant(frame, arg).and_then(|value| value.as_bool()).unwrap_or(false),
+            None => false,
+        };
+        let loc = self.loc(at);
+        let update = ChecksumUpdate { header, field, inputs, zeros_as_ones, loc };
+        self.program.pipes[frame.gress.index()].deparser.checksums.push(update);
+        Ok(())
+    }
+
+    /// Returns the call if an expression is that of `Checksum.update`.
+    fn update_call(&self, value: ExprId) -> Option<Call> {
+        let mut value = value;
+        while let ExprKind::Cast { operand, .. } = self.ast.exprs[value].kind {
+            value = operand;
+        }
+        let call = self.checked.calls.get(&value)?;
+        match call.callee {
+            Callee::Method(decl) if self.ast.text(self.ast.decls[decl].name) == "update" => {
+                Some(call.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the fields that a checksum covers, in order. Words of zeros do not change a sum.
+    fn covered(&mut self, frame: &Frame, data: ExprId) -> Res<Vec<Field>> {
+        let at = self.ast.exprs[data].span;
+        let (mut fields, mut bits) = (Vec::new(), 0_u32);
+        for value in self.leaves(frame, data)? {
+            let width = u32::from(value.width(&self.program));
+            match value {
+                Expr::Field(field) => fields.push(field),
+                Expr::Const(0, _) if bits % 16 == 0 && width % 16 == 0 => {}
+                Expr::Const(0, _) => {
+                    return Err(self.refuse(
+                        at,
+                        "a checksum covers zeros that are not whole words of 16 bits",
+                        "declare a field of the metadata that stays zero, and name it in their place",
+                    ));
+                }
+                Expr::Const(..) => {
+                    return Err(self.refuse(
+                        at,
+                        "a checksum covers a constant",
+                        "write the constant to a field of the metadata in the control, and name the field",
+                    ));
+                }
+                _ => {
+                    return Err(self.refuse(
+                        at,
+                        "a checksum covers a part of a field or a computed value",
+                        "name whole fields",
+                    ));
+                }
+            }
+            bits += width;
+        }
+        Ok(fields)
+    }
+}

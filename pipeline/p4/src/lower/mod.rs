@@ -1,0 +1,194 @@
+//! From the instances of a pipe to the program that the chip runs.
+//!
+//! [`lower`] walks the code of the blocks. Each name stands for a *place* (`places`): storage in the PHV, which parser, control
+//! and deparser of a gress share. Values and conditions become those of one instruction or one gateway; statements become
+//! primitives of actions and statements of control blocks.
+//!
+//! Invariants:
+//! - A construct without a home in the program is refused by name, at its P4 line, with a remedy. None is dropped silently.
+//! - What the program approximates or ignores is a [`Note`].
+//! - Fields of metadata and intrinsic fields are declared at their first use, so that unused members of structures take no room.
+//!   Headers are declared whole.
+
+mod action;
+mod condition;
+mod control;
+mod deparser;
+mod externs;
+mod frame;
+mod loc;
+mod name;
+mod parser;
+mod places;
+mod register;
+mod simplify;
+mod table;
+mod types;
+mod value;
+
+use crate::check::Checked;
+use crate::diagnostic::{Class, Diagnostic, Diagnostics};
+use crate::elaborate::{ActionId, ObjectId, Pipe, TableId};
+use crate::source::{SourceMap, Span};
+use crate::syntax::ast::{Ast, ExprId};
+use name::Names;
+use places::Storage;
+use rustc_hash::FxHashMap;
+use sluice_asic::gress::Gress;
+use sluice_asic::intrinsic::Architecture;
+use sluice_ir as ir;
+
+/// A lowered program.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The program. It has not been verified.
+    pub program: ir::Program,
+    /// Parts of the source that the program approximates or ignores, in the order in which they were found.
+    pub notes: Vec<Note>,
+}
+
+/// A part of the source that the program approximates or ignores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The place.
+    pub at: Span,
+    /// The construct.
+    pub what: String,
+    /// The difference that it makes.
+    pub effect: String,
+}
+
+/// The inputs of a lowering that it does not change.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// The syntax tree.
+    pub ast: &'a Ast,
+    /// The instances.
+    pub pipe: &'a Pipe,
+    /// The texts, for source locations.
+    pub texts: &'a SourceMap,
+    /// The chip's architecture, which decides the widths of some intrinsic fields.
+    pub chip: Architecture,
+}
+
+/// Lowers a pipe. Returns `None` after an error, which goes to `diagnostics`.
+pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagnostics) -> Option<Lowered> {
+    let before = diagnostics.errors();
+    let mut lower = Lower::new(source, checked, diagnostics);
+    lower.program();
+    let Lower { program, notes, .. } = lower;
+    (diagnostics.errors() == before).then_some(Lowered { program, notes })
+}
+
+/// The state of a lowering.
+struct Lower<'a> {
+    ast: &'a Ast,
+    pipe: &'a Pipe,
+    texts: &'a SourceMap,
+    chip: Architecture,
+    checked: &'a mut Checked,
+    diagnostics: &'a mut Diagnostics,
+    program: ir::Program,
+    notes: Vec<Note>,
+    storage: Storage,
+    names: Names,
+    /// The gress whose code is lowered.
+    gress: Gress,
+    /// The action or block whose code is lowered, for the labels of drops, and its place.
+    owner: String,
+    owner_at: Span,
+    /// The straight code under construction.
+    body: action::Body,
+    /// Values of calls that an earlier statement computes.
+    hoisted: FxHashMap<ExprId, Vec<ir::Expr>>,
+    /// What extern objects are in the program.
+    units: FxHashMap<ObjectId, externs::Unit>,
+    /// The tables that extern objects are direct to.
+    direct: FxHashMap<ObjectId, ir::Table>,
+    /// Flags of `exit` and `return`.
+    leave: control::Leave,
+    /// The table whose actions are lowered.
+    table: Option<ir::Table>,
+    /// Copies that an action under construction needs before it runs.
+    before: Vec<ir::Primitive>,
+    /// The copies that each action needs.
+    copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
+    /// The action that does nothing, by gress.
+    no_action: [Option<ir::Action>; 2],
+    /// Tables and actions that are declared.
+    tables: FxHashMap<TableId, ir::Table>,
+    actions: FxHashMap<(Option<TableId>, ActionId, Gress), ir::Action>,
+}
+
+/// An error has been reported: the part that contains it is given up, and the parts after it are lowered, so that one run finds
+/// independent mistakes.
+#[derive(Clone, Copy, Debug)]
+struct Refused;
+
+/// A result whose error has been reported.
+type Res<T> = Result<T, Refused>;
+
+impl<'a> Lower<'a> {
+    fn new(source: Source<'a>, checked: &'a mut Checked, diagnostics: &'a mut Diagnostics) -> Lower<'a> {
+        let Source { ast, pipe, texts, chip } = source;
+        Lower {
+            ast,
+            pipe,
+            texts,
+            chip,
+            checked,
+            diagnostics,
+            program: ir::Program::default(),
+            notes: Vec::new(),
+            storage: Storage::default(),
+            names: Names::default(),
+            gress: Gress::Ingress,
+            owner: String::new(),
+            owner_at: Span::NONE,
+            body: action::Body::default(),
+            hoisted: FxHashMap::default(),
+            units: FxHashMap::default(),
+            direct: FxHashMap::default(),
+            leave: control::Leave::default(),
+            table: None,
+            before: Vec::new(),
+            copies: FxHashMap::default(),
+            no_action: [None; 2],
+            tables: FxHashMap::default(),
+            actions: FxHashMap::default(),
+        }
+    }
+
+    /// Lowers all blocks.
+    fn program(&mut self) {
+        if self.roots().is_err() {
+            return;
+        }
+        // Parsers decide which metadata ports fill; so they come first. Their writes follow when it is known which metadata the
+        // other blocks name.
+        let parsers = Gress::ALL.map(|gress| {
+            self.gress = gress;
+            self.parser(gress).unwrap_or_default()
+        });
+        for gress in Gress::ALL {
+            self.gress = gress;
+            let _ = self.control(gress);
+            let _ = self.deparser(gress);
+        }
+        self.finish_parsers(parsers);
+    }
+
+    /// Reports a construct without a home in the program.
+    fn refuse(&mut self, at: Span, message: impl Into<String>, help: impl Into<String>) -> Refused {
+        self.diagnostics.push(Diagnostic::error(Class::Unsupported, at, message).help(help));
+        Refused
+    }
+
+    /// Notes that a construct is approximated or ignored.
+    fn note(&mut self, at: Span, what: impl Into<String>, effect: impl Into<String>) {
+        let note = Note { at, what: what.into(), effect: effect.into() };
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Names of the program's parts, each unique in its space.
+
+use rustc_hash::FxHashSet;
+use sluice_asic::gress::Gress;
+
+/// Spaces of names: the program wants names that are unique in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Space {
+    /// Fields of a gress.
+    Field(Gress),
+    /// Headers of a gress.
+    Header(Gress),
+    /// Stacks of a gress.
+    Stack(Gress),
+    /// Parser states of a gress.
+    State(Gress),
+    /// Actions.
+    Action,
+    /// Tables.
+    Table,
+    /// Action profiles.
+    Profile,
+    /// Counters.
+    Counter,
+    /// Hashes.
+    Hash,
+    /// Registers.
+    Register,
+    /// Register actions.
+    RegisterAction,
+    /// Labels of drops.
+    Label,
+    /// Meters, filters and WRED.
+    Meter,
+    /// Generators of random numbers.
+    Random,
+}
+
+/// The names that are taken.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    taken: FxHashSet<(Space, String)>,
+}
+
+impl Names {
+    /// Takes a name; with a number after it if another part has the name. Characters that no name has become `_`.
+    pub(super) fn take(&mut self, space: Space, wanted: &str) -> String {
+        let plain = plain(wanted);
+        let mut name = plain.clone();
+        let mut number = 2;
+        while !self.taken.insert((space, name.clone())) {
+            name = format!("{plain}_{number}");
+            number += 1;
+        }
+        name
+    }
+}
+
+fn plain(name: &str) -> String {
+    let kept = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-');
+    let mut name: String = name.chars().map(|c| if kept(c) { c } else { '_' }).collect();
+    if !name.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$')) {
+        name.insert(0, '_');
+    }
+    name
+}
+
+/// Returns a name in snake case, as labels of drops have it.
+pub(super) fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    let mut lower = false;
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && lower {
+            snake.push('_');
+        }
+        lower = c.is_ascii_lowercase() || c.is_ascii_digit();
+        snake.push(if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' });
+    }
+    let snake = snake.trim_matches('_').to_owned();
+    if snake.starts_with(|c: char| c.is_ascii_lowercase()) { snake } else { format!("l_{snake}") }
+}

@@ -1,0 +1,223 @@
+//! Checksums in a parser: verified sums, and residual sums for the deparser.
+
+use super::super::Res;
+use super::super::places::Slot;
+use super::bits::{Bits, Lost, Source};
+use super::made::Made;
+use super::target::Target;
+use super::walk::{State, Walk};
+use crate::check::Callee;
+use crate::elaborate::ObjectId;
+use crate::source::Span;
+use crate::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
+use sluice_ir::Field;
+
+impl Walk<'_, '_> {
+    /// Lowers a method of `Checksum` as a statement.
+    pub(super) fn checksum(
+        &mut self,
+        state: &mut State,
+        expr: ExprId,
+        name: &str,
+        args: &[ExprId],
+    ) -> Res<()> {
+        let at = self.span(expr);
+        let (Some(object), first) = (self.object(state, expr), args.first().copied()) else {
+            return Err(self.refuse(at, "this checksum is no instance", "declare `Checksum() sum;`"));
+        };
+        match (name, first) {
+            ("add", Some(data)) => {
+                let slots = self.summed(state, data)?;
+                state.env.sums.entry(object).or_default().extend(slots);
+                Ok(())
+            }
+            ("subtract", Some(data)) => {
+                let slots = self.summed(state, data)?;
+                let sum = self.residual(state, object, at)?;
+                let fields: Vec<Field> = slots.into_iter().map(|slot| self.cx.field(slot)).collect();
+                state.ops.push((Made::Subtract(sum, fields), at));
+                Ok(())
+            }
+            ("subtract_all_and_deposit", _) => {
+                let sum = self.residual(state, object, at)?;
+                state.env.slots.insert(sum, Bits::lost(Lost::Computed, 16));
+                if !state.env.deposits.contains(&sum) {
+                    state.env.deposits.push(sum);
+                }
+                Ok(())
+            }
+            _ => {
+                let text = format!("`{name}` of `Checksum` has no effect here");
+                Err(self.refuse(at, text, "assign its result to a member of the metadata"))
+            }
+        }
+    }
+
+    /// Returns the scalars that a sum covers, in order. Words of zeros do not change a sum.
+    fn summed(&mut self, state: &mut State, data: ExprId) -> Res<Vec<Slot>> {
+        let at = self.span(data);
+        let value = self.value(state, data)?;
+        let (mut slots, mut bits) = (Vec::new(), 0_u32);
+        for piece in &value.0 {
+            match piece.source {
+                Source::Slot(slot) if u32::from(self.cx.storage.slots[slot].width) == piece.width => {
+                    slots.push(slot)
+                }
+                Source::Const(0) if bits % 16 == 0 && piece.width % 16 == 0 => {}
+                Source::Const(_) => {
+                    return Err(self.refuse(
+                        at,
+                        "a checksum in a parser covers a constant",
+                        "leave out words of 16 zero bits; other constants are not summed yet",
+                    ));
+                }
+                _ => {
+                    return Err(self.refuse(
+                        at,
+                        "a checksum in a parser covers something other than whole fields of extracted headers",
+                        "name the header or its fields",
+                    ));
+                }
+            }
+            bits += piece.width;
+        }
+        Ok(slots)
+    }
+
+    /// Lowers an assignment whose value a unit of the parser makes; returns false if there is no such unit.
+    pub(super) fn unit_value(
+        &mut self,
+        state: &mut State,
+        target: &Target,
+        value: ExprId,
+        at: Span,
+    ) -> Res<bool> {
+        let ast = self.cx.ast;
+        let mut call = value;
+        while let ExprKind::Cast { operand, .. } = ast.exprs[call].kind {
+            call = operand;
+        }
+        let Some(callee) = self.cx.checked.calls.get(&call).map(|call| call.callee) else { return Ok(false) };
+        let (Callee::Method(decl) | Callee::Function(decl)) = callee else { return Ok(false) };
+        let name = ast.text(ast.decls[decl].name);
+        let unit = ast.decls[decl].parent.map_or("", |unit| ast.text(ast.decls[unit].name));
+        match (unit, name) {
+            ("", "port_metadata_unpack") => self.unpack(state, target, call, at)?,
+            ("Checksum", "verify") => {
+                let slot = self.scalar_target(target, at)?;
+                let Some(object) = self.object(state, call) else { return Ok(false) };
+                let sums = state.env.sums.remove(&object).unwrap_or_default();
+                let fields: Vec<Field> = sums.into_iter().map(|slot| self.cx.field(slot)).collect();
+                state.env.slots.insert(slot, Bits::lost(Lost::Computed, 1));
+                state.ops.push((Made::Verify(slot, fields), at));
+            }
+            ("Checksum", "get") => {
+                let slot = self.scalar_target(target, at)?;
+                state.env.slots.insert(slot, Bits::lost(Lost::Computed, 16));
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn scalar_target(&mut self, target: &Target, at: Span) -> Res<Slot> {
+        if let Target::Place(super::super::places::Place::Slot(slot)) = target
+            && self.cx.storage.slots[*slot].home == super::super::places::SlotHome::Metadata
+        {
+            return Ok(*slot);
+        }
+        Err(self.refuse(
+            at,
+            "the result of a checksum goes to something other than a member of the metadata",
+            "assign it to a member of the metadata",
+        ))
+    }
+
+    /// Returns the metadata that take the residual sum of a checksum. The parser names them after the fields are subtracted.
+    fn residual(&mut self, state: &mut State, object: ObjectId, at: Span) -> Res<Slot> {
+        let ast = self.cx.ast;
+        let block = self.frames[state.frame.0].block;
+        let mut targets = Vec::new();
+        if let DeclKind::Parser(parser) = &ast.decls[self.cx.pipe.blocks[block].decl].kind {
+            for &decl in &parser.states {
+                if let DeclKind::State(of) = &ast.decls[decl].kind {
+                    of.statements
+                        .iter()
+                        .for_each(|statement| self.deposits(state, object, statement, &mut targets));
+                }
+            }
+        }
+        let mut found: Option<Slot> = None;
+        for target in targets {
+            let Some(target) = self.target(state, target)? else { continue };
+            let slot = self.scalar_target(&target, at)?;
+            if found.is_some_and(|found| found != slot) {
+                return Err(self.refuse(
+                    at,
+                    "the residual sum of a checksum goes to several members of the metadata",
+                    "use a `Checksum` for each of them",
+                ));
+            }
+            found = Some(slot);
+        }
+        found.ok_or_else(|| {
+            self.refuse(
+                at,
+                "fields are subtracted from a checksum whose rest goes nowhere",
+                "end with `get` or `subtract_all_and_deposit`",
+            )
+        })
+    }
+
+    /// Adds the expressions to which a statement assigns the residual sum of a checksum.
+    fn deposits(&self, state: &State, object: ObjectId, statement: &Stmt, targets: &mut Vec<ExprId>) {
+        let ast = self.cx.ast;
+        let method = |call: ExprId| match self.cx.checked.calls.get(&call)?.callee {
+            Callee::Method(decl) => Some(ast.text(ast.decls[decl].name)),
+            _ => None,
+        };
+        match &statement.kind {
+            StmtKind::Block(block) => {
+                block.statements.iter().for_each(|inner| self.deposits(state, object, inner, targets));
+            }
+            StmtKind::Call(call)
+                if method(*call) == Some("subtract_all_and_deposit")
+                    && self.object(state, *call) == Some(object) =>
+            {
+                targets.extend(self.cx.checked.calls[call].args.iter().flatten());
+            }
+            StmtKind::Assign { target, value }
+                if method(*value) == Some("get") && self.object(state, *value) == Some(object) =>
+            {
+                targets.push(*target);
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the value of a scalar in storage.
+    pub(super) fn slot(&self, state: &State, slot: Slot) -> Bits {
+        use super::super::places::SlotHome;
+        use sluice_ir::Intrinsic;
+        let data = &self.cx.storage.slots[slot];
+        let width = u32::from(data.width);
+        match data.home {
+            SlotHome::Metadata => {
+                state.env.slots.get(&slot).cloned().unwrap_or_else(|| Bits::constant(0, width))
+            }
+            SlotHome::Intrinsic(Intrinsic::ResubmitFlag) if !self.resubmits => Bits::constant(0, width),
+            _ => Bits::one(Source::Slot(slot), width),
+        }
+    }
+
+    /// Returns the number of bits of a variable.
+    pub(super) fn local_bits(&mut self, id: u32) -> u32 {
+        let decl =
+            self.locals.iter().find(|(_, other)| **other == id).map(|((frame, decl), _)| (*frame, *decl));
+        let Some((frame, decl)): Option<(_, DeclId)> = decl else { return 0 };
+        let ty = self.cx.checked.decl_types[decl];
+        let block = self.frames[frame.0].block;
+        let ty = self.cx.pipe.concrete(self.cx.ast, self.cx.checked, block, ty);
+        self.bits(ty).unwrap_or(0)
+    }
+}

@@ -1,0 +1,126 @@
+//! What a parser reads: values that nothing reads do not tell paths apart.
+
+use super::super::Lower;
+use super::env::{Env, LocalId};
+use super::frame::FrameId;
+use crate::check::{Callee, Resolution, Ty, TyKind};
+use crate::source::Span;
+use crate::syntax::ast::{Ast, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind, Transition};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The declarations of variables, parameters and members that parsers read.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    decls: FxHashSet<DeclId>,
+    /// The places of the declarations, by which storage knows them.
+    spans: FxHashSet<Span>,
+}
+
+impl Live {
+    /// Returns what the parsers of a program read.
+    pub(super) fn of(lower: &Lower<'_>) -> Live {
+        let mut live = Live::default();
+        for decl in lower.ast.decls.values() {
+            let DeclKind::Parser(parser) = &decl.kind else { continue };
+            for &local in &parser.locals {
+                if let DeclKind::Variable { value: Some(value), .. } = lower.ast.decls[local].kind {
+                    live.read(lower, value);
+                }
+            }
+            for &state in &parser.states {
+                let DeclKind::State(state) = &lower.ast.decls[state].kind else { continue };
+                state.statements.iter().for_each(|statement| live.statement(lower, statement));
+                if let Some(Transition::Select(select)) = &state.transition {
+                    select.keys.iter().for_each(|&key| live.read(lower, key));
+                }
+            }
+        }
+        live
+    }
+
+    fn statement(&mut self, lower: &Lower<'_>, statement: &Stmt) {
+        match &statement.kind {
+            StmtKind::Block(block) => block.statements.iter().for_each(|inner| self.statement(lower, inner)),
+            StmtKind::Decl(decl) => {
+                if let DeclKind::Variable { value: Some(value), .. } = lower.ast.decls[*decl].kind {
+                    self.read(lower, value);
+                }
+            }
+            StmtKind::Assign { target, value } => {
+                // The other bits of a sliced target stay.
+                if let ExprKind::Slice { .. } = lower.ast.exprs[*target].kind {
+                    self.read(lower, *target);
+                }
+                self.read(lower, *value);
+            }
+            StmtKind::Call(call) => {
+                let extract = lower.checked.calls.get(call).is_some_and(|call| match call.callee {
+                    Callee::Method(decl) => lower.ast.text(lower.ast.decls[decl].name) == "extract",
+                    _ => false,
+                });
+                if !extract {
+                    self.read(lower, *call);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn read(&mut self, lower: &Lower<'_>, expr: ExprId) {
+        let ast = lower.ast;
+        if let Some(Resolution::Field(decl, _) | Resolution::Decl(decl)) = lower.checked.resolutions[expr] {
+            self.add(ast, decl);
+            self.nested(lower, lower.checked.expr_types[expr]);
+        }
+        match &ast.exprs[expr].kind {
+            // Only the member of a structure is read.
+            ExprKind::Member { base, .. } => self.path(lower, *base),
+            kind => kind.parts().for_each(|part| self.read(lower, part)),
+        }
+    }
+
+    /// A member of what the expression names is read.
+    fn path(&mut self, lower: &Lower<'_>, expr: ExprId) {
+        match &lower.ast.exprs[expr].kind {
+            ExprKind::Name { .. } => {
+                if let Some(decl) = lower.checked.decl_of(expr) {
+                    self.add(lower.ast, decl);
+                }
+            }
+            ExprKind::Member { base, .. } | ExprKind::Index { base, .. } => self.path(lower, *base),
+            _ => self.read(lower, expr),
+        }
+    }
+
+    fn add(&mut self, ast: &Ast, decl: DeclId) {
+        self.decls.insert(decl);
+        self.spans.insert(ast.decls[decl].name.span);
+    }
+
+    /// All members of a structure are read.
+    fn nested(&mut self, lower: &Lower<'_>, ty: Ty) {
+        let (TyKind::Struct(decl, _) | TyKind::Header(decl, _)) = lower.checked.types.kind(ty) else {
+            return;
+        };
+        let (DeclKind::Struct(of) | DeclKind::Header(of)) = &lower.ast.decls[*decl].kind else { return };
+        for &field in &of.fields {
+            if self.decls.insert(field) {
+                self.spans.insert(lower.ast.decls[field].name.span);
+                self.nested(lower, lower.checked.decl_types[field]);
+            }
+        }
+    }
+
+    /// Removes what no parser reads.
+    pub(super) fn forget(
+        &self,
+        lower: &Lower<'_>,
+        locals: &FxHashMap<(FrameId, DeclId), LocalId>,
+        env: &mut Env,
+    ) {
+        let live: FxHashSet<LocalId> =
+            locals.iter().filter(|((_, decl), _)| self.decls.contains(decl)).map(|(_, &id)| id).collect();
+        env.locals.retain(|id, _| live.contains(id));
+        env.slots.retain(|&slot, _| self.spans.contains(&lower.storage.slots[slot].at));
+    }
+}

@@ -1,0 +1,92 @@
+//! Fewer states: those that do nothing, do the same as another, or are never reached are left out.
+
+use rustc_hash::FxHashSet;
+use sluice_ir::entity::Entity;
+use sluice_ir::{Next, ParserState, Program, StateData};
+
+/// Leaves out states of both parsers that are not needed.
+pub(super) fn shorten(program: &mut Program) {
+    let passed: Vec<Next> = (0..program.states.len())
+        .map(|index| beyond(program, Next::State(ParserState::new(index))))
+        .collect();
+    redirect(program, &passed);
+    while let Some(merged) = merged(program) {
+        redirect(program, &merged);
+    }
+    keep_reachable(program);
+}
+
+/// Replaces states as targets.
+fn redirect(program: &mut Program, to: &[Next]) {
+    let new = |next: &mut Next| {
+        if let Next::State(state) = *next {
+            *next = to[state.index()];
+        }
+    };
+    for data in program.states.values_mut() {
+        new(&mut data.default);
+        data.arms.iter_mut().for_each(|arm| new(&mut arm.next));
+    }
+    program.pipes.iter_mut().for_each(|pipe| new(&mut pipe.start));
+}
+
+/// Returns the first target that does something. A loop of states that do nothing has no end; the verifier reports it.
+fn beyond(program: &Program, mut next: Next) -> Next {
+    for _ in 0..program.states.len() {
+        let Next::State(state) = next else { break };
+        let data = &program.states[state];
+        if !data.ops.is_empty() || !data.select.is_empty() {
+            break;
+        }
+        next = data.default;
+    }
+    next
+}
+
+/// Returns for each state the first that does the same; `None` if no two targets do.
+fn merged(program: &Program) -> Option<Vec<Next>> {
+    let same = |a: &StateData, b: &StateData| {
+        (a.gress, &a.ops, &a.select, &a.arms, a.default) == (b.gress, &b.ops, &b.select, &b.arms, b.default)
+    };
+    let targets = targets(program);
+    let mut firsts: Vec<ParserState> = Vec::new();
+    let mut found = false;
+    let mut to = Vec::new();
+    for (state, data) in program.states.iter() {
+        let first = firsts.iter().copied().find(|&first| same(&program.states[first], data));
+        found |= first.is_some() && targets.contains(&state);
+        to.push(Next::State(first.unwrap_or(state)));
+        if first.is_none() {
+            firsts.push(state);
+        }
+    }
+    found.then_some(to)
+}
+
+/// Returns the states that follow another, or begin a parser.
+fn targets(program: &Program) -> FxHashSet<ParserState> {
+    let states =
+        program.states.values().flat_map(|data| data.arms.iter().map(|arm| arm.next).chain([data.default]));
+    let all = states.chain(program.pipes.iter().map(|pipe| pipe.start));
+    all.filter_map(|next| if let Next::State(state) = next { Some(state) } else { None }).collect()
+}
+
+/// Removes states that no path reaches.
+fn keep_reachable(program: &mut Program) {
+    let mut reached = FxHashSet::default();
+    let mut work: Vec<Next> = program.pipes.iter().map(|pipe| pipe.start).collect();
+    while let Some(next) = work.pop() {
+        let Next::State(state) = next else { continue };
+        if reached.insert(state) {
+            let data = &program.states[state];
+            work.extend(data.arms.iter().map(|arm| arm.next).chain([data.default]));
+        }
+    }
+    let old = std::mem::take(&mut program.states);
+    let mut to = Vec::new();
+    for (state, data) in old.iter() {
+        let kept = reached.contains(&state);
+        to.push(if kept { Next::State(program.states.push(data.clone())) } else { Next::Reject });
+    }
+    redirect(program, &to);
+}

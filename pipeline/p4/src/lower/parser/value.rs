@@ -1,0 +1,261 @@
+//! Expressions of a parser as values.
+
+use super::super::Res;
+use super::bits::{Bits, Lost, Source};
+use super::walk::{State, Walk};
+use crate::check::{Builtin, Callee, TyKind, Value};
+use crate::elaborate::{Binding, ObjectId};
+use crate::names::Symbol;
+use crate::syntax::ast::{BinaryOp, DeclKind, ExprId, ExprKind, UnaryOp};
+use sluice_asic::alu::width_mask;
+
+impl Walk<'_, '_> {
+    /// Returns the value of an expression; bits that a parser cannot look at are lost.
+    pub(super) fn value(&mut self, state: &mut State, expr: ExprId) -> Res<Bits> {
+        if let Some(value) = self.constant(state, expr) {
+            return Ok(value);
+        }
+        let width = self.width_of(state, expr)?;
+        let ast = self.cx.ast;
+        let computed = Ok(Bits::lost(Lost::Computed, width));
+        match &ast.exprs[expr].kind {
+            ExprKind::Name { .. } | ExprKind::Member { .. } | ExprKind::Index { .. } => {
+                match self.target(state, expr)? {
+                    Some(target) => Ok(self.read(state, &target, width)),
+                    None => computed,
+                }
+            }
+            ExprKind::Slice { base, hi, lo } => {
+                let value = self.value(state, *base)?;
+                match (self.number(state, *hi), self.number(state, *lo)) {
+                    (Some(hi), Some(lo)) if lo <= hi && (hi as u32) < value.width() => {
+                        Ok(value.slice(hi as u32, lo as u32))
+                    }
+                    _ => computed,
+                }
+            }
+            ExprKind::Cast { operand, .. } => {
+                let value = self.value(state, *operand)?;
+                let ty = self.ty(state, *operand);
+                let signed = self.cx.scalar(ty).is_some_and(|scalar| scalar.signed);
+                if signed && width > value.width() { computed } else { Ok(value.resized(width)) }
+            }
+            ExprKind::Binary { op, left, right } => self.binary(state, *op, *left, *right, width),
+            ExprKind::Unary { op: UnaryOp::Plus, operand } => self.value(state, *operand),
+            ExprKind::List(elements) => self.list(state, expr, &elements.clone()),
+            ExprKind::Record(entries) => self.record(state, expr, &entries.clone()),
+            ExprKind::Call { .. } => self.called(state, expr, width),
+            _ => computed,
+        }
+    }
+
+    fn binary(
+        &mut self,
+        state: &mut State,
+        op: BinaryOp,
+        left: ExprId,
+        right: ExprId,
+        width: u32,
+    ) -> Res<Bits> {
+        let (a, b) = (self.value(state, left)?, self.value(state, right)?);
+        let found = match op {
+            BinaryOp::Concat => Some(a.then(b)),
+            BinaryOp::BitAnd => match (a.as_const(), b.as_const()) {
+                (Some(mask), _) => b.masked(mask),
+                (_, Some(mask)) => a.masked(mask),
+                _ => None,
+            },
+            BinaryOp::BitOr => match (a.as_const(), b.as_const()) {
+                (Some(ones), _) => b.with_ones(ones),
+                (_, Some(ones)) => a.with_ones(ones),
+                _ => None,
+            },
+            BinaryOp::Shl => b.as_const().map(|by| a.shl(by.min(4096) as u32)),
+            BinaryOp::Shr => {
+                let ty = self.ty(state, left);
+                let signed = self.cx.scalar(ty).is_some_and(|scalar| scalar.signed);
+                b.as_const().filter(|_| !signed).map(|by| a.shr(by.min(4096) as u32))
+            }
+            BinaryOp::Eq | BinaryOp::Ne if width == 1 && a.width() == 1 => match (a.as_const(), b.as_const())
+            {
+                // `flag == true` is the flag.
+                (_, Some(value)) if (value == 1) == (op == BinaryOp::Eq) => Some(a),
+                (Some(value), _) if (value == 1) == (op == BinaryOp::Eq) => Some(b),
+                _ => None,
+            },
+            _ => None,
+        };
+        Ok(found.unwrap_or_else(|| {
+            self.arithmetic(state, op, left, right).unwrap_or(Bits::lost(Lost::Computed, width))
+        }))
+    }
+
+    /// Returns the result of an operator on values that are known on this path.
+    fn arithmetic(&mut self, state: &mut State, op: BinaryOp, left: ExprId, right: ExprId) -> Option<Bits> {
+        let (a, b) = (self.value(state, left).ok()?.as_const()?, self.value(state, right).ok()?.as_const()?);
+        let ty = self.ty(state, left);
+        let width = self.cx.scalar(ty).filter(|scalar| !scalar.signed)?.width;
+        let kind = TyKind::Bits(width);
+        match crate::check::binary(op, &kind, &Value::Int(a.into()), &Value::Int(b.into())).ok()? {
+            Value::Int(value) => Some(Bits::constant(u128::try_from(value).ok()?, width)),
+            Value::Bool(value) => Some(Bits::constant(value.into(), 1)),
+            _ => None,
+        }
+    }
+
+    fn list(&mut self, state: &mut State, expr: ExprId, elements: &[ExprId]) -> Res<Bits> {
+        let ty = self.ty(state, expr);
+        let widths: Option<Vec<u32>> =
+            self.members(ty).map(|members| members.iter().map(|member| member.width).collect());
+        let mut all = Bits::default();
+        for (n, &element) in elements.iter().enumerate() {
+            let value = self.value(state, element)?;
+            let width = widths.as_ref().and_then(|widths| widths.get(n).copied()).unwrap_or(value.width());
+            all = all.then(value.resized(width));
+        }
+        Ok(all)
+    }
+
+    fn record(
+        &mut self,
+        state: &mut State,
+        expr: ExprId,
+        entries: &[(crate::syntax::ast::Name, ExprId)],
+    ) -> Res<Bits> {
+        let ty = self.ty(state, expr);
+        let mut all = Bits::default();
+        for member in self.members(ty).unwrap_or_default() {
+            let symbol: Symbol = self.cx.ast.decls[member.decl].name.symbol;
+            let entry = entries.iter().find(|(name, _)| name.symbol == symbol);
+            let value = match entry {
+                Some((_, value)) => self.value(state, *value)?.resized(member.width),
+                None => Bits::lost(Lost::Unknown, member.width),
+            };
+            all = all.then(value);
+        }
+        Ok(all)
+    }
+
+    /// Returns the value of a call that a parser can make inside of an expression.
+    fn called(&mut self, state: &mut State, expr: ExprId, width: u32) -> Res<Bits> {
+        let Some(call) = self.cx.checked.calls.get(&expr).cloned() else {
+            return Ok(Bits::lost(Lost::Computed, width));
+        };
+        let method = match call.callee {
+            Callee::Method(decl) | Callee::Function(decl) => self.cx.ast.text(self.cx.ast.decls[decl].name),
+            Callee::Builtin(Builtin::IsValid) => {
+                return Err(self.refuse(
+                    self.span(expr),
+                    "a parser cannot ask whether a header is valid",
+                    "select on the fields that decided whether the header was extracted",
+                ));
+            }
+            _ => return Ok(Bits::lost(Lost::Computed, width)),
+        };
+        match method {
+            "lookahead" => {
+                self.skip_padding(state);
+                Ok(self.ahead(state, width))
+            }
+            "is_zero" | "is_negative" => {
+                let object = self.object(state, expr);
+                if state.env.counter.is_some_and(|set| Some(set) != object) {
+                    return Err(self.refuse(
+                        self.span(expr),
+                        "the parser asks a counter that is not the one it set last; the chip has one",
+                        "set this counter on every path to here, and use one `ParserCounter`",
+                    ));
+                }
+                let source =
+                    if method == "is_zero" { Source::CounterIsZero } else { Source::CounterIsNegative };
+                Ok(Bits::one(source, 1))
+            }
+            _ => Ok(Bits::lost(Lost::Computed, width)),
+        }
+    }
+
+    /// Returns the object whose method a call calls.
+    pub(super) fn object(&self, state: &State, call: ExprId) -> Option<ObjectId> {
+        let ExprKind::Call { callee, .. } = &self.cx.ast.exprs[call].kind else { return None };
+        let ExprKind::Member { base, .. } = &self.cx.ast.exprs[*callee].kind else { return None };
+        let block = self.frames[state.frame.0].block;
+        match self.cx.pipe.instance(self.cx.checked, block, *base) {
+            Some(Binding::Object(object)) => Some(*object),
+            _ => None,
+        }
+    }
+
+    /// Returns the value of an expression that is known when the program is compiled.
+    fn constant(&mut self, state: &State, expr: ExprId) -> Option<Bits> {
+        let block = self.frames[state.frame.0].block;
+        let value = self.cx.pipe.value(self.cx.ast, self.cx.checked, block, expr)?;
+        let width = self.width_of(state, expr).ok()?;
+        self.constant_bits(&value, width, expr, state)
+    }
+
+    fn constant_bits(&mut self, value: &Value, width: u32, expr: ExprId, state: &State) -> Option<Bits> {
+        Some(match value {
+            Value::Bool(value) => Bits::constant((*value).into(), width),
+            Value::Member(member) => Bits::constant(self.cx.code(*member), width),
+            Value::Int(value) => {
+                let mut all = Bits::default();
+                let mut left = width;
+                while left > 0 {
+                    let part = (left - 1) % 128 + 1;
+                    let piece = crate::check::slice(value, left - 1, left - part);
+                    all = all.then(Bits::constant(u128::try_from(piece).ok()? & width_mask(part), part));
+                    left -= part;
+                }
+                all
+            }
+            Value::List(values) => {
+                let ty = self.ty(state, expr);
+                let members = self.members(ty)?;
+                let mut all = Bits::default();
+                for (member, value) in members.iter().zip(values) {
+                    all = all.then(self.constant_bits(value, member.width, expr, state)?);
+                }
+                all
+            }
+            Value::Text(_) => return None,
+        })
+    }
+
+    /// Returns a number that is known when the program is compiled.
+    pub(super) fn number(&mut self, state: &mut State, expr: ExprId) -> Option<u128> {
+        let block = self.frames[state.frame.0].block;
+        let value = self.cx.pipe.value(self.cx.ast, self.cx.checked, block, expr);
+        match value {
+            Some(Value::Int(value)) => u128::try_from(value).ok(),
+            Some(_) => None,
+            None => self.value(state, expr).ok()?.as_const(),
+        }
+    }
+
+    /// Returns the type of an expression.
+    pub(super) fn ty(&mut self, state: &State, expr: ExprId) -> crate::check::Ty {
+        let block = self.frames[state.frame.0].block;
+        self.cx.pipe.ty(self.cx.ast, self.cx.checked, block, expr)
+    }
+
+    /// Returns the number of bits of an expression.
+    pub(super) fn width_of(&mut self, state: &State, expr: ExprId) -> Res<u32> {
+        let ty = self.ty(state, expr);
+        match self.bits(ty) {
+            Some(width) => Ok(width),
+            None => {
+                let found = self.cx.checked.types.describe(self.cx.ast, ty);
+                Err(self.refuse(
+                    self.span(expr),
+                    format!("{found} has no bits that a parser can copy or compare"),
+                    "use values of `bit<W>`, `bool`, and headers and structs of these",
+                ))
+            }
+        }
+    }
+
+    /// Returns true if the declaration is a variable or a parameter.
+    pub(super) fn is_variable(&self, decl: crate::syntax::ast::DeclId) -> bool {
+        matches!(self.cx.ast.decls[decl].kind, DeclKind::Variable { .. } | DeclKind::Param(_))
+    }
+}

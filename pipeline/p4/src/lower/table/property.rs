@@ -1,0 +1,179 @@
+//! Properties of tables: action profiles and selectors, algorithmic TCAMs, ageing, stages.
+
+use super::super::frame::Frame;
+use super::super::name::Space;
+use super::super::{Lower, Res};
+use crate::elaborate::{ObjectId, TableId};
+use crate::source::Span;
+use crate::syntax::ast::{AnnotationBody, AnnotationTokenKind, TableDecl};
+use sluice_asic::select::SelectorMode;
+use sluice_asic::units::Duration;
+use sluice_ir::{self as ir, Algorithmic, IdleTimeout, ProfileData, SelectorData};
+
+use super::super::externs::Unit;
+
+/// Time to live and interval of sweeps of a table whose entries age; the control plane of a switch sets its own.
+const IDLE: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(1));
+
+impl<'a> Lower<'a> {
+    pub(super) fn properties(
+        &mut self,
+        frame: &Frame,
+        id: TableId,
+        table: ir::Table,
+        decl: &'a TableDecl,
+    ) -> Res<()> {
+        let objects = self.pipe.tables[id].objects.clone();
+        for property in &decl.properties {
+            let name = self.ast.text(property.name);
+            let object = objects.iter().find(|(expr, _)| *expr == property.value).map(|(_, object)| *object);
+            match (name, object) {
+                ("idle_timeout", _) => {
+                    let on = self.constant(frame, property.value).and_then(|value| value.as_bool());
+                    if on != Some(false) {
+                        self.program.tables[table].idle = Some(IdleTimeout::notify(IDLE.0, IDLE.1));
+                        self.note(
+                            property.span,
+                            "`idle_timeout`",
+                            "entries live for 60 s without a hit, with sweeps every second, unless the control plane sets other times",
+                        );
+                    }
+                }
+                (_, Some(object)) => self.property_object(frame, table, decl, object, property.span)?,
+                (
+                    "requires_versioning" | "support_timeout" | "proxy_hash_width" | "dynamic_table_size",
+                    None,
+                ) => {
+                    self.note(property.span, format!("`{name}`"), "has no effect");
+                }
+                _ => self.note(property.span, format!("property `{name}`"), "has no effect"),
+            }
+        }
+        self.annotations(id, table);
+        Ok(())
+    }
+
+    fn property_object(
+        &mut self,
+        frame: &Frame,
+        table: ir::Table,
+        decl: &TableDecl,
+        object: ObjectId,
+        at: Span,
+    ) -> Res<()> {
+        match self.object_kind(object) {
+            "ActionProfile" | "ActionSelector" => {
+                let profile = self.profile(frame, decl, object, at)?;
+                self.program.tables[table].profile = Some(profile);
+            }
+            "Alpm" => {
+                let number =
+                    |name: &str, usual: u64| self.made_with_number(object, name).unwrap_or(usual) as u32;
+                let (partitions, subtrees) =
+                    (number("number_partitions", 1024), number("subtrees_per_partition", 2));
+                self.program.tables[table].algorithmic = Some(Algorithmic::Alpm { partitions, subtrees });
+            }
+            "Atcam" => {
+                let partitions = self.made_with_number(object, "number_partitions").unwrap_or(1024) as u32;
+                let exact = self.partition_key(decl, table);
+                let Some(partition) = exact else {
+                    return Err(self.refuse(
+                        at,
+                        "this algorithmic TCAM has no partition index",
+                        "give a whole field the match kind `atcam_partition_index`",
+                    ));
+                };
+                self.program.tables[table].algorithmic = Some(Algorithmic::Atcam { partition, partitions });
+            }
+            "DirectCounter" | "Counter" => {
+                self.counter(object)?;
+            }
+            "Meter" | "Lpf" | "Wred" | "DirectMeter" | "DirectLpf" | "DirectWred" => {
+                self.meter(object)?;
+            }
+            "Register" | "DirectRegister" => {
+                self.register(object)?;
+            }
+            "IdleTimeout" => self.program.tables[table].idle = Some(IdleTimeout::notify(IDLE.0, IDLE.1)),
+            other => {
+                let text = format!("`{other}` as a property of a table");
+                return Err(self.refuse(at, text, "leave the property out"));
+            }
+        }
+        Ok(())
+    }
+
+    fn partition_key(&self, decl: &TableDecl, table: ir::Table) -> Option<ir::Field> {
+        let elements = decl.key.iter().flat_map(|key| &key.elements);
+        let mut elements = elements.filter(|element| self.ast.text(element.match_kind) != "selector");
+        let at = elements.position(|element| self.ast.text(element.match_kind) == "atcam_partition_index")?;
+        self.program.tables[table].keys.get(at)?.field()
+    }
+
+    fn profile(&mut self, frame: &Frame, decl: &TableDecl, object: ObjectId, at: Span) -> Res<ir::Profile> {
+        if let Some(Unit::Profile(profile)) = self.units.get(&object) {
+            return Ok(*profile);
+        }
+        let selector = match self.object_kind(object) {
+            "ActionSelector" => {
+                let inputs = self.selector_keys(frame, decl)?;
+                Some(self.selector(object, inputs, at)?)
+            }
+            _ => None,
+        };
+        let members = self.made_with_object(object, "action_profile").unwrap_or(object);
+        let size = self.made_with_number(members, "size").unwrap_or(512) as u32;
+        let name = self.short(&self.pipe.objects[object].name).to_owned();
+        let name = self.names.take(Space::Profile, &name);
+        let at = self.object_at(object);
+        let (gress, doc, loc) = (self.gress, String::new(), self.loc(at));
+        let profile = self.program.profiles.push(ProfileData { name, gress, size, selector, doc, loc });
+        self.units.insert(object, Unit::Profile(profile));
+        Ok(profile)
+    }
+
+    fn selector(&mut self, object: ObjectId, inputs: Vec<ir::Expr>, at: Span) -> Res<SelectorData> {
+        let mode = match self.made_with_member(object, "mode") {
+            Some("RESILIENT") => SelectorMode::Resilient,
+            _ => SelectorMode::Fair,
+        };
+        let Some(hash) = self.made_with_object(object, "hash") else {
+            return Err(self.refuse(at, "this selector has no hash", "give the constructor a `Hash`"));
+        };
+        let width = self.type_args(hash).first().and_then(|&ty| self.scalar(ty)).map_or(32, |s| s.width);
+        let hash = self.new_hash(hash, inputs, width.min(64), at)?;
+        let number = |name: &str, usual: u64| self.made_with_number(object, name).unwrap_or(usual) as u32;
+        let (max_group_size, groups) = (number("max_group_size", 120), number("num_groups", 4));
+        Ok(SelectorData { mode, hash, groups, max_group_size, scramble: false })
+    }
+
+    fn annotations(&mut self, id: TableId, table: ir::Table) {
+        let ast = self.ast;
+        for annotation in &ast.decls[self.pipe.tables[id].decl].annotations {
+            let name = ast.text(annotation.name);
+            let number = match &annotation.body {
+                AnnotationBody::Args(args) => args.first().and_then(|arg| match &arg.tokens.first()?.kind {
+                    AnnotationTokenKind::Int(number) => u32::try_from(&number.value).ok(),
+                    _ => None,
+                }),
+                _ => None,
+            };
+            match (name, number) {
+                ("stage", Some(stage)) => self.program.tables[table].pin = u8::try_from(stage).ok(),
+                ("alpm", Some(1)) if self.program.tables[table].algorithmic.is_none() => {
+                    self.program.tables[table].algorithmic =
+                        Some(Algorithmic::Alpm { partitions: 1024, subtrees: 2 });
+                }
+                ("alpm_partitions", Some(number)) => {
+                    if let Some(Algorithmic::Alpm { partitions, .. }) =
+                        &mut self.program.tables[table].algorithmic
+                    {
+                        *partitions = number;
+                    }
+                }
+                ("name" | "hidden" | "alpm" | "defaultonly", _) => {}
+                _ => self.note(annotation.span, format!("`@{name}`"), "is accepted, without effect"),
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Control blocks.
+
+use super::text;
+use expect_test::expect;
+
+#[test]
+fn statements_conditions_and_results_of_tables() {
+    let declarations = "
+    bit<16> left;
+    action set(bit<8> x) { m.a = x; }
+    action none() {}
+    table first { key = { m.a : exact; } actions = { set; none; } default_action = none(); }
+    table second { key = { m.b : exact; } actions = { set; none; } default_action = none(); }
+    table third { key = { m.word : exact; } actions = { set; none; } default_action = none(); }";
+    let apply = "
+        left = hdr.ipv4.len - 20;
+        m.word = left;
+        if (hdr.ipv4.isValid() && (m.word & 0xf0) == 0x30 && left > 3) {
+            if (!first.apply().hit) { m.flag = 1; }
+        } else if (m.a ++ m.b != 0) {
+            switch (second.apply().action_run) { set: { m.b = 1; } default: { third.apply(); } }
+        }
+        m.flag = (bit<1>)(m.a == m.b);
+        m.b = m.flag == 1 ? 8w3 : m.a;";
+    let expected = expect![[r#"
+        action ingress_l21 : ingress () {
+            left = sub(ipv4.len, 16w0x14);
+        }
+        action ingress_l22 : ingress () {
+            m.word = left;
+        }
+        action Ingress.set : ingress (bit<8> x) {
+            m.a = x;
+        }
+        action Ingress.none : ingress () {
+        }
+        action ingress_l24 : ingress () {
+            m.flag = 1w1;
+        }
+        action ingress_l26 : ingress () {
+            m.b = 8w1;
+        }
+        action ingress_l28 : ingress () {
+            m.flag = 1w1;
+        }
+        action ingress_l28_2 : ingress () {
+            m.flag = 1w0;
+        }
+        action ingress_l29 : ingress () {
+            m.b = 8w3;
+        }
+        action ingress_l29_2 : ingress () {
+            m.b = m.a;
+        }
+        table Ingress.first : ingress {
+            key = { m.a : exact; }
+            actions = { Ingress.set; Ingress.none; }
+            default_action = Ingress.none();
+            size = 512;
+        }
+        table Ingress.second : ingress {
+            key = { m.b : exact; }
+            actions = { Ingress.set; Ingress.none; }
+            default_action = Ingress.none();
+            size = 512;
+        }
+        table Ingress.third : ingress {
+            key = { m.word : exact; }
+            actions = { Ingress.set; Ingress.none; }
+            default_action = Ingress.none();
+            size = 512;
+        }
+        control ingress {
+            call ingress_l21;
+            call ingress_l22;
+            if (valid(ipv4) && m.word[7:4] == 4w3 && left > 16w3) {
+                apply Ingress.first {
+                    miss {
+                        call ingress_l24;
+                    }
+                }
+            } else if (!(m.a == 8w0 && m.b == 8w0)) {
+                apply Ingress.second {
+                    run Ingress.set {
+                        call ingress_l26;
+                    }
+                    run Ingress.none {
+                        apply Ingress.third;
+                    }
+                }
+            }
+            if (m.a == m.b) {
+                call ingress_l28;
+            } else {
+                call ingress_l28_2;
+            }
+            if (m.flag == 1w1) {
+                call ingress_l29;
+            } else {
+                call ingress_l29_2;
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
+}
+
+#[test]
+fn exits_become_else_branches_or_flags() {
+    let declarations = "
+    action leave() { exit; }
+    action none() {}
+    table gate { key = { m.a : exact; } actions = { leave; none; } default_action = none(); }";
+    let apply = "
+        if (m.flag == 1) { m.a = 1; exit; }
+        if (m.b == 0) { if (m.b == m.a) { return; } m.a = 2; }
+        gate.apply();
+        m.word = 9;";
+    let expected = expect![[r#"
+        action ingress_l18 : ingress () {
+            m.a = 8w1;
+        }
+        action ingress_l19 : ingress () {
+            returned = 1w1;
+        }
+        action ingress_l19_2 : ingress () {
+            m.a = 8w2;
+        }
+        action Ingress.leave : ingress () {
+            exited = 1w1;
+        }
+        action Ingress.none : ingress () {
+        }
+        action ingress_l21 : ingress () {
+            m.word = 16w9;
+        }
+        table Ingress.gate : ingress {
+            key = { m.a : exact; }
+            actions = { Ingress.leave; Ingress.none; }
+            default_action = Ingress.none();
+            size = 512;
+        }
+        control ingress {
+            if (m.flag == 1w1) {
+                call ingress_l18;
+            } else {
+                if (m.b == 8w0) {
+                    if (m.b == m.a) {
+                        call ingress_l19;
+                    } else {
+                        call ingress_l19_2;
+                    }
+                }
+                if (returned == 1w0) {
+                    apply Ingress.gate;
+                    if (returned == 1w0 && exited == 1w0) {
+                        call ingress_l21;
+                    }
+                }
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
+}
