@@ -157,9 +157,18 @@ impl Walk<'_, '_> {
             [(Kind::Either, _)] => Err(self.unasked(at)),
             [(kind, _)] => Ok(*kind),
             _ => {
-                let front = self.layout.total.saturating_sub(state.env.front.at);
+                let front = state.env.front;
+                let left = self.layout.total.saturating_sub(front.at);
+                // Later extracts are looked at as if this one were right.
+                state.env.front = self.layout.advance(front, left);
+                if front.resubmitted == Some(true) {
+                    let data = self.layout.resubmit;
+                    let text =
+                        format!("`{name}` has {bits} bits, but resubmits leave {data} bits for the parser");
+                    return Err(self.refuse(at, text, "let the resubmit carry a header of this length"));
+                }
                 let text = format!(
-                    "`{name}` has {bits} bits, but the packet begins after {front} more bits of metadata"
+                    "`{name}` has {bits} bits, but the packet begins after {left} more bits of metadata"
                 );
                 let help =
                     "skip the metadata in front of the packet with `advance` before headers are extracted";
