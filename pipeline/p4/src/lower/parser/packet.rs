@@ -63,7 +63,9 @@ impl Walk<'_, '_> {
         let slots = self.cx.storage.instances[instance].slots.clone();
         let name = self.cx.storage.instances[instance].name.clone();
         let place = Place::Header(instance);
-        let bits = self.target_bits(&Target::Place(place));
+        let fields = self.target_bits(&Target::Place(place));
+        // A header that does not end with a byte has padding behind its fields.
+        let bits = fields.next_multiple_of(8);
         match self.consumes(state, bits, &name, at)? {
             Kind::Real => {
                 let header = self.cx.header(instance);
@@ -72,6 +74,7 @@ impl Walk<'_, '_> {
                     let width = self.cx.storage.slots[slot].width;
                     value.then(Bits::one(Source::Slot(slot), width.into()))
                 });
+                let value = value.then(Bits::lost(Lost::Skipped, bits - fields));
                 state.env.extracted(state.position, &value);
                 state.position += bits;
                 state.extracted.extend(&slots);
@@ -93,7 +96,8 @@ impl Walk<'_, '_> {
             let text = format!("stack `{name}` has no elements");
             return Err(self.refuse(at, text, "declare at least one"));
         };
-        let bits = self.target_bits(&Target::Place(Place::Header(first)));
+        let fields = self.target_bits(&Target::Place(Place::Header(first)));
+        let bits = fields.next_multiple_of(8);
         if self.consumes(state, bits, &name, at)? != Kind::Real {
             let text = format!("an element of stack `{name}` is extracted in front of the packet");
             return Err(self.refuse(at, text, "skip these bytes with `advance`"));
@@ -102,7 +106,8 @@ impl Walk<'_, '_> {
         self.op(state, ParserOpKind::ExtractNext(made), at);
         state.env.next_element(stack);
         let number = self.cx.storage.instances[first].slots.len() as u16;
-        let value = self.read(state, &Target::LastMember(stack, 0, number), bits);
+        let value = self.read(state, &Target::LastMember(stack, 0, number), fields);
+        let value = value.then(Bits::lost(Lost::Skipped, bits - fields));
         state.env.extracted(state.position, &value);
         state.position += bits;
         state.env.front = self.layout.advance(state.env.front, bits);
@@ -150,15 +155,20 @@ impl Walk<'_, '_> {
         match runs.as_slice() {
             [] => Ok(Kind::Absent),
             [(Kind::Either, _)] => Err(self.unasked(at)),
-            [(kind, _)] if *kind == Kind::Absent || bits.is_multiple_of(8) => Ok(*kind),
-            [_] => {
-                let text = format!("`{name}` has {bits} bits, but a parser extracts whole bytes");
-                Err(self.refuse(at, text, "add padding to the header"))
-            }
+            [(kind, _)] => Ok(*kind),
             _ => {
-                let front = self.layout.total.saturating_sub(state.env.front.at);
+                let front = state.env.front;
+                let left = self.layout.total.saturating_sub(front.at);
+                // Later extracts are looked at as if this one were right.
+                state.env.front = self.layout.advance(front, left);
+                if front.resubmitted == Some(true) {
+                    let data = self.layout.resubmit;
+                    let text =
+                        format!("`{name}` has {bits} bits, but resubmits leave {data} bits for the parser");
+                    return Err(self.refuse(at, text, "let the resubmit carry a header of this length"));
+                }
                 let text = format!(
-                    "`{name}` has {bits} bits, but the packet begins after {front} more bits of metadata"
+                    "`{name}` has {bits} bits, but the packet begins after {left} more bits of metadata"
                 );
                 let help =
                     "skip the metadata in front of the packet with `advance` before headers are extracted";

@@ -59,6 +59,6 @@ impl Lower<'_> {
         let data = self.checked.calls.get(&call).and_then(|call| call.args.first().copied().flatten());
         let Some(data) = data else { return 0 };
         let ty = self.pipe.ty(self.ast, self.checked, block, data);
-        self.type_bits(ty).unwrap_or(0)
+        self.type_bits(ty).unwrap_or(0).next_multiple_of(8)
     }
 }
