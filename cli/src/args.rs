@@ -59,6 +59,8 @@ pub(crate) struct Target {
     /// Program parameter, repeatable; `sluice programs NAME` lists them
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
     pub(crate) sets: Vec<(String, String)>,
+    #[command(flatten)]
+    pub(crate) p4: crate::p4::P4Args,
 }
 
 /// Options of placement.

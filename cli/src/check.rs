@@ -3,10 +3,11 @@
 use crate::args::{Placing, Target};
 use crate::door;
 use crate::fail::{Failure, print_error};
-use crate::p4::{self, P4Args};
+use crate::p4;
 use crate::resolve;
 use clap::Args;
 use serde_json::{Value, json};
+use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::StageProgram;
 use sluice_ir::Program;
 use sluice_ir::verify::{Severity, for_chip};
@@ -28,21 +29,13 @@ pub(crate) struct CheckArgs {
     target: Target,
     #[command(flatten)]
     placing: Placing,
-    #[command(flatten)]
-    p4: P4Args,
 }
 
 /// Checks a file and prints its mistakes and warnings.
 pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     let chip = resolve::chip(&args.target.chip)?;
     if p4::is_p4(&args.file) {
-        if args.place || !args.target.sets.is_empty() {
-            return Err(Failure::with_help(
-                "a P4 program is checked up to its instances; it cannot be placed, and it has no parameters of --set",
-                "leave out --place and --set; -D NAME=VALUE defines a macro",
-            ));
-        }
-        return p4::run(&args.file, &args.p4, &chip, as_json);
+        return p4(args, &chip, as_json);
     }
     let origin = args.file.display().to_string();
     let text = door::text(&args.file)?;
@@ -86,6 +79,38 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
     if reason.is_some() { Err(Failure::Property) } else { Ok(()) }
 }
 
+/// Checks a P4 program.
+fn p4(args: &CheckArgs, chip: &ChipSpec, as_json: bool) -> Result<(), Failure> {
+    if let Some((key, _)) = args.target.sets.first() {
+        return Err(Failure::with_help(
+            format!("--set {key}: a P4 program has no parameters"),
+            "-D NAME=VALUE defines a macro",
+        ));
+    }
+    let program = p4::run(&args.file, &args.target.p4, chip, as_json)?;
+    if !args.place {
+        return Ok(());
+    }
+    match resolve::fit(&program, chip, &args.placing.options()) {
+        Ok(placement) => {
+            let stages = Report::new(&program, &placement).stages_used();
+            if !as_json {
+                writeln!(
+                    std::io::stdout().lock(),
+                    "fits {}: {stages} of {} stages",
+                    chip.name,
+                    chip.mau.stages
+                )?;
+            }
+            Ok(())
+        }
+        Err(no_fit) => {
+            print_error(report::text_no_fit(&no_fit));
+            Err(Failure::Property)
+        }
+    }
+}
+
 /// Reports a file with mistakes: as JSON on stdout, or as the failure of the command.
 fn mistakes(origin: &str, error: &FileError, as_json: bool) -> Result<(), Failure> {
     if as_json {
@@ -107,7 +132,7 @@ fn json_of(error: &FileError) -> Vec<Value> {
 }
 
 /// Returns what a program has, in words.
-fn counts(program: &Program) -> String {
+pub(crate) fn counts(program: &Program) -> String {
     let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
     [
         count(program.headers.len(), "header", "headers"),

@@ -3,8 +3,11 @@
 //! A file becomes a program of the catalogue, so everything behind the door finds programs by name. It has the name that its
 //! text states, or its path if the catalogue already has a program of this name.
 
-use crate::args::Command;
+use crate::args::{Command, Target};
 use crate::fail::Failure;
+use crate::p4::{self, P4Args, is_p4};
+use crate::resolve;
+use sluice_asic::chip::ChipSpec;
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::topology::Blueprint;
 use sluice_ir::text::MAX_TEXT;
@@ -17,6 +20,9 @@ pub(crate) struct Door {
     catalogue: Catalogue,
     /// Name of each opened file.
     names: BTreeMap<PathBuf, String>,
+    /// Options of the P4 preprocessor, and the chip that P4 programs are read for.
+    p4: P4Args,
+    chip: ChipSpec,
 }
 
 /// Reads a file of a program.
@@ -51,7 +57,12 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
 impl Door {
     /// Returns a door with this catalogue behind it.
     pub(crate) fn new(catalogue: &Catalogue) -> Door {
-        Door { catalogue: catalogue.clone(), names: BTreeMap::new() }
+        Door {
+            catalogue: catalogue.clone(),
+            names: BTreeMap::new(),
+            p4: P4Args::default(),
+            chip: ChipSpec::tofino2(),
+        }
     }
 
     /// Returns the catalogue with all files that were opened.
@@ -67,6 +78,9 @@ impl Door {
         let path = folder.join(program);
         if let Some(name) = self.names.get(&path) {
             return Ok(name.clone());
+        }
+        if is_p4(&path) {
+            return self.open_p4(path);
         }
         let mut file = read(&path)?;
         if self.catalogue.get(file.name()).is_ok() {
@@ -86,6 +100,25 @@ impl Door {
         file.rename_roles(|role| of_roles.get(role).cloned());
         self.catalogue = std::mem::take(&mut self.catalogue).with(file);
         Ok(name)
+    }
+
+    /// Opens a P4 program.
+    fn open_p4(&mut self, path: PathBuf) -> Result<String, Failure> {
+        let mut program = p4::open(&path, &self.p4, &self.chip)?;
+        if self.catalogue.get(program.name()).is_ok() {
+            program = program.named(&path.display().to_string());
+        }
+        let name = program.name().to_owned();
+        self.names.insert(path, name.clone());
+        self.catalogue = std::mem::take(&mut self.catalogue).with(program);
+        Ok(name)
+    }
+
+    /// Takes the options with which a command reads P4 programs.
+    fn target(&mut self, target: &Target) -> Result<(), Failure> {
+        self.p4 = target.p4.clone();
+        self.chip = resolve::chip(&target.chip)?;
+        Ok(())
     }
 
     /// Opens the program of an argument, and puts its name in place of the argument.
@@ -108,6 +141,7 @@ impl Door {
         match command {
             Command::Programs(args) => args.program.iter_mut().try_for_each(|program| self.argument(program)),
             Command::Report(args) => {
+                self.target(&args.target)?;
                 args.path = is_file(&args.program).then(|| PathBuf::from(&args.program));
                 self.argument(&mut args.program)?;
                 if let Some(words) = &mut args.compare {
@@ -115,9 +149,18 @@ impl Door {
                 }
                 Ok(())
             }
-            Command::Replay(args) => self.argument(&mut args.program),
-            Command::Entries(args) => self.argument(&mut args.program),
-            Command::Fuzz(args) => self.argument(&mut args.program),
+            Command::Replay(args) => {
+                self.target(&args.target)?;
+                self.argument(&mut args.program)
+            }
+            Command::Entries(args) => {
+                self.target(&args.target)?;
+                self.argument(&mut args.program)
+            }
+            Command::Fuzz(args) => {
+                self.target(&args.target)?;
+                self.argument(&mut args.program)
+            }
             Command::Flowlets(args) => args.through.iter_mut().try_for_each(|program| self.argument(program)),
             Command::New(_)
             | Command::Check(_)
@@ -141,11 +184,6 @@ impl Door {
     /// Returns the name of a program of the catalogue. The error says how a file is given.
     fn named(&self, program: &str, folder: &Path) -> Result<String, Failure> {
         let help = match Path::new(program).extension().and_then(|e| e.to_str()) {
-            Some("p4") => {
-                "Sluice checks P4 (`sluice check FILE.p4`) and does not run it yet; `sluice programs ecmp --ir` shows the \
-                 text form that it runs"
-                    .to_owned()
-            }
             _ if folder.join(program).is_file() => {
                 format!("a file of a program ends in .sluice, or is given with a `/`: ./{program}")
             }

@@ -28,10 +28,10 @@ pub struct ProgramFile {
     warnings: Vec<Diag>,
 }
 
-/// Returns true if the name of a program is the name of a file: it ends in `.sluice`, or has a `/`.
+/// Returns true if the name of a program is the name of a file: it ends in `.sluice` or `.p4`, or has a `/`.
 #[must_use]
 pub fn is_file(name: &str) -> bool {
-    name.contains('/') || Path::new(name).extension().is_some_and(|e| e == "sluice")
+    name.contains('/') || Path::new(name).extension().is_some_and(|e| e == "sluice" || e == "p4")
 }
 
 /// Returns the same text with an endless life. Locations of a program have such a file name. A name that is read again takes

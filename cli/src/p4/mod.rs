@@ -1,23 +1,30 @@
-//! P4 programs: options of the preprocessor, and `sluice check FILE.p4`.
+//! P4 programs: options of the preprocessor, programs of the catalogue, and `sluice check FILE.p4`.
 
 mod files;
+mod stage;
 
+pub(crate) use stage::P4Program;
+
+use crate::check::counts;
 use crate::fail::{Failure, print_error};
 use clap::Args;
 use files::Files;
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::intrinsic::Architecture;
+use sluice_ir::Program;
+use sluice_ir::verify::{self as ir, Diag, for_chip, verify};
 use sluice_p4::check::check;
-use sluice_p4::diagnostic::{Diagnostic, Severity, render};
-use sluice_p4::elaborate::{Pipe, elaborate};
+use sluice_p4::diagnostic::{Class, Diagnostic, Severity, render};
+use sluice_p4::elaborate::elaborate;
+use sluice_p4::lower::{Lowered, Source, lower};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::{Define, Options, Parsed, Target, parse};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Options of the P4 preprocessor, spelled as p4c spells them.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct P4Args {
     /// P4: folder to search for included files, repeatable. A folder with `tna.p4` takes the place of the built-in one
     #[arg(short = 'I', value_name = "DIR", help_heading = "P4")]
@@ -46,62 +53,142 @@ impl P4Args {
     }
 }
 
-/// Checks a P4 program, and prints its mistakes and warnings, or what its pipe has.
-pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) -> Result<(), Failure> {
-    let origin = path.display().to_string();
+/// A P4 program that was read as far as its errors allow.
+struct Reading {
+    parsed: Parsed,
+    lowered: Option<Lowered>,
+    /// Findings of the verifier, if there is a program.
+    diags: Vec<Diag>,
+}
+
+/// Reads, lowers and verifies a P4 program for a chip.
+fn reading(origin: &str, args: &P4Args, chip: &ChipSpec) -> Reading {
     let architecture = Architecture::of(chip);
     let target = match architecture {
         Architecture::Tna => Target::Tofino,
         Architecture::T2na => Target::Tofino2,
     };
     let loader = WithPrelude::new(Files { folders: &args.folders }, architecture);
-    let mut parsed = parse(&loader, &origin, &args.options(target));
-    let pipe = checked(&mut parsed);
-    let failed = parsed.diagnostics.errors() > 0;
+    let mut parsed = parse(&loader, origin, &args.options(target));
+    let mut lowered = lowered(&mut parsed, architecture);
+    if let Some(lowered) = &mut lowered {
+        lowered.program.name = name_of(Path::new(origin));
+    }
+    let mut diags = Vec::new();
+    if let Some(lowered) = &lowered {
+        diags = verify(&lowered.program);
+        if !diags.iter().any(|diag| diag.severity == ir::Severity::Error) {
+            diags.extend(for_chip(&lowered.program, chip));
+        }
+    }
+    Reading { parsed, lowered, diags }
+}
+
+/// Returns the name of a program: the file's, in kebab-case as other programs have it.
+fn name_of(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()
+}
+
+/// Takes all steps that errors allow.
+fn lowered(parsed: &mut Parsed, chip: Architecture) -> Option<Lowered> {
+    if parsed.ast.top.is_empty() {
+        return None;
+    }
+    let Parsed { ast, sources, diagnostics } = parsed;
+    let mut tables = check(ast, diagnostics);
+    if diagnostics.errors() > 0 {
+        return None;
+    }
+    let pipe = elaborate(ast, &mut tables, diagnostics)?;
+    lower(Source { ast, pipe: &pipe, texts: sources, chip }, &mut tables, diagnostics)
+}
+
+impl Reading {
+    /// Returns the program without mistakes.
+    fn program(&self) -> Option<&Program> {
+        let wrong = self.diags.iter().any(|diag| diag.severity == ir::Severity::Error);
+        self.lowered.as_ref().map(|lowered| &lowered.program).filter(|_| !wrong)
+    }
+
+    /// Returns the mistakes as the failure of a command.
+    fn failure(&self) -> Failure {
+        let mut text = messages(&self.parsed, Severity::Error);
+        for diag in self.diags.iter().filter(|diag| diag.severity == ir::Severity::Error) {
+            text.push_str(&found(diag));
+        }
+        Failure::snippets(&text)
+    }
+
+    /// Returns warnings, and what the program approximates or ignores, as text.
+    fn warnings(&self) -> String {
+        let mut text = messages(&self.parsed, Severity::Warning);
+        for note in self.lowered.iter().flat_map(|lowered| &lowered.notes) {
+            let diagnostic =
+                Diagnostic::warning(Class::Unsupported, note.at, format!("{}: {}", note.what, note.effect));
+            text.push_str(&render(&self.parsed.sources, &diagnostic));
+            text.push('\n');
+        }
+        for diag in self.diags.iter().filter(|diag| diag.severity == ir::Severity::Warning) {
+            text.push_str(&found(diag));
+        }
+        text.trim_end().to_owned()
+    }
+}
+
+/// Returns a finding of the verifier as text.
+fn found(diag: &Diag) -> String {
+    let word = if diag.severity == ir::Severity::Error { "error" } else { "warning" };
+    let Diag { text, at, help, .. } = diag;
+    let help = if help.is_empty() { String::new() } else { format!("   = help: {help}\n") };
+    format!("{word}: {text}\n  --> {}:{}:{}\n{help}", at.file, at.line, at.col)
+}
+
+/// Reads a P4 program for the catalogue. Warnings go to stderr.
+pub(crate) fn open(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<P4Program, Failure> {
+    let origin = path.display().to_string();
+    let reading = reading(&origin, args, chip);
+    let program = reading.program().ok_or_else(|| reading.failure())?.clone();
+    let warnings = reading.warnings();
+    if !warnings.is_empty() {
+        print_error(format!("{warnings}\n"));
+    }
+    Ok(P4Program::new(program, &origin))
+}
+
+/// Checks a P4 program, and prints its mistakes and warnings, or what the program has.
+pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) -> Result<Program, Failure> {
+    let origin = path.display().to_string();
+    let reading = reading(&origin, args, chip);
+    let program = reading.program();
     let mut out = std::io::stdout().lock();
     if as_json {
-        let findings: Vec<Value> =
-            parsed.diagnostics.list().iter().map(|one| json_of(&parsed, one)).collect();
-        let value =
-            json!({ "schema": "sluice.check/1", "file": origin, "ok": !failed, "findings": findings });
+        let mut findings: Vec<Value> =
+            reading.parsed.diagnostics.list().iter().map(|one| json_of(&reading.parsed, one)).collect();
+        findings.extend(reading.diags.iter().map(json_of_diag));
+        let value = json!({ "schema": "sluice.check/1", "file": origin, "ok": program.is_some(), "findings": findings });
         writeln!(out, "{value}")?;
     }
-    let warnings = messages(&parsed, Severity::Warning);
-    match pipe {
-        Some(pipe) if !failed => {
-            if !as_json {
-                if !warnings.is_empty() {
-                    writeln!(out, "{warnings}\n")?;
-                }
-                writeln!(out, "{origin}: pipe `{}`: {}; no mistakes", pipe.name, counts(&pipe))?;
-            }
-            Ok(())
+    let warnings = reading.warnings();
+    let Some(program) = program else {
+        if !warnings.is_empty() {
+            print_error(format!("{warnings}\n"));
         }
-        _ => {
-            if !warnings.is_empty() {
-                print_error(format!("{warnings}\n"));
-            }
-            Err(Failure::snippets(&messages(&parsed, Severity::Error)))
+        return Err(reading.failure());
+    };
+    if !as_json {
+        if !warnings.is_empty() {
+            writeln!(out, "{warnings}\n")?;
         }
+        writeln!(out, "{origin}: program `{}`: {}; no mistakes", program.name, counts(program))?;
     }
+    Ok(program.clone())
 }
 
 /// Returns all messages of a severity, with their source lines.
 fn messages(parsed: &Parsed, severity: Severity) -> String {
     let some = parsed.diagnostics.list().iter().filter(|diagnostic| diagnostic.severity == severity);
     some.map(|diagnostic| render(&parsed.sources, diagnostic)).collect::<Vec<_>>().join("\n")
-}
-
-/// Takes all steps that errors allow.
-fn checked(parsed: &mut Parsed) -> Option<Pipe> {
-    if parsed.ast.top.is_empty() {
-        return None;
-    }
-    let mut tables = check(&parsed.ast, &mut parsed.diagnostics);
-    if parsed.diagnostics.errors() > 0 {
-        return None;
-    }
-    elaborate(&parsed.ast, &mut tables, &mut parsed.diagnostics)
 }
 
 fn json_of(parsed: &Parsed, diagnostic: &Diagnostic) -> Value {
@@ -118,14 +205,10 @@ fn json_of(parsed: &Parsed, diagnostic: &Diagnostic) -> Value {
     })
 }
 
-/// Returns what a pipe has, in words.
-fn counts(pipe: &Pipe) -> String {
-    let count = |n: usize, one: &str, many: &str| format!("{n} {}", if n == 1 { one } else { many });
-    [
-        count(pipe.blocks.len(), "parser and control", "parsers and controls"),
-        count(pipe.tables.len(), "table", "tables"),
-        count(pipe.actions.len(), "action", "actions"),
-        count(pipe.objects.len(), "extern object", "extern objects"),
-    ]
-    .join(", ")
+fn json_of_diag(diag: &Diag) -> Value {
+    let severity = if diag.severity == ir::Severity::Error { "error" } else { "warning" };
+    json!({
+        "severity": severity, "class": "program", "file": diag.at.file, "line": diag.at.line, "column": diag.at.col,
+        "message": diag.text, "help": diag.help,
+    })
 }

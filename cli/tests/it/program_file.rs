@@ -384,5 +384,5 @@ fn roles_may_name_each_other_and_a_missing_file_is_named() {
     let wrong = refusal(&["report", text(&a)]);
     assert!(wrong.contains("b.sluice: role: cannot read ") && wrong.contains("c.sluice"), "{wrong}");
     assert!(refusal(&["report", "no-such.sluice"]).contains("cannot read no-such.sluice"));
-    assert!(refusal(&["report", "mine.p4"]).contains("does not run it yet"));
+    assert!(refusal(&["report", "mine.p4"]).contains("`mine.p4` is not found"));
 }
