@@ -155,12 +155,16 @@ impl Door {
             }
             Command::Entries(args) => {
                 self.target(&args.target)?;
+                let path = Path::new(&args.program);
+                args.path =
+                    (self.catalogue.get(&args.program).is_err() && is_p4(path)).then(|| path.to_owned());
                 self.argument(&mut args.program)
             }
             Command::Fuzz(args) => {
                 self.target(&args.target)?;
                 self.argument(&mut args.program)
             }
+            Command::Test(args) => args.program().into_iter().try_for_each(|program| self.argument(program)),
             Command::Flowlets(args) => args.through.iter_mut().try_for_each(|program| self.argument(program)),
             Command::New(_)
             | Command::Check(_)
