@@ -24,7 +24,7 @@ impl Pattern {
             }
             pattern.word(word)?;
         }
-        if pattern.nibbles.len() % 2 == 1 {
+        if !pattern.nibbles.len().is_multiple_of(2) {
             return Err("the bytes end with half a byte".to_owned());
         }
         Ok(pattern)
@@ -51,7 +51,7 @@ impl Pattern {
 
     fn bits(&mut self, digits: &str) -> Result<(), String> {
         let bits: Vec<char> = digits.chars().collect();
-        if bits.len() % 4 != 0 {
+        if !bits.len().is_multiple_of(4) {
             return Err(format!("`.{digits}` has {} bits, which are not whole half bytes", bits.len()));
         }
         for four in bits.chunks(4) {

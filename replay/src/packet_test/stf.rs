@@ -235,7 +235,7 @@ fn packet(rest: &str) -> Result<Command, String> {
     let port = port(words.next())?;
     let digits: String = words.collect();
     let digits = digits.replace('_', "");
-    if digits.len() % 2 == 1 {
+    if !digits.len().is_multiple_of(2) {
         return Err("the bytes end with half a byte".to_owned());
     }
     let byte = |pair: &[u8]| {
