@@ -158,6 +158,10 @@ impl Door {
                 let path = Path::new(&args.program);
                 args.path =
                     (self.catalogue.get(&args.program).is_err() && is_p4(path)).then(|| path.to_owned());
+                if args.p4info && args.path.is_some() {
+                    // The message comes from the P4 program itself, so that a program without a home here has it too.
+                    return Ok(());
+                }
                 self.argument(&mut args.program)
             }
             Command::Fuzz(args) => {
