@@ -71,7 +71,13 @@ impl Edit {
             Edit::DropEmit(gress, at) | Edit::SwapEmit(gress, at) => {
                 op(p.pipe(gress).deparser.emit.get(at).map(|h| p.headers[*h].loc))
             }
-            Edit::DropRequest(gress, at) => op(p.pipe(gress).deparser.requests.get(at).map(|r| r.loc)),
+            Edit::DropRequest(gress, at) | Edit::ClearListItem(gress, at, _) => {
+                op(p.pipe(gress).deparser.requests.get(at).map(|r| r.loc))
+            }
+            Edit::DropWhen(gress, at) => {
+                let d = &p.pipe(gress).deparser;
+                op(d.requests.iter().map(|r| r.loc).chain(d.checksums.iter().map(|c| c.loc)).nth(at))
+            }
             Edit::NegateCell(action, n)
             | Edit::DropWrite(action, n)
             | Edit::DropOutput(action, n)

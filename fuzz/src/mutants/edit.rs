@@ -55,6 +55,10 @@ pub enum Edit {
     DropEmit(Gress, usize),
     /// Removes a mirror, digest, resubmit or other copy request.
     DropRequest(Gress, usize),
+    /// Replaces a field in the list of a request by zeros.
+    ClearListItem(Gress, usize, usize),
+    /// Lets a request or a checksum ignore its flag; the checksums come after the requests.
+    DropWhen(Gress, usize),
     /// Negates a condition of a register action.
     NegateCell(RegisterAction, usize),
     /// Removes a write of a register action.
@@ -100,6 +104,8 @@ impl Edit {
             Edit::DropChecksum(..) => "skip-checksum",
             Edit::DropEmit(..) => "drop-emit",
             Edit::DropRequest(..) => "drop-request",
+            Edit::ClearListItem(..) => "clear-list-item",
+            Edit::DropWhen(..) => "ignore-flag",
             Edit::NegateCell(..) => "swap-salu-predicate",
             Edit::DropWrite(..) => "drop-salu-update",
             Edit::DropOutput(..) => "drop-salu-output",
@@ -222,6 +228,21 @@ impl Edit {
                 }
             }
             Edit::DropRequest(gress, at) => remove(&mut p.pipes[gress.index()].deparser.requests, *at),
+            Edit::ClearListItem(gress, at, item) => {
+                let width = |e: &Expr| e.width(program);
+                let request = p.pipes[gress.index()].deparser.requests.get_mut(*at);
+                if let Some(item) = request.and_then(|r| r.data.get_mut(*item)) {
+                    *item = Expr::Const(0, width(item));
+                }
+            }
+            Edit::DropWhen(gress, at) => {
+                let deparser = &mut p.pipes[gress.index()].deparser;
+                let requests = deparser.requests.iter_mut().map(|r| &mut r.when);
+                let sums = deparser.checksums.iter_mut().map(|c| &mut c.when);
+                if let Some(when) = requests.chain(sums).nth(*at) {
+                    *when = None;
+                }
+            }
             Edit::NegateCell(action, n) => cell(&mut p, *action, *n, |stmt| {
                 if let CellStmtKind::If(cond, ..) = &mut stmt.kind {
                     *cond = CellCond::Not(Box::new(cond.clone()));

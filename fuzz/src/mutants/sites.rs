@@ -8,7 +8,7 @@ use sluice_ir::verify::{has_errors, verify};
 use sluice_ir::{
     Action, ApplyArms, Block, CellStmtKind, Cond, Expr, Hash, Header, Index, KeySource, KeyValue, Next,
     Operand, ParserOp, ParserOpKind, PrimitiveKind, Profile, Program, RegisterAction, SelectKey, StmtKind,
-    Table,
+    Table, list_header,
 };
 
 /// A mutation with the coverage points of its site.
@@ -260,6 +260,31 @@ impl Sites<'_> {
         }
         for i in 0..requests {
             self.add(Edit::DropRequest(gress, i), format!("{gress} deparser: request {i}"), Vec::new());
+        }
+        self.lists(gress);
+    }
+
+    /// Adds the mutants of lists of fields and of flags. Headers as lists have none: their fields have mutants of their own.
+    fn lists(&mut self, gress: Gress) {
+        let p = self.p;
+        let d = &p.pipe(gress).deparser;
+        let lists = d.requests.iter().enumerate().filter(|(_, r)| list_header(p, &r.data).is_none());
+        let items: Vec<(usize, usize, String)> = lists
+            .flat_map(|(i, r)| {
+                let fields = r.data.iter().enumerate().filter(|(_, e)| !matches!(e, Expr::Const(..)));
+                fields.map(move |(item, e)| (i, item, e.name(p)))
+            })
+            .collect();
+        let requests = d.requests.iter().map(|r| r.when.is_some() && r.selector > 0);
+        let sums = d.checksums.iter().map(|c| c.when.is_some());
+        let flags: Vec<usize> =
+            (0..).zip(requests.chain(sums)).filter(|(_, flag)| *flag).map(|(i, _)| i).collect();
+        for (i, item, name) in items {
+            let site = format!("{gress} deparser: {name} of request {i}");
+            self.add(Edit::ClearListItem(gress, i, item), site, Vec::new());
+        }
+        for i in flags {
+            self.add(Edit::DropWhen(gress, i), format!("{gress} deparser: flag {i}"), Vec::new());
         }
     }
 

@@ -4,7 +4,7 @@ use super::fields::Hdr;
 use super::gress::GressBuilder;
 use super::stack::HdrStack;
 use super::value::Bits;
-use sluice_ir::{self as ir, ChecksumUpdate, Field, Loc, Request, RequestKind};
+use sluice_ir::{self as ir, ChecksumUpdate, Expr, Field, Loc, Program, Request, RequestKind};
 
 impl<'b> GressBuilder<'b> {
     /// Extends the deparser of this gress. It emits headers in wire order, then the bytes that the parser did
@@ -21,21 +21,28 @@ pub struct Deparser<'b> {
     gress: GressBuilder<'b>,
 }
 
-/// Header that a request carries: a header, or `()` for none.
+/// What a request carries: a header, a list of fields and zeros (`list![ipv4.src, constant::<7>(0), m.port]`), or `()` for
+/// nothing.
 pub trait RequestData {
-    /// Returns the header in the program.
-    fn header(self) -> Option<ir::Header>;
+    /// Returns the values in the order of the wire.
+    fn values(self, program: &Program) -> Vec<Expr>;
 }
 
 impl RequestData for () {
-    fn header(self) -> Option<ir::Header> {
-        None
+    fn values(self, _: &Program) -> Vec<Expr> {
+        Vec::new()
     }
 }
 
 impl<T> RequestData for Hdr<T> {
-    fn header(self) -> Option<ir::Header> {
-        Some(self.id())
+    fn values(self, program: &Program) -> Vec<Expr> {
+        program.header_list(self.id())
+    }
+}
+
+impl<const N: usize> RequestData for [Expr; N] {
+    fn values(self, _: &Program) -> Vec<Expr> {
+        self.to_vec()
     }
 }
 
@@ -60,7 +67,7 @@ impl Deparser<'_> {
     /// Sends `data` to the control plane as a digest if `digest_type` is `selector` (1 to 7). At most 48
     /// bytes.
     #[track_caller]
-    pub fn digest<T>(self, selector: u8, data: Hdr<T>) -> Self {
+    pub fn digest(self, selector: u8, data: impl RequestData) -> Self {
         self.request(RequestKind::Digest, selector, data, Loc::caller())
     }
 
@@ -72,9 +79,36 @@ impl Deparser<'_> {
     }
 
     fn request(self, kind: RequestKind, selector: u8, data: impl RequestData, loc: Loc) -> Self {
-        let request = Request { kind, selector, header: data.header(), loc };
-        self.gress.builder.draft().program.pipes[self.gress.gress.index()].deparser.requests.push(request);
+        let program = &mut self.gress.builder.draft().program;
+        let data = data.values(program);
+        let request = Request { kind, selector, when: None, data, loc };
+        program.pipes[self.gress.gress.index()].deparser.requests.push(request);
         self
+    }
+
+    /// Makes the last request only if a field of the metadata is 1, too. Actions that write the type field set it, so that 0
+    /// is a type as well.
+    #[must_use]
+    pub fn when(self, flag: Bits<1>) -> Self {
+        let program = &mut self.gress.builder.draft().program;
+        if let Some(last) = program.pipes[self.gress.gress.index()].deparser.requests.last_mut() {
+            last.when = Some(flag.0);
+        }
+        self
+    }
+
+    /// Writes a checksum like [`Deparser::checksum`], but only if a field of the metadata is 1, too. Inputs are fields and
+    /// zeros (`list![m.src, constant::<8>(0), ipv4.protocol]`).
+    #[track_caller]
+    #[must_use]
+    pub fn checksum_when<T, const N: usize>(
+        self,
+        header: Hdr<T>,
+        flag: Bits<1>,
+        field: Bits<16>,
+        inputs: [Expr; N],
+    ) -> Self {
+        self.sum((header.id(), Some(flag.0)), field, inputs.to_vec(), false, Loc::caller())
     }
 
     /// Writes the ones' complement checksum over `inputs` to `field` if `header` is valid.
@@ -108,7 +142,19 @@ impl Deparser<'_> {
         zeros_as_ones: bool,
         loc: Loc,
     ) -> Self {
-        let update = ChecksumUpdate { header: header.id(), field: field.0, inputs, zeros_as_ones, loc };
+        let inputs = inputs.into_iter().map(Expr::Field).collect();
+        self.sum((header.id(), None), field, inputs, zeros_as_ones, loc)
+    }
+
+    fn sum(
+        self,
+        (header, when): (ir::Header, Option<Field>),
+        field: Bits<16>,
+        inputs: Vec<Expr>,
+        zeros_as_ones: bool,
+        loc: Loc,
+    ) -> Self {
+        let update = ChecksumUpdate { header, when, field: field.0, inputs, zeros_as_ones, loc };
         self.gress.builder.draft().program.pipes[self.gress.gress.index()].deparser.checksums.push(update);
         self
     }

@@ -422,14 +422,20 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
         if let RequestKind::Mirror(session) = request.kind {
             vars.push(Var::Field(session));
         }
-        let fields = request.header.map(|h| &program.headers[h].fields);
-        vars.extend(fields.into_iter().flatten().map(|&f| Var::Field(f)));
+        vars.extend(request.when.map(Var::Field));
+        request.fields(&mut |f| {
+            vars.push(Var::Field(f));
+            if let Home::Header(h) = program.fields[f].home {
+                headers.push(h);
+            }
+        });
     }
-    vars.extend(
-        program.pipe(gress).deparser.checksums.iter().flat_map(|c| &c.inputs).map(|&f| Var::Field(f)),
-    );
+    for update in &program.pipe(gress).deparser.checksums {
+        vars.extend(update.when.map(Var::Field));
+        update.inputs.iter().for_each(|e| e.fields(&mut |f| vars.push(Var::Field(f))));
+    }
     let data_only = |h: &Header| {
-        program.pipe(gress).deparser.requests.iter().any(|r| r.header == Some(*h)) && !explicit.contains(h)
+        program.pipe(gress).deparser.requests.iter().any(|r| r.carries(program, *h)) && !explicit.contains(h)
     };
     for h in headers {
         if !data_only(&h) {

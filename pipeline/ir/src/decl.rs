@@ -5,7 +5,7 @@ mod deparser;
 mod key;
 
 pub use counter::{CounterCell, CounterData, CounterHome, CounterKind};
-pub use deparser::{ChecksumUpdate, Deparser, Request, RequestKind};
+pub use deparser::{ChecksumUpdate, Deparser, ListItem, Request, RequestKind, list_bits, list_header};
 pub use key::{Key, KeySource};
 
 use super::{

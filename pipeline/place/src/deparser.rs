@@ -10,7 +10,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
 use sluice_ir::parser_unroll::{UnrolledNode, UnrolledParser};
 use sluice_ir::verify::Diag;
-use sluice_ir::{Header, Loc, PrimitiveKind, Program, RequestKind};
+use sluice_ir::{Field, Header, Loc, PrimitiveKind, Program, RequestKind};
 
 /// Units of a gress's deparser in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,13 +71,19 @@ pub fn cost(
     };
     let mut pov: Vec<_> =
         headers.iter().filter_map(|h| alloc.valid.get(*h).copied().flatten()).map(|b| b.container).collect();
+    // A flag of the deparser is a validity bit (model: chip §6.4).
+    let mut flags: Vec<Field> = deparser.checksums.iter().filter_map(|c| c.when).collect();
+    flags.extend(deparser.requests.iter().filter_map(|r| r.when));
+    flags.sort_unstable();
+    flags.dedup();
+    pov.extend(flags.iter().flat_map(|f| alloc.fields.get(*f).into_iter().flatten()).map(|s| s.container));
     pov.sort_unstable();
     pov.dedup();
     let cost = DeparserCost {
         entry_bytes: deparser.emit.iter().map(sizes).sum(),
         pov_bytes: pov.iter().map(|c| inventory.get(*c).map_or(1, |i| i.size.bits() / 8)).sum(),
         entries: deparser.emit.iter().map(entries).sum(),
-        pov_bits: headers.len() as u32,
+        pov_bits: (headers.len() + flags.len()) as u32,
         header_bytes: longest_head(program, gress),
         checksum_units: deparser.checksums.len() as u32,
         requests: requests(program, gress),
@@ -102,7 +108,7 @@ fn requests(program: &Program, gress: Gress) -> RequestCost {
             RequestKind::Digest => &mut cost.digest,
             RequestKind::Pktgen => &mut cost.pktgen,
         };
-        *longest = request.header.map_or(0, |h| program.header_bits(h) / 8).max(*longest);
+        *longest = (request.bits(program) / 8).max(*longest);
     }
     cost
 }
@@ -250,7 +256,8 @@ mod tests {
         let mut program = fork();
         let header = program.headers.keys().next().unwrap();
         let (field, inputs) = (program.headers[header].fields[2], vec![program.headers[header].fields[0]]);
-        let update = ChecksumUpdate { header, field, inputs, zeros_as_ones: false, loc: Loc::default() };
+        let (inputs, loc) = (inputs.into_iter().map(sluice_ir::Expr::Field).collect(), Loc::default());
+        let update = ChecksumUpdate { header, when: None, field, inputs, zeros_as_ones: false, loc };
         program.pipes[0].deparser.checksums = vec![update; 7];
         let found = costs(&program, &ChipSpec::tofino()).unwrap_err();
         assert_eq!(found[0].text, "the ingress deparser needs 7 checksum units; tofino has 6");

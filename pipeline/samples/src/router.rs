@@ -157,9 +157,10 @@ pub fn router() -> Program {
     parser(&mut m, &emit);
     let ipv4_fields = m.0.headers[emit[2]].fields.clone();
     let checksum = m.named(Ingress, "ipv4.checksum");
-    let inputs = ipv4_fields.into_iter().filter(|f| *f != checksum).collect();
+    let inputs = ipv4_fields.into_iter().filter(|f| *f != checksum).map(Expr::Field).collect();
     let update = ChecksumUpdate {
         header: emit[2],
+        when: None,
         field: checksum,
         inputs,
         zeros_as_ones: false,

@@ -210,6 +210,12 @@ impl<'a> SlotMap<'a> {
         self.field(field, true)
     }
 
+    /// Returns where to read bits `hi` to `lo` of a field, counted from 0.
+    pub(super) fn source_bits(&mut self, field: Field, hi: u16, lo: u16) -> FieldAt {
+        let slices = self.phv.fields.get(field).cloned().unwrap_or_default();
+        self.part(&slices, lo, (hi + 1).saturating_sub(lo), true)
+    }
+
     fn field(&mut self, field: Field, read: bool) -> FieldAt {
         let slices = self.phv.fields.get(field).cloned().unwrap_or_default();
         let mut pieces = SmallVec::new();

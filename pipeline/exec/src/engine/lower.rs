@@ -83,7 +83,7 @@ pub(super) fn lower(
     })?;
     let deparser = DeparserCode::new(program, gress, &made_headers(program, gress), &written, &mut slots)?;
     let touched = touched_containers(program, gress, &written, &slots);
-    let requests = RequestCode::new(program, gress, (&written, &touched), &mut slots)?;
+    let requests = RequestCode::new(program, gress, &touched, &mut slots)?;
     let field = |slots: &mut SlotMap<'_>, which| program.intrinsic(gress, which).map(|f| slots.source(f));
     let told = |slots: &mut SlotMap<'_>, which| {
         program.intrinsic(gress, which).filter(|f| may_change(*f, &touched, slots)).map(|f| slots.source(f))

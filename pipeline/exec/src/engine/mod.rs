@@ -19,6 +19,7 @@ pub mod generated;
 mod gress;
 mod hash;
 mod leave;
+mod list;
 mod lookup;
 mod lower;
 mod parser;

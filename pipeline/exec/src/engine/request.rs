@@ -1,14 +1,12 @@
 //! Requests of a deparser: resubmits, mirror copies, digests, multicast.
 
 use super::LowerError;
-use super::batch::{Phv, Slot, for_lanes, lanes_where};
-use super::deparser::claim_columns;
+use super::batch::{Phv, for_lanes, lanes_where};
 use super::field::{FieldAt, SlotMap};
+use super::list::ListAt;
 use super::lower::may_change;
-use super::parser::header_columns;
 use crate::packet::PacketStore;
 use crate::pass::{Made, MadeKind, McastRequest, Pass, PktgenRequest, put_in_front};
-use arrayvec::ArrayVec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use sluice_asic::port::DevPort;
@@ -17,20 +15,16 @@ use sluice_ir::{Intrinsic, Primitive, PrimitiveKind, Program, RequestKind};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// Most bytes of a request's header: no chip takes more (model: chip §6.4).
-const MAX_BYTES: usize = 64;
-
 /// Request of the deparser, with the columns of its fields.
 #[derive(Clone, Debug)]
 struct RequestAt {
     kind: RequestKind,
     selector: u32,
     type_at: FieldAt,
+    /// 1-bit field that must be 1, too.
+    when: Option<FieldAt>,
     session: FieldAt,
-    /// Length of its header, bytes.
-    bytes: usize,
-    /// Containers of the header: byte offset, bytes and column; without a column the bytes are zero.
-    pieces: Vec<(u32, u8, Option<Slot>)>,
+    data: ListAt,
 }
 
 /// Columns of the fields of a [`McastRequest`].
@@ -107,21 +101,12 @@ impl RequestCode {
     pub(super) fn new(
         program: &Program,
         gress: Gress,
-        (written, touched): (&BTreeSet<Container>, &BTreeSet<Container>),
+        touched: &BTreeSet<Container>,
         slots: &mut SlotMap<'_>,
     ) -> Result<RequestCode, LowerError> {
         let mut list = Vec::new();
         for request in &program.pipe(gress).deparser.requests {
             let Some(type_field) = program.intrinsic(gress, request.kind.type_field()) else { continue };
-            if let Some(h) = request.header {
-                claim_columns(program, h, true, written, slots);
-            }
-            let bytes = request.header.map_or(0, |h| program.header_bits(h) / 8) as usize;
-            if bytes > MAX_BYTES {
-                return Err(LowerError::new(format!(
-                    "a request of {gress} carries more than {MAX_BYTES} bytes"
-                )));
-            }
             list.push(RequestAt {
                 kind: request.kind,
                 selector: request.selector.into(),
@@ -130,8 +115,8 @@ impl RequestCode {
                     RequestKind::Mirror(session) => slots.source(session),
                     _ => FieldAt::default(),
                 },
-                bytes,
-                pieces: request.header.map(|h| header_columns(program, h, slots)).unwrap_or_default(),
+                when: request.when.map(|f| slots.source(f)),
+                data: ListAt::new(program, &request.data, slots)?,
             });
         }
         // A field that nothing sets requests nothing.
@@ -172,7 +157,11 @@ impl RequestCode {
     /// field must have (`None`: any value except zero).
     pub(super) fn conditions(&self) -> Vec<(FieldAt, u32, Option<u32>)> {
         let flow_control = self.flow_control.iter().map(|at| (at.clone(), 1 << 31, None));
-        let requests = self.list.iter().map(|r| (r.type_at.clone(), u32::MAX, Some(r.selector)));
+        // A type may be 0 under a flag, which then is the rarer condition.
+        let requests = self.list.iter().map(|r| match &r.when {
+            Some(when) => (when.clone(), 1, Some(1)),
+            None => (r.type_at.clone(), u32::MAX, Some(r.selector)),
+        });
         let multicast = self.mcast.iter().flat_map(|m| m.groups.iter().flatten().chain(&m.cpu[0]));
         flow_control.chain(requests).chain(multicast.map(|at| (at.clone(), u32::MAX, None))).collect()
     }
@@ -198,6 +187,9 @@ impl RequestCode {
         };
         for request in &self.list {
             let mut lanes = lanes_where::<N>(mask, |l| request.type_at.read32(phv, l) == request.selector);
+            if let Some(when) = &request.when {
+                lanes &= lanes_where::<N>(mask, |l| when.read32(phv, l) == 1);
+            }
             match request.kind {
                 RequestKind::Resubmit => {
                     for_lanes::<N>(lanes, |l| lanes &= !(u64::from(batch[l].input.resubmitted) << l));
@@ -322,7 +314,7 @@ impl RequestAt {
         packets: &mut PacketStore,
         made: &mut Vec<Made>,
     ) {
-        let header = self.header(lane, run.phv);
+        let header = self.data.bytes::<N>(lane, run.phv);
         let (pass, packet) = (run.first + lane as u32, run.batch[lane].packet);
         let kind = match self.kind {
             RequestKind::Resubmit => return put_in_front(packets, packet, &header),
@@ -339,21 +331,9 @@ impl RequestAt {
                 put_in_front(packets, copy, &header);
                 let session = self.session.read32(run.phv, lane) as u16;
                 let packet = overrides.of(lane, run.phv);
-                MadeKind::Mirror { session, header: self.bytes as u16, packet, copy }
+                MadeKind::Mirror { session, header: self.data.len() as u16, packet, copy }
             }
         };
         made.push(Made { pass, kind });
-    }
-
-    fn header<const N: usize>(&self, lane: usize, phv: &Phv<N>) -> ArrayVec<u8, MAX_BYTES> {
-        let mut bytes = ArrayVec::from([0; MAX_BYTES]);
-        bytes.truncate(self.bytes);
-        for &(at, size, slot) in &self.pieces {
-            let Some(slot) = slot else { continue };
-            let word = phv.get(slot, lane).to_be_bytes();
-            let (at, size) = (at as usize, usize::from(size));
-            bytes[at..at + size].copy_from_slice(&word[word.len() - size..]);
-        }
-        bytes
     }
 }

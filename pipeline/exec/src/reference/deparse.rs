@@ -1,10 +1,10 @@
 //! The deparser: checksums, then valid headers.
 
-use super::checksum::ones_complement_sum;
+use super::checksum::sum_of_values;
 use super::trace::Event;
 use super::{ROOM, Run, Tracer};
 use sluice_asic::hash::BitString;
-use sluice_ir::{Field, Header, Home};
+use sluice_ir::{Expr, Header, Home};
 
 impl<T: Tracer> Run<'_, T> {
     /// Returns the bytes of the headers to emit.
@@ -12,14 +12,21 @@ impl<T: Tracer> Run<'_, T> {
         let deparser = &self.program.pipe(self.gress).deparser;
         // All sums are over the fields as the control block left them: no unit sees the result of another.
         let mut sums = Vec::new();
-        for update in deparser.checksums.iter().filter(|u| self.phv.is_valid(u.header)).collect::<Vec<_>>() {
-            // Fields of invalid headers are not summed.
-            let present = |f: &Field| match self.program.fields[*f].home {
-                Home::Header(h) => self.phv.is_valid(h),
-                _ => true,
+        for update in &deparser.checksums {
+            let asked = update.when.is_none_or(|f| self.phv.field(f) == 1);
+            if !asked || !self.phv.is_valid(update.header) {
+                continue;
+            }
+            // Fields of invalid headers count as zeros.
+            let value = |e: &Expr| match e {
+                Expr::Field(f) => match self.program.fields[*f].home {
+                    Home::Header(h) if !self.phv.is_valid(h) => 0,
+                    _ => self.phv.field(*f),
+                },
+                _ => 0,
             };
-            let inputs: Vec<Field> = update.inputs.iter().copied().filter(present).collect();
-            let value = !ones_complement_sum(self.program, self.phv, &inputs);
+            let inputs = update.inputs.iter().map(|e| (value(e), e.width(self.program)));
+            let value = !sum_of_values(inputs);
             let value = if update.zeros_as_ones && value == 0 { u16::MAX } else { value };
             self.tell(&Event::Checksum { field: update.field, value, loc: update.loc });
             sums.push((update.field, value));

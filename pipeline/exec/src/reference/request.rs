@@ -1,13 +1,16 @@
 //! Requests of a deparser: resubmits, copies, digests.
 
+use super::ROOM;
+use super::eval::Env;
 use super::trace::Event;
 use super::{Run, Tracer};
 use crate::packet::{Packet, PacketStore};
 use crate::pass::{Made, MadeKind, McastRequest, Pass, PktgenRequest, Verdict, put_in_front};
 use sluice_asic::gress::Gress;
+use sluice_asic::hash::BitString;
 use sluice_asic::port::DevPort;
 use sluice_asic::tm::MirrorMetadata;
-use sluice_ir::{Header, Intrinsic, Request, RequestKind};
+use sluice_ir::{Expr, Intrinsic, Request, RequestKind};
 
 /// `drop_ctl` bit 1: no copy to the CPU (model: chip §10).
 const DROP_CTL_NO_CPU: u16 = 2;
@@ -35,13 +38,16 @@ impl Asked {
 impl<T: Tracer> Run<'_, T> {
     pub(super) fn asked(&self, pass: &Pass) -> Asked {
         let no_mirror = self.gress == Gress::Egress && self.drop_ctl() & DROP_CTL_NO_MIRROR != 0;
-        let chosen = |r: &&Request| self.intrinsic(r.kind.type_field()) == Some(r.selector.into());
+        let chosen = |r: &&Request| {
+            self.intrinsic(r.kind.type_field()) == Some(r.selector.into())
+                && r.when.is_none_or(|f| self.phv.field(f) == 1)
+        };
         let all = self.program.pipe(self.gress).deparser.requests.iter();
         let requests: Vec<(Request, Vec<u8>)> = all
             .filter(chosen)
             .filter(|r| r.kind != RequestKind::Resubmit || !pass.input.resubmitted)
             .filter(|r| !(no_mirror && matches!(r.kind, RequestKind::Mirror(_))))
-            .map(|r| (r.clone(), r.header.map(|h| self.header(h)).unwrap_or_default()))
+            .map(|r| (r.clone(), self.list(&r.data)))
             .collect();
         let leaving = match self.intrinsic(Intrinsic::MirrorIoSelect) {
             Some(select) => select == 1,
@@ -53,10 +59,14 @@ impl<T: Tracer> Run<'_, T> {
         Asked { requests, resubmit, leaving, multicast: self.multicast(), flow_control }
     }
 
-    fn header(&self, header: Header) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        self.emit(header, &mut bytes);
-        bytes
+    /// Returns the bytes of a list, each value most significant bit first.
+    fn list(&self, list: &[Expr]) -> Vec<u8> {
+        let env = Env { program: self.program, phv: self.phv, args: &[] };
+        let mut bits = BitString::with_capacity(ROOM);
+        for value in list {
+            bits.push(env.value(value), value.width(self.program).into());
+        }
+        bits.words(8).map(|byte| byte as u8).collect()
     }
 
     /// Returns the value of `drop_ctl`; 0 if the program does not declare it.

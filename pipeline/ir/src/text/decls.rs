@@ -455,7 +455,10 @@ fn part(p: &mut Program, item: &Item, code: &mut Code<'_>) -> Parsed<()> {
             p.together.push(together);
         }
         Kind::Ghost => p.ghost = code.statements()?,
-        Kind::Deparser => pipe.deparser = code.deparser()?,
+        Kind::Deparser => {
+            let deparser = code.deparser(p)?;
+            p.pipes[gress(item).index()].deparser = deparser;
+        }
         _ => {}
     }
     Ok(())

@@ -81,6 +81,7 @@ mod numbers;
 mod parts;
 mod print;
 mod print_code;
+mod print_deparser;
 mod property;
 mod registers;
 mod scan;

@@ -6,8 +6,7 @@ use super::source::VERSION;
 use super::words::{COUNTERS, FORMATS, IDLE_MODES, LABELS, MATCHES, MODES, algorithm, column, word};
 use crate::entity::Entity;
 use crate::{
-    ActionCall, Algorithmic, Block, Field, FieldData, Header, Home, Next, ParamData, Program, RequestKind,
-    Table,
+    ActionCall, Algorithmic, Block, Field, FieldData, Header, Home, Next, ParamData, Program, Table,
 };
 use sluice_asic::gress::Gress;
 use std::fmt::Write;
@@ -459,38 +458,6 @@ impl<'p> Printer<'p> {
             self.block(block);
             self.close();
         }
-    }
-
-    fn deparser(&mut self, gress: Gress) {
-        let d = &self.p.pipe(gress).deparser;
-        if d.checksums.is_empty() && d.emit.is_empty() && d.requests.is_empty() {
-            return;
-        }
-        self.gress = Some(gress);
-        self.doc("");
-        self.open(format_args!("deparser {gress}"));
-        for c in &d.checksums {
-            let (field, header, inputs) =
-                (self.field(c.field), self.header(c.header), self.field_list(&c.inputs));
-            let zeros = if c.zeros_as_ones { ", zeros_as_ones" } else { "" };
-            self.line(format_args!("{field} = checksum({header}, {{ {inputs} }}{zeros});"));
-        }
-        for r in &d.requests {
-            let session = match r.kind {
-                RequestKind::Mirror(f) => Some(self.field(f)),
-                RequestKind::Resubmit | RequestKind::Digest | RequestKind::Pktgen => None,
-            };
-            let parts: Vec<String> =
-                [Some(r.selector.to_string()), session, r.header.map(|h| self.header(h))]
-                    .into_iter()
-                    .flatten()
-                    .collect();
-            self.line(format_args!("{}({});", r.kind.word(), parts.join(", ")));
-        }
-        for &h in &d.emit {
-            self.line(format_args!("emit({});", self.header(h)));
-        }
-        self.close();
     }
 
     pub(super) fn field_list(&self, fields: &[Field]) -> String {

@@ -3,7 +3,7 @@
 use super::Diag;
 use super::headers::Validity;
 use super::possible::Possible;
-use crate::{ChecksumUpdate, Field, Header, Home, PrimitiveKind, Program};
+use crate::{ChecksumUpdate, Expr, Field, Header, Home, Loc, PrimitiveKind, Program, list_bits};
 use sluice_asic::gress::Gress;
 
 /// Checks a deparser. `after` is the set of headers that can be valid there, if it is known.
@@ -29,7 +29,19 @@ pub(super) fn check(p: &Program, gress: Gress, after: Option<&Possible>, d: &mut
     }
 }
 
+/// Checks a field that decides whether the deparser does something.
+pub(super) fn flag(p: &Program, gress: Gress, field: Field, what: &str, at: Loc, d: &mut Vec<Diag>) {
+    let data = &p.fields[field];
+    if data.width != 1 {
+        let text = format!("{gress} makes {what} when `{}` is 1, which has {} bits", data.name, data.width);
+        d.push(Diag::error(at, text).help("name a field of 1 bit"));
+    }
+}
+
 fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag>) {
+    if let Some(field) = update.when {
+        flag(p, gress, field, "a checksum", update.loc, d);
+    }
     let (field, header) = (&p.fields[update.field], &p.headers[update.header].name);
     let mut error = |text: String, help: &str| d.push(Diag::error(update.loc, text).help(help));
     if field.width != 16 {
@@ -43,7 +55,16 @@ fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag
         let text = format!("the checksum of header `{header}` uses `{}`, which is not in it", field.name);
         error(text, "name a field of the header");
     }
-    for &f in &update.inputs {
+    for input in &update.inputs {
+        let f = match input {
+            Expr::Field(f) => *f,
+            Expr::Const(0, _) => continue,
+            _ => {
+                let text = format!("the checksum of header `{header}` sums `{}`", input.name(p));
+                error(text, "sum whole fields and zeros");
+                continue;
+            }
+        };
         let name = &p.fields[f].name;
         match p.fields[f].home {
             Home::Header(h) if h == update.header || p.pipe(gress).deparser.emit.contains(&h) => {}
@@ -60,25 +81,11 @@ fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag
             }
         }
     }
-    // A header that is left out must not shift the 16-bit words of the headers after it.
-    let runs = update.inputs.chunk_by(|&a, &b| p.fields[a].home == p.fields[b].home);
-    let bits_of = |run: &[Field]| run.iter().map(|&f| u32::from(p.fields[f].width)).sum::<u32>();
-    if runs.clone().count() > 1 {
-        for run in runs.filter(|run| !bits_of(run).is_multiple_of(16)) {
-            let text = format!(
-                "the checksum `{}` sums {} bits from `{}` on before the next header",
-                field.name,
-                bits_of(run),
-                p.fields[run[0]].name
-            );
-            error(text, "sum whole 16-bit words of each header, one header after the other");
-        }
-    }
-    if update.inputs.contains(&update.field) {
+    if update.inputs.contains(&Expr::Field(update.field)) {
         let text = format!("the checksum `{}` is one of its own inputs", field.name);
         error(text, "leave it out of the sum");
     }
-    let bits: u32 = update.inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
+    let bits = list_bits(p, &update.inputs);
     if bits == 0 || !bits.is_multiple_of(8) {
         let text = format!("the checksum `{}` is over {bits} bits", field.name);
         error(text, "sum whole bytes: name all other fields of the header");
@@ -109,7 +116,7 @@ fn emission(p: &Program, gress: Gress, after: &Possible, d: &mut Vec<Diag>) {
         // A header that egress extracts and does not emit is a bridged header, which ends here.
         let bridged = gress == Gress::Egress && !made_valid(p, h);
         // A header in front of a resubmitted packet is not needed after parsing.
-        let resubmitted = p.pipe(gress).deparser.requests.iter().any(|r| r.header == Some(h));
+        let resubmitted = p.pipe(gress).deparser.requests.iter().any(|r| r.carries(p, h));
         if after.may() & bit != 0 && !emit.contains(&h) && !bridged && !resubmitted {
             let text = format!("header `{name}` may be valid after {gress} but is not emitted");
             d.push(

@@ -87,14 +87,14 @@
 //!
 //! **Deparser** (`deparser`). A header is emitted once. A header that may be valid at the end but is not
 //! emitted is a warning, unless egress only extracts it, because a bridged header ends there. A checksum
-//! update writes a 16-bit field of its header, once. Its inputs are metadata and other fields of emitted
-//! headers: whole bytes in all, and whole 16-bit words of each header if there are several. A header with a
-//! checksum update is emitted.
+//! update writes a 16-bit field of its header, once. Its inputs are metadata, other fields of emitted
+//! headers, and zeros: whole bytes in all. A header with a checksum update is emitted.
 //!
 //! **Requests** (`requests`). Resubmits and digests belong to ingress. A request's value of the type field is
-//! at least 1, fits the field, and is used once per kind; the gress declares the type field. A session is 10
-//! bits wide. A digest has a header. A header in front of resubmitted packets is one that the parser
-//! extracts; the parser can decide that only by `resubmit_flag` (a warning).
+//! at least 1 unless a 1-bit field decides, too; it fits the field, and is used once per kind; the gress declares the
+//! type field. A session is 10 bits wide. A request carries fields, slices of fields and zeros, whole bytes in
+//! all; a digest carries something. The parser extracts as many bytes as are in front of resubmitted packets; it can
+//! decide that only by `resubmit_flag` (a warning).
 //!
 //! **Ghost** (`ghost`). The ghost control has no packet. It uses no header, and no intrinsic field except
 //! those of its update, which no other part of the program uses. It writes only metadata and registers, and

@@ -6,6 +6,7 @@ use crate::{
     Action, ActionCall, Algorithmic, Block, Cond, Counter, CounterHome, CounterLoad, Expr, Field, Hash,
     Header, Home, Index, KeySource, Label, Meter, Next, Operand, ParserOpKind, ParserState, PrimitiveKind,
     Profile, Program, Random, Register, RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
+    list_header,
 };
 use sluice_asic::gress::Gress;
 
@@ -357,7 +358,8 @@ impl Walk<'_, '_> {
             let site = Site { loc: update.loc, ..site(2) };
             self.see(site, Target::Header(update.header));
             self.see(site, Target::Field(update.field));
-            self.fields(site, &update.inputs);
+            update.when.into_iter().for_each(|f| self.see(site, Target::Field(f)));
+            update.inputs.iter().for_each(|e| self.expr(site, e));
         }
         for &h in &pipe.deparser.emit {
             self.see(site(2), Target::Header(h));
@@ -367,7 +369,11 @@ impl Walk<'_, '_> {
             if let RequestKind::Mirror(session) = request.kind {
                 self.see(site, Target::Field(session));
             }
-            request.header.into_iter().for_each(|h| self.see(site, Target::Header(h)));
+            request.when.into_iter().for_each(|f| self.see(site, Target::Field(f)));
+            match list_header(self.p, &request.data) {
+                Some(header) => self.see(site, Target::Header(header)),
+                None => request.data.iter().for_each(|e| self.expr(site, e)),
+            }
         }
     }
 

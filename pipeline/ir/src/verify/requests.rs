@@ -1,19 +1,30 @@
 //! Requests of deparsers: resubmits, mirror copies, digests.
 
+use super::deparser::flag;
 use super::{Diag, count, fits};
-use crate::{Expr, Header, Home, Intrinsic, Loc, ParserOpKind, PrimitiveKind, Program, Request, RequestKind};
+use crate::{
+    Expr, Home, Intrinsic, ListItem, Loc, ParserOpKind, PrimitiveKind, Program, Request, RequestKind,
+    list_header,
+};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 
 /// Width of a mirror session's number in programs (model: chip §10).
 const SESSION_BITS: u16 = 10;
+/// Its width on Tofino 2.
+const SESSION_BITS_TOFINO2: u16 = 8;
 
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
     let requests = &p.pipe(gress).deparser.requests;
     for (n, request) in requests.iter().enumerate() {
         selector(p, gress, request, d);
-        let same = |r: &&Request| r.selector == request.selector && r.kind.word() == request.kind.word();
+        data(p, gress, request, d);
+        let same = |r: &&Request| {
+            r.selector == request.selector
+                && r.kind.word() == request.kind.word()
+                && (r.when == request.when || r.when.is_none() || request.when.is_none())
+        };
         if let Some(first) = requests[..n].iter().find(same) {
             let (word, value) = (request.kind.word(), request.selector);
             let text = format!("{gress} makes two {word}s for value {value} of its type field");
@@ -24,7 +35,7 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
             RequestKind::Resubmit => resubmit(p, gress, request, d),
             RequestKind::Mirror(session) => {
                 let field = &p.fields[session];
-                if field.width != SESSION_BITS {
+                if !(SESSION_BITS_TOFINO2..=SESSION_BITS).contains(&field.width) {
                     let text = format!(
                         "{gress} mirrors to the session in `{}`, which has {} bits instead of {SESSION_BITS}",
                         field.name, field.width
@@ -33,11 +44,9 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
                     d.push(Diag::error(request.loc, text).help(help));
                 }
             }
-            RequestKind::Digest if request.header.is_none() => {
-                let help = "name the header whose bytes the control plane gets";
-                d.push(
-                    Diag::error(request.loc, format!("{gress} makes a digest without a header")).help(help),
-                );
+            RequestKind::Digest if request.data.is_empty() => {
+                let help = "name the header or the fields that the control plane gets";
+                d.push(Diag::error(request.loc, format!("{gress} makes a digest of nothing")).help(help));
             }
             RequestKind::Digest | RequestKind::Pktgen => {}
         }
@@ -56,25 +65,58 @@ fn selector(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
         let help = "the field makes the request: declare it and set it in an action";
         d.push(Diag::error(request.loc, text).help(help));
     }
-    if request.selector == 0 || !fits(request.selector.into(), info.tofino2) {
-        let most = (1u32 << info.tofino2) - 1;
-        let text = format!("{gress} makes a {word} for value {} of `{}`", request.selector, info.name);
-        d.push(Diag::error(request.loc, text).help(format!("1 to {most} make a request, 0 makes none")));
+    if let Some(field) = request.when {
+        flag(p, gress, field, &format!("a {word}"), request.loc, d);
+    }
+    let most = (1u32 << info.tofino2) - 1;
+    let text = || format!("{gress} makes a {word} for value {} of `{}`", request.selector, info.name);
+    if !fits(request.selector.into(), info.tofino2) {
+        d.push(Diag::error(request.loc, text()).help(format!("the field has values up to {most}")));
+    } else if request.selector == 0 && request.when.is_none() {
+        let help = format!(
+            "1 to {most} make a request; 0 does if `when` names a 1-bit field that the actions set, because the type \
+             field is 0 before an action writes it"
+        );
+        d.push(Diag::error(request.loc, text()).help(help));
+    }
+}
+
+/// Checks that a request carries whole bytes of fields and zeros.
+fn data(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
+    let word = request.kind.word();
+    for item in request.data.iter().filter(|item| ListItem::of(p, item).is_none()) {
+        let text = format!("a {word} of {gress} carries `{}`", item.name(p));
+        let help = "list fields, slices of fields, and zeros: write the value to a field first";
+        d.push(Diag::error(request.loc, text).help(help));
+    }
+    let bits = request.bits(p);
+    if !bits.is_multiple_of(8) {
+        let text = format!("a {word} of {gress} carries {bits} bits");
+        d.push(Diag::error(request.loc, text).help("fill the bytes with zeros, such as `7w0`"));
     }
 }
 
 fn resubmit(p: &Program, gress: Gress, request: &Request, d: &mut Vec<Diag>) {
-    let Some(header) = request.header else { return };
-    let name = &p.headers[header].name;
+    if request.data.is_empty() {
+        return;
+    }
     let states = || p.states.values().filter(|s| s.gress == gress);
-    let extracts = |h: Header| states().flat_map(|s| &s.ops).any(|op| op.kind == ParserOpKind::Extract(h));
+    // The parser may extract another header of the same bytes.
+    let taken = states().flat_map(|s| &s.ops).any(|op| match op.kind {
+        ParserOpKind::Extract(h) => p.header_bits(h) == request.bits(p),
+        ParserOpKind::Advance(bytes) => u32::from(bytes) * 8 >= request.bits(p),
+        _ => false,
+    });
     let flag = p.intrinsic(gress, Intrinsic::ResubmitFlag);
     let selects = flag.is_some_and(|flag| states().any(|s| s.select.contains(&flag.into())));
-    if !extracts(header) || !selects {
-        let text =
-            format!("header `{name}` is in front of resubmitted packets, but the parser does not expect it");
+    if !taken || !selects {
+        let name = match list_header(p, &request.data) {
+            Some(header) => format!("header `{}`", p.headers[header].name),
+            None => format!("a list of {} bytes", request.bits(p) / 8),
+        };
+        let text = format!("{name} is in front of resubmitted packets, but the parser does not expect it");
         let help = format!(
-            "select on `{}` in the first state and extract `{name}` if it is 1",
+            "select on `{}` in the first state and extract a header of these bytes if it is 1",
             Intrinsic::ResubmitFlag.info().name
         );
         d.push(Diag::warning(request.loc, text).help(help));
@@ -137,16 +179,20 @@ fn length(p: &Program, chip: &ChipSpec, gress: Gress, request: &Request, d: &mut
         RequestKind::Digest => ("deparser.digest_bytes", limits.digest_bytes, 0),
         RequestKind::Pktgen => ("deparser.pktgen_bytes", limits.pktgen_bytes, 0),
     };
-    let Some(header) = request.header else { return };
-    let bytes = p.header_bits(header).div_ceil(8) + beside;
+    if request.data.is_empty() {
+        return;
+    }
+    let bytes = request.bits(p).div_ceil(8) + beside;
     if bytes > most {
-        let (word, name, loc): (_, _, Loc) = (request.kind.word(), &p.headers[header].name, request.loc);
+        let (word, loc): (_, Loc) = (request.kind.word(), request.loc);
+        let name = match list_header(p, &request.data) {
+            Some(header) => format!("header `{}`", p.headers[header].name),
+            None => "a list".to_owned(),
+        };
         let counted =
             if beside > 0 { format!(", {beside} bytes of session included") } else { String::new() };
-        let text = format!(
-            "a {word} of {gress} carries header `{name}`, {bytes} bytes{counted}; {} takes {most}",
-            chip.name
-        );
+        let text =
+            format!("a {word} of {gress} carries {name}, {bytes} bytes{counted}; {} takes {most}", chip.name);
         let help =
             format!("send fewer fields: at most {}", count(most.saturating_sub(beside) as usize, "byte"));
         d.push(Diag::error(loc, text).help(help).limit(key, most, bytes));

@@ -98,7 +98,11 @@ impl Kinds {
         }
         for pipe in &p.pipes {
             self.block(&pipe.control);
-            pipe.deparser.requests.iter().for_each(|r| self.see(&r.kind));
+            pipe.deparser.requests.iter().for_each(|r| {
+                self.see(&r.kind);
+                r.data.iter().for_each(|e| self.expr(e));
+            });
+            pipe.deparser.checksums.iter().flat_map(|c| &c.inputs).for_each(|e| self.expr(e));
         }
         self.block(&p.ghost);
     }

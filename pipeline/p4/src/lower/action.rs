@@ -10,14 +10,14 @@ pub(super) use emit::has_param;
 pub(super) use write::Target;
 
 use super::frame::{Bound, Frame};
-use super::places::{Place, Slot};
+use super::places::{Place, Slot, SlotHome};
 use super::{Lower, Res};
 use crate::check::Callee;
 use crate::elaborate::Binding;
 use crate::source::Span;
 use crate::syntax::ast::{Block, DeclId, DeclKind, Direction, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
-use sluice_ir::{self as ir, Expr, Primitive, PrimitiveKind};
+use sluice_ir::{self as ir, Expr, Intrinsic, Primitive, PrimitiveKind};
 
 /// What a field has after a write in the same body.
 #[derive(Clone, Debug)]
@@ -244,6 +244,37 @@ impl Lower<'_> {
         }
     }
 
+    /// Lowers `invalidate(field)`: the deparser takes the field for one that nothing wrote.
+    fn invalidate(&mut self, frame: &Frame, field: ExprId, at: Span) -> Res<()> {
+        let target = self.target(frame, field)?;
+        let which = match (&target.place, target.bits) {
+            (Place::Slot(slot), None) => match self.storage.slots[*slot].home {
+                SlotHome::Intrinsic(which) => Some((*slot, which)),
+                _ => None,
+            },
+            _ => None,
+        };
+        let none = match which {
+            Some((slot, Intrinsic::MirrorType | Intrinsic::ResubmitType | Intrinsic::DigestType)) => {
+                let (gress, which) = (frame.gress, which.map(|(_, which)| which));
+                let flag = which.map(|which| self.written_flag(gress, which));
+                let loc = self.loc(at);
+                let cleared = |flag| PrimitiveKind::Set(flag, Expr::Const(0, 1));
+                self.body.units.extend(flag.map(|flag| Primitive { kind: cleared(flag), loc }));
+                Some((slot, 0))
+            }
+            Some((slot, Intrinsic::UcastEgressPort)) => Some((slot, Intrinsic::NO_PORT.into())),
+            Some((slot, Intrinsic::McastGrpA | Intrinsic::McastGrpB)) => Some((slot, 0)),
+            _ => None,
+        };
+        let Some((slot, value)) = none else {
+            let help = "invalidate a type of a request, the egress port or a multicast group";
+            return Err(self.refuse(at, "this field has no invalid value", help));
+        };
+        let width = self.storage.slots[slot].width;
+        self.write(&target, vec![Expr::Const(value, width)], at)
+    }
+
     fn function(&mut self, frame: &Frame, decl: DeclId, args: &[Option<ExprId>], at: Span) -> Res<()> {
         let name = self.ast.text(self.ast.decls[decl].name);
         if let ("funnel_shift_right", [Some(to), Some(high), Some(low), Some(by)]) = (name, args) {
@@ -252,6 +283,9 @@ impl Lower<'_> {
             let target = self.target(frame, *to)?;
             let value = Expr::Funnel(Box::new(high), Box::new(low), by);
             return self.write(&target, vec![value], at);
+        }
+        if let ("invalidate", [Some(field)]) = (name, args) {
+            return self.invalidate(frame, *field, at);
         }
         let text = format!("function `{name}` has no home in an action");
         Err(self.refuse(at, text, "leave it out, or write what it does by fields"))

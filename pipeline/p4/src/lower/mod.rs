@@ -113,6 +113,10 @@ struct Lower<'a> {
     before: Vec<ir::Primitive>,
     /// The copies that each action needs.
     copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
+    /// Constants that lists of deparsers name.
+    list_constants: Vec<deparser::ListConstant>,
+    /// Fields that say whether a type field was written.
+    written_flags: Vec<(Gress, ir::Intrinsic, ir::Field)>,
     /// The action that does nothing, by gress.
     no_action: [Option<ir::Action>; 2],
     /// Tables and actions that are declared.
@@ -153,6 +157,8 @@ impl<'a> Lower<'a> {
             table: None,
             before: Vec::new(),
             copies: FxHashMap::default(),
+            list_constants: Vec::new(),
+            written_flags: Vec::new(),
             no_action: [None; 2],
             tables: FxHashMap::default(),
             actions: FxHashMap::default(),
@@ -176,6 +182,8 @@ impl<'a> Lower<'a> {
             let _ = self.deparser(gress);
         }
         self.finish_parsers(parsers);
+        self.write_list_constants();
+        self.set_written_flags();
     }
 
     /// Reports a construct without a home in the program.

@@ -26,10 +26,13 @@ pub fn print(ast: &Ast, checked: &mut Checked, pipe: &Pipe, architecture: &str) 
     let mut writer = Writer { ast, checked, pipe, ids, out: Text::default(), named: BTreeSet::new() };
     writer.out.message("pkg_info", |text| text.string("arch", architecture));
     pipe.tables.keys().filter(|table| !pipe.tables[*table].hidden).for_each(|table| writer.table(table));
-    pipe.actions
-        .keys()
-        .filter(|action| !pipe.actions[*action].hidden)
-        .for_each(|action| writer.action(action));
+    let mut told = BTreeSet::new();
+    for (id, action) in pipe.actions.iter().filter(|(_, action)| !action.hidden) {
+        // Actions that share a name by `@name` are one to the control plane.
+        if told.insert(action.name.as_str()) {
+            writer.action(id);
+        }
+    }
     if !pipe.actions.values().any(|action| action.name == NO_ACTION) {
         writer.no_action();
     }

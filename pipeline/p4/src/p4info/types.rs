@@ -84,7 +84,15 @@ impl Writer<'_> {
         for field in fields {
             self.out.open("members");
             self.out.string("name", &own_name(ast, *field));
-            self.type_spec("type_spec", self.checked.decl_types[*field]);
+            let ty = self.checked.decl_types[*field];
+            if list == "headers" {
+                // Fields of headers are nothing but bits, so their message has one level less.
+                let kind = if matches!(self.checked.types.kind(ty), TyKind::Signed(_)) { "int" } else { "bit" };
+                let width = self.width(ty);
+                self.out.message("type_spec", |text| text.message(kind, |text| text.field("bitwidth", width)));
+            } else {
+                self.type_spec("type_spec", ty);
+            }
             self.out.close();
         }
         self.out.close();

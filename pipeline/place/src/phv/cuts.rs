@@ -64,6 +64,8 @@ impl Cuts {
                 cuts.ends(program, demands, src, lo, m.width);
             }
         }
+        cuts.header_cuts.extend(&demands.lists.header_cuts);
+        cuts.field_cuts.extend(&demands.lists.field_cuts);
         while cuts.mirror(program, demands) {}
         while cuts.refine(program, demands) {}
         cuts
@@ -112,7 +114,9 @@ impl Cuts {
     /// Demands a cut below bit `bit` of a field; returns true if the cut is new and possible.
     fn cut(&mut self, program: &Program, demands: &Demands, field: Field, bit: u16) -> bool {
         let data = &program.fields[field];
-        if bit == 0 || bit >= data.width || demands.fields[field].number {
+        // A list of a request takes whole bytes of a field.
+        let listed = demands.fields[field].shared || demands.fields[field].listed && !bit.is_multiple_of(8);
+        if bit == 0 || bit >= data.width || demands.fields[field].number || listed {
             return false;
         }
         let Home::Header(header) = data.home else { return self.field_cuts.insert((field, bit)) };
@@ -156,6 +160,8 @@ impl Cuts {
         let key = (small.0, small.1.lo);
         let may = program.fields[small.0].home == Home::Metadata
             && !demands.fields[small.0].copied
+            && !demands.fields[small.0].listed
+            && !demands.fields[small.0].shared
             && !demands.carries(program, small.0)
             && self.ceiling.get(&key).is_none_or(|c| bits <= *c);
         if may {

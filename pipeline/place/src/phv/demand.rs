@@ -1,5 +1,6 @@
 //! Demands of a program on the PHV, field by field.
 
+use super::lists::Lists;
 use super::moves::{Shape, Source, Write, writes};
 use sluice_asic::alu::AluOp;
 use sluice_asic::chip::ChipSpec;
@@ -34,6 +35,10 @@ pub(super) struct Demand {
     pub(super) writers: Vec<Node>,
     /// Actions that write it, each true if it writes a result of a hash, a meter ALU or a random number generator.
     pub(super) written_in: Vec<(Action, bool)>,
+    /// True if a list of a request has it in containers that hold nothing else.
+    pub(super) listed: bool,
+    /// True if a list of a request has it in containers with its neighbours in the list.
+    pub(super) shared: bool,
     /// Checksum updates that sum it, by their index in the deparser.
     pub(super) sums: Vec<usize>,
 }
@@ -53,6 +58,8 @@ pub(super) struct Demands {
     pub(super) valid: EntityMap<Header, bool>,
     /// Writes of both gresses.
     pub(super) writes: Vec<Write>,
+    /// Demands of the lists of requests.
+    pub(super) lists: Lists,
 }
 
 impl Demands {
@@ -61,6 +68,7 @@ impl Demands {
             fields: program.fields.values().map(|_| Demand::default()).collect(),
             valid: program.headers.values().map(|_| false).collect(),
             writes: Vec::new(),
+            lists: Lists::of(program),
         };
         for gress in Gress::ALL {
             for var in used_vars(program, gress) {
@@ -71,6 +79,10 @@ impl Demands {
             }
             d.control(program, &cfgs[gress.index()]);
             d.deparser(program, gress);
+        }
+        for f in program.fields.keys() {
+            d.fields[f].listed = d.lists.is_alone(f);
+            d.fields[f].shared = d.lists.is_shared(f);
         }
         d.parser(program);
         d.registers(program, chip);
@@ -113,7 +125,9 @@ impl Demands {
         for (i, update) in program.pipe(gress).deparser.checksums.iter().enumerate() {
             self.fields[update.field].own = true;
             self.fields[update.field].number = true;
-            for &f in &update.inputs {
+            let inputs =
+                update.inputs.iter().filter_map(|e| if let Expr::Field(f) = e { Some(*f) } else { None });
+            for f in inputs {
                 self.fields[f].sums.push(i);
                 // The deparser sums whole containers, so metadata has separate ones and begins at bit 0.
                 let alone = !matches!(program.fields[f].home, Home::Header(_));
@@ -172,7 +186,10 @@ impl Demands {
 
     /// Returns the findings that no allocation can avoid.
     pub(super) fn check(&self, program: &Program) -> Vec<Diag> {
-        let mut found = Vec::new();
+        let mut found = self.lists.found.clone();
+        for (f, d) in self.fields.iter().filter(|(_, d)| d.listed || d.shared) {
+            found.extend(sent(program, f, d, self.carries(program, f)));
+        }
         for (f, d) in self.fields.iter().filter(|(_, d)| d.used && d.own) {
             found.extend(whole(program, f, d, self.carries(program, f)));
         }
@@ -228,6 +245,26 @@ fn whole(program: &Program, field: Field, demand: &Demand, carries: bool) -> Opt
     );
     let help = "copy it to a metadata field, compute there, and copy the result back";
     Some(Diag::error(data.loc, text).also(program.headers[header].loc, "the header").help(help))
+}
+
+/// Checks that a field of a list can have the containers that the list and the actions demand.
+fn sent(program: &Program, field: Field, demand: &Demand, carries: bool) -> Option<Diag> {
+    let data = &program.fields[field];
+    let (text, help) = if demand.shared && (demand.own || demand.copied || demand.operand) {
+        let text = "needs separate containers, but shares bytes with its neighbours in the list of a request";
+        (text, "put zeros in front of it in the list, so that it fills bytes alone")
+    } else if demand.number && !matches!(data.width, 0..=16 | 25..=32 | 64) {
+        let text =
+            "is a number in one container, which is longer than the bytes that the list of a request has";
+        (text, "declare it 8, 16 or 32 bits wide, or 64 for sums")
+    } else if carries && data.width != 64 {
+        let text =
+            "is a number in two containers, which are longer than the bytes that the list of a request has";
+        (text, "declare it 32 or 64 bits wide")
+    } else {
+        return None;
+    };
+    Some(Diag::error(data.loc, format!("`{}` ({} bits) {text}", data.name, data.width)).help(help))
 }
 
 /// Returns why a number of more than 32 bits has no containers, and help: only sums and differences carry, over two

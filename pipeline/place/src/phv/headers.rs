@@ -77,7 +77,7 @@ fn stays_as_parsed(program: &Program, h: Header) -> bool {
         PrimitiveKind::CopyValid(to, from) => to == h || from == h,
         _ => false,
     });
-    let asked = program.pipes.iter().flat_map(|p| &p.deparser.requests).any(|r| r.header == Some(h));
+    let asked = program.pipes.iter().flat_map(|p| &p.deparser.requests).any(|r| r.carries(program, h));
     !made && !asked && program.stack_of(h).is_none()
 }
 

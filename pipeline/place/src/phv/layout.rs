@@ -2,6 +2,7 @@
 
 use super::cuts::Cuts;
 use super::demand::Demands;
+use super::lists::Shared;
 use super::overlay::Turn;
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::EntityMap;
@@ -16,6 +17,8 @@ pub(super) enum PieceHome {
     Alone(Field),
     /// Small metadata fields together.
     Pack,
+    /// Metadata fields in the order of a list that a deparser sends.
+    List,
     /// Validity bits.
     Pov,
 }
@@ -61,6 +64,9 @@ impl Layout {
         let used = |h: &Header| program.headers[*h].fields.iter().any(|f| demands.fields[*f].used);
         for header in program.headers.keys().filter(used) {
             layout.header(program, demands, cuts, header);
+        }
+        for shared in &demands.lists.shared {
+            layout.shared(program, shared);
         }
         for (field, _) in program.fields.iter().filter(|(f, _)| stands_alone(program, demands, *f)) {
             layout.alone(program, demands, cuts, field);
@@ -116,10 +122,30 @@ impl Layout {
         Some(second)
     }
 
+    /// Lays out fields that share bytes in a list.
+    fn shared(&mut self, program: &Program, shared: &Shared) {
+        let mut below = shared.bytes * 8;
+        while below > 0 {
+            let bytes = [4, 2].into_iter().find(|n| n * 8 <= below).unwrap_or(1);
+            let piece = self.push(shared.gress, PieceHome::List, bytes as u8 * 8);
+            let above = below;
+            below -= bytes * 8;
+            for &(field, at) in &shared.fields {
+                let (from, to) = (at.max(below), (at + program.fields[field].width).min(above));
+                if from < to {
+                    let seg = Seg { lo: from - at, width: to - from, piece, at: (from - below) as u8 };
+                    self.segs[field].push(seg);
+                }
+            }
+        }
+    }
+
     fn alone(&mut self, program: &Program, demands: &Demands, cuts: &Cuts, field: Field) {
         let data = &program.fields[field];
         // Extractors fill whole containers, so a field that the parser copies is not padded.
-        let padded = if demands.fields[field].copied { 0 } else { 32 };
+        // So does a list of a request, except for the bits above a field.
+        let whole = demands.fields[field].copied || demands.fields[field].listed;
+        let padded = if whole { 0 } else { 32 };
         let carries = demands.carries(program, field);
         let list = if carries {
             vec![(0, 32), (32, data.width - 32)]
@@ -181,10 +207,11 @@ pub(super) fn container_bits(width: u16) -> u8 {
 pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -> bool {
     let (data, d) = (&program.fields[field], &demands.fields[field]);
     d.used
+        && !d.shared
         && match data.home {
             Home::Header(_) => false,
             Home::Intrinsic(_) | Home::PortMetadata => true,
-            Home::Metadata => d.moved || d.own || d.copied || d.operand || data.width > 16,
+            Home::Metadata => d.moved || d.own || d.copied || d.operand || d.listed || data.width > 16,
         }
 }
 

@@ -36,6 +36,8 @@
 //!     every read: they do not have the value zero with which other metadata starts.
 //! 14. If containers run out, headers of which no packet has two share them (`headers`): no path through the parser
 //!     extracts both, no action makes them valid, and every reader of a field knows that its header is valid.
+//! 15. Lists of requests name whole containers (`lists`): fields of a list have separate containers, or share them in the
+//!     list's order. Two nodes that write fields of one container are in different stages.
 //!
 //! Metadata that a stateful ALU must take as bytes has separate containers, too. Not considered: a gateway that
 //! compares two fields could use byte pairs if both fields were at equal bits of a byte.
@@ -45,6 +47,7 @@ mod demand;
 mod fit;
 mod headers;
 mod layout;
+mod lists;
 mod moves;
 mod overflow;
 mod overlay;

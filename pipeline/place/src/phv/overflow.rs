@@ -87,6 +87,7 @@ fn consumer(program: &Program, home: PieceHome) -> (String, Loc) {
     match home {
         PieceHome::Header(h, _) => (format!("header `{}`", program.headers[h].name), program.headers[h].loc),
         PieceHome::Alone(f) => (format!("`{}`", program.fields[f].name), program.fields[f].loc),
+        PieceHome::List => ("fields of lists that the deparser sends".to_owned(), Loc::default()),
         PieceHome::Pack => ("small metadata fields".to_owned(), Loc::default()),
         PieceHome::Pov => ("validity bits".to_owned(), Loc::default()),
     }

@@ -8,7 +8,7 @@ use super::demand::Demands;
 use super::layout::{Layout, Seg, stands_alone};
 use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::entity::{Entity, EntityMap};
-use sluice_ir::{Action, Field, FieldData, Home, ParserOpKind, PrimitiveKind, Program, RequestKind};
+use sluice_ir::{Action, Field, FieldData, Home, ParserOpKind, PrimitiveKind, Program};
 
 /// A field that takes the containers of an earlier field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,12 +95,9 @@ pub(super) fn turns(program: &Program, demands: &Demands, layout: &Layout, lives
     turns
 }
 
-/// Returns true if the deparser or the traffic manager reads a field.
+/// Returns true if the deparser or the traffic manager reads a field, or the deparser writes it.
 fn leaves(program: &Program, field: Field) -> bool {
-    program.pipes.iter().any(|pipe| {
-        pipe.deparser.requests.iter().any(|r| r.kind == RequestKind::Mirror(field))
-            || pipe.deparser.checksums.iter().any(|c| c.field == field || c.inputs.contains(&field))
-    })
+    program.pipes.iter().any(|pipe| pipe.deparser.reads(field))
 }
 
 /// Returns true if two fields have the same parts in containers of the same size; numbers must fill theirs, otherwise

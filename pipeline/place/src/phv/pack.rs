@@ -54,6 +54,7 @@ fn fields(
         data.gress == gress
             && demands.fields[f].used
             && !matches!(data.home, Home::Header(_))
+            && !demands.fields[f].shared
             && !stands_alone(program, demands, f)
     };
     let life = |f: Field| lives.and_then(|l| l[f].as_ref());

@@ -117,7 +117,7 @@ fn kinds(
     let header = match layout.pieces[p].home {
         PieceHome::Header(..) => true,
         PieceHome::Alone(_) => false,
-        PieceHome::Pack | PieceHome::Pov => return vec![Normal],
+        PieceHome::Pack | PieceHome::List | PieceHome::Pov => return vec![Normal],
     };
     if header && held[p].iter().all(|(f, _)| demands.fields[*f].passes_through()) {
         return vec![Tagalong, Mocha, Normal];
@@ -180,11 +180,12 @@ fn spare(program: &Program, demands: &Demands, layout: &Layout, held: &[(Field, 
         d.moved
             || d.own
             || d.copied
+            || d.listed
             || matches!(program.fields[*f].home, Home::Intrinsic(_) | Home::PortMetadata)
     };
     let home = held.first().map_or(Home::Metadata, |(f, _)| program.fields[*f].home);
     match layout.pieces[p].home {
-        PieceHome::Pov => Spare::Nothing,
+        PieceHome::Pov | PieceHome::List => Spare::Nothing,
         _ if held.iter().any(tied) => Spare::Nothing,
         // The other header would have to be halved at the same byte.
         PieceHome::Header(..) if held.iter().any(|(f, _)| program.fields[*f].home != home) => Spare::Nothing,

@@ -100,8 +100,9 @@ impl Writer<'_, '_> {
             let (control, start) = (self.block(2), self.next());
             let checksums = self.list(1, |w| ChecksumUpdate {
                 header: w.any(|p| &p.headers),
+                when: w.flip().then(|| w.field()),
                 field: w.field(),
-                inputs: w.list(2, Self::field),
+                inputs: w.list(2, |w| w.expr(1)),
                 zeros_as_ones: w.flip(),
                 loc: Loc::default(),
             });
@@ -130,7 +131,8 @@ impl Writer<'_, '_> {
             2 => RequestKind::Digest,
             _ => RequestKind::Pktgen,
         };
-        let header = self.flip().then(|| self.any(|p| &p.headers));
-        Request { kind, selector: self.below(16) as u8, header, loc: Loc::default() }
+        let data = self.list(3, |w| w.expr(1));
+        let when = self.flip().then(|| self.field());
+        Request { kind, selector: self.below(16) as u8, when, data, loc: Loc::default() }
     }
 }

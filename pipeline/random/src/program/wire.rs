@@ -241,23 +241,35 @@ impl Writer<'_, '_> {
     }
 
     /// Adds another header and metadata to a checksum, if they are a multiple of 16 bits.
-    fn sum_more(&mut self, header: Header, emit: &[Header], inputs: &mut Vec<Field>) {
+    fn sum_more(&mut self, header: Header, emit: &[Header], inputs: &mut Vec<Expr>) {
         let whole = |w: &Self, fields: &[Field]| {
             fields.iter().map(|f| w.p.fields[*f].width).sum::<u16>().is_multiple_of(16)
         };
-        if !self.d.chance(1, 2) || !whole(self, inputs) {
+        if !self.d.chance(1, 2) {
             return;
+        }
+        // Zeros fill a word, or move what follows to the other byte of its word.
+        if self.d.chance(1, 3) {
+            inputs.push(Expr::Const(0, 8));
         }
         let others: Vec<Header> = emit.iter().copied().filter(|h| *h != header).collect();
         if let Some(other) = self.d.pick(&others)
             && whole(self, &self.p.headers[other].fields)
         {
-            inputs.extend(&self.p.headers[other].fields);
+            inputs.extend(self.p.header_list(other));
         }
         let gress = self.gress;
         let metadata = self.p.fields.iter().filter(|(_, d)| d.gress == gress && d.home == Home::Metadata);
         let words: Vec<Field> = metadata.filter(|(_, d)| d.width == 16).map(|(f, _)| f).collect();
-        inputs.extend(self.d.pick(&words));
+        inputs.extend(self.d.pick(&words).map(Expr::Field));
+    }
+
+    /// Returns a metadata field of 1 bit, if there is one.
+    pub(super) fn flag(&mut self) -> Option<Field> {
+        let gress = self.gress;
+        let metadata = self.p.fields.iter().filter(|(_, d)| d.gress == gress && d.home == Home::Metadata);
+        let bits: Vec<Field> = metadata.filter(|(_, d)| d.width == 1).map(|(f, _)| f).collect();
+        self.d.pick(&bits)
     }
 
     /// Emits all headers; at ingress the bridged header comes first.
@@ -272,10 +284,13 @@ impl Writer<'_, '_> {
             if let Some(field) = self.d.pick(&sums)
                 && self.d.chance(1, 4)
             {
-                let mut inputs: Vec<Field> = fields.into_iter().filter(|f| *f != field).collect();
+                let mut inputs: Vec<Expr> =
+                    fields.into_iter().filter(|f| *f != field).map(Expr::Field).collect();
                 self.sum_more(header, &emit, &mut inputs);
                 let zeros_as_ones = self.d.chance(1, 4);
-                checksums.push(ChecksumUpdate { header, field, inputs, zeros_as_ones, loc: Loc::default() });
+                let when = if self.d.chance(1, 3) { self.flag() } else { None };
+                let loc = Loc::default();
+                checksums.push(ChecksumUpdate { header, when, field, inputs, zeros_as_ones, loc });
             }
         }
         Deparser { checksums, emit, requests }

@@ -14,7 +14,7 @@ use crate::packet::{Packet, PacketStore};
 use crate::pass::Pass;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
-use sluice_ir::{Field, Header, Home, Program};
+use sluice_ir::{Expr, Field, Header, Home, Program};
 use std::collections::BTreeSet;
 pub(super) use store::Store;
 use store::{ChecksumAt, Stores};
@@ -39,7 +39,7 @@ impl Emit {
     }
 }
 
-/// Input of a checksum: the field's header (`None` for metadata), the field, and its width.
+/// Input of a checksum: the field's header (`None` for metadata and zeros), the field, and its width.
 type SummedField = (Option<Header>, (FieldAt, u16));
 
 /// Checksum that is computed after the headers are in place.
@@ -50,6 +50,8 @@ struct Checksum {
     offset: u32,
     /// Input fields; `None` if the inputs are the rest of the header in order.
     fields: Option<Vec<SummedField>>,
+    /// 1-bit field that must be 1.
+    when: Option<FieldAt>,
     zeros_as_ones: bool,
 }
 
@@ -107,26 +109,17 @@ impl DeparserCode {
         let deparser = &program.pipe(gress).deparser;
         let mut code = DeparserCode::default();
         for update in &deparser.checksums {
-            let rest: Vec<Field> = program.headers[update.header]
-                .fields
-                .iter()
-                .copied()
-                .filter(|f| *f != update.field)
-                .collect();
+            let mut rest = program.header_list(update.header);
+            rest.retain(|e| *e != Expr::Field(update.field));
             let bit = program.field_offset(update.header, update.field).unwrap_or(0);
             let whole = rest == update.inputs
                 && bit.is_multiple_of(16)
                 && program.header_bits(update.header).is_multiple_of(16);
-            let mut input = |&f: &Field| {
-                let home = match program.fields[f].home {
-                    Home::Header(h) => Some(h),
-                    _ => None,
-                };
-                (home, (slots.source(f), program.fields[f].width))
-            };
-            let fields = (!whole).then(|| update.inputs.iter().map(&mut input).collect());
+            let fields = (!whole).then(|| summed(program, &update.inputs, slots));
+            let when = update.when.map(|f| slots.source(f));
             let zeros_as_ones = update.zeros_as_ones;
-            code.checksums.push(Checksum { header: update.header, offset: bit / 8, fields, zeros_as_ones });
+            let (header, offset) = (update.header, bit / 8);
+            code.checksums.push(Checksum { header, offset, fields, when, zeros_as_ones });
         }
         if deparser.emit.len() > 64 {
             return Err(LowerError::new(format!("the {gress} deparser emits more than 64 headers")));
@@ -321,17 +314,27 @@ impl DeparserCode {
         Plan { next: NO_PLAN, valid, start, moves, stores: Stores::new(&stores), headers, checksums }
     }
 
-    /// Returns a checksum with its place in the packet. Inputs from headers that are not valid are left out.
+    /// Returns a checksum with its place in the packet. Inputs from headers that are not valid are zeros.
     fn checksum_at(&self, c: &Checksum, header: u32, bytes: u32, valid: u64) -> ChecksumAt {
         let there = |h: Header| {
             self.emits.iter().any(|e| e.header == h && e.valid.is_some_and(|bit| valid >> bit & 1 == 1))
         };
         let present = |list: &Vec<SummedField>| {
-            let list = list.iter().filter(|(home, _)| home.is_none_or(there));
-            list.map(|(_, at)| at.clone()).collect()
+            let one = |(home, (at, width)): &SummedField| match home.is_none_or(there) {
+                true => (at.clone(), *width),
+                false => (FieldAt::default(), *width),
+            };
+            list.iter().map(one).collect()
         };
         let fields = c.fields.as_ref().map(present);
-        ChecksumAt { header, bytes, offset: c.offset, fields, zeros_as_ones: c.zeros_as_ones }
+        ChecksumAt {
+            header,
+            bytes,
+            offset: c.offset,
+            fields,
+            when: c.when.clone(),
+            zeros_as_ones: c.zeros_as_ones,
+        }
     }
 
     fn run_plan<const N: usize>(
@@ -410,6 +413,21 @@ fn containers(program: &Program, header: Header, slots: &SlotMap<'_>) -> Vec<Con
 
 fn rewritten(program: &Program, header: Header, written: &BTreeSet<Container>, slots: &SlotMap<'_>) -> bool {
     containers(program, header, slots).iter().any(|c| written.contains(c))
+}
+
+/// Returns the inputs of a checksum; zeros have no column.
+fn summed(program: &Program, inputs: &[Expr], slots: &mut SlotMap<'_>) -> Vec<SummedField> {
+    let one = |input: &Expr| match input {
+        Expr::Field(f) => {
+            let home = match program.fields[*f].home {
+                Home::Header(h) => Some(h),
+                _ => None,
+            };
+            (home, (slots.source(*f), program.fields[*f].width))
+        }
+        _ => (None, (FieldAt::default(), input.width(program))),
+    };
+    inputs.iter().map(one).collect()
 }
 
 /// Gives columns to the containers that must be stored: the rewritten ones, or all of a header that the program can

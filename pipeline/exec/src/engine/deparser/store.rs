@@ -1,6 +1,6 @@
 //! Stores of containers to packet bytes, grouped by width, and checksums over the stored bytes.
 
-use crate::engine::batch::{Phv, Slot, for_lanes};
+use crate::engine::batch::{Phv, Slot, for_lanes, lanes_where};
 use crate::engine::checksum::{sum_bytes_without, sum_fields};
 use crate::engine::field::FieldAt;
 use crate::packet::WINDOW;
@@ -113,8 +113,10 @@ pub(super) struct ChecksumAt {
     pub(super) bytes: u32,
     /// Offset of the checksum in the header, bytes.
     pub(super) offset: u32,
-    /// Input fields of metadata and of valid headers; `None` if the inputs are the rest of the header.
+    /// Input fields; those of invalid headers, and zeros, have no column. `None` if the inputs are the rest of the header.
     pub(super) fields: Option<Vec<(FieldAt, u16)>>,
+    /// 1-bit field that must be 1.
+    pub(super) when: Option<FieldAt>,
     pub(super) zeros_as_ones: bool,
 }
 
@@ -129,6 +131,10 @@ impl ChecksumAt {
         first: impl Fn(usize) -> usize,
     ) {
         let (header, at) = (self.header as usize, self.offset as usize);
+        let mask = match &self.when {
+            Some(when) => mask & lanes_where::<N>(mask, |l| when.read32(phv, l) == 1),
+            None => mask,
+        };
         if let Some(fields) = &self.fields {
             for_lanes::<N>(mask, |l| self.put(heads, first(l), sum_fields(fields, phv, l)));
         } else if self.bytes == 20 {

@@ -5,8 +5,8 @@ use crate::text::cursor::Parsed;
 use crate::text::lex::Tok;
 use crate::text::scan::Item;
 use crate::{
-    ChecksumUpdate, CounterLoad, Deparser, Loc, Lookahead, ParserOp, ParserOpKind, Program, Request,
-    RequestKind, SelectArm, SelectKey, StateData,
+    ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Loc, Lookahead, ParserOp, ParserOpKind, Program,
+    Request, RequestKind, SelectArm, SelectKey, StateData,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -178,7 +178,7 @@ impl Code<'_> {
     }
 
     /// Parses `resubmit(1, header` and similar requests, up to the closing parenthesis.
-    fn request(&mut self, loc: Loc) -> Parsed<Request> {
+    fn request(&mut self, loc: Loc, p: &Program) -> Parsed<Request> {
         let words = ["resubmit", "mirror", "digest", "pktgen"].map(|w| (w, w));
         let word = self.c.one_of(&words).map_err(|_| {
             self.c.error("`emit`, `resubmit`, `mirror`, `digest`, `pktgen`, a checksum or `}`")
@@ -194,11 +194,26 @@ impl Code<'_> {
             "pktgen" => RequestKind::Pktgen,
             _ => RequestKind::Resubmit,
         };
-        let header = if self.c.eat(",") { Some(self.reference(Space::Header)?) } else { None };
-        Ok(Request { kind, selector, header, loc })
+        let data = match (self.c.eat(","), self.c.at("{")) {
+            (false, _) => Vec::new(),
+            (true, true) => self.values()?,
+            (true, false) => p.header_list(self.reference(Space::Header)?),
+        };
+        Ok(Request { kind, selector, when: None, data, loc })
     }
 
-    pub(in crate::text) fn deparser(&mut self) -> Parsed<Deparser> {
+    /// Parses `{ value, … }`.
+    fn values(&mut self) -> Parsed<Vec<Expr>> {
+        self.c.expect("{")?;
+        self.list("}", Self::expr)
+    }
+
+    /// Parses `when field`, if it is there.
+    fn when(&mut self) -> Parsed<Option<Field>> {
+        if self.c.eat_word("when") { self.field().map(Some) } else { Ok(None) }
+    }
+
+    pub(in crate::text) fn deparser(&mut self, p: &Program) -> Parsed<Deparser> {
         let mut deparser = Deparser::default();
         self.c.expect("{")?;
         while !self.c.eat("}") {
@@ -206,8 +221,11 @@ impl Code<'_> {
             if self.c.word() == Some("emit") && self.c.then("(") {
                 self.callee();
                 deparser.emit.push(self.reference(Space::Header)?);
+                self.c.expect(")")?;
             } else if self.c.then("(") {
-                deparser.requests.push(self.request(loc)?);
+                let request = self.request(loc, p)?;
+                self.c.expect(")")?;
+                deparser.requests.push(Request { when: self.when()?, ..request });
             } else {
                 let field = self.field()?;
                 self.c.expect("=")?;
@@ -215,14 +233,15 @@ impl Code<'_> {
                 self.c.expect("(")?;
                 let header = self.reference(Space::Header)?;
                 self.c.expect(",")?;
-                let inputs = self.field_list()?;
+                let inputs = self.values()?;
                 let zeros_as_ones = self.c.eat(",");
                 if zeros_as_ones {
                     self.c.expect_word("zeros_as_ones")?;
                 }
-                deparser.checksums.push(ChecksumUpdate { header, field, inputs, zeros_as_ones, loc });
+                self.c.expect(")")?;
+                let when = self.when()?;
+                deparser.checksums.push(ChecksumUpdate { header, when, field, inputs, zeros_as_ones, loc });
             }
-            self.c.expect(")")?;
             self.c.expect(";")?;
         }
         Ok(deparser)

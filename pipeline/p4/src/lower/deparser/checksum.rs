@@ -6,7 +6,7 @@ use super::super::{Lower, Res};
 use super::guard::Guard;
 use crate::check::{Call, Callee};
 use crate::syntax::ast::{ExprId, ExprKind, Stmt};
-use sluice_ir::{ChecksumUpdate, Expr, Field};
+use sluice_ir::{ChecksumUpdate, Expr};
 
 /// Advice on assignments of deparsers.
 const ONLY: &str = "assign only the result of `Checksum.update` to a field of a header";
@@ -41,13 +41,14 @@ impl Lower<'_> {
         };
         let header = self.header(instance);
         let others = guard.valid.iter().any(|valid| *valid != header);
-        if guard.of_type.is_some() || !guard.flags.is_empty() || others {
+        if guard.of_type.is_some() || guard.flags.len() > 1 || others {
             return Err(self.refuse(
                 at,
-                "a checksum is updated under a condition other than that its header is valid",
-                "update it whenever the header is valid: the sum of unchanged fields is the same",
+                "a checksum is updated under a condition other than that its header is valid and one flag is set",
+                "let the control set a flag of one bit, and ask for the flag",
             ));
         }
+        let when = guard.flags.first().copied();
         let field = self.field(slot);
         let Some(Some(data)) = call.args.first().copied() else {
             return Err(self.refuse(at, "a checksum covers nothing", "name the fields that it covers"));
@@ -58,7 +59,7 @@ impl Lower<'_> {
             None => false,
         };
         let loc = self.loc(at);
-        let update = ChecksumUpdate { header, field, inputs, zeros_as_ones, loc };
+        let update = ChecksumUpdate { header, when, field, inputs, zeros_as_ones, loc };
         self.program.pipes[frame.gress.index()].deparser.checksums.push(update);
         Ok(())
     }
@@ -78,28 +79,22 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the fields that a checksum covers, in order. Words of zeros do not change a sum.
-    fn covered(&mut self, frame: &Frame, data: ExprId) -> Res<Vec<Field>> {
+    /// Returns the fields and zeros that a checksum covers, in order.
+    fn covered(&mut self, frame: &Frame, data: ExprId) -> Res<Vec<Expr>> {
         let at = self.ast.exprs[data].span;
-        let (mut fields, mut bits) = (Vec::new(), 0_u32);
+        let mut list = Vec::new();
         for value in self.leaves(frame, data)? {
-            let width = u32::from(value.width(&self.program));
             match value {
-                Expr::Field(field) => fields.push(field),
-                Expr::Const(0, _) if bits % 16 == 0 && width % 16 == 0 => {}
-                Expr::Const(0, _) => {
-                    return Err(self.refuse(
-                        at,
-                        "a checksum covers zeros that are not whole words of 16 bits",
-                        "declare a field of the metadata that stays zero, and name it in their place",
-                    ));
+                Expr::Field(_) | Expr::Const(0, _) => list.push(value),
+                Expr::Const(value, width) => {
+                    let field = self.list_constant(frame, value, width, at);
+                    list.push(Expr::Field(field));
                 }
-                Expr::Const(..) => {
-                    return Err(self.refuse(
-                        at,
-                        "a checksum covers a constant",
-                        "write the constant to a field of the metadata in the control, and name the field",
-                    ));
+                Expr::Cast(inner, width)
+                    if matches!(*inner, Expr::Field(_)) && inner.width(&self.program) < width =>
+                {
+                    list.push(Expr::Const(0, width - inner.width(&self.program)));
+                    list.push(*inner);
                 }
                 _ => {
                     return Err(self.refuse(
@@ -109,8 +104,7 @@ impl Lower<'_> {
                     ));
                 }
             }
-            bits += width;
         }
-        Ok(fields)
+        Ok(list)
     }
 }

@@ -5,7 +5,11 @@
 
 mod checksum;
 mod guard;
+mod list;
 mod request;
+mod written;
+
+pub(super) use list::ListConstant;
 
 use super::frame::{Bound, Frame};
 use super::places::Place;

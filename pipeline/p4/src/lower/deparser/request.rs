@@ -1,13 +1,16 @@
 //! Mirror copies, resubmits, digests, and triggers of the packet generator.
 
 use super::super::frame::Frame;
-use super::super::places::Place;
 use super::super::{Lower, Res};
 use super::guard::Guard;
-use crate::check::{TyKind, Value};
+use crate::check::Value;
 use crate::elaborate::{Binding, ObjectId};
 use crate::syntax::ast::{ExprId, ExprKind};
-use sluice_ir::{Expr, Header, Request, RequestKind};
+use sluice_asic::intrinsic::Architecture;
+use sluice_ir::{Expr, Request, RequestKind, list_bits};
+
+/// Width of the number of a mirror session in the program.
+const SESSION_BITS: u16 = 10;
 
 impl Lower<'_> {
     /// Lowers `mirror.emit(...)`, `resubmit.emit(...)`, `digest.pack(...)` and `pktgen.emit(...)`.
@@ -28,20 +31,33 @@ impl Lower<'_> {
             _ => RequestKind::Pktgen,
         };
         let selector = self.request_type(frame, expr, kind, guard)?;
-        if !guard.valid.is_empty() || !guard.flags.is_empty() {
+        if selector == 0 {
+            self.written_flag(frame.gress, kind.type_field());
+        }
+        let written = self.known_flag(frame.gress, kind.type_field());
+        let flags: Vec<_> = guard.flags.iter().copied().chain(written).collect();
+        if !guard.valid.is_empty() || flags.len() > 1 {
             return Err(self.refuse(
                 at,
                 "a request of a deparser has a condition other than its type",
                 "write the type in the control only where the request is to be made",
             ));
         }
-        let header = match args.next() {
-            Some(data) => self.payload(frame, data)?,
-            None => None,
+        let mut list = match args.next() {
+            Some(data) => self.request_data(frame, data, kind == RequestKind::Digest)?,
+            None => Vec::new(),
         };
-        let loc = self.loc(at);
+        // The parser finds the data of any resubmit in a slot of one length.
+        if kind == RequestKind::Resubmit && self.resubmit_data()?.is_some_and(|bits| bits > 0) {
+            let bytes = if self.chip == Architecture::Tna { 8 } else { 16 };
+            let missing = (bytes * 8_u32).saturating_sub(list_bits(&self.program, &list));
+            if missing > 0 {
+                list.push(Expr::Const(0, missing as u16));
+            }
+        }
+        let (loc, when) = (self.loc(at), flags.first().copied());
         self.program.add_intrinsic(frame.gress, kind.type_field());
-        let request = Request { kind, selector, header, loc };
+        let request = Request { kind, selector, when, data: list, loc };
         self.program.pipes[frame.gress.index()].deparser.requests.push(request);
         Ok(())
     }
@@ -60,11 +76,7 @@ impl Lower<'_> {
                 "the session of a mirror is a cast",
                 "declare the field with the type `MirrorId_t`",
             )),
-            Expr::Const(..) => Err(self.refuse(
-                at,
-                "the session of a mirror is a constant",
-                "write it to a member of the metadata of type `MirrorId_t`, and name the member",
-            )),
+            Expr::Const(value, _) => Ok(self.list_constant(frame, value, SESSION_BITS, at)),
             _ => Err(self.refuse(
                 at,
                 "the session of a mirror is no whole field",
@@ -88,10 +100,6 @@ impl Lower<'_> {
             None => declared,
         };
         match found {
-            Some(0) => {
-                let text = format!("a request is made if `{name}` is 0, which Sluice takes for none");
-                Err(self.refuse(at, text, "number the types from 1"))
-            }
             Some(value) => Ok(value),
             None if kind == RequestKind::Pktgen => Ok(1),
             None => {
@@ -116,35 +124,5 @@ impl Lower<'_> {
             Some(Binding::Value(Value::Int(value))) => u8::try_from(value).ok(),
             _ => None,
         }
-    }
-
-    /// Returns the header that a request carries.
-    fn payload(&mut self, frame: &Frame, data: ExprId) -> Res<Option<Header>> {
-        let at = self.ast.exprs[data].span;
-        if let Some(Place::Header(instance)) = self.place(frame, data) {
-            return Ok(Some(self.header(instance)));
-        }
-        let leaves = self.leaves(frame, data)?;
-        if let Some(header) = self.whole_header(&leaves) {
-            return Ok(Some(header));
-        }
-        let ty = self.checked.expr_types[data];
-        let found = match self.checked.types.kind(ty) {
-            TyKind::Struct(..) => "a struct",
-            _ => "a list of fields",
-        };
-        let text = format!("a request carries {found}, which Sluice does not have yet");
-        let help = "declare a header among the headers, write its fields in the control, and name the header";
-        Err(self.refuse(at, text, help))
-    }
-
-    /// Returns the header whose fields these are, all and in order.
-    fn whole_header(&self, leaves: &[Expr]) -> Option<Header> {
-        let Some(Expr::Field(first)) = leaves.first() else { return None };
-        let sluice_ir::Home::Header(header) = self.program.fields[*first].home else { return None };
-        let fields = &self.program.headers[header].fields;
-        let same = fields.len() == leaves.len()
-            && fields.iter().zip(leaves).all(|(field, leaf)| *leaf == Expr::Field(*field));
-        same.then_some(header)
     }
 }

@@ -4,10 +4,12 @@ use super::super::{Lower, Res};
 use crate::check::Callee;
 use crate::elaborate::BlockId;
 use crate::syntax::ast::{DeclKind, ExprId, Stmt, StmtKind};
+use sluice_asic::intrinsic::Architecture;
 
 impl Lower<'_> {
-    /// Returns the number of bits that the program's resubmits leave in front of the packet; `None` if it has no resubmits.
-    pub(super) fn resubmit_data(&mut self) -> Res<Option<u32>> {
+    /// Returns the number of bits that the program's resubmits leave in front of the packet, which is 0 if none carries
+    /// data; `None` if it has no resubmits.
+    pub(in crate::lower) fn resubmit_data(&mut self) -> Res<Option<u32>> {
         let block = self.pipe.ingress.deparser;
         let ast = self.ast;
         let DeclKind::Control(control) = &ast.decls[self.pipe.blocks[block].decl].kind else {
@@ -19,19 +21,10 @@ impl Lower<'_> {
             .iter()
             .flat_map(|apply| &apply.statements)
             .for_each(|inner| self.resubmits(inner, &mut calls));
-        let mut found: Option<(u32, ExprId)> = None;
-        for call in calls {
-            let bits = self.resubmit_bits(block, call);
-            match found {
-                Some((other, _)) if other != bits => {
-                    let at = ast.exprs[call].span;
-                    let text = format!("a resubmit carries {bits} bits and another one {other}");
-                    return Err(self.refuse(at, text, "pad their data to one length"));
-                }
-                _ => found = Some((bits, call)),
-            }
-        }
-        Ok(found.map(|(bits, _)| bits))
+        let longest = calls.into_iter().map(|call| self.resubmit_bits(block, call)).max();
+        // Data are as long as their slot; zeros fill it.
+        let slot = if self.chip == Architecture::Tna { 64 } else { 128 };
+        Ok(longest.map(|bits| if bits == 0 { 0 } else { bits.max(slot) }))
     }
 
     fn resubmits(&self, statement: &Stmt, calls: &mut Vec<ExprId>) {

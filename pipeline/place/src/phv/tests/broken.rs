@@ -224,8 +224,9 @@ fn a_checksum_with_a_neighbour() {
     let mut program = s.program();
     program.pipes[0].deparser.checksums = vec![ChecksumUpdate {
         header,
+        when: None,
         field: h[0],
-        inputs: vec![h[1]],
+        inputs: vec![sluice_ir::Expr::Field(h[1])],
         zeros_as_ones: false,
         loc: Loc::default(),
     }];

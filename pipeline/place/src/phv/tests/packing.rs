@@ -148,8 +148,9 @@ fn a_checksum_between_bytes_that_pass_through_stays_alone() {
     let (header, h) = s.header("h", &[("a", 16), ("checksum", 16), ("b", 32)]);
     let mut program = s.program();
     let loc = program.headers[header].loc;
-    let inputs = vec![h[0], h[2]];
-    let update = sluice_ir::ChecksumUpdate { header, field: h[1], inputs, zeros_as_ones: false, loc };
+    let inputs = [h[0], h[2]].map(sluice_ir::Expr::Field).to_vec();
+    let update =
+        sluice_ir::ChecksumUpdate { header, when: None, field: h[1], inputs, zeros_as_ones: false, loc };
     program.pipes[0].deparser.checksums = vec![update];
     for chip in chips() {
         let at = allocated(&program, &chip).slices(h[1]).to_vec();

@@ -107,10 +107,10 @@ pub(crate) fn router() -> Program {
         s.stmt(StmtKind::If(Cond::Valid(ipv4), on4, vec![if6])),
     ];
     s.control(block);
-    let inputs = ip.iter().copied().filter(|f| *f != ip[10]).collect();
+    let inputs = ip.iter().copied().filter(|f| *f != ip[10]).map(sluice_ir::Expr::Field).collect();
     let loc = s.program.headers[ipv4].loc;
     s.program.pipes[0].deparser.checksums =
-        vec![ChecksumUpdate { header: ipv4, field: ip[10], inputs, zeros_as_ones: false, loc }];
+        vec![ChecksumUpdate { header: ipv4, when: None, field: ip[10], inputs, zeros_as_ones: false, loc }];
 
     s.gress = Gress::Egress;
     let egress_port = s.intrinsic(Intrinsic::EgressPort);

@@ -24,8 +24,8 @@ pub(super) fn check(view: &View) -> Vec<Diag> {
             let text = format!("header `{}` has {what}", view.program.headers[header].name);
             found.push(view.error(Var::Valid(header), text));
         }
-        let sent =
-            view.program.pipes.iter().flat_map(|p| &p.deparser.requests).any(|r| r.header == Some(header));
+        let mut requests = view.program.pipes.iter().flat_map(|p| &p.deparser.requests);
+        let sent = requests.any(|r| r.carries(view.program, header));
         if found.is_empty() && (needed || sent) {
             found.extend(wire_order(view, header));
         }

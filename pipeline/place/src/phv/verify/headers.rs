@@ -93,7 +93,7 @@ fn made(view: &View, h: Header) -> Option<String> {
         return Some("it is an element of a stack".to_owned());
     }
     let mut requests = program.pipes.iter().flat_map(|p| &p.deparser.requests);
-    requests.any(|r| r.header == Some(h)).then(|| "a request carries it, valid or not".to_owned())
+    requests.any(|r| r.carries(program, h)).then(|| "a request carries it, valid or not".to_owned())
 }
 
 /// Returns a finding if a node uses the header where a packet may lack it.

@@ -45,9 +45,14 @@ fn uses(view: &View) -> BTreeMap<(Var, Use), ()> {
         uses.extend(view.program.headers[header].fields.iter().map(|f| ((Var::Field(*f), Use::Parsed), ())));
     }
     for request in view.program.pipes.iter().flat_map(|p| &p.deparser.requests) {
-        let fields = request.header.map(|h| &view.program.headers[h].fields).into_iter().flatten().copied();
+        request.fields(&mut |f| {
+            uses.insert((Var::Field(f), Use::Parsed), ());
+        });
         let session = if let RequestKind::Mirror(f) = request.kind { Some(f) } else { None };
-        uses.extend(fields.chain(session).map(|f| ((Var::Field(f), Use::Parsed), ())));
+        uses.extend(session.into_iter().chain(request.when).map(|f| ((Var::Field(f), Use::Parsed), ())));
+    }
+    for update in view.program.pipes.iter().flat_map(|p| &p.deparser.checksums) {
+        uses.extend(update.when.map(|f| ((Var::Field(f), Use::Parsed), ())));
     }
     for op in view.program.states.values().flat_map(|s| &s.ops) {
         use sluice_ir::ParserOpKind::{

@@ -7,6 +7,7 @@ mod actions;
 mod bits;
 mod headers;
 mod kinds;
+mod lists;
 mod overlay;
 mod sharing;
 mod source;
@@ -71,6 +72,7 @@ pub fn verify(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2], allocation: &
         headers::check(&view),
         sharing::check(&view),
         kinds::check(&view),
+        lists::check(&view),
         actions::check(&view),
         validity::check(&view),
     ]

@@ -9,7 +9,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::ContainerKind;
 use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::verify::Diag;
-use sluice_ir::{Field, ParserOpKind, PrimitiveKind, Program, RequestKind};
+use sluice_ir::{Field, ParserOpKind, PrimitiveKind, Program};
 
 pub(super) fn check(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
@@ -92,9 +92,7 @@ fn decides(view: &View, cfg: &Cfg, node: Node, later: Node, field: Field) -> boo
 
 /// Returns true if the deparser or the traffic manager reads the field.
 fn kept(program: &Program, gress: Gress, field: Field) -> bool {
-    let deparser = &program.pipe(gress).deparser;
-    let sent = deparser.requests.iter().any(|r| r.kind == RequestKind::Mirror(field));
-    sent || deparser.checksums.iter().any(|c| c.inputs.contains(&field) || c.field == field)
+    program.pipe(gress).deparser.reads(field)
 }
 
 /// Returns true if the parser writes the field.

@@ -71,12 +71,27 @@ fn gresses(view: &View) -> Vec<Diag> {
     found
 }
 
+/// Returns true if a request carries both fields: then they have the places that the list gives them.
+fn listed(view: &View, a: Var, b: Var) -> bool {
+    let (Var::Field(a), Var::Field(b)) = (a, b) else { return false };
+    let requests = view.program.pipes.iter().flat_map(|p| &p.deparser.requests);
+    requests.into_iter().any(|r| {
+        let (mut has_a, mut has_b) = (false, false);
+        r.fields(&mut |f| {
+            has_a |= f == a;
+            has_b |= f == b;
+        });
+        has_a && has_b
+    })
+}
+
 /// Checks that metadata fields in one container are not written by two nodes that one packet can run.
 fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
     let metadata: Vec<&Held> = held.iter().filter(|h| view.home(h.var) == Some(Home::Metadata)).collect();
     for (i, first) in metadata.iter().enumerate() {
         // Fields at the same bits are separated in time (see `overlay`).
-        for second in metadata[i + 1..].iter().filter(|h| !h.meets(first)) {
+        for second in metadata[i + 1..].iter().filter(|h| !h.meets(first) && !listed(view, first.var, h.var))
+        {
             let (a, b) = (first.var, second.var);
             let cfg = &view.cfgs[view.gress(a).index()];
             let writers = |v: Var| -> Vec<Node> {

@@ -10,6 +10,7 @@ mod flow_control;
 mod ghost;
 mod intrinsics;
 mod laps;
+mod lists;
 mod mixed;
 mod multicast;
 mod overlay;

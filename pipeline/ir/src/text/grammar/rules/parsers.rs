@@ -78,22 +78,27 @@ pub(super) const DEPARSERS: Topic = Topic {
         rule(
             "deparser_step",
             r#""emit" "(" header_ref ")" | request
-            | field_ref "=" "checksum" "(" header_ref "," "{" fields "}" [ "," "zeros_as_ones" ] ")""#,
-            "Sends a header if it is valid, or computes a checksum if its header is valid. Checksums are computed \
-             first; headers follow in the order of their `emit`.",
+            | field_ref "=" "checksum" "(" header_ref "," list [ "," "zeros_as_ones" ] ")" [ "when" field_ref ]"#,
+            "Sends a header if it is valid, or computes a checksum if its header is valid and the 1-bit field, if there is \
+             one, is 1. Checksums are computed first; headers follow in the order of their `emit`.",
         ),
         rule(
             "request",
-            r#"( "resubmit" | "digest" | "pktgen" ) "(" number [ "," header_ref ] ")"
-            | "mirror" "(" number "," field_ref [ "," header_ref ] ")""#,
-            "Is made if the type field of its kind has this value, with the bytes of a header; a field says the session of a \
-             mirror copy.",
+            r#"( ( "resubmit" | "digest" | "pktgen" ) "(" number | "mirror" "(" number "," field_ref )
+            [ "," ( header_ref | list ) ] ")" [ "when" field_ref ]"#,
+            "Is made if the type field of its kind has this value, and if the 1-bit field, if there is one, is 1. It carries the \
+             fields of a header, or those of the list; a field says the session of a mirror copy.",
+        ),
+        rule(
+            "list",
+            r#""{" [ value { "," value } [ "," ] ] "}""#,
+            "Fields, slices of fields, and zeros, as on the wire.",
         ),
     ],
     example: "deparser ingress {
     ipv4.hdr_checksum = checksum(ipv4, { ipv4.ttl, ipv4.protocol, ipv4.src, ipv4.dst });
     mirror(1, m.session, eth);
-    digest(2, ipv4);
+    digest(2, { ipv4.src, m.slot, 7w0, m.bad }) when m.bad;
     emit(eth);
     emit(ipv4);
 }
