@@ -541,10 +541,10 @@ control EgressDeparser(packet_out pkt,
 control Ghost(in ghost_intrinsic_metadata_t g_intr_md) {
     bit<16> g_port; // dev_port of the queue that changed
     // Cells in the shortest queue; in the ghost control, the new depth of the queue that changed
-    bit<32> best_depth;
+    @sluice_field("ig_md.best.depth") bit<32> best_depth;
     bit<16> t_group; // Group that has the uplink of the queue
     // Member for a new flowlet: its group's generation in bits 31 to 16, its number in bits 15 to 0
-    bit<32> m_candidate;
+    @sluice_field("ig_md.candidate") bit<32> m_candidate;
     bit<16> t_1_group; // Group that has the uplink of the queue
 
     Hash<bit<32>>(HashAlgorithm_t.IDENTITY) depth_widened;

@@ -5,13 +5,16 @@
 //! | `@sluice_drop("ttl_expired")` | an action | the reason of the drops of the action |
 //! | `@sluice_consume("answered")` | an action | the purpose for which the action absorbs packets |
 //! | `@sluice_hash("seed", 7, "rotate", 3, "matrix", 1, "symmetric", 0, 1)` | a `Hash` | seed and rotation of the result, number of the matrix of `RANDOM`, pairs of inputs whose order has no effect |
+//! | `@sluice_field("ig_md.depth")` | a variable of the ghost control | the field of ingress that the variable shares, so that both threads give a stateful ALU the same operand |
 //! | `@sluice_initial(...)` | a meter, a filter, WRED | the configuration of every cell before the control plane sets another one |
 //! | `@sluice_idle("notify", 3, "1ms", "10ms")` | a table | mode, bits, interval of sweeps and time to live of entries |
 //! | `@sluice_selector("scramble")` | an `ActionSelector` | the hash goes through the scrambler; `"plain_modulo"` takes the whole hash |
 
 use super::Lower;
+use super::places::Slot;
 use crate::elaborate::ObjectId;
 use crate::syntax::ast::{Annotation, AnnotationBody, AnnotationTokenKind, DeclId};
+use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
 use sluice_asic::meter::LpfMode;
 use sluice_asic::select::SelectorMode;
@@ -71,6 +74,13 @@ impl<'a> Lower<'a> {
     pub(super) fn own_name(&self, decl: DeclId) -> &'a str {
         let named = self.annotated(decl, "name").and_then(|args| args.first().copied()?.text());
         named.unwrap_or_else(|| self.ast.text(self.ast.decls[decl].name))
+    }
+
+    /// Returns the storage of the gress that an annotation gives a variable.
+    pub(super) fn shared_with(&self, gress: Gress, variable: DeclId) -> Option<Slot> {
+        let name = self.annotated(variable, "sluice_field")?.first()?.text()?;
+        let mut slots = self.storage.slots.iter();
+        slots.find(|(_, data)| data.gress == gress && data.name == name).map(|(slot, _)| slot)
     }
 
     /// Returns the reason of an action's drops.

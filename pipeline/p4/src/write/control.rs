@@ -46,7 +46,11 @@ impl<'p> Writer<'p> {
         self.in_ghost = true;
         for (field, name) in std::mem::take(&mut self.ghost.variables) {
             let data = &self.p.fields[field];
-            self.page.noted(&format!("bit<{}> {name};", data.width), &data.doc);
+            let shared = match self.ghost.fields.contains(&field) {
+                true => String::new(),
+                false => format!("@sluice_field(\"{}\") ", self.layout.fields[field]),
+            };
+            self.page.noted(&format!("{shared}bit<{}> {name};", data.width), &data.doc);
             self.layout.fields[field] = name;
         }
         self.units();

@@ -1,6 +1,6 @@
 //! The ghost control: what it shares with ingress, and what is its own.
 //!
-//! A ghost control of P4 has no headers and metadata; its fields become variables. Registers that ingress reads as well are declared
+//! A ghost control of P4 has no headers and metadata; its fields become variables, with an annotation if ingress has the field, too. Registers that ingress reads as well are declared
 //! before all controls.
 
 use super::inline::inner;

@@ -96,7 +96,13 @@ impl Writer<'_> {
     fn alu(&self, op: AluOp, a: &Expr, b: &Expr) -> String {
         let Some((form, signed)) = form(op) else { return String::new() };
         if !signed {
-            return operation(&form, &self.operand(a), &self.operand(b));
+            // A complement needs a number with a width.
+            let text = |e: &Expr| match (&form, e) {
+                (Form::Infix(_) | Form::Call(_), _) => self.operand(e),
+                (_, Expr::Const(..)) => self.sized(e),
+                _ => self.operand(e),
+            };
+            return operation(&form, &text(a), &text(b));
         }
         let width = a.width(self.p);
         let signed = |e: &Expr| match e {

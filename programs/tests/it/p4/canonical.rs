@@ -4,6 +4,7 @@
 //! the lowering does not declare; names of actions that only controls call, which no entry names; and the order of declarations
 //! and of the primitives of an action, which run at once. The text form compares everything else.
 
+use super::ghost::name_variables;
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_asic::salu::{SaluOp, Sense};
@@ -12,8 +13,8 @@ use sluice_ir::entity::EntityMap;
 use sluice_ir::group::{reads, writes};
 use sluice_ir::{
     Action, Block, CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Cond, CounterLoad, Expr, Field,
-    Header, Home, Index, Intrinsic, Next, ParserOpKind, ParserState, PrimitiveKind, Program, RegisterAction,
-    RequestKind, SelectKey, StmtKind, Table,
+    Header, Home, Index, Intrinsic, Next, ParserOpKind, ParserState, PrimitiveKind, Program, RequestKind,
+    SelectKey, StmtKind,
 };
 
 /// Returns the canonical text of a program.
@@ -24,9 +25,7 @@ pub(super) fn canonical(program: &Program) -> String {
     p.params.clear();
     p.together.clear();
     forget_docs(&mut p);
-    if !p.ghost.is_empty() {
-        part_ghost(&mut p);
-    }
+    name_variables(&mut p);
     name(&mut p);
     rewrite(&mut p);
     let (used, headers) = (used(&p), used_headers(&p));
@@ -126,129 +125,8 @@ fn number_states(p: &mut Program) {
     }
 }
 
-/// Gives the ghost control fields of its own: a field that ingress has as well is another one in each of their passes.
-fn part_ghost(p: &mut Program) {
-    let mut actions = Vec::new();
-    let mut tables = Vec::new();
-    calls(&p.ghost, &mut actions);
-    applied(&p.ghost, &mut tables);
-    for &table in &tables {
-        actions.extend(table_actions(p, table));
-    }
-    let mut own: Vec<(Field, Field)> = Vec::new();
-    let fields: Vec<Field> = p.fields.keys().collect();
-    let kept = |p: &Program, field: Field| !matches!(p.fields[field].home, Home::Metadata);
-    for field in fields.into_iter().filter(|field| !kept(p, *field)).collect::<Vec<_>>() {
-        let mut data = p.fields[field].clone();
-        data.name = format!("ghost_{}", data.name.replace('.', "_"));
-        let copy = p.fields.push(data);
-        own.push((field, copy));
-    }
-    let swap = |field: &mut Field| {
-        if let Some((_, copy)) = own.iter().find(|(other, _)| other == field) {
-            *field = *copy;
-        }
-    };
-    let mut accesses: Vec<RegisterAction> = Vec::new();
-    let mut hashes = Vec::new();
-    for &action in &actions {
-        for primitive in &mut p.actions[action].body {
-            match &mut primitive.kind {
-                PrimitiveKind::Set(field, value) => {
-                    swap(field);
-                    swap_value(value, &swap);
-                }
-                PrimitiveKind::Hash(field, hash) => {
-                    swap(field);
-                    hashes.push(*hash);
-                }
-                PrimitiveKind::Register(access) => {
-                    accesses.push(access.action);
-                    if let Index::At(value) = &mut access.index {
-                        swap_value(value, &swap);
-                    }
-                    access.outputs.iter_mut().for_each(|(_, field)| swap(field));
-                }
-                _ => {}
-            }
-        }
-    }
-    for access in accesses {
-        p.register_actions[access].body.iter_mut().for_each(|stmt| swap_cell(stmt, &swap));
-    }
-    for hash in hashes {
-        p.hashes[hash].inputs.iter_mut().for_each(|input| swap_value(input, &swap));
-    }
-}
-
-fn applied(block: &Block, found: &mut Vec<Table>) {
-    for stmt in block {
-        match &stmt.kind {
-            StmtKind::Call(_) => {}
-            StmtKind::If(_, then, otherwise) => {
-                applied(then, found);
-                applied(otherwise, found);
-            }
-            StmtKind::Apply(table, arms) => {
-                found.push(*table);
-                applied(&arms.hit, found);
-                applied(&arms.miss, found);
-                arms.run.iter().for_each(|(_, block)| applied(block, found));
-            }
-        }
-    }
-}
-
-fn swap_value(value: &mut Expr, swap: &impl Fn(&mut Field)) {
-    match value {
-        Expr::Field(field) => swap(field),
-        Expr::Slice(inner, ..) | Expr::Cast(inner, _) => swap_value(inner, swap),
-        Expr::Alu(_, a, b) | Expr::Funnel(a, b, _) => {
-            swap_value(a, swap);
-            swap_value(b, swap);
-        }
-        Expr::Const(..) | Expr::Param(..) => {}
-    }
-}
-
-fn swap_cell(stmt: &mut CellStmt, swap: &impl Fn(&mut Field)) {
-    match &mut stmt.kind {
-        CellStmtKind::Write(_, value) | CellStmtKind::Output(_, value) => swap_cell_value(value, swap),
-        CellStmtKind::If(cond, then, otherwise) => {
-            swap_cond(cond, swap);
-            then.iter_mut().chain(otherwise).for_each(|stmt| swap_cell(stmt, swap));
-        }
-        CellStmtKind::Search(_) => {}
-    }
-}
-
-fn swap_cond(cond: &mut CellCond, swap: &impl Fn(&mut Field)) {
-    match cond {
-        CellCond::Cmp(_, _, a, b) => {
-            swap_cell_value(a, swap);
-            swap_cell_value(b, swap);
-        }
-        CellCond::Not(inner) => swap_cond(inner, swap),
-        CellCond::And(a, b) | CellCond::Or(a, b) => {
-            swap_cond(a, swap);
-            swap_cond(b, swap);
-        }
-        CellCond::Match(_, value, _) => swap_cell_value(value, swap),
-    }
-}
-
-fn swap_cell_value(value: &mut CellValue, swap: &impl Fn(&mut Field)) {
-    match value {
-        CellValue::Phv(value) => swap_value(value, swap),
-        CellValue::Op(_, a, b) => {
-            swap_cell_value(a, swap);
-            swap_cell_value(b, swap);
-        }
-        _ => {}
-    }
-}
-
-fn calls(block: &Block, found: &mut Vec<Action>) {
+/// Adds the actions that a block calls, in order.
+pub(super) fn calls(block: &Block, found: &mut Vec<Action>) {
     for stmt in block {
         match &stmt.kind {
             StmtKind::Call(action) if !found.contains(action) => found.push(*action),

@@ -3,6 +3,7 @@
 //! `UPDATE_EXPECT=1 cargo test -p sluice-programs twins` writes them.
 
 mod canonical;
+mod ghost;
 
 use canonical::canonical;
 use sluice_asic::chip::ChipSpec;

@@ -1,7 +1,7 @@
 //! Statements, values and conditions of register actions.
 
 use super::super::Writer;
-use super::super::value::{form, number, operation, signed_number};
+use super::super::value::{Form, form, number, operation, signed_number};
 use sluice_asic::alu::AluOp;
 use sluice_asic::salu::{Format, Half, MathUnit, SaluOp, Sense};
 use sluice_ir::{CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Register};
@@ -188,7 +188,14 @@ impl Writer<'_> {
         let Some((form, signed)) = form(alu) else { return String::new() };
         let (a, b) = if exchanged { (b, a) } else { (a, b) };
         if !signed {
-            return operation(&form, &self.cell_operand(code, a), &self.cell_operand(code, b));
+            // A complement needs a number with a width.
+            let bits = code.format.half_bits();
+            let text = |value: &CellValue| match (&form, value) {
+                (Form::Infix(_) | Form::Call(_), _) => self.cell_operand(code, value),
+                (_, CellValue::Const(value)) => format!("{bits}w{}", number((*value).into())),
+                _ => self.cell_operand(code, value),
+            };
+            return operation(&form, &text(a), &text(b));
         }
         let bits = code.format.half_bits();
         let (a, b) = (self.signed_operand(code, a), self.signed_operand(code, b));
