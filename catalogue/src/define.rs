@@ -21,8 +21,6 @@ pub trait ProgramDef: Send + Sync {
     const NAME: &'static str;
     /// One sentence on what the program does, without a full stop.
     const SUMMARY: &'static str;
-    /// A sketch of the program in P4_16 for TNA, written by hand, if there is one.
-    const P4: Option<&'static str> = None;
     /// Parameters for `sluice fuzz`, as key and value; see [`StageProgram::hunt`].
     const HUNT: &'static [(&'static str, &'static str)] = &[];
     /// The embedded capture of the program, as file name and bytes; see [`StageProgram::sample`].
@@ -160,10 +158,6 @@ impl<D: ProgramDef> StageProgram for D {
         position: &Position,
     ) -> Option<Result<Setup, SetupError>> {
         D::setup_at(program, ports, position, &built_with(program))
-    }
-
-    fn p4(&self) -> Option<&str> {
-        D::P4
     }
 
     fn hunt(&self) -> Vec<(String, String)> {

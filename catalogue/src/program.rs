@@ -77,12 +77,6 @@ pub trait StageProgram: Send + Sync {
         None
     }
 
-    /// Returns a sketch of the program in P4_16 for TNA, if there is one. It is written by hand, for readers, and is not
-    /// compiled.
-    fn p4(&self) -> Option<&str> {
-        None
-    }
-
     /// Returns parameters for `sluice fuzz`, as key and value: short timeouts and small tables, so that a few hundred
     /// packets exercise the program. Values that users set win over these.
     fn hunt(&self) -> Vec<(String, String)> {

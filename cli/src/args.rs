@@ -115,7 +115,7 @@ pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
 pub(crate) struct ProgramsArgs {
     /// Program to describe: a name, or a .sluice file
     pub(crate) program: Option<String>,
-    /// Print the P4_16 (TNA) sketch, written by hand for comparison
+    /// Print the program in P4_16, as a whole program for TNA and T2NA
     #[arg(long, requires = "program")]
     pub(crate) p4: bool,
     /// Print the program in Sluice's text form, which is a .sluice file

@@ -9,6 +9,7 @@ use crate::topology::deployed;
 use serde_json::{Value, json};
 use sluice_catalogue::{Catalogue, StageProgram};
 use sluice_fabric::deploy::Deployment;
+use sluice_p4::write::Unwritable;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
@@ -33,10 +34,8 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
     };
     let stage = resolve::stage(catalogue, name)?;
     if args.p4 {
-        let text = stage.p4().ok_or_else(|| {
-            let help = format!("`sluice programs {name} --ir` prints its text form");
-            Failure::with_help(format!("program `{name}` has no P4 sketch"), help)
-        })?;
+        let program = resolve::build(stage, &args.target)?;
+        let text = sluice_p4::write::write(&program).map_err(|parts| without_p4(name, &parts))?;
         write!(out, "{text}")?;
     } else if let (true, Some(topology), Some(dir)) = (args.ir, &args.topology, &args.output) {
         let deployment = deployed(catalogue, name, &args.target, topology, args.port_speed.as_deref())?;
@@ -53,6 +52,13 @@ pub(crate) fn run(args: &ProgramsArgs, catalogue: &Catalogue, as_json: bool) -> 
         }
     }
     Ok(())
+}
+
+/// Returns the failure of a program with parts that P4 cannot say.
+fn without_p4(name: &str, parts: &[Unwritable]) -> Failure {
+    let parts: Vec<String> = parts.iter().map(|part| format!("{part} ({})", part.at)).collect();
+    let help = format!("`sluice programs {name} --ir` prints the program in Sluice's text form");
+    Failure::with_help(format!("program `{name}` has parts without a form in P4: {}", parts.join("; ")), help)
 }
 
 /// Writes the programs of a network's switches: NAME.sluice has that of the first switch and the roles of the others.

@@ -1,7 +1,7 @@
 //! The stage programs that come with Sluice.
 //!
 //! There is one module per program, with its parameters, its ingress and egress, its default entries
-//! and a P4 sketch of the same program. [`catalogue`] lists all programs. A program may also have
+//! and its P4 twin, a file that Sluice writes from the program. [`catalogue`] lists all programs. A program may also have
 //! captures, a narrator that reads its frames for stories, and a control plane. The switches run none
 //! of these: the behaviour of a switch is the [`Program`](sluice_ir::Program) that is built.
 
@@ -68,7 +68,6 @@ mod tests {
             assert_eq!(found, Ok(program.name()));
             assert!(!program.summary().is_empty() && !program.summary().ends_with('.'));
             assert!(program.params().iter().all(|p| !p.doc.is_empty() && !p.expects.is_empty()));
-            assert!(program.p4().is_some_and(|text| text.contains("apply")), "{}", program.name());
             let profile = program.hunt();
             let built = program.build(&profile).map(|p| p.params).map_err(|e| e.to_string());
             let params = built.unwrap_or_default();

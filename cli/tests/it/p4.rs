@@ -4,17 +4,6 @@ use super::support::{folder, ok, refused, sluice, text};
 use serde_json::Value;
 use std::fs;
 
-/// P4 programs beside shipped programs that are whole and can be lowered.
-const WHOLE: [&str; 5] = [
-    "balance/balance.p4",
-    "ecn_mark/ecn_mark.p4",
-    "hpcc_int/hpcc_int.p4",
-    "l3_ecmp/l3_ecmp.p4",
-    "pfc/pfc.p4",
-];
-/// Programs whose P4 is a part that the leaf includes.
-const PARTS: [&str; 4] = ["drb", "letflow", "presto", "spray"];
-
 /// A program that forwards every frame to a port, with `FIELD` written in the action.
 const PROGRAM: &str = r#"#include <core.p4>
 #include <tna.p4>
@@ -84,19 +73,34 @@ fn a_program_is_checked_with_its_includes_and_macros() {
     assert_eq!((first["severity"].as_str(), first["line"].as_u64()), (Some("error"), Some(13)), "{first}");
 }
 
+/// Shipped programs whose P4 is placed here; a test of `sluice-programs` lowers all of them.
+const PLACED: [&str; 3] = ["l3-ecmp", "conga", "pfc"];
+
 #[test]
-fn the_p4_programs_beside_the_shipped_programs_are_lowered_and_fit() {
-    let path = |name: &str| format!("{}/../programs/src/{name}", env!("CARGO_MANIFEST_DIR"));
-    for program in WHOLE {
-        let said = ok(&["check", "--place", &path(program)]);
-        assert!(said.contains("fits tofino2: "), "{program}: {said}");
+fn shipped_programs_are_written_as_p4_that_is_checked_and_fits() {
+    let dir = folder("p4");
+    for name in PLACED {
+        let written = ok(&["programs", name, "--p4"]);
+        let file = dir.path().join(format!("{name}.p4"));
+        fs::write(&file, &written).unwrap();
+        let said = ok(&["check", "--place", text(&file)]);
+        assert!(said.contains("no mistakes") && said.contains("fits tofino2: "), "{name}: {said}");
     }
-    let (types, leaf) = (path("leaf/types.p4"), path("leaf/pipe.p4"));
-    for part in PARTS {
-        let part = path(&format!("{part}/choose.p4"));
-        let said = ok(&["check", &leaf, "--include", &types, "--include", &part]);
-        assert!(said.contains("program `pipe`: 5 headers, 7 tables, "), "{part}: {said}");
-    }
+    let set = ok(&["programs", "l3-ecmp", "--p4", "--set", "neighbors=77"]);
+    assert!(set.contains("neighbors=77") && set.contains("size = 77;"), "{set}");
+}
+
+#[test]
+fn a_program_without_a_form_in_p4_is_refused_by_name() {
+    let dir = folder("p4");
+    let file = dir.path().join("masked.sluice");
+    let ir = ok(&["programs", "ecn-mark", "--ir"]);
+    let masked = ir.replace("m.draw = and(m.draw, mask);", "set_masked(m.draw, 32w7, mask);");
+    assert_ne!(ir, masked);
+    fs::write(&file, masked).unwrap();
+    let (code, said) = refused(&["programs", text(&file), "--p4"]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("action `cut`: a write under a mask") && said.contains("--ir"), "{said}");
 }
 
 /// The program of [`PROGRAM`] sends every frame to dev_port 8, which is front-panel port 0 of both chips.

@@ -7,3 +7,4 @@ mod hunt;
 mod mutants;
 mod strategies;
 mod targets;
+mod twins;

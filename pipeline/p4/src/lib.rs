@@ -31,6 +31,7 @@ pub mod prelude;
 mod preprocess;
 pub mod source;
 pub mod syntax;
+pub mod write;
 
 pub use front::{Parsed, parse};
 pub use preprocess::{Define, MAX_EXPANDED, MAX_INCLUDES, MAX_NESTING, MAX_TEXT, Options, Target};

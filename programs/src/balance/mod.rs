@@ -13,7 +13,7 @@
 //! | `routes` | entries at a position in a network |
 //! | `properties` | properties of packets and member tables |
 //! | `model` | the fate of a packet in plain Rust, for the property `as_modelled` |
-//! | `balance.p4` | a sketch of the data plane in P4_16 for TNA |
+//! | `ecmp.p4`, `wcmp.p4` | the programs in P4_16, written by `sluice programs NAME --p4` |
 
 mod entries;
 mod hashing;
@@ -114,7 +114,6 @@ macro_rules! define {
         impl ProgramDef for $program {
             const NAME: &'static str = <$program as Scheme>::NAME;
             const SUMMARY: &'static str = <$program as Scheme>::SUMMARY;
-            const P4: Option<&'static str> = Some(include_str!("balance.p4"));
             type Params = $params;
 
             fn check(p: &Self::Params) -> Result<(), ProgramError> {

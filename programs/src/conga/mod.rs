@@ -21,7 +21,7 @@
 //! | `entries` | entries, by default and at a position in a network |
 //! | `model` | the fate of a frame, in plain Rust, for properties |
 //! | `dre` | settings of a link's estimator |
-//! | `conga.p4` | a sketch of the program in P4_16 for TNA |
+//! | `conga.p4` | the program in P4_16, written by `sluice programs conga --p4` |
 
 mod choose;
 mod dre;
@@ -89,8 +89,6 @@ impl ProgramDef for Conga {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every flowlet over the least congested path, by feedback between leaves (leaf and spine)";
-    const P4: Option<&'static str> =
-        Some(concat!(include_str!("../leaf/types.p4"), include_str!("conga.p4")));
     /// Parameters for `sluice fuzz`: estimators that a few packets move, timeouts that expire within one
     /// input, and few leaves, because the packet generator makes packets for each of them.
     const HUNT: &'static [(&'static str, &'static str)] =

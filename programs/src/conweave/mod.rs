@@ -23,7 +23,7 @@
 //! | `wire` | ConWeave's bytes in frames |
 //! | `story` | sentences of a flow's story |
 //! | `hot_flows` | the control plane that installs hot flows |
-//! | `conweave.p4` | a sketch of the program in P4_16 for T2NA |
+//! | `conweave.p4` | the program in P4_16, written by `sluice programs conweave --p4` |
 
 mod answers;
 mod busy;
@@ -86,7 +86,6 @@ pub struct ConWeave;
 impl ProgramDef for ConWeave {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str = SUMMARY;
-    const P4: Option<&'static str> = Some(include_str!("conweave.p4"));
     /// Parameters for `sluice fuzz`: timeouts that expire within one input, and so few reorder queues that flows
     /// compete.
     const HUNT: &'static [(&'static str, &'static str)] = &[

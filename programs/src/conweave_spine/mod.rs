@@ -11,7 +11,7 @@
 //! | `entries` | default entries |
 //! | `model` | the fate of a frame, in plain Rust, for properties |
 //! | `routes` | entries at a position in a network |
-//! | `conweave_spine.p4` | a sketch of the program in P4_16 for TNA |
+//! | `conweave_spine.p4` | the program in P4_16, written by `sluice programs conweave-spine --p4` |
 
 mod entries;
 mod model;
@@ -45,7 +45,6 @@ impl ProgramDef for ConWeaveSpine {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Forwards between ConWeave's ToRs: DATA by PathID, the rest by ECMP, with ECN marking";
-    const P4: Option<&'static str> = Some(include_str!("conweave_spine.p4"));
     const SAMPLE: Option<(&'static str, &'static [u8])> = Some(OF_ONE);
     type Params = Params;
 

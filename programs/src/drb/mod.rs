@@ -97,11 +97,6 @@ pub struct Drb;
 impl ProgramDef for Drb {
     const NAME: &'static str = "drb";
     const SUMMARY: &'static str = "Sends packets over the uplinks in turn, by group or by flow";
-    const P4: Option<&'static str> = Some(concat!(
-        include_str!("../leaf/types.p4"),
-        include_str!("choose.p4"),
-        include_str!("../leaf/pipe.p4")
-    ));
     /// Parameters for `sluice fuzz`: turns begin shortly before they wrap to 0.
     const HUNT: &'static [(&'static str, &'static str)] = &[("start", "15110")];
     type Params = Params;

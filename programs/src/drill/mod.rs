@@ -15,7 +15,7 @@
 //! | `choose` | the samples and the memory, in ingress |
 //! | `depths` | queue depths, and the ghost control |
 //! | `entries` | entries, by default and at a position in a network |
-//! | `choose.p4` | a sketch of the program in P4_16 for T2NA |
+//! | `drill.p4` | the program in P4_16, written by `sluice programs drill --p4` |
 
 mod choose;
 mod depths;
@@ -73,11 +73,6 @@ impl ProgramDef for Drill {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every packet over the shortest queue of some random uplinks and the last shortest one";
-    const P4: Option<&'static str> = Some(concat!(
-        include_str!("../leaf/types.p4"),
-        include_str!("choose.p4"),
-        include_str!("../leaf/pipe.p4")
-    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

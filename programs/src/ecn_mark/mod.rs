@@ -10,7 +10,7 @@
 //! | `ingress` | forwarding only |
 //! | `egress` | the marking probability, and the mark |
 //! | `entries` | default entries |
-//! | `ecn_mark.p4` | a sketch of the program in P4_16 for TNA |
+//! | `ecn_mark.p4` | the program in P4_16, written by `sluice programs ecn-mark --p4` |
 
 mod egress;
 mod entries;
@@ -36,7 +36,6 @@ impl ProgramDef for EcnMark {
     const NAME: &'static str = "ecn-mark";
     const SUMMARY: &'static str =
         "Marks packets by the length of their queue, as RED for DCQCN does, with thresholds in registers";
-    const P4: Option<&'static str> = Some(include_str!("ecn_mark.p4"));
     /// Parameters for `sluice fuzz`: thresholds that a burst passes, on any port.
     const HUNT: &'static [(&'static str, &'static str)] =
         &[("kmin", "1000"), ("kmax", "20000"), ("pmax", "5000"), ("scaled", "false")];

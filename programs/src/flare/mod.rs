@@ -268,11 +268,6 @@ impl ProgramDef for Flare {
         "Sends every flowlet over the uplink that falls furthest short of its share of the bytes";
     /// Parameters for `sluice fuzz`: visits that leave time for other packets.
     const HUNT: &'static [(&'static str, &'static str)] = &[("period", "4us")];
-    const P4: Option<&'static str> = Some(concat!(
-        include_str!("../leaf/types.p4"),
-        include_str!("choose.p4"),
-        include_str!("../leaf/pipe.p4")
-    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -20,7 +20,7 @@
 //! | `ns3` | egress in the layout of the authors' simulator: headers, parser, records |
 //! | `entries` | entries, by default and at a position in a network |
 //! | `properties` | properties of every packet |
-//! | `hpcc_int.p4` | a sketch of the program in P4_16 for TNA |
+//! | `hpcc_int.p4` | the program in P4_16, written by `sluice programs hpcc-int --p4` |
 
 mod egress;
 mod entries;
@@ -53,7 +53,6 @@ impl ProgramDef for HpccInt {
     const NAME: &'static str = "hpcc-int";
     const SUMMARY: &'static str =
         "Adds every hop's port speed, time, bytes sent and queue length to packets, for HPCC senders";
-    const P4: Option<&'static str> = Some(include_str!("hpcc_int.p4"));
     type Params = Params;
 
     fn declare(b: &Builder, p: &Params) {

@@ -13,7 +13,7 @@
 //! | `probes` | headers, tables of best hops, and the two passes of a probe |
 //! | `entries` | entries, by default and at a position in a network |
 //! | `model` | the fate of a frame, in plain Rust, for properties |
-//! | `choose.p4` | a sketch of the program in P4_16 for TNA |
+//! | `hula.p4` | the program in P4_16, written by `sluice programs hula --p4` |
 
 mod entries;
 mod model;
@@ -136,11 +136,6 @@ impl ProgramDef for Hula {
     const NAME: &'static str = NAME;
     const SUMMARY: &'static str =
         "Sends every flowlet to the next hop of the least used path, as probes report it (ToR and spine)";
-    const P4: Option<&'static str> = Some(concat!(
-        include_str!("../leaf/types.p4"),
-        include_str!("choose.p4"),
-        include_str!("../leaf/pipe.p4")
-    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

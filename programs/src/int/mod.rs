@@ -25,7 +25,7 @@
 //! | `entries` | default entries |
 //! | `places` | entries at a position in a network, and the switch's parts there |
 //! | `properties` | properties of every packet |
-//! | `int.p4` | a sketch of the program in P4_16 for TNA |
+//! | `int.p4` | the program in P4_16, written by `sluice programs int --p4` |
 
 mod block;
 mod carrier;
@@ -60,7 +60,6 @@ impl ProgramDef for Int {
     const NAME: &'static str = "int";
     const SUMMARY: &'static str =
         "INT v2.1 source, transit and sink with Telemetry Reports v2.0, as INT-MD, INT-MX or INT-XD";
-    const P4: Option<&'static str> = Some(include_str!("int.p4"));
     type Params = Params;
 
     fn declare(b: &Builder, p: &Params) {

@@ -1,237 +1,229 @@
-/* A sketch of l3-ecmp for TNA (Tofino 2: include <t2na.p4>), written by hand after the builder code beside this file.
- *
- * Order and names are those of the builder code, so that the two can be read line by line. Where TNA needs
- * what the builder has no words for (parameter lists, casts, pipe assembly), this file has more lines.
- * Differences in behaviour: TNA drops packets with parser errors on its own terms, and a program for silicon
- * would pad the bridged header itself. Table sizes and hash parameters are the defaults of `--set`.
- */
+// l3-ecmp: Routes IPv4 and IPv6 with ECMP and WCMP, filters, and bridges VLANs, as a leaf switch
+// does.
+// Written by `sluice programs l3-ecmp --p4` with ipv4_routes=12288 ipv6_routes=4096
+// ipv4_acl_rules=512 ipv6_acl_rules=512 ecmp_groups=1024 ecmp_members=4096 ecmp_group_size=120
+// neighbors=4096 macs=4096 port_vlans=1024 hash_fields_v4=src,dst,protocol,src_port,dst_port
+// hash_fields_v6=src,dst,next_header,src_port,dst_port,flow_label hash_algorithm=crc_32
+// hash_width=auto hash_seed=0 hash_seed_style=xor hash_rotate=0 selection=fair.
+
 #include <core.p4>
+#if __TARGET_TOFINO__ == 2
+#include <t2na.p4>
+#else
 #include <tna.p4>
+#endif
 
-/* ---------------------------------------------------------------- parameters */
-
-#define IPV4_ROUTES       12288
-#define IPV6_ROUTES       4096
-#define IPV4_ACL_RULES    512
-#define IPV6_ACL_RULES    512
-#define ECMP_GROUPS       1024
-#define ECMP_MEMBERS      4096
-#define ECMP_GROUP_SIZE   120
-#define NEIGHBORS         4096
-#define MACS              4096
-#define PORT_VLANS        1024
-
-/* hash_fields_v4, hash_fields_v6, hash_algorithm, hash_width, selection. hash_seed and hash_rotate are bits of
- * the hash engine's GF(2) matrix, which the control plane sets; P4 has no word for them. A seed of
- * hash_seed_style=prefix is one more item, `32w0xdeadbeef`, at the head of each tuple. */
-#define HASH_FIELDS_V4    { hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.protocol, m.src_port, m.dst_port }
-#define HASH_FIELDS_V6    { hdr.ipv6.src, hdr.ipv6.dst, hdr.ipv6.next_header, m.src_port, m.dst_port, \
-                            hdr.ipv6.flow_label }
-#define HASH_ALGORITHM    HashAlgorithm_t.CRC32
-typedef bit<14> flow_hash_t;
-#define SELECTION         SelectorMode_t.FAIR
-
-/* ---------------------------------------------------------------- headers */
-
-typedef bit<48> mac_t;
-typedef bit<12> vid_t;
-typedef bit<8>  vrf_t;
-typedef bit<16> group_t;
-typedef bit<16> nexthop_t;
-
+const bit<16> ETHERTYPE_ARP = 0x0806;
 const bit<16> ETHERTYPE_IPV4 = 0x0800;
-const bit<16> ETHERTYPE_ARP  = 0x0806;
-const bit<16> ETHERTYPE_VLAN = 0x8100;
 const bit<16> ETHERTYPE_IPV6 = 0x86dd;
-const bit<8>  PROTOCOL_TCP   = 6;
-const bit<8>  PROTOCOL_UDP   = 17;
+const bit<16> ETHERTYPE_VLAN = 0x8100;
+const bit<8> IP_PROTOCOL_TCP = 6;
+const bit<8> IP_PROTOCOL_UDP = 17;
 
-/* Bridged header from ingress to egress: the 802.1Q tag for ports that send the VLAN tagged. */
+// Bridged header from ingress to egress: the 802.1Q tag for ports that send the VLAN tagged
 header bridge_h {
-    bit<3> pcp;
-    bit<1> dei;
-    vid_t  vid;
+    bit<3> pcp; // Priority code point
+    bit<1> dei; // Drop eligible indicator
+    bit<12> vid; // VLAN of the frame at egress
 }
 
+// Ethernet II header (IEEE 802.3 §3.2)
 header ethernet_h {
-    mac_t   dst;
-    mac_t   src;
-    bit<16> ether_type;
+    bit<48> dst; // Destination MAC address
+    bit<48> src; // Source MAC address
+    bit<16> ether_type; // EtherType of what follows
 }
 
+// VLAN tag control information and the EtherType behind it (IEEE 802.1Q §9.6)
 header vlan_h {
-    bit<3>  pcp;
-    bit<1>  dei;
-    vid_t   vid;
-    bit<16> ether_type;
+    bit<3> pcp; // Priority code point
+    bit<1> dei; // Drop eligible indicator
+    bit<12> vid; // VLAN identifier
+    bit<16> ether_type; // EtherType of what follows
 }
 
+// IPv4 header without options (RFC 791)
 header ipv4_h {
-    bit<4>  version;
-    bit<4>  ihl;
-    bit<6>  dscp;
-    bit<2>  ecn;
-    bit<16> total_len;
-    bit<16> identification;
-    bit<3>  flags;
-    bit<13> frag_offset;
-    bit<8>  ttl;
-    bit<8>  protocol;
-    bit<16> checksum;
-    bit<32> src;
-    bit<32> dst;
+    bit<4> version; // 4
+    bit<4> ihl; // Header length in 32-bit words; 5 without options
+    bit<6> dscp; // Differentiated services code point (RFC 2474)
+    // Explicit congestion notification (RFC 3168): 0 not capable, 1 and 2 capable, 3 congestion met
+    bit<2> ecn;
+    bit<16> total_len; // Bytes of header and payload
+    bit<16> identification; // Identifies the fragments of one datagram
+    bit<3> flags; // Reserved, don't fragment, more fragments
+    bit<13> frag_offset; // Offset of the fragment in units of 8 bytes
+    bit<8> ttl; // Hops left
+    bit<8> protocol; // Protocol of what follows (6 TCP, 17 UDP, 1 ICMP)
+    bit<16> checksum; // Ones' complement checksum of the header
+    bit<32> src; // Source address
+    bit<32> dst; // Destination address
 }
 
+// IPv6 header without extensions (RFC 8200 §3)
 header ipv6_h {
-    bit<4>   version;
-    bit<6>   dscp;
-    bit<2>   ecn;
-    bit<20>  flow_label;
-    bit<16>  payload_len;
-    bit<8>   next_header;
-    bit<8>   hop_limit;
-    bit<128> src;
-    bit<128> dst;
+    bit<4> version; // 6
+    bit<6> dscp; // Differentiated services code point (RFC 2474)
+    // Explicit congestion notification (RFC 3168): 0 not capable, 1 and 2 capable, 3 congestion met
+    bit<2> ecn;
+    bit<20> flow_label; // Flow label (RFC 6437)
+    bit<16> payload_len; // Bytes after this header
+    bit<8> next_header; // Protocol or extension that follows
+    bit<8> hop_limit; // Hops left
+    bit<128> src; // Source address
+    bit<128> dst; // Destination address
 }
 
-/* The first four bytes of a TCP or UDP header. */
-header l4_ports_h {
-    bit<16> src_port;
-    bit<16> dst_port;
+// The first four bytes of a TCP or UDP header
+header l4_h {
+    bit<16> src_port; // Source port
+    bit<16> dst_port; // Destination port
 }
 
-struct ingress_headers_t {
-    bridge_h   bridge;
+struct ig_headers_t {
+    bridge_h bridge;
     ethernet_h ethernet;
-    vlan_h     vlan;
-    ipv4_h     ipv4;
-    ipv4_h     ipv4_options;  /* replaces ipv4 in packets with options */
-    ipv6_h     ipv6;
-    l4_ports_h l4;
+    vlan_h vlan;
+    ipv4_h ipv4;
+    ipv6_h ipv6;
+    l4_h l4;
+    // Replaces `ipv4` in packets with options: the deparser does not update its checksum
+    ipv4_h ipv4_options;
 }
 
-struct egress_headers_t {
-    bridge_h   bridge;
+struct ig_flow_t {
+    bit<14> hash; // Flow hash after seed and rotation
+}
+
+struct ig_metadata_t {
+    bit<1> arp; // 1 if the frame is ARP
+    bit<1> bad_checksum; // 1 if the IPv4 header checksum is wrong
+    bit<1> punt; // 1 if the packet goes to the CPU
+    bit<1> routed; // 1 if a route gave a group or a next hop
+    bit<12> vid; // VLAN on which the packet arrived
+    bit<8> vrf; // Routing table (VRF) of the VLAN
+    bit<16> group; // ECMP or WCMP group that the route selects; 0 = none
+    bit<16> nexthop; // Next hop; 0 = none
+    bit<16> src_port; // TCP or UDP source port; 0 for fragments and other protocols
+    bit<16> dst_port; // TCP or UDP destination port; 0 for fragments and other protocols
+    ig_flow_t flow;
+}
+
+struct eg_headers_t {
+    bridge_h bridge;
     ethernet_h ethernet;
-    vlan_h     vlan;
+    vlan_h vlan;
 }
 
-struct ingress_metadata_t {
-    bit<1>      arp;
-    bool        bad_checksum;
-    bit<1>      punt;
-    bit<1>      routed;
-    vid_t       vid;
-    vrf_t       vrf;
-    group_t     group;
-    nexthop_t   nexthop;
-    bit<16>     src_port;
-    bit<16>     dst_port;
-    flow_hash_t flow_hash;
+struct eg_metadata_t {
 }
 
-struct egress_metadata_t {}
-
-/* ---------------------------------------------------------------- ingress parser */
-
-parser IngressParser(
-        packet_in pkt,
-        out ingress_headers_t hdr,
-        out ingress_metadata_t m,
-        out ingress_intrinsic_metadata_t ig) {
-    Checksum() ipv4_sum;
+parser IngressParser(packet_in pkt,
+                     out ig_headers_t hdr,
+                     out ig_metadata_t ig_md,
+                     out ingress_intrinsic_metadata_t ig_intr_md) {
+    Checksum() ipv4_checksum;
 
     state start {
-        pkt.extract(ig);
+        pkt.extract(ig_intr_md);
         pkt.advance(PORT_METADATA_SIZE);
-        m = {0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0};
-        transition parse_ethernet;
-    }
-
-    state parse_ethernet {
         pkt.extract(hdr.ethernet);
         transition select(hdr.ethernet.ether_type) {
-            ETHERTYPE_VLAN: parse_vlan;
-            ETHERTYPE_IPV4: parse_ipv4;
-            ETHERTYPE_IPV6: parse_ipv6;
-            ETHERTYPE_ARP:  parse_arp;
-            default:        accept;
+            ETHERTYPE_VLAN : parse_vlan;
+            ETHERTYPE_IPV4 : parse_ipv4;
+            ETHERTYPE_IPV6 : parse_ipv6;
+            ETHERTYPE_ARP : parse_arp;
+            default : accept;
         }
     }
 
     state parse_vlan {
         pkt.extract(hdr.vlan);
         transition select(hdr.vlan.ether_type) {
-            ETHERTYPE_IPV4: parse_ipv4;
-            ETHERTYPE_IPV6: parse_ipv6;
-            ETHERTYPE_ARP:  parse_arp;
-            default:        accept;
+            ETHERTYPE_IPV4 : parse_ipv4;
+            ETHERTYPE_IPV6 : parse_ipv6;
+            ETHERTYPE_ARP : parse_arp;
+            default : accept;
         }
     }
 
+    // ARP is not parsed further: the frame goes to the CPU unchanged
     state parse_arp {
-        m.arp = 1;
+        ig_md.arp = 1;
         transition accept;
     }
 
+    // Options are not parsed. The ports of fragments are not parsed either, not even the first
+    // fragment's, so that all fragments of a datagram take one path
     state parse_ipv4 {
         pkt.extract(hdr.ipv4);
-        ipv4_sum.add(hdr.ipv4);
-        m.bad_checksum = ipv4_sum.verify();
-        /* no options, not fragmented */
+        ipv4_checksum.add(hdr.ipv4);
+        ig_md.bad_checksum = (bit<1>) ipv4_checksum.verify();
         transition select(hdr.ipv4.ihl, hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.protocol) {
-            (5, 0 &&& 1, 0, PROTOCOL_TCP): parse_l4;
-            (5, 0 &&& 1, 0, PROTOCOL_UDP): parse_l4;
-            default:                       accept;
+            (5, 0 &&& 0x1, 0, IP_PROTOCOL_TCP) : parse_l4;
+            (5, 0 &&& 0x1, 0, IP_PROTOCOL_UDP) : parse_l4;
+            default : accept;
         }
     }
 
     state parse_ipv6 {
         pkt.extract(hdr.ipv6);
         transition select(hdr.ipv6.next_header) {
-            PROTOCOL_TCP: parse_l4;
-            PROTOCOL_UDP: parse_l4;
-            default:      accept;
+            IP_PROTOCOL_TCP : parse_l4;
+            IP_PROTOCOL_UDP : parse_l4;
+            default : accept;
         }
     }
 
     state parse_l4 {
         pkt.extract(hdr.l4);
-        m.src_port = hdr.l4.src_port;
-        m.dst_port = hdr.l4.dst_port;
+        ig_md.src_port = hdr.l4.src_port;
+        ig_md.dst_port = hdr.l4.dst_port;
         transition accept;
     }
 }
 
-/* ---------------------------------------------------------------- ingress */
+control Ingress(inout ig_headers_t hdr,
+                inout ig_metadata_t ig_md,
+                in ingress_intrinsic_metadata_t ig_intr_md,
+                in ingress_intrinsic_metadata_from_parser_t ig_intr_prsr_md,
+                inout ingress_intrinsic_metadata_for_deparser_t ig_intr_dprsr_md,
+                inout ingress_intrinsic_metadata_for_tm_t ig_intr_tm_md) {
+    Hash<bit<14>>(HashAlgorithm_t.CRC32) ipv4_hash;
+    Hash<bit<14>>(HashAlgorithm_t.CRC32) ipv6_hash;
 
-control Ingress(
-        inout ingress_headers_t hdr,
-        inout ingress_metadata_t m,
-        in    ingress_intrinsic_metadata_t ig,
-        in    ingress_intrinsic_metadata_from_parser_t ig_prsr,
-        inout ingress_intrinsic_metadata_for_deparser_t ig_dprsr,
-        inout ingress_intrinsic_metadata_for_tm_t ig_tm) {
+    // Packets and bytes, by rule
+    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv4_acl_hits;
 
-    /* ---- flow hash and selector */
+    // Packets and bytes, by rule
+    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv6_acl_hits;
 
-    Hash<flow_hash_t>(HASH_ALGORITHM) ipv4_hash;
-    Hash<flow_hash_t>(HASH_ALGORITHM) ipv6_hash;
-    action hash_ipv4() { m.flow_hash = ipv4_hash.get(HASH_FIELDS_V4); }
-    action hash_ipv6() { m.flow_hash = ipv6_hash.get(HASH_FIELDS_V6); }
+    // Packets and bytes, by route
+    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv4_route_hits;
 
-    Hash<flow_hash_t>(HashAlgorithm_t.IDENTITY) member_hash;
-    ActionProfile(ECMP_MEMBERS) ecmp_profile;
-    ActionSelector(ecmp_profile, member_hash, SELECTION, ECMP_GROUP_SIZE, ECMP_GROUPS) ecmp_members;
+    // Packets and bytes, by route
+    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv6_route_hits;
 
-    /* ---- drops: the builder's labels acl_deny, no_route, no_neighbor, no_bridge_port, ipv4_checksum */
-
-    action discard() { ig_dprsr.drop_ctl = 1; }
-
-    /* ---- VLAN and routing table */
-
+    // Packets and bytes received, by dev_port
     Counter<bit<64>, PortId_t>(512, CounterType_t.PACKETS_AND_BYTES) ports_in;
 
+    action set_vid(bit<12> vid) {
+        ig_md.vid = vid;
+    }
+
+    // Ingress port to the VLAN of frames without a VLAN tag; without an entry VLAN 1
+    table port_vlan {
+        key = {
+            ig_intr_md.ingress_port : exact;
+        }
+        actions = {
+            set_vid;
+        }
+        default_action = set_vid(1);
+        size = 512;
+    }
+
+    // Removes the 802.1Q tag; egress adds one if the port sends the VLAN tagged
     action untag() {
         hdr.bridge.pcp = hdr.vlan.pcp;
         hdr.bridge.dei = hdr.vlan.dei;
@@ -239,131 +231,49 @@ control Ingress(
         hdr.vlan.setInvalid();
     }
 
-    action set_vid(vid_t vid) { m.vid = vid; }
-    table port_vlan {
-        key = { ig.ingress_port: exact; }
-        actions = { set_vid; }
-        default_action = set_vid(1);
-        size = 512;
+    action set_vrf(bit<8> vrf) {
+        ig_md.vrf = vrf;
     }
 
-    action set_vrf(vrf_t vrf) { m.vrf = vrf; }
+    // VLAN to routing table (VRF); without an entry VRF 0
     table vlan {
-        key = { m.vid: exact; }
-        actions = { set_vrf; }
+        key = {
+            ig_md.vid : exact;
+        }
+        actions = {
+            set_vrf;
+        }
         default_action = set_vrf(0);
         size = 4096;
     }
 
-    /* ---- filters */
+    action set_class(QueueId_t queue, bit<3> traffic_class) {
+        ig_intr_tm_md.qid = queue;
+        ig_intr_tm_md.ingress_cos = traffic_class;
+    }
 
-    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv4_acl_hits;
-    action ipv4_acl_permit() { ipv4_acl_hits.count(); }
-    action ipv4_acl_deny()   { ipv4_acl_hits.count(); discard(); }
-    action ipv4_acl_punt()   { ipv4_acl_hits.count(); m.punt = 1; }
-    table ipv4_acl {
+    // IPv4 DSCP to egress queue and traffic class
+    table ipv4_class {
         key = {
-            hdr.ipv4.src:      ternary;
-            hdr.ipv4.dst:      ternary;
-            hdr.ipv4.protocol: ternary;
-            m.src_port:        ternary;
-            m.dst_port:        ternary;
+            hdr.ipv4.dscp : exact;
         }
-        actions = { ipv4_acl_permit; ipv4_acl_deny; ipv4_acl_punt; }
-        default_action = ipv4_acl_permit();
-        counters = ipv4_acl_hits;
-        size = IPV4_ACL_RULES;
-    }
-
-    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv6_acl_hits;
-    action ipv6_acl_permit() { ipv6_acl_hits.count(); }
-    action ipv6_acl_deny()   { ipv6_acl_hits.count(); discard(); }
-    action ipv6_acl_punt()   { ipv6_acl_hits.count(); m.punt = 1; }
-    table ipv6_acl {
-        key = {
-            hdr.ipv6.src:         ternary;
-            hdr.ipv6.dst:         ternary;
-            hdr.ipv6.next_header: ternary;
-            m.src_port:           ternary;
-            m.dst_port:           ternary;
+        actions = {
+            set_class;
         }
-        actions = { ipv6_acl_permit; ipv6_acl_deny; ipv6_acl_punt; }
-        default_action = ipv6_acl_permit();
-        counters = ipv6_acl_hits;
-        size = IPV6_ACL_RULES;
+        default_action = set_class(0, 0);
+        size = 64;
     }
 
-    /* ---- routes */
-
-    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv4_route_hits;
-    action ipv4_set_group(group_t group)       { m.group = group;     m.routed = 1; ipv4_route_hits.count(); }
-    action ipv4_set_nexthop(nexthop_t nexthop) { m.nexthop = nexthop; m.routed = 1; ipv4_route_hits.count(); }
-    action ipv4_route_punt()                   { m.punt = 1; ipv4_route_hits.count(); }
-    action ipv4_no_route()                     { discard();  ipv4_route_hits.count(); }
-    table ipv4_route {
-        key = { m.vrf: exact; hdr.ipv4.dst: lpm; }
-        actions = { ipv4_set_group; ipv4_set_nexthop; ipv4_route_punt; ipv4_no_route; }
-        default_action = ipv4_no_route();
-        counters = ipv4_route_hits;
-        size = IPV4_ROUTES;
+    // Computes the flow hash of an IPv4 packet
+    action hash_ipv4() {
+        ig_md.flow.hash = ipv4_hash.get({
+            hdr.ipv4.src, hdr.ipv4.dst, hdr.ipv4.protocol, ig_md.src_port, ig_md.dst_port
+        });
     }
 
-    DirectCounter<bit<64>>(CounterType_t.PACKETS_AND_BYTES) ipv6_route_hits;
-    action ipv6_set_group(group_t group)       { m.group = group;     m.routed = 1; ipv6_route_hits.count(); }
-    action ipv6_set_nexthop(nexthop_t nexthop) { m.nexthop = nexthop; m.routed = 1; ipv6_route_hits.count(); }
-    action ipv6_route_punt()                   { m.punt = 1; ipv6_route_hits.count(); }
-    action ipv6_no_route()                     { discard();  ipv6_route_hits.count(); }
-    table ipv6_route {
-        key = { m.vrf: exact; hdr.ipv6.dst: lpm; }
-        actions = { ipv6_set_group; ipv6_set_nexthop; ipv6_route_punt; ipv6_no_route; }
-        default_action = ipv6_no_route();
-        counters = ipv6_route_hits;
-        size = IPV6_ROUTES;
-    }
-
-    /* ---- groups and next hops */
-
-    action set_nexthop(nexthop_t nexthop) { m.nexthop = nexthop; }
-    table ecmp {
-        key = { m.group: exact; m.flow_hash: selector; }
-        actions = { set_nexthop; NoAction; }
-        default_action = NoAction();
-        implementation = ecmp_members;
-        size = ECMP_GROUPS;
-    }
-
-    action unresolved() { discard(); }
-    action rewrite(mac_t dst_mac, mac_t src_mac, PortId_t port, vid_t vid) {
-        hdr.ethernet.dst = dst_mac;
-        hdr.ethernet.src = src_mac;
-        ig_tm.ucast_egress_port = port;
-        hdr.bridge.vid = vid;
-    }
-    table neighbor {
-        key = { m.nexthop: exact; }
-        actions = { rewrite; unresolved; }
-        default_action = unresolved();
-        size = NEIGHBORS;
-    }
-
-    /* ---- bridging and the CPU */
-
-    action no_port() { discard(); }
-    action forward(PortId_t port) {
-        ig_tm.ucast_egress_port = port;
-        hdr.bridge.vid = m.vid;
-    }
-    table l2 {
-        key = { m.vid: exact; hdr.ethernet.dst: exact; }
-        actions = { forward; no_port; }
-        default_action = no_port();
-        size = MACS;
-    }
-
-    action punt() { m.punt = 1; }
-    /* The deparser's checksum covers 20 bytes: the header moves to an instance without checksum update. */
+    // Sends a packet with IPv4 options to the CPU unchanged
     action punt_options() {
-        m.punt = 1;
+        ig_md.punt = 1;
         hdr.ipv4.setInvalid();
         hdr.ipv4_options.setValid();
         hdr.ipv4_options.version = hdr.ipv4.version;
@@ -380,35 +290,293 @@ control Ingress(
         hdr.ipv4_options.src = hdr.ipv4.src;
         hdr.ipv4_options.dst = hdr.ipv4.dst;
     }
-    action send_to_cpu(PortId_t port) {
-        ig_tm.ucast_egress_port = port;
-        hdr.bridge.vid = m.vid;
+
+    @sluice_drop("ipv4_checksum")
+    action drop_ipv4_checksum() {
+        ig_intr_dprsr_md.drop_ctl = 1; // reason: The IPv4 header checksum is wrong
     }
+
+    // Permits the packet
+    action ipv4_acl_permit() {
+        ipv4_acl_hits.count();
+    }
+
+    // Drops the packet
+    @sluice_drop("acl_deny")
+    action ipv4_acl_deny() {
+        ipv4_acl_hits.count();
+        ig_intr_dprsr_md.drop_ctl = 1; // reason: A filter rule denies the packet
+    }
+
+    // Sends the packet to the CPU
+    action ipv4_acl_punt() {
+        ipv4_acl_hits.count();
+        ig_md.punt = 1;
+    }
+
+    // Filter by addresses, protocol and ports; no match permits
+    table ipv4_acl {
+        key = {
+            hdr.ipv4.src : ternary;
+            hdr.ipv4.dst : ternary;
+            hdr.ipv4.protocol : ternary;
+            ig_md.src_port : ternary;
+            ig_md.dst_port : ternary;
+        }
+        actions = {
+            ipv4_acl_permit;
+            ipv4_acl_deny;
+            ipv4_acl_punt;
+        }
+        default_action = ipv4_acl_permit();
+        size = 512;
+        counters = ipv4_acl_hits;
+    }
+
+    action punt() {
+        ig_md.punt = 1;
+    }
+
+    // Routes to a member of a group
+    action ipv4_set_group(bit<16> group) {
+        ig_md.group = group;
+        ig_md.routed = 1;
+        ipv4_route_hits.count();
+    }
+
+    // Routes to one next hop
+    action ipv4_set_nexthop(bit<16> nexthop) {
+        ig_md.nexthop = nexthop;
+        ig_md.routed = 1;
+        ipv4_route_hits.count();
+    }
+
+    // To the CPU: the router's own address
+    action ipv4_route_punt() {
+        ig_md.punt = 1;
+        ipv4_route_hits.count();
+    }
+
+    // Drops the packet
+    @sluice_drop("no_route")
+    action ipv4_no_route() {
+        // reason: No matching route, or one with action `ipv4_no_route` or `ipv6_no_route`
+        ig_intr_dprsr_md.drop_ctl = 1;
+        ipv4_route_hits.count();
+    }
+
+    // VRF and longest prefix to next hop or group
+    table ipv4_route {
+        key = {
+            ig_md.vrf : exact;
+            hdr.ipv4.dst : lpm;
+        }
+        actions = {
+            ipv4_set_group;
+            ipv4_set_nexthop;
+            ipv4_route_punt;
+            ipv4_no_route;
+        }
+        default_action = ipv4_no_route();
+        size = 12288;
+        counters = ipv4_route_hits;
+    }
+
+    // IPv6 DSCP to egress queue and traffic class
+    table ipv6_class {
+        key = {
+            hdr.ipv6.dscp : exact;
+        }
+        actions = {
+            set_class;
+        }
+        default_action = set_class(0, 0);
+        size = 64;
+    }
+
+    // Computes the flow hash of an IPv6 packet
+    action hash_ipv6() {
+        ig_md.flow.hash = ipv6_hash.get({
+            hdr.ipv6.src, hdr.ipv6.dst, hdr.ipv6.next_header, ig_md.src_port, ig_md.dst_port,
+            hdr.ipv6.flow_label
+        });
+    }
+
+    // Permits the packet
+    action ipv6_acl_permit() {
+        ipv6_acl_hits.count();
+    }
+
+    // Drops the packet
+    @sluice_drop("acl_deny")
+    action ipv6_acl_deny() {
+        ipv6_acl_hits.count();
+        ig_intr_dprsr_md.drop_ctl = 1; // reason: A filter rule denies the packet
+    }
+
+    // Sends the packet to the CPU
+    action ipv6_acl_punt() {
+        ipv6_acl_hits.count();
+        ig_md.punt = 1;
+    }
+
+    // Filter by addresses, protocol and ports; no match permits
+    table ipv6_acl {
+        key = {
+            hdr.ipv6.src : ternary;
+            hdr.ipv6.dst : ternary;
+            hdr.ipv6.next_header : ternary;
+            ig_md.src_port : ternary;
+            ig_md.dst_port : ternary;
+        }
+        actions = {
+            ipv6_acl_permit;
+            ipv6_acl_deny;
+            ipv6_acl_punt;
+        }
+        default_action = ipv6_acl_permit();
+        size = 512;
+        counters = ipv6_acl_hits;
+    }
+
+    // Routes to a member of a group
+    action ipv6_set_group(bit<16> group) {
+        ig_md.group = group;
+        ig_md.routed = 1;
+        ipv6_route_hits.count();
+    }
+
+    // Routes to one next hop
+    action ipv6_set_nexthop(bit<16> nexthop) {
+        ig_md.nexthop = nexthop;
+        ig_md.routed = 1;
+        ipv6_route_hits.count();
+    }
+
+    // To the CPU: the router's own address
+    action ipv6_route_punt() {
+        ig_md.punt = 1;
+        ipv6_route_hits.count();
+    }
+
+    // Drops the packet
+    @sluice_drop("no_route")
+    action ipv6_no_route() {
+        // reason: No matching route, or one with action `ipv4_no_route` or `ipv6_no_route`
+        ig_intr_dprsr_md.drop_ctl = 1;
+        ipv6_route_hits.count();
+    }
+
+    // VRF and longest prefix to next hop or group
+    table ipv6_route {
+        key = {
+            ig_md.vrf : exact;
+            hdr.ipv6.dst : lpm;
+        }
+        actions = {
+            ipv6_set_group;
+            ipv6_set_nexthop;
+            ipv6_route_punt;
+            ipv6_no_route;
+        }
+        default_action = ipv6_no_route();
+        size = 4096;
+        counters = ipv6_route_hits;
+    }
+
+    // Sends the frame out of a port, in the VLAN on which it arrived
+    action forward(PortId_t port) {
+        ig_intr_tm_md.ucast_egress_port = port;
+        hdr.bridge.vid = ig_md.vid;
+    }
+
+    @sluice_drop("no_bridge_port")
+    action no_port() {
+        // reason: No port for this VLAN and destination MAC, and no default port
+        ig_intr_dprsr_md.drop_ctl = 1;
+    }
+
+    // VLAN and destination MAC to port, for frames that are not IP; the default action has the port
+    // for unknown MACs
+    table l2 {
+        key = {
+            ig_md.vid : exact;
+            hdr.ethernet.dst : exact;
+        }
+        actions = {
+            forward;
+            @defaultonly no_port;
+        }
+        default_action = no_port();
+        size = 4096;
+    }
+
+    action send_to_cpu(PortId_t port) {
+        ig_intr_tm_md.ucast_egress_port = port;
+        hdr.bridge.vid = ig_md.vid;
+    }
+
+    // Port of the CPU; the control plane sets it
     table to_cpu {
-        actions = { send_to_cpu; }
+        actions = {
+            send_to_cpu;
+        }
         default_action = send_to_cpu(2);
     }
 
-    action set_class(QueueId_t queue, bit<3> traffic_class) { ig_tm.qid = queue; ig_tm.ingress_cos = traffic_class; }
-    table ipv4_class {
-        key = { hdr.ipv4.dscp: exact; }
-        actions = { set_class; }
-        default_action = set_class(0, 0);
-        size = 64;
+    // Next hops of all groups; a member of weight w takes w slots of its group
+    ActionProfile(4096) ecmp_members_profile;
+    Hash<bit<14>>(HashAlgorithm_t.IDENTITY) member_hash;
+    ActionSelector(ecmp_members_profile, member_hash, SelectorMode_t.FAIR, 120, 1024) ecmp_members;
+
+    action set_nexthop(bit<16> nexthop) {
+        ig_md.nexthop = nexthop;
     }
-    table ipv6_class {
-        key = { hdr.ipv6.dscp: exact; }
-        actions = { set_class; }
-        default_action = set_class(0, 0);
-        size = 64;
+
+    // Group to the next hop that the flow hash picks; weights are repeated members
+    table ecmp {
+        key = {
+            ig_md.group : exact;
+            ig_md.flow.hash : selector;
+        }
+        actions = {
+            set_nexthop;
+        }
+        size = 1024;
+        implementation = ecmp_members;
+    }
+
+    // Addresses the frame to the next hop
+    action rewrite(bit<48> dst_mac, bit<48> src_mac, PortId_t port, bit<12> vid) {
+        hdr.ethernet.dst = dst_mac;
+        hdr.ethernet.src = src_mac;
+        ig_intr_tm_md.ucast_egress_port = port;
+        hdr.bridge.vid = vid;
+    }
+
+    @sluice_drop("no_neighbor")
+    action unresolved() {
+        ig_intr_dprsr_md.drop_ctl = 1; // reason: The table `neighbor` has no entry for the next hop
+    }
+
+    // Next hop to MAC addresses, port and VLAN
+    table neighbor {
+        key = {
+            ig_md.nexthop : exact;
+        }
+        actions = {
+            rewrite;
+            @defaultonly unresolved;
+        }
+        default_action = unresolved();
+        size = 4096;
     }
 
     apply {
-        ports_in.count(ig.ingress_port);
+        ports_in.count(ig_intr_md.ingress_port);
         hdr.bridge.setValid();
-        /* A tag of VLAN 0 carries a priority only. */
         if (hdr.vlan.isValid() && hdr.vlan.vid != 0) {
-            m.vid = hdr.vlan.vid;
+            ig_md.vid = hdr.vlan.vid;
         } else {
             port_vlan.apply();
         }
@@ -419,14 +587,13 @@ control Ingress(
         if (hdr.ipv4.isValid()) {
             ipv4_class.apply();
             hash_ipv4();
-            /* With options the checksum covers more than was parsed. */
             if (hdr.ipv4.ihl != 5) {
                 punt_options();
-            } else if (m.bad_checksum) {
-                discard();
+            } else if (ig_md.bad_checksum == 1) {
+                drop_ipv4_checksum();
             } else {
                 switch (ipv4_acl.apply().action_run) {
-                    ipv4_acl_permit: {
+                    ipv4_acl_permit : {
                         if (hdr.ipv4.ttl <= 1) {
                             punt();
                         } else {
@@ -439,7 +606,7 @@ control Ingress(
             ipv6_class.apply();
             hash_ipv6();
             switch (ipv6_acl.apply().action_run) {
-                ipv6_acl_permit: {
+                ipv6_acl_permit : {
                     if (hdr.ipv6.hop_limit <= 1) {
                         punt();
                     } else {
@@ -447,16 +614,15 @@ control Ingress(
                     }
                 }
             }
-        } else if (m.arp == 1) {
+        } else if (ig_md.arp == 1) {
             punt();
         } else {
             l2.apply();
         }
-
-        if (m.punt == 1) {
+        if (ig_md.punt == 1) {
             to_cpu.apply();
-        } else if (m.routed == 1) {
-            if (m.group != 0) {
+        } else if (ig_md.routed == 1) {
+            if (ig_md.group != 0) {
                 ecmp.apply();
             }
             neighbor.apply();
@@ -469,19 +635,19 @@ control Ingress(
     }
 }
 
-control IngressDeparser(
-        packet_out pkt,
-        inout ingress_headers_t hdr,
-        in    ingress_metadata_t m,
-        in    ingress_intrinsic_metadata_for_deparser_t ig_dprsr) {
-    Checksum() ipv4_sum;
+control IngressDeparser(packet_out pkt,
+                        inout ig_headers_t hdr,
+                        in ig_metadata_t ig_md,
+                        in ingress_intrinsic_metadata_for_deparser_t ig_intr_dprsr_md) {
+    Checksum() ipv4_checksum;
 
     apply {
         if (hdr.ipv4.isValid()) {
-            hdr.ipv4.checksum = ipv4_sum.update({
+            hdr.ipv4.checksum = ipv4_checksum.update({
                 hdr.ipv4.version, hdr.ipv4.ihl, hdr.ipv4.dscp, hdr.ipv4.ecn, hdr.ipv4.total_len,
                 hdr.ipv4.identification, hdr.ipv4.flags, hdr.ipv4.frag_offset, hdr.ipv4.ttl,
-                hdr.ipv4.protocol, hdr.ipv4.src, hdr.ipv4.dst });
+                hdr.ipv4.protocol, hdr.ipv4.src, hdr.ipv4.dst
+            });
         }
         pkt.emit(hdr.bridge);
         pkt.emit(hdr.ethernet);
@@ -492,32 +658,31 @@ control IngressDeparser(
     }
 }
 
-/* ---------------------------------------------------------------- egress */
-
-parser EgressParser(
-        packet_in pkt,
-        out egress_headers_t hdr,
-        out egress_metadata_t m,
-        out egress_intrinsic_metadata_t eg) {
+parser EgressParser(packet_in pkt,
+                    out eg_headers_t hdr,
+                    out eg_metadata_t eg_md,
+                    out egress_intrinsic_metadata_t eg_intr_md) {
     state start {
-        pkt.extract(eg);
+        pkt.extract(eg_intr_md);
         pkt.extract(hdr.bridge);
         pkt.extract(hdr.ethernet);
         transition accept;
     }
 }
 
-control Egress(
-        inout egress_headers_t hdr,
-        inout egress_metadata_t m,
-        in    egress_intrinsic_metadata_t eg,
-        in    egress_intrinsic_metadata_from_parser_t eg_prsr,
-        inout egress_intrinsic_metadata_for_deparser_t eg_dprsr,
-        inout egress_intrinsic_metadata_for_output_port_t eg_oport) {
-
+control Egress(inout eg_headers_t hdr,
+               inout eg_metadata_t eg_md,
+               in egress_intrinsic_metadata_t eg_intr_md,
+               in egress_intrinsic_metadata_from_parser_t eg_intr_prsr_md,
+               inout egress_intrinsic_metadata_for_deparser_t eg_intr_dprsr_md,
+               inout egress_intrinsic_metadata_for_output_port_t eg_intr_oport_md) {
+    // Packets and bytes sent, by dev_port; the bytes include the bridged header, 2 per packet
     Counter<bit<64>, PortId_t>(512, CounterType_t.PACKETS_AND_BYTES) ports_out;
 
-    action untagged() {}
+    action untagged() {
+    }
+
+    // Adds the 802.1Q tag
     action tagged() {
         hdr.vlan.setValid();
         hdr.vlan.pcp = hdr.bridge.pcp;
@@ -526,29 +691,39 @@ control Egress(
         hdr.vlan.ether_type = hdr.ethernet.ether_type;
         hdr.ethernet.ether_type = ETHERTYPE_VLAN;
     }
+
+    // Egress port and VLAN to tagged or untagged; without an entry untagged
     table port_vlan_out {
-        key = { eg.egress_port: exact; hdr.bridge.vid: exact; }
-        actions = { untagged; tagged; }
+        key = {
+            eg_intr_md.egress_port : exact;
+            hdr.bridge.vid : exact;
+        }
+        actions = {
+            untagged;
+            tagged;
+        }
         default_action = untagged();
-        size = PORT_VLANS;
+        size = 1024;
     }
 
     apply {
-        ports_out.count(eg.egress_port);
+        ports_out.count(eg_intr_md.egress_port);
         port_vlan_out.apply();
     }
 }
 
-control EgressDeparser(
-        packet_out pkt,
-        inout egress_headers_t hdr,
-        in    egress_metadata_t m,
-        in    egress_intrinsic_metadata_for_deparser_t eg_dprsr) {
+control EgressDeparser(packet_out pkt,
+                       inout eg_headers_t hdr,
+                       in eg_metadata_t eg_md,
+                       in egress_intrinsic_metadata_for_deparser_t eg_intr_dprsr_md) {
     apply {
         pkt.emit(hdr.ethernet);
         pkt.emit(hdr.vlan);
     }
 }
 
-Pipeline(IngressParser(), Ingress(), IngressDeparser(), EgressParser(), Egress(), EgressDeparser()) pipe;
+Pipeline(
+    IngressParser(), Ingress(), IngressDeparser(), EgressParser(), Egress(), EgressDeparser()
+) pipe;
+
 Switch(pipe) main;

@@ -21,7 +21,7 @@
 //! | `entries` | default entries |
 //! | `routes` | entries at a position in a network |
 //! | `model` | the same decisions in plain Rust, for the property `as_modelled` |
-//! | `l3_ecmp.p4` | a sketch of the program in P4_16 for TNA |
+//! | `l3_ecmp.p4` | the program in P4_16, written by `sluice programs l3-ecmp --p4` |
 
 mod egress;
 mod entries;
@@ -57,7 +57,6 @@ impl ProgramDef for L3Ecmp {
     const NAME: &'static str = "l3-ecmp";
     const SUMMARY: &'static str =
         "Routes IPv4 and IPv6 with ECMP and WCMP, filters, and bridges VLANs, as a leaf switch does";
-    const P4: Option<&'static str> = Some(include_str!("l3_ecmp.p4"));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

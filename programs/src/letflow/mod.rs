@@ -87,11 +87,6 @@ impl ProgramDef for LetFlow {
     const NAME: &'static str = "letflow";
     const SUMMARY: &'static str =
         "Sends every flowlet over a random uplink and remembers it until the flow pauses";
-    const P4: Option<&'static str> = Some(concat!(
-        include_str!("../leaf/types.p4"),
-        include_str!("choose.p4"),
-        include_str!("../leaf/pipe.p4")
-    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

@@ -22,7 +22,7 @@
 //! | `entries` | default entries |
 //! | `model`, `pauses` | fates of frames, and requests of pauses, in plain Rust, for properties |
 //! | `history`, `obeyed` | what a queue does while the other end pauses it, in plain Rust, for properties |
-//! | `pfc.p4` | a sketch of the program in P4_16 for TNA |
+//! | `pfc.p4` | the program in P4_16, written by `sluice programs pfc --p4` |
 
 mod egress;
 mod entries;
@@ -52,7 +52,6 @@ pub struct Pfc;
 impl ProgramDef for Pfc {
     const NAME: &'static str = "pfc";
     const SUMMARY: &'static str = "Obeys PFC by flow-control words, asks for pauses by queue depth, and ends pause storms, all in the data plane";
-    const P4: Option<&'static str> = Some(include_str!("pfc.p4"));
     /// Parameters for `sluice fuzz`: thresholds that a burst passes, and storms that begin and end within one input.
     const HUNT: &'static [(&'static str, &'static str)] = &[
         ("xoff", "4000"),

@@ -138,11 +138,6 @@ impl ProgramDef for Presto {
     const NAME: &'static str = "presto";
     const SUMMARY: &'static str =
         "Cuts flows into cells of 64 KB that go over the uplinks in turn, by weight";
-    const P4: Option<&'static str> = Some(concat!(
-        include_str!("../leaf/types.p4"),
-        include_str!("choose.p4"),
-        include_str!("../leaf/pipe.p4")
-    ));
     /// Parameters for `sluice fuzz`: cells of a few packets.
     const HUNT: &'static [(&'static str, &'static str)] = &[("cell", "4096")];
     type Params = Params;

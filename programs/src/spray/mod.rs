@@ -50,11 +50,6 @@ pub struct Spray;
 impl ProgramDef for Spray {
     const NAME: &'static str = "spray";
     const SUMMARY: &'static str = "Sends every packet over a random uplink";
-    const P4: Option<&'static str> = Some(concat!(
-        include_str!("../leaf/types.p4"),
-        include_str!("choose.p4"),
-        include_str!("../leaf/pipe.p4")
-    ));
     type Params = Params;
 
     fn check(p: &Params) -> Result<(), ProgramError> {

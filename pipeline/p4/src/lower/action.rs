@@ -68,7 +68,10 @@ impl Lower<'_> {
         let body = std::mem::replace(&mut self.body, outer);
         done?;
         let exit = body.exit;
-        Ok((self.emit(body)?, exit))
+        self.reason = self.reason(decl);
+        let primitives = self.emit(body);
+        self.reason = None;
+        Ok((primitives?, exit))
     }
 
     /// Lowers one statement of an `apply` block.

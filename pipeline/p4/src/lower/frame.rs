@@ -109,6 +109,10 @@ impl<'a> Lower<'a> {
         let decl = &self.ast.decls[variable];
         let ty = self.checked.decl_types[variable];
         let ty = self.pipe.concrete(self.ast, self.checked, frame.block, ty);
+        if let Some(slot) = self.shared_with(frame.gress, variable) {
+            frame.bind(variable, Place::Slot(slot));
+            return Ok(());
+        }
         let name = frame.name(self.ast.text(decl.name));
         let place = self.make_place(ty, frame.gress, &name, decl.name.span)?;
         frame.bind(variable, place);

@@ -11,6 +11,7 @@
 //!   Headers are declared whole.
 
 mod action;
+mod annotation;
 mod condition;
 mod control;
 mod deparser;
@@ -100,6 +101,8 @@ struct Lower<'a> {
     /// The action or block whose code is lowered, for the labels of drops, and its place.
     owner: String,
     owner_at: Span,
+    /// The reason of drops that an annotation of the action states.
+    reason: Option<(&'a str, ir::LabelKind)>,
     /// The straight code under construction.
     body: action::Body,
     /// Values of calls that an earlier statement computes.
@@ -108,6 +111,8 @@ struct Lower<'a> {
     results: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// What extern objects are in the program.
     units: FxHashMap<ObjectId, externs::Unit>,
+    /// The hashes of each object.
+    hashes: FxHashMap<ObjectId, Vec<ir::Hash>>,
     /// The tables that extern objects are direct to.
     direct: FxHashMap<ObjectId, ir::Table>,
     /// Flags of `exit` and `return`.
@@ -160,10 +165,12 @@ impl<'a> Lower<'a> {
             gress: Gress::Ingress,
             owner: String::new(),
             owner_at: Span::NONE,
+            reason: None,
             body: action::Body::default(),
             hoisted: FxHashMap::default(),
             results: FxHashMap::default(),
             units: FxHashMap::default(),
+            hashes: FxHashMap::default(),
             direct: FxHashMap::default(),
             leave: control::Leave::default(),
             table: None,

@@ -56,7 +56,9 @@ fn possibly_valid(program: &Program) -> BTreeSet<Header> {
         }
     }
     for deparser in program.pipes.iter().map(|pipe| &pipe.deparser) {
-        found.extend(deparser.requests.iter().filter_map(|request| request.header));
+        for request in &deparser.requests {
+            request.fields(&mut |field| reads.push(field));
+        }
     }
     let home = |field: Field| match program.fields[field].home {
         Home::Header(header) => Some(header),

@@ -170,7 +170,7 @@ impl<'a> Lower<'a> {
             }
             let value = Expr::Param(made.len() as u16, width as u16);
             inner.names.insert(param, Bound::Pieces(vec![value]));
-            made.push(ParamData { name: ast.text(own).to_owned(), width: width as u16 });
+            made.push(ParamData { name: self.own_name(param).to_owned(), width: width as u16 });
         }
         Ok(made)
     }

@@ -87,9 +87,11 @@ impl Writer<'_> {
             let ty = self.checked.decl_types[*field];
             if list == "headers" {
                 // Fields of headers are nothing but bits, so their message has one level less.
-                let kind = if matches!(self.checked.types.kind(ty), TyKind::Signed(_)) { "int" } else { "bit" };
+                let kind =
+                    if matches!(self.checked.types.kind(ty), TyKind::Signed(_)) { "int" } else { "bit" };
                 let width = self.width(ty);
-                self.out.message("type_spec", |text| text.message(kind, |text| text.field("bitwidth", width)));
+                self.out
+                    .message("type_spec", |text| text.message(kind, |text| text.field("bitwidth", width)));
             } else {
                 self.type_spec("type_spec", ty);
             }

@@ -90,6 +90,11 @@ impl Keyword {
     }
 }
 
+/// Returns true for a keyword that cannot be a name.
+pub(crate) fn is_reserved(text: &str) -> bool {
+    Keyword::ALL.iter().any(|keyword| keyword.text() == text && !keyword.may_be_name())
+}
+
 /// Returns a table of names that begins with the keywords.
 pub(crate) fn names() -> Names {
     let mut names = Names::new();

@@ -5,6 +5,6 @@ mod keyword;
 mod parse;
 mod print;
 
-pub(crate) use keyword::names;
+pub(crate) use keyword::{is_reserved, names};
 pub(crate) use parse::parse_tokens;
 pub use print::{expr_text, print};

@@ -100,34 +100,3 @@ fn tiny_tables_still_take_the_default_entries() {
         control.apply(&built, op).unwrap();
     }
 }
-
-#[test]
-fn the_p4_text_has_the_tables_actions_and_sizes_of_the_program() {
-    let catalogue = catalogue();
-    let shipped = catalogue.get("l3-ecmp").unwrap();
-    let built = shipped.build(&[]).unwrap();
-    let p4 = shipped.p4().unwrap();
-    for table in built.tables.values() {
-        assert!(p4.contains(&format!("table {} {{", table.name)), "table {}", table.name);
-        assert!(p4.contains(&format!("{}.apply()", table.name)), "{}.apply()", table.name);
-    }
-    let inline = |name: &str| name.starts_with("ingress_l") || name.starts_with("egress_l");
-    for action in built.actions.values().filter(|a| !inline(&a.name) && !a.name.starts_with("NoAction")) {
-        let declared = p4.contains(&format!("action {}(", action.name));
-        assert!(declared || action.name.contains("no_action"), "action {}", action.name);
-        for param in &action.params {
-            assert!(p4.contains(&format!(" {}", param.name)), "parameter {}", param.name);
-        }
-    }
-    for header in built.headers.values() {
-        assert!(p4.contains(&format!("hdr.{}", header.name)), "header {}", header.name);
-    }
-    for param in built.params.iter().filter(|p| p.value.parse::<u32>().is_ok_and(|v| v > 0)) {
-        let defined = p4.lines().find(|l| l.starts_with(&format!("#define {} ", param.key.to_uppercase())));
-        let value = defined.and_then(|l| l.split_whitespace().nth(2));
-        assert_eq!(value, Some(param.value.as_str()), "{}", param.key);
-    }
-    for state in built.states.values() {
-        assert!(p4.contains(&format!("state {}", state.name)), "state {}", state.name);
-    }
-}

@@ -186,6 +186,14 @@ impl Lower<'_> {
     /// Returns the label of a drop: action or block, and line.
     fn drop_label(&mut self, at: Span) -> Label {
         let loc = self.loc(at);
+        if let Some((name, kind)) = self.reason {
+            let known =
+                self.program.labels.iter().find(|(_, label)| label.name == name && label.kind == kind);
+            return known.map(|(label, _)| label).unwrap_or_else(|| {
+                let name = self.names.take(Space::Label, name);
+                self.program.labels.push(LabelData { name, kind, doc: String::new(), loc })
+            });
+        }
         let wanted = format!("{}_l{}", snake_case(&self.owner), loc.line);
         let name = self.names.take(Space::Label, &wanted);
         let doc = format!("`drop_ctl` is written in `{}`, line {}.", self.owner, loc.line);

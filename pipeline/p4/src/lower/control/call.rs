@@ -13,7 +13,13 @@ use rustc_hash::FxHashMap;
 use sluice_ir::{self as ir, ActionData, ApplyArms};
 
 impl<'a> Lower<'a> {
-    pub(super) fn call_stmt(&mut self, frame: &mut Frame, stmt: &'a Stmt, id: ExprId, seq: &mut Seq) -> Res<()> {
+    pub(super) fn call_stmt(
+        &mut self,
+        frame: &mut Frame,
+        stmt: &'a Stmt,
+        id: ExprId,
+        seq: &mut Seq,
+    ) -> Res<()> {
         let at = stmt.span;
         let Some(call) = self.checked.calls.get(&id).cloned() else { return Ok(()) };
         match call.callee {
@@ -47,6 +53,20 @@ impl<'a> Lower<'a> {
         for arg in call.args.iter().flatten() {
             self.hoist(frame, *arg, seq)?;
         }
+        let id = match self.pipe.binding(frame.block, decl) {
+            Some(Binding::Action(id)) if action.params.is_empty() && !self.action_exits(decl) => Some(*id),
+            _ => None,
+        };
+        // An action is one, however often it is called.
+        let known = id.and_then(|id| self.actions.get(&(None, id, self.gress)).copied());
+        let copies =
+            |lower: &Self, action| lower.copies.get(&action).is_some_and(|copies| !copies.is_empty());
+        if let Some(known) = known.filter(|known| !copies(self, *known)) {
+            if !self.program.actions[known].body.is_empty() {
+                self.push(seq, ir::StmtKind::Call(known), at);
+            }
+            return Ok(());
+        }
         let mut inner = frame.clone();
         self.bind_arguments(frame, &mut inner, &action.params, &call.args)?;
         let name = match self.pipe.binding(frame.block, decl) {
@@ -62,12 +82,16 @@ impl<'a> Lower<'a> {
             return self.stepwise(&mut inner, decl, seq);
         };
         if !body.is_empty() {
+            let alone = self.before.is_empty();
             self.add(seq, Vec::new());
             self.flush(seq);
             let name = self.names.take(Space::Action, &name);
             let (gress, loc) = (self.gress, self.loc(at));
             let action = ActionData { name, gress, params: Vec::new(), body, doc: String::new(), loc };
             let action = self.program.actions.push(action);
+            if let Some(id) = id.filter(|_| alone) {
+                self.actions.insert((None, id, gress), action);
+            }
             self.push(seq, ir::StmtKind::Call(action), at);
         }
         if let Some(at) = exit {
@@ -99,7 +123,14 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a nested control: its parameters stand for the caller's places.
-    pub(super) fn nested(&mut self, frame: &mut Frame, id: ExprId, call: &Call, at: Span, seq: &mut Seq) -> Res<()> {
+    pub(super) fn nested(
+        &mut self,
+        frame: &mut Frame,
+        id: ExprId,
+        call: &Call,
+        at: Span,
+        seq: &mut Seq,
+    ) -> Res<()> {
         let ExprKind::Call { callee, .. } = &self.ast.exprs[id].kind else { return Ok(()) };
         let ExprKind::Member { base, .. } = &self.ast.exprs[*callee].kind else { return Ok(()) };
         let Some(Binding::Block(block)) = self.pipe.instance(self.checked, frame.block, *base) else {

@@ -9,7 +9,7 @@ use crate::syntax::ast::{ExprId, ExprKind};
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir::{Expr, Request, RequestKind, list_bits};
 
-/// Width of the number of a mirror session in the program.
+/// Bits of a mirror session's number on Tofino.
 const SESSION_BITS: u16 = 10;
 
 impl Lower<'_> {
@@ -71,6 +71,15 @@ impl Lower<'_> {
         };
         match value {
             Expr::Field(field) => Ok(field),
+            // A session's number as wide as on Tofino: Tofino 2 has fewer.
+            Expr::Slice(inner, _, 0)
+                if matches!(*inner, Expr::Field(_)) && inner.width(&self.program) == SESSION_BITS =>
+            {
+                match *inner {
+                    Expr::Field(field) => Ok(field),
+                    _ => Err(super::super::Refused),
+                }
+            }
             Expr::Cast(inner, _) if matches!(*inner, Expr::Field(_)) => Err(self.refuse(
                 at,
                 "the session of a mirror is a cast",

@@ -96,22 +96,33 @@ impl Lower<'_> {
             let text = format!("a hash of {width} bits");
             return Err(self.refuse(at, text, "a hash has at most 64 bits: compute two"));
         }
+        let width = width as u16;
+        // The same hash of the same fields is one.
+        for &known in self.hashes.get(&object).into_iter().flatten() {
+            let data = &self.program.hashes[known];
+            if data.width == width && data.inputs == inputs {
+                return Ok(known);
+            }
+        }
         let algorithm = self.algorithm(object)?;
         let name = self.short(&self.pipe.objects[object].name).to_owned();
         let name = self.names.take(Space::Hash, &name);
-        let loc = self.loc(at);
-        Ok(self.program.hashes.push(HashData {
+        let mut data = HashData {
             name,
             gress: self.gress,
             algorithm,
             inputs,
             symmetric: Vec::new(),
-            width: width as u16,
+            width,
             seed: 0,
             rotate: 0,
             doc: String::new(),
-            loc,
-        }))
+            loc: self.loc(at),
+        };
+        self.annotate_hash(object, &mut data);
+        let hash = self.program.hashes.push(data);
+        self.hashes.entry(object).or_default().push(hash);
+        Ok(hash)
     }
 
     fn algorithm(&mut self, object: ObjectId) -> Res<HashAlgorithm> {

@@ -59,7 +59,8 @@ impl Lower<'_> {
         let name = self.short(&self.pipe.objects[object].name).to_owned();
         let name = self.names.take(Space::Meter, &name);
         let (gress, doc, loc) = (self.gress, String::new(), self.loc(at));
-        let meter = self.program.meters.push(MeterData { name, gress, kind, home, initial: None, doc, loc });
+        let initial = self.initial_meter(object, kind);
+        let meter = self.program.meters.push(MeterData { name, gress, kind, home, initial, doc, loc });
         self.units.insert(object, Unit::Meter(meter));
         Ok(meter)
     }

@@ -139,7 +139,7 @@ impl Lower<'_> {
             let ty = self.checked.decl_types[field];
             let ty = self.checked.types.substitute(ty, type_params(ast, decl), args);
             let own = ast.decls[field].name;
-            let text = ast.text(own);
+            let text = self.own_name(field);
             let name = if name.is_empty() { text.to_owned() } else { format!("{name}.{text}") };
             members.push(self.make(ty, inside, &name, own.span)?);
         }

@@ -376,7 +376,13 @@ impl Lower<'_> {
                     (false, true) if !equality => Sense::Serial,
                     _ => Sense::Unsigned,
                 };
-                CellCond::Cmp(op, sense, a, b)
+                match (a, b) {
+                    // The sign of a difference: the order of sequence numbers.
+                    (CellValue::Op(SaluOp::Sub, a, b), CellValue::Const(0)) if signed && !equality => {
+                        CellCond::Cmp(op, Sense::Serial, *a, *b)
+                    }
+                    (a, b) => CellCond::Cmp(op, sense, a, b),
+                }
             }
             ExprKind::Name { .. }
                 if self.checked.decl_of(id).is_some_and(|decl| cell.decisions.contains_key(&decl)) =>

@@ -30,7 +30,10 @@ impl<'a> Lower<'a> {
             match (name, object) {
                 ("idle_timeout", _) => {
                     let on = self.constant(frame, property.value).and_then(|value| value.as_bool());
-                    if on != Some(false) {
+                    if let Some(idle) = self.idle_of(self.pipe.tables[id].decl).filter(|_| on != Some(false))
+                    {
+                        self.program.tables[table].idle = Some(idle);
+                    } else if on != Some(false) {
                         self.program.tables[table].idle = Some(IdleTimeout::notify(IDLE.0, IDLE.1));
                         self.note(
                             property.span,
@@ -153,7 +156,9 @@ impl<'a> Lower<'a> {
         let hash = self.new_hash(hash, inputs, width.min(64), at)?;
         let number = |name: &str, usual: u64| self.made_with_number(object, name).unwrap_or(usual) as u32;
         let (max_group_size, groups) = (number("max_group_size", 120), number("num_groups", 4));
-        Ok(SelectorData { mode, hash, groups, max_group_size, scramble: false })
+        let mut selector = SelectorData { mode, hash, groups, max_group_size, scramble: false };
+        self.annotate_selector(object, &mut selector);
+        Ok(selector)
     }
 
     fn annotations(&mut self, id: TableId, table: ir::Table) {
@@ -180,7 +185,7 @@ impl<'a> Lower<'a> {
                         *partitions = number;
                     }
                 }
-                ("name" | "hidden" | "alpm" | "defaultonly", _) => {}
+                ("name" | "hidden" | "alpm" | "defaultonly" | "sluice_idle", _) => {}
                 _ => self.note(annotation.span, format!("`@{name}`"), "is accepted, without effect"),
             }
         }

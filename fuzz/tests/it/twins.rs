@@ -1,0 +1,240 @@
+//! A shipped program and its P4, lowered again, do the same with the packets of hunts, on the interpreter and on the engine.
+//!
+//! `SLUICE_TWIN_INPUTS` is the number of inputs per program; each has about 200 packets.
+
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
+use sluice_asic::intrinsic::Architecture;
+use sluice_asic::port::PortMap;
+use sluice_catalogue::{Catalogue, StageProgram};
+use sluice_control::ControlState;
+use sluice_exec::engine::Engine;
+use sluice_exec::packet::{HeadLayout, Packet, PacketStore};
+use sluice_exec::pass::{Executor, GhostUpdate, MadeKind, Pass, PassIn, PassOut, Verdict};
+use sluice_exec::reference::{Options, Reference};
+use sluice_fuzz::hunt::{Corpus, Maker, Shot, Subject};
+use sluice_ir::Program;
+use sluice_ir::meter_array::Origin;
+use sluice_p4::check::check;
+use sluice_p4::elaborate::elaborate;
+use sluice_p4::lower::{Source, lower};
+use sluice_p4::prelude::WithPrelude;
+use sluice_p4::source::Texts;
+use sluice_p4::write::write;
+use sluice_p4::{Target, parse};
+use sluice_place::{Placement, place};
+use std::fmt::Write as _;
+
+/// Inputs per program where the environment states no number.
+const INPUTS: u64 = 3;
+
+/// A program that is placed and has its entries.
+struct Side {
+    program: Program,
+    placement: Placement,
+    control: ControlState,
+}
+
+impl Side {
+    fn of(stage: &dyn StageProgram, program: Program, ports: &PortMap) -> Side {
+        let placement =
+            place(&program, &ChipSpec::tofino2()).unwrap_or_else(|e| panic!("{}: {e}", program.name));
+        let setup = stage.default_setup(&program, ports).unwrap_or_else(|e| panic!("{}: {e}", program.name));
+        let control = Subject::entries(&program, setup.ops).unwrap();
+        Side { program, placement, control }
+    }
+
+    /// Returns the fates of packets and the state after them, on the interpreter and on the engine.
+    fn fates(&self, shots: &[Shot]) -> [String; 2] {
+        let options = Options { origin: Origin::of(&self.placement.chip), ..Options::default() };
+        let mut reference = Reference::new(&self.program, &self.control, options);
+        let mut engine = Engine::new(&self.program, &self.placement, &self.control).unwrap();
+        let executors: [&mut dyn Executor; 2] = [&mut reference, &mut engine];
+        executors.map(|executor| {
+            for change in self.control.arrays.changes() {
+                executor.state_mut().apply(&self.program, change).unwrap();
+            }
+            let mut fates = String::new();
+            let mut store = PacketStore::new(HeadLayout::default());
+            for (n, shot) in shots.iter().enumerate() {
+                self.packet(executor, &mut store, n, shot, &mut fates);
+            }
+            self.state(executor, &mut fates);
+            fates
+        })
+    }
+
+    /// Sends one packet through ingress, twice after a resubmit, and through egress.
+    fn packet(
+        &self,
+        executor: &mut dyn Executor,
+        store: &mut PacketStore,
+        n: usize,
+        shot: &Shot,
+        fates: &mut String,
+    ) {
+        if !self.program.ghost.is_empty() && n.is_multiple_of(7) {
+            let (qlength, qid) = ((n as u32).wrapping_mul(0x9e37) & 0x3_ffff, (n as u16 * 5) & 0x7ff);
+            executor.ghost(&GhostUpdate {
+                ping_pong: n.is_multiple_of(2),
+                qlength,
+                qid,
+                pipe: (n % 4) as u8,
+            });
+        }
+        let now = 0xffff_ffff_ff00 + 400 * n as u64;
+        let arrival =
+            PassIn { port: shot.port, mac_tstamp: now, global_tstamp: now + 25, ..PassIn::default() };
+        let mut pass = Pass::new(store.insert(&shot.bytes, 0), arrival);
+        self.pass(executor, store, Gress::Ingress, &mut pass, fates);
+        if pass.output.verdict == Verdict::Resubmit {
+            pass = Pass::new(pass.packet, PassIn { resubmitted: true, ..arrival });
+            self.pass(executor, store, Gress::Ingress, &mut pass, fates);
+        }
+        if pass.output.verdict == Verdict::Forward {
+            let depth = (n as u32 * 977) % 9000;
+            let PassOut { port, qid, cos, .. } = pass.output;
+            let departure = PassIn {
+                port,
+                qid,
+                cos,
+                enq_qdepth: depth,
+                deq_qdepth: depth / 2,
+                global_tstamp: now + 900,
+                ..PassIn::default()
+            };
+            pass = Pass::new(pass.packet, departure);
+            self.pass(executor, store, Gress::Egress, &mut pass, fates);
+        }
+        store.remove(pass.packet);
+    }
+
+    fn pass(
+        &self,
+        executor: &mut dyn Executor,
+        store: &mut PacketStore,
+        gress: Gress,
+        pass: &mut Pass,
+        fates: &mut String,
+    ) {
+        let mut one = [*pass];
+        executor.run(gress, &mut one, store);
+        *pass = one[0];
+        let output = PassOut { parser_cycles: 0, verdict: Verdict::Forward, ..pass.output };
+        let verdict = match pass.output.verdict {
+            Verdict::Label(label) => self.program.labels[label].name.clone(),
+            other => format!("{other:?}"),
+        };
+        _ = writeln!(fates, "{gress} {verdict} {output:?}");
+        if matches!(pass.output.verdict, Verdict::Forward | Verdict::Resubmit) {
+            _ = writeln!(fates, "{:02x?}", bytes(store, pass.packet));
+        }
+        let all: Vec<_> = executor.made().drain(..).collect();
+        for made in all {
+            let packet = match made.kind {
+                MadeKind::Mirror { session, header, copy, .. } => {
+                    _ = writeln!(fates, "mirror {session} {header}");
+                    Some(copy)
+                }
+                MadeKind::Digest { kind, data, .. } => {
+                    _ = writeln!(fates, "digest {kind}");
+                    Some(data)
+                }
+                MadeKind::Multicast(_) | MadeKind::FlowControl(_) | MadeKind::Pktgen(_) => {
+                    _ = writeln!(fates, "{:?}", made.kind);
+                    None
+                }
+            };
+            if let Some(packet) = packet {
+                _ = writeln!(fates, "{:02x?}", bytes(store, packet));
+                store.remove(packet);
+            }
+        }
+    }
+
+    /// Adds what registers and counters have, by their names.
+    fn state(&self, executor: &mut dyn Executor, fates: &mut String) {
+        let state = executor.state();
+        let mut lines = Vec::new();
+        for (register, data) in self.program.registers.iter() {
+            lines.push(format!("{} {:?}", data.name, state.registers[register]));
+        }
+        for (counter, data) in self.program.counters.iter() {
+            lines.push(format!("{} {:?}", data.name, state.counters[counter]));
+        }
+        lines.sort_unstable();
+        *fates += &lines.join("\n");
+    }
+}
+
+fn bytes(store: &PacketStore, packet: Packet) -> Vec<u8> {
+    [store.head(packet), store.tail(packet)].concat()
+}
+
+/// Returns the program that a program's P4 is, with the names that its entries have.
+fn twin(program: &Program) -> Program {
+    let text = write(program).unwrap();
+    let loader = WithPrelude::new(Texts::new().with("twin.p4", &text), Architecture::T2na);
+    let options = sluice_p4::Options { target: Target::Tofino2, ..Default::default() };
+    let mut parsed = parse(&loader, "twin.p4", &options);
+    let mut checked = check(&parsed.ast, &mut parsed.diagnostics);
+    let pipe = elaborate(&parsed.ast, &mut checked, &mut parsed.diagnostics).unwrap();
+    let source = Source { ast: &parsed.ast, pipe: &pipe, texts: &parsed.sources, chip: Architecture::T2na };
+    let mut twin = lower(source, &mut checked, &mut parsed.diagnostics).unwrap().program;
+    let short = |name: &mut String| {
+        if let Some((_, rest)) =
+            name.split_once('.').filter(|(of, _)| ["Ingress", "Egress", "Ghost"].contains(of))
+        {
+            *name = rest.to_owned();
+        }
+    };
+    twin.tables.values_mut().for_each(|d| short(&mut d.name));
+    twin.actions.values_mut().for_each(|d| short(&mut d.name));
+    twin.profiles.values_mut().for_each(|d| short(&mut d.name));
+    twin.counters.values_mut().for_each(|d| short(&mut d.name));
+    twin.registers.values_mut().for_each(|d| short(&mut d.name));
+    twin.meters.values_mut().for_each(|d| short(&mut d.name));
+    twin.hashes.values_mut().for_each(|d| short(&mut d.name));
+    (twin.name, twin.params) = (program.name.clone(), program.params.clone());
+    twin
+}
+
+fn same(catalogue: &Catalogue, stage: &dyn StageProgram, inputs: u64) {
+    let name = stage.name();
+    let ports = PortMap::default_for(&ChipSpec::tofino2()).unwrap();
+    let program = stage.build(&stage.hunt()).unwrap();
+    let twin = Side::of(stage, twin(&program), &ports);
+    let own = Side::of(stage, program, &ports);
+    let subject = Subject::new(
+        catalogue,
+        own.program.clone(),
+        own.placement.clone(),
+        ports,
+        own.control.clone(),
+        Vec::new,
+    );
+    let (maker, corpus) = (Maker::new(&subject), Corpus::default());
+    let mut forwarded = 0;
+    for number in 0..inputs {
+        let input = maker.input(11, number, &corpus);
+        let expected = own.fates(&input.shots);
+        for (found, on) in twin.fates(&input.shots).iter().zip(["interpreter", "engine"]) {
+            for (line, (expected, found)) in expected[0].lines().zip(found.lines()).enumerate() {
+                assert_eq!(found, expected, "{name}, input {number}, {on}, line {line}");
+            }
+        }
+        assert_eq!(expected[0], expected[1], "{name}, input {number}: the engine of the program itself");
+        forwarded += expected[0].matches("egress Forward").count();
+    }
+    assert!(forwarded > 0, "{name}: packets are forwarded");
+}
+
+#[test]
+fn programs_and_their_p4_do_the_same() {
+    let inputs =
+        std::env::var("SLUICE_TWIN_INPUTS").ok().and_then(|text| text.parse().ok()).unwrap_or(INPUTS);
+    let catalogue = sluice_programs::catalogue();
+    for stage in catalogue.programs() {
+        same(&catalogue, stage.as_ref(), inputs);
+    }
+}

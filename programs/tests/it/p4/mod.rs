@@ -1,0 +1,127 @@
+//! The P4 twins beside the programs: they are what the writer writes, and the program again when they are lowered.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p sluice-programs twins` writes them.
+
+mod canonical;
+mod ghost;
+
+use canonical::canonical;
+use sluice_asic::chip::ChipSpec;
+use sluice_asic::intrinsic::Architecture;
+use sluice_ir::Program;
+use sluice_ir::verify::{Severity, for_chip, verify};
+use sluice_p4::check::check;
+use sluice_p4::diagnostic::render;
+use sluice_p4::elaborate::elaborate;
+use sluice_p4::lower::{Lowered, Source, lower};
+use sluice_p4::prelude::WithPrelude;
+use sluice_p4::source::Texts;
+use sluice_p4::write::write;
+use sluice_p4::{Options, Target, parse};
+use sluice_programs::catalogue;
+use std::path::PathBuf;
+
+/// Returns the file of a program's twin: it has the program's name, in the folder of the program's module.
+fn twin(name: &str) -> PathBuf {
+    let name = name.replace('-', "_");
+    let module = if matches!(name.as_str(), "ecmp" | "wcmp") { "balance" } else { &name };
+    format!("{}/src/{module}/{name}.p4", env!("CARGO_MANIFEST_DIR")).into()
+}
+
+fn written(program: &Program) -> String {
+    write(program).unwrap_or_else(|parts| {
+        let parts: Vec<String> = parts.iter().map(ToString::to_string).collect();
+        panic!("{}: {}", program.name, parts.join("; "))
+    })
+}
+
+/// Lowers a P4 program for a chip.
+fn lowered(name: &str, text: &str, chip: Architecture) -> Lowered {
+    let target = match chip {
+        Architecture::Tna => Target::Tofino,
+        Architecture::T2na => Target::Tofino2,
+    };
+    let loader = WithPrelude::new(Texts::new().with("twin.p4", text), chip);
+    let mut parsed = parse(&loader, "twin.p4", &Options { target, ..Options::default() });
+    let mut checked = check(&parsed.ast, &mut parsed.diagnostics);
+    let pipe = elaborate(&parsed.ast, &mut checked, &mut parsed.diagnostics);
+    let source = pipe.as_ref().map(|pipe| Source { ast: &parsed.ast, pipe, texts: &parsed.sources, chip });
+    let lowered = source
+        .filter(|_| parsed.diagnostics.errors() == 0)
+        .and_then(|source| lower(source, &mut checked, &mut parsed.diagnostics));
+    lowered.unwrap_or_else(|| {
+        let messages = parsed.diagnostics.list().iter().map(|one| render(&parsed.sources, one) + "\n");
+        panic!("{name} on {chip:?}:\n{}", messages.collect::<String>())
+    })
+}
+
+/// Checks that a program's P4 is the program again, on each chip that the program is for.
+fn agrees(program: &Program) {
+    let (name, text) = (&program.name, written(program));
+    let again = lowered(name, &text, Architecture::T2na);
+    assert_eq!(again.notes, [], "{name}: its P4 has nothing that the lowering leaves out or approximates");
+    let (expected, found) = (canonical(program), canonical(&again.program));
+    for (number, (expected, found)) in expected.lines().zip(found.lines()).enumerate() {
+        assert_eq!(found, expected, "{name}: line {} of the canonical text", number + 1);
+    }
+    assert_eq!(found.lines().count(), expected.lines().count(), "{name}");
+    let legal = |program: &Program| verify(program).iter().all(|diag| diag.severity != Severity::Error);
+    assert!(legal(&again.program), "{name}");
+    let tofino = ChipSpec::tofino();
+    let runs = program.ghost.is_empty()
+        && for_chip(program, &tofino).iter().all(|diag| diag.severity != Severity::Error);
+    assert_eq!(
+        runs,
+        text.contains("<tna.p4>"),
+        "{name}: it includes the architectures that have all it uses"
+    );
+    if runs {
+        assert!(legal(&lowered(name, &text, Architecture::Tna).program), "{name} on Tofino");
+    }
+}
+
+#[test]
+fn twins_are_what_the_writer_writes() {
+    for stage in catalogue().programs() {
+        let program = stage.build(&[]).unwrap();
+        expect_test::expect_file![twin(stage.name())].assert_eq(&written(&program));
+    }
+}
+
+#[test]
+fn twins_are_lowered_to_the_programs_that_they_were_written_from() {
+    for stage in catalogue().programs() {
+        agrees(&stage.build(&[]).unwrap());
+    }
+}
+
+#[test]
+fn a_twin_has_the_parameters_of_the_program() {
+    for stage in catalogue().programs() {
+        agrees(&stage.build(&stage.hunt()).unwrap());
+    }
+    // Seeds, rotations, other algorithms and modes of selectors.
+    let others = [
+        ("l3-ecmp", "hash_seed=77,hash_rotate=5,selection=resilient,hash_algorithm=crc_32c"),
+        ("l3-ecmp", "hash_algorithm=xor16,hash_width=16,selection=plain-modulo,ipv4_routes=7"),
+        ("ecmp", "scheme=per-port,seed=9,selection=fair"),
+        ("ecmp", "scheme=recombine,stage=3"),
+        ("hpcc-int", "layout=ns3"),
+    ];
+    let catalogue = catalogue();
+    for (name, sets) in others {
+        let set = |set: &str| set.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let sets: Vec<(String, String)> = sets.split(',').filter_map(set).collect();
+        agrees(&catalogue.get(name).unwrap().build(&sets).unwrap());
+    }
+}
+
+#[test]
+fn a_twin_counts_what_conweave_counts() {
+    let program = catalogue().get("conweave").unwrap().build(&[]).unwrap();
+    let text = written(&program);
+    assert!(!program.counters.is_empty());
+    for counter in program.counters.values() {
+        assert!(text.contains(&format!("{}.count(", counter.name)), "{}", counter.name);
+    }
+}
