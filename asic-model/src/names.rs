@@ -1,4 +1,41 @@
-//! Suggestions for mistyped names.
+//! Names in shorter and longer forms, and suggestions for mistyped names.
+
+/// What a name that a user wrote stands for; see [`by_suffix`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// The name at this position.
+    One(usize),
+    /// Several names, by position.
+    Several(Vec<usize>),
+    /// None of the names.
+    Nothing,
+}
+
+/// Finds the name that a user means, given in full or by its end: `acl.hit`, or `hit` alone, for `SwitchIngress.acl.hit`. A name with
+/// more parts in front, such as `pipe.SwitchIngress.acl.hit`, is found as well. Names whose longest part fits come first.
+pub fn by_suffix<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Named {
+    let common = |name: &str| {
+        let pairs = || wanted.rsplit('.').zip(name.rsplit('.'));
+        let (equal, parts) = (pairs().take_while(|(a, b)| a == b).count(), pairs().count());
+        if name == wanted {
+            usize::MAX
+        } else if equal == parts {
+            equal
+        } else {
+            0
+        }
+    };
+    let fits: Vec<(usize, usize)> =
+        names.into_iter().map(common).enumerate().filter(|(_, common)| *common > 0).collect();
+    let longest = fits.iter().map(|(_, common)| *common).max();
+    let best: Vec<usize> =
+        fits.iter().filter(|(_, common)| Some(*common) == longest).map(|(at, _)| *at).collect();
+    match best[..] {
+        [] => Named::Nothing,
+        [one] => Named::One(one),
+        _ => Named::Several(best),
+    }
+}
 
 /// Returns the candidate that takes the fewest edits (insertions, deletions, replacements, swaps of neighbours) to
 /// reach, if that is near enough to be meant: at most half of its letters. Ties go to the nearest in length, then to
@@ -13,6 +50,19 @@ pub fn nearest<'k>(found: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ends_of_names_are_enough() {
+        let names = ["SwitchIngress.acl.hit", "SwitchIngress.nat.hit", "acl.miss", "hits"];
+        assert_eq!(by_suffix("acl.hit", names), Named::One(0));
+        assert_eq!(by_suffix("hit", names), Named::Several(vec![0, 1]));
+        assert_eq!(by_suffix("pipe.SwitchIngress.nat.hit", names), Named::One(1));
+        assert_eq!(by_suffix("SwitchIngress.acl.miss", names), Named::One(2));
+        assert_eq!(by_suffix("it", names), Named::Nothing);
+        assert_eq!(by_suffix("nat.miss", names), Named::Nothing);
+        // The whole name comes before names that end with it.
+        assert_eq!(by_suffix("hits", ["x.hits", "hits"]), Named::One(1));
+    }
 
     #[test]
     fn only_near_words_are_offered() {

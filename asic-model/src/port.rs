@@ -290,6 +290,38 @@ impl PortMap {
         Self::new(chip, chip.ports.default_speed)
     }
 
+    /// Returns the ports of `chip`, each with one lane, and further front-panel ports at these dev_ports wherever the chip has
+    /// other ports or none, except at the CPU's port. Tests for other models name ports without regard to the chip's.
+    ///
+    /// # Errors
+    /// [`PortError::Speed`] if no speed uses one lane.
+    pub fn with_wires(
+        chip: &ChipSpec,
+        dev_ports: impl IntoIterator<Item = DevPort>,
+    ) -> Result<Self, PortError> {
+        let narrow = chip.ports.speeds.iter().filter(|known| known.lanes == 1);
+        let speed = narrow.map(|known| known.speed).max().unwrap_or(chip.ports.default_speed);
+        let mut map = Self::new(chip, speed)?;
+        for dev_port in dev_ports {
+            let number = u32::from(dev_port.number());
+            let known = map.dev(dev_port).map(|port| port.kind);
+            if dev_port.pipe().0 as u32 >= chip.ports.pipes
+                || matches!(known, Some(PortKind::Front(_) | PortKind::Cpu))
+            {
+                continue;
+            }
+            let mut ports = map.ports.to_vec();
+            ports.retain(|port| port.dev_port != dev_port);
+            let kind = PortKind::Front(FrontPort(map.front));
+            if let Some(wire) = build(chip, number, kind, speed, 1) {
+                ports.insert(usize::from(map.front), wire);
+                map.front += 1;
+            }
+            (map.by_dev_port, map.ports) = (by_dev_port(&ports), ports.into());
+        }
+        Ok(map)
+    }
+
     /// Removes all front-panel ports except the first `n`; CPU and recirculation ports stay. If there are not more than
     /// `n`, the map is unchanged.
     #[must_use]

@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Check(crate::check::CheckArgs),
     /// Place a program on a chip: does it fit, and with which stages, resources, PHV, parser rows and cycles
     Report(ReportArgs),
+    /// Run packet tests (.stf) of P4 programs: entries, packets in, expected packets
+    Test(crate::test::TestArgs),
     /// Send captures through an emulated switch, or through a network of switches
     Replay(Box<ReplayArgs>),
     /// Generate captures from a seed: UDP, TCP, RoCEv2, CNP, VXLAN, ARP, PFC, or flows and frames from a file
@@ -251,9 +253,15 @@ pub(crate) struct EntriesArgs {
     /// Print a file without entries that explains every table, key, action and parameter
     #[arg(long, conflicts_with = "check")]
     pub(crate) template: bool,
+    /// Print what a P4Runtime controller must know of a P4 program: `P4Info` in text form, with the names and ids that p4c gives
+    #[arg(long, conflicts_with_all = ["check", "template"])]
+    pub(crate) p4info: bool,
+    /// The P4 file of `program`, which by now is its name
+    #[arg(skip)]
+    pub(crate) path: Option<PathBuf>,
     /// Write the entries of the switches of this network, which follow from their places; needs -o. `sluice replay
     /// --topology` and contests take the folder
-    #[arg(long, value_name = "TOPOLOGY", requires = "output", conflicts_with_all = ["check", "template"])]
+    #[arg(long, value_name = "TOPOLOGY", requires = "output", conflicts_with_all = ["check", "template", "p4info"])]
     pub(crate) topology: Option<String>,
     /// Folder for SWITCH.toml of each switch of a network
     #[arg(short, long, value_name = "DIR", requires = "topology")]

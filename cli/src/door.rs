@@ -155,12 +155,20 @@ impl Door {
             }
             Command::Entries(args) => {
                 self.target(&args.target)?;
+                let path = Path::new(&args.program);
+                args.path =
+                    (self.catalogue.get(&args.program).is_err() && is_p4(path)).then(|| path.to_owned());
+                if args.p4info && args.path.is_some() {
+                    // The message comes from the P4 program itself, so that a program without a home here has it too.
+                    return Ok(());
+                }
                 self.argument(&mut args.program)
             }
             Command::Fuzz(args) => {
                 self.target(&args.target)?;
                 self.argument(&mut args.program)
             }
+            Command::Test(args) => args.program().into_iter().try_for_each(|program| self.argument(program)),
             Command::Flowlets(args) => args.through.iter_mut().try_for_each(|program| self.argument(program)),
             Command::New(_)
             | Command::Check(_)

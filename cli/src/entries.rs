@@ -3,6 +3,7 @@
 use crate::args::EntriesArgs;
 use crate::fail::Failure;
 use crate::files::Folder;
+use crate::p4;
 use crate::resolve::{self, Entries};
 use crate::topology::deployed;
 use serde_json::{Value, json};
@@ -21,6 +22,16 @@ pub(crate) fn run(args: &EntriesArgs, catalogue: &Catalogue, as_json: bool) -> R
         return of_network(args, catalogue, topology, dir);
     }
     let chip = resolve::chip(&args.target.chip)?;
+    if args.p4info {
+        let Some(path) = &args.path else {
+            return Err(Failure::with_help(
+                format!("--p4info: `{}` is no P4 program", args.program),
+                "give a file that ends in .p4; `--template --json` describes the tables of every program",
+            ));
+        };
+        let text = p4::info(path, &args.target.p4, &chip)?;
+        return Ok(write!(std::io::stdout().lock(), "{text}")?);
+    }
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
     let ports = resolve::ports(&chip, args.port_speed.as_deref())?;

@@ -131,6 +131,7 @@ mod resolve;
 mod rows;
 mod run;
 mod table;
+mod test;
 mod timeline;
 mod topology;
 
@@ -184,6 +185,7 @@ pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
         Some(Command::Compare(args)) => compare::run(&args, cli.json),
         Some(Command::Fuzz(args)) => fuzz::run(&args, catalogue, cli.json),
         Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.json),
+        Some(Command::Test(args)) => test::run(&args, catalogue, cli.json),
         Some(Command::Int(args)) => int::run(&args, cli.json),
     };
     match result {

@@ -63,6 +63,7 @@ pub mod network;
 mod options;
 mod outcome;
 mod pace;
+pub mod packet_test;
 mod progress;
 mod property_check;
 mod rate_search;

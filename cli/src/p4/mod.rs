@@ -19,7 +19,9 @@ use sluice_p4::diagnostic::{Class, Diagnostic, Severity, render};
 use sluice_p4::elaborate::elaborate;
 use sluice_p4::lower::{Lowered, Source, lower};
 use sluice_p4::prelude::WithPrelude;
-use sluice_p4::{Define, Options, Parsed, Target, parse};
+use sluice_p4::source::{Include, LoadError, Loaded, Loader};
+use sluice_p4::{Define, Options, Parsed, Target, p4info, parse};
+use std::cell::RefCell;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -61,15 +63,25 @@ struct Reading {
     diags: Vec<Diag>,
 }
 
-/// Reads, lowers and verifies a P4 program for a chip.
-fn reading(origin: &str, args: &P4Args, chip: &ChipSpec) -> Reading {
+/// Returns the architecture of a chip, and the target of the preprocessor.
+fn target_of(chip: &ChipSpec) -> (Architecture, Target) {
     let architecture = Architecture::of(chip);
     let target = match architecture {
         Architecture::Tna => Target::Tofino,
         Architecture::T2na => Target::Tofino2,
     };
-    let loader = WithPrelude::new(Files { folders: &args.folders }, architecture);
-    let mut parsed = parse(&loader, origin, &args.options(target));
+    (architecture, target)
+}
+
+/// Returns the loader of files from disk, and of the declarations of a chip's architecture.
+fn loader<'a>(args: &'a P4Args, chip: &ChipSpec) -> WithPrelude<Files<'a>> {
+    WithPrelude::new(Files { folders: &args.folders }, target_of(chip).0)
+}
+
+/// Reads, lowers and verifies a P4 program for a chip.
+fn reading(origin: &str, args: &P4Args, chip: &ChipSpec) -> Reading {
+    let (architecture, target) = target_of(chip);
+    let mut parsed = parse(&loader(args, chip), origin, &args.options(target));
     let mut lowered = lowered(&mut parsed, architecture);
     if let Some(lowered) = &mut lowered {
         lowered.program.name = name_of(Path::new(origin));
@@ -142,6 +154,56 @@ fn found(diag: &Diag) -> String {
     let Diag { text, at, help, .. } = diag;
     let help = if help.is_empty() { String::new() } else { format!("   = help: {help}\n") };
     format!("{word}: {text}\n  --> {}:{}:{}\n{help}", at.file, at.line, at.col)
+}
+
+/// Reads a P4 program without a word on its warnings.
+pub(crate) fn program(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<Program, Failure> {
+    let reading = reading(&path.display().to_string(), args, chip);
+    reading.program().cloned().ok_or_else(|| reading.failure())
+}
+
+/// Returns the `P4Info` of a P4 program, which needs no lowering.
+pub(crate) fn info(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<String, Failure> {
+    let origin = path.display().to_string();
+    let (architecture, target) = target_of(chip);
+    let mut parsed = parse(&loader(args, chip), &origin, &args.options(target));
+    let mut tables = check(&parsed.ast, &mut parsed.diagnostics);
+    let pipe = match parsed.diagnostics.errors() {
+        0 => elaborate(&parsed.ast, &mut tables, &mut parsed.diagnostics),
+        _ => None,
+    };
+    let Some(pipe) = pipe else { return Err(Failure::snippets(&messages(&parsed, Severity::Error))) };
+    let name = if architecture == Architecture::Tna { "tna" } else { "t2na" };
+    Ok(p4info::print(&parsed.ast, &mut tables, &pipe, name))
+}
+
+/// Returns the chips that a program is written for: those whose architecture it includes when it is read for the chip.
+pub(crate) fn chips(path: &Path, args: &P4Args) -> Vec<ChipSpec> {
+    let origin = path.display().to_string();
+    let asks = |chip: &ChipSpec, file: &str| {
+        let loader = Asked { inner: loader(args, chip), names: RefCell::default() };
+        let (_, target) = target_of(chip);
+        // The files are what counts: a program with mistakes is written for its chips all the same.
+        drop(parse(&loader, &origin, &args.options(target)));
+        loader.names.into_inner().iter().any(|name| name.ends_with(file))
+    };
+    let (tofino, tofino2) = (ChipSpec::tofino(), ChipSpec::tofino2());
+    let first = asks(&tofino, "tna.p4") && !asks(&tofino, "t2na.p4");
+    let second = asks(&tofino2, "t2na.p4");
+    [(first, tofino), (second, tofino2)].into_iter().filter_map(|(is, chip)| is.then_some(chip)).collect()
+}
+
+/// A loader that remembers which files were asked for.
+struct Asked<L> {
+    inner: L,
+    names: RefCell<Vec<String>>,
+}
+
+impl<L: Loader> Loader for Asked<L> {
+    fn load(&self, include: &Include<'_>) -> Result<Loaded, LoadError> {
+        self.names.borrow_mut().push(include.name.to_owned());
+        self.inner.load(include)
+    }
 }
 
 /// Reads a P4 program for the catalogue. Warnings go to stderr.

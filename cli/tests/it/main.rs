@@ -24,6 +24,7 @@ mod network_flags;
 mod ns3;
 mod obey_pfc;
 mod p4;
+mod packet_test;
 mod polarization;
 mod ports;
 mod program_file;

@@ -20,6 +20,7 @@
 //! | `ways` | rows of exact tables: cuckoo hashing over the ways of a placed table |
 //! | `value` | numbers, addresses, prefixes and masks as text |
 //! | `script`, `resolve` | operations of a file with their lines; names to handles |
+//! | [`named`] | operations from the names of tables, keys and actions |
 //! | [`toml`], [`lines`] | the two file formats |
 //! | [`entries`], [`template`] | a state, or a template for one, as a TOML file |
 
@@ -35,6 +36,7 @@ pub mod entries;
 mod error;
 mod index;
 pub mod lines;
+pub mod named;
 mod op;
 mod pipe;
 mod port;

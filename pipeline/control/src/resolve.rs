@@ -2,7 +2,7 @@
 
 use super::{ControlError, ValueError, parse_match, parse_value};
 use sluice_asic::alu::width_mask;
-use sluice_asic::names::nearest;
+use sluice_asic::names::{Named, by_suffix, nearest};
 use sluice_asic::port::PortMap;
 use sluice_ir::cfg::table_actions;
 use sluice_ir::{
@@ -45,14 +45,12 @@ pub(super) struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     pub(super) fn table(self, name: &str) -> Result<(Table, &'a TableData), Problem> {
-        let found = self.program.table_named(name).map(|t| (t, &self.program.tables[t]));
-        let names = self.program.tables.values().map(|t| t.name.as_str());
-        found.ok_or_else(|| Problem::unknown("table", name, names))
+        let tables = self.program.tables.iter().map(|(t, data)| (t, data.name.as_str()));
+        named("table", name, tables).map(|t| (t, &self.program.tables[t]))
     }
 
     pub(super) fn profile(self, name: &str) -> Result<Profile, Problem> {
-        let names = self.program.profiles.values().map(|p| p.name.as_str());
-        self.program.profile_named(name).ok_or_else(|| Problem::unknown("action profile", name, names))
+        named("action profile", name, self.program.profiles.iter().map(|(p, data)| (p, data.name.as_str())))
     }
 
     /// Returns the position of a port metadata field, given its full name, or its last part if that is
@@ -77,14 +75,11 @@ impl<'a> Resolver<'a> {
     }
 
     pub(super) fn counter(self, name: &str) -> Result<Counter, Problem> {
-        let found = self.program.counters.iter().find(|(_, c)| c.name == name).map(|(c, _)| c);
-        let names = self.program.counters.values().map(|c| c.name.as_str());
-        found.ok_or_else(|| Problem::unknown("counter", name, names))
+        named("counter", name, self.program.counters.iter().map(|(c, data)| (c, data.name.as_str())))
     }
 
     pub(super) fn register(self, name: &str) -> Result<Register, Problem> {
-        let names = self.program.registers.values().map(|r| r.name.as_str());
-        self.program.register_named(name).ok_or_else(|| Problem::unknown("register", name, names))
+        named("register", name, self.program.registers.iter().map(|(r, data)| (r, data.name.as_str())))
     }
 
     /// Returns the position of a register's parameter.
@@ -96,8 +91,7 @@ impl<'a> Resolver<'a> {
     }
 
     pub(super) fn meter(self, name: &str) -> Result<Meter, Problem> {
-        let names = self.program.meters.values().map(|m| m.name.as_str());
-        self.program.meter_named(name).ok_or_else(|| Problem::unknown("meter", name, names))
+        named("meter", name, self.program.meters.iter().map(|(m, data)| (m, data.name.as_str())))
     }
 
     /// Returns the actions that members of a profile may run: those of the first table that uses the profile.
@@ -113,26 +107,28 @@ impl<'a> Resolver<'a> {
 
     /// Returns an action by name; `offered` are the actions to suggest.
     pub(super) fn action(self, name: &str, offered: &[Action]) -> Result<(Action, &'a ActionData), Problem> {
-        let found = self.program.action_named(name).map(|a| (a, &self.program.actions[a]));
-        let names = offered.iter().map(|a| self.program.actions[*a].name.as_str());
-        found.ok_or_else(|| Problem::unknown("action", name, names))
+        // A full name of any action is known, so that a message on it can say that it is not offered here.
+        let whole = self.program.action_named(name);
+        let offered = offered.iter().map(|a| (*a, self.program.actions[*a].name.as_str()));
+        let action = whole.map_or_else(|| named("action", name, offered), Ok)?;
+        Ok((action, &self.program.actions[action]))
     }
 
-    /// Returns the key column, given the full field name, or its last part if that is unique.
+    /// Returns the key column, given the field's name or a unique end of it.
     pub(super) fn column(self, data: &TableData, name: &str) -> Result<usize, Problem> {
         let all: Vec<String> = data.keys.iter().map(|k| k.name(self.program)).collect();
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
-        if let Some(i) = names.iter().position(|n| *n == name) {
-            return Ok(i);
-        }
-        let mut short = (0..names.len()).filter(|&i| names[i].rsplit('.').next() == Some(name));
-        match (short.next(), short.next()) {
-            (Some(i), None) => Ok(i),
-            (Some(i), Some(j)) => Err(Problem {
-                text: format!("key `{name}` of table `{}` could be {} or {}", data.name, names[i], names[j]),
+        match by_suffix(name, names.iter().copied()) {
+            Named::One(i) => Ok(i),
+            Named::Several(fits) => Err(Problem {
+                text: format!(
+                    "key `{name}` of table `{}` could be {}",
+                    data.name,
+                    fits.iter().map(|&i| names[i]).collect::<Vec<_>>().join(" or ")
+                ),
                 help: "write the full name, quoted".to_owned(),
             }),
-            _ => {
+            Named::Nothing => {
                 let last_parts = names.iter().map(|n| n.rsplit('.').next().unwrap_or(n));
                 let near = nearest(name, names.iter().copied().chain(last_parts));
                 let help = near.map_or(String::new(), |n| format!("did you mean `{n}`?"));
@@ -176,6 +172,22 @@ impl<'a> Resolver<'a> {
         }
         let args = args.iter().enumerate().map(|(i, text)| self.arg(data, i, text));
         Ok(ActionCall { action, args: args.collect::<Result<_, _>>()? })
+    }
+}
+
+/// Returns the part of a program that has a name, or whose name is the only one that ends with it.
+fn named<'n, T>(what: &str, name: &str, known: impl Iterator<Item = (T, &'n str)>) -> Result<T, Problem> {
+    let (parts, names): (Vec<T>, Vec<&str>) = known.unzip();
+    match by_suffix(name, names.iter().copied()) {
+        Named::One(at) => parts.into_iter().nth(at).ok_or_else(|| Problem::unknown(what, name, names)),
+        Named::Several(fits) => Err(Problem {
+            text: format!(
+                "{what} `{name}` could be {}",
+                fits.iter().map(|&i| names[i]).collect::<Vec<_>>().join(" or ")
+            ),
+            help: "write more of the name".to_owned(),
+        }),
+        Named::Nothing => Err(Problem::unknown(what, name, names)),
     }
 }
 

@@ -112,7 +112,7 @@ fn mac(text: &str) -> Option<u64> {
     octets.iter().try_fold(0, |mac, o| Some(mac << 8 | u64::from(u8::from_str_radix(o, 16).ok()?)))
 }
 
-/// Parses a key column.
+/// Parses a key column. In hexadecimal digits of a ternary key, `*` is a half byte of any value: `0x12**`.
 ///
 /// # Errors
 /// Refuses a text that is not a value, and a form that does not suit the kind of match.
@@ -123,6 +123,10 @@ pub fn parse_match(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, 
     }
     let (value, mask_or_len) = if text == "*" {
         (0, Some(Ok(0)))
+    } else if kind == MatchKind::Ternary && text.contains('*') {
+        let (value, mask) =
+            half_bytes(text).ok_or_else(|| ValueError::NotAValue { text: text.to_owned(), width })?;
+        (value, Some(Err(mask & width_mask(width.into()))))
     } else if let Some((value, mask)) = text.split_once("&&&") {
         if kind == MatchKind::Lpm {
             return Err(ValueError::MaskOnPrefix { text: text.to_owned() });
@@ -152,6 +156,14 @@ pub fn parse_match(text: &str, kind: MatchKind, width: u16) -> Result<KeyValue, 
         }
         (MatchKind::Range, _) => Err(ValueError::RangeKind { text: text.to_owned(), kind }),
     }
+}
+
+/// Parses hexadecimal digits, among which `*` is a half byte that may have any value; returns value and mask.
+fn half_bytes(text: &str) -> Option<(u128, u128)> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    let in_place_of_any = |by: &str| u128::from_str_radix(&digits.replace('_', "").replace('*', by), 16).ok();
+    let (zeros, ones) = (in_place_of_any("0")?, in_place_of_any("f")?);
+    Some((zeros, !(zeros ^ ones)))
 }
 
 /// Parses `low..high`, a value alone, or `*`.

@@ -142,8 +142,7 @@ pub enum PrimitiveKind {
     /// are constants or parameters. A mask of one bit stands for all bits of the field, so that an entry
     /// decides whether to set it.
     SetMasked(Field, Expr, Expr),
-    /// Makes the first header valid if the second is valid, otherwise invalid. Both are elements of one
-    /// header stack.
+    /// Makes the first header valid if the second is valid, otherwise invalid.
     CopyValid(Header, Header),
     /// Accesses a meter, filter or WRED entry.
     Meter(MeterAccess),

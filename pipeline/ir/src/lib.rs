@@ -35,6 +35,7 @@ mod declare;
 mod expr;
 pub mod group;
 mod intrinsic;
+mod join;
 mod loc;
 mod memory;
 mod meter;
@@ -60,6 +61,7 @@ pub use decl::{
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
+pub use join::join;
 pub use loc::Loc;
 pub use memory::{Algorithmic, IdleMode, IdleTimeout};
 pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};

@@ -11,7 +11,8 @@
 //!    ([`Checked`](check::Checked)) have the numbers of the tree as keys.
 //! 5. **Elaborated program**: [`elaborate`] follows the package `main` to instances by path. Its [`Pipe`](elaborate::Pipe) says
 //!    for each block what its names stand for; code stays in the tree.
-//! 6. A lowering to the program that the chip runs walks the blocks of the pipe. It is not in this crate.
+//! 6. **Program of the chip**: [`lower`] walks the blocks of the pipe and makes a [`Program`](sluice_ir::Program), with notes on what
+//!    it approximates or ignores. [`p4info`] says what a controller must know of the pipe.
 //!
 //! [`parse`] does steps 1 to 3. Each step runs after errors in those before it as far as it can, so that one run finds
 //! independent mistakes; [`diagnostic`] has the messages, and [`names`] identifiers as small numbers.
@@ -25,6 +26,7 @@ pub mod elaborate;
 mod front;
 pub mod lower;
 pub mod names;
+pub mod p4info;
 pub mod prelude;
 mod preprocess;
 pub mod source;

@@ -60,7 +60,7 @@ impl Check<'_> {
                 }
             }
             PrimitiveKind::Register(access) => self.register(access),
-            PrimitiveKind::SetValid(..) | PrimitiveKind::Drop(_) => {}
+            PrimitiveKind::SetValid(..) | PrimitiveKind::CopyValid(..) | PrimitiveKind::Drop(_) => {}
             PrimitiveKind::DropCtl(dst, value, _) => self.drop_ctl(*dst, value),
             PrimitiveKind::SetSlice(dst, hi, lo, value) => self.slice(*dst, (*hi, *lo), value),
             PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
@@ -75,7 +75,6 @@ impl Check<'_> {
                     self.error(text, "take lower bits, or widen the hash");
                 }
             }
-            PrimitiveKind::CopyValid(to, from) => self.copy_valid(*to, *from),
             PrimitiveKind::Meter(access) => self.meter(access),
             PrimitiveKind::Random(dst, random) => {
                 self.writable(*dst);
@@ -143,18 +142,6 @@ impl Check<'_> {
         let mask = width(self.p, mask, self.site, &self.data.params, self.d);
         if !flag {
             self.same_width(dst, mask, "a mask");
-        }
-    }
-
-    fn copy_valid(&mut self, to: Header, from: Header) {
-        let stack = |h| self.p.stack_of(h).map(|(s, _)| s);
-        if stack(to).is_none() || stack(to) != stack(from) {
-            let (to, from) = (&self.p.headers[to].name, &self.p.headers[from].name);
-            let text = format!(
-                "{} copies the validity of `{from}` to `{to}`, which are not in one stack",
-                self.site.who
-            );
-            self.error(text, "set it valid or invalid in the branches of a condition");
         }
     }
 

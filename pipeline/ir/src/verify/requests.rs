@@ -10,10 +10,8 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 
-/// Width of a mirror session's number in programs (model: chip §10).
+/// The largest width of a mirror session's number among the chips (model: chip §10).
 const SESSION_BITS: u16 = 10;
-/// Its width on Tofino 2.
-const SESSION_BITS_TOFINO2: u16 = 8;
 
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
     let requests = &p.pipe(gress).deparser.requests;
@@ -35,12 +33,13 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
             RequestKind::Resubmit => resubmit(p, gress, request, d),
             RequestKind::Mirror(session) => {
                 let field = &p.fields[session];
-                if !(SESSION_BITS_TOFINO2..=SESSION_BITS).contains(&field.width) {
+                if field.width > SESSION_BITS {
                     let text = format!(
-                        "{gress} mirrors to the session in `{}`, which has {} bits instead of {SESSION_BITS}",
+                        "{gress} mirrors to the session in `{}`, which has {} bits, more than {SESSION_BITS}",
                         field.name, field.width
                     );
-                    let help = "declare the largest width among the chips";
+                    let help =
+                        "Tofino has 10 bits for the session, Tofino 2 has 8: declare one of these widths";
                     d.push(Diag::error(request.loc, text).help(help));
                 }
             }

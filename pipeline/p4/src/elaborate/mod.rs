@@ -42,6 +42,14 @@ pub fn elaborate(ast: &Ast, checked: &mut Checked, diagnostics: &mut Diagnostics
     build::pipe(ast, checked, diagnostics)
 }
 
+/// Returns all expressions of a declaration's code, in source order.
+#[must_use]
+pub fn code_of(ast: &Ast, decl: DeclId) -> Vec<ExprId> {
+    let mut code = code::Code::new(ast);
+    code.decl(decl);
+    code.exprs
+}
+
 /// The program of a pipe.
 #[derive(Clone, Debug)]
 pub struct Pipe {

@@ -4,9 +4,11 @@
 //! stands for the value written (*forward substitution*). Where that needs a second operation, the body is refused.
 
 mod emit;
+mod steps;
 mod write;
 
 pub(super) use emit::has_param;
+pub(super) use steps::Steps;
 pub(super) use write::Target;
 
 use super::frame::{Bound, Frame};
@@ -47,6 +49,8 @@ pub(super) struct Body {
     ended: bool,
     /// True in an action, whose statements run at once.
     pub(super) action: bool,
+    /// Variables that later steps of the action use, so that they have fields.
+    pub(super) kept: rustc_hash::FxHashSet<DeclId>,
 }
 
 impl Lower<'_> {
@@ -128,7 +132,7 @@ impl Lower<'_> {
         let DeclKind::Variable { value, .. } = &self.ast.decls[decl].kind else { return Ok(()) };
         self.bind_variable(frame, decl)?;
         let Some(place) = frame.place(decl).cloned() else { return Ok(()) };
-        if self.body.action {
+        if self.body.action && !self.body.kept.contains(&decl) {
             let slots = self.storage.slots_of(&place);
             self.body.variables.extend(slots);
         }
@@ -150,7 +154,7 @@ impl Lower<'_> {
         };
         match (call.callee, base) {
             (Callee::Action(decl), _) => self.inline(frame, decl, &call.args),
-            (Callee::Builtin(builtin), Some(base)) => self.builtin(frame, builtin, base, at),
+            (Callee::Builtin(builtin), Some(base)) => self.builtin(frame, builtin, (base, &call.args), at),
             (Callee::Method(method), Some(base)) => match self.pipe.instance(self.checked, frame.block, base)
             {
                 Some(Binding::Object(object)) => {
@@ -215,25 +219,26 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn builtin(&mut self, frame: &Frame, builtin: crate::check::Builtin, base: ExprId, at: Span) -> Res<()> {
+    fn builtin(
+        &mut self,
+        frame: &Frame,
+        builtin: crate::check::Builtin,
+        (base, args): (ExprId, &[Option<ExprId>]),
+        at: Span,
+    ) -> Res<()> {
         use crate::check::Builtin;
         let valid = match builtin {
             Builtin::SetValid => true,
             Builtin::SetInvalid => false,
             Builtin::PushFront | Builtin::PopFront => {
-                return Err(self.refuse(
-                    at,
-                    "`push_front` and `pop_front` move all headers of a stack",
-                    "copy the elements one by one, and set the last one valid or invalid",
-                ));
+                return self.shift_stack(frame, builtin == Builtin::PushFront, (base, args), at);
             }
             _ => return Ok(()),
         };
         match self.place(frame, base) {
             Some(Place::Header(instance)) => {
                 let header = self.header(instance);
-                let loc = self.loc(at);
-                self.body.units.push(Primitive { kind: PrimitiveKind::SetValid(header, valid), loc });
+                self.set_validity(PrimitiveKind::SetValid(header, valid), at);
                 Ok(())
             }
             _ => Err(self.refuse(
@@ -273,6 +278,18 @@ impl Lower<'_> {
         };
         let width = self.storage.slots[slot].width;
         self.write(&target, vec![Expr::Const(value, width)], at)
+    }
+
+    /// Adds a write of a header's validity. It takes the place of an earlier one, unless the body reads what that wrote.
+    fn set_validity(&mut self, kind: PrimitiveKind, at: Span) {
+        let loc = self.loc(at);
+        let units = &mut self.body.units;
+        if let PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) = kind
+            && !units.iter().any(|p| matches!(p.kind, PrimitiveKind::CopyValid(_, from) if from == header))
+        {
+            units.retain(|p| !matches!(p.kind, PrimitiveKind::SetValid(to, _) | PrimitiveKind::CopyValid(to, _) if to == header));
+        }
+        units.push(Primitive { kind, loc });
     }
 
     fn function(&mut self, frame: &Frame, decl: DeclId, args: &[Option<ExprId>], at: Span) -> Res<()> {

@@ -182,7 +182,7 @@ impl Lower<'_> {
     }
 
     /// Cuts two concatenations at the same bits.
-    fn aligned(&self, a: &[Expr], b: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
+    pub(super) fn aligned(&self, a: &[Expr], b: &[Expr]) -> (Vec<Expr>, Vec<Expr>) {
         use super::simplify::{joined, slice_pieces, width};
         let program = &self.program;
         let (a, b) = (joined(program, a), joined(program, b));
@@ -239,7 +239,6 @@ impl Lower<'_> {
         if let (Expr::Const(a, _), Expr::Const(b, _)) = (&a, &b) {
             return Ok(Decision::Always(op.holds(*a, *b)));
         }
-        let width = a.width(&self.program);
         match (a, b) {
             (Expr::Cast(inner, _), Expr::Const(value, _)) => {
                 let bits = inner.width(&self.program);
@@ -267,13 +266,19 @@ impl Lower<'_> {
             (a, b) if reads_field(&a) && (reads_field(&b) || matches!(b, Expr::Const(..))) => {
                 Ok(Decision::By(Cond::Cmp(op, a, b)))
             }
+            (a, b) if super::action::has_param(&a) || super::action::has_param(&b) => Err(self.refuse(
+                at,
+                "a gateway compares fields, slices and constants, and no parameters of actions",
+                "write the parameter to a metadata field in the action and compare the field",
+            )),
             (a, b) => {
-                let _ = (a, b, width);
-                Err(self.refuse(
-                    at,
-                    "a gateway compares fields, slices and constants, and computes nothing",
-                    "write the value to a metadata field in an earlier action and compare the field",
-                ))
+                // An earlier action computes what a gateway cannot.
+                let [a, b] = [a, b].map(|side| match side {
+                    side @ Expr::Const(..) => side,
+                    side if reads_field(&side) => side,
+                    side => self.field_of(side, at),
+                });
+                Ok(Decision::By(Cond::Cmp(op, a, b)))
             }
         }
     }

@@ -4,22 +4,24 @@
 //! `return` become `else` branches where one branch of an `if` leaves and the other goes on; elsewhere they set a flag of one
 //! bit, which the statements after it test.
 
+mod call;
 mod hoist;
 mod leave;
+mod steps;
+mod switch;
 
 pub(super) use leave::Leave;
 
 use super::action::Target;
 use super::condition::Decision;
-use super::frame::{Bound, Frame};
+use super::frame::Frame;
 use super::name::Space;
 use super::places::{Place, Slot};
 use super::{Lower, Res};
-use crate::check::{Builtin, Call, Callee, Resolution};
-use crate::elaborate::{ActionId, Binding, BlockId, TableId};
+use crate::check::{Builtin, Resolution};
+use crate::elaborate::{Binding, TableId};
 use crate::source::Span;
-use crate::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind, SwitchLabel, UnaryOp};
-use rustc_hash::FxHashMap;
+use crate::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind, UnaryOp};
 use sluice_asic::gress::Gress;
 use sluice_ir::group::Group;
 use sluice_ir::{self as ir, ActionData, ApplyArms, CmpOp, Cond, Expr, Primitive, PrimitiveKind};
@@ -109,7 +111,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn push(&mut self, seq: &mut Seq, kind: ir::StmtKind, at: Span) {
+    fn push(&mut self, seq: &mut Seq, mut kind: ir::StmtKind, at: Span) {
+        if let ir::StmtKind::Apply(table, arms) = &mut kind {
+            self.add_steps(*table, arms, at);
+        }
         if let ir::StmtKind::Apply(table, _) = kind {
             let actions = sluice_ir::cfg::table_actions(&self.program, table);
             let copies = actions.iter().filter_map(|action| self.copies.get(action)).flatten();
@@ -119,6 +124,19 @@ impl<'a> Lower<'a> {
         self.flush(seq);
         let loc = self.loc(at);
         seq.stmts.push(ir::Stmt { kind, loc });
+    }
+
+    /// Lowers statements as a block.
+    pub(super) fn block_of(&mut self, frame: &mut Frame, stmts: &[&'a Stmt]) -> ir::Block {
+        self.inner(frame, stmts)
+    }
+
+    /// Runs `of` for statements that `return` leaves.
+    pub(super) fn left_by_return<T>(&mut self, of: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = self.leave.enter();
+        let done = of(self);
+        self.leave.return_flag = outer;
+        done
     }
 
     /// Lowers statements in order. A statement with an error is given up, and those after it are lowered.
@@ -201,7 +219,7 @@ impl<'a> Lower<'a> {
         }
         match (asked, decision) {
             (Some((table, asked)), _) => {
-                let table = self.table(frame, table, at)?;
+                let table = self.table(frame, table)?;
                 let (then, otherwise) = (self.inner(frame, &first), self.inner(frame, &second));
                 let (hit, miss) = if asked == Asked::Hit { (then, otherwise) } else { (otherwise, then) };
                 let arms = ApplyArms { hit, miss, run: Vec::new() };
@@ -270,9 +288,20 @@ impl<'a> Lower<'a> {
             return self.decided(frame, &target, value, at, seq);
         }
         self.hoist_assigned(frame, value, seq)?;
+        if let Some(call) = self.low_bits_of(frame, value)
+            && !self.takes_result(frame, target)?
+        {
+            self.hoist(frame, call, seq)?;
+        }
         let primitives = self.statement_body(frame, stmt)?;
         self.add(seq, primitives);
         Ok(())
+    }
+
+    /// Returns true if a unit can write its result to a target: a whole field.
+    fn takes_result(&mut self, frame: &Frame, target: ExprId) -> Res<bool> {
+        let target = self.target(frame, target)?;
+        Ok(matches!((&target.place, target.bits), (Place::Slot(_), None)))
     }
 
     /// Assigns a value to a whole place.
@@ -287,63 +316,6 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn call_stmt(&mut self, frame: &mut Frame, stmt: &'a Stmt, id: ExprId, seq: &mut Seq) -> Res<()> {
-        let at = stmt.span;
-        let Some(call) = self.checked.calls.get(&id).cloned() else { return Ok(()) };
-        match call.callee {
-            Callee::Table(_) => {
-                let Some(table) = self.applied_table(frame, id) else { return Ok(()) };
-                let table = self.table(frame, table, at)?;
-                self.push(seq, ir::StmtKind::Apply(table, ApplyArms::default()), at);
-                Ok(())
-            }
-            Callee::Block(_) => self.nested(frame, id, &call, at, seq),
-            Callee::Action(decl) => self.direct_action(frame, decl, &call, at, seq),
-            _ => {
-                self.hoist_within(frame, id, seq)?;
-                let primitives = self.statement_body(frame, stmt)?;
-                self.add(seq, primitives);
-                Ok(())
-            }
-        }
-    }
-
-    /// Lowers an action that a control calls: one action without parameters.
-    fn direct_action(
-        &mut self,
-        frame: &mut Frame,
-        decl: DeclId,
-        call: &Call,
-        at: Span,
-        seq: &mut Seq,
-    ) -> Res<()> {
-        let DeclKind::Action(action) = &self.ast.decls[decl].kind else { return Ok(()) };
-        for arg in call.args.iter().flatten() {
-            self.hoist(frame, *arg, seq)?;
-        }
-        let mut inner = frame.clone();
-        self.bind_arguments(frame, &mut inner, &action.params, &call.args)?;
-        let name = match self.pipe.binding(frame.block, decl) {
-            Some(Binding::Action(id)) => self.short(&self.pipe.actions[*id].name).to_owned(),
-            _ => frame.name(self.ast.text(self.ast.decls[decl].name)),
-        };
-        let body = self.owned(&name, at, |lower| lower.action_body(&mut inner, decl));
-        let (body, exit) = body?;
-        if !body.is_empty() {
-            self.add(seq, Vec::new());
-            self.flush(seq);
-            let name = self.names.take(Space::Action, &name);
-            let (gress, loc) = (self.gress, self.loc(at));
-            let action = ActionData { name, gress, params: Vec::new(), body, doc: String::new(), loc };
-            let action = self.program.actions.push(action);
-            self.push(seq, ir::StmtKind::Call(action), at);
-        }
-        if let Some(at) = exit {
-            self.set_leave_flag(true, at, seq);
-        }
-        Ok(())
-    }
-
     /// Runs `of` with an owner of labels of drops.
     pub(super) fn owned<T>(&mut self, name: &str, at: Span, of: impl FnOnce(&mut Self) -> T) -> T {
         let before = (std::mem::replace(&mut self.owner, name.to_owned()), self.owner_at);
@@ -351,168 +323,6 @@ impl<'a> Lower<'a> {
         let done = of(self);
         (self.owner, self.owner_at) = before;
         done
-    }
-
-    /// Lowers a nested control: its parameters stand for the caller's places.
-    fn nested(&mut self, frame: &mut Frame, id: ExprId, call: &Call, at: Span, seq: &mut Seq) -> Res<()> {
-        let ExprKind::Call { callee, .. } = &self.ast.exprs[id].kind else { return Ok(()) };
-        let ExprKind::Member { base, .. } = &self.ast.exprs[*callee].kind else { return Ok(()) };
-        let Some(Binding::Block(block)) = self.pipe.instance(self.checked, frame.block, *base) else {
-            return Err(self.refuse(
-                at,
-                "this control is not known when the program is compiled",
-                "name an instance",
-            ));
-        };
-        let block: BlockId = *block;
-        let name = self.pipe.blocks[block].name.clone();
-        let path = self.below_root(&name);
-        let mut inner = Frame { block, gress: frame.gress, path, names: FxHashMap::default() };
-        let params = self.params(block);
-        for (&param, arg) in params.iter().zip(&call.args) {
-            let Some(arg) = *arg else { continue };
-            let bound = self.control_argument(frame, param, arg, &inner, seq)?;
-            inner.names.insert(param, bound);
-        }
-        self.bind_variables(&mut inner)?;
-        self.control_body(&mut inner, seq);
-        Ok(())
-    }
-
-    /// Returns the name of a block without the pipe and its control.
-    fn below_root(&self, full: &str) -> String {
-        let short = self.short(full);
-        short.split_once('.').map_or_else(|| short.to_owned(), |(_, rest)| rest.to_owned())
-    }
-
-    /// Returns what a parameter of a nested control stands for. A computed argument is copied to a variable.
-    fn control_argument(
-        &mut self,
-        frame: &mut Frame,
-        param: DeclId,
-        arg: ExprId,
-        inner: &Frame,
-        seq: &mut Seq,
-    ) -> Res<Bound> {
-        if let Some(place) = self.place(frame, arg) {
-            return Ok(Bound::Place(place));
-        }
-        if let ExprKind::Name { .. } = self.ast.exprs[arg].kind
-            && let Some(bound) = self.checked.decl_of(arg).and_then(|decl| frame.names.get(&decl))
-        {
-            return Ok(bound.clone());
-        }
-        let constant = self.constant(frame, arg).is_some();
-        if constant && self.scalar_of(frame, arg).is_some() {
-            return Ok(Bound::Pieces(self.pieces(frame, arg)?));
-        }
-        let ty = self.checked.decl_types[param];
-        let ty = self.pipe.concrete(self.ast, self.checked, inner.block, ty);
-        let (name, at) = (inner.name(self.ast.text(self.ast.decls[param].name)), self.ast.exprs[arg].span);
-        let place = self.make_place(ty, frame.gress, &name, at)?;
-        if !matches!(self.ast.exprs[arg].kind, ExprKind::Any) {
-            self.set(frame, &place, arg, at, seq)?;
-        }
-        Ok(Bound::Place(place))
-    }
-
-    /// Lowers `switch (table.apply().action_run)`.
-    fn switch(&mut self, frame: &mut Frame, stmt: &'a Stmt, seq: &mut Seq) -> Res<()> {
-        let StmtKind::Switch { value, cases } = &stmt.kind else { return Ok(()) };
-        let table = match &self.ast.exprs[*value].kind {
-            ExprKind::Member { base, .. } => self.applied_table(frame, *base),
-            _ => None,
-        };
-        let Some(id) = table else {
-            return Err(self.refuse(
-                self.ast.exprs[*value].span,
-                "`switch` on a value other than `action_run`",
-                "write `if` and `else if`, or a table with the value as key",
-            ));
-        };
-        let table = self.table(frame, id, stmt.span)?;
-        let mut run: Vec<(ir::Action, ir::Block)> = Vec::new();
-        let mut default: Option<&crate::syntax::ast::Block> = None;
-        let mut waiting: Vec<Option<ir::Action>> = Vec::new();
-        for case in cases {
-            waiting.push(match case.label {
-                SwitchLabel::Default(_) => None,
-                SwitchLabel::Value(label) => self.ran(frame, id, label),
-            });
-            let Some(body) = &case.body else { continue };
-            let several = waiting.iter().flatten().count() > 1;
-            if several && self.applies(frame, body) {
-                return Err(self.refuse(
-                    case.span,
-                    "several actions share a case that applies tables",
-                    "let the case set a flag, and apply the tables under the flag after the `switch`",
-                ));
-            }
-            for label in waiting.drain(..) {
-                match label {
-                    None => default = Some(body),
-                    Some(action) => {
-                        let stmts: Vec<&'a Stmt> = body.statements.iter().collect();
-                        let block = self.inner(frame, &stmts);
-                        run.push((action, block));
-                    }
-                }
-            }
-        }
-        let others = default.map(|body| (body, self.others(table, &run)));
-        match others {
-            Some((body, others)) if others.len() <= 1 || !self.applies(frame, body) => {
-                let stmts: Vec<&'a Stmt> = body.statements.iter().collect();
-                for action in others {
-                    let block = self.inner(frame, &stmts);
-                    run.push((action, block));
-                }
-                self.push(seq, ir::StmtKind::Apply(table, arms(run)), stmt.span);
-            }
-            Some((body, _)) => self.switch_by_flag(frame, table, run, body, stmt.span, seq),
-            None => self.push(seq, ir::StmtKind::Apply(table, arms(run)), stmt.span),
-        }
-        Ok(())
-    }
-
-    /// Lowers a `default` case that applies tables: a flag, which the other cases set, keeps it from running.
-    fn switch_by_flag(
-        &mut self,
-        frame: &mut Frame,
-        table: ir::Table,
-        mut run: Vec<(ir::Action, ir::Block)>,
-        body: &'a crate::syntax::ast::Block,
-        at: Span,
-        seq: &mut Seq,
-    ) {
-        let flag = self.new_flag("other_case", at);
-        for (_, block) in &mut run {
-            let mut set = self.seq();
-            self.set_flag(flag, at, &mut set);
-            let set = self.closed(set);
-            block.splice(0..0, set);
-        }
-        self.push(seq, ir::StmtKind::Apply(table, arms(run)), at);
-        let stmts: Vec<&'a Stmt> = body.statements.iter().collect();
-        let block = self.inner(frame, &stmts);
-        let clear = self.is_clear(flag);
-        self.push(seq, ir::StmtKind::If(clear, block, Vec::new()), at);
-    }
-
-    /// Returns the actions of a table that have no case.
-    fn others(&self, table: ir::Table, run: &[(ir::Action, ir::Block)]) -> Vec<ir::Action> {
-        let all = sluice_ir::cfg::table_actions(&self.program, table);
-        all.into_iter().filter(|action| !run.iter().any(|(other, _)| other == action)).collect()
-    }
-
-    /// Returns the action of the program that a label of a `switch` names.
-    fn ran(&self, frame: &Frame, table: TableId, label: ExprId) -> Option<ir::Action> {
-        let decl = self.checked.decl_of(label)?;
-        let id: ActionId = match self.pipe.binding(frame.block, decl)? {
-            Binding::Action(id) => *id,
-            _ => return None,
-        };
-        self.made_action(table, id)
     }
 
     /// Makes a flag of one bit, which is clear when the packet arrives.

@@ -140,6 +140,8 @@ impl<'a> Lower<'a> {
         }
         match self.direct.get(&object).copied().or(self.table) {
             Some(table) => Ok(ir::CounterHome::Direct(table)),
+            // A keyless table runs an action that a control calls: it has one entry.
+            None if self.object_kind(object) == "DirectRegister" => Ok(ir::CounterHome::Indirect(1)),
             None => {
                 let kind = self.object_kind(object);
                 let text = format!("this `{kind}` belongs to no table that runs the action");

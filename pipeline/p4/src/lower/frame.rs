@@ -23,7 +23,7 @@ pub(super) struct Frame {
 }
 
 /// What a parameter or variable stands for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Bound {
     /// Storage.
     Place(Place),

@@ -21,6 +21,7 @@ mod name;
 mod parser;
 mod places;
 mod register;
+mod scratch;
 mod simplify;
 mod table;
 mod types;
@@ -76,7 +77,9 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     let before = diagnostics.errors();
     let mut lower = Lower::new(source, checked, diagnostics);
     lower.program();
-    let Lower { program, notes, .. } = lower;
+    let Lower { mut program, notes, .. } = lower;
+    scratch::headers_to_metadata(&mut program);
+    ir::join(&mut program);
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
 
@@ -101,6 +104,8 @@ struct Lower<'a> {
     body: action::Body,
     /// Values of calls that an earlier statement computes.
     hoisted: FxHashMap<ExprId, Vec<ir::Expr>>,
+    /// Results of units that the first step of an action computes for its later steps.
+    results: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// What extern objects are in the program.
     units: FxHashMap<ObjectId, externs::Unit>,
     /// The tables that extern objects are direct to.
@@ -117,6 +122,12 @@ struct Lower<'a> {
     list_constants: Vec<deparser::ListConstant>,
     /// Fields that say whether a type field was written.
     written_flags: Vec<(Gress, ir::Intrinsic, ir::Field)>,
+    /// The statements that run after each action of several steps.
+    rest: FxHashMap<ir::Action, ir::Block>,
+    /// Flags that actions of several steps set, for tables with other arms.
+    ran: FxHashMap<ir::Action, places::Slot>,
+    /// The frames of nested controls that were applied.
+    entered: FxHashMap<crate::elaborate::BlockId, frame::Frame>,
     /// The action that does nothing, by gress.
     no_action: [Option<ir::Action>; 2],
     /// Tables and actions that are declared.
@@ -151,6 +162,7 @@ impl<'a> Lower<'a> {
             owner_at: Span::NONE,
             body: action::Body::default(),
             hoisted: FxHashMap::default(),
+            results: FxHashMap::default(),
             units: FxHashMap::default(),
             direct: FxHashMap::default(),
             leave: control::Leave::default(),
@@ -159,6 +171,9 @@ impl<'a> Lower<'a> {
             copies: FxHashMap::default(),
             list_constants: Vec::new(),
             written_flags: Vec::new(),
+            rest: FxHashMap::default(),
+            ran: FxHashMap::default(),
+            entered: FxHashMap::default(),
             no_action: [None; 2],
             tables: FxHashMap::default(),
             actions: FxHashMap::default(),

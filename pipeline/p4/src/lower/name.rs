@@ -37,7 +37,7 @@ pub(super) enum Space {
 }
 
 /// The names that are taken.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     taken: FxHashSet<(Space, String)>,
 }

@@ -112,7 +112,7 @@ pub(super) struct Root {
 }
 
 /// All storage.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Storage {
     pub(super) slots: EntityMap<Slot, SlotData>,
     pub(super) instances: EntityMap<Instance, InstanceData>,

@@ -15,8 +15,8 @@ use crate::source::Span;
 use crate::syntax::ast::{DeclKind, ExprId, ExprKind};
 use sluice_asic::salu::{Format, Half};
 use sluice_ir::{
-    self as ir, CellStmt, CellStmtKind, CellValue, Primitive, PrimitiveKind, RegisterAccess,
-    RegisterActionData, RegisterData,
+    self as ir, CellStmt, CellStmtKind, CellValue, CounterHome, Index, Primitive, PrimitiveKind,
+    RegisterAccess, RegisterActionData, RegisterData,
 };
 
 impl Lower<'_> {
@@ -113,7 +113,11 @@ impl Lower<'_> {
         outputs: Vec<(u8, Target)>,
         at: Span,
     ) -> Res<()> {
-        let index = self.index(frame, index)?;
+        let register = self.program.register_actions[action].register;
+        let index = match (self.index(frame, index)?, self.program.registers[register].home) {
+            (Index::Entry, CounterHome::Indirect(_)) => Index::At(ir::Expr::Const(0, 32)),
+            (index, _) => index,
+        };
         let mut fields = Vec::new();
         for (word, target) in outputs {
             if !self.outputs(action, word) {

@@ -86,7 +86,7 @@ pub(super) fn cast_pieces(program: &Program, pieces: &[Expr], to: u32) -> Vec<Ex
 }
 
 /// Returns a concatenation of zeros.
-fn zeros(bits: u32) -> Vec<Expr> {
+pub(super) fn zeros(bits: u32) -> Vec<Expr> {
     let mut list = vec![Expr::Const(0, MOST); (bits / u32::from(MOST)) as usize];
     let rest = (bits % u32::from(MOST)) as u16;
     if rest > 0 {

@@ -4,11 +4,11 @@ mod entries;
 mod key;
 mod property;
 
+use super::action::Steps;
 use super::frame::{Bound, Frame};
 use super::name::Space;
 use super::{Lower, Res};
 use crate::elaborate::{ActionId, Binding, TableId};
-use crate::source::Span;
 use crate::syntax::ast::{Annotation, DeclId, DeclKind, Direction, ExprId, ExprKind, TableDecl};
 use sluice_ir::{self as ir, ActionCall, ActionData, Expr, ParamData, Primitive, PrimitiveKind, TableData};
 
@@ -19,19 +19,14 @@ const DEFAULT_SIZE: u64 = 512;
 const PARAM_BITS: u32 = 128;
 
 impl<'a> Lower<'a> {
-    /// Declares a table that is applied here.
-    pub(super) fn table(&mut self, frame: &Frame, id: TableId, at: Span) -> Res<ir::Table> {
+    /// Returns a table, which is declared at its first application.
+    pub(super) fn table(&mut self, frame: &Frame, id: TableId) -> Res<ir::Table> {
         let ast = self.ast;
         let data = &self.pipe.tables[id];
         let own = ast.decls[data.decl].name;
         let DeclKind::Table(decl) = &ast.decls[data.decl].kind else { return Err(super::Refused) };
-        if self.tables.contains_key(&id) {
-            let text = format!("table `{}` is applied at two places", ast.text(own));
-            return Err(self.refuse(
-                at,
-                text,
-                "apply it once, before or after the branches, or declare a second table",
-            ));
+        if let Some(known) = self.tables.get(&id) {
+            return Ok(*known);
         }
         let name = self.short(&data.name).to_owned();
         let name = self.names.take(Space::Table, &name);
@@ -126,7 +121,8 @@ impl<'a> Lower<'a> {
         let params = self.bind_params(frame, &mut inner, &action.params, args.as_deref())?;
         let name = self.short(&data.name).to_owned();
         let own = ast.decls[data.decl].name.span;
-        let (mut body, exit) = self.owned(&name, own, |lower| lower.action_body(&mut inner, data.decl))?;
+        let steps = self.owned(&name, own, |lower| lower.action_steps(&inner, data.decl))?;
+        let Steps { mut body, exit, rest } = steps;
         if let Some(at) = exit {
             let flag = self.leave_flag(true, at);
             let (field, loc) = (self.field(flag), self.loc(at));
@@ -138,6 +134,9 @@ impl<'a> Lower<'a> {
             self.program.actions.push(ActionData { name, gress, params, body, doc: String::new(), loc });
         let copies = std::mem::take(&mut self.before);
         self.copies.insert(made, copies);
+        if !rest.is_empty() {
+            self.rest.insert(made, rest);
+        }
         // An action with arguments in the table's list belongs to the table.
         let of = args.is_some().then_some(table);
         self.actions.insert((of, id, gress), made);

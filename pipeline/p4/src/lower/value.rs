@@ -112,7 +112,7 @@ impl Lower<'_> {
                 return Ok(constant(&bits, width));
             }
         }
-        if let Some(pieces) = self.hoisted.get(&id) {
+        if let Some(pieces) = self.computed(id) {
             return Ok(pieces.clone());
         }
         if let Some(place) = self.place(frame, id) {
@@ -146,6 +146,10 @@ impl Lower<'_> {
                 self.shifted_right(frame, *left, *right, at)
             }
             ExprKind::Unary { op, operand } => Ok(vec![self.unary(frame, *op, *operand)?]),
+            ExprKind::Binary { op: BinaryOp::Shl, left, right } => self.shifted_left(frame, *left, *right, at),
+            ExprKind::Binary { op, left, right } if operator::by_bits(*op).is_some() => {
+                self.by_pieces(frame, *op, *left, *right, at)
+            }
             ExprKind::Binary { op, left, right } => {
                 let value = self.binary(frame, *op, *left, *right, at)?;
                 Ok(vec![value])
@@ -158,6 +162,11 @@ impl Lower<'_> {
             )),
             _ => Err(self.no_value(at)),
         }
+    }
+
+    /// Returns the value of a call that an earlier statement computes.
+    pub(super) fn computed(&self, id: ExprId) -> Option<&Vec<Expr>> {
+        self.hoisted.get(&id).or_else(|| self.results.get(&id))
     }
 
     fn is_signed(&mut self, frame: &Frame, id: ExprId) -> bool {
@@ -176,6 +185,45 @@ impl Lower<'_> {
             }
             _ => Ok(vec![self.binary(frame, BinaryOp::Shr, left, right, at)?]),
         }
+    }
+
+    /// Returns a value shifted left: of a concatenation, that is a slice with zeros behind it.
+    fn shifted_left(&mut self, frame: &Frame, left: ExprId, right: ExprId, at: Span) -> Res<Vec<Expr>> {
+        let pieces = self.pieces(frame, left)?;
+        let by = self.number(frame, right).and_then(|by| u32::try_from(by).ok());
+        let total = simplify::width(&self.program, &pieces);
+        match by {
+            Some(by) if by > 0 && by < total && self.stays_apart(&pieces) => {
+                let mut low = slice_pieces(&self.program, &pieces, total - 1 - by, 0);
+                low.extend(simplify::zeros(by));
+                Ok(joined(&self.program, &low))
+            }
+            _ => Ok(vec![self.binary(frame, BinaryOp::Shl, left, right, at)?]),
+        }
+    }
+
+    /// Returns the result of an operation that computes each bit by itself: of concatenations piece by piece.
+    fn by_pieces(
+        &mut self,
+        frame: &Frame,
+        op: BinaryOp,
+        left: ExprId,
+        right: ExprId,
+        at: Span,
+    ) -> Res<Vec<Expr>> {
+        let (a, b) = (self.pieces(frame, left)?, self.pieces(frame, right)?);
+        let Some(alu) = operator::by_bits(op).filter(|_| self.stays_apart(&a) || self.stays_apart(&b)) else {
+            return Ok(vec![self.binary(frame, op, left, right, at)?]);
+        };
+        let (a, b) = self.aligned(&a, &b);
+        Ok(a.into_iter().zip(b).map(|(a, b)| operator::combined(alu, a, b)).collect())
+    }
+
+    /// Returns true for a concatenation that no earlier action can gather in one field.
+    fn stays_apart(&self, pieces: &[Expr]) -> bool {
+        let pieces = joined(&self.program, pieces);
+        let wide = simplify::width(&self.program, &pieces) > 128;
+        pieces.len() > 1 && (wide || pieces.iter().any(super::action::has_param))
     }
 
     fn no_value(&mut self, at: Span) -> super::Refused {
@@ -212,11 +260,31 @@ impl Lower<'_> {
             return Err(self.no_value(at));
         };
         if from.signed && to.width > from.width {
-            let text = format!("this cast extends a sign from {} to {} bits", from.width, to.width);
-            let help = "no instruction extends signs: keep the value at its width, or use a wider field from the start";
-            return Err(self.refuse(at, text, help));
+            return self.sign_extended(pieces, to.width, at);
         }
         Ok(joined(&self.program, &cast_pieces(&self.program, &pieces, to.width)))
+    }
+
+    /// Returns a value with copies of its sign in front. No instruction extends signs, but the hash unit repeats bits.
+    fn sign_extended(&mut self, pieces: Vec<Expr>, to: u32, at: Span) -> Res<Vec<Expr>> {
+        let value = self.one(pieces, at)?;
+        let from = value.width(&self.program);
+        if to > 64 || super::action::has_param(&value) {
+            let text = format!("this cast extends a sign from {from} to {to} bits");
+            let help = "signs of fields are extended to at most 64 bits: use a wider field from the start";
+            return Err(self.refuse(at, text, help));
+        }
+        if let Expr::Const(value, _) = value {
+            let sign = if value >> (from - 1) & 1 == 1 { u128::MAX << from } else { 0 };
+            let all = sluice_asic::alu::width_mask(to);
+            return Ok(vec![Expr::Const((value | sign) & all, to as u16)]);
+        }
+        let value = self.as_leaf(value, at);
+        let sign = simplify::slice(&self.program, value.clone(), from - 1, from - 1);
+        let mut inputs = vec![sign; (to - u32::from(from)) as usize];
+        inputs.push(value);
+        let hash = self.identity(inputs, at);
+        Ok(vec![self.hash_before(hash, at)])
     }
 
     /// Returns the values of the scalars of a list, header, struct or scalar, in order.
@@ -243,10 +311,14 @@ impl Lower<'_> {
         Ok(leaves)
     }
 
-    /// Returns the value of a call that one instruction computes: `min` and `max`.
+    /// Returns the value of a call that one instruction computes: `min` and `max`. An earlier action computes a hash.
     fn call_value(&mut self, frame: &Frame, id: ExprId) -> Res<Expr> {
         let at = self.ast.exprs[id].span;
         let Some(call) = self.checked.calls.get(&id).cloned() else { return Err(self.no_value(at)) };
+        if matches!(call.callee, Callee::Method(_)) && self.is_hash(frame, id) {
+            let Some(hash) = self.hash_value(frame, id)? else { return Err(self.no_value(at)) };
+            return Ok(self.hash_before(hash, at));
+        }
         if let (Callee::Function(decl), [Some(left), Some(right)]) = (call.callee, call.args.as_slice()) {
             let name = self.ast.text(self.ast.decls[decl].name);
             if matches!(name, "min" | "max") {

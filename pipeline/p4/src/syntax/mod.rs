@@ -7,4 +7,4 @@ mod print;
 
 pub(crate) use keyword::names;
 pub(crate) use parse::parse_tokens;
-pub use print::print;
+pub use print::{expr_text, print};

@@ -8,4 +8,5 @@ mod checked_corpus;
 mod corpus;
 mod lower;
 mod messages;
+mod p4info;
 mod parde;

@@ -6,7 +6,7 @@ use super::overlay::{Life, Lives};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::Cfg;
-use sluice_ir::{Field, Header, Home, PrimitiveKind, Program, Stack};
+use sluice_ir::{Field, Header, Home, PrimitiveKind, Program};
 use std::cmp::Reverse;
 
 /// Small fields that share one container.
@@ -116,20 +116,20 @@ fn compatible(cfg: &Cfg, a: &Demand, b: &Demand) -> bool {
 /// 16-bit ones if 16-bit extractors take any constant, else 8-bit ones (model: chip §6.1).
 fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress, layout: &mut Layout) {
     let bits = if chip.parser.constant_bits_16 >= 16 { 16 } else { 8 };
-    // The validity bits of a stack that is moved are neighbours in a separate container, so that one instruction
-    // rotates them all and fills the end with zeros.
-    let moved = moved_stacks(program, gress);
-    for stack in &moved {
-        let used = program.stacks[*stack].headers.iter().filter(|h| demands.valid[**h]).copied();
+    // Validity bits that actions copy to each other share a separate container: those of a stack are neighbours, so that one
+    // instruction rotates them all and fills the end with zeros.
+    let copied = copied_validity(program, gress);
+    for headers in &copied {
+        let used = headers.iter().filter(|h| demands.valid[**h]).copied();
         let list: Vec<Header> = used.collect();
         for headers in list.chunks(usize::from(bits)) {
-            let piece = layout.push(gress, PieceHome::Pov, bits);
+            let piece = layout.push(gress, PieceHome::Pov, if headers.len() <= 8 { 8 } else { bits });
             for (header, at) in headers.iter().zip(0..) {
                 layout.valid[*header] = Some((piece, at));
             }
         }
     }
-    let apart = |h: Header| program.stack_of(h).is_some_and(|(s, _)| moved.contains(&s));
+    let apart = |h: Header| copied.iter().any(|headers| headers.contains(&h));
     let mut open: Option<(usize, u8)> = None;
     let used = demands.valid.iter().filter(|(h, used)| **used && program.headers[*h].gress == gress);
     for (header, _) in used.filter(|(h, _)| !apart(*h)) {
@@ -142,15 +142,28 @@ fn validity(program: &Program, chip: &ChipSpec, demands: &Demands, gress: Gress,
     }
 }
 
-/// Returns the stacks of a gress whose elements an action moves.
-fn moved_stacks(program: &Program, gress: Gress) -> Vec<Stack> {
+/// Returns the groups of headers of a gress whose validity actions copy within the group. All elements of a stack of which
+/// an action copies one to another are in one group, in the order of the stack.
+fn copied_validity(program: &Program, gress: Gress) -> Vec<Vec<Header>> {
+    let mut groups: Vec<Vec<Header>> = Vec::new();
     let actions = program.actions.values().filter(|a| a.gress == gress);
-    let moved = actions.flat_map(|a| &a.body).filter_map(|p| match p.kind {
-        PrimitiveKind::CopyValid(to, _) => program.stack_of(to).map(|(s, _)| s),
-        _ => None,
-    });
-    let mut list: Vec<Stack> = moved.collect();
-    list.sort_unstable();
-    list.dedup();
-    list
+    for primitive in actions.flat_map(|a| &a.body) {
+        let PrimitiveKind::CopyValid(to, from) = primitive.kind else { continue };
+        let mut all = Vec::new();
+        for header in [to, from] {
+            match program.stack_of(header) {
+                Some((stack, _)) => all.extend(&program.stacks[stack].headers),
+                None => all.push(header),
+            }
+        }
+        let (joined, mut rest): (Vec<_>, Vec<_>) =
+            groups.into_iter().partition(|group| group.iter().any(|h| all.contains(h)));
+        all.extend(joined.into_iter().flatten());
+        all.sort_unstable();
+        all.dedup();
+        rest.push(all);
+        groups = rest;
+    }
+    groups.sort_unstable();
+    groups
 }

@@ -145,6 +145,15 @@ impl Lower<'_> {
         Expr::Field(field)
     }
 
+    /// Returns a field into which an earlier action writes a value.
+    pub(in crate::lower) fn field_of(&mut self, value: Expr, at: Span) -> Expr {
+        let value = self.simplified(value, at);
+        let field = self.field_before(value.width(&self.program), at);
+        let loc = self.loc(at);
+        self.before.push(Primitive { kind: PrimitiveKind::Set(field, value), loc });
+        Expr::Field(field)
+    }
+
     /// Returns a hash that an earlier action computes into a field.
     pub(in crate::lower) fn hash_before(&mut self, hash: sluice_ir::Hash, at: Span) -> Expr {
         let field = self.field_before(self.program.hashes[hash].width, at);

@@ -65,7 +65,7 @@ impl Lower<'_> {
 
     /// Returns the hash that is the value.
     fn hash_into(&mut self, frame: &Frame, value: ExprId) -> Res<Option<sluice_ir::Hash>> {
-        if self.hoisted.contains_key(&value) {
+        if self.computed(value).is_some() {
             return Ok(None);
         }
         let Some(hash) = self.hash_value(frame, value)? else { return Ok(None) };
@@ -122,7 +122,7 @@ impl Lower<'_> {
     /// Returns true for a call whose result comes from a unit beside the ALUs.
     pub(in crate::lower) fn is_unit_call(&self, id: ExprId) -> bool {
         use crate::check::Callee;
-        !self.hoisted.contains_key(&id)
+        self.computed(id).is_none()
             && self.checked.calls.get(&id).is_some_and(|call| matches!(call.callee, Callee::Method(_)))
     }
 
@@ -155,8 +155,44 @@ impl Lower<'_> {
         }
         if let Place::Header(instance) = place {
             let header = self.header(*instance);
-            let loc = self.loc(at);
-            self.body.units.push(Primitive { kind: PrimitiveKind::SetValid(header, true), loc });
+            self.set_validity(PrimitiveKind::SetValid(header, true), at);
+        }
+        Ok(())
+    }
+
+    /// Moves the headers of a stack by constant positions: to the back (`push_front`) or to the front (`pop_front`). Those that
+    /// get no other header become invalid.
+    pub(super) fn shift_stack(
+        &mut self,
+        frame: &Frame,
+        back: bool,
+        (stack, args): (ExprId, &[Option<ExprId>]),
+        at: Span,
+    ) -> Res<()> {
+        let by = args.first().copied().flatten().and_then(|by| self.number(frame, by));
+        let (Some(Place::Stack(stack)), Some(by)) = (self.place(frame, stack), by) else {
+            return Err(self.refuse(
+                at,
+                "a stack is moved that has no storage, or by a number that is not constant",
+                "name a stack of the headers' struct and a constant number",
+            ));
+        };
+        let elements = self.storage.stacks[stack].elements.clone();
+        let by = usize::try_from(by).unwrap_or(usize::MAX).min(elements.len());
+        // No element is read after it is written.
+        let mut order: Vec<usize> = (0..elements.len()).collect();
+        if back {
+            order.reverse();
+        }
+        for to in order {
+            let from = if back { to.checked_sub(by) } else { Some(to + by).filter(|n| *n < elements.len()) };
+            match from {
+                Some(from) => self.copy(&Place::Header(elements[to]), &Place::Header(elements[from]), at)?,
+                None => {
+                    let header = self.header(elements[to]);
+                    self.set_validity(PrimitiveKind::SetValid(header, false), at);
+                }
+            }
         }
         Ok(())
     }
@@ -170,17 +206,8 @@ impl Lower<'_> {
         }
         let (targets, sources) = (self.storage.headers_of(to), self.storage.headers_of(from));
         for (target, source) in targets.into_iter().zip(sources) {
-            let data = &self.storage.instances;
-            if data[target].stack.is_none() || data[target].stack != data[source].stack {
-                return Err(self.refuse(
-                    at,
-                    "a copy of a header copies its validity, which the chip does inside one stack only",
-                    "copy the fields, and set the header valid or invalid in the branches of a condition",
-                ));
-            }
             let kind = PrimitiveKind::CopyValid(self.header(target), self.header(source));
-            let loc = self.loc(at);
-            self.body.units.push(Primitive { kind, loc });
+            self.set_validity(kind, at);
         }
         Ok(())
     }

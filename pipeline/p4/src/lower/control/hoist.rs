@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Returns true for a hash, or its low bits.
-    fn is_hash(&self, frame: &Frame, id: ExprId) -> bool {
+    pub(in crate::lower) fn is_hash(&self, frame: &Frame, id: ExprId) -> bool {
         match &self.ast.exprs[id].kind {
             ExprKind::Cast { operand, .. } => self.is_hash(frame, *operand),
             ExprKind::Slice { base, lo, .. } => {
@@ -185,7 +185,13 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    fn set_target(&mut self, target: &Target, pieces: Vec<Expr>, at: Span, seq: &mut Seq) -> Res<()> {
+    pub(super) fn set_target(
+        &mut self,
+        target: &Target,
+        pieces: Vec<Expr>,
+        at: Span,
+        seq: &mut Seq,
+    ) -> Res<()> {
         let outer = std::mem::take(&mut self.body);
         let done = self.write(target, pieces, at);
         let body = std::mem::replace(&mut self.body, outer);

@@ -20,7 +20,7 @@ pub(super) struct Leaves {
 }
 
 /// Flags that are set where control leaves.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(in crate::lower) struct Leave {
     /// Set by `return` of the control under construction.
     pub(super) return_flag: Option<Slot>,

@@ -65,6 +65,25 @@ impl Lower<'_> {
         self.new_hash(object, inputs, width, at)
     }
 
+    /// Declares a hash whose result is a concatenation of at most 64 bits, the most significant piece first.
+    pub(in crate::lower) fn identity(&mut self, inputs: Vec<ir::Expr>, at: Span) -> ir::Hash {
+        let width = super::super::simplify::width(&self.program, &inputs) as u16;
+        let loc = self.loc(at);
+        let name = self.names.take(Space::Hash, &format!("joined_l{}", loc.line));
+        self.program.hashes.push(HashData {
+            name,
+            gress: self.gress,
+            algorithm: HashAlgorithm::Identity,
+            inputs,
+            symmetric: Vec::new(),
+            width,
+            seed: 0,
+            rotate: 0,
+            doc: String::new(),
+            loc,
+        })
+    }
+
     /// Declares a hash of an object's algorithm.
     pub(in crate::lower) fn new_hash(
         &mut self,

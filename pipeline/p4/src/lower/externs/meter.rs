@@ -11,7 +11,8 @@ use sluice_ir::{self as ir, MeterAccess, MeterData, MeterKind, PrimitiveKind};
 
 impl Lower<'_> {
     pub(super) fn meter_execute(&mut self, frame: &Frame, method: Method<'_>, to: Option<Target>) -> Res<()> {
-        if self.argument(method, "adjust_byte_count").is_some() {
+        let adjust = self.argument(method, "adjust_byte_count");
+        if adjust.is_some_and(|adjust| self.number(frame, adjust) != Some(0)) {
             return Err(self.refuse(
                 method.at,
                 "the length that a meter adds is adjusted per packet",

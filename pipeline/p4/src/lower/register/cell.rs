@@ -1,6 +1,8 @@
 //! Values and conditions of register actions.
 
+use super::super::action::has_param;
 use super::super::externs::Method;
+use super::super::simplify::{is_leaf, joined, width};
 use super::super::{Lower, Res};
 use super::body::Cell;
 use crate::check::{Callee, Resolution, Value};
@@ -79,7 +81,7 @@ impl Lower<'_> {
                     UnaryOp::Not => op_of(SaluOp::Xor, value, CellValue::Const(1)),
                 })
             }
-            ExprKind::Binary { op, left, right } => self.cell_binary(cell, (*op, *left, *right), at),
+            ExprKind::Binary { op, left, right } => self.cell_binary(cell, id, (*op, *left, *right)),
             ExprKind::Call { .. } => self.cell_call(cell, id, at),
             _ => Err(self.refuse(
                 at,
@@ -91,7 +93,14 @@ impl Lower<'_> {
 
     fn packet_value(&mut self, cell: &Cell<'_>, id: ExprId) -> Res<CellValue> {
         let at = self.ast.exprs[id].span;
-        let value = self.value(cell.frame, id)?;
+        let pieces = self.pieces(cell.frame, id)?;
+        let pieces = joined(&self.program, &pieces);
+        let plain = |piece: &ir::Expr| is_leaf(piece) && !has_param(piece);
+        if pieces.len() > 1 && width(&self.program, &pieces) <= 64 && pieces.iter().all(plain) {
+            // The hash unit joins values on their way to the stateful ALU.
+            return Ok(CellValue::Hash(self.identity(pieces, at)));
+        }
+        let value = self.one(pieces, at)?;
         if let ir::Expr::Const(value, _) = value {
             return Ok(CellValue::Const(value as u64));
         }
@@ -118,9 +127,10 @@ impl Lower<'_> {
     fn cell_binary(
         &mut self,
         cell: &Cell<'_>,
+        id: ExprId,
         (op, left, right): (BinaryOp, ExprId, ExprId),
-        at: Span,
     ) -> Res<CellValue> {
+        let at = self.ast.exprs[id].span;
         let signed = self.scalar_of(cell.frame, left).is_some_and(|scalar| scalar.signed);
         let found = match op {
             BinaryOp::Add => SaluOp::Add,
@@ -141,13 +151,10 @@ impl Lower<'_> {
                     CellValue::Remainder(a, b)
                 });
             }
-            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Concat if !self.has_cell_parts(cell, left, right) => {
-                let text = "a register action shifts or joins packet values";
-                return Err(self.refuse(
-                    at,
-                    text,
-                    "compute the value into a metadata field in an earlier action",
-                ));
+            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Concat
+                if !self.has_element(cell, left) && !self.has_element(cell, right) =>
+            {
+                return self.packet_value(cell, id);
             }
             _ => {
                 return Err(self.refuse(
@@ -171,8 +178,14 @@ impl Lower<'_> {
         })
     }
 
-    fn has_cell_parts(&self, cell: &Cell<'_>, left: ExprId, right: ExprId) -> bool {
-        self.has_cell(cell, left) || self.has_cell(cell, right)
+    /// Returns true if a value depends on the element, on a local variable, or on a call.
+    fn has_element(&self, cell: &Cell<'_>, id: ExprId) -> bool {
+        match self.ast.exprs[id].kind {
+            ExprKind::Binary { left, right, .. } => {
+                self.has_element(cell, left) || self.has_element(cell, right)
+            }
+            _ => self.has_cell(cell, id),
+        }
     }
 
     fn cell_call(&mut self, cell: &Cell<'_>, id: ExprId, at: Span) -> Res<CellValue> {
@@ -355,7 +368,10 @@ impl Lower<'_> {
                 let (a, b) = (self.cell_value(cell, *left, false)?, self.cell_value(cell, *right, false)?);
                 let computed = |value: &CellValue| matches!(value, CellValue::Op(..));
                 let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
+                let zero = [&a, &b].into_iter().any(|value| *value == CellValue::Const(0));
                 let sense = match (signed, computed(&a) || computed(&b)) {
+                    // The sign of a sum that wraps: a comparator asks for it in serial order.
+                    (true, true) if zero && !equality => Sense::Serial,
                     (true, _) => Sense::Signed,
                     (false, true) if !equality => Sense::Serial,
                     _ => Sense::Unsigned,

@@ -69,8 +69,12 @@ impl<'a> Lower<'a> {
             "Alpm" => {
                 let number =
                     |name: &str, usual: u64| self.made_with_number(object, name).unwrap_or(usual) as u32;
-                let (partitions, subtrees) =
-                    (number("number_partitions", 1024), number("subtrees_per_partition", 2));
+                let subtrees = number("subtrees_per_partition", 2);
+                let wanted = number("number_partitions", 1024);
+                let partitions = wanted.checked_next_power_of_two().unwrap_or(u32::MAX).clamp(1024, 8192);
+                if partitions != wanted {
+                    self.note(at, format!("{wanted} partitions"), format!("the table has {partitions}"));
+                }
                 self.program.tables[table].algorithmic = Some(Algorithmic::Alpm { partitions, subtrees });
             }
             "Atcam" => {
@@ -94,6 +98,11 @@ impl<'a> Lower<'a> {
             "Register" | "DirectRegister" => {
                 self.register(object)?;
             }
+            "Hash" => self.note(
+                at,
+                "`proxy_hash`",
+                "the table compares the whole key, so that no two keys are confused",
+            ),
             "IdleTimeout" => self.program.tables[table].idle = Some(IdleTimeout::notify(IDLE.0, IDLE.1)),
             other => {
                 let text = format!("`{other}` as a property of a table");

@@ -12,6 +12,16 @@ fn alu(op: AluOp, a: Expr, b: Expr) -> Expr {
     Expr::Alu(op, Box::new(a), Box::new(b))
 }
 
+/// Returns the instruction of an operator that computes each bit from the same bits of its operands.
+pub(super) fn by_bits(op: BinaryOp) -> Option<AluOp> {
+    match op {
+        BinaryOp::BitAnd => Some(AluOp::And),
+        BinaryOp::BitOr => Some(AluOp::Or),
+        BinaryOp::BitXor => Some(AluOp::Xor),
+        _ => None,
+    }
+}
+
 impl Lower<'_> {
     pub(super) fn unary(&mut self, frame: &Frame, op: UnaryOp, operand: ExprId) -> Res<Expr> {
         let value = self.value(frame, operand)?;

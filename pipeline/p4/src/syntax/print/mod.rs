@@ -6,8 +6,8 @@ mod expr;
 mod stmt;
 
 use super::ast::{
-    Annotation, AnnotationArg, AnnotationBody, AnnotationToken, AnnotationTokenKind, Ast, DeclId, IntLiteral,
-    Name,
+    Annotation, AnnotationArg, AnnotationBody, AnnotationToken, AnnotationTokenKind, Ast, DeclId, ExprId,
+    IntLiteral, Name,
 };
 use std::fmt::Write;
 
@@ -19,6 +19,12 @@ pub fn print(ast: &Ast) -> String {
         printer.decl(decl);
     }
     printer.out
+}
+
+/// Returns an expression as text.
+#[must_use]
+pub fn expr_text(ast: &Ast, expr: ExprId) -> String {
+    Printer { ast, out: String::new(), indent: 0 }.expr(expr)
 }
 
 struct Printer<'a> {

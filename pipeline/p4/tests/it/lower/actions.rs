@@ -144,3 +144,215 @@ fn values_of_several_steps() {
     "#]];
     expected.assert_eq(&text(declarations, "t.apply();"));
 }
+
+#[test]
+fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
+    let declarations = "
+    Register<bit<32>, bit<8>>(16) sums;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(sums) add = {
+        void apply(inout bit<32> value, out bit<32> rv) { value = value + m.wide; rv = value; }
+    };
+    DirectCounter<bit<32>>(CounterType_t.PACKETS) hits;
+    action decide(bit<8> limit, bit<8> other) {
+        m.b = limit;
+        if (hdr.ipv4.ttl == limit) { m.a = other; } else { m.a = 0; }
+        hits.count();
+    }
+    action several(bit<32> x) { m.wide = (m.wide + x) ^ hdr.ipv4.dst; }
+    action part(bit<8> index) { m.wide[7:0] = add.execute(index)[15:8]; m.word = m.word + 1; }
+    table t {
+        key = { m.flag : exact; }
+        actions = { decide; several; part; NoAction; }
+        default_action = NoAction();
+        counters = hits;
+        size = 2;
+    }";
+    let expected = expect![[r#"
+        counter Ingress.hits : ingress {
+            kind = packets;
+            direct = Ingress.t;
+        }
+        register Ingress.sums : ingress {
+            element = "32";
+            size = 16;
+        }
+        register_action Ingress.add (Ingress.sums) {
+            @lo = add(@lo, m.wide);
+            @out0 = @lo;
+        }
+        action ingress_l20 : ingress () {
+            m.a = decide.other;
+        }
+        action ingress_l20_2 : ingress () {
+            m.a = 8w0;
+        }
+        action Ingress.decide : ingress (bit<8> limit, bit<8> other) {
+            count(Ingress.hits);
+            m.b = limit;
+            decide.limit = limit;
+            decide.other = other;
+            ran = 1w1;
+        }
+        action ingress_l23 : ingress () {
+            step_l23 = add(m.wide, several.x);
+        }
+        action ingress_l23_2 : ingress () {
+            m.wide = xor(step_l23, ipv4.dst);
+        }
+        action Ingress.several : ingress (bit<32> x) {
+            several.x = x;
+            ran_2 = 1w1;
+        }
+        action ingress_l24 : ingress () {
+            m.wide[7:0] = result[15:8];
+            m.word = add(m.word, 16w1);
+        }
+        action Ingress.part : ingress (bit<8> index) {
+            result = execute(Ingress.add, index);
+            ran_3 = 1w1;
+        }
+        action NoAction : ingress () {
+        }
+        action ingress_l33 : ingress () {
+            m.word = 16w1;
+        }
+        table Ingress.t : ingress {
+            key = { m.flag : exact; }
+            actions = { Ingress.decide; Ingress.several; Ingress.part; NoAction; }
+            default_action = NoAction();
+            size = 2;
+        }
+        control ingress {
+            apply Ingress.t {
+                hit {
+                    if (ran_3 == 1w1) {
+                        call ingress_l24;
+                    }
+                    if (ran_2 == 1w1) {
+                        call ingress_l23;
+                        call ingress_l23_2;
+                    }
+                    if (ran == 1w1) {
+                        if (ipv4.ttl == decide.limit) {
+                            call ingress_l20;
+                        } else {
+                            call ingress_l20_2;
+                        }
+                    }
+                    call ingress_l33;
+                }
+                miss {
+                    if (ran_3 == 1w1) {
+                        call ingress_l24;
+                    }
+                    if (ran_2 == 1w1) {
+                        call ingress_l23;
+                        call ingress_l23_2;
+                    }
+                    if (ran == 1w1) {
+                        if (ipv4.ttl == decide.limit) {
+                            call ingress_l20;
+                        } else {
+                            call ingress_l20_2;
+                        }
+                    }
+                }
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "if (t.apply().hit) { m.word = 1; }"));
+}
+
+#[test]
+fn an_action_that_the_control_calls_decides_as_the_control_does() {
+    let declarations = "
+    action choose(in bit<8> from) {
+        m.a = m.a + 1;
+        if (hdr.ipv4.isValid()) { m.b = from; }
+    }";
+    let expected = expect![[r#"
+        action ingress_l14 : ingress () {
+            m.a = add(m.a, 8w1);
+        }
+        action ingress_l15 : ingress () {
+            m.b = from;
+        }
+        action ingress_l13 : ingress () {
+            from = m.a;
+        }
+        control ingress {
+            call ingress_l13;
+            call ingress_l14;
+            if (valid(ipv4)) {
+                call ingress_l15;
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "choose(m.a);"));
+}
+
+#[test]
+fn headers_of_any_kind_are_copied_with_their_validity_and_stacks_are_moved() {
+    let declarations = "
+    ipv4_h kept;
+    action keep() { kept = hdr.ipv4; hdr.ipv4.setInvalid(); }";
+    let expected = expect![[r#"
+        action Ingress.keep : ingress () {
+            copy_valid(kept, ipv4);
+            set_invalid(ipv4);
+            kept.ttl = ipv4.ttl;
+            kept.proto = ipv4.proto;
+            kept.len = ipv4.len;
+            kept.src = ipv4.src;
+            kept.dst = ipv4.dst;
+        }
+        control ingress {
+            call Ingress.keep;
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "keep();"));
+}
+
+#[test]
+fn signs_are_extended_and_values_joined_by_the_hash_unit() {
+    let declarations = "
+    Register<bit<32>, bit<8>>(16) last;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(last) store = {
+        void apply(inout bit<32> value) { value = m.word ++ m.a ++ m.b; }
+    };
+    action extend() { m.word = (bit<16>)(int<16>)(int<8>)m.a; }";
+    let expected = expect![[r#"
+        hash joined_l17 : ingress {
+            algorithm = identity;
+            inputs = { m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a };
+            width = 16;
+        }
+        hash joined_l15 : ingress {
+            algorithm = identity;
+            inputs = { m.word, m.a, m.b };
+            width = 32;
+        }
+        register Ingress.last : ingress {
+            element = "32";
+            size = 16;
+        }
+        register_action Ingress.store (Ingress.last) {
+            @lo = hash(joined_l15);
+        }
+        action ingress_l17 : ingress () {
+            step_l17 = hash(joined_l17);
+        }
+        action Ingress.extend : ingress () {
+            m.word = step_l17;
+        }
+        action ingress_l19 : ingress () {
+            execute(Ingress.store, m.a);
+        }
+        control ingress {
+            call ingress_l17;
+            call Ingress.extend;
+            call ingress_l19;
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "extend(); store.execute(m.a);"));
+}

@@ -1,5 +1,6 @@
-//! How many public programs lower, with the first reason of each of the others: a measurement over the folder that
-//! `SLUICE_P4_CORPUS` names. `SLUICE_P4_GROUP` limits it to one group.
+//! How many public programs lower, with the reasons of the others: a measurement over the folder that `SLUICE_P4_CORPUS` names.
+//! `SLUICE_P4_GROUP` limits it to one group. A class of messages has the number of programs in which it occurs, and of those in
+//! which no other class does.
 
 use crate::corpus::{Files, program};
 use sluice_asic::intrinsic::Architecture;
@@ -10,17 +11,17 @@ use sluice_p4::elaborate::elaborate;
 use sluice_p4::lower::{Source, lower};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::{Options, Target, parse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// The result for a program and a chip.
 enum Outcome {
     /// An earlier step found an error.
     Earlier,
-    /// It does not lower: the first error's message, and the message with its source.
-    Refused(String, String),
-    /// The verifier found an error.
-    Wrong(String, String),
+    /// It does not lower: the messages of all errors, and the messages with their sources.
+    Refused(Vec<String>, String),
+    /// The verifier found errors.
+    Wrong(Vec<String>, String),
     Lowered,
 }
 
@@ -42,19 +43,15 @@ fn outcome(program: &crate::corpus::Program, target: Target) -> Outcome {
     let source = Source { ast: &parsed.ast, pipe: &pipe, texts: &parsed.sources, chip };
     let lowered = lower(source, &mut checked, &mut diagnostics);
     let Some(lowered) = lowered else {
-        let mut errors = diagnostics.list().iter().filter(|one| one.severity == Severity::Error);
-        let Some(first) = errors.next() else {
-            return Outcome::Refused("no error was kept".to_owned(), String::new());
-        };
-        return Outcome::Refused(first.message.clone(), render(&parsed.sources, first));
+        let errors = diagnostics.list().iter().filter(|one| one.severity == Severity::Error);
+        let (messages, texts): (Vec<String>, Vec<String>) =
+            errors.map(|one| (one.message.clone(), render(&parsed.sources, one))).unzip();
+        return Outcome::Refused(messages, texts.join("\n"));
     };
-    let wrong = verify(&lowered.program).into_iter().find(|one| one.severity == Level::Error);
-    match wrong {
-        Some(wrong) => {
-            Outcome::Wrong(wrong.text.clone(), format!("{}: {}\n  {}", wrong.at, wrong.text, wrong.help))
-        }
-        None => Outcome::Lowered,
-    }
+    let wrong = verify(&lowered.program).into_iter().filter(|one| one.severity == Level::Error);
+    let (messages, texts): (Vec<String>, Vec<String>) =
+        wrong.map(|one| (one.text.clone(), format!("{}: {}\n  {}", one.at, one.text, one.help))).unzip();
+    if messages.is_empty() { Outcome::Lowered } else { Outcome::Wrong(messages, texts.join("\n")) }
 }
 
 /// Returns a message without the names and numbers in it.
@@ -76,7 +73,15 @@ fn public_programs_lower() {
     let list = std::fs::read_to_string(folder.join("LIST.txt")).expect("the corpus has a LIST.txt");
     let only = std::env::var("SLUICE_P4_GROUP").ok();
     let mut groups: BTreeMap<String, [usize; 4]> = BTreeMap::new();
-    let mut classes: BTreeMap<String, usize> = BTreeMap::new();
+    let mut classes: BTreeMap<String, [usize; 2]> = BTreeMap::new();
+    let mut count_all = |step: &str, messages: Vec<String>| {
+        let found: BTreeSet<String> = messages.iter().map(|one| format!("{step}: {}", class(one))).collect();
+        let only = usize::from(found.len() == 1);
+        for one in found {
+            let counts = classes.entry(one).or_default();
+            (counts[0], counts[1]) = (counts[0] + 1, counts[1] + only);
+        }
+    };
     for line in list.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
         let program = program(&folder, line);
         if only.as_ref().is_some_and(|only| *only != program.group) {
@@ -88,13 +93,13 @@ fn public_programs_lower() {
             let (name, chip) = (program.root.display(), target);
             match outcome(&program, target) {
                 Outcome::Earlier => continue,
-                Outcome::Refused(message, text) => {
-                    *classes.entry(format!("refused: {}", class(&message))).or_default() += 1;
+                Outcome::Refused(messages, text) => {
+                    count_all("refused", messages);
                     println!("== refused {name} {chip:?}\n{text}\n");
                 }
-                Outcome::Wrong(message, text) => {
+                Outcome::Wrong(messages, text) => {
                     count[2] += 1;
-                    *classes.entry(format!("verifier: {}", class(&message))).or_default() += 1;
+                    count_all("verifier", messages);
                     println!("== verifier {name} {chip:?}\n{text}\n");
                 }
                 Outcome::Lowered => {
@@ -109,9 +114,10 @@ fn public_programs_lower() {
     for (group, [all, instances, lowered, verified]) in &groups {
         println!("{group:<24} {all:>8} {instances:>9} {lowered:>8} {verified:>9}");
     }
-    let mut classes: Vec<(String, usize)> = classes.into_iter().collect();
+    let mut classes: Vec<(String, [usize; 2])> = classes.into_iter().collect();
     classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    for (class, count) in classes {
-        println!("{count:>5} {class}");
+    println!("{:>5} {:>5} class of messages", "all", "alone");
+    for (class, [all, alone]) in classes {
+        println!("{all:>5} {alone:>5} {class}");
     }
 }

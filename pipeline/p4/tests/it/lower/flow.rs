@@ -161,3 +161,126 @@ fn exits_become_else_branches_or_flags() {
     "#]];
     expected.assert_eq(&text(declarations, apply));
 }
+
+#[test]
+fn a_table_at_places_that_exclude_each_other_is_applied_behind_them() {
+    let declarations = "
+    action none() {}
+    action mark() { m.b = 7; }
+    table t { key = { m.a : exact; } actions = { none; mark; } default_action = none(); }
+    table u { key = { m.b : exact; } actions = { none; } default_action = none(); }";
+    let apply = "
+        if (hdr.ipv4.isValid()) { m.a = 1; t.apply(); m.word = 1; }
+        else if (m.a == 3) { if (t.apply().hit) { m.word = 2; } }
+        else { u.apply(); }";
+    let expected = expect![[r#"
+        action Ingress.none : ingress () {
+        }
+        action Ingress.mark : ingress () {
+            m.b = 8w7;
+        }
+        action ingress_l19 : ingress () {
+            m.a = 8w1;
+        }
+        action ingress_l19_2 : ingress () {
+            m.word = 16w1;
+        }
+        action ingress_l20 : ingress () {
+            m.word = 16w2;
+        }
+        action Ingress.t.here : ingress () {
+            Ingress.t.here = 1w1;
+        }
+        table Ingress.t : ingress {
+            key = { m.a : exact; }
+            actions = { Ingress.none; Ingress.mark; }
+            default_action = Ingress.none();
+            size = 512;
+        }
+        table Ingress.u : ingress {
+            key = { m.b : exact; }
+            actions = { Ingress.none; }
+            default_action = Ingress.none();
+            size = 512;
+        }
+        control ingress {
+            if (valid(ipv4)) {
+                call ingress_l19;
+            } else if (m.a == 8w3) {
+                call Ingress.t.here;
+            } else {
+                apply Ingress.u;
+            }
+            if (valid(ipv4) || Ingress.t.here == 1w1) {
+                apply Ingress.t {
+                    hit {
+                        if (Ingress.t.here == 1w1) {
+                            call ingress_l20;
+                        }
+                    }
+                }
+            }
+            if (valid(ipv4)) {
+                call ingress_l19_2;
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
+}
+
+#[test]
+fn tables_shared_by_cases_of_a_switch() {
+    let declarations = "
+    action one() {}
+    action two() {}
+    action three() {}
+    table t { key = { m.a : exact; } actions = { one; two; three; } default_action = three(); }
+    table u { key = { m.b : exact; } actions = { one; } default_action = one(); }";
+    let apply = "switch (t.apply().action_run) { one: two: { u.apply(); } three: { m.b = 1; } }";
+    let expected = expect![[r#"
+        action Ingress.one : ingress () {
+        }
+        action Ingress.two : ingress () {
+        }
+        action Ingress.three : ingress () {
+        }
+        action ingress_l19 : ingress () {
+            m.b = 8w1;
+        }
+        action Ingress.u.here : ingress () {
+            Ingress.u.here = 1w1;
+        }
+        action Ingress.u.here_2 : ingress () {
+            Ingress.u.here_2 = 1w1;
+        }
+        table Ingress.t : ingress {
+            key = { m.a : exact; }
+            actions = { Ingress.one; Ingress.two; Ingress.three; }
+            default_action = Ingress.three();
+            size = 512;
+        }
+        table Ingress.u : ingress {
+            key = { m.b : exact; }
+            actions = { Ingress.one; }
+            default_action = Ingress.one();
+            size = 512;
+        }
+        control ingress {
+            apply Ingress.t {
+                run Ingress.one {
+                    call Ingress.u.here;
+                }
+                run Ingress.two {
+                    call Ingress.u.here_2;
+                }
+                run Ingress.three {
+                    call ingress_l19;
+                }
+            }
+            if (Ingress.u.here == 1w1 || Ingress.u.here_2 == 1w1) {
+                apply Ingress.u;
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
+}

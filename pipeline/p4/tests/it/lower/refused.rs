@@ -4,56 +4,44 @@ use super::refused;
 use expect_test::expect;
 
 #[test]
-fn actions_that_decide_or_compute_twice() {
+fn operations_that_the_chip_lacks() {
     let declarations = "
-    action decide() { if (m.a == 1) { m.b = 2; } }
-    action twice(bit<32> x) { m.wide = (m.wide + x) ^ hdr.ipv4.dst; }
-    table u { key = { m.a : exact; } actions = { twice; } default_action = twice(1); }
-    action late(bit<8> index) { m.wide = r.execute(0); m.wide = m.wide + 1; }";
-    let register = "
-    Register<bit<32>, bit<8>>(16) r0;
-    RegisterAction<bit<32>, bit<8>, bit<32>>(r0) r = { void apply(inout bit<32> value, out bit<32> rv) { rv = value; } };";
+    action scale(bit<8> by) { m.a = m.b * 3; }
+    action shift(bit<8> by) { m.wide = m.wide << by; }
+    table u { key = { m.a : exact; } actions = { scale; shift; } default_action = scale(1); }
+    ";
     let expected = expect![[r#"
-        error: an action decides nothing: its instructions run for every packet that runs it
-          --> snippet.p4:15:27
+        error: the chip multiplies and divides only by powers of two
+          --> snippet.p4:13:37
            |
-        15 |     action decide() { if (m.a == 1) { m.b = 2; } }
-           |                           ^^^^^^^^
+        13 |     action scale(bit<8> by) { m.a = m.b * 3; }
+           |                                     ^^^^^^^
            |
-           = help: move the `if` to the `apply` block, with an action for each branch
-        error: this value takes several operations: xor(add(m.wide, $0), ipv4.dst)
-          --> snippet.p4:16:31
+           = help: use a table of results, or the math unit of a register
+        error: a shift by a value that is not constant
+          --> snippet.p4:14:40
            |
-        16 |     action twice(bit<32> x) { m.wide = (m.wide + x) ^ hdr.ipv4.dst; }
-           |                               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+        14 |     action shift(bit<8> by) { m.wide = m.wide << by; }
+           |                                        ^^^^^^^^^^^^
            |
-           = help: one instruction does one operation: write a part of the value to a metadata field in an earlier action
-        error: `m.wide` takes the result of another unit in this action, and is read in the same action
-          --> snippet.p4:18:65
-           |
-        18 |     action late(bit<8> index) { m.wide = r.execute(0); m.wide = m.wide + 1; }
-           |                                                                 ^^^^^^
-           |
-           = help: read it in a later action: the result arrives when the instructions have run
+           = help: use one action per amount, chosen by a table
     "#]];
-    expected.assert_eq(&refused(&format!("{register}{declarations}"), "decide(); u.apply(); late(3);"));
+    expected.assert_eq(&refused(declarations, "u.apply();"));
 }
 
 #[test]
-fn tables_at_two_places_and_conditions_that_compute() {
+fn conditions_of_parameters_need_fields() {
     let declarations = "
-    action none() {}
-    table t { key = { m.a : exact; } actions = { none; } default_action = none(); }";
-    let apply = "
-        if (m.a + 1 == m.b) { t.apply(); } else { t.apply(); }";
+    action choose(bit<8> limit) { m.b = m.a |-| limit; if (m.b == 0) { m.a = 0; } else { m.a = m.a << limit; } }
+    table t { key = { m.a : exact; } actions = { choose; } default_action = choose(1); }";
     let expected = expect![[r#"
-        error: a gateway compares fields, slices and constants, and computes nothing
-          --> snippet.p4:17:13
+        error: a shift by a value that is not constant
+          --> snippet.p4:13:96
            |
-        17 |         if (m.a + 1 == m.b) { t.apply(); } else { t.apply(); }
-           |             ^^^^^^^^^^^^^^
+        13 |     action choose(bit<8> limit) { m.b = m.a |-| limit; if (m.b == 0) { m.a = 0; } else { m.a = m.a << limit; } }
+           |                                                                                                ^^^^^^^^^^^^
            |
-           = help: write the value to a metadata field in an earlier action and compare the field
+           = help: use one action per amount, chosen by a table
     "#]];
-    expected.assert_eq(&refused(declarations, apply));
+    expected.assert_eq(&refused(declarations, "t.apply();"));
 }

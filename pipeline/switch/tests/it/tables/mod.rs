@@ -12,6 +12,7 @@ mod drop_ctl;
 mod hash;
 mod idle;
 mod incremental;
+mod joined;
 mod keys;
 mod masked;
 mod profiles;

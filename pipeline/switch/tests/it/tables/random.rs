@@ -7,7 +7,8 @@ use sluice_ir::{ActionCall, KeySource, MatchKind, PrimitiveKind, Program};
 use sluice_place::place;
 use sluice_random::{Draw, Limits, key_value, numbered};
 
-const PROGRAMS: u64 = 200;
+/// The most programs that are tried until enough of them fit and have what the test is about.
+const PROGRAMS: u64 = 1000;
 
 /// Adds up to four entries to each table that takes some; refused ones are left out.
 fn entries(program: &Program, d: &mut Draw<'_>) -> ControlState {
@@ -29,6 +30,9 @@ fn entries(program: &Program, d: &mut Draw<'_>) -> ControlState {
 fn the_engine_computes_what_the_reference_does() {
     let (mut placed, mut slices, mut drops, mut parts) = (0, 0, 0, 0);
     for n in 0..PROGRAMS {
+        if placed > 20 && slices > 20 && drops > 5 && parts > 10 {
+            break;
+        }
         let program = numbered(n, &Limits { choices: 500, ..Limits::default() });
         // The reference of this bench has no chip, and meters run on a chip's clock.
         if !program.meters.is_empty() {

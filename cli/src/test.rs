@@ -1,0 +1,253 @@
+//! `sluice test`: packet tests of P4 programs, on both engines.
+
+use crate::args::{Placing, Target};
+use crate::fail::Failure;
+use crate::p4::{self, is_p4};
+use crate::resolve;
+use clap::Args;
+use serde_json::{Value, json};
+use sluice_asic::chip::ChipSpec;
+use sluice_catalogue::Catalogue;
+use sluice_fabric::network::Placed;
+use sluice_ir::Program;
+use sluice_replay::interpreter;
+use sluice_replay::packet_test::{Failed, PacketTest, Script, TestRun};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// Packet tests (.stf), or folders with such files. The program of x.stf is x.p4 beside it, unless --program names another
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Program of all tests: a .p4 or .sluice file, or a name of `sluice programs`
+    #[arg(long, value_name = "PROGRAM")]
+    program: Option<String>,
+    /// Chip, repeatable: tofino, tofino2, or a TOML file that changes one of them. Without it, each P4 program runs on the chips
+    /// whose architecture it includes, and other programs run on tofino2
+    #[arg(long = "chip", value_name = "CHIP")]
+    chips: Vec<String>,
+    /// Parameter of a program that is no P4 program, repeatable
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::args::key_value)]
+    sets: Vec<(String, String)>,
+    #[command(flatten)]
+    p4: p4::P4Args,
+    #[command(flatten)]
+    placing: Placing,
+}
+
+impl TestArgs {
+    /// Returns the program of all tests, if one is named.
+    pub(crate) fn program(&mut self) -> Option<&mut String> {
+        self.program.as_mut().filter(|program| !is_p4(Path::new(program.as_str())))
+    }
+}
+
+/// How a test ended on one chip.
+enum Verdict {
+    /// It ran on both engines, which agree.
+    Ran(TestRun),
+    /// The engines differ: interpreter and engine.
+    Differs(TestRun, TestRun),
+    /// The program is refused, or the test cannot be read.
+    Refused(String),
+    /// The program does not fit the chip.
+    DoesNotFit(String),
+}
+
+impl Verdict {
+    const fn word(&self) -> &'static str {
+        match self {
+            Verdict::Ran(run) if run.failed.is_empty() => "pass",
+            Verdict::Ran(_) => "fail",
+            Verdict::Differs(..) => "engines differ",
+            Verdict::Refused(_) => "refused",
+            Verdict::DoesNotFit(_) => "does not fit",
+        }
+    }
+}
+
+/// Numbers of tests by their verdict.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    others: Vec<(&'static str, usize)>,
+}
+
+impl Tally {
+    fn add(&mut self, verdict: &Verdict) {
+        let word = verdict.word();
+        if word == "pass" {
+            self.passed += 1;
+        } else if let Some((_, number)) = self.others.iter_mut().find(|(known, _)| *known == word) {
+            *number += 1;
+        } else {
+            self.others.push((word, 1));
+        }
+    }
+
+    fn text(&self) -> String {
+        let others: String = self.others.iter().map(|(word, number)| format!(", {number} {word}")).collect();
+        format!("{} passed{others}", self.passed)
+    }
+}
+
+/// Runs the tests, and prints each with what did not come true.
+pub(crate) fn run(args: &TestArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    let named: Vec<ChipSpec> = args.chips.iter().map(|name| resolve::chip(name)).collect::<Result<_, _>>()?;
+    let files = files(&args.paths)?;
+    let (mut out, mut tally, mut all) = (std::io::stdout().lock(), Tally::default(), Vec::new());
+    for file in &files {
+        let chips = if named.is_empty() { chips_of(args, file)? } else { named.clone() };
+        for chip in &chips {
+            let verdict = verdict(args, catalogue, file, chip);
+            tally.add(&verdict);
+            if as_json {
+                all.push(json_of(file, chip, &verdict));
+            } else {
+                writeln!(out, "{:<14} {} ({})", verdict.word(), file.display(), chip.name)?;
+                out.write_all(details(file, &verdict).as_bytes())?;
+            }
+        }
+    }
+    if as_json {
+        let value = json!({ "schema": "sluice.test/1", "passed": tally.passed, "tests": all });
+        writeln!(out, "{value}")?;
+    } else {
+        writeln!(out, "{}", tally.text())?;
+    }
+    if tally.others.is_empty() { Ok(()) } else { Err(Failure::Property) }
+}
+
+/// Returns the test files that the arguments name, those of folders in the order of their names.
+fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let entries = std::fs::read_dir(path).map_err(|e| Failure::file("read", path, &e))?;
+        let mut found = Vec::new();
+        for entry in entries {
+            found.push(entry.map_err(|e| Failure::file("read", path, &e))?.path());
+        }
+        found.retain(|path| path.extension().is_some_and(|extension| extension == "stf"));
+        found.sort();
+        if found.is_empty() {
+            return Err(Failure::with_help(
+                format!("{}: the folder has no packet test", path.display()),
+                "packet tests are files that end in .stf",
+            ));
+        }
+        files.extend(found);
+    }
+    Ok(files)
+}
+
+/// Returns the P4 file of a test; `None` if its program is no P4 program.
+fn p4_file(args: &TestArgs, test: &Path) -> Option<PathBuf> {
+    let program = args.program.as_ref().map_or_else(|| test.with_extension("p4"), PathBuf::from);
+    is_p4(&program).then_some(program)
+}
+
+fn chips_of(args: &TestArgs, test: &Path) -> Result<Vec<ChipSpec>, Failure> {
+    let chips = p4_file(args, test).map_or(Vec::new(), |program| p4::chips(&program, &args.p4));
+    // A program that names no architecture gets its message from the default chip.
+    if chips.is_empty() { Ok(vec![resolve::chip("tofino2")?]) } else { Ok(chips) }
+}
+
+fn verdict(args: &TestArgs, catalogue: &Catalogue, test: &Path, chip: &ChipSpec) -> Verdict {
+    let refused = |failure: Failure| Verdict::Refused(failure.to_string());
+    let script = match script(test) {
+        Ok(script) => script,
+        Err(failure) => return refused(failure),
+    };
+    let program = match program(args, catalogue, test, chip) {
+        Ok(program) => program,
+        Err(failure) => return refused(failure),
+    };
+    let placed = match Placed::with(program, chip, &args.placing.options()) {
+        Ok(placed) => placed,
+        Err(no_fit) => return Verdict::DoesNotFit(no_fit.reason()),
+    };
+    let run = || -> Result<[TestRun; 2], String> {
+        let test = PacketTest::new(script, &placed, chip).map_err(|e| e.to_string())?;
+        let setup = test.setup();
+        let engine = catalogue.engine(&placed.program, &placed.placement, &setup.control);
+        let engine = engine.map_err(|e| e.to_string())?;
+        let runs = [test.run(interpreter(setup)), test.run(engine)];
+        let [of_interpreter, of_engine] = runs;
+        Ok([of_interpreter.map_err(|e| e.to_string())?, of_engine.map_err(|e| e.to_string())?])
+    };
+    match run() {
+        Ok([of_interpreter, of_engine]) if of_interpreter == of_engine => Verdict::Ran(of_engine),
+        Ok([of_interpreter, of_engine]) => Verdict::Differs(of_interpreter, of_engine),
+        Err(text) => Verdict::Refused(text),
+    }
+}
+
+/// Reads a test.
+fn script(test: &Path) -> Result<Script, Failure> {
+    let text = std::fs::read_to_string(test).map_err(|e| Failure::file("read", test, &e))?;
+    Script::parse(&text).map_err(|errors| {
+        let lines = errors.iter().map(|error| format!("{}:{}: {}", test.display(), error.line, error.text));
+        Failure::input(lines.collect::<Vec<_>>().join("\n"))
+    })
+}
+
+/// Returns the program of a test for a chip.
+fn program(args: &TestArgs, catalogue: &Catalogue, test: &Path, chip: &ChipSpec) -> Result<Program, Failure> {
+    match (p4_file(args, test), &args.program) {
+        (Some(file), _) => p4::program(&file, &args.p4, chip),
+        (None, Some(name)) => {
+            let target =
+                Target { chip: chip.name.clone(), sets: args.sets.clone(), p4: p4::P4Args::default() };
+            resolve::build(resolve::stage(catalogue, name)?, &target)
+        }
+        (None, None) => Err(Failure::input("the test has no program")),
+    }
+}
+
+/// Returns what did not come true, as lines.
+fn details(test: &Path, verdict: &Verdict) -> String {
+    let failed = |run: &TestRun| -> String {
+        run.failed
+            .iter()
+            .map(|Failed { line, text }| format!("  {}:{line}: {text}\n", test.display()))
+            .collect()
+    };
+    match verdict {
+        Verdict::Ran(run) => failed(run),
+        Verdict::Differs(one, other) => format!(
+            "  interpreter: {} packets, {} lines failed\n{}  engine: {} packets, {} lines failed\n{}",
+            one.sent.len(),
+            one.failed.len(),
+            failed(one),
+            other.sent.len(),
+            other.failed.len(),
+            failed(other)
+        ),
+        Verdict::Refused(text) | Verdict::DoesNotFit(text) => {
+            text.lines().map(|line| format!("  {line}\n")).collect()
+        }
+    }
+}
+
+fn json_of(test: &Path, chip: &ChipSpec, verdict: &Verdict) -> Value {
+    let failed = |run: &TestRun| -> Vec<Value> {
+        run.failed.iter().map(|failed| json!({ "line": failed.line, "text": failed.text })).collect()
+    };
+    let (checks, failed, reason) = match verdict {
+        Verdict::Ran(run) => (Some(run.checks), failed(run), None),
+        Verdict::Differs(of_interpreter, of_engine) => {
+            let both = [failed(of_interpreter), failed(of_engine)].concat();
+            (Some(of_engine.checks), both, None)
+        }
+        Verdict::Refused(text) | Verdict::DoesNotFit(text) => (None, Vec::new(), Some(text)),
+    };
+    json!({
+        "test": test.display().to_string(), "chip": chip.name, "verdict": verdict.word(), "checks": checks,
+        "failed": failed, "reason": reason,
+    })
+}

@@ -1,0 +1,274 @@
+//! Actions that need several steps.
+//!
+//! The chip's tables run one instruction per container. An action that decides, that uses the result of a unit, or that takes
+//! several operations over its parameters is split: what can run at once stays in the table's action, which keeps the
+//! parameters that the rest needs in fields; the rest runs in the table's arm of this action.
+
+use super::super::control::Leave;
+use super::super::frame::{Bound, Frame};
+use super::super::name::Names;
+use super::super::places::{Place, Storage};
+use super::super::{Lower, Note, Refused, Res, externs};
+use super::{Body, Target};
+use crate::check::Callee;
+use crate::diagnostic::Diagnostics;
+use crate::elaborate::{Binding, ObjectId};
+use crate::syntax::ast::{Block, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use sluice_ir::{self as ir, Expr, Primitive};
+
+/// What a lowering has made, to which it can return.
+#[derive(Debug)]
+pub(in crate::lower) struct Mark {
+    program: ir::Program,
+    storage: Storage,
+    names: Names,
+    notes: Vec<Note>,
+    units: FxHashMap<ObjectId, externs::Unit>,
+    diagnostics: Diagnostics,
+    leave: Leave,
+}
+
+/// The parts of an action.
+#[derive(Debug, Default)]
+pub(in crate::lower) struct Steps {
+    /// The primitives that run at once.
+    pub(in crate::lower) body: Vec<Primitive>,
+    /// The place of an `exit`.
+    pub(in crate::lower) exit: Option<crate::source::Span>,
+    /// Statements that run after them.
+    pub(in crate::lower) rest: ir::Block,
+}
+
+impl<'a> Lower<'a> {
+    /// Remembers what is made so far.
+    pub(in crate::lower) fn remember(&self) -> Mark {
+        Mark {
+            program: self.program.clone(),
+            storage: self.storage.clone(),
+            names: self.names.clone(),
+            notes: self.notes.clone(),
+            units: self.units.clone(),
+            diagnostics: self.diagnostics.clone(),
+            leave: self.leave.clone(),
+        }
+    }
+
+    /// Returns to what was made before.
+    pub(in crate::lower) fn go_back(&mut self, to: &Mark) {
+        self.program = to.program.clone();
+        self.storage = to.storage.clone();
+        self.names = to.names.clone();
+        self.notes = to.notes.clone();
+        self.units = to.units.clone();
+        *self.diagnostics = to.diagnostics.clone();
+        self.leave = to.leave.clone();
+        self.before.clear();
+    }
+
+    /// Lowers the body of a table's action, in several steps if one does not do.
+    pub(in crate::lower) fn action_steps(&mut self, frame: &Frame, decl: DeclId) -> Res<Steps> {
+        let ast = self.ast;
+        let DeclKind::Action(action) = &ast.decls[decl].kind else { return Ok(Steps::default()) };
+        if action.body.statements.is_empty() {
+            return Ok(Steps::default());
+        }
+        let mark = self.remember();
+        if let Ok((body, exit)) = self.action_body(&mut frame.clone(), decl) {
+            return Ok(Steps { body, exit, rest: Vec::new() });
+        }
+        let first = self.diagnostics.clone();
+        for at in (0..action.body.statements.len()).rev() {
+            self.go_back(&mark);
+            self.results.clear();
+            let (now, later) = action.body.statements.split_at(at);
+            let Ok((mut inner, body)) = self.first_step(frame, &action.params, now, later) else { continue };
+            match self.later_steps(&mut inner, later) {
+                Ok(rest) => {
+                    let what = "an action of several steps";
+                    self.note(
+                        later[0].span,
+                        what,
+                        "tables after the one that runs the action do the rest of it",
+                    );
+                    return Ok(Steps { body, exit: None, rest });
+                }
+                // What stands in the way of the later steps is the reason.
+                Err(error) => return Err(error),
+            }
+        }
+        self.go_back(&mark);
+        *self.diagnostics = first;
+        Err(Refused)
+    }
+
+    /// Lowers the statements that run at once, with copies of the parameters that later statements use.
+    fn first_step(
+        &mut self,
+        frame: &Frame,
+        params: &[DeclId],
+        now: &'a [Stmt],
+        later: &'a [Stmt],
+    ) -> Res<(Frame, Vec<Primitive>)> {
+        let mut used = FxHashSet::default();
+        later.iter().for_each(|stmt| self.names_in(stmt, &mut used));
+        let mut inner = frame.clone();
+        let outer = std::mem::replace(&mut self.body, Body { action: true, kept: used, ..Body::default() });
+        let mut done = now
+            .iter()
+            .try_for_each(|stmt| if self.body.ended { Ok(()) } else { self.straight(&mut inner, stmt) });
+        if let (Ok(()), Some(StmtKind::Assign { value, .. })) = (done, later.first().map(|stmt| &stmt.kind)) {
+            done = self.keep_results(&mut inner, *value);
+        }
+        for stmt in later {
+            if done.is_ok() && self.is_direct(frame, stmt) {
+                done = self.straight(&mut inner, stmt);
+            }
+        }
+        if self.body.exit.is_some() {
+            done = Err(Refused);
+        }
+        // Calls whose results are kept are done.
+        let mut used = FxHashSet::default();
+        later.iter().for_each(|stmt| self.names_in(stmt, &mut used));
+        let mut kept = inner.clone();
+        for &param in params.iter().filter(|param| used.contains(param)) {
+            done = done.and_then(|()| self.keep_param(&mut kept, param));
+        }
+        let body = std::mem::replace(&mut self.body, outer);
+        done?;
+        Ok((kept, self.emit(body)?))
+    }
+
+    /// Lets units write the results inside a value to fields, for a later step.
+    fn keep_results(&mut self, frame: &mut Frame, id: ExprId) -> Res<()> {
+        if self.is_unit_call(id) && !self.is_hash(frame, id) {
+            let (ty, at) = (self.ty(frame, id), self.ast.exprs[id].span);
+            let place = self.make_place(ty, self.gress, &frame.name("result"), at)?;
+            self.call(frame, id, Some(Target { place: place.clone(), bits: None }), at)?;
+            let Place::Slot(slot) = place else { return Err(Refused) };
+            let value = vec![self.read(slot)];
+            self.results.insert(id, value);
+            return Ok(());
+        }
+        let parts: Vec<ExprId> = self.ast.exprs[id].kind.parts().collect();
+        parts.into_iter().try_for_each(|part| self.keep_results(frame, part))
+    }
+
+    /// Copies a parameter to a field that stands for it afterwards.
+    fn keep_param(&mut self, frame: &mut Frame, param: DeclId) -> Res<()> {
+        let Some(Bound::Pieces(pieces)) = frame.names.get(&param).cloned() else { return Ok(()) };
+        if pieces.iter().all(|piece| matches!(piece, Expr::Const(..))) {
+            return Ok(());
+        }
+        let own = self.ast.decls[param].name;
+        let ty = self.checked.decl_types[param];
+        let ty = self.pipe.concrete(self.ast, self.checked, frame.block, ty);
+        let short = self.owner.rsplit('.').next().unwrap_or_default();
+        let name = frame.name(&format!("{short}.{}", self.ast.text(own)));
+        let place = self.make_place(ty, frame.gress, &name, own.span)?;
+        self.write(&Target { place: place.clone(), bits: None }, pieces, own.span)?;
+        frame.bind(param, place);
+        Ok(())
+    }
+
+    /// Lowers statements that run after an action.
+    fn later_steps(&mut self, frame: &mut Frame, later: &'a [Stmt]) -> Res<ir::Block> {
+        let errors = self.diagnostics.errors();
+        let before = std::mem::take(&mut self.before);
+        let stmts: Vec<&'a Stmt> = later.iter().filter(|stmt| !self.is_direct(frame, stmt)).collect();
+        let block = self.left_by_return(|lower| lower.block_of(frame, &stmts));
+        self.before = before;
+        if self.diagnostics.errors() > errors { Err(Refused) } else { Ok(block) }
+    }
+
+    /// Returns true for a call that accesses the entry of the table that runs the action, and whose result nobody takes.
+    fn is_direct(&self, frame: &Frame, stmt: &Stmt) -> bool {
+        let StmtKind::Call(call) = stmt.kind else { return false };
+        let ExprKind::Call { callee, .. } = &self.ast.exprs[call].kind else { return false };
+        let ExprKind::Member { base, .. } = &self.ast.exprs[*callee].kind else { return false };
+        let Some(Binding::Object(object)) = self.pipe.instance(self.checked, frame.block, *base) else {
+            return false;
+        };
+        let args =
+            self.checked.calls.get(&call).is_none_or(|call| call.args.iter().flatten().next().is_none());
+        args && self.object_kind(*object).starts_with("Direct")
+    }
+
+    /// Collects the declarations that a statement names.
+    pub(in crate::lower) fn names_in(&self, stmt: &Stmt, found: &mut FxHashSet<DeclId>) {
+        match &stmt.kind {
+            StmtKind::Empty | StmtKind::Exit | StmtKind::Return(None) => {}
+            StmtKind::Return(Some(value)) => self.names_of(*value, found),
+            StmtKind::Decl(decl) => {
+                if let DeclKind::Variable { value: Some(value), .. } = self.ast.decls[*decl].kind {
+                    self.names_of(value, found);
+                }
+            }
+            StmtKind::Block(block) => self.names_in_block(block, found),
+            StmtKind::Assign { target, value } => {
+                self.names_of(*target, found);
+                self.names_of(*value, found);
+            }
+            StmtKind::Call(call) => self.names_of(*call, found),
+            StmtKind::If { condition, then, otherwise } => {
+                self.names_of(*condition, found);
+                self.names_in(then, found);
+                otherwise.iter().for_each(|stmt| self.names_in(stmt, found));
+            }
+            StmtKind::Switch { value, cases } => {
+                self.names_of(*value, found);
+                cases
+                    .iter()
+                    .filter_map(|case| case.body.as_ref())
+                    .for_each(|body| self.names_in_block(body, found));
+            }
+        }
+    }
+
+    fn names_in_block(&self, block: &Block, found: &mut FxHashSet<DeclId>) {
+        block.statements.iter().for_each(|stmt| self.names_in(stmt, found));
+    }
+
+    fn names_of(&self, id: ExprId, found: &mut FxHashSet<DeclId>) {
+        if self.results.contains_key(&id) {
+            return;
+        }
+        found.extend(self.checked.decl_of(id));
+        self.ast.exprs[id].kind.parts().for_each(|part| self.names_of(part, found));
+    }
+
+    /// Returns true if statements write a place that a value reads, or call something that may.
+    pub(in crate::lower) fn may_write(&mut self, frame: &Frame, stmts: &[Stmt], pieces: &[Expr]) -> bool {
+        let mut read = Vec::new();
+        pieces.iter().for_each(|piece| piece.fields(&mut |field| read.push(field)));
+        !read.is_empty() && stmts.iter().any(|stmt| self.writes_one(frame, stmt, &read))
+    }
+
+    fn writes_one(&mut self, frame: &Frame, stmt: &Stmt, read: &[ir::Field]) -> bool {
+        match &stmt.kind {
+            StmtKind::Empty | StmtKind::Exit | StmtKind::Return(_) | StmtKind::Decl(_) => false,
+            StmtKind::Block(block) => block.statements.iter().any(|stmt| self.writes_one(frame, stmt, read)),
+            StmtKind::If { then, otherwise, .. } => {
+                self.writes_one(frame, then, read)
+                    || otherwise.as_ref().is_some_and(|stmt| self.writes_one(frame, stmt, read))
+            }
+            StmtKind::Assign { target, .. } => {
+                let mut base = *target;
+                while let ExprKind::Slice { base: inner, .. } = &self.ast.exprs[base].kind {
+                    base = *inner;
+                }
+                let place = self.place(frame, base).unwrap_or(Place::Nothing);
+                let slots = self.storage.slots_of(&place);
+                slots
+                    .iter()
+                    .any(|&slot| self.storage.slots[slot].field.is_some_and(|field| read.contains(&field)))
+            }
+            StmtKind::Call(call) => {
+                let callee = self.checked.calls.get(call).map(|call| call.callee);
+                !matches!(callee, Some(Callee::Builtin(_)))
+            }
+            StmtKind::Switch { .. } => true,
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Headers that no packet has.
+//!
+//! Programs use headers as structures of metadata: the parser does not extract them, and no action makes them valid. Their
+//! fields are metadata on the chip, and so they are here.
+
+use sluice_ir::{Field, FieldData, Header, Home, ParserOpKind, PrimitiveKind, Program};
+use std::collections::BTreeSet;
+
+/// Makes metadata of the fields of headers that are never valid, and leaves these headers out of the deparsers.
+pub(super) fn headers_to_metadata(program: &mut Program) {
+    let there = possibly_valid(program);
+    let idle: Vec<Header> = program.headers.keys().filter(|h| !there.contains(h)).collect();
+    for header in idle {
+        for pipe in &mut program.pipes {
+            pipe.deparser.emit.retain(|other| *other != header);
+            pipe.deparser.checksums.retain(|checksum| checksum.header != header);
+        }
+        let data = &program.headers[header];
+        let (name, gress, loc) = (format!("{}.$unused", data.name), data.gress, data.loc);
+        // A header has at least one byte.
+        let home = Home::Header(header);
+        let unused = program.fields.push(FieldData { name, gress, width: 8, home, doc: String::new(), loc });
+        let fields = std::mem::replace(&mut program.headers[header].fields, vec![unused]);
+        for field in fields {
+            program.fields[field].home = Home::Metadata;
+        }
+    }
+}
+
+/// Returns the headers that can be valid, those whose bytes a request sends, and those that the deparser reads otherwise.
+fn possibly_valid(program: &Program) -> BTreeSet<Header> {
+    let mut found = BTreeSet::new();
+    let mut reads: Vec<Field> = Vec::new();
+    for op in program.states.values().flat_map(|state| &state.ops) {
+        match &op.kind {
+            ParserOpKind::Extract(header) => _ = found.insert(*header),
+            ParserOpKind::ExtractNext(_) | ParserOpKind::Advance(_) | ParserOpKind::PopCounter => {}
+            ParserOpKind::VerifyChecksum(_, fields) | ParserOpKind::SubtractChecksum(_, fields) => {
+                reads.extend(fields);
+            }
+            ParserOpKind::Set(..)
+            | ParserOpKind::Lookahead(..)
+            | ParserOpKind::SetCounter(_)
+            | ParserOpKind::AddCounter(_)
+            | ParserOpKind::PushCounter(_) => {}
+        }
+    }
+    // The layout of a stack is that of all its elements.
+    found.extend(program.stacks.values().flat_map(|stack| stack.headers.iter().copied()));
+    for primitive in program.actions.values().flat_map(|action| &action.body) {
+        match primitive.kind {
+            PrimitiveKind::SetValid(header, true) | PrimitiveKind::CopyValid(header, _) => {
+                found.insert(header);
+            }
+            _ => {}
+        }
+    }
+    for deparser in program.pipes.iter().map(|pipe| &pipe.deparser) {
+        found.extend(deparser.requests.iter().filter_map(|request| request.header));
+    }
+    let home = |field: Field| match program.fields[field].home {
+        Home::Header(header) => Some(header),
+        _ => None,
+    };
+    found.extend(reads.into_iter().filter_map(home));
+    found
+}

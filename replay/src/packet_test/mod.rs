@@ -1,0 +1,14 @@
+//! Packet tests: entries, packets that come in, packets that are expected, and values of counters and registers, in the format
+//! STF (*simple test framework*) of P4's compilers.
+//!
+//! [`Script::parse`] reads a file, [`PacketTest::run`] runs it on a switch. The switch works without time, as the models do for which
+//! such tests are written: each packet has left before the next one comes. Ports that a test names are wires, whatever the chip
+//! has there.
+
+mod pattern;
+mod run;
+mod stf;
+
+pub use pattern::Pattern;
+pub use run::{Failed, PacketTest, TestRun};
+pub use stf::{Call, CellCheck, Command, Script, Step, StfError};
