@@ -38,7 +38,7 @@ use sluice_asic::phv::PhvInventory;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::parser_unroll::{StackCounts, UnrollError, UnrolledParser};
 use sluice_ir::verify::Diag;
-use sluice_ir::{CounterLoad, Field, Next, ParserOpKind, ParserState, Program};
+use sluice_ir::{CounterLoad, Field, Header, Home, Next, ParserOpKind, ParserState, Program, StateData};
 use std::collections::BTreeSet;
 
 /// Returns the cycles and rows of every state of `gress`.
@@ -206,6 +206,26 @@ fn depth(program: &Program, chip: &ChipSpec, gress: Gress, unrolled: &UnrolledPa
     Some(Diag::error(data.loc, text).help("parse fewer headers on this path").limit(key, limit, needs))
 }
 
+/// Returns the flags of checksums that other states verify over headers that a state extracts.
+fn added(program: &Program, state: ParserState) -> BTreeSet<Field> {
+    let verified = |data: &StateData| -> Vec<(Field, Vec<Field>)> {
+        let ops = data.ops.iter();
+        ops.filter_map(|op| match &op.kind {
+            ParserOpKind::VerifyChecksum(to, inputs) => Some((*to, inputs.clone())),
+            _ => None,
+        })
+        .collect()
+    };
+    let data = &program.states[state];
+    let own: Vec<Field> = verified(data).into_iter().map(|(to, _)| to).collect();
+    let extracts = |f: &Field| {
+        let here = |h: Header| data.ops.iter().any(|op| op.kind == ParserOpKind::Extract(h));
+        matches!(program.fields[*f].home, Home::Header(h) if here(h))
+    };
+    let others = program.states.values().filter(|s| s.gress == data.gress).flat_map(verified);
+    others.filter(|(to, inputs)| !own.contains(to) && inputs.iter().any(extracts)).map(|(to, _)| to).collect()
+}
+
 /// Checks that a state needs no more checksum units than the parser has.
 fn checksums(program: &Program, chip: &ChipSpec, state: ParserState) -> Option<Diag> {
     let data = &program.states[state];
@@ -219,14 +239,19 @@ fn checksums(program: &Program, chip: &ChipSpec, state: ParserState) -> Option<D
         .filter_map(|op| if let ParserOpKind::SubtractChecksum(to, _) = &op.kind { Some(*to) } else { None })
         .collect();
     let sums = data.ops.iter().any(|op| matches!(op.kind, ParserOpKind::SubtractChecksum(..)));
-    let (units, count) = (chip.parser.checksum_units, verified + kept.len());
-    if count <= units as usize || verified == 0 && !sums {
+    // So does a sum to which this state adds a header and which a later state verifies.
+    let later = added(program, state).len();
+    let (units, count) = (chip.parser.checksum_units, verified + kept.len() + later);
+    if count <= units as usize || verified + later == 0 && !sums {
         return None;
     }
-    let what = match kept.len() {
-        0 => format!("verifies {verified} checksums"),
-        kept => format!("verifies {verified} checksums, and {} keeps {kept} sums", data.gress),
-    };
+    let mut what = format!("verifies {verified} checksums");
+    if later > 0 {
+        what += &format!(", adds to {later} that later states verify");
+    }
+    if !kept.is_empty() {
+        what += &format!(", and {} keeps {} sums", data.gress, kept.len());
+    }
     let text = format!("state `{}` {what}; a parser of {} has {units} units", data.name, chip.name);
     let diag = Diag::error(data.loc, text).help("verify fewer checksums in one state");
     Some(diag.limit("parser.checksum_units", units, count as u64))

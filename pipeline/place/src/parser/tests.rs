@@ -216,6 +216,30 @@ fn checksum_units_are_limited() {
 }
 
 #[test]
+fn a_sum_keeps_its_unit_until_a_later_state_verifies_it() {
+    let mut s = Sketch::new("sums");
+    let flags: Vec<Field> = (0..3).map(|i| s.meta(&format!("bad{i}"), 1)).collect();
+    let (h, f) = s.header("h", &[("a", 16)]);
+    let (k, g) = s.header("k", &[("b", 16)]);
+    let next = Next::State(ParserState::new(1));
+    s.state("start", h, &f, vec![SelectArm { values: vec![(1, 0xffff)], next }]);
+    s.state("later", k, &[], vec![]);
+    let mut program = s.program;
+    let verify = |flag: &Field, inputs: &[Field]| {
+        let kind = ParserOpKind::VerifyChecksum(*flag, inputs.to_vec());
+        ParserOp { kind, loc: Loc::default() }
+    };
+    let later = ParserState::new(1);
+    program.states[later].ops.push(verify(&flags[0], &[f[0], g[0]]));
+    program.states[later].ops.push(verify(&flags[1], &[f[0]]));
+    assert!(placed(&program, &ChipSpec::tofino(), Gress::Ingress).is_ok());
+    program.states[ParserState::new(0)].ops.push(verify(&flags[2], &f));
+    let found = placed(&program, &ChipSpec::tofino(), Gress::Ingress).unwrap_err();
+    let text = "state `start` verifies 1 checksums, adds to 2 that later states verify; a parser of tofino has 2 units";
+    assert_eq!(found[0].text, text);
+}
+
+#[test]
 fn paths_are_listed_once_with_their_sums() {
     let program = l3(1000);
     let chip = ChipSpec::tofino2();
