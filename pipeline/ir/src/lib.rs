@@ -55,8 +55,8 @@ pub use control::{
 pub use decl::{
     ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterCell, CounterData, CounterHome, CounterKind,
     Deparser, FieldData, HashData, HeaderData, Home, Key, KeySource, KeyValue, LabelData, LabelKind,
-    MatchKind, Next, ParamData, ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, Request,
-    RequestKind, SelectArm, SelectorData, StateData, TableData, TogetherData,
+    MatchKind, Next, ParamData, ParamValue, ParserOp, ParserOpKind, ParserWrite, PipeData, ProfileData,
+    Request, RequestKind, SelectArm, SelectorData, StateData, TableData, TogetherData,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};

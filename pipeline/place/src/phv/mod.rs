@@ -44,6 +44,7 @@ mod cuts;
 mod demand;
 mod fit;
 mod headers;
+mod landing;
 mod layout;
 mod moves;
 mod overflow;

@@ -17,8 +17,8 @@ use std::path::PathBuf;
 enum Outcome {
     /// An earlier step found an error.
     Earlier,
-    /// It does not lower: the first error's message, and the message with its source.
-    Refused(String, String),
+    /// It does not lower: the messages of all errors, and the first one with its source.
+    Refused(Vec<String>, String),
     /// The verifier found an error.
     Wrong(String, String),
     Lowered,
@@ -44,9 +44,11 @@ fn outcome(program: &crate::corpus::Program, target: Target) -> Outcome {
     let Some(lowered) = lowered else {
         let mut errors = diagnostics.list().iter().filter(|one| one.severity == Severity::Error);
         let Some(first) = errors.next() else {
-            return Outcome::Refused("no error was kept".to_owned(), String::new());
+            return Outcome::Refused(vec!["no error was kept".to_owned()], String::new());
         };
-        return Outcome::Refused(first.message.clone(), render(&parsed.sources, first));
+        let rendered = render(&parsed.sources, first);
+        let messages = [first].into_iter().chain(errors).map(|one| one.message.clone());
+        return Outcome::Refused(messages.collect(), rendered);
     };
     let wrong = verify(&lowered.program).into_iter().find(|one| one.severity == Level::Error);
     match wrong {
@@ -76,7 +78,8 @@ fn public_programs_lower() {
     let list = std::fs::read_to_string(folder.join("LIST.txt")).expect("the corpus has a LIST.txt");
     let only = std::env::var("SLUICE_P4_GROUP").ok();
     let mut groups: BTreeMap<String, [usize; 4]> = BTreeMap::new();
-    let mut classes: BTreeMap<String, usize> = BTreeMap::new();
+    // Pairs of program and chip whose first error is of a class, and pairs with an error of the class.
+    let mut classes: BTreeMap<String, [usize; 2]> = BTreeMap::new();
     for line in list.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
         let program = program(&folder, line);
         if only.as_ref().is_some_and(|only| *only != program.group) {
@@ -88,13 +91,20 @@ fn public_programs_lower() {
             let (name, chip) = (program.root.display(), target);
             match outcome(&program, target) {
                 Outcome::Earlier => continue,
-                Outcome::Refused(message, text) => {
-                    *classes.entry(format!("refused: {}", class(&message))).or_default() += 1;
-                    println!("== refused {name} {chip:?}\n{text}\n");
+                Outcome::Refused(messages, text) => {
+                    let mut found: Vec<String> = messages.iter().map(|one| class(one)).collect();
+                    classes.entry(format!("refused: {}", found[0])).or_default()[0] += 1;
+                    found.sort_unstable();
+                    found.dedup();
+                    for class in &found {
+                        classes.entry(format!("refused: {class}")).or_default()[1] += 1;
+                    }
+                    println!("== refused {name} {chip:?}\n{text}\n{}\n", found.join("\n"));
                 }
                 Outcome::Wrong(message, text) => {
                     count[2] += 1;
-                    *classes.entry(format!("verifier: {}", class(&message))).or_default() += 1;
+                    let count = classes.entry(format!("verifier: {}", class(&message))).or_default();
+                    *count = [count[0] + 1, count[1] + 1];
                     println!("== verifier {name} {chip:?}\n{text}\n");
                 }
                 Outcome::Lowered => {
@@ -109,9 +119,10 @@ fn public_programs_lower() {
     for (group, [all, instances, lowered, verified]) in &groups {
         println!("{group:<24} {all:>8} {instances:>9} {lowered:>8} {verified:>9}");
     }
-    let mut classes: Vec<(String, usize)> = classes.into_iter().collect();
+    let mut classes: Vec<(String, [usize; 2])> = classes.into_iter().collect();
     classes.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    for (class, count) in classes {
-        println!("{count:>5} {class}");
+    println!("first  all");
+    for (class, [first, all]) in classes {
+        println!("{first:>5} {all:>4} {class}");
     }
 }
