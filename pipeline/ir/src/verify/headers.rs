@@ -66,6 +66,8 @@ impl<'p> Validity<'p> {
             for op in &data.ops {
                 let fails = match &op.kind {
                     ParserOpKind::Set(..)
+                    | ParserOpKind::SetSlice(..)
+                    | ParserOpKind::SetValid(..)
                     | ParserOpKind::VerifyChecksum(..)
                     | ParserOpKind::SubtractChecksum(..)
                     | ParserOpKind::SetCounter(CounterLoad::Const(_))
@@ -82,9 +84,13 @@ impl<'p> Validity<'p> {
                 if fails && sees_errors {
                     parsed.go(Successor::End(Next::Accept), &at, true);
                 }
-                if let ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) = op.kind {
-                    let Some(&h) = extracted.next() else { break };
-                    at = at.with(self.bit(h), true);
+                match op.kind {
+                    ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) => {
+                        let Some(&h) = extracted.next() else { break };
+                        at = at.with(self.bit(h), true);
+                    }
+                    ParserOpKind::SetValid(h, valid) => at = at.with(self.bit(h), valid),
+                    _ => {}
                 }
             }
             if sees_errors && data.select.iter().any(|k| matches!(k, SelectKey::Lookahead(_))) {

@@ -33,12 +33,14 @@ fn possibly_valid(program: &Program) -> BTreeSet<Header> {
     let mut reads: Vec<Field> = Vec::new();
     for op in program.states.values().flat_map(|state| &state.ops) {
         match &op.kind {
-            ParserOpKind::Extract(header) => _ = found.insert(*header),
+            ParserOpKind::Extract(header) | ParserOpKind::SetValid(header, true) => _ = found.insert(*header),
             ParserOpKind::ExtractNext(_) | ParserOpKind::Advance(_) | ParserOpKind::PopCounter => {}
             ParserOpKind::VerifyChecksum(_, fields) | ParserOpKind::SubtractChecksum(_, fields) => {
                 reads.extend(fields);
             }
             ParserOpKind::Set(..)
+            | ParserOpKind::SetSlice(..)
+            | ParserOpKind::SetValid(_, false)
             | ParserOpKind::Lookahead(..)
             | ParserOpKind::SetCounter(_)
             | ParserOpKind::AddCounter(_)
