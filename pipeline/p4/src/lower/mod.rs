@@ -102,6 +102,8 @@ struct Lower<'a> {
     owner_at: Span,
     /// The straight code under construction.
     body: action::Body,
+    /// True in blocks whose values the hash unit computes.
+    in_hash: bool,
     /// Values of calls that an earlier statement computes.
     hoisted: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// Results of units that the first step of an action computes for its later steps.
@@ -116,6 +118,8 @@ struct Lower<'a> {
     table: Option<ir::Table>,
     /// Copies that an action under construction needs before it runs.
     before: Vec<ir::Primitive>,
+    /// Statements that follow the one under construction.
+    after: ir::Block,
     /// The copies that each action needs.
     copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
     /// The statements that run after each action of several steps.
@@ -157,6 +161,7 @@ impl<'a> Lower<'a> {
             owner: String::new(),
             owner_at: Span::NONE,
             body: action::Body::default(),
+            in_hash: false,
             hoisted: FxHashMap::default(),
             results: FxHashMap::default(),
             units: FxHashMap::default(),
@@ -164,6 +169,7 @@ impl<'a> Lower<'a> {
             leave: control::Leave::default(),
             table: None,
             before: Vec::new(),
+            after: Vec::new(),
             copies: FxHashMap::default(),
             rest: FxHashMap::default(),
             ran: FxHashMap::default(),
