@@ -321,7 +321,7 @@ impl Walk<'_> {
             let help = format!(
                 "no parser path extracts `{header}` and reaches this, and no action makes it valid before"
             );
-            self.d.push(Diag::error(loc, text).help(help));
+            self.d.push(Diag::error(loc, text).help(help).undefined());
         } else if at.must() & bit == 0 {
             let text = format!("`{name}` is read by {who} where header `{header}` may be invalid");
             self.d.push(Diag::warning(loc, text).help(self.guard(at, bit, header)));

@@ -84,6 +84,17 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
 
+/// Returns the verifier's findings on a lowered program. What P4 leaves undefined, such as a read of a header that no packet has
+/// there, is a warning, as it is for other compilers.
+#[must_use]
+pub fn findings(program: &ir::Program) -> Vec<ir::verify::Diag> {
+    let mut found = ir::verify::verify(program);
+    for diag in found.iter_mut().filter(|diag| diag.undefined) {
+        diag.severity = ir::verify::Severity::Warning;
+    }
+    found
+}
+
 /// The state of a lowering.
 struct Lower<'a> {
     ast: &'a Ast,
