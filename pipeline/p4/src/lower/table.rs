@@ -179,7 +179,11 @@ impl<'a> Lower<'a> {
             }
             if pieces.len() > 1 {
                 let what = format!("parameter `{}` of {width} bits", ast.text(own));
-                self.note(own.span, what, "the control plane sets its parts, each of which is named by its lowest bit");
+                self.note(
+                    own.span,
+                    what,
+                    "the control plane sets its parts, each of which is named by its lowest bit",
+                );
             }
             inner.names.insert(param, Bound::Pieces(pieces));
         }

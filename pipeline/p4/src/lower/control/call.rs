@@ -12,7 +12,13 @@ use crate::syntax::ast::{DeclId, DeclKind, ExprId, Stmt};
 use sluice_ir::{self as ir, ActionData, ApplyArms};
 
 impl<'a> Lower<'a> {
-    pub(super) fn call_stmt(&mut self, frame: &mut Frame, stmt: &'a Stmt, id: ExprId, seq: &mut Seq) -> Res<()> {
+    pub(super) fn call_stmt(
+        &mut self,
+        frame: &mut Frame,
+        stmt: &'a Stmt,
+        id: ExprId,
+        seq: &mut Seq,
+    ) -> Res<()> {
         let at = stmt.span;
         let Some(call) = self.checked.calls.get(&id).cloned() else { return Ok(()) };
         match call.callee {
@@ -93,6 +99,8 @@ impl<'a> Lower<'a> {
                 inner.bind(param, place);
             }
         }
+        // What the arguments need comes first.
+        self.add(seq, Vec::new());
         let stmts: Vec<&'a Stmt> = action.body.statements.iter().collect();
         let block = self.left_by_return(|lower| lower.block_of(inner, &stmts));
         self.flush(seq);

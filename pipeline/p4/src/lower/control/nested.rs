@@ -16,7 +16,14 @@ use rustc_hash::FxHashMap;
 
 impl<'a> Lower<'a> {
     /// Lowers an application of a nested control.
-    pub(super) fn nested(&mut self, frame: &mut Frame, id: ExprId, call: &Call, at: Span, seq: &mut Seq) -> Res<()> {
+    pub(super) fn nested(
+        &mut self,
+        frame: &mut Frame,
+        id: ExprId,
+        call: &Call,
+        at: Span,
+        seq: &mut Seq,
+    ) -> Res<()> {
         let Some(block) = self.block_instance(frame, id) else {
             return Err(self.refuse(
                 at,
@@ -31,7 +38,8 @@ impl<'a> Lower<'a> {
             None => self.enter(frame, block, call, &copied)?,
         };
         for (position, &param) in params.iter().enumerate().filter(|(n, _)| copied[*n]) {
-            let (Some(arg), Some(place)) = (call.args.get(position).copied().flatten(), inner.place(param)) else {
+            let (Some(arg), Some(place)) = (call.args.get(position).copied().flatten(), inner.place(param))
+            else {
                 continue;
             };
             let any = matches!(self.ast.exprs[arg].kind, ExprKind::Any);
@@ -41,7 +49,8 @@ impl<'a> Lower<'a> {
         }
         self.control_body(&mut inner, seq);
         for (position, &param) in params.iter().enumerate().filter(|(n, _)| copied[*n]) {
-            let (Some(arg), Some(place)) = (call.args.get(position).copied().flatten(), inner.place(param)) else {
+            let (Some(arg), Some(place)) = (call.args.get(position).copied().flatten(), inner.place(param))
+            else {
                 continue;
             };
             let any = matches!(self.ast.exprs[arg].kind, ExprKind::Any);

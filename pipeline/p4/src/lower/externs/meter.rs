@@ -11,8 +11,8 @@ use crate::elaborate::ObjectId;
 use crate::source::Span;
 use sluice_asic::alu::width_mask;
 use sluice_ir::{
-    self as ir, ActionData, CmpOp, Cond, Expr, MeterAccess, MeterData, MeterKind, Primitive, PrimitiveKind, Stmt,
-    StmtKind,
+    self as ir, ActionData, CmpOp, Cond, Expr, MeterAccess, MeterData, MeterKind, Primitive, PrimitiveKind,
+    Stmt, StmtKind,
 };
 
 impl Lower<'_> {
@@ -84,7 +84,11 @@ impl Lower<'_> {
                 vec![Stmt { kind: StmtKind::If(cond, set, block), loc }]
             };
         }
-        self.note(at, "results of a meter that are not the chip's", "tables after the meter's translate them");
+        self.note(
+            at,
+            "results of a meter that are not the chip's",
+            "tables after the meter's translate them",
+        );
         self.after.extend(block);
         Ok(Target { place, bits: None })
     }
