@@ -247,11 +247,12 @@ impl Join<'_> {
         let at = places.first().map_or(loc, |(.., loc)| *loc);
         let arms = merged(places);
         let apply = Stmt { kind: StmtKind::Apply(self.table, arms), loc: at };
+        let always = matches!(&conds[..], [a, b] if *b == not(a.clone()));
         let any = conds.into_iter().reduce(|a, b| Cond::Or(Box::new(a), Box::new(b)));
-        let mut made: Block = any
-            .map(|any| Stmt { kind: StmtKind::If(any, vec![apply], Vec::new()), loc: at })
-            .into_iter()
-            .collect();
+        let mut made = match any {
+            Some(any) if !always => vec![Stmt { kind: StmtKind::If(any, vec![apply], Vec::new()), loc: at }],
+            _ => vec![apply],
+        };
         made.extend(rests.into_iter().map(|(cond, rest)| {
             let loc = rest.first().map_or(loc, |stmt| stmt.loc);
             Stmt { kind: StmtKind::If(cond, rest, Vec::new()), loc }

@@ -27,6 +27,8 @@ pub(in crate::lower) struct Mark {
     units: FxHashMap<ObjectId, externs::Unit>,
     diagnostics: Diagnostics,
     leave: Leave,
+    before: Vec<Primitive>,
+    after: ir::Block,
 }
 
 /// The parts of an action.
@@ -51,6 +53,8 @@ impl<'a> Lower<'a> {
             units: self.units.clone(),
             diagnostics: self.diagnostics.clone(),
             leave: self.leave.clone(),
+            before: self.before.clone(),
+            after: self.after.clone(),
         }
     }
 
@@ -63,8 +67,8 @@ impl<'a> Lower<'a> {
         self.units = to.units.clone();
         *self.diagnostics = to.diagnostics.clone();
         self.leave = to.leave.clone();
-        self.before.clear();
-        self.after.clear();
+        self.before = to.before.clone();
+        self.after = to.after.clone();
     }
 
     /// Lowers the body of a table's action, in several steps if one does not do.

@@ -117,6 +117,8 @@ impl<'a> Lower<'a> {
                 inner.bind(param, place);
             }
         }
+        // What the arguments need comes first.
+        self.add(seq, Vec::new());
         let stmts: Vec<&'a Stmt> = action.body.statements.iter().collect();
         let block = self.left_by_return(|lower| lower.block_of(inner, &stmts));
         self.flush(seq);
