@@ -46,6 +46,8 @@ pub(super) struct Part {
 pub(super) enum From {
     /// A constant.
     Const(u128),
+    /// The bits are zero already.
+    Zero,
     /// Bits of a field, from this one on.
     Slot(Slot, u16),
 }
@@ -125,6 +127,10 @@ impl super::super::Lower<'_> {
                 let whole = parts.len() == 1 && end == width;
                 let mut kinds = Vec::new();
                 for part in parts {
+                    if part.from == From::Zero {
+                        end -= part.width;
+                        continue;
+                    }
                     let value = self.part(*part);
                     kinds.push(match whole {
                         true => ParserOpKind::Set(field, value),
@@ -155,6 +161,7 @@ impl super::super::Lower<'_> {
     fn part(&mut self, part: Part) -> Expr {
         match part.from {
             From::Const(value) => Expr::Const(value, part.width),
+            From::Zero => Expr::Const(0, part.width),
             From::Slot(slot, lo) => {
                 let field = self.field(slot);
                 let whole = Expr::Field(field);

@@ -4,7 +4,8 @@
 //! of a container and clears none: what it writes later adds ones.
 
 use super::super::places::{Instance, Slot, SlotHome};
-use super::made::{Made, Parsed, Part, Written};
+use super::made::{From, Made, Parsed, Written};
+use super::write::starts_at_zero;
 use crate::source::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_asic::intrinsic::Architecture;
@@ -25,52 +26,55 @@ impl super::super::Lower<'_> {
     pub(super) fn write_once(&mut self, parsed: &mut Parsed) {
         let before = Before::of(&self.program, parsed);
         let writes = self.writes(parsed);
-        let mut dropped: FxHashSet<(usize, usize)> = FxHashSet::default();
-        let mut ones: Vec<(usize, usize, Span)> = Vec::new();
-        for (s, (_, ops)) in parsed.states.iter().enumerate() {
-            for (n, (op, at)) in ops.iter().enumerate() {
-                let (what, zero) = match op {
-                    Made::Write(slot, written) => (What::Slot(*slot), written.is_zero()),
-                    Made::Valid(header, valid) => (What::Valid(*header), !valid),
-                    _ => continue,
+        for s in 0..parsed.states.len() {
+            let ops = std::mem::take(&mut parsed.states[s].1);
+            let kept = ops.into_iter().enumerate().filter_map(|(n, (op, at))| {
+                let again = |what| {
+                    let list: &[(usize, usize)] = writes.get(&what).map_or(&[], Vec::as_slice);
+                    list.iter().any(|&earlier| before.precedes(earlier, (s, n)))
                 };
-                let list = writes.get(&what).map_or(&[][..], Vec::as_slice);
-                let again = list.iter().any(|&earlier| before.precedes(earlier, (s, n)));
-                match (what, again) {
-                    (_, false) if zero => _ = dropped.insert((s, n)),
-                    (What::Slot(_), true) if self.chip == Architecture::Tna => ones.push((s, n, *at)),
-                    _ => {}
-                }
-            }
-        }
-        for (s, n, at) in ones {
-            let op = &mut parsed.states[s].1[n].0;
-            let Made::Write(slot, written) = op else { continue };
-            let name = self.storage.slots[*slot].name.clone();
-            let (slot, value) = (*slot, written.clone());
-            match value {
-                Written::Parts(parts) if value_is_zero(&parts) => _ = dropped.insert((s, n)),
-                Written::Parts(parts) => {
-                    if let [part] = parts.as_slice() {
-                        *op = Made::Write(slot, Written::Ones(*part));
+                let op = match op {
+                    Made::Write(slot, written) if self.starts_at_zero(slot) => {
+                        Made::Write(slot, self.write_of(slot, written, again(What::Slot(slot)), at)?)
                     }
-                }
-                _ => continue,
-            }
-            let what = format!("`{name}` is written a second time");
-            self.note(
-                at,
-                what,
-                "the parser of Tofino 1 adds the ones of the second value to those of the first",
-            );
-        }
-        for (s, (_, ops)) in parsed.states.iter_mut().enumerate() {
-            let mut n = 0;
-            ops.retain(|_| {
-                n += 1;
-                !dropped.contains(&(s, n - 1))
+                    Made::Valid(header, false) if !again(What::Valid(header)) => return None,
+                    op => op,
+                };
+                Some((op, at))
             });
+            parsed.states[s].1 = kept.collect();
         }
+    }
+
+    /// Returns true if the storage is zero when a pass begins.
+    fn starts_at_zero(&self, slot: Slot) -> bool {
+        match self.storage.slots[slot].home {
+            SlotHome::Intrinsic(which) => starts_at_zero(which),
+            _ => true,
+        }
+    }
+
+    /// Returns what is written to a field; `None` if nothing is. `again` is true if the parser may have written the field.
+    fn write_of(&mut self, slot: Slot, written: Written, again: bool, at: Span) -> Option<Written> {
+        let adds = self.chip == Architecture::Tna;
+        if written.is_zero() && (!again || adds) {
+            return None;
+        }
+        let Written::Parts(mut parts) = written else { return Some(written) };
+        if !again {
+            if parts.len() > 1 {
+                let zeros = parts.iter_mut().filter(|part| part.from == From::Const(0));
+                zeros.for_each(|part| part.from = From::Zero);
+            }
+            return Some(Written::Parts(parts));
+        }
+        if let (true, [part]) = (adds, parts.as_slice()) {
+            let what = format!("`{}` is written a second time", self.storage.slots[slot].name);
+            let effect = "the parser of Tofino 1 adds the ones of the second value to those of the first";
+            self.note(at, what, effect);
+            return Some(Written::Ones(*part));
+        }
+        Some(Written::Parts(parts))
     }
 
     /// Returns the writes of values other than zero.
@@ -103,18 +107,8 @@ impl super::super::Lower<'_> {
                 }
             }
         }
-        // Intrinsic fields that are not zero at the start are written in any case.
-        for (slot, data) in self.storage.slots.iter() {
-            if matches!(data.home, SlotHome::Intrinsic(which) if !super::write::starts_at_zero(which)) {
-                writes.remove(&What::Slot(slot));
-            }
-        }
         writes
     }
-}
-
-fn value_is_zero(parts: &[Part]) -> bool {
-    parts.iter().all(|part| part.from == super::made::From::Const(0))
 }
 
 /// States that can be before others on a path.

@@ -10,14 +10,14 @@ use sluice_place::place;
 fn program(states: &str) -> Program {
     parsed(&format!(
         "program writes;
-        header front : ingress {{ bit<8> kind; bit<8> a; bit<16> b; bit<32> out; }}
+        header front : ingress {{ bit<8> kind; bit<8> a; bit<16> b; bit<16> vid; bit<16> port; bit<8> pcp; bit<8> pad; }}
         header tag : ingress {{ bit<3> pcp; bit<1> dei; bit<12> vid; bit<16> type; }}
         header made : ingress {{ bit<8> x; bit<24> y; }}
         metadata : ingress {{ bit<12> m.vid; bit<3> m.pcp; bit<16> m.type; bit<8> m.flags; bit<9> m.port; }}
         intrinsic : ingress {{ bit<9> ig.ingress_port; bit<9> ig_tm.ucast_egress_port; }}
         action tell : ingress () {{
-            front.out[11:0] = m.vid; front.out[18:16] = m.pcp; front.b = m.type; front.a = m.flags;
-            front.out[28:20] = m.port;
+            front.vid[11:0] = m.vid; front.pcp[2:0] = m.pcp; front.b = m.type; front.a = m.flags;
+            front.port[8:0] = m.port;
         }}
         parser ingress {{
             start = first;
@@ -42,7 +42,7 @@ const STATES: &str = "
 fn a_parser_makes_headers_and_copies_bits_of_earlier_states() {
     let p = program(STATES);
     assert_eq!(text::print(&parsed(&text::print(&p))), text::print(&p));
-    let head = |kind: u8| vec![kind, 0x11, 0x22, 0x33, 0, 0, 0, 0];
+    let head = |kind: u8| vec![kind, 0x11, 0x22, 0x33, 0, 0, 0, 0, 0, 0];
     let tag = [0xa1, 0x23, 0x45, 0x67];
     let frames = [
         frame(&head(0)),
@@ -53,11 +53,11 @@ fn a_parser_makes_headers_and_copies_bits_of_earlier_states() {
     ];
     let out = run(&p, &frames);
     let wanted = [
-        Ok(frame(&[0, 0, 0, 0, 0, 0, 0, 0])),
-        // The header `made` is 5a, and y = 002233; flags are 1 | 6.
-        Ok(frame(&[1, 7, 0, 0, 0, 0, 0, 0, 0x5a, 0, 0x22, 0x33])),
+        Ok(frame(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 0])),
+        // The header `made` is 5a, and y = 002233; flags are 1 or 6; the packet came in on port 8.
+        Ok(frame(&[1, 7, 0, 0, 0, 0, 0, 8, 0, 0, 0x5a, 0, 0x22, 0x33])),
         // vid = 123, pcp = 5, type = 4567; made is ff, and y = 670000.
-        Ok(frame(&[2, 0, 0x45, 0x67, 0, 5, 1, 0x23, 0xff, 0x67, 0, 0, 0xa1, 0x23, 0x45, 0x67])),
+        Ok(frame(&[2, 0, 0x45, 0x67, 1, 0x23, 0, 0, 5, 0, 0xff, 0x67, 0, 0, 0xa1, 0x23, 0x45, 0x67])),
         Err(2),
     ];
     assert_eq!(out, wanted);
@@ -71,10 +71,10 @@ fn a_parser_of_tofino_2_takes_a_header_back() {
         state two { transition accept; }",
     );
     let chip = ChipSpec::tofino2();
-    let head = |last: u8| vec![1, 0, 0, 0, 0, 0, 0, 0, 0xa1, 0x23, 0, last];
+    let head = |last: u8| vec![1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xa1, 0x23, 0, last];
     let ran = agree(&p, &placed(&p, &chip), &configured(&p, &[]), &[frame(&head(5)), frame(&head(6))]);
     let bytes: Vec<&[u8]> = ran.packets.iter().map(|(_, bytes)| bytes.as_slice()).collect();
-    assert_eq!(bytes, [frame(&head(5)[..8]), frame(&head(6))]);
+    assert_eq!(bytes, [frame(&head(5)[..10]), frame(&head(6))]);
     let found = format!("{:?}", place(&p, &ChipSpec::tofino()).unwrap_err());
     assert!(found.contains("a parser of tofino sets bits and clears none"), "{found}");
 }
