@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostics;
 use crate::elaborate::{Binding, ObjectId};
 use crate::syntax::ast::{Block, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use sluice_asic::gress::Gress;
 use sluice_ir::{self as ir, Expr, Primitive};
 
 /// What a lowering has made, to which it can return.
@@ -25,6 +26,8 @@ pub(in crate::lower) struct Mark {
     names: Names,
     notes: Vec<Note>,
     units: FxHashMap<ObjectId, externs::Unit>,
+    hashes: FxHashMap<ObjectId, Vec<ir::Hash>>,
+    written_flags: Vec<(Gress, ir::Intrinsic, ir::Field)>,
     diagnostics: Diagnostics,
     leave: Leave,
     before: Vec<Primitive>,
@@ -51,6 +54,8 @@ impl<'a> Lower<'a> {
             names: self.names.clone(),
             notes: self.notes.clone(),
             units: self.units.clone(),
+            hashes: self.hashes.clone(),
+            written_flags: self.written_flags.clone(),
             diagnostics: self.diagnostics.clone(),
             leave: self.leave.clone(),
             before: self.before.clone(),
@@ -65,6 +70,8 @@ impl<'a> Lower<'a> {
         self.names = to.names.clone();
         self.notes = to.notes.clone();
         self.units = to.units.clone();
+        self.hashes = to.hashes.clone();
+        self.written_flags = to.written_flags.clone();
         *self.diagnostics = to.diagnostics.clone();
         self.leave = to.leave.clone();
         self.before = to.before.clone();
