@@ -7,7 +7,7 @@ use sluice_ir::{ActionCall, KeySource, MatchKind, PrimitiveKind, Program};
 use sluice_place::place;
 use sluice_random::{Draw, Limits, key_value, numbered};
 
-const PROGRAMS: u64 = 120;
+const PROGRAMS: u64 = 200;
 
 /// Adds up to four entries to each table that takes some; refused ones are left out.
 fn entries(program: &Program, d: &mut Draw<'_>) -> ControlState {
