@@ -64,7 +64,7 @@ pub(super) fn unfit(program: &Program, landings: &[Landing], own: bool, landing:
     let data = &program.fields[landing.to];
     let at = position(program, landings, landing.to).map_or(landing.bit, u16::from);
     let why = match data.home {
-        _ if landing.is_whole() && (at + landing.lo) % 8 == 0 => return None,
+        _ if landing.is_whole() && (at + landing.lo).is_multiple_of(8) => return None,
         Home::Header(_) => "a field of a header takes whole bytes".to_owned(),
         _ if landing.lo != 0 || landing.width != data.width => {
             "bits beside them in the container would be overwritten".to_owned()

@@ -208,7 +208,7 @@ impl Walk<'_, '_> {
         if let &[Piece { source: Source::Ahead(at), .. }] = value.0.as_slice()
             && at >= state.position
             && (at - state.position).is_multiple_of(8)
-            && width % 8 == 0
+            && width.is_multiple_of(8)
         {
             return Written::Ahead((at - state.position) as u16);
         }
