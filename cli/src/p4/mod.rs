@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir::Program;
-use sluice_ir::verify::{self as ir, Diag, for_chip, verify};
+use sluice_ir::verify::{self as ir, Diag, for_chip};
 use sluice_p4::check::check;
 use sluice_p4::diagnostic::{Class, Diagnostic, Severity, render};
 use sluice_p4::elaborate::elaborate;
-use sluice_p4::lower::{Lowered, Source, lower};
+use sluice_p4::lower::{Lowered, Source, findings, lower};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::{Include, LoadError, Loaded, Loader};
 use sluice_p4::{Define, Options, Parsed, Target, p4info, parse};
@@ -88,7 +88,7 @@ fn reading(origin: &str, args: &P4Args, chip: &ChipSpec) -> Reading {
     }
     let mut diags = Vec::new();
     if let Some(lowered) = &lowered {
-        diags = verify(&lowered.program);
+        diags = findings(&lowered.program);
         if !diags.iter().any(|diag| diag.severity == ir::Severity::Error) {
             diags.extend(for_chip(&lowered.program, chip));
         }

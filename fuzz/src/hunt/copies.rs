@@ -43,8 +43,8 @@ pub(super) fn part(value: &Expr) -> Option<Source> {
 
 impl Copies {
     pub(crate) fn of(program: &Program) -> Copies {
-        let parsed = program.states.values().flat_map(|s| &s.ops).filter_map(|op| match &op.kind {
-            ParserOpKind::Set(to, value) => Some((*to, part(value)?)),
+        let parsed = program.states.values().flat_map(|s| &s.ops).filter_map(|op| match op.kind.write() {
+            Some(write) if write.bits.is_none_or(|(_, lo)| lo == 0) => Some((write.to, part(write.value)?)),
             _ => None,
         });
         let set = program.actions.values().flat_map(|a| &a.body).filter_map(|p| match &p.kind {

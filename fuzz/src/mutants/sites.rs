@@ -123,7 +123,7 @@ impl Sites<'_> {
     fn valid(&self, gress: Gress, header: Header) -> Vec<Point> {
         let p = self.p;
         let takes = |op: &ParserOp| match &op.kind {
-            ParserOpKind::Extract(h) => *h == header,
+            ParserOpKind::Extract(h) | ParserOpKind::SetValid(h, true) => *h == header,
             ParserOpKind::ExtractNext(stack) => p.stacks[*stack].headers.contains(&header),
             _ => false,
         };

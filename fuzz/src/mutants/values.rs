@@ -100,6 +100,7 @@ impl<'p> Values<'p> {
         for op in p.states.values().flat_map(|s| &s.ops) {
             match &op.kind {
                 ParserOpKind::Set(to, value) => list.push((*to, self.expr(value))),
+                ParserOpKind::SetSlice(to, ..) => list.push((*to, None)),
                 ParserOpKind::VerifyChecksum(to, _) => list.push((*to, Some([0, 1].into()))),
                 ParserOpKind::SubtractChecksum(to, _) | ParserOpKind::Lookahead(to, _) => {
                     list.push((*to, None));
@@ -110,7 +111,8 @@ impl<'p> Values<'p> {
                 | ParserOpKind::SetCounter(_)
                 | ParserOpKind::AddCounter(_)
                 | ParserOpKind::PushCounter(_)
-                | ParserOpKind::PopCounter => {}
+                | ParserOpKind::PopCounter
+                | ParserOpKind::SetValid(..) => {}
             }
         }
         for primitive in p.actions.values().flat_map(|a| &a.body) {
@@ -245,6 +247,7 @@ fn parsed(program: &Program) -> BTreeSet<Header> {
     let of = |kind: &ParserOpKind| match kind {
         ParserOpKind::Extract(header) => vec![*header],
         ParserOpKind::ExtractNext(stack) => program.stacks[*stack].headers.clone(),
+        ParserOpKind::SetValid(header, true) => vec![*header],
         _ => Vec::new(),
     };
     ops.flat_map(|op| of(&op.kind)).collect()

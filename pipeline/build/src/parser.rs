@@ -122,8 +122,8 @@ impl Default for CounterFrom {
     }
 }
 
-/// Value that a parser state may assign to a metadata field: a constant, a field that the state extracts, or
-/// a look-ahead.
+/// Value that a parser state may assign to a field of metadata or of a header: a constant, bits of a field that was
+/// extracted on every path to the state, or a look-ahead.
 pub trait ParserValue<const W: u16> {
     /// Returns the operation that assigns it to `place`.
     fn set(self, place: Field) -> ParserOpKind;
@@ -219,7 +219,19 @@ impl StateRef<'_> {
         self.op(ParserOpKind::Extract(header.id()), Loc::caller())
     }
 
-    /// Assigns a constant, a field that this state extracts, or a look-ahead to a metadata field.
+    /// Makes a header valid without extracting it. Fields that no operation sets are zero.
+    #[track_caller]
+    pub fn set_valid<T>(self, header: Hdr<T>) -> Self {
+        self.op(ParserOpKind::SetValid(header.id(), true), Loc::caller())
+    }
+
+    /// Makes a header invalid. Tofino 2.
+    #[track_caller]
+    pub fn set_invalid<T>(self, header: Hdr<T>) -> Self {
+        self.op(ParserOpKind::SetValid(header.id(), false), Loc::caller())
+    }
+
+    /// Assigns a constant, bits of an extracted field, or a look-ahead to a field.
     #[track_caller]
     pub fn set<const W: u16>(self, place: impl Place<W>, value: impl ParserValue<W>) -> Self {
         self.op(value.set(place.place()), Loc::caller())

@@ -377,7 +377,8 @@ pub fn used_vars(program: &Program, gress: Gress) -> Vec<Var> {
         for op in &state.ops {
             match &op.kind {
                 ParserOpKind::Extract(h) => headers.push(*h),
-                ParserOpKind::Set(dst, value) => {
+                ParserOpKind::SetValid(h, _) => vars.push(Var::Valid(*h)),
+                ParserOpKind::Set(dst, value) | ParserOpKind::SetSlice(dst, _, _, value) => {
                     vars.push(Var::Field(*dst));
                     value.fields(&mut |f| vars.push(Var::Field(f)));
                 }

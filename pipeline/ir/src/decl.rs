@@ -3,10 +3,12 @@
 mod counter;
 mod deparser;
 mod key;
+mod parser_op;
 
 pub use counter::{CounterCell, CounterData, CounterHome, CounterKind};
 pub use deparser::{ChecksumUpdate, Deparser, ListItem, Request, RequestKind, list_bits, list_header};
 pub use key::{Key, KeySource};
+pub use parser_op::ParserWrite;
 
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
@@ -114,8 +116,14 @@ pub struct ParserOp {
 pub enum ParserOpKind {
     /// Extracts a header: copies it from the packet, makes it valid, and advances past it.
     Extract(Header),
-    /// Writes a constant, or a field of the same width that this state extracts, to a metadata field.
+    /// Writes a value of the same width to a field of metadata or of a header: a constant, or bits of one field that
+    /// a state on every path to here extracts, that the chip fills before the parser runs, or that port metadata
+    /// fill. `or(f, value)` adds the ones of the value to those of `f`, the field that is written.
     Set(Field, Expr),
+    /// As `Set`, for bits `hi` to `lo` of a field.
+    SetSlice(Field, u16, u16, Expr),
+    /// Makes a header valid without extracting it, or invalid.
+    SetValid(Header, bool),
     /// Sets a 1-bit field to 1 if the ones' complement sum over these fields is not all ones, otherwise to 0.
     /// The fields are summed in order; each starts on a 16-bit boundary of the sum as on the wire.
     VerifyChecksum(Field, Vec<Field>),

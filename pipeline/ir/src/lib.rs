@@ -56,8 +56,9 @@ pub use control::{
 pub use decl::{
     ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterCell, CounterData, CounterHome, CounterKind,
     Deparser, FieldData, HashData, HeaderData, Home, Key, KeySource, KeyValue, LabelData, LabelKind,
-    ListItem, MatchKind, Next, ParamData, ParamValue, ParserOp, ParserOpKind, PipeData, ProfileData, Request,
-    RequestKind, SelectArm, SelectorData, StateData, TableData, TogetherData, list_bits, list_header,
+    ListItem, MatchKind, Next, ParamData, ParamValue, ParserOp, ParserOpKind, ParserWrite, PipeData,
+    ProfileData, Request, RequestKind, SelectArm, SelectorData, StateData, TableData, TogetherData,
+    list_bits, list_header,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};

@@ -227,6 +227,8 @@ impl Configuration {
                     e.counter = top.unwrap_or_default();
                 }
                 ParserOpKind::Set(..)
+                | ParserOpKind::SetSlice(..)
+                | ParserOpKind::SetValid(..)
                 | ParserOpKind::VerifyChecksum(..)
                 | ParserOpKind::SubtractChecksum(..) => {}
             }

@@ -17,6 +17,9 @@ use std::sync::Arc;
 /// Bytes that the counters of a packet test have more for each packet than those of a switch: the FCS.
 const FCS: u64 = 4;
 
+/// The most microseconds that a packet may stay in the switch before the next line.
+const SETTLING: u32 = 1000;
+
 /// A packet test and the switch on which it runs.
 #[derive(Clone, Debug)]
 pub struct PacketTest {
@@ -63,7 +66,9 @@ impl PacketTest {
         }
         let mut setup = SwitchSetup::new("switch", placed)?;
         setup.ports = PortMap::with_wires(chip, ports)?;
-        setup.config.mode = Mode::Functional;
+        // Meters take time, which functional mode has not.
+        let needs_time = !placed.program.meters.is_empty();
+        setup.config.mode = if needs_time { Mode::Timed } else { Mode::Functional };
         Ok(PacketTest { script, setup })
     }
 
@@ -171,8 +176,14 @@ impl<'a, E: Executor> Running<'a, E> {
 
     /// Lets everything that is under way end.
     fn settle(&mut self) -> Result<(), String> {
-        let until = self.switch.time() + Duration::from_micros(1);
-        self.switch.advance(until, &mut self.log).map_err(|error| error.to_string())
+        for _ in 0..SETTLING {
+            let until = self.switch.time() + Duration::from_micros(1);
+            self.switch.advance(until, &mut self.log).map_err(|error| error.to_string())?;
+            if !self.switch.is_busy() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn packet(&mut self, port: u16, bytes: &[u8]) -> Result<(), String> {

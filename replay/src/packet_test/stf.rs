@@ -210,7 +210,14 @@ fn set_default(rest: &str) -> Result<Command, String> {
 /// Splits off `ACTION(..)` at the end.
 fn call_at_end(rest: &str) -> Result<(&str, Call), String> {
     let rest = rest.trim();
-    let inner = rest.strip_suffix(')').ok_or("the action with its arguments in parentheses is missing")?;
+    let Some(inner) = rest.strip_suffix(')') else {
+        // An action without arguments may be without parentheses.
+        let (words, action) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
+        if action.is_empty() || action.contains(':') {
+            return Err("the action is missing".to_owned());
+        }
+        return Ok((words, Call { action: action.to_owned(), args: Vec::new() }));
+    };
     let (before, args) = inner.rsplit_once('(').ok_or("the action has no `(`")?;
     let (words, action) =
         before.trim_end().rsplit_once(char::is_whitespace).unwrap_or(("", before.trim_end()));
@@ -318,7 +325,7 @@ mod tests {
         let told: Vec<String> = Script::parse(text).unwrap_err().iter().map(ToString::to_string).collect();
         let begins = [
             "line 1: there is no command `adds`; expected one of: add, check_counter,",
-            "line 2: the action with its arguments in parentheses is missing; expected `add TABLE",
+            "line 2: the action is missing; expected `add TABLE",
             "line 3: `x` is no dev_port; expected `packet PORT BYTES`",
             "line 4: `0z` is no byte of two hexadecimal digits",
             "line 5: the bytes end with half a byte",

@@ -140,16 +140,17 @@ pub(super) fn lower(
     })
 }
 
-/// Returns the headers that actions of the gress may make valid.
+/// Returns the headers that actions or the parser of the gress may make valid without bytes of the packet.
 fn made_headers(program: &Program, gress: Gress) -> BTreeSet<Header> {
     let actions = program.actions.values().filter(|a| a.gress == gress);
-    actions
-        .flat_map(|a| &a.body)
-        .filter_map(|p| match p.kind {
-            PrimitiveKind::SetValid(h, true) | PrimitiveKind::CopyValid(h, _) => Some(h),
-            _ => None,
-        })
-        .collect()
+    let ops = program.states.values().filter(|s| s.gress == gress).flat_map(|s| &s.ops);
+    let parsed =
+        ops.filter_map(|op| if let ParserOpKind::SetValid(h, true) = op.kind { Some(h) } else { None });
+    let made = actions.flat_map(|a| &a.body).filter_map(|p| match p.kind {
+        PrimitiveKind::SetValid(h, true) | PrimitiveKind::CopyValid(h, _) => Some(h),
+        _ => None,
+    });
+    made.chain(parsed).collect()
 }
 
 /// Returns the containers that the parser or an action of the gress may change after extraction.
@@ -169,15 +170,9 @@ fn written_containers(
     }
     for state in program.states.values().filter(|s| s.gress == gress) {
         for op in &state.ops {
-            match &op.kind {
-                ParserOpKind::Set(f, _)
-                | ParserOpKind::VerifyChecksum(f, _)
-                | ParserOpKind::Lookahead(f, _) => {
-                    if matches!(program.fields[*f].home, Home::Header(_)) {
-                        set.extend(containers_of(*f, slots));
-                    }
-                }
-                _ => {}
+            if let Some(f) = op.kind.written().filter(|f| matches!(program.fields[*f].home, Home::Header(_)))
+            {
+                set.extend(containers_of(f, slots));
             }
         }
     }
@@ -194,13 +189,7 @@ fn touched_containers(
 ) -> BTreeSet<Container> {
     let mut set = written.clone();
     for op in program.states.values().filter(|s| s.gress == gress).flat_map(|s| &s.ops) {
-        match &op.kind {
-            ParserOpKind::Set(f, _)
-            | ParserOpKind::VerifyChecksum(f, _)
-            | ParserOpKind::SubtractChecksum(f, _)
-            | ParserOpKind::Lookahead(f, _) => set.extend(containers_of(*f, slots)),
-            _ => {}
-        }
+        set.extend(op.kind.written().into_iter().flat_map(|f| containers_of(f, slots)));
     }
     set
 }

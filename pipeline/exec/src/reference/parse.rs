@@ -7,6 +7,7 @@ use super::{Run, Tracer};
 use bitvec::field::BitField;
 use bitvec::order::Msb0;
 use bitvec::view::BitView;
+use sluice_asic::alu::width_mask;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{
     CounterLoad, Header, Loc, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectKey, Stack,
@@ -95,6 +96,15 @@ impl<T: Tracer> Run<'_, T> {
             ParserOpKind::Set(field, value) => {
                 let new = Env { program: self.program, phv: self.phv, args: &[] }.value(value);
                 self.write(*field, new, op.loc);
+            }
+            ParserOpKind::SetSlice(field, hi, lo, value) => {
+                let new = Env { program: self.program, phv: self.phv, args: &[] }.value(value);
+                let mask = width_mask(u32::from(*hi) + 1) & !width_mask(u32::from(*lo));
+                self.write(*field, self.phv.field(*field) & !mask | new << lo & mask, op.loc);
+            }
+            ParserOpKind::SetValid(header, valid) => {
+                self.phv.set_valid(*header, *valid);
+                self.tell(&Event::Validity { header: *header, valid: *valid, loc: op.loc });
             }
             ParserOpKind::VerifyChecksum(field, inputs) => {
                 let sum = ones_complement_sum(self.program, self.phv, inputs);

@@ -130,7 +130,7 @@ pub enum Event<'a> {
         /// Source location.
         loc: Loc,
     },
-    /// A header was made valid or invalid by an action.
+    /// A header was made valid or invalid by an action or by the parser.
     Validity {
         /// Header.
         header: Header,

@@ -56,7 +56,8 @@
 //! - In a deparser, `resubmit(1, again)`, `mirror(2, m.session, header)` and `digest(3, header)` are made if
 //!   the type field of their kind has that value. The header of a resubmit or copy may be left out.
 //! - In a parser state, `advance(4)` skips bytes, and `m.x = lookahead(8)` copies bits from the 8th bit ahead
-//!   on. `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)`
+//!   on; `m.x[7:4] = h.a[3:0]` copies bits of a field, and `set_valid(h)` makes a header valid without bytes of the
+//!   packet. `set_counter(5)`, `set_counter(field, max, rotate, mask, add)`, `increment(1)` and `decrement(1)`
 //!   change the counter; `push_counter(..)` and `pop_counter()` save and restore it. `m.x =
 //!   subtract_checksum({ h.a, h.b })` subtracts fields from a sum. Keys of a select are fields,
 //!   `lookahead(at, width)`, `last(stack, position)`, `counter_is_zero()` and `counter_is_negative()`.

@@ -79,6 +79,11 @@ impl Printer<'_> {
             let text = match &op.kind {
                 ParserOpKind::Extract(h) => format!("extract({})", self.header(*h)),
                 ParserOpKind::Set(f, value) => format!("{} = {}", self.field(*f), self.expr(value)),
+                ParserOpKind::SetSlice(f, hi, lo, value) => {
+                    format!("{}[{hi}:{lo}] = {}", self.field(*f), self.expr(value))
+                }
+                ParserOpKind::SetValid(h, true) => format!("set_valid({})", self.header(*h)),
+                ParserOpKind::SetValid(h, false) => format!("set_invalid({})", self.header(*h)),
                 ParserOpKind::VerifyChecksum(f, inputs) => {
                     format!("{} = verify_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
                 }

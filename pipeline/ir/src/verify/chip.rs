@@ -8,7 +8,7 @@ use crate::{
     ActionData, Block, CmpOp, Cond, Expr, Field, Header, Home, Intrinsic, Loc, MatchKind, ParserOpKind,
     PrimitiveKind, Program, StmtKind, TableData,
 };
-use sluice_asic::alu::AluClass;
+use sluice_asic::alu::{AluClass, width_mask};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
@@ -201,40 +201,69 @@ fn bytes(p: &Program, h: Header) -> u32 {
     p.header_bits(h).div_ceil(8)
 }
 
-/// Checks that no path writes a field twice if the parser cannot clear a container as it writes (model: chip
-/// §6.1): the second write would be the parser error "multi-write".
+/// Checks that no path writes bits of a field twice if the parser cannot clear a container as it writes (model: chip
+/// §6.1): the second write would be the parser error "multi-write". Ones may be added, for that is what such a parser does.
 fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
     if chip.parser.clear_on_write {
         return;
     }
     let Ok(unrolled) = UnrolledParser::of(p, gress) else { return };
-    let mut before: Vec<BTreeMap<Field, Loc>> = vec![BTreeMap::new(); unrolled.nodes.len()];
+    let mut before: Vec<BTreeMap<Field, (u128, Loc)>> = vec![BTreeMap::new(); unrolled.nodes.len()];
     for (i, node) in unrolled.nodes.iter().enumerate() {
         let data = &p.states[node.config.state];
         let mut written = std::mem::take(&mut before[i]);
+        let mut extracted = node.effect.extracted.iter();
         for op in &data.ops {
-            let (ParserOpKind::Set(f, _)
-            | ParserOpKind::Lookahead(f, _)
-            | ParserOpKind::VerifyChecksum(f, _)) = &op.kind
-            else {
-                continue;
-            };
-            if let Some(first) = written.insert(*f, op.loc) {
-                let name = &p.fields[*f].name;
+            if let ParserOpKind::SetValid(h, false) = op.kind {
                 let text = format!(
-                    "state `{}` writes `{name}` a second time; a parser of {} writes a field once",
-                    data.name, chip.name
+                    "state `{}` makes header `{}` invalid; a parser of {} sets bits and clears none",
+                    data.name, p.headers[h].name, chip.name
                 );
-                let help = "write a second field, and choose between them in the control block";
-                let diag = Diag::error(op.loc, text).also(first, "the first time").help(help);
-                d.push(diag.limit("parser.clear_on_write", 0u32, 1u32));
+                let help = "decide before the header is extracted, or make it invalid in an action";
+                d.push(Diag::error(op.loc, text).help(help).limit("parser.clear_on_write", 0u32, 1u32));
+            }
+            for (f, bits) in fields_written(p, &op.kind, &mut extracted) {
+                let (old, first) = *written.entry(f).or_insert((0, op.loc));
+                written.insert(f, (old | bits, first));
+                if old & bits != 0 && !op.kind.write().is_some_and(|write| write.ors) {
+                    let name = &p.fields[f].name;
+                    let text = format!(
+                        "state `{}` writes `{name}` a second time; a parser of {} writes a field once",
+                        data.name, chip.name
+                    );
+                    let help = "write a second field and choose between them in the control block, or add ones with `or`";
+                    let diag = Diag::error(op.loc, text).also(first, "the first time").help(help);
+                    d.push(diag.limit("parser.clear_on_write", 0u32, 1u32));
+                }
             }
         }
         for successor in &node.successors {
             if let Successor::Node(n) = successor {
-                written.iter().for_each(|(f, loc)| _ = before[*n].entry(*f).or_insert(*loc));
+                for (f, (bits, loc)) in &written {
+                    before[*n].entry(*f).or_insert((0, *loc)).0 |= bits;
+                }
             }
         }
+    }
+}
+
+/// Returns the fields that an operation of a parser writes, each with the bits.
+fn fields_written<'h>(
+    p: &Program,
+    kind: &ParserOpKind,
+    extracted: &mut impl Iterator<Item = &'h Header>,
+) -> Vec<(Field, u128)> {
+    match kind {
+        ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) => {
+            let fields = extracted.next().map_or(&[][..], |h| &p.headers[*h].fields);
+            fields.iter().map(|f| (*f, u128::MAX)).collect()
+        }
+        // A sum stays in the checksum unit.
+        ParserOpKind::SubtractChecksum(..) => Vec::new(),
+        ParserOpKind::SetSlice(f, hi, lo, _) => {
+            vec![(*f, width_mask(u32::from(*hi) + 1) & !width_mask(u32::from(*lo)))]
+        }
+        kind => kind.written().map(|f| (f, u128::MAX)).into_iter().collect(),
     }
 }
 

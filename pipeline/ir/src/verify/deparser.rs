@@ -3,7 +3,9 @@
 use super::Diag;
 use super::headers::Validity;
 use super::possible::Possible;
-use crate::{ChecksumUpdate, Expr, Field, Header, Home, Loc, PrimitiveKind, Program, list_bits};
+use crate::{
+    ChecksumUpdate, Expr, Field, Header, Home, Loc, ParserOpKind, PrimitiveKind, Program, list_bits,
+};
 use sluice_asic::gress::Gress;
 
 /// Checks a deparser. `after` is the set of headers that can be valid there, if it is known.
@@ -96,8 +98,12 @@ fn checksum(p: &Program, gress: Gress, update: &ChecksumUpdate, d: &mut Vec<Diag
     }
 }
 
-/// Returns true if an action makes the header valid.
+/// Returns true if an action or the parser makes the header valid.
 fn made_valid(p: &Program, h: Header) -> bool {
+    let mut parsed = p.states.values().flat_map(|s| &s.ops);
+    if parsed.any(|op| op.kind == ParserOpKind::SetValid(h, true)) {
+        return true;
+    }
     let mut steps = p.actions.values().flat_map(|a| &a.body);
     steps.any(|step| match step.kind {
         PrimitiveKind::SetValid(made, true) | PrimitiveKind::CopyValid(made, _) => made == h,

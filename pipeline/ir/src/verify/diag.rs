@@ -37,6 +37,8 @@ pub struct Diag {
     pub help: String,
     /// The number of the chip that is exceeded; `None` if the rule has none, or not a single one.
     pub limit: Option<Box<Limit>>,
+    /// True for what P4 leaves undefined and compilers of P4 accept: a mistake in a program that is written for Sluice alone.
+    pub undefined: bool,
 }
 
 impl Diag {
@@ -50,6 +52,7 @@ impl Diag {
             also: Vec::new(),
             help: String::new(),
             limit: None,
+            undefined: false,
         }
     }
 
@@ -63,6 +66,13 @@ impl Diag {
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diag {
         self.help = help.into();
+        self
+    }
+
+    /// Says that P4 leaves the matter undefined.
+    #[must_use]
+    pub fn undefined(mut self) -> Diag {
+        self.undefined = true;
         self
     }
 

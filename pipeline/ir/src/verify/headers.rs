@@ -66,6 +66,8 @@ impl<'p> Validity<'p> {
             for op in &data.ops {
                 let fails = match &op.kind {
                     ParserOpKind::Set(..)
+                    | ParserOpKind::SetSlice(..)
+                    | ParserOpKind::SetValid(..)
                     | ParserOpKind::VerifyChecksum(..)
                     | ParserOpKind::SubtractChecksum(..)
                     | ParserOpKind::SetCounter(CounterLoad::Const(_))
@@ -82,9 +84,13 @@ impl<'p> Validity<'p> {
                 if fails && sees_errors {
                     parsed.go(Successor::End(Next::Accept), &at, true);
                 }
-                if let ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) = op.kind {
-                    let Some(&h) = extracted.next() else { break };
-                    at = at.with(self.bit(h), true);
+                match op.kind {
+                    ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) => {
+                        let Some(&h) = extracted.next() else { break };
+                        at = at.with(self.bit(h), true);
+                    }
+                    ParserOpKind::SetValid(h, valid) => at = at.with(self.bit(h), valid),
+                    _ => {}
                 }
             }
             if sees_errors && data.select.iter().any(|k| matches!(k, SelectKey::Lookahead(_))) {
@@ -315,7 +321,7 @@ impl Walk<'_> {
             let help = format!(
                 "no parser path extracts `{header}` and reaches this, and no action makes it valid before"
             );
-            self.d.push(Diag::error(loc, text).help(help));
+            self.d.push(Diag::error(loc, text).help(help).undefined());
         } else if at.must() & bit == 0 {
             let text = format!("`{name}` is read by {who} where header `{header}` may be invalid");
             self.d.push(Diag::warning(loc, text).help(self.guard(at, bit, header)));

@@ -3,7 +3,7 @@
 use super::Diag;
 use crate::cfg::{Cfg, NodeKind, Var};
 use crate::parser_unroll::UnrolledParser;
-use crate::{Expr, Field, Hash, Home, Index, Intrinsic, Loc, Operand, ParserOpKind, PrimitiveKind, Program};
+use crate::{Field, Hash, Home, Index, Intrinsic, Loc, Operand, PrimitiveKind, Program};
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
 
@@ -123,15 +123,7 @@ fn unwritten(p: &Program, gress: Gress, cfg: &Cfg, d: &mut Vec<Diag>) {
         written.extend(e.writes.iter().filter_map(|v| field(*v)));
     }
     for op in p.states.values().filter(|s| s.gress == gress).flat_map(|s| &s.ops) {
-        match &op.kind {
-            ParserOpKind::Set(f, Expr::Const(..) | Expr::Field(_))
-            | ParserOpKind::VerifyChecksum(f, _)
-            | ParserOpKind::SubtractChecksum(f, _)
-            | ParserOpKind::Lookahead(f, _) => {
-                written.insert(*f);
-            }
-            _ => {}
-        }
+        written.extend(op.kind.written());
     }
     for f in read.difference(&written) {
         let data = &p.fields[*f];

@@ -3,12 +3,13 @@
 use super::headers::Validity;
 use super::possible::Possible;
 use super::{Diag, Site, count, fits, values};
-use crate::parser_unroll::{UnrollError, UnrolledParser};
+use crate::parser_unroll::{Successor, UnrollError, UnrolledParser};
 use crate::{
-    CounterLoad, Expr, Field, Header, Home, Intrinsic, Loc, ParserOpKind, ParserState, Program, SelectKey,
+    CounterLoad, Field, Home, Intrinsic, Loc, ParserOpKind, ParserState, ParserWrite, Program, SelectKey,
     StateData,
 };
 use sluice_asic::gress::Gress;
+use std::collections::BTreeSet;
 
 pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
     for data in p.states.values().filter(|s| s.gress == gress) {
@@ -98,21 +99,19 @@ fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
 /// Checks the writes of a state, and their sources.
 fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
     let who = format!("state `{}`", data.name);
-    let mut extracted: Vec<Header> = Vec::new();
     for op in &data.ops {
         let site = Site { who: &who, gress: Some(data.gress), loc: op.loc };
+        if let Some(write) = op.kind.write() {
+            writable(p, write.to, site, d);
+            source(p, write, site, d);
+        }
         match &op.kind {
-            ParserOpKind::Extract(h) => extracted.push(*h),
-            ParserOpKind::Set(dst, value) => {
-                metadata(p, *dst, site, d);
-                source(p, *dst, value, &extracted, site, d);
-            }
             ParserOpKind::Advance(0) => {
                 let text = format!("{who} advances by 0 bytes");
                 d.push(Diag::error(op.loc, text).help("remove it"));
             }
             ParserOpKind::Lookahead(dst, at) => {
-                metadata(p, *dst, site, d);
+                writable(p, *dst, site, d);
                 let data = &p.fields[*dst];
                 if !at.is_multiple_of(8) || !data.width.is_multiple_of(8) {
                     let text = format!(
@@ -128,7 +127,11 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
             | ParserOpKind::PushCounter(CounterLoad::Field { field, rotate, mask, .. }) => {
                 counter(p, *field, (*rotate, *mask), site, d);
             }
-            ParserOpKind::Advance(_)
+            ParserOpKind::Set(..)
+            | ParserOpKind::SetSlice(..)
+            | ParserOpKind::SetValid(..)
+            | ParserOpKind::Extract(_)
+            | ParserOpKind::Advance(_)
             | ParserOpKind::SetCounter(CounterLoad::Const(_))
             | ParserOpKind::PushCounter(CounterLoad::Const(_))
             | ParserOpKind::PopCounter
@@ -184,33 +187,52 @@ fn counter(p: &Program, field: Field, (rotate, mask): (u8, u8), site: Site<'_>, 
 fn metadata(p: &Program, dst: Field, site: Site<'_>, d: &mut Vec<Diag>) {
     if p.fields[dst].home != Home::Metadata {
         let text = format!("{} writes `{}`, which is not metadata", site.who, p.fields[dst].name);
+        d.push(Diag::error(site.loc, text).help("checksum units of a parser write metadata"));
+    }
+}
+
+fn writable(p: &Program, dst: Field, site: Site<'_>, d: &mut Vec<Diag>) {
+    let legal = match p.fields[dst].home {
+        Home::Metadata | Home::Header(_) => true,
+        Home::Intrinsic(which) => which.info().writable && which != Intrinsic::DropCtl,
+        Home::PortMetadata => false,
+    };
+    if !legal {
+        let text = format!("{} writes `{}`, which the hardware fills", site.who, p.fields[dst].name);
         d.push(
-            Diag::error(site.loc, text).help("a parser writes metadata; an action can write other fields"),
+            Diag::error(site.loc, text)
+                .help("a parser writes metadata, fields of headers, and intrinsic fields that actions write"),
         );
     }
 }
 
-fn source(p: &Program, dst: Field, value: &Expr, extracted: &[Header], site: Site<'_>, d: &mut Vec<Diag>) {
-    let (who, dst) = (site.who, &p.fields[dst]);
-    let Some(width) = values::width(p, value, site, &[], d) else { return };
-    if width != dst.width {
-        let text = format!("{who} sets `{}` of {} bits to a {width}-bit value", dst.name, dst.width);
+fn source(p: &Program, write: ParserWrite<'_>, site: Site<'_>, d: &mut Vec<Diag>) {
+    let (who, dst) = (site.who, &p.fields[write.to]);
+    if let Some((hi, lo)) = write.bits.filter(|(hi, lo)| lo > hi || *hi >= dst.width) {
+        let text = format!("{who} writes `{}[{hi}:{lo}]`, but the field has {} bits", dst.name, dst.width);
+        d.push(Diag::error(site.loc, text).help("the higher bit comes first; bits count from 0"));
+        return;
+    }
+    let bits = write.bits.map_or(dst.width, |(hi, lo)| hi - lo + 1);
+    let Some(width) = values::width(p, write.value, site, &[], d) else { return };
+    if width != bits {
+        let text =
+            format!("{who} sets {} of `{}` to a {width}-bit value", count(bits.into(), "bit"), dst.name);
         d.push(Diag::error(site.loc, text).help("make both equally wide"));
     }
-    let legal = match value {
-        Expr::Const(..) => true,
-        Expr::Field(f) => matches!(p.fields[*f].home, Home::Header(h) if extracted.contains(&h)),
-        _ => false,
+    let legal = match write.source() {
+        _ if write.is_constant() => true,
+        Some((f, _)) => p.fields[f].home != Home::Metadata,
+        None => false,
     };
     if !legal {
         let text = format!(
-            "{who} sets `{}` from something other than a constant or a field that it extracts",
+            "{who} sets `{}` from something other than a constant or bits that a parser reads",
             dst.name
         );
-        d.push(
-            Diag::error(site.loc, text)
-                .help("extract the header in this state first, or assign it in an action"),
-        );
+        let help = "copy bits of an extracted field, of an intrinsic field or of port metadata, or compute the value in \
+                    an action";
+        d.push(Diag::error(site.loc, text).help(help));
     }
 }
 
@@ -218,14 +240,27 @@ fn source(p: &Program, dst: Field, value: &Expr, extracted: &[Header], site: Sit
 fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>) {
     let validity = Validity::new(p, gress);
     let parsed = validity.parse(unrolled);
-    for (node, before) in unrolled.nodes.iter().zip(&parsed.before) {
+    let mut written: Vec<BTreeSet<Field>> = vec![BTreeSet::new(); unrolled.nodes.len()];
+    for (n, (node, before)) in unrolled.nodes.iter().zip(&parsed.before).enumerate() {
         let data = &p.states[node.config.state];
         let who = format!("state `{}`", data.name);
+        let mut set = std::mem::take(&mut written[n]);
         let mut at = before.clone();
         let mut extracted = node.effect.extracted.iter();
         for op in &data.ops {
             let site = Site { who: &who, gress: Some(gress), loc: op.loc };
+            let copied = op.kind.write().and_then(|write| write.source());
+            if let Some((f, _)) = copied.filter(|(f, _)| p.fields[*f].home != Home::Metadata) {
+                present(p, &validity, &at, f, "copies", site, d);
+                if set.contains(&f) {
+                    let text = format!("{who} copies `{}`, which the parser wrote before", p.fields[f].name);
+                    let help = "a parser copies bytes of the packet: write the same value to both fields";
+                    d.push(Diag::error(op.loc, text).help(help));
+                }
+            }
+            set.extend(op.kind.written());
             match &op.kind {
+                ParserOpKind::SetValid(h, valid) => at = at.with(validity.bit(*h), *valid),
                 ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) => {
                     let Some(&h) = extracted.next() else { break };
                     let bit = validity.bit(h);
@@ -235,6 +270,7 @@ fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>
                         d.push(Diag::error(op.loc, text).help(help));
                     }
                     at = at.with(bit, true);
+                    set.retain(|f| p.fields[*f].home != Home::Header(h));
                 }
                 ParserOpKind::VerifyChecksum(_, inputs) | ParserOpKind::SubtractChecksum(_, inputs) => {
                     for &f in inputs {
@@ -246,6 +282,11 @@ fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>
                     present(p, &validity, &at, *field, "loads the counter from", site, d);
                 }
                 _ => {}
+            }
+        }
+        for successor in &node.successors {
+            if let Successor::Node(next) = successor {
+                written[*next].extend(&set);
             }
         }
         if node.effect.underflow {

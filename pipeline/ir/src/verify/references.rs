@@ -230,7 +230,8 @@ impl Walk<'_, '_> {
                 let site = Site { loc: op.loc, ..site };
                 match &op.kind {
                     ParserOpKind::Extract(h) => self.see(site, Target::Header(*h)),
-                    ParserOpKind::Set(f, e) => {
+                    ParserOpKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
+                    ParserOpKind::Set(f, e) | ParserOpKind::SetSlice(f, _, _, e) => {
                         self.see(site, Target::Field(*f));
                         self.expr(site, e);
                     }

@@ -51,7 +51,7 @@ kinds! {
     MeterConfig { Rates Lpf Wred }
     Next { State Accept Reject }
     ParserOpKind {
-        Extract Set VerifyChecksum SubtractChecksum Advance Lookahead SetCounter AddCounter ExtractNext PushCounter
+        Extract Set SetSlice SetValid VerifyChecksum SubtractChecksum Advance Lookahead SetCounter AddCounter ExtractNext PushCounter
         PopCounter
     }
     PrimitiveKind {
@@ -135,8 +135,10 @@ impl Kinds {
 
     fn parser_op(&mut self, kind: &ParserOpKind) {
         self.see(kind);
-        if let ParserOpKind::SetCounter(load) = kind {
-            self.see(load);
+        match kind {
+            ParserOpKind::SetCounter(load) => self.see(load),
+            ParserOpKind::Set(_, value) | ParserOpKind::SetSlice(.., value) => self.expr(value),
+            _ => {}
         }
     }
 

@@ -4,6 +4,7 @@
 //! stands for the value written (*forward substitution*). Where that needs a second operation, the body is refused.
 
 mod emit;
+mod linear;
 mod steps;
 mod write;
 
@@ -99,7 +100,7 @@ impl Lower<'_> {
     fn straight(&mut self, frame: &mut Frame, stmt: &Stmt) -> Res<()> {
         match &stmt.kind {
             StmtKind::Empty => Ok(()),
-            StmtKind::Block(block) => self.block(frame, block),
+            StmtKind::Block(block) => self.within_block(block, |lower| lower.block(frame, block)),
             StmtKind::Decl(decl) => self.variable(frame, *decl),
             StmtKind::Assign { target, value } => self.assign(frame, *target, *value, stmt.span),
             StmtKind::Call(call) => self.call(frame, *call, None, stmt.span),

@@ -17,6 +17,7 @@ use crate::syntax::ast::{Annotation, AnnotationBody, AnnotationTokenKind, DeclId
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
 use sluice_asic::meter::LpfMode;
+use sluice_asic::names::{Named, by_suffix};
 use sluice_asic::select::SelectorMode;
 use sluice_asic::units::Duration;
 use sluice_ir::{
@@ -94,6 +95,14 @@ impl<'a> Lower<'a> {
     /// Sets what an annotation says of a hash.
     pub(super) fn annotate_hash(&self, object: ObjectId, hash: &mut HashData) {
         let args = self.object_annotated(object, "sluice_hash").unwrap_or_default();
+        if let Some([Arg::Text(one), Arg::Text(other)]) =
+            self.object_annotated(object, "symmetric").as_deref()
+        {
+            let pair = [*one, *other].map(|name| self.hash_input(hash, name));
+            if let [Some(one), Some(other)] = pair {
+                hash.symmetric.push([one, other]);
+            }
+        }
         let mut args = args.into_iter();
         while let (Some(key), Some(value)) =
             (args.next().and_then(Arg::text), args.next().and_then(Arg::number))
@@ -108,6 +117,18 @@ impl<'a> Lower<'a> {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Returns the position of the input of a hash that a name of a field means.
+    fn hash_input(&self, hash: &HashData, name: &str) -> Option<u16> {
+        let fields = hash.inputs.iter().map(|input| match input {
+            ir::Expr::Field(field) => self.program.fields[*field].name.as_str(),
+            _ => "",
+        });
+        match by_suffix(name, fields) {
+            Named::One(at) => u16::try_from(at).ok(),
+            _ => None,
         }
     }
 

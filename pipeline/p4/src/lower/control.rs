@@ -7,6 +7,7 @@
 mod call;
 mod hoist;
 mod leave;
+mod nested;
 mod steps;
 mod switch;
 
@@ -109,6 +110,15 @@ impl<'a> Lower<'a> {
             }
             seq.group.push(&self.program, primitive.kind, primitive.loc);
         }
+        self.follow(seq);
+    }
+
+    /// Adds the statements that follow the one that was added.
+    fn follow(&mut self, seq: &mut Seq) {
+        if !self.after.is_empty() {
+            self.flush(seq);
+            seq.stmts.append(&mut self.after);
+        }
     }
 
     fn push(&mut self, seq: &mut Seq, mut kind: ir::StmtKind, at: Span) {
@@ -143,6 +153,13 @@ impl<'a> Lower<'a> {
     fn run(&mut self, frame: &mut Frame, stmts: &[&'a Stmt], seq: &mut Seq) {
         let mut stmts: std::collections::VecDeque<&'a Stmt> = stmts.iter().copied().collect();
         while let Some(stmt) = stmts.pop_front() {
+            if let StmtKind::Block(block) = &stmt.kind
+                && self.asks_for_hash(block)
+            {
+                let inner: Vec<&'a Stmt> = block.statements.iter().collect();
+                self.within_block(block, |lower| lower.run(frame, &inner, seq));
+                continue;
+            }
             if let StmtKind::Block(block) = &stmt.kind {
                 for inner in block.statements.iter().rev() {
                     stmts.push_front(inner);

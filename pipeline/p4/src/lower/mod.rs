@@ -84,6 +84,17 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
 
+/// Returns the verifier's findings on a lowered program. What P4 leaves undefined, such as a read of a header that no packet has
+/// there, is a warning, as it is for other compilers.
+#[must_use]
+pub fn findings(program: &ir::Program) -> Vec<ir::verify::Diag> {
+    let mut found = ir::verify::verify(program);
+    for diag in found.iter_mut().filter(|diag| diag.undefined) {
+        diag.severity = ir::verify::Severity::Warning;
+    }
+    found
+}
+
 /// The state of a lowering.
 struct Lower<'a> {
     ast: &'a Ast,
@@ -105,6 +116,8 @@ struct Lower<'a> {
     reason: Option<(&'a str, ir::LabelKind)>,
     /// The straight code under construction.
     body: action::Body,
+    /// True in blocks whose values the hash unit computes.
+    in_hash: bool,
     /// Values of calls that an earlier statement computes.
     hoisted: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// Results of units that the first step of an action computes for its later steps.
@@ -121,6 +134,8 @@ struct Lower<'a> {
     table: Option<ir::Table>,
     /// Copies that an action under construction needs before it runs.
     before: Vec<ir::Primitive>,
+    /// Statements that follow the one under construction.
+    after: ir::Block,
     /// The copies that each action needs.
     copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
     /// Constants that lists of deparsers name.
@@ -167,6 +182,7 @@ impl<'a> Lower<'a> {
             owner_at: Span::NONE,
             reason: None,
             body: action::Body::default(),
+            in_hash: false,
             hoisted: FxHashMap::default(),
             results: FxHashMap::default(),
             units: FxHashMap::default(),
@@ -175,6 +191,7 @@ impl<'a> Lower<'a> {
             leave: control::Leave::default(),
             table: None,
             before: Vec::new(),
+            after: Vec::new(),
             copies: FxHashMap::default(),
             list_constants: Vec::new(),
             written_flags: Vec::new(),

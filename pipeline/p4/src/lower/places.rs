@@ -5,6 +5,7 @@
 
 mod declare;
 mod make;
+mod whole;
 
 use crate::source::Span;
 use sluice_asic::gress::Gress;
@@ -118,6 +119,8 @@ pub(super) struct Storage {
     pub(super) instances: EntityMap<Instance, InstanceData>,
     pub(super) stacks: EntityMap<StackId, StackPlace>,
     roots: [Root; 2],
+    /// Headers of types with members that a program names as a whole, by the declaration.
+    whole: whole::Whole,
     intrinsics: rustc_hash::FxHashMap<(Gress, Intrinsic), Slot>,
 }
 

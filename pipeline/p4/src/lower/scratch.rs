@@ -3,12 +3,18 @@
 //! Programs use headers as structures of metadata: the parser does not extract them, and no action makes them valid. Their
 //! fields are metadata on the chip, and so they are here.
 
-use sluice_ir::{Field, FieldData, Header, Home, ParserOpKind, PrimitiveKind, Program};
+use sluice_ir::{Field, FieldData, Header, Home, Next, ParserOp, ParserOpKind, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
-/// Makes metadata of the fields of headers that are never valid, and leaves these headers out of the deparsers.
+/// Makes metadata of the fields of headers that are never valid, and leaves these headers out of the deparsers. Headers whose
+/// fields requests send keep their layout: the parser makes them valid.
 pub(super) fn headers_to_metadata(program: &mut Program) {
-    let there = possibly_valid(program);
+    let mut there = possibly_valid(program);
+    let sent: BTreeSet<Header> = sent(program).difference(&there).copied().collect();
+    for &header in &sent {
+        make_valid(program, header);
+    }
+    there.extend(sent);
     let idle: Vec<Header> = program.headers.keys().filter(|h| !there.contains(h)).collect();
     for header in idle {
         for pipe in &mut program.pipes {
@@ -27,18 +33,43 @@ pub(super) fn headers_to_metadata(program: &mut Program) {
     }
 }
 
-/// Returns the headers that can be valid, those whose bytes a request sends, and those that the deparser reads otherwise.
+/// Makes a header valid where parsing starts. The deparser does not send it.
+fn make_valid(program: &mut Program, header: Header) {
+    let data = &program.headers[header];
+    let (gress, loc) = (data.gress, data.loc);
+    program.pipes[gress.index()].deparser.emit.retain(|other| *other != header);
+    if let Next::State(start) = program.pipes[gress.index()].start {
+        program.states[start].ops.insert(0, ParserOp { kind: ParserOpKind::SetValid(header, true), loc });
+    }
+}
+
+/// Returns the headers whose fields requests send.
+fn sent(program: &Program) -> BTreeSet<Header> {
+    let mut found = BTreeSet::new();
+    for request in program.pipes.iter().flat_map(|pipe| &pipe.deparser.requests) {
+        request.fields(&mut |field| {
+            if let Home::Header(header) = program.fields[field].home {
+                found.insert(header);
+            }
+        });
+    }
+    found
+}
+
+/// Returns the headers that can be valid, and those that a parser's checksum reads.
 fn possibly_valid(program: &Program) -> BTreeSet<Header> {
     let mut found = BTreeSet::new();
     let mut reads: Vec<Field> = Vec::new();
     for op in program.states.values().flat_map(|state| &state.ops) {
         match &op.kind {
-            ParserOpKind::Extract(header) => _ = found.insert(*header),
+            ParserOpKind::Extract(header) | ParserOpKind::SetValid(header, true) => _ = found.insert(*header),
             ParserOpKind::ExtractNext(_) | ParserOpKind::Advance(_) | ParserOpKind::PopCounter => {}
             ParserOpKind::VerifyChecksum(_, fields) | ParserOpKind::SubtractChecksum(_, fields) => {
                 reads.extend(fields);
             }
             ParserOpKind::Set(..)
+            | ParserOpKind::SetSlice(..)
+            | ParserOpKind::SetValid(_, false)
             | ParserOpKind::Lookahead(..)
             | ParserOpKind::SetCounter(_)
             | ParserOpKind::AddCounter(_)
@@ -53,11 +84,6 @@ fn possibly_valid(program: &Program) -> BTreeSet<Header> {
                 found.insert(header);
             }
             _ => {}
-        }
-    }
-    for deparser in program.pipes.iter().map(|pipe| &pipe.deparser) {
-        for request in &deparser.requests {
-            request.fields(&mut |field| reads.push(field));
         }
     }
     let home = |field: Field| match program.fields[field].home {

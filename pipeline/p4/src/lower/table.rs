@@ -164,13 +164,28 @@ impl<'a> Lower<'a> {
             let ty = self.checked.decl_types[param];
             let ty = self.pipe.concrete(ast, self.checked, frame.block, ty);
             let width = self.scalar(ty).map_or(0, |scalar| scalar.width);
-            if !(1..=PARAM_BITS).contains(&width) {
-                let text = format!("parameter `{}` is no number of 1 to 128 bits", ast.text(own));
-                return Err(self.refuse(own.span, text, "split it into parameters of at most 128 bits"));
+            if width == 0 {
+                let text = format!("parameter `{}` is no number", ast.text(own));
+                return Err(self.refuse(own.span, text, "give it a type of bits"));
             }
-            let value = Expr::Param(made.len() as u16, width as u16);
-            inner.names.insert(param, Bound::Pieces(vec![value]));
-            made.push(ParamData { name: self.own_name(param).to_owned(), width: width as u16 });
+            let mut pieces = Vec::new();
+            for (bits, low) in param_parts(width) {
+                let name = match width {
+                    ..=PARAM_BITS => self.own_name(param).to_owned(),
+                    _ => format!("{}_{low}", self.own_name(param)),
+                };
+                pieces.push(Expr::Param(made.len() as u16, bits));
+                made.push(ParamData { name, width: bits });
+            }
+            if pieces.len() > 1 {
+                let what = format!("parameter `{}` of {width} bits", ast.text(own));
+                self.note(
+                    own.span,
+                    what,
+                    "the control plane sets its parts, each of which is named by its lowest bit",
+                );
+            }
+            inner.names.insert(param, Bound::Pieces(pieces));
         }
         Ok(made)
     }
@@ -201,6 +216,15 @@ impl<'a> Lower<'a> {
         let made = self.program.actions.push(data);
         self.no_action[gress.index()] = Some(made);
         made
+    }
+
+    /// Returns the values of the parts of a parameter whose argument is a constant.
+    fn param_values(&self, frame: &Frame, param: DeclId, arg: ExprId) -> Option<Vec<u128>> {
+        let value = self.constant(frame, arg)?;
+        let width = self.scalar(self.checked.decl_types[param])?.width;
+        let parts = super::value::constant(&self.bits(&value, width)?, width);
+        let number = |part: Expr| if let Expr::Const(value, _) = part { Some(value) } else { None };
+        parts.into_iter().map(number).collect()
     }
 
     /// Returns an action of a table with constant arguments: a default or an entry's.
@@ -235,12 +259,12 @@ impl<'a> Lower<'a> {
         let DeclKind::Action(of) = &ast.decls[decl].kind else { return Err(super::Refused) };
         let mut values = Vec::new();
         for (position, &param) in of.params.iter().enumerate() {
-            let DeclKind::Param(param) = &ast.decls[param].kind else { continue };
-            if param.direction != Direction::None {
+            let DeclKind::Param(data) = &ast.decls[param].kind else { continue };
+            if data.direction != Direction::None {
                 continue;
             }
-            match args.get(position).copied().flatten().and_then(|arg| self.number(frame, arg)) {
-                Some(value) => values.push(value),
+            match args.get(position).copied().flatten().and_then(|arg| self.param_values(frame, param, arg)) {
+                Some(parts) => values.extend(parts),
                 None => {
                     let text = "an argument of this action has no constant value";
                     return Err(self.refuse(at, text, "give every parameter a constant"));
@@ -249,6 +273,18 @@ impl<'a> Lower<'a> {
         }
         Ok(ActionCall { action, args: values })
     }
+}
+
+/// Returns the parts of a parameter that the program has: their widths, each with its lowest bit, the highest part first.
+fn param_parts(width: u32) -> Vec<(u16, u32)> {
+    let mut parts = Vec::new();
+    let mut left = width;
+    while left > 0 {
+        let bits = if left.is_multiple_of(PARAM_BITS) { PARAM_BITS } else { left % PARAM_BITS };
+        left -= bits;
+        parts.push((bits as u16, left));
+    }
+    parts
 }
 
 /// Returns true if a list of annotations has one of this name.

@@ -334,7 +334,7 @@ impl Lower<'_> {
 }
 
 /// Returns a constant as pieces of at most 128 bits.
-fn constant(bits: &BigUint, width: u32) -> Vec<Expr> {
+pub(super) fn constant(bits: &BigUint, width: u32) -> Vec<Expr> {
     let mut pieces = Vec::new();
     let mut left = width;
     while left > 0 {

@@ -225,6 +225,13 @@ impl Writer<'_> {
             ParserOpKind::Set(field, value) => {
                 format!("{} = {}", self.layout.fields[*field], self.value(value))
             }
+            ParserOpKind::SetSlice(field, hi, lo, value) => {
+                format!("{}[{hi}:{lo}] = {}", self.layout.fields[*field], self.value(value))
+            }
+            ParserOpKind::SetValid(header, valid) => {
+                let method = if *valid { "setValid" } else { "setInvalid" };
+                format!("{}.{method}()", self.layout.headers[*header])
+            }
             ParserOpKind::VerifyChecksum(field, fields) => {
                 let sum = parser.sums.get(parser.next_sum).cloned().unwrap_or_default();
                 parser.next_sum += 1;

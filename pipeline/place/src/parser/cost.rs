@@ -7,7 +7,8 @@ use sluice_asic::phv::{Container, PhvInventory};
 use sluice_ir::cfg::Var;
 use sluice_ir::parser_unroll::{Configuration, CounterRange, StackCounts, StateEffect};
 use sluice_ir::{
-    CounterLoad, Expr, Field, Header, Home, Intrinsic, ParserOpKind, ParserState, Program, SelectKey,
+    CounterLoad, Expr, Field, Header, Home, Intrinsic, ParserOpKind, ParserState, ParserWrite, Program,
+    SelectKey,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -122,20 +123,23 @@ impl Hardware<'_> {
                 ParserOpKind::Advance(bytes) => work.bytes += u32::from(*bytes),
                 ParserOpKind::Lookahead(dst, at) => {
                     let start = work.bytes + u32::from(*at) / 8;
-                    self.copy_from(*dst, Some(start), &mut work);
+                    self.copy_from(*dst, start, &mut work);
                 }
                 ParserOpKind::SetCounter(_)
                 | ParserOpKind::AddCounter(_)
                 | ParserOpKind::PushCounter(_)
                 | ParserOpKind::PopCounter => {}
-                ParserOpKind::Set(dst, Expr::Const(value, _)) => {
-                    for s in self.allocation.slices(*dst) {
-                        let bits =
-                            (value >> s.lo) as u32 & (u32::MAX >> (32 - u32::from(s.width.clamp(1, 32))));
-                        *work.constants.entry(s.container).or_default() |= bits << s.at;
+                ParserOpKind::Set(..) | ParserOpKind::SetSlice(..) => {
+                    if let Some(write) = op.kind.write() {
+                        self.write(write, &mut work);
                     }
                 }
-                ParserOpKind::Set(dst, value) => self.copy(*dst, value, &mut work),
+                ParserOpKind::SetValid(h, valid) => {
+                    let bit = self.allocation.valid.get(*h).copied().flatten();
+                    if let Some(bit) = bit.filter(|_| *valid) {
+                        *work.constants.entry(bit.container).or_default() |= 1 << bit.bit;
+                    }
+                }
                 // The checksum unit writes its bit or its sum without extractors.
                 ParserOpKind::VerifyChecksum(..) | ParserOpKind::SubtractChecksum(..) => {}
             }
@@ -158,26 +162,43 @@ impl Hardware<'_> {
         work.bytes += self.program.header_bits(h).div_ceil(8);
     }
 
-    /// Adds a field that is copied from packet bytes, or from metadata outside the packet.
-    fn copy(&self, dst: Field, value: &Expr, work: &mut Work) {
-        let mut source = None;
-        value.fields(&mut |f| source = Some(f));
-        let start = source.and_then(|f| work.at.get(&f).copied());
-        self.copy_from(dst, start, work);
+    /// Adds a write of a constant, or of bits that are copied from packet bytes or from metadata outside the packet. Bytes
+    /// of an earlier state are still in the buffer, so they take an extractor like those of this state.
+    fn write(&self, write: ParserWrite<'_>, work: &mut Work) {
+        let (hi, lo) = write.bits.unwrap_or((u16::MAX, 0));
+        let slices = self.allocation.slices(write.to).iter().filter(|s| s.lo <= hi && s.lo + s.width > lo);
+        if let Expr::Const(value, _) = write.value {
+            let value = value << lo.min(127);
+            for s in slices {
+                let bits = (value >> s.lo) as u32 & (u32::MAX >> (32 - u32::from(s.width.clamp(1, 32))));
+                *work.constants.entry(s.container).or_default() |= bits << s.at;
+            }
+            return;
+        }
+        let (source, at) = match write.source() {
+            Some((field, at)) => (work.at.get(&field).map(|start| (field, *start)), at),
+            None => (None, 0),
+        };
+        let Some((field, start)) = source else {
+            work.elsewhere.extend(slices.map(|s| self.bits(s.container)));
+            return;
+        };
+        let width = self.program.fields[field].width;
+        for s in slices {
+            // The highest bit of the container's part, counted from the source's first bit.
+            let above = (width + lo).saturating_sub(at + s.lo + s.width);
+            let (bits, from) = (self.bits(s.container), start + u32::from(above) / 8);
+            work.copies.push(Copy { bits, from, to: from + bits / 8 });
+        }
     }
 
-    /// Adds a field that is copied from packet bytes, from byte `start` on; `None`: from metadata outside the packet.
-    fn copy_from(&self, dst: Field, start: Option<u32>, work: &mut Work) {
+    /// Adds a field that is copied from packet bytes, from byte `start` on.
+    fn copy_from(&self, dst: Field, start: u32, work: &mut Work) {
         for s in self.allocation.slices(dst) {
             let bits = self.bits(s.container);
-            match start {
-                Some(start) => {
-                    let above = self.program.fields[dst].width.saturating_sub(s.lo + s.width);
-                    let from = start + u32::from(above) / 8;
-                    work.copies.push(Copy { bits, from, to: from + bits / 8 });
-                }
-                None => work.elsewhere.push(bits),
-            }
+            let above = self.program.fields[dst].width.saturating_sub(s.lo + s.width);
+            let from = start + u32::from(above) / 8;
+            work.copies.push(Copy { bits, from, to: from + bits / 8 });
         }
     }
 

@@ -58,6 +58,11 @@ impl Cuts {
         for field in program.fields.keys().filter(|f| metadata(f) && demands.carries(program, *f)) {
             cuts.field_cuts.insert((field, 32));
         }
+        // Whole bytes that the parser copies fill their containers.
+        for l in demands.landings.iter().filter(|l| l.is_whole() && demands.fields[l.to].at.is_none()) {
+            cuts.cut(program, demands, l.to, l.lo);
+            cuts.cut(program, demands, l.to, l.lo + l.width);
+        }
         for w in &demands.writes {
             for (src, lo, m) in w.sources() {
                 cuts.ends(program, demands, w.dst, m.lo, m.width);

@@ -1,5 +1,6 @@
 //! Demands of a program on the PHV, field by field.
 
+use super::landing::{Landing, landings, position, unfit};
 use super::lists::Lists;
 use super::moves::{Shape, Source, Write, writes};
 use sluice_asic::alu::AluOp;
@@ -8,7 +9,7 @@ use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, Node, Var, used_vars};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
-use sluice_ir::{Action, Expr, Field, FieldData, Header, Home, Loc, Operand, ParserOpKind, Program};
+use sluice_ir::{Action, Expr, Field, FieldData, Header, Home, Operand, ParserOpKind, Program};
 
 /// Use of a field by the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub(super) struct Demand {
     pub(super) operand: bool,
     /// True if the parser writes it other than by extracting its header or setting a constant.
     pub(super) copied: bool,
+    /// Bit of its container at which the field is, if the parser copies bits to it that are not whole bytes.
+    pub(super) at: Option<u8>,
     /// Nodes of its gress that write it, sorted.
     pub(super) writers: Vec<Node>,
     /// Actions that write it, each true if it writes a result of a hash, a meter ALU or a random number generator.
@@ -60,6 +63,8 @@ pub(super) struct Demands {
     pub(super) writes: Vec<Write>,
     /// Demands of the lists of requests.
     pub(super) lists: Lists,
+    /// Copies of packet bits by the parsers.
+    pub(super) landings: Vec<Landing>,
 }
 
 impl Demands {
@@ -69,6 +74,7 @@ impl Demands {
             valid: program.headers.values().map(|_| false).collect(),
             writes: Vec::new(),
             lists: Lists::of(program),
+            landings: landings(program),
         };
         for gress in Gress::ALL {
             for var in used_vars(program, gress) {
@@ -140,11 +146,13 @@ impl Demands {
 
     fn parser(&mut self, program: &Program) {
         for op in program.states.values().flat_map(|s| &s.ops) {
-            if let ParserOpKind::Set(dst, Expr::Field(_))
-            | ParserOpKind::Lookahead(dst, _)
-            | ParserOpKind::SubtractChecksum(dst, _) = &op.kind
-            {
-                self.fields[*dst].copied = true;
+            let copies = match &op.kind {
+                ParserOpKind::Lookahead(..) | ParserOpKind::SubtractChecksum(..) => true,
+                kind => kind.write().is_some_and(|write| !write.is_constant()),
+            };
+            if let Some(dst) = op.kind.written().filter(|_| copies) {
+                self.fields[dst].copied = true;
+                self.fields[dst].at = position(program, &self.landings, dst);
             }
         }
     }
@@ -200,10 +208,8 @@ impl Demands {
                 _ => {}
             }
         }
-        for op in program.states.values().flat_map(|s| &s.ops) {
-            if let ParserOpKind::Set(dst, Expr::Field(src)) = &op.kind {
-                found.extend(unaligned_copy(program, op.loc, *dst, *src));
-            }
+        for landing in &self.landings {
+            found.extend(unfit(program, &self.landings, self.fields[landing.to].own, landing));
         }
         found
     }
@@ -211,13 +217,7 @@ impl Demands {
 
 /// Returns true if the parser copies packet bytes to a field, which then has to fill its containers.
 fn from_bytes(program: &Program, field: Field) -> bool {
-    program.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
-        ParserOpKind::Lookahead(dst, _) => *dst == field,
-        ParserOpKind::Set(dst, Expr::Field(src)) => {
-            *dst == field && matches!(program.fields[*src].home, Home::Header(_))
-        }
-        _ => false,
-    })
+    landings(program).iter().any(|l| l.to == field)
 }
 
 /// Checks that a number can have one container that holds nothing else, or two with a carry between them, and that an
@@ -325,19 +325,4 @@ fn padded(program: &Program, w: &Write, op: &str) -> Option<Diag> {
         data.name, data.width, program.actions[w.action].name
     );
     Some(Diag::error(w.loc, text).also(data.loc, "the field").help("declare the field 8, 16 or 32 bits wide"))
-}
-
-/// Checks that a parser copy from a header copies whole bytes, as extractors do.
-fn unaligned_copy(program: &Program, at: Loc, dst: Field, src: Field) -> Option<Diag> {
-    let data = &program.fields[src];
-    let Home::Header(header) = data.home else { return None };
-    let offset = program.field_offset(header, src)?;
-    if offset % 8 == 0 && data.width.is_multiple_of(8) {
-        return None;
-    }
-    let text = format!(
-        "the parser copies `{}` ({} bits at bit {offset} of `{}`) to `{}`, but extractors copy whole bytes",
-        data.name, data.width, program.headers[header].name, program.fields[dst].name
-    );
-    Some(Diag::error(at, text).also(data.loc, "the source").help("copy it by an action of the control block"))
 }

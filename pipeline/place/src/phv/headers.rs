@@ -31,7 +31,8 @@ impl Apart {
             let extracts = |s: &ParserState| {
                 program.states[*s].ops.iter().any(|op| matches!(op.kind, ParserOpKind::Extract(x) if x == h))
             };
-            if stays_as_parsed(program, h) && always_guarded(program, cfgs, h) {
+            if stays_as_parsed(program, h) && !made_by_parser(program, h) && always_guarded(program, cfgs, h)
+            {
                 program.states.keys().filter(extracts).collect()
             } else {
                 Vec::new()
@@ -52,6 +53,14 @@ impl Apart {
         let (of_a, of_b) = (&self.extracted_in[a], &self.extracted_in[b]);
         a != b && self.may(a) && self.may(b) && !of_a.iter().any(|x| of_b.iter().any(|y| meets(x, y)))
     }
+}
+
+/// Returns true if a parser changes the validity or a field of a header other than by extracting it.
+fn made_by_parser(program: &Program, h: Header) -> bool {
+    program.states.values().flat_map(|s| &s.ops).any(|op| match op.kind {
+        ParserOpKind::SetValid(to, _) => to == h,
+        ref kind => kind.written().is_some_and(|f| program.fields[f].home == Home::Header(h)),
+    })
 }
 
 fn reached(program: &Program, from: ParserState) -> BTreeSet<ParserState> {

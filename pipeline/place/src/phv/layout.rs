@@ -147,6 +147,12 @@ impl Layout {
         let whole = demands.fields[field].copied || demands.fields[field].listed;
         let padded = if whole { 0 } else { 32 };
         let carries = demands.carries(program, field);
+        if let Some(at) = demands.fields[field].at {
+            let piece =
+                self.push(data.gress, PieceHome::Alone(field), container_bits(data.width + u16::from(at)));
+            self.segs[field].push(Seg { lo: 0, width: data.width, piece, at });
+            return;
+        }
         let list = if carries {
             vec![(0, 32), (32, data.width - 32)]
         } else {
@@ -252,7 +258,7 @@ fn runs(program: &Program, demands: &Demands, cuts: &Cuts, header: Header) -> Ve
     let fields = &program.headers[header].fields;
     for (i, &f) in fields.iter().enumerate() {
         let d = &demands.fields[f];
-        let this = (d.passes_through() && !d.own).then_some(d.sums.as_slice());
+        let this = (d.passes_through() && !d.own && !d.copied).then_some(d.sums.as_slice());
         plain = if bit == from * 8 || plain == this { this } else { None };
         bit += u32::from(program.fields[f].width);
         if bit % 8 != 0 && i + 1 < fields.len() {

@@ -46,6 +46,7 @@ mod cuts;
 mod demand;
 mod fit;
 mod headers;
+mod landing;
 mod layout;
 mod lists;
 mod moves;

@@ -131,7 +131,6 @@ fn in_parser(program: &Program, field: Field) -> bool {
     program.states.values().any(|state| {
         state.select.iter().any(|k| k.field() == Some(field))
             || state.ops.iter().any(|op| match &op.kind {
-                ParserOpKind::Set(to, _) | ParserOpKind::Lookahead(to, _) => *to == field,
                 ParserOpKind::VerifyChecksum(to, inputs) | ParserOpKind::SubtractChecksum(to, inputs) => {
                     *to == field || inputs.contains(&field)
                 }

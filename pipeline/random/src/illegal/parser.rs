@@ -79,7 +79,7 @@ impl Writer<'_, '_> {
     }
 
     fn parser_op(&mut self) -> ParserOpKind {
-        match self.below(11) {
+        match self.below(13) {
             0 => ParserOpKind::Extract(self.any(|p| &p.headers)),
             1 => ParserOpKind::Set(self.field(), self.expr(1)),
             2 => ParserOpKind::Advance(self.d.word() as u16),
@@ -90,6 +90,11 @@ impl Writer<'_, '_> {
             7 => ParserOpKind::PushCounter(CounterLoad::Const(self.d.word() as u8)),
             8 => ParserOpKind::PopCounter,
             9 => ParserOpKind::SubtractChecksum(self.field(), self.list(2, Self::field)),
+            10 => {
+                let lo = self.below(40) as u16;
+                ParserOpKind::SetSlice(self.field(), lo + self.below(20) as u16, lo, self.expr(1))
+            }
+            11 => ParserOpKind::SetValid(self.any(|p| &p.headers), self.flip()),
             _ => ParserOpKind::VerifyChecksum(self.field(), self.list(2, Self::field)),
         }
     }

@@ -31,10 +31,10 @@ const COMMON: [AluOp; 10] = [
 
 /// Returns true if the parser writes a field, which is then laid out as packet bytes are.
 fn set_by_parser(p: &Program, field: Field) -> bool {
-    p.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
-        ParserOpKind::Set(to, _) | ParserOpKind::Lookahead(to, _) => *to == field,
-        _ => false,
-    })
+    let laid_out = |kind: &ParserOpKind| {
+        matches!(kind, ParserOpKind::Set(..) | ParserOpKind::SetSlice(..) | ParserOpKind::Lookahead(..))
+    };
+    p.states.values().flat_map(|s| &s.ops).any(|op| laid_out(&op.kind) && op.kind.written() == Some(field))
 }
 
 impl Writer<'_, '_> {

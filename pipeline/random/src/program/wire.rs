@@ -2,6 +2,7 @@
 
 use super::Writer;
 use crate::Widths;
+use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_ir::{
     ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Header, Home, Loc, Lookahead, Next, ParserOp,
@@ -88,6 +89,8 @@ impl Writer<'_, '_> {
         // The last header has no successor but the stack, so states are made from the back.
         let mut made: Vec<ParserState> = Vec::new();
         let mut rest = headers[1..].to_vec();
+        let own = self.d.chance(1, 5).then(|| self.header("own", &[16, 8]));
+        rest.extend(own);
         if let Some((shape, elements)) = stack {
             let elements: Vec<Header> =
                 (0..*elements).map(|n| self.header(&format!("st_{n}"), shape)).collect();
@@ -95,7 +98,7 @@ impl Writer<'_, '_> {
             made.push(self.stack_state(elements));
         }
         for (n, &header) in headers.iter().enumerate().rev() {
-            let state = self.state(&format!("s{n}"), header, &made);
+            let state = self.state(&format!("s{n}"), header, own, &made);
             made.push(state);
         }
         let mut start = made.last().copied();
@@ -142,12 +145,23 @@ impl Writer<'_, '_> {
     }
 
     /// Draws a state that extracts a header, may set metadata, and continues with states drawn before.
-    fn state(&mut self, name: &str, header: Header, made: &[ParserState]) -> ParserState {
+    /// It may make `own` valid, a header that no state extracts.
+    fn state(
+        &mut self,
+        name: &str,
+        header: Header,
+        own: Option<Header>,
+        made: &[ParserState],
+    ) -> ParserState {
         let state = self.plain_state(name, header, Next::Accept);
         let fields = self.p.headers[header].fields.clone();
         if self.d.chance(1, 3) {
             let kind = self.parser_step(&fields);
             self.p.states[state].ops.extend(kind.map(|kind| ParserOp { kind, loc: Loc::default() }));
+        }
+        if let Some(own) = own.filter(|_| self.d.chance(1, 2)) {
+            let kinds = self.make(own, &fields);
+            self.p.states[state].ops.extend(kinds.map(|kind| ParserOp { kind, loc: Loc::default() }));
         }
         if made.is_empty() {
             return state;
@@ -189,6 +203,30 @@ impl Writer<'_, '_> {
         let data = &mut self.p.states[state];
         (data.select, data.arms, data.default) = (select, arms, default);
         state
+    }
+
+    /// Draws operations that make a header valid and write one of its fields, or make it invalid.
+    fn make(&mut self, own: Header, fields: &[Field]) -> [ParserOpKind; 2] {
+        let to = self.p.headers[own].fields[1 + self.d.below(2)];
+        let width = self.p.fields[to].width;
+        let same: Vec<Field> = fields.iter().copied().filter(|f| self.p.fields[*f].width == width).collect();
+        let value = match self.d.pick(&same) {
+            Some(f) => Expr::Field(f),
+            None => Expr::Const(self.d.value(width), width),
+        };
+        let write = match self.d.below(3) {
+            0 => ParserOpKind::SetSlice(to, 7, 0, Expr::Const(self.d.value(8), 8)),
+            1 => ParserOpKind::Set(
+                to,
+                Expr::Alu(
+                    AluOp::Or,
+                    Box::new(Expr::Field(to)),
+                    Box::new(Expr::Const(self.d.value(width), width)),
+                ),
+            ),
+            _ => ParserOpKind::Set(to, value),
+        };
+        [ParserOpKind::SetValid(own, self.d.chance(5, 6)), write]
     }
 
     /// Draws an operation that sets the parser counter or adds to it.

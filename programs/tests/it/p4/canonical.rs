@@ -278,7 +278,9 @@ fn used_headers(p: &Program) -> Vec<String> {
     }
     for pipe in &p.pipes {
         found.extend(&pipe.deparser.emit);
-        found.extend(pipe.deparser.requests.iter().filter_map(|request| request.header));
+        for request in &pipe.deparser.requests {
+            found.extend(p.headers.keys().filter(|header| request.carries(p, *header)));
+        }
     }
     found
         .into_iter()
@@ -326,9 +328,12 @@ fn used(p: &Program) -> EntityMap<Field, bool> {
     }
     for pipe in &p.pipes {
         for update in &pipe.deparser.checksums {
-            update.inputs.iter().copied().for_each(&mut see);
+            update.when.into_iter().for_each(&mut see);
+            update.inputs.iter().for_each(|input| input.fields(&mut see));
         }
         for request in &pipe.deparser.requests {
+            request.when.into_iter().for_each(&mut see);
+            request.fields(&mut see);
             if let RequestKind::Mirror(session) = request.kind {
                 see(session);
             }

@@ -148,14 +148,7 @@ impl Lowering<'_, '_> {
                     code.push(Op::HashSlice { plan, to, lo: *lo });
                 }
                 PrimitiveKind::SetSlice(dst, hi, lo, value) => {
-                    let to = self.slots.target_bits(*dst, *hi, *lo);
-                    let Some(l) = leaf(self.program, value) else {
-                        return Err(LowerError::new("the value of a slice is computed"));
-                    };
-                    match l.base {
-                        Base::Field(src) if src == *dst => self.copy_within(&mut code, to, l, src),
-                        _ => self.copy(&mut code, &to, l),
-                    }
+                    self.set_slice(&mut code, (*dst, *hi, *lo), value)?;
                 }
                 PrimitiveKind::SetMasked(dst, value, mask) => {
                     self.set_masked(&mut code, *dst, value, mask)?
@@ -327,6 +320,24 @@ impl Lowering<'_, '_> {
         }
         let (a, b) = (self.wide(code, a)?, self.wide(code, b)?);
         code.push(Op::Wide(Box::new(WideAlu { op: *op, width, to, a, b })));
+        Ok(())
+    }
+
+    /// Lowers `dst[hi:lo] = value`.
+    pub(in crate::engine) fn set_slice(
+        &mut self,
+        code: &mut ActionCode,
+        (dst, hi, lo): (Field, u16, u16),
+        value: &Expr,
+    ) -> Result<(), LowerError> {
+        let to = self.slots.target_bits(dst, hi, lo);
+        let Some(l) = leaf(self.program, value) else {
+            return Err(LowerError::new("the value of a slice is computed"));
+        };
+        match l.base {
+            Base::Field(src) if src == dst => self.copy_within(code, to, l, src),
+            _ => self.copy(code, &to, l),
+        }
         Ok(())
     }
 

@@ -18,12 +18,14 @@ use crate::packet::WINDOW;
 use load::{Load, Loads};
 use select::Select;
 use sluice_ir::{CounterLoad, Header};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// End of a parse path: the byte offset of every extracted header, and of the payload.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Leaf {
     pub(super) extracted: BTreeMap<Header, u32>,
+    /// Headers that are valid at the end of the path.
+    pub(super) valid: BTreeSet<Header>,
     pub(super) payload: u32,
     /// `parser_err`; 0 if parsing ended well.
     pub(super) error: u16,
@@ -82,7 +84,7 @@ pub(super) struct ParserCode {
     nodes: Vec<Node>,
     start: Option<Target>,
     pub(super) leaves: Vec<Leaf>,
-    /// Validity bits that each leaf sets, those of the headers on its path: column, bits to keep, bits to set.
+    /// Validity bits that each leaf sets: column, bits to keep, bits to set.
     valid: Vec<Box<[(Slot, u32, u32)]>>,
     /// `parser_err` of each leaf.
     errors: Vec<u16>,

@@ -58,6 +58,10 @@ impl Code<'_> {
             return Err(self.c.error("`extract(…)`, an assignment, `select` or `transition`"));
         }
         let field = self.field()?;
+        if let Some((hi, lo)) = self.slice()? {
+            self.c.expect("=")?;
+            return Ok(ParserOpKind::SetSlice(field, hi, lo, self.expr()?));
+        }
         self.c.expect("=")?;
         if self.c.word() == Some("lookahead") && self.c.then("(") {
             self.callee();
@@ -85,6 +89,8 @@ impl Code<'_> {
     fn parser_step(&mut self) -> Parsed<Option<ParserOpKind>> {
         let words = [
             "extract_next",
+            "set_valid",
+            "set_invalid",
             "advance",
             "set_counter",
             "increment",
@@ -98,6 +104,8 @@ impl Code<'_> {
         self.callee();
         let kind = match word {
             "extract_next" => ParserOpKind::ExtractNext(self.reference(Space::Stack)?),
+            "set_valid" => ParserOpKind::SetValid(self.reference(Space::Header)?, true),
+            "set_invalid" => ParserOpKind::SetValid(self.reference(Space::Header)?, false),
             "advance" => ParserOpKind::Advance(self.c.number("a number of bytes")?),
             "set_counter" => ParserOpKind::SetCounter(self.counter_load()?),
             "push_counter" => ParserOpKind::PushCounter(self.counter_load()?),

@@ -64,6 +64,7 @@ impl<'a> Lower<'a> {
         *self.diagnostics = to.diagnostics.clone();
         self.leave = to.leave.clone();
         self.before.clear();
+        self.after.clear();
     }
 
     /// Lowers the body of a table's action, in several steps if one does not do.
@@ -75,7 +76,7 @@ impl<'a> Lower<'a> {
         }
         let mark = self.remember();
         if let Ok((body, exit)) = self.action_body(&mut frame.clone(), decl) {
-            return Ok(Steps { body, exit, rest: Vec::new() });
+            return Ok(Steps { body, exit, rest: std::mem::take(&mut self.after) });
         }
         let first = self.diagnostics.clone();
         for at in (0..action.body.statements.len()).rev() {
@@ -83,8 +84,10 @@ impl<'a> Lower<'a> {
             self.results.clear();
             let (now, later) = action.body.statements.split_at(at);
             let Ok((mut inner, body)) = self.first_step(frame, &action.params, now, later) else { continue };
+            let translated = std::mem::take(&mut self.after);
             match self.later_steps(&mut inner, later) {
                 Ok(rest) => {
+                    let rest = translated.into_iter().chain(rest).collect();
                     let what = "an action of several steps";
                     self.note(
                         later[0].span,

@@ -59,6 +59,9 @@ impl Lower<'_> {
         if let Some(call) = self.low_bits_of(frame, value) {
             return self.call(frame, call, Some(target), at);
         }
+        if let Some(hash) = self.linear(frame, value, at)? {
+            return self.write_hash(&target, hash, at);
+        }
         let pieces = self.pieces(frame, value)?;
         self.write(&target, pieces, at)
     }
@@ -195,6 +198,15 @@ impl Lower<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns the primitives of a copy of a header or struct.
+    pub(in crate::lower) fn copy_body(&mut self, to: &Place, from: &Place, at: Span) -> Res<Vec<Primitive>> {
+        let outer = std::mem::take(&mut self.body);
+        let done = self.copy(to, from, at);
+        let body = std::mem::replace(&mut self.body, outer);
+        done?;
+        self.emit(body)
     }
 
     /// Copies a header or struct, member by member, with the validity of headers.

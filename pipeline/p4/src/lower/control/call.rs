@@ -1,4 +1,4 @@
-//! Calls of a control: actions, tables, nested controls.
+//! Calls of a control: tables and actions.
 
 use super::super::action::Target;
 use super::super::frame::{Bound, Frame};
@@ -6,10 +6,9 @@ use super::super::name::Space;
 use super::super::{Lower, Res};
 use super::Seq;
 use crate::check::{Call, Callee};
-use crate::elaborate::{Binding, BlockId};
+use crate::elaborate::Binding;
 use crate::source::Span;
-use crate::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind, Stmt};
-use rustc_hash::FxHashMap;
+use crate::syntax::ast::{DeclId, DeclKind, ExprId, Stmt};
 use sluice_ir::{self as ir, ActionData, ApplyArms};
 
 impl<'a> Lower<'a> {
@@ -82,7 +81,8 @@ impl<'a> Lower<'a> {
             return self.stepwise(&mut inner, decl, seq);
         };
         if !body.is_empty() {
-            let alone = self.before.is_empty();
+            let alone = self.before.is_empty() && self.after.is_empty();
+            let after = std::mem::take(&mut self.after);
             self.add(seq, Vec::new());
             self.flush(seq);
             let name = self.names.take(Space::Action, &name);
@@ -93,6 +93,8 @@ impl<'a> Lower<'a> {
                 self.actions.insert((None, id, gress), action);
             }
             self.push(seq, ir::StmtKind::Call(action), at);
+            self.after = after;
+            self.follow(seq);
         }
         if let Some(at) = exit {
             self.set_leave_flag(true, at, seq);
@@ -120,89 +122,5 @@ impl<'a> Lower<'a> {
         self.flush(seq);
         seq.stmts.extend(block);
         Ok(())
-    }
-
-    /// Lowers a nested control: its parameters stand for the caller's places.
-    pub(super) fn nested(
-        &mut self,
-        frame: &mut Frame,
-        id: ExprId,
-        call: &Call,
-        at: Span,
-        seq: &mut Seq,
-    ) -> Res<()> {
-        let ExprKind::Call { callee, .. } = &self.ast.exprs[id].kind else { return Ok(()) };
-        let ExprKind::Member { base, .. } = &self.ast.exprs[*callee].kind else { return Ok(()) };
-        let Some(Binding::Block(block)) = self.pipe.instance(self.checked, frame.block, *base) else {
-            return Err(self.refuse(
-                at,
-                "this control is not known when the program is compiled",
-                "name an instance",
-            ));
-        };
-        let block: BlockId = *block;
-        let name = self.pipe.blocks[block].name.clone();
-        let path = self.below_root(&name);
-        let mut inner = Frame { block, gress: frame.gress, path, names: FxHashMap::default() };
-        let params = self.params(block);
-        for (&param, arg) in params.iter().zip(&call.args) {
-            let Some(arg) = *arg else { continue };
-            let bound = self.control_argument(frame, param, arg, &inner, seq)?;
-            inner.names.insert(param, bound);
-        }
-        match self.entered.get(&block) {
-            // The tables of the instance read the arguments of its first application.
-            Some(first) if params.iter().all(|param| first.names.get(param) == inner.names.get(param)) => {
-                inner = first.clone();
-            }
-            Some(_) => {
-                let text = "this control is applied at two places with different arguments";
-                let help = "declare an instance for each place, or copy the arguments to variables that both places pass";
-                return Err(self.refuse(at, text, help));
-            }
-            None => {
-                self.bind_variables(&mut inner)?;
-                self.entered.insert(block, inner.clone());
-            }
-        }
-        self.control_body(&mut inner, seq);
-        Ok(())
-    }
-
-    /// Returns the name of a block without the pipe and its control.
-    fn below_root(&self, full: &str) -> String {
-        let short = self.short(full);
-        short.split_once('.').map_or_else(|| short.to_owned(), |(_, rest)| rest.to_owned())
-    }
-
-    /// Returns what a parameter of a nested control stands for. A computed argument is copied to a variable.
-    fn control_argument(
-        &mut self,
-        frame: &mut Frame,
-        param: DeclId,
-        arg: ExprId,
-        inner: &Frame,
-        seq: &mut Seq,
-    ) -> Res<Bound> {
-        if let Some(place) = self.place(frame, arg) {
-            return Ok(Bound::Place(place));
-        }
-        if let ExprKind::Name { .. } = self.ast.exprs[arg].kind
-            && let Some(bound) = self.checked.decl_of(arg).and_then(|decl| frame.names.get(&decl))
-        {
-            return Ok(bound.clone());
-        }
-        let constant = self.constant(frame, arg).is_some();
-        if constant && self.scalar_of(frame, arg).is_some() {
-            return Ok(Bound::Pieces(self.pieces(frame, arg)?));
-        }
-        let ty = self.checked.decl_types[param];
-        let ty = self.pipe.concrete(self.ast, self.checked, inner.block, ty);
-        let (name, at) = (inner.name(self.ast.text(self.ast.decls[param].name)), self.ast.exprs[arg].span);
-        let place = self.make_place(ty, frame.gress, &name, at)?;
-        if !matches!(self.ast.exprs[arg].kind, ExprKind::Any) {
-            self.set(frame, &place, arg, at, seq)?;
-        }
-        Ok(Bound::Place(place))
     }
 }

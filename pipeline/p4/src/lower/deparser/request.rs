@@ -6,7 +6,6 @@ use super::guard::Guard;
 use crate::check::Value;
 use crate::elaborate::{Binding, ObjectId};
 use crate::syntax::ast::{ExprId, ExprKind};
-use sluice_asic::intrinsic::Architecture;
 use sluice_ir::{Expr, Request, RequestKind, list_bits};
 
 /// Bits of a mirror session's number on Tofino.
@@ -48,9 +47,9 @@ impl Lower<'_> {
             None => Vec::new(),
         };
         // The parser finds the data of any resubmit in a slot of one length.
-        if kind == RequestKind::Resubmit && self.resubmit_data()?.is_some_and(|bits| bits > 0) {
-            let bytes = if self.chip == Architecture::Tna { 8 } else { 16 };
-            let missing = (bytes * 8_u32).saturating_sub(list_bits(&self.program, &list));
+        if kind == RequestKind::Resubmit {
+            let bits = self.resubmit_data()?.unwrap_or(0);
+            let missing = bits.saturating_sub(list_bits(&self.program, &list));
             if missing > 0 {
                 list.push(Expr::Const(0, missing as u16));
             }

@@ -3,11 +3,17 @@
 use super::super::action::Target;
 use super::super::frame::Frame;
 use super::super::name::Space;
+use super::super::places::Place;
 use super::super::simplify::cast;
 use super::super::{Lower, Res};
 use super::{Method, Unit};
 use crate::elaborate::ObjectId;
-use sluice_ir::{self as ir, MeterAccess, MeterData, MeterKind, PrimitiveKind};
+use crate::source::Span;
+use sluice_asic::alu::width_mask;
+use sluice_ir::{
+    self as ir, ActionData, CmpOp, Cond, Expr, MeterAccess, MeterData, MeterKind, Primitive, PrimitiveKind,
+    Stmt, StmtKind,
+};
 
 impl Lower<'_> {
     pub(super) fn meter_execute(&mut self, frame: &Frame, method: Method<'_>, to: Option<Target>) -> Res<()> {
@@ -32,7 +38,59 @@ impl Lower<'_> {
             }
             None => None,
         };
+        let results = self.results_of(method.object);
+        let to = match (results.is_empty(), to) {
+            (false, Some(to)) => Some(self.translated(&to, &results, method.at)?),
+            (_, to) => to,
+        };
         self.unit_result(to, method.at, |to| PrimitiveKind::Meter(MeterAccess { meter, index, input, to }))
+    }
+
+    /// Returns what a meter's results stand for in the program, by result of the chip's unit; nothing if they are the same.
+    fn results_of(&self, object: ObjectId) -> Vec<(u128, u128)> {
+        let (names, plain): (&[&str], &[u128]) = match self.object_kind(object) {
+            "Wred" | "DirectWred" => (&["no_drop_value", "drop_value"], &[0, 1]),
+            "Meter" | "DirectMeter" => (&["green", "yellow", "red"], &[0, 1, 3]),
+            _ => return Vec::new(),
+        };
+        let of = |(name, plain): (&&str, &u128)| {
+            (*plain, self.made_with_number(object, name).map_or(*plain, u128::from))
+        };
+        let all: Vec<(u128, u128)> = names.iter().zip(plain).map(of).collect();
+        if all.iter().all(|(from, to)| from == to) { Vec::new() } else { all }
+    }
+
+    /// Returns a variable for a unit's result; the statements that follow write to the target what the result stands for.
+    fn translated(&mut self, to: &Target, results: &[(u128, u128)], at: Span) -> Res<Target> {
+        let slot = self.result_slot(to, at)?;
+        let (field, width) = (self.field(slot), self.storage.slots[slot].width);
+        let ty = self.checked.types.bits(2);
+        let place = self.make_place(ty, self.gress, "result", at)?;
+        let Place::Slot(found) = place else { return Err(super::super::Refused) };
+        let result = self.field(found);
+        let loc = self.loc(at);
+        let mut block = Vec::new();
+        for (from, value) in results.iter().rev() {
+            let value = Expr::Const(value & width_mask(width.into()), self.program.fields[field].width);
+            let name = self.names.take(Space::Action, &format!("{}_l{}", self.gress, loc.line));
+            let body = vec![Primitive { kind: PrimitiveKind::Set(field, value), loc }];
+            let (gress, params, doc) = (self.gress, Vec::new(), String::new());
+            let action = self.program.actions.push(ActionData { name, gress, params, body, doc, loc });
+            let set = vec![Stmt { kind: StmtKind::Call(action), loc }];
+            block = if block.is_empty() {
+                set
+            } else {
+                let cond = Cond::Cmp(CmpOp::Eq, Expr::Field(result), Expr::Const(*from, 2));
+                vec![Stmt { kind: StmtKind::If(cond, set, block), loc }]
+            };
+        }
+        self.note(
+            at,
+            "results of a meter that are not the chip's",
+            "tables after the meter's translate them",
+        );
+        self.after.extend(block);
+        Ok(Target { place, bits: None })
     }
 
     /// Returns the meter of an object.
@@ -47,14 +105,6 @@ impl Lower<'_> {
             (_, Some("PACKETS")) => MeterKind::Packets,
             _ => MeterKind::Bytes,
         };
-        let usual = [("green", 0), ("yellow", 1), ("red", 3), ("drop_value", 1), ("no_drop_value", 0)];
-        for (name, value) in usual {
-            if let Some(found) = self.made_with_number(object, name).filter(|found| *found != value) {
-                let text = format!("a meter whose result `{name}` is {found}");
-                let help = format!("use {value}, and translate the result by a table");
-                return Err(self.refuse(at, text, help));
-            }
-        }
         let home = self.home(object, at)?;
         let name = self.short(&self.pipe.objects[object].name).to_owned();
         let name = self.names.take(Space::Meter, &name);

@@ -35,6 +35,8 @@ pub(super) enum Lost {
     Skipped,
     /// The bytes are in front of the packet.
     InFront,
+    /// The parser has written the field since it extracted the header.
+    Overwritten,
     /// Another element of the stack was extracted since.
     OtherElement,
     /// Several paths meet with different values.

@@ -1,7 +1,9 @@
 //! Calls in a parser.
 
 use super::super::Res;
+use super::super::places::Place;
 use super::frame::{Bound, Frame, FrameId, Point};
+use super::made::Made;
 use super::target::Target;
 use super::walk::{State, Walk};
 use crate::check::{Builtin, Call, Callee, TyKind};
@@ -38,12 +40,24 @@ impl Walk<'_, '_> {
                     }
                 }
             }
-            Callee::Builtin(Builtin::SetValid | Builtin::SetInvalid) => {
-                let name = self.base(expr).map(|base| self.cx.ast.exprs[base].span).unwrap_or(at);
+            Callee::Builtin(of @ (Builtin::SetValid | Builtin::SetInvalid)) => {
+                let target = match self.base(expr) {
+                    Some(base) => self.target(state, base)?,
+                    None => None,
+                };
+                match target {
+                    Some(Target::Place(Place::Header(instance))) => {
+                        state.ops.push((Made::Valid(instance, of == Builtin::SetValid), at));
+                        return Ok(None);
+                    }
+                    // Nothing asks for the validity of a variable.
+                    Some(Target::Local { .. }) => return Ok(None),
+                    _ => {}
+                }
                 return Err(self.refuse(
-                    name,
-                    "a parser state changes the validity of a header, but it can only extract headers",
-                    "make the header valid in an action of the control",
+                    at,
+                    "a parser state changes the validity of something other than a header",
+                    "name a header of the headers or of the metadata",
                 ));
             }
             _ => {
@@ -73,6 +87,11 @@ impl Walk<'_, '_> {
         let name = ast.text(ast.decls[method].name);
         let args: Vec<ExprId> = call.args.iter().flatten().copied().collect();
         match (unit, name, args.as_slice()) {
+            ("packet_in", "extract", &[header]) if matches!(ast.exprs[header].kind, ExprKind::Any) => {
+                // Nothing names the header: its bytes are skipped.
+                let bits = call.type_args.first().and_then(|&ty| self.bits(ty)).unwrap_or(0);
+                self.advance_by(state, bits.next_multiple_of(8), at)
+            }
             ("packet_in", "extract", &[header]) => self.extract(state, header),
             ("packet_in", "advance", &[bits]) => self.advance(state, bits),
             // A look-ahead whose value is not used needs its bytes all the same; the next extract asks for them too.

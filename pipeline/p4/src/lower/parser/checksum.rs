@@ -201,10 +201,11 @@ impl Walk<'_, '_> {
         use sluice_ir::Intrinsic;
         let data = &self.cx.storage.slots[slot];
         let width = u32::from(data.width);
+        if let Some(value) = state.env.slots.get(&slot) {
+            return value.clone();
+        }
         match data.home {
-            SlotHome::Metadata => {
-                state.env.slots.get(&slot).cloned().unwrap_or_else(|| Bits::constant(0, width))
-            }
+            SlotHome::Metadata => Bits::constant(0, width),
             SlotHome::Intrinsic(Intrinsic::ResubmitFlag) if !self.resubmits => Bits::constant(0, width),
             _ => Bits::one(Source::Slot(slot), width),
         }

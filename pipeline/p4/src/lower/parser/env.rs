@@ -38,6 +38,14 @@ impl Env {
         self.map(|piece| extracted(piece, at, value));
     }
 
+    /// The parser writes a field of a header: copies of its bytes cannot be told any more.
+    pub(super) fn overwritten(&mut self, slot: Slot) {
+        self.map(|piece| match piece.source {
+            Source::Slot(of) if of == slot => Bits::lost(Lost::Overwritten, piece.width),
+            _ => Bits(vec![piece]),
+        });
+    }
+
     /// Another element of a stack is the last one.
     pub(super) fn next_element(&mut self, stack: StackId) {
         self.map(|piece| match piece.source {

@@ -5,6 +5,7 @@
 //! from ([`bits`], [`env`]). What the walk writes to metadata waits until controls and deparsers are lowered ([`made`]): a value
 //! that only the parser reads needs no storage.
 
+mod across;
 mod bits;
 mod call;
 mod checksum;
@@ -16,6 +17,7 @@ mod key;
 mod layout;
 mod live;
 mod made;
+mod once;
 mod packet;
 mod ranges;
 mod resubmit;

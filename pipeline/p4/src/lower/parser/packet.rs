@@ -35,7 +35,7 @@ impl Walk<'_, '_> {
     }
 
     /// Returns true for the structure that the chip puts in front of every packet of the gress.
-    fn is_intrinsic(&self, ty: Ty) -> bool {
+    pub(super) fn is_intrinsic(&self, ty: Ty) -> bool {
         let (TyKind::Struct(decl, _) | TyKind::Header(decl, _)) = *self.cx.checked.types.kind(ty) else {
             return false;
         };
@@ -66,6 +66,13 @@ impl Walk<'_, '_> {
         let fields = self.target_bits(&Target::Place(place));
         // A header that does not end with a byte has padding behind its fields.
         let bits = fields.next_multiple_of(8);
+        if slots.is_empty() {
+            return Ok(());
+        }
+        self.skip_padding(state);
+        if self.is_across(state, bits) {
+            return self.extract_across(state, instance, bits, at);
+        }
         match self.consumes(state, bits, &name, at)? {
             Kind::Real => {
                 let header = self.cx.header(instance);
@@ -76,6 +83,7 @@ impl Walk<'_, '_> {
                 });
                 let value = value.then(Bits::lost(Lost::Skipped, bits - fields));
                 state.env.extracted(state.position, &value);
+                slots.iter().for_each(|slot| _ = state.env.slots.remove(slot));
                 state.position += bits;
                 state.extracted.extend(&slots);
                 self.deposit(state, &slots, at);
@@ -195,6 +203,11 @@ impl Walk<'_, '_> {
                 "make a state for each length and select among them, or count with `ParserCounter`",
             ));
         };
+        self.advance_by(state, number, at)
+    }
+
+    /// Skips a number of bits.
+    pub(super) fn advance_by(&mut self, state: &mut State, number: u32, at: Span) -> Res<()> {
         let runs = self.layout.runs(state.env.front, number);
         if runs.iter().any(|(kind, _)| *kind == Kind::Either) {
             return Err(self.unasked(at));
@@ -225,7 +238,13 @@ impl Walk<'_, '_> {
                 "unpack them in the ingress parser, right after the intrinsic metadata",
             ));
         }
-        state.env.front = self.layout.advance(front, self.layout.total - front.at);
+        // A struct is padded to all bits in front of the packet; a header has its own length.
+        let ty = self.ty(state, call);
+        let bits = match self.cx.checked.types.kind(ty) {
+            TyKind::Header(..) => self.bits(ty).unwrap_or(0),
+            _ => self.layout.total - front.at,
+        };
+        state.env.front = self.layout.advance(front, bits.min(self.layout.total - front.at));
         let slots = match target {
             Target::Place(place) => self.cx.storage.slots_of(place),
             &Target::Local { id, at: first, width } => {

@@ -21,10 +21,27 @@ impl Lower<'_> {
             .iter()
             .flat_map(|apply| &apply.statements)
             .for_each(|inner| self.resubmits(inner, &mut calls));
-        let longest = calls.into_iter().map(|call| self.resubmit_bits(block, call)).max();
-        // Data are as long as their slot; zeros fill it.
+        let bits: Vec<u32> = calls.into_iter().map(|call| self.resubmit_bits(block, call)).collect();
+        let Some(&longest) = bits.iter().max() else { return Ok(None) };
+        // On the chip data are as long as their slot. If the parser extracts a header of their length, no bytes after it matter.
         let slot = if self.chip == Architecture::Tna { 64 } else { 128 };
-        Ok(longest.map(|bits| if bits == 0 { 0 } else { bits.max(slot) }))
+        let exact = longest == 0 || bits.iter().all(|bits| *bits == longest) && self.extracts_bits(longest);
+        Ok(Some(if exact { longest } else { longest.max(slot) }))
+    }
+
+    /// Returns true if the program extracts a header of this many bits.
+    fn extracts_bits(&mut self, bits: u32) -> bool {
+        let block = self.pipe.ingress.parser;
+        let extracts = |callee: &Callee| match callee {
+            Callee::Method(decl) => self.ast.text(self.ast.decls[*decl].name) == "extract",
+            _ => false,
+        };
+        let calls = self.checked.calls.values().filter(|call| extracts(&call.callee));
+        let headers: Vec<ExprId> = calls.filter_map(|call| call.args.first().copied().flatten()).collect();
+        headers.into_iter().any(|header| {
+            let ty = self.pipe.ty(self.ast, self.checked, block, header);
+            self.type_bits(ty).map(|bits| bits.next_multiple_of(8)) == Some(bits)
+        })
     }
 
     fn resubmits(&self, statement: &Stmt, calls: &mut Vec<ExprId>) {

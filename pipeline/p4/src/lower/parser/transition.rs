@@ -74,6 +74,10 @@ impl Walk<'_, '_> {
                     "a `select` compares bytes in front of the packet, which Sluice does not have",
                     "use the fields of the intrinsic metadata and `port_metadata_unpack`",
                 ),
+                Lost::Overwritten => (
+                    "a `select` compares a field that the parser has written since",
+                    "copy the value before the write, and select on the copy",
+                ),
                 Lost::OtherElement => (
                     "a `select` compares an element of a stack that is not the last any more",
                     "select on the element in the state that extracts it",

@@ -3,7 +3,7 @@
 use super::super::Res;
 use super::bits::{Bits, Lost, Source};
 use super::walk::{State, Walk};
-use crate::check::{Builtin, Callee, TyKind, Value};
+use crate::check::{Builtin, Callee, Resolution, TyKind, Value};
 use crate::elaborate::{Binding, ObjectId};
 use crate::names::Symbol;
 use crate::syntax::ast::{BinaryOp, DeclKind, ExprId, ExprKind, UnaryOp};
@@ -22,7 +22,9 @@ impl Walk<'_, '_> {
             ExprKind::Name { .. } | ExprKind::Member { .. } | ExprKind::Index { .. } => {
                 match self.target(state, expr)? {
                     Some(target) => Ok(self.read(state, &target, width)),
-                    None => computed,
+                    None => {
+                        Ok(self.member_of_value(state, expr)?.unwrap_or(Bits::lost(Lost::Computed, width)))
+                    }
                 }
             }
             ExprKind::Slice { base, hi, lo } => {
@@ -47,6 +49,18 @@ impl Walk<'_, '_> {
             ExprKind::Call { .. } => self.called(state, expr, width),
             _ => computed,
         }
+    }
+
+    /// Returns the value of a member of something that has no storage, such as a look-ahead.
+    fn member_of_value(&mut self, state: &mut State, expr: ExprId) -> Res<Option<Bits>> {
+        let ExprKind::Member { base, .. } = self.cx.ast.exprs[expr].kind else { return Ok(None) };
+        let Some(Resolution::Field(_, position)) = self.cx.checked.resolutions[expr] else { return Ok(None) };
+        let ty = self.ty(state, base);
+        let member = self.members(ty).and_then(|members| members.get(position as usize).copied());
+        let Some(member) = member.filter(|member| member.width > 0) else { return Ok(None) };
+        let whole = self.value(state, base)?;
+        let end = whole.width().saturating_sub(member.at + member.width);
+        Ok((whole.width() >= member.at + member.width).then(|| whole.slice(end + member.width - 1, end)))
     }
 
     fn binary(

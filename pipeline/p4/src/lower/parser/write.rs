@@ -3,11 +3,11 @@
 use super::super::Res;
 use super::super::places::{Place, Slot, SlotHome};
 use super::bits::{Bits, Lost, Piece, Source};
-use super::made::{Made, Written};
+use super::made::{From, Made, Part, Written};
 use super::target::Target;
 use super::walk::{State, Walk};
 use crate::source::Span;
-use crate::syntax::ast::{DeclId, ExprId, ExprKind};
+use crate::syntax::ast::{BinaryOp, DeclId, ExprId, ExprKind};
 use sluice_ir::Intrinsic;
 
 /// Advice on writes that the chip's parser cannot make.
@@ -66,6 +66,16 @@ impl Walk<'_, '_> {
         }
         let width = self.target_bits(target);
         let found = self.value(state, value)?;
+        if slice.is_none()
+            && found.is_lost() == Some(Lost::Computed)
+            && self.add_ones(state, target, value, at)?
+        {
+            return Ok(());
+        }
+        if let Target::Place(Place::Header(instance)) = target {
+            self.fills(state, value, at)?;
+            state.ops.push((Made::Valid(*instance, true), at));
+        }
         let found = match slice {
             Some((hi, lo)) if lo <= hi && hi < width => {
                 self.read(state, target, width).replaced(hi, lo, &found.resized(hi - lo + 1))
@@ -73,6 +83,25 @@ impl Walk<'_, '_> {
             _ => found.resized(width),
         };
         self.write(state, target, &found, at)
+    }
+
+    /// Checks that a value of a whole header is that of a valid one.
+    fn fills(&mut self, state: &mut State, value: ExprId, at: Span) -> Res<()> {
+        let valid = match self.target(state, value)? {
+            Some(Target::Place(Place::Header(from))) => {
+                let slots = &self.cx.storage.instances[from].slots;
+                slots.first().is_none_or(|first| state.extracted.contains(first))
+            }
+            _ => true,
+        };
+        if valid {
+            return Ok(());
+        }
+        Err(self.refuse(
+            at,
+            "a parser state copies a header that another state extracts, and its validity with it",
+            "copy the header in the state that extracts it, or its fields one by one",
+        ))
     }
 
     /// Returns the number of bits of what an expression names.
@@ -95,14 +124,6 @@ impl Walk<'_, '_> {
                 Ok(())
             }
             Target::Place(place) => {
-                if let Place::Header(instance) = place {
-                    let name = self.cx.storage.instances[*instance].name.clone();
-                    return Err(self.refuse(
-                        at,
-                        format!("a parser state assigns to the whole header `{name}`, but it can only extract headers"),
-                        "extract the header, or make it valid and write its fields in an action of the control",
-                    ));
-                }
                 let mut left = value.width();
                 for slot in self.cx.storage.slots_of(place) {
                     let width = u32::from(self.cx.storage.slots[slot].width);
@@ -127,15 +148,15 @@ impl Walk<'_, '_> {
         let data = &self.cx.storage.slots[slot];
         let name = data.name.clone();
         match data.home {
-            SlotHome::Metadata => {
-                let written = self.written(state, slot, value);
-                state.env.slots.insert(slot, value.clone());
-                state.ops.push((Made::Write(slot, written), at));
+            // The chip has set it to zero already.
+            SlotHome::Intrinsic(which)
+                if value.as_const() == Some(0)
+                    && starts_at_zero(which)
+                    && !state.env.slots.contains_key(&slot) =>
+            {
                 Ok(())
             }
-            // The chip has set it to zero already.
-            SlotHome::Intrinsic(which) if value.as_const() == Some(0) && starts_at_zero(which) => Ok(()),
-            SlotHome::Intrinsic(_) => {
+            SlotHome::Intrinsic(which) if !which.info().writable || which == Intrinsic::DropCtl => {
                 let text = format!("a parser state writes `{name}`, which is intrinsic");
                 Err(self.refuse(at, text, COPY))
             }
@@ -143,59 +164,97 @@ impl Walk<'_, '_> {
                 let text = format!("a parser state writes `{name}`, which the port fills");
                 Err(self.refuse(at, text, "write another member of the metadata"))
             }
-            SlotHome::Header(_) => {
-                let text = format!("a parser state writes `{name}`, a field of a header");
-                Err(self.refuse(at, text, COPY))
+            SlotHome::Metadata | SlotHome::Header(_) | SlotHome::Intrinsic(_) => {
+                let written = self.written(state, slot, value);
+                self.put(state, slot, value.clone(), written, at);
+                Ok(())
             }
         }
     }
 
-    /// Returns how the chip writes a value to metadata.
-    fn written(&self, state: &State, slot: Slot, value: &Bits) -> Written {
-        if let Some(constant) = value.as_const() {
-            return Written::Const(constant);
+    /// Notes a write, and the value that the field has after it.
+    fn put(&mut self, state: &mut State, slot: Slot, value: Bits, written: Written, at: Span) {
+        if let SlotHome::Header(_) = self.cx.storage.slots[slot].home {
+            state.env.overwritten(slot);
         }
-        let whole = |slot: Slot| u32::from(self.cx.storage.slots[slot].width);
-        match value.0.as_slice() {
-            &[Piece { source: Source::Slot(from), lo: 0, width }] if width == whole(from) => {
-                match self.cx.storage.slots[from].home {
-                    SlotHome::Header(_) if state.extracted.contains(&from) => Written::Slot(from),
-                    SlotHome::Header(_) => Written::Not("a field of a header that an earlier state extracts"),
-                    SlotHome::PortMetadata => Written::Not("port metadata"),
-                    SlotHome::Intrinsic(_) => Written::Not("an intrinsic field"),
-                    SlotHome::Metadata => Written::Not("another field of the metadata"),
-                }
+        state.env.slots.insert(slot, value);
+        state.ops.push((Made::Write(slot, written), at));
+    }
+
+    /// Lowers `field = field | value`, which adds ones to a field; returns false for another assignment.
+    fn add_ones(&mut self, state: &mut State, target: &Target, value: ExprId, at: Span) -> Res<bool> {
+        let &Target::Place(Place::Slot(slot)) = target else { return Ok(false) };
+        let ExprKind::Binary { op: BinaryOp::BitOr, left, right } = self.cx.ast.exprs[value].kind else {
+            return Ok(false);
+        };
+        for (old, ones) in [(left, right), (right, left)] {
+            let Some(Target::Place(Place::Slot(same))) = self.target(state, old)? else { continue };
+            if same != slot {
+                continue;
             }
-            &[Piece { source: Source::Ahead(at), width, .. }]
-                if at >= state.position
-                    && (at - state.position).is_multiple_of(8)
-                    && width % 8 == 0
-                    && width == whole(slot) =>
-            {
-                Written::Ahead((at - state.position) as u16)
-            }
-            pieces => Written::Not(match value.is_lost() {
-                Some(Lost::Computed) => "a computed value",
-                Some(Lost::InFront) => "bytes in front of the packet",
-                Some(Lost::Skipped) => "bytes that were skipped",
-                Some(Lost::OtherElement) => "an earlier element of a stack",
-                Some(Lost::Unknown) => "a value that is not written on every path",
-                None => match pieces {
-                    [Piece { source: Source::Ahead(_), .. }] => "a look-ahead that is not whole bytes",
-                    [Piece { source: Source::Slot(_), .. }] => "a slice of a field",
-                    [Piece { source: Source::Last(..), .. }] => "a field of a stack's last element",
-                    [Piece { source: Source::CounterIsZero | Source::CounterIsNegative, .. }] => {
-                        "the counter"
-                    }
-                    [Piece { source: Source::Const(0), .. }, ..] => "a value with zeros in front",
-                    _ => "a value of several parts",
+            let width = u32::from(self.cx.storage.slots[slot].width);
+            let ones = self.value(state, ones)?.resized(width);
+            let Written::Parts(parts) = self.written(state, slot, &ones) else { return Ok(false) };
+            let [part] = parts.as_slice() else { return Ok(false) };
+            self.put(state, slot, Bits::lost(Lost::Computed, width), Written::Ones(*part), at);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Returns how the chip writes a value to a field.
+    pub(super) fn written(&self, state: &State, slot: Slot, value: &Bits) -> Written {
+        let width = u32::from(self.cx.storage.slots[slot].width);
+        if let &[Piece { source: Source::Ahead(at), .. }] = value.0.as_slice()
+            && at >= state.position
+            && (at - state.position).is_multiple_of(8)
+            && width % 8 == 0
+        {
+            return Written::Ahead((at - state.position) as u16);
+        }
+        let mut parts = Vec::new();
+        for piece in &value.0 {
+            let from = match piece.source {
+                Source::Const(value) => From::Const(value),
+                Source::Slot(slot) => match self.cx.storage.slots[slot].home {
+                    SlotHome::Header(_) | SlotHome::PortMetadata => From::Slot(slot, piece.lo as u16),
+                    SlotHome::Intrinsic(which) if !is_late(which) => From::Slot(slot, piece.lo as u16),
+                    SlotHome::Intrinsic(_) => return Written::Not("an intrinsic field that is filled later"),
+                    SlotHome::Metadata => return Written::Not("another field of the metadata"),
                 },
-            }),
+                Source::Ahead(_) if value.0.len() > 1 => return Written::Not("bits ahead among other bits"),
+                source => return Written::Not(reason(source)),
+            };
+            parts.push(Part { from, width: piece.width as u16 });
         }
+        Written::Parts(parts)
     }
 }
 
+/// Returns what a part is that the chip cannot write.
+fn reason(source: Source) -> &'static str {
+    match source {
+        Source::Lost(Lost::Computed) => "a computed value",
+        Source::Lost(Lost::InFront) => "bytes in front of the packet",
+        Source::Lost(Lost::Skipped) => "bytes that were skipped",
+        Source::Lost(Lost::OtherElement) => "an earlier element of a stack",
+        Source::Lost(Lost::Overwritten) => "a field that the parser has written since",
+        Source::Lost(Lost::Unknown) => "a value that is not written on every path",
+        Source::Ahead(_) => "a look-ahead that is not whole bytes",
+        Source::Last(..) => "a field of a stack's last element",
+        Source::CounterIsZero | Source::CounterIsNegative => "the counter",
+        Source::Const(_) | Source::Slot(_) => "a value",
+    }
+}
+
+/// Returns true if the field has no value while the parser runs.
+fn is_late(which: Intrinsic) -> bool {
+    which.info().writable
+        || which.is_ghost()
+        || matches!(which, Intrinsic::DropCtl | Intrinsic::ParserErr | Intrinsic::GlobalTstamp)
+}
+
 /// Returns true if the field is zero when a pass begins.
-fn starts_at_zero(which: Intrinsic) -> bool {
+pub(super) fn starts_at_zero(which: Intrinsic) -> bool {
     which.info().writable && which != Intrinsic::UcastEgressPort || which == Intrinsic::DropCtl
 }

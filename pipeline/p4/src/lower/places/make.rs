@@ -19,6 +19,8 @@ struct Inside {
     gress: Gress,
     /// The header that contains it.
     header: Option<Instance>,
+    /// True among the metadata of a gress.
+    metadata: bool,
 }
 
 /// Returns the short name of an intrinsic structure in the program, if the gress has it.
@@ -47,6 +49,7 @@ impl Lower<'_> {
                 self.names.take(Space::Field(gress), info.name);
             }
         }
+        self.storage.whole = self.whole_headers();
         for (gress, blocks) in [(Gress::Ingress, self.pipe.ingress), (Gress::Egress, self.pipe.egress)] {
             let params = self.params(blocks.control).to_vec();
             let mut places = Vec::new();
@@ -57,7 +60,8 @@ impl Lower<'_> {
                 // Headers are known by their own names.
                 let header = matches!(self.checked.types.kind(ty), TyKind::Header(..));
                 let prefix = if position == 0 && !header { "" } else { self.ast.text(name) };
-                places.push(self.make_place(ty, gress, prefix, name.span)?);
+                let inside = Inside { gress, header: None, metadata: position == 1 && !header };
+                places.push(self.make(ty, inside, prefix, name.span)?);
             }
             let mut places = places.into_iter();
             let root = &mut self.storage.roots[gress.index()];
@@ -68,7 +72,7 @@ impl Lower<'_> {
 
     /// Makes new storage for a type.
     pub(in crate::lower) fn make_place(&mut self, ty: Ty, gress: Gress, name: &str, at: Span) -> Res<Place> {
-        self.make(ty, Inside { gress, header: None }, name, at)
+        self.make(ty, Inside { gress, header: None, metadata: false }, name, at)
     }
 
     fn make(&mut self, ty: Ty, inside: Inside, name: &str, at: Span) -> Res<Place> {
@@ -79,7 +83,9 @@ impl Lower<'_> {
             return Ok(place);
         }
         match self.checked.types.kind(self.checked.base(self.ast, ty)).clone() {
-            TyKind::Header(decl, args) if inside.header.is_none() => {
+            TyKind::Header(decl, args)
+                if inside.header.is_none() && (!inside.metadata || self.storage.whole.contains(&at)) =>
+            {
                 self.make_header((decl, &args), inside.gress, name, at).map(Place::Header)
             }
             TyKind::Struct(decl, args) | TyKind::Header(decl, args) => {
@@ -157,7 +163,8 @@ impl Lower<'_> {
             header: None,
         };
         let instance = self.storage.instances.push(data);
-        let members = self.make_members(of, Inside { gress, header: Some(instance) }, name)?;
+        let members =
+            self.make_members(of, Inside { gress, header: Some(instance), metadata: false }, name)?;
         let members: std::rc::Rc<[Place]> = members.into();
         let slots = self.storage.slots_of(&Place::Struct(members.clone()));
         let data = &mut self.storage.instances[instance];
@@ -202,7 +209,7 @@ impl Lower<'_> {
         let own = self.ast.decls[field].name;
         let name = format!("{prefix}.{}", self.ast.text(own));
         let Some(scalar) = self.scalar(self.checked.decl_types[field]) else { return Place::Nothing };
-        let inside = Inside { gress, header: None };
+        let inside = Inside { gress, header: None, metadata: false };
         let Some(which) = Intrinsic::named(gress, &name) else {
             // Padding reads zero.
             return self.make_scalar(scalar, inside, &name, own.span);

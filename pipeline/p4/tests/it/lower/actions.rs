@@ -33,7 +33,7 @@ fn tables_with_actions_and_entries() {
             m.a = minu(limit, m.b);
         }
         action Ingress.refuse : ingress () {
-            set_drop_ctl(dprsr.drop_ctl, 3w1, ingress_refuse_l20);
+            set_drop_ctl(dprsr.drop_ctl, 3w1, ingress_refuse_l25);
         }
         table Ingress.route : ingress {
             key = { ipv4.dst : lpm; ipv4.src[31:24] : ternary; valid(ipv4) : exact; m.word &&& 0xff0 : exact; }
@@ -68,7 +68,7 @@ fn an_action_reads_what_fields_had_before() {
     }
     table t { key = { m.b : exact; } actions = { parts; reply; NoAction; } }";
     let expected = expect![[r#"
-        action ingress_l26 : ingress () {
+        action ingress_l31 : ingress () {
             ethernet.dst.before = ethernet.dst;
         }
         action Ingress.reply : ingress () {
@@ -89,7 +89,7 @@ fn an_action_reads_what_fields_had_before() {
         }
         action NoAction : ingress () {
         }
-        action ingress_l13 : ingress () {
+        action ingress_l18 : ingress () {
             ethernet.dst.before_2 = ethernet.dst;
         }
         table Ingress.t : ingress {
@@ -99,9 +99,9 @@ fn an_action_reads_what_fields_had_before() {
             size = 512;
         }
         control ingress {
-            call ingress_l26;
+            call ingress_l31;
             call Ingress.reply;
-            call ingress_l13;
+            call ingress_l18;
             apply Ingress.t;
         }
     "#]];
@@ -124,12 +124,12 @@ fn values_of_several_steps() {
             width = 16;
         }
         action Ingress.steps : ingress () {
-            m.wide = xor(step_l15, ipv4.dst);
-            ethernet.dst[15:0] = step_l16;
+            m.wide = xor(step_l20, ipv4.dst);
+            ethernet.dst[15:0] = step_l21;
         }
-        action ingress_l16 : ingress () {
-            step_l16 = hash(Ingress.hash);
-            step_l15 = add(m.wide, ipv4.src);
+        action ingress_l21 : ingress () {
+            step_l21 = hash(Ingress.hash);
+            step_l20 = add(m.wide, ipv4.src);
         }
         table Ingress.t : ingress {
             key = { m.b : exact; }
@@ -138,7 +138,7 @@ fn values_of_several_steps() {
             size = 512;
         }
         control ingress {
-            call ingress_l16;
+            call ingress_l21;
             apply Ingress.t;
         }
     "#]];
@@ -180,10 +180,10 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
             @lo = add(@lo, m.wide);
             @out0 = @lo;
         }
-        action ingress_l20 : ingress () {
+        action ingress_l25 : ingress () {
             m.a = decide.other;
         }
-        action ingress_l20_2 : ingress () {
+        action ingress_l25_2 : ingress () {
             m.a = 8w0;
         }
         action Ingress.decide : ingress (bit<8> limit, bit<8> other) {
@@ -193,17 +193,17 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
             decide.other = other;
             ran = 1w1;
         }
-        action ingress_l23 : ingress () {
-            step_l23 = add(m.wide, several.x);
+        action ingress_l28 : ingress () {
+            step_l28 = add(m.wide, several.x);
         }
-        action ingress_l23_2 : ingress () {
-            m.wide = xor(step_l23, ipv4.dst);
+        action ingress_l28_2 : ingress () {
+            m.wide = xor(step_l28, ipv4.dst);
         }
         action Ingress.several : ingress (bit<32> x) {
             several.x = x;
             ran_2 = 1w1;
         }
-        action ingress_l24 : ingress () {
+        action ingress_l29 : ingress () {
             m.wide[7:0] = result[15:8];
             m.word = add(m.word, 16w1);
         }
@@ -213,7 +213,7 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
         }
         action NoAction : ingress () {
         }
-        action ingress_l33 : ingress () {
+        action ingress_l38 : ingress () {
             m.word = 16w1;
         }
         table Ingress.t : ingress {
@@ -226,34 +226,34 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
             apply Ingress.t {
                 hit {
                     if (ran_3 == 1w1) {
-                        call ingress_l24;
+                        call ingress_l29;
                     }
                     if (ran_2 == 1w1) {
-                        call ingress_l23;
-                        call ingress_l23_2;
+                        call ingress_l28;
+                        call ingress_l28_2;
                     }
                     if (ran == 1w1) {
                         if (ipv4.ttl == decide.limit) {
-                            call ingress_l20;
+                            call ingress_l25;
                         } else {
-                            call ingress_l20_2;
+                            call ingress_l25_2;
                         }
                     }
-                    call ingress_l33;
+                    call ingress_l38;
                 }
                 miss {
                     if (ran_3 == 1w1) {
-                        call ingress_l24;
+                        call ingress_l29;
                     }
                     if (ran_2 == 1w1) {
-                        call ingress_l23;
-                        call ingress_l23_2;
+                        call ingress_l28;
+                        call ingress_l28_2;
                     }
                     if (ran == 1w1) {
                         if (ipv4.ttl == decide.limit) {
-                            call ingress_l20;
+                            call ingress_l25;
                         } else {
-                            call ingress_l20_2;
+                            call ingress_l25_2;
                         }
                     }
                 }
@@ -271,20 +271,20 @@ fn an_action_that_the_control_calls_decides_as_the_control_does() {
         if (hdr.ipv4.isValid()) { m.b = from; }
     }";
     let expected = expect![[r#"
-        action ingress_l14 : ingress () {
+        action ingress_l19 : ingress () {
             m.a = add(m.a, 8w1);
         }
-        action ingress_l15 : ingress () {
+        action ingress_l20 : ingress () {
             m.b = from;
         }
-        action ingress_l13 : ingress () {
+        action ingress_l18 : ingress () {
             from = m.a;
         }
         control ingress {
-            call ingress_l13;
-            call ingress_l14;
+            call ingress_l18;
+            call ingress_l19;
             if (valid(ipv4)) {
-                call ingress_l15;
+                call ingress_l20;
             }
         }
     "#]];
@@ -322,12 +322,12 @@ fn signs_are_extended_and_values_joined_by_the_hash_unit() {
     };
     action extend() { m.word = (bit<16>)(int<16>)(int<8>)m.a; }";
     let expected = expect![[r#"
-        hash joined_l17 : ingress {
+        hash joined_l22 : ingress {
             algorithm = identity;
             inputs = { m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a[7:7], m.a };
             width = 16;
         }
-        hash joined_l15 : ingress {
+        hash joined_l20 : ingress {
             algorithm = identity;
             inputs = { m.word, m.a, m.b };
             width = 32;
@@ -337,22 +337,116 @@ fn signs_are_extended_and_values_joined_by_the_hash_unit() {
             size = 16;
         }
         register_action Ingress.store (Ingress.last) {
-            @lo = hash(joined_l15);
+            @lo = hash(joined_l20);
         }
-        action ingress_l17 : ingress () {
-            step_l17 = hash(joined_l17);
+        action ingress_l22 : ingress () {
+            step_l22 = hash(joined_l22);
         }
         action Ingress.extend : ingress () {
-            m.word = step_l17;
+            m.word = step_l22;
         }
-        action ingress_l19 : ingress () {
+        action ingress_l24 : ingress () {
             execute(Ingress.store, m.a);
         }
         control ingress {
-            call ingress_l17;
+            call ingress_l22;
             call Ingress.extend;
-            call ingress_l19;
+            call ingress_l24;
         }
     "#]];
     expected.assert_eq(&text(declarations, "extend(); store.execute(m.a);"));
+}
+
+#[test]
+fn the_hash_unit_moves_bits_and_adds_without_carries() {
+    let declarations = "
+    action mix() {
+        m.wide = hdr.ipv4.src ^ hdr.ipv4.dst ^ 32w0x5a5a5a5a;
+        m.flag = m.word[0:0] ^ m.word[7:7] ^ m.a[0:0];
+        @in_hash { m.word = m.word[10:0] ++ m.word[15:11]; }
+        m.b = m.a ^ hdr.ipv4.ttl;
+    }";
+    let expected = expect![[r#"
+        hash joined_l19 : ingress {
+            algorithm = xor32;
+            inputs = { ipv4.src, ipv4.dst, 32w0x5a5a5a5a };
+            width = 32;
+        }
+        hash joined_l20 : ingress {
+            algorithm = xor8;
+            inputs = { 7w0, m.word[0:0], 7w0, m.word[7:7], 7w0, m.a[0:0] };
+            width = 1;
+        }
+        hash joined_l21 : ingress {
+            algorithm = identity;
+            inputs = { m.word[10:0], m.word[15:11] };
+            width = 16;
+        }
+        hash joined_l25 : ingress {
+            algorithm = identity;
+            inputs = { ipv4.len[11:4] };
+            width = 8;
+        }
+        action Ingress.mix : ingress () {
+            m.wide = hash(joined_l19);
+            m.flag = hash(joined_l20);
+            m.word = hash(joined_l21);
+            m.b = xor(m.a, ipv4.ttl);
+        }
+        action ingress_l25 : ingress () {
+            m.a = hash(joined_l25);
+        }
+        control ingress {
+            call Ingress.mix;
+            call ingress_l25;
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "mix(); @in_hash { m.a = hdr.ipv4.len[11:4]; }"));
+}
+
+#[test]
+fn results_of_a_meter_are_translated_and_wide_parameters_have_parts() {
+    let declarations = "
+    Meter<bit<8>>(16, MeterType_t.BYTES, 8w0xf6, 8w0x57, 8w0x3f) rate;
+    action colour(bit<8> index) { m.a = rate.execute(index); }
+    action wide(bit<144> mask) { m.wide = mask[140:109]; }
+    table t { key = { m.flag : exact; } actions = { colour; wide; } default_action = wide(144w1 << 128); }";
+    let expected = expect![[r#"
+        action ingress_l19 : ingress () {
+            m.a = 8w0xf6;
+        }
+        action ingress_l19_2 : ingress () {
+            m.a = 8w0x57;
+        }
+        action ingress_l19_3 : ingress () {
+            m.a = 8w0x3f;
+        }
+        action Ingress.colour : ingress (bit<8> index) {
+            result = meter(Ingress.rate, index);
+        }
+        action Ingress.wide : ingress (bit<16> mask_128, bit<128> mask_0) {
+            m.wide[31:19] = mask_128[12:0];
+            m.wide[18:0] = mask_0[127:109];
+        }
+        table Ingress.t : ingress {
+            key = { m.flag : exact; }
+            actions = { Ingress.colour; Ingress.wide; }
+            default_action = Ingress.wide(1, 0);
+            size = 512;
+        }
+        control ingress {
+            apply Ingress.t {
+                run Ingress.colour {
+                    if (result == 2w0) {
+                        call ingress_l19_3;
+                    } else if (result == 2w1) {
+                        call ingress_l19_2;
+                    } else {
+                        call ingress_l19;
+                    }
+                }
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "t.apply();"));
 }

@@ -23,10 +23,10 @@ fn statements_conditions_and_results_of_tables() {
         m.flag = (bit<1>)(m.a == m.b);
         m.b = m.flag == 1 ? 8w3 : m.a;";
     let expected = expect![[r#"
-        action ingress_l21 : ingress () {
+        action ingress_l26 : ingress () {
             left = sub(ipv4.len, 16w0x14);
         }
-        action ingress_l22 : ingress () {
+        action ingress_l27 : ingress () {
             m.word = left;
         }
         action Ingress.set : ingress (bit<8> x) {
@@ -34,22 +34,22 @@ fn statements_conditions_and_results_of_tables() {
         }
         action Ingress.none : ingress () {
         }
-        action ingress_l24 : ingress () {
+        action ingress_l29 : ingress () {
             m.flag = 1w1;
         }
-        action ingress_l26 : ingress () {
+        action ingress_l31 : ingress () {
             m.b = 8w1;
         }
-        action ingress_l28 : ingress () {
+        action ingress_l33 : ingress () {
             m.flag = 1w1;
         }
-        action ingress_l28_2 : ingress () {
+        action ingress_l33_2 : ingress () {
             m.flag = 1w0;
         }
-        action ingress_l29 : ingress () {
+        action ingress_l34 : ingress () {
             m.b = 8w3;
         }
-        action ingress_l29_2 : ingress () {
+        action ingress_l34_2 : ingress () {
             m.b = m.a;
         }
         table Ingress.first : ingress {
@@ -71,18 +71,18 @@ fn statements_conditions_and_results_of_tables() {
             size = 512;
         }
         control ingress {
-            call ingress_l21;
-            call ingress_l22;
+            call ingress_l26;
+            call ingress_l27;
             if (valid(ipv4) && m.word[7:4] == 4w3 && left > 16w3) {
                 apply Ingress.first {
                     miss {
-                        call ingress_l24;
+                        call ingress_l29;
                     }
                 }
             } else if (!(m.a == 8w0 && m.b == 8w0)) {
                 apply Ingress.second {
                     run Ingress.set {
-                        call ingress_l26;
+                        call ingress_l31;
                     }
                     run Ingress.none {
                         apply Ingress.third;
@@ -90,14 +90,14 @@ fn statements_conditions_and_results_of_tables() {
                 }
             }
             if (m.a == m.b) {
-                call ingress_l28;
+                call ingress_l33;
             } else {
-                call ingress_l28_2;
+                call ingress_l33_2;
             }
             if (m.flag == 1w1) {
-                call ingress_l29;
+                call ingress_l34;
             } else {
-                call ingress_l29_2;
+                call ingress_l34_2;
             }
         }
     "#]];
@@ -116,13 +116,13 @@ fn exits_become_else_branches_or_flags() {
         gate.apply();
         m.word = 9;";
     let expected = expect![[r#"
-        action ingress_l18 : ingress () {
+        action ingress_l23 : ingress () {
             m.a = 8w1;
         }
-        action ingress_l19 : ingress () {
+        action ingress_l24 : ingress () {
             returned = 1w1;
         }
-        action ingress_l19_2 : ingress () {
+        action ingress_l24_2 : ingress () {
             m.a = 8w2;
         }
         action Ingress.leave : ingress () {
@@ -130,7 +130,7 @@ fn exits_become_else_branches_or_flags() {
         }
         action Ingress.none : ingress () {
         }
-        action ingress_l21 : ingress () {
+        action ingress_l26 : ingress () {
             m.word = 16w9;
         }
         table Ingress.gate : ingress {
@@ -141,19 +141,19 @@ fn exits_become_else_branches_or_flags() {
         }
         control ingress {
             if (m.flag == 1w1) {
-                call ingress_l18;
+                call ingress_l23;
             } else {
                 if (m.b == 8w0) {
                     if (m.b == m.a) {
-                        call ingress_l19;
+                        call ingress_l24;
                     } else {
-                        call ingress_l19_2;
+                        call ingress_l24_2;
                     }
                 }
                 if (returned == 1w0) {
                     apply Ingress.gate;
                     if (returned == 1w0 && exited == 1w0) {
-                        call ingress_l21;
+                        call ingress_l26;
                     }
                 }
             }
@@ -179,13 +179,13 @@ fn a_table_at_places_that_exclude_each_other_is_applied_behind_them() {
         action Ingress.mark : ingress () {
             m.b = 8w7;
         }
-        action ingress_l19 : ingress () {
+        action ingress_l24 : ingress () {
             m.a = 8w1;
         }
-        action ingress_l19_2 : ingress () {
+        action ingress_l24_2 : ingress () {
             m.word = 16w1;
         }
-        action ingress_l20 : ingress () {
+        action ingress_l25 : ingress () {
             m.word = 16w2;
         }
         action Ingress.t.here : ingress () {
@@ -205,7 +205,7 @@ fn a_table_at_places_that_exclude_each_other_is_applied_behind_them() {
         }
         control ingress {
             if (valid(ipv4)) {
-                call ingress_l19;
+                call ingress_l24;
             } else if (m.a == 8w3) {
                 call Ingress.t.here;
             } else {
@@ -215,13 +215,13 @@ fn a_table_at_places_that_exclude_each_other_is_applied_behind_them() {
                 apply Ingress.t {
                     hit {
                         if (Ingress.t.here == 1w1) {
-                            call ingress_l20;
+                            call ingress_l25;
                         }
                     }
                 }
             }
             if (valid(ipv4)) {
-                call ingress_l19_2;
+                call ingress_l24_2;
             }
         }
     "#]];
@@ -244,7 +244,7 @@ fn tables_shared_by_cases_of_a_switch() {
         }
         action Ingress.three : ingress () {
         }
-        action ingress_l19 : ingress () {
+        action ingress_l24 : ingress () {
             m.b = 8w1;
         }
         action Ingress.u.here : ingress () {
@@ -274,7 +274,7 @@ fn tables_shared_by_cases_of_a_switch() {
                     call Ingress.u.here_2;
                 }
                 run Ingress.three {
-                    call ingress_l19;
+                    call ingress_l24;
                 }
             }
             if (Ingress.u.here == 1w1 || Ingress.u.here_2 == 1w1) {
@@ -283,4 +283,52 @@ fn tables_shared_by_cases_of_a_switch() {
         }
     "#]];
     expected.assert_eq(&text(declarations, apply));
+}
+
+#[test]
+fn an_instance_at_two_places_copies_the_arguments_that_differ() {
+    let declarations = "";
+    let apply = "if (m.flag == 1) { twice.apply(m.a, m.word, 3); } else { twice.apply(m.b, m.word, 4); }";
+    let expected = expect![[r#"
+        action Ingress.twice.add : ingress () {
+            twice.x = add(twice.x, twice.by);
+        }
+        action ingress_l19 : ingress () {
+            twice.x = m.a;
+            twice.by = 8w3;
+        }
+        action ingress_l19_2 : ingress () {
+            m.a = twice.x;
+        }
+        action ingress_l19_3 : ingress () {
+            twice.x = m.b;
+            twice.by = 8w4;
+        }
+        action ingress_l19_4 : ingress () {
+            m.b = twice.x;
+        }
+        table Ingress.twice.t : ingress {
+            key = { m.word : exact; }
+            actions = { Ingress.twice.add; }
+            default_action = Ingress.twice.add();
+            size = 512;
+        }
+        control ingress {
+            if (m.flag == 1w1) {
+                call ingress_l19;
+            } else {
+                call ingress_l19_3;
+            }
+            if (m.flag == 1w1 || !(m.flag == 1w1)) {
+                apply Ingress.twice.t;
+            }
+            if (m.flag == 1w1) {
+                call ingress_l19_2;
+            }
+            if (!(m.flag == 1w1)) {
+                call ingress_l19_4;
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(&format!("{declarations} Twice() twice;"), apply));
 }

@@ -52,6 +52,11 @@ struct meta_t { bit<8> a; bit<8> b; bit<16> word; bit<32> wide; bit<1> flag; }
 parser IP(packet_in pkt, out headers_t hdr, out meta_t m, out ingress_intrinsic_metadata_t ig) {
     state start { transition accept; }
 }
+control Twice(inout bit<8> x, inout bit<16> word, in bit<8> by) {
+    action add() { x = x + by; }
+    table t { key = { word : exact; } actions = { add; } default_action = add(); }
+    apply { t.apply(); }
+}
 control Ingress(inout headers_t hdr, inout meta_t m, in ingress_intrinsic_metadata_t ig,
         in ingress_intrinsic_metadata_from_parser_t prsr, inout ingress_intrinsic_metadata_for_deparser_t dprsr,
         inout ingress_intrinsic_metadata_for_tm_t tm) {

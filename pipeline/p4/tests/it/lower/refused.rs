@@ -12,16 +12,16 @@ fn operations_that_the_chip_lacks() {
     ";
     let expected = expect![[r#"
         error: the chip multiplies and divides only by powers of two
-          --> snippet.p4:13:37
+          --> snippet.p4:18:37
            |
-        13 |     action scale(bit<8> by) { m.a = m.b * 3; }
+        18 |     action scale(bit<8> by) { m.a = m.b * 3; }
            |                                     ^^^^^^^
            |
            = help: use a table of results, or the math unit of a register
         error: a shift by a value that is not constant
-          --> snippet.p4:14:40
+          --> snippet.p4:19:40
            |
-        14 |     action shift(bit<8> by) { m.wide = m.wide << by; }
+        19 |     action shift(bit<8> by) { m.wide = m.wide << by; }
            |                                        ^^^^^^^^^^^^
            |
            = help: use one action per amount, chosen by a table
@@ -36,9 +36,9 @@ fn conditions_of_parameters_need_fields() {
     table t { key = { m.a : exact; } actions = { choose; } default_action = choose(1); }";
     let expected = expect![[r#"
         error: a shift by a value that is not constant
-          --> snippet.p4:13:96
+          --> snippet.p4:18:96
            |
-        13 |     action choose(bit<8> limit) { m.b = m.a |-| limit; if (m.b == 0) { m.a = 0; } else { m.a = m.a << limit; } }
+        18 |     action choose(bit<8> limit) { m.b = m.a |-| limit; if (m.b == 0) { m.a = 0; } else { m.a = m.a << limit; } }
            |                                                                                                ^^^^^^^^^^^^
            |
            = help: use one action per amount, chosen by a table

@@ -51,14 +51,14 @@ fn register_actions() {
         action Ingress.put : ingress () {
             m.wide = execute(Ingress.older, hash(Ingress.hash));
         }
-        action ingress_l32 : ingress () {
+        action ingress_l37 : ingress () {
             m.word = execute(Ingress.swap, m.word[9:0]);
         }
         control ingress {
             if (m.flag == 1w0) {
                 call Ingress.put;
             } else {
-                call ingress_l32;
+                call ingress_l37;
             }
         }
     "#]];

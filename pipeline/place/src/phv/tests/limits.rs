@@ -75,13 +75,36 @@ fn operands_of_two_sizes_are_refused() {
 }
 
 #[test]
-fn a_parser_copy_of_bits_is_refused() {
+fn a_parser_copies_bits_to_their_place_in_a_container() {
     let mut s = Small::new();
-    let (_, h) = s.header("h", &[("a", 4), ("b", 4)]);
+    let (_, h) = s.header("h", &[("a", 4), ("b", 12)]);
     let x = s.sketch.meta("x", 4);
     let mut program = s.program();
-    also(&mut program, ParserOpKind::Set(x, field(h[1])));
-    assert_says(&refusal(&program, &ChipSpec::tofino2()), "extractors copy whole bytes");
+    also(&mut program, ParserOpKind::Set(x, field(h[0])));
+    let placed = allocated(&program, &ChipSpec::tofino2());
+    assert!(findings(&program, &ChipSpec::tofino2(), &placed).is_empty());
+    let [slice] = placed.slices(x) else { panic!("{placed:?}") };
+    assert_eq!((slice.lo, slice.width, slice.at), (0, 4, 4));
+    // Bits of another place in their byte cannot come to the same container.
+    let low = Expr::Slice(Box::new(field(h[1])), 4, 1);
+    also(&mut program, ParserOpKind::Set(x, low));
+    assert_says(
+        &refusal(&program, &ChipSpec::tofino2()),
+        "another state copies bits that begin at bit 4 of a byte",
+    );
+}
+
+#[test]
+fn a_parser_copy_of_bits_to_a_part_of_a_field_is_refused() {
+    let mut s = Small::new();
+    let (_, h) = s.header("h", &[("a", 4), ("b", 4)]);
+    let x = s.sketch.meta("x", 8);
+    let mut program = s.program();
+    also(&mut program, ParserOpKind::SetSlice(x, 3, 0, field(h[1])));
+    assert_says(
+        &refusal(&program, &ChipSpec::tofino2()),
+        "extractors copy whole bytes, and bits beside them",
+    );
 }
 
 /// Returns a program of headers with eight 32-bit fields each; an action adds to every field.

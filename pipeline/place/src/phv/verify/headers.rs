@@ -89,6 +89,14 @@ fn made(view: &View, h: Header) -> Option<String> {
             return Some(format!("action `{}` makes it valid", action.name));
         }
     }
+    let ops = program.states.values().flat_map(|s| &s.ops);
+    let made = |kind: &ParserOpKind| match kind {
+        ParserOpKind::SetValid(to, _) => *to == h,
+        kind => kind.written().is_some_and(|f| program.fields[f].home == Home::Header(h)),
+    };
+    if ops.clone().any(|op| made(&op.kind)) {
+        return Some("the parser makes it, without bytes of the packet".to_owned());
+    }
     if program.stack_of(h).is_some() {
         return Some("it is an element of a stack".to_owned());
     }

@@ -55,17 +55,7 @@ fn uses(view: &View) -> BTreeMap<(Var, Use), ()> {
         uses.extend(update.when.map(|f| ((Var::Field(f), Use::Parsed), ())));
     }
     for op in view.program.states.values().flat_map(|s| &s.ops) {
-        use sluice_ir::ParserOpKind::{
-            AddCounter, Advance, Extract, ExtractNext, Lookahead, PopCounter, PushCounter, Set, SetCounter,
-            SubtractChecksum, VerifyChecksum,
-        };
-        match &op.kind {
-            Set(f, _) | VerifyChecksum(f, _) | SubtractChecksum(f, _) | Lookahead(f, _) => {
-                uses.insert((Var::Field(*f), Use::Parsed), ());
-            }
-            Extract(_) | ExtractNext(_) | Advance(_) | SetCounter(_) | AddCounter(_) | PushCounter(_)
-            | PopCounter => {}
-        }
+        uses.extend(op.kind.written().map(|f| ((Var::Field(f), Use::Parsed), ())));
     }
     for (field, data) in view.program.fields.iter() {
         if matches!(data.home, sluice_ir::Home::Intrinsic(_) | sluice_ir::Home::PortMetadata) {

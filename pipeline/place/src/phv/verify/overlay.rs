@@ -9,7 +9,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::ContainerKind;
 use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::verify::Diag;
-use sluice_ir::{Field, ParserOpKind, PrimitiveKind, Program};
+use sluice_ir::{Field, PrimitiveKind, Program};
 
 pub(super) fn check(view: &View) -> Vec<Diag> {
     let mut found = Vec::new();
@@ -97,11 +97,5 @@ fn kept(program: &Program, gress: Gress, field: Field) -> bool {
 
 /// Returns true if the parser writes the field.
 fn parsed(program: &Program, field: Field) -> bool {
-    program.states.values().flat_map(|s| &s.ops).any(|op| match &op.kind {
-        ParserOpKind::Set(to, _)
-        | ParserOpKind::Lookahead(to, _)
-        | ParserOpKind::VerifyChecksum(to, _)
-        | ParserOpKind::SubtractChecksum(to, _) => *to == field,
-        _ => false,
-    })
+    program.states.values().flat_map(|s| &s.ops).any(|op| op.kind.written() == Some(field))
 }

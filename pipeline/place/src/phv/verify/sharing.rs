@@ -5,7 +5,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, ContainerKind};
 use sluice_ir::cfg::{Node, Var};
 use sluice_ir::verify::Diag;
-use sluice_ir::{Expr, Field, Home, ParserOpKind};
+use sluice_ir::{Field, Home, ParserOpKind};
 use std::collections::BTreeMap;
 
 pub(super) fn check(view: &View) -> Vec<Diag> {
@@ -170,27 +170,50 @@ fn checksums(view: &View) -> Vec<Diag> {
         .collect()
 }
 
-/// Checks that a field that the parser copies, other than by extraction, has separate containers, and fills them from
-/// bit 0 on if its source is packet bytes.
+/// Checks that a field that the parser copies, other than by extraction, has separate containers. Packet bytes must fill
+/// them; other packet bits must be at the bit of the container at which they are in their byte, and no other bits of the
+/// field may be with them.
 fn copies(view: &View) -> Vec<Diag> {
+    let program = view.program;
     let mut found = Vec::new();
-    for op in view.program.states.values().flat_map(|s| &s.ops) {
-        let (dst, src) = match &op.kind {
-            ParserOpKind::Set(dst, Expr::Field(src)) => (dst, Some(*src)),
-            ParserOpKind::Lookahead(dst, _) | ParserOpKind::SubtractChecksum(dst, _) => (dst, None),
-            _ => continue,
+    for op in program.states.values().flat_map(|s| &s.ops) {
+        let Some(dst) = op.kind.written() else { continue };
+        // Bits of the destination, and the number of bits in the packet's byte below the lowest one.
+        let (low, width, below) = match &op.kind {
+            ParserOpKind::SubtractChecksum(..) => (0, program.fields[dst].width, Some(0)),
+            ParserOpKind::Lookahead(_, at) => {
+                let width = program.fields[dst].width;
+                (0, width, Some((8 - (at + width) % 8) % 8))
+            }
+            kind => {
+                let Some(write) = kind.write().filter(|write| !write.is_constant()) else { continue };
+                let (hi, lo) = write.bits.unwrap_or((program.fields[dst].width - 1, 0));
+                let below = write.source().and_then(|(from, at)| {
+                    let Home::Header(header) = program.fields[from].home else { return None };
+                    let behind = program.field_offset(header, from)? + u32::from(program.fields[from].width);
+                    Some(((8 - (behind - u32::from(at)) % 8) % 8) as u16)
+                });
+                (lo, hi + 1 - lo, below)
+            }
         };
-        found.extend(alone(view, *dst, "is copied by the parser"));
-        let whole = |s: &crate::FieldSlice| {
-            s.at == 0 && view.info(s.container).is_some_and(|i| i.size.bits() == u32::from(s.width))
+        found.extend(alone(view, dst, "is copied by the parser"));
+        let Some(below) = below else { continue };
+        let fits = |s: &crate::FieldSlice| {
+            let (s_lo, s_end) = (s.lo, s.lo + s.width);
+            let inside = s_lo >= low && s_end <= low + width;
+            let apart = s_end <= low || s_lo >= low + width;
+            let aligned = (u16::from(s.at) + 8 - (below + s_lo.saturating_sub(low)) % 8).is_multiple_of(8);
+            let size = view.info(s.container).map_or(0, |i| i.size.bits());
+            let filled = s.at == 0 && size == u32::from(s.width);
+            let whole = below == 0 && width.is_multiple_of(8);
+            apart || inside && aligned && (filled || !whole)
         };
-        let from_packet = src.is_none_or(|f| matches!(view.program.fields[f].home, Home::Header(_)));
-        if from_packet && !view.allocation.slices(*dst).iter().all(whole) {
+        if !view.allocation.slices(dst).iter().all(fits) {
             let text = format!(
                 "{} is copied by the parser, but does not fill its containers",
-                view.var(Var::Field(*dst))
+                view.var(Var::Field(dst))
             );
-            found.push(view.error(Var::Field(*dst), text).also(op.loc, "the copy"));
+            found.push(view.error(Var::Field(dst), text).also(op.loc, "the copy"));
         }
     }
     found

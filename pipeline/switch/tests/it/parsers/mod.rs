@@ -12,6 +12,7 @@ mod random;
 mod residual;
 mod stacks;
 mod whole;
+mod writes;
 
 use crate::registers::bench::both_chips;
 use sluice_asic::gress::Gress;

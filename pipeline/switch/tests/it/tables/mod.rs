@@ -5,7 +5,7 @@
 
 mod algorithmic;
 mod alu;
-mod bench;
+pub(crate) mod bench;
 mod branches;
 mod conditions;
 mod drop_ctl;

@@ -299,11 +299,20 @@ impl<'a> ParserBuilder<'a> {
                 ParserOpKind::Set(dst, value) => {
                     let mut code = ActionCode::default();
                     low.set(&mut code, *dst, value)?;
-                    steps.push(match (code.only_constant(), code.only_moves()) {
-                        (Some((slot, keep, value)), _) => Step::Set { slot, keep, value },
-                        (None, Some(list)) => Step::Moves(list),
-                        (None, None) => Step::Do(code),
-                    });
+                    steps.push(written(code));
+                }
+                ParserOpKind::SetSlice(dst, hi, lo, value) => {
+                    let mut code = ActionCode::default();
+                    low.set_slice(&mut code, (*dst, *hi, *lo), value)?;
+                    steps.push(written(code));
+                }
+                ParserOpKind::SetValid(h, valid) => {
+                    if *valid {
+                        path.leaf.valid.insert(*h);
+                    } else {
+                        path.leaf.valid.remove(h);
+                    }
+                    low.slots.valid_target(*h);
                 }
                 ParserOpKind::VerifyChecksum(dst, inputs) => {
                     steps.push(verify(self.program, low.slots, &path.leaf, *dst, inputs));
@@ -323,6 +332,7 @@ impl<'a> ParserBuilder<'a> {
     fn extract(&mut self, id: usize, h: Header, leaf: &mut Leaf, low: &mut Lowering<'_, '_>) {
         self.extracts[id] = Some((h, leaf.payload));
         leaf.extracted.insert(h, leaf.payload);
+        leaf.valid.insert(h);
         leaf.payload += self.program.header_bits(h) / 8;
         self.code.nodes[id].need = leaf.payload;
         // The leaf sets the validity bit, because no parser reads it.
@@ -399,10 +409,19 @@ impl<'a> ParserBuilder<'a> {
     }
 }
 
-/// Returns the validity bits of the headers that a path extracts: column, bits to keep, bits to set.
+/// Returns the step for a write.
+fn written(code: ActionCode) -> Step {
+    match (code.only_constant(), code.only_moves()) {
+        (Some((slot, keep, value)), _) => Step::Set { slot, keep, value },
+        (None, Some(list)) => Step::Moves(list),
+        (None, None) => Step::Do(code),
+    }
+}
+
+/// Returns the validity bits of the headers that a path leaves valid: column, bits to keep, bits to set.
 fn valid_bits(leaf: &Leaf, slots: &SlotMap<'_>) -> Box<[(Slot, u32, u32)]> {
     let mut columns: BTreeMap<Slot, u32> = BTreeMap::new();
-    for pov in leaf.extracted.keys().filter_map(|&h| slots.pov(h)) {
+    for pov in leaf.valid.iter().filter_map(|&h| slots.pov(h)) {
         if let Some(slot) = slots.existing(pov.container) {
             *columns.entry(slot).or_default() |= 1 << pov.bit;
         }

@@ -21,11 +21,14 @@ pub(super) const PARSERS: Topic = Topic {
         rule(
             "step",
             r#""extract" "(" header_ref ")" | "extract_next" "(" stack_ref ")" | "advance" "(" number ")"
+            | ( "set_valid" | "set_invalid" ) "(" header_ref ")"
             | ( "set_counter" | "push_counter" ) "(" counter_load ")" | "pop_counter" "(" ")"
             | ( "increment" | "decrement" ) "(" number ")"
+            | field_ref "[" number ":" number "]" "=" value
             | field_ref "=" ( value | "lookahead" "(" number ")"
             | ( "verify_checksum" | "subtract_checksum" ) "(" "{" fields "}" ")" )"#,
-            "Extracts a header or the next element of a stack, skips bytes, changes the counter, or writes a field: a value, bits \
+            "Extracts a header or the next element of a stack, skips bytes, changes the validity of a header or the counter, or writes a \
+             field or bits of it: a value, bits \
              at a distance ahead in bits, 1 if a checksum is wrong, or what is left of a sum after fields are subtracted.",
         ),
         rule(
