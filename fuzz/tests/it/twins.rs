@@ -162,9 +162,7 @@ impl Side {
             lines.push(format!("{} {:?}", data.name, changed.collect::<Vec<_>>()));
         }
         for (counter, data) in self.program.counters.iter() {
-            let counted =
-                state.counters[counter].iter().enumerate().filter(|(_, cell)| **cell != Default::default());
-            lines.push(format!("{} {:?}", data.name, counted.collect::<Vec<_>>()));
+            lines.push(format!("{} {:?}", data.name, state.counters[counter]));
         }
         lines.sort_unstable();
         *fates += &lines.join("\n");
