@@ -26,7 +26,7 @@ use sluice_place::{Placement, place};
 use std::fmt::Write as _;
 
 /// Inputs per program where the environment states no number.
-const INPUTS: u64 = 3;
+const INPUTS: u64 = 2;
 
 /// A program that is placed and has its entries.
 struct Side {
@@ -157,7 +157,9 @@ impl Side {
         let state = executor.state();
         let mut lines = Vec::new();
         for (register, data) in self.program.registers.iter() {
-            lines.push(format!("{} {:?}", data.name, state.registers[register]));
+            let changed =
+                state.registers[register].iter().enumerate().filter(|(_, cell)| **cell != data.first());
+            lines.push(format!("{} {:?}", data.name, changed.collect::<Vec<_>>()));
         }
         for (counter, data) in self.program.counters.iter() {
             lines.push(format!("{} {:?}", data.name, state.counters[counter]));

@@ -304,6 +304,7 @@ parser IngressParser(packet_in pkt,
 
     state parse_found {
         pkt.extract(hdr.found);
+        pkt.advance(PORT_METADATA_SIZE - 32);
         transition start_state;
     }
 

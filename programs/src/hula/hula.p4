@@ -194,6 +194,7 @@ parser IngressParser(packet_in pkt,
 
     state parse_found {
         pkt.extract(hdr.found);
+        pkt.advance(PORT_METADATA_SIZE - 64);
         transition start_state;
     }
 

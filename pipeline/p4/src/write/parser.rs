@@ -29,6 +29,8 @@ pub(super) struct Resubmitted {
     flag: Field,
     /// The state that extracts the data of a resubmit.
     again: Next,
+    /// The number of bits of the data.
+    bits: u32,
     /// The state of other packets.
     first: Next,
 }
@@ -52,7 +54,10 @@ pub(super) fn resubmitted(p: &Program) -> Option<Option<Resubmitted>> {
     let extracts = p.states[again].ops.first().map(|op| &op.kind) == Some(&ParserOpKind::Extract(header));
     let first = state.default;
     let known = asks && extracts && state.ops.is_empty() && data.next().is_none();
-    known.then_some(Some(Resubmitted { start, flag, again: arm.next, first }))
+    let bits = p.header_bits(header);
+    // The slot of the data has 16 bytes on Tofino 2.
+    let known = known && bits <= 128;
+    known.then_some(Some(Resubmitted { start, flag, again: arm.next, bits, first }))
 }
 
 /// The states of a parser, and its objects.
@@ -103,7 +108,8 @@ impl Writer<'_> {
             if inline && Next::State(state) == start {
                 self.front();
             }
-            self.state(&mut parser, data);
+            let left = resubmit.as_ref().filter(|resubmit| resubmit.again == Next::State(state));
+            self.state(&mut parser, data, left.map(|resubmit| resubmit.bits));
             self.page.close("");
         }
         self.page.close("");
@@ -190,9 +196,14 @@ impl Writer<'_> {
         }
     }
 
-    fn state(&mut self, parser: &mut Parser, data: &StateData) {
-        for op in &data.ops {
+    /// Writes a state; `left` is the number of bits that a resubmit leaves, which the first operation extracts.
+    fn state(&mut self, parser: &mut Parser, data: &StateData, left: Option<u32>) {
+        for (n, op) in data.ops.iter().enumerate() {
             self.op(parser, &op.kind);
+            if let (0, Some(bits)) = (n, left) {
+                // The data are where other packets have port metadata.
+                self.page.line(&format!("pkt.advance(PORT_METADATA_SIZE - {bits});"));
+            }
         }
         if data.select.is_empty() && data.arms.is_empty() {
             return self.page.line(&format!("transition {};", parser.next(data.default)));
