@@ -11,7 +11,7 @@ use sluice_catalogue::Catalogue;
 use sluice_fabric::network::Placed;
 use sluice_ir::Program;
 use sluice_replay::interpreter;
-use sluice_replay::packet_test::{Failed, PacketTest, Script, TestRun};
+use sluice_replay::packet_test::{Failed, PacketTest, Script, TestRun, counting_fcs};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -167,7 +167,7 @@ fn verdict(args: &TestArgs, catalogue: &Catalogue, test: &Path, chip: &ChipSpec)
         Ok(program) => program,
         Err(failure) => return refused(failure),
     };
-    let placed = match Placed::with(program, chip, &args.placing.options()) {
+    let placed = match Placed::with(counting_fcs(program), chip, &args.placing.options()) {
         Ok(placed) => placed,
         Err(no_fit) => return Verdict::DoesNotFit(no_fit.reason()),
     };

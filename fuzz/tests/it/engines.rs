@@ -10,7 +10,8 @@ use std::cell::Cell;
 /// Returns a strategy for cases; they shrink to smaller programs and fewer packets.
 pub(crate) fn cases() -> impl Strategy<Value = Case> {
     let limits = Limits::default();
-    let words = proptest::collection::vec(any::<u32>(), 0..=limits.choices);
+    // Four fifths of the usual choices: of larger programs fewer than half fit a Tofino.
+    let words = proptest::collection::vec(any::<u32>(), 0..=limits.choices * 4 / 5);
     words.prop_map(move |words| Case::drawn(&words, &limits))
 }
 

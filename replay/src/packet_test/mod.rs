@@ -10,5 +10,5 @@ mod run;
 mod stf;
 
 pub use pattern::Pattern;
-pub use run::{Failed, PacketTest, TestRun};
+pub use run::{Failed, PacketTest, TestRun, counting_fcs};
 pub use stf::{Call, CellCheck, Command, Script, Step, StfError};

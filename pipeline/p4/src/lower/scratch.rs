@@ -3,15 +3,18 @@
 //! Programs use headers as structures of metadata: the parser does not extract them, and no action makes them valid. Their
 //! fields are metadata on the chip, and so they are here.
 
+use sluice_asic::gress::Gress;
+use sluice_ir::cfg::{Cfg, Effects, Var};
 use sluice_ir::{Field, FieldData, Header, Home, Next, ParserOp, ParserOpKind, PrimitiveKind, Program};
 use std::collections::BTreeSet;
 
 /// Makes metadata of the fields of headers that are never valid, and leaves these headers out of the deparsers. Headers whose
-/// fields requests send keep their layout: the parser makes them valid.
+/// fields requests send keep their layout; if a control reads them, the parser makes them valid.
 pub(super) fn headers_to_metadata(program: &mut Program) {
     let mut there = possibly_valid(program);
     let sent: BTreeSet<Header> = sent(program).difference(&there).copied().collect();
-    for &header in &sent {
+    let read = read_by_controls(program);
+    for &header in sent.intersection(&read) {
         make_valid(program, header);
     }
     there.extend(sent);
@@ -41,6 +44,25 @@ fn make_valid(program: &mut Program, header: Header) {
     if let Next::State(start) = program.pipes[gress.index()].start {
         program.states[start].ops.insert(0, ParserOp { kind: ParserOpKind::SetValid(header, true), loc });
     }
+}
+
+/// Returns the headers whose fields a control reads.
+fn read_by_controls(program: &Program) -> BTreeSet<Header> {
+    let mut found = BTreeSet::new();
+    for gress in Gress::ALL {
+        let cfg = Cfg::of(program, gress);
+        for node in cfg.nodes.keys() {
+            let Effects { match_reads, action_reads, .. } = cfg.effects(program, node);
+            for var in match_reads.into_iter().chain(action_reads) {
+                if let Var::Field(field) = var
+                    && let Home::Header(header) = program.fields[field].home
+                {
+                    found.insert(header);
+                }
+            }
+        }
+    }
+    found
 }
 
 /// Returns the headers whose fields requests send.

@@ -4,11 +4,11 @@
 
 use crate::corpus::{Files, program};
 use sluice_asic::intrinsic::Architecture;
-use sluice_ir::verify::{Severity as Level, verify};
+use sluice_ir::verify::Severity as Level;
 use sluice_p4::check::check;
 use sluice_p4::diagnostic::{Severity, render};
 use sluice_p4::elaborate::elaborate;
-use sluice_p4::lower::{Source, lower};
+use sluice_p4::lower::{Source, findings, lower};
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::{Options, Target, parse};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,7 +48,7 @@ fn outcome(program: &crate::corpus::Program, target: Target) -> Outcome {
             errors.map(|one| (one.message.clone(), render(&parsed.sources, one))).unzip();
         return Outcome::Refused(messages, texts.join("\n"));
     };
-    let wrong = verify(&lowered.program).into_iter().filter(|one| one.severity == Level::Error);
+    let wrong = findings(&lowered.program).into_iter().filter(|one| one.severity == Level::Error);
     let (messages, texts): (Vec<String>, Vec<String>) =
         wrong.map(|one| (one.text.clone(), format!("{}: {}\n  {}", one.at, one.text, one.help))).unzip();
     if messages.is_empty() { Outcome::Lowered } else { Outcome::Wrong(messages, texts.join("\n")) }
