@@ -281,7 +281,8 @@ fn what_the_engine_counts_is_what_the_reference_interpreter_sees() {
     use sluice_exec::packet::{HeadLayout, PacketStore};
     use sluice_exec::pass::{Executor, Pass, PassIn};
     use sluice_exec::reference::{Options, Reference};
-    let config = proptest::test_runner::Config { cases: 60, failure_persistence: None, ..Default::default() };
+    let config =
+        proptest::test_runner::Config { cases: 150, failure_persistence: None, ..Default::default() };
     let rng =
         proptest::test_runner::TestRng::from_seed(proptest::test_runner::RngAlgorithm::ChaCha, &[9; 32]);
     let mut runner = proptest::test_runner::TestRunner::new_with_rng(config, rng);

@@ -1,4 +1,4 @@
-//! Annotations that say what P4 has no words for. [`write`](crate::write) writes them.
+//! Annotations that say what P4 has no words for. [`write`](mod@crate::write) writes them.
 //!
 //! | annotation | on | meaning |
 //! |---|---|---|

@@ -1,6 +1,6 @@
 //! P4_16 programs for TNA and T2NA, written from programs of the chip.
 //!
-//! [`write`] is the other direction of [`lower`](crate::lower): its text, lowered again, is the program it was written from, except for
+//! [`write()`] is the other direction of [`lower`](crate::lower): its text, lowered again, is the program it was written from, except for
 //! documentation, names of inline actions, and the order of declarations. Statements that a builder's author wrote straight in a
 //! control stand straight in its `apply` block. Names stay, so that the control plane finds what it knows.
 //!
