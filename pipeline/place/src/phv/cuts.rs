@@ -58,6 +58,16 @@ impl Cuts {
         for field in program.fields.keys().filter(|f| metadata(f) && demands.carries(program, *f)) {
             cuts.field_cuts.insert((field, 32));
         }
+        for (field, demand) in demands.fields.iter() {
+            if let (true, Home::Header(header)) = (demand.top, program.fields[field].home) {
+                let byte = program.field_offset(header, field).unwrap_or(0) / 8;
+                cuts.header_cuts.extend([(header, byte), (header, byte + 1)]);
+            }
+            for part in &demand.parts {
+                cuts.cut(program, demands, field, part.lo);
+                cuts.cut(program, demands, field, part.end());
+            }
+        }
         // Whole bytes that the parser copies fill their containers.
         for l in demands.landings.iter().filter(|l| l.is_whole() && demands.fields[l.to].at.is_none()) {
             cuts.cut(program, demands, l.to, l.lo);
@@ -79,8 +89,9 @@ impl Cuts {
     /// Cuts a field that is wider than a container at the ends of the part that is copied.
     fn ends(&mut self, program: &Program, demands: &Demands, field: Field, lo: u16, width: u16) {
         if program.fields[field].width > 32 {
-            self.cut(program, demands, field, lo);
-            self.cut(program, demands, field, lo + width);
+            let bytes = if demands.takes_bytes(program, field) { 8 } else { 1 };
+            self.cut(program, demands, field, lo / bytes * bytes);
+            self.cut(program, demands, field, (lo + width).next_multiple_of(bytes));
         }
     }
 
@@ -119,9 +130,11 @@ impl Cuts {
     /// Demands a cut below bit `bit` of a field; returns true if the cut is new and possible.
     fn cut(&mut self, program: &Program, demands: &Demands, field: Field, bit: u16) -> bool {
         let data = &program.fields[field];
-        // A list of a request takes whole bytes of a field.
-        let listed = demands.fields[field].shared || demands.fields[field].listed && !bit.is_multiple_of(8);
-        if bit == 0 || bit >= data.width || demands.fields[field].number || listed {
+        // Lists of requests and extractors take whole bytes of a field.
+        let bytes = demands.takes_bytes(program, field) && !bit.is_multiple_of(8);
+        let listed = demands.fields[field].shared || data.home == Home::Metadata && bytes;
+        let divided = demands.fields[field].parts.iter().any(|part| part.is_divided_at(bit));
+        if bit == 0 || bit >= data.width || demands.fields[field].number || divided || listed {
             return false;
         }
         let Home::Header(header) = data.home else { return self.field_cuts.insert((field, bit)) };
@@ -165,6 +178,7 @@ impl Cuts {
         let key = (small.0, small.1.lo);
         let may = program.fields[small.0].home == Home::Metadata
             && !demands.fields[small.0].copied
+            && demands.fields[small.0].at.is_none()
             && !demands.fields[small.0].listed
             && !demands.fields[small.0].shared
             && !demands.carries(program, small.0)
@@ -188,7 +202,8 @@ impl Cuts {
     fn shrink_header(&mut self, demands: &Demands, layout: &Layout, big: (Field, Seg), bits: u8) -> bool {
         let piece = &layout.pieces[big.1.piece];
         let PieceHome::Header(header, byte) = piece.home else { return false };
-        if demands.fields[big.0].number {
+        let demand = &demands.fields[big.0];
+        if demand.number || demand.parts.iter().any(|part| part.number && part.lo == big.1.lo) {
             return false;
         }
         for b in byte..byte + u32::from(piece.bits / 8) {

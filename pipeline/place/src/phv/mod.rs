@@ -53,8 +53,10 @@ mod moves;
 mod overflow;
 mod overlay;
 mod pack;
+mod parts;
 mod query;
 mod summary;
+mod tops;
 mod verify;
 mod wants;
 
@@ -78,6 +80,7 @@ use sluice_ir::Program;
 use sluice_ir::cfg::Cfg;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
+use std::collections::BTreeSet;
 
 /// Gives every used field and validity bit of both gresses its containers.
 ///
@@ -92,16 +95,7 @@ pub fn allocate(
     options: &Options,
     cfgs: &[Cfg; 2],
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let demands = Demands::of(program, chip, cfgs);
-    let cuts = Cuts::settle(program, &demands);
-    let mut layout = Layout::of(program, &demands, &cuts);
-    let mut found = demands.check(program);
-    if found.is_empty() {
-        found = wants::mismatches(program, &demands, &layout);
-    }
-    if !found.is_empty() {
-        return Err(found);
-    }
+    let (demands, mut layout) = demanded(program, chip, cfgs)?;
     let lives = overlay::lives(program, cfgs);
     let fits = |layout: &Layout, turns: bool| {
         contain(program, chip, options, cfgs, &demands, layout.clone(), (&lives, turns))
@@ -131,6 +125,33 @@ pub fn allocate(
         }
     }
     Err(found)
+}
+
+/// Returns the demands of a program and the layout of its headers and large fields. If the containers of some fields do not
+/// suit the operations on them, these operations take the parts that they name.
+fn demanded(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2]) -> Result<(Demands, Layout), Vec<Diag>> {
+    let (mut parted, mut first) = (BTreeSet::new(), Vec::new());
+    loop {
+        let demands = Demands::of(program, chip, cfgs, &parted);
+        let cuts = Cuts::settle(program, &demands);
+        let layout = Layout::of(program, &demands, &cuts);
+        let (mut found, mut unlike) = (demands.check(program), demands.misfits(program));
+        if found.is_empty() {
+            found = wants::mismatches(program, &demands, &layout);
+            unlike = wants::unlike(&demands, &layout);
+        }
+        if found.is_empty() {
+            return Ok((demands, layout));
+        }
+        if first.is_empty() {
+            first = found;
+        }
+        let known = parted.len();
+        parted.extend(parts::parted(program, &demands.writes, &unlike));
+        if parted.len() == known {
+            return Err(first);
+        }
+    }
 }
 
 /// Packs small fields, and assigns containers to all pieces. With `turns`, packed fields whose live ranges are

@@ -106,7 +106,7 @@ fn alike(demands: &Demands, layout: &Layout, a: Field, b: Field) -> bool {
     let shape = |f: Field| {
         layout.segs[f].iter().map(|s| (s.lo, s.width, s.at, layout.pieces[s.piece].bits)).collect::<Vec<_>>()
     };
-    let number = demands.fields[a].number || demands.fields[b].number;
+    let number = [a, b].iter().any(|f| demands.fields[*f].number || !demands.fields[*f].parts.is_empty());
     let filled = |s: &Seg| s.width == u16::from(layout.pieces[s.piece].bits);
     shape(a) == shape(b) && (!number || layout.segs[a].iter().all(filled))
 }

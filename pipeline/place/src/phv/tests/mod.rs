@@ -5,6 +5,7 @@ mod instructions;
 mod limits;
 mod overlay;
 mod packing;
+mod parts;
 mod random;
 mod router;
 

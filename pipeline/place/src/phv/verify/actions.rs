@@ -85,25 +85,24 @@ fn locate(view: &View, field: Field, bit: u16) -> Option<(Container, u32)> {
 /// Checks that operands of whole-container operations have separate containers, and that numbers begin at bit 0 of
 /// one container.
 fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
-    if matches!(r.how, How::Copied | How::Masked) {
+    if matches!(r.how, How::Copied | How::Masked) || r.how == How::Shifted && at_top(view, r) {
         return Vec::new();
     }
-    let mut fields: Vec<Field> = r
-        .bits
-        .iter()
-        .flatten()
-        .filter_map(|b| if let Bit::Phv(f, _) = b { Some(*f) } else { None })
-        .collect();
-    fields.push(r.field);
+    let mut fields = r.operands();
+    let own = r.bits.len() as u16;
+    fields.push((r.field, r.lo, r.lo + own));
     fields.sort_unstable();
     fields.dedup();
     let name = &view.program.actions[action].name;
     let mut found = Vec::new();
-    for f in fields {
+    for (f, lo, end) in fields {
         let var = Var::Field(f);
-        let problem = if let Some((c, other)) = view.shared(var) {
+        let slices = view.allocation.slices(f);
+        let taken: Vec<&FieldSlice> = slices.iter().filter(|s| s.lo < end && lo < s.lo + s.width).collect();
+        let problem = if let Some((c, other)) = taken.iter().find_map(|s| beside(view, f, s)) {
             format!("shares {} with {}", view.name(c), view.var(other))
-        } else if r.how == How::Number && !matches!(view.allocation.slices(f), [s] if s.at == 0) {
+        } else if matches!(r.how, How::Number | How::Shifted) && !matches!(taken.as_slice(), [s] if s.at == 0)
+        {
             "is not in one container from bit 0".to_owned()
         } else if r.how == How::Carried {
             match uncarried(view, f) {
@@ -121,6 +120,29 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
         found.push(view.error(var, text).also(r.loc, "the operation").help(help));
     }
     found
+}
+
+/// Returns true if a sum with data is at the upper end of its container, and its operand is at the same bits of a container: the
+/// data are zeros in the bits below, so that these stay as they are. If the containers differ, the result is alone in its own.
+fn at_top(view: &View, r: &Result) -> bool {
+    let size = |s: &FieldSlice| view.info(s.container).map_or(0, |i| i.size.bits());
+    let ends = |s: &FieldSlice| u32::from(s.at) + u32::from(s.width) == size(s);
+    let [result] = view.allocation.slices(r.field) else { return false };
+    let [(operand, 0, end)] = r.operands()[..] else { return false };
+    let [source] = view.allocation.slices(operand) else { return false };
+    let whole = r.bits.len() == usize::from(result.width) && end == source.width && end == result.width;
+    let alone = result.container == source.container || beside(view, r.field, result).is_none();
+    whole && ends(result) && ends(source) && result.at == source.at && size(result) == size(source) && alone
+}
+
+/// Returns the container of a slice of a field and the variable that other bits of it hold; `None` if they hold none. Variables that
+/// take turns at the same bits do not count, other slices of the field do.
+fn beside(view: &View, field: Field, slice: &FieldSlice) -> Option<(Container, Var)> {
+    let own = ones(slice.width, slice.at);
+    let mut held = view.held.get(&slice.container)?.iter();
+    let other =
+        held.find(|h| (h.var != Var::Field(field) || h.lo != slice.lo) && ones(h.width, h.at) & own == 0)?;
+    Some((slice.container, other.var))
 }
 
 /// Returns the reason why a carry cannot go through a number; `None` if it can. The low 32 bits must fill a container
