@@ -6,8 +6,8 @@
 
 use super::demand::Demands;
 use super::layout::{Layout, PieceHome, Seg};
-use super::moves::Shape;
-use sluice_ir::{Field, Header, Home, Program};
+use super::moves::{Move, Shape};
+use sluice_ir::{Action, Field, Header, Home, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cuts and sizes demanded so far.
@@ -73,12 +73,20 @@ impl Cuts {
             cuts.cut(program, demands, l.to, l.lo);
             cuts.cut(program, demands, l.to, l.lo + l.width);
         }
+        // Bits copied to a byte of a header come with that byte alone.
+        for l in demands.landings.iter().filter(|l| !l.is_whole()) {
+            let Home::Header(header) = program.fields[l.to].home else { continue };
+            if let Some((from, to)) = super::mates::reach(program, l) {
+                cuts.header_cuts.extend([(header, from / 8), (header, to / 8)]);
+            }
+        }
         for w in &demands.writes {
             for (src, lo, m) in w.sources() {
                 cuts.ends(program, demands, w.dst, m.lo, m.width);
                 cuts.ends(program, demands, src, lo, m.width);
             }
         }
+        cuts.gathered(program, demands);
         cuts.header_cuts.extend(&demands.lists.header_cuts);
         cuts.field_cuts.extend(&demands.lists.field_cuts);
         while cuts.mirror(program, demands) {}
@@ -89,9 +97,27 @@ impl Cuts {
     /// Cuts a field that is wider than a container at the ends of the part that is copied.
     fn ends(&mut self, program: &Program, demands: &Demands, field: Field, lo: u16, width: u16) {
         if program.fields[field].width > 32 {
-            let bytes = if demands.takes_bytes(program, field) { 8 } else { 1 };
+            let metadata = program.fields[field].home == Home::Metadata;
+            let bytes = if metadata && demands.takes_bytes(program, field) { 8 } else { 1 };
             self.cut(program, demands, field, lo / bytes * bytes);
             self.cut(program, demands, field, (lo + width).next_multiple_of(bytes));
+        }
+    }
+
+    /// Cuts the fields that one action fills from more sources than an instruction has, where the sources change.
+    fn gathered(&mut self, program: &Program, demands: &Demands) {
+        let mut copies: BTreeMap<(Action, Field), Vec<Move>> = BTreeMap::new();
+        for w in demands.writes.iter().filter(|w| w.shape == Shape::Copy) {
+            copies.entry((w.action, w.dst)).or_default().extend(&w.moves);
+        }
+        for ((_, field), moves) in copies {
+            let sources: BTreeSet<Option<Field>> = moves.iter().map(|m| m.field()).collect();
+            if sources.len() > 2 && program.fields[field].width <= 32 {
+                for m in moves {
+                    self.cut(program, demands, field, m.lo);
+                    self.cut(program, demands, field, m.lo + m.width);
+                }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 //! Demands of a program on the PHV, field by field.
 
-use super::landing::{Landing, landings, position, unfit};
+use super::landing::{Landing, fills_words, landings, position, unfit};
 use super::lists::Lists;
 use super::moves::{Move, Shape, Source, Write, writes};
 use super::parts::{self, Part};
@@ -223,7 +223,7 @@ impl Demands {
     pub(super) fn carries(&self, program: &Program, field: Field) -> bool {
         let (data, d) = (&program.fields[field], &self.fields[field]);
         let home = match data.home {
-            Home::Metadata => !d.copied || data.width == 64 || !from_bytes(program, field),
+            Home::Metadata => !d.copied || data.width == 64 || fills_words(program, field),
             Home::Header(_) => data.width == 64,
             // The parser fills the high container with the bytes before the field, too. A sum does not carry down from there.
             Home::Intrinsic(_) => true,
@@ -267,16 +267,10 @@ impl Demands {
             }
         }
         for landing in &self.landings {
-            let d = &self.fields[landing.to];
-            found.extend(unfit(program, &self.landings, d.own || !d.parts.is_empty(), landing));
+            found.extend(unfit(program, &self.landings, &self.fields, landing));
         }
         found
     }
-}
-
-/// Returns true if the parser copies packet bytes to a field, which then has to fill its containers.
-fn from_bytes(program: &Program, field: Field) -> bool {
-    landings(program).iter().any(|l| l.to == field)
 }
 
 /// Checks that a number can have one container that holds nothing else, or two with a carry between them, and that an

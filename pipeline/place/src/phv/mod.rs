@@ -11,6 +11,8 @@
 //!    begin at bit 0. A header field must then have 8, 16 or 32 bits on a byte boundary; a metadata field has at most
 //!    32 bits and is padded. Sums and differences of 33 to 64 bits carry from a 32-bit container of even number to
 //!    the next one of its group (model: chip §2.3; the compiler's rule); a header field must then have 64 bits.
+//!    Of a wide field, an operation needs only the part that it names (`parts`). Data are added to the topmost field of a
+//!    byte where it is (`tops`).
 //!    Operands of bitwise functions have separate containers as well, unless one is a constant and the other the
 //!    destination. So do fields to which the deparser writes a checksum.
 //! 4. An instruction reads only containers of its destination's MAU group, which have one size: fields that are
@@ -31,7 +33,8 @@
 //! 11. If containers run out, metadata fields take turns in one (`overlay`): bits are shared only if each read sees
 //!     the last value of the same field. Shared bits add dependencies, so an allocation without turns is preferred.
 //! 12. A field to which the parser copies packet bytes, other than by extracting its header, has a separate container
-//!     and starts and ends on a byte boundary.
+//!     and starts and ends on a byte boundary. Other bits may go to the same bits of a byte of a header, if the bits beside
+//!     them do no harm there (`mates`).
 //! 13. Dark containers (T2) hold metadata that only actions copy, in and out as a whole, and that is written before
 //!     every read: they do not have the value zero with which other metadata starts.
 //! 14. If containers run out, headers of which no packet has two share them (`headers`): no path through the parser
@@ -49,6 +52,7 @@ mod headers;
 mod landing;
 mod layout;
 mod lists;
+mod mates;
 mod moves;
 mod overflow;
 mod overlay;

@@ -126,8 +126,8 @@ fn life(program: &Program, cfg: &Cfg, effects: &EntityMap<Node, Effects>, field:
     Some(Life { field, birth: own.then(|| first.index()), last: (last.index(), writes(last)) })
 }
 
-/// Returns true if the parser writes or reads a field.
-fn in_parser(program: &Program, field: Field) -> bool {
+/// Returns true if the parser selects by a field, or sums it.
+pub(super) fn in_parser(program: &Program, field: Field) -> bool {
     program.states.values().any(|state| {
         state.select.iter().any(|k| k.field() == Some(field))
             || state.ops.iter().any(|op| match &op.kind {

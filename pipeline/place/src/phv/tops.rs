@@ -1,8 +1,8 @@
 //! Sums with data at the top of a byte.
 //!
-//! A field in the upper bits of a byte of a header can be added to a constant or a parameter although it shares the byte:
+//! A constant or a parameter can be added to a field in the upper bits of a byte of a header although it shares the byte:
 //! the unit adds zeros to the lower bits, and the carry leaves at the top. The result has the same bits of a container of
-//! 8 bits, so that a metadata field that takes it is alone in one, above bits without meaning.
+//! 8 bits. A metadata field takes it, which owns its container (model: chip §2.2), above bits without meaning.
 
 use super::moves::{Shape, Source, Write};
 use sluice_asic::alu::AluOp;
@@ -40,7 +40,7 @@ pub(super) fn is_sum(program: &Program, w: &Write) -> bool {
     };
     let whole = a.width == width && data.width == width && program.fields[field].width == width;
     let metadata = program.fields[w.dst].home == Home::Metadata;
-    whole && width < 8 && is_topmost(program, field) && (w.dst == field || metadata)
+    whole && width < 8 && is_topmost(program, field) && metadata
 }
 
 /// Returns true for a field of a header that begins at a byte.

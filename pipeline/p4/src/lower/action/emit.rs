@@ -6,6 +6,7 @@ use super::super::simplify::{cast, is_leaf, joined, slice};
 use super::super::{Lower, Res};
 use super::{Body, Known};
 use crate::source::Span;
+use sluice_asic::alu::{AluOp, width_mask};
 use sluice_ir::cfg::Var;
 use sluice_ir::group::{reads, writes};
 use sluice_ir::{
@@ -39,7 +40,10 @@ impl Lower<'_> {
         let own = self.read(slot);
         let field = self.field(slot);
         let bits = self.program.fields[field].width;
-        let pieces = joined(&self.program, pieces);
+        let mut pieces = joined(&self.program, pieces);
+        if let Some(value) = widened(&self.program, &own, &pieces) {
+            pieces = vec![value];
+        }
         if let [value] = pieces.as_slice() {
             if *value == own {
                 return Ok(Vec::new());
@@ -310,6 +314,40 @@ impl Lower<'_> {
             _ => None,
         }
     }
+}
+
+/// Returns bitwise operations of bits of a field and constants as one operation on the whole field: the other bits have a
+/// constant that leaves them as they are. `None` if the pieces are anything else.
+fn widened(program: &sluice_ir::Program, own: &Expr, pieces: &[Expr]) -> Option<Expr> {
+    let op = pieces.iter().find_map(|piece| match piece {
+        Expr::Alu(op @ (AluOp::And | AluOp::Or | AluOp::Xor), ..) => Some(*op),
+        _ => None,
+    })?;
+    let width = own.width(program);
+    let (mut above, mut bits) = (width, 0u128);
+    for piece in pieces {
+        let (hi, lo) = (above - 1, above - piece.width(program));
+        above = lo;
+        let same = slice(program, own.clone(), hi, lo);
+        let mask = width_mask(u32::from(hi - lo) + 1);
+        let part = match piece {
+            Expr::Alu(found, a, b) if *found == op => match (a.as_ref(), b.as_ref()) {
+                (a, Expr::Const(value, _)) if *a == same => *value,
+                (Expr::Const(value, _), b) if *b == same => *value,
+                _ => return None,
+            },
+            piece if *piece == same => {
+                if op == AluOp::And {
+                    mask
+                } else {
+                    0
+                }
+            }
+            _ => return None,
+        };
+        bits |= part << lo;
+    }
+    Some(Expr::Alu(op, Box::new(own.clone()), Box::new(Expr::Const(bits, width))))
 }
 
 /// Replaces a field in a value.

@@ -110,19 +110,9 @@ fn a_constant_is_added_at_the_top_of_a_byte() {
 }
 
 #[test]
-fn a_sum_in_place_at_the_top_of_a_byte_leaves_the_other_bits() {
-    let mut s = Small::new();
-    let (_, h) = s.header("tcp", &[("offset", 4), ("reserved", 4)]);
-    s.set(h[0], alu(AluOp::Sub, field(h[0]), Expr::Param(0, 4)));
-    let program = s.program();
-    for chip in chips() {
-        allocated(&program, &chip);
-    }
-}
-
-#[test]
 fn other_operations_at_the_top_of_a_byte_are_refused() {
-    // The lower bits of the second operand would carry, and so would those of the constant's difference.
+    // The lower bits of the second operand would carry, and so would those of the constant's difference. A field that takes a sum
+    // owns its container.
     for value in [
         |a: Field, b: Field| alu(AluOp::Add, field(a), field(b)),
         |a: Field, _: Field| alu(AluOp::Sub, Expr::Const(4, 4), field(a)),
@@ -132,7 +122,15 @@ fn other_operations_at_the_top_of_a_byte_are_refused() {
         let (_, h) = s.header("tcp", &[("offset", 4), ("reserved", 4)]);
         let (longer, by) = (s.sketch.meta("longer", 4), s.sketch.meta("by", 4));
         s.set(longer, value(h[0], by));
-        let found = refusal(&s.program(), &ChipSpec::tofino());
+        refused(s.program());
+    }
+    let mut s = Small::new();
+    let (_, h) = s.header("tcp", &[("offset", 4), ("reserved", 4)]);
+    s.set(h[0], alu(AluOp::Sub, field(h[0]), Expr::Param(0, 4)));
+    refused(s.program());
+
+    fn refused(program: Program) {
+        let found = refusal(&program, &ChipSpec::tofino());
         assert_says(&found, "`tcp.offset` (4 bits at bit 0 of `tcp`)");
     }
 }
@@ -157,4 +155,37 @@ fn the_verifier_knows_where_a_sum_may_be() {
     let low = placed.fields[wide].last_mut().unwrap();
     (low.at, low.container) = (4, named(&chip, "W20"));
     assert_says(&findings(&program, &chip, &placed), "is not in one container from bit 0");
+}
+
+#[test]
+fn a_field_that_one_action_gathers_from_four_bytes_is_cut_into_bytes() {
+    let mut s = Small::new();
+    let (_, h) = s.header("h", &[("d", 8), ("x", 8), ("b", 8), ("y", 8), ("c", 8), ("z", 8), ("a", 8)]);
+    let word = s.sketch.meta("word", 32);
+    let part = |i: u16, f: Field| PrimitiveKind::SetSlice(word, i * 8 + 7, i * 8, field(f));
+    s.call(vec![part(3, h[6]), part(2, h[2]), part(1, h[4]), part(0, h[0])]);
+    let program = s.program();
+    for chip in chips() {
+        let placed = allocated(&program, &chip);
+        assert_eq!(shape(&chip, &placed, word).len(), 4);
+    }
+}
+
+#[test]
+fn a_number_of_48_bits_that_the_parser_copies_takes_bytes_before_it() {
+    for (before, fits) in [(16, true), (8, false)] {
+        let mut s = Small::new();
+        let (_, h) = s.header("h", &[("before", before), ("stamp", 48)]);
+        let (stamp, sum) = (s.sketch.meta("stamp", 48), s.sketch.meta("sum", 48));
+        s.set(sum, alu(AluOp::Add, field(stamp), field(sum)));
+        let mut program = s.program();
+        also(&mut program, ParserOpKind::Set(stamp, field(h[1])));
+        for chip in chips() {
+            let placed = allocate(&program, &chip, &Options::default(), &cfgs(&program));
+            assert_eq!(placed.is_ok(), fits, "{before} bits before, {}", chip.name);
+            if let Ok(placed) = placed {
+                assert_eq!(shape(&chip, &placed, stamp), [(32, 16, 0, 32), (0, 32, 0, 32)]);
+            }
+        }
+    }
 }

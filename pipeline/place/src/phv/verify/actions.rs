@@ -123,7 +123,7 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
 }
 
 /// Returns true if a sum with data is at the upper end of its container, and its operand is at the same bits of a container: the
-/// data are zeros in the bits below, so that these stay as they are. If the containers differ, the result is alone in its own.
+/// data are zeros in the bits below, so that nothing carries from there. The result is alone in its container.
 fn at_top(view: &View, r: &Result) -> bool {
     let size = |s: &FieldSlice| view.info(s.container).map_or(0, |i| i.size.bits());
     let ends = |s: &FieldSlice| u32::from(s.at) + u32::from(s.width) == size(s);
@@ -131,7 +131,7 @@ fn at_top(view: &View, r: &Result) -> bool {
     let [(operand, 0, end)] = r.operands()[..] else { return false };
     let [source] = view.allocation.slices(operand) else { return false };
     let whole = r.bits.len() == usize::from(result.width) && end == source.width && end == result.width;
-    let alone = result.container == source.container || beside(view, r.field, result).is_none();
+    let alone = beside(view, r.field, result).is_none();
     whole && ends(result) && ends(source) && result.at == source.at && size(result) == size(source) && alone
 }
 
