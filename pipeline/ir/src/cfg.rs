@@ -9,6 +9,7 @@ use crate::{
     PrimitiveKind, Program, RequestKind, Stmt, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
+use std::collections::BTreeMap;
 
 entities! {
     /// A logical table of one gress, numbered in program order.
@@ -227,6 +228,37 @@ impl Cfg {
         }
     }
 
+    /// Returns the fields of which `node` writes slices alone and reads nothing: nodes that deposit different slices of a field
+    /// may run in any order.
+    #[must_use]
+    pub fn deposits(&self, program: &Program, node: Node) -> Deposits {
+        let mut slices = Deposits::new();
+        let mut others: Vec<Var> = Vec::new();
+        match &self.nodes[node].kind {
+            NodeKind::Gateway(_) => return slices,
+            NodeKind::Table(t) => {
+                let mut e = Effects::default();
+                table_reads(program, *t, &mut e);
+                others.extend(e.match_reads);
+            }
+            NodeKind::Action(_) => {}
+        }
+        for action in self.actions(program, node) {
+            let data = &program.actions[action];
+            for primitive in &data.body {
+                if let PrimitiveKind::SetSlice(field, hi, lo, value) = &primitive.kind {
+                    slices.entry(*field).or_default().push((*hi, *lo));
+                    value.fields(&mut |f| others.push(Var::Field(f)));
+                } else {
+                    others.extend(crate::group::writes(program, data.gress, &primitive.kind));
+                    others.extend(crate::group::reads(program, &primitive.kind));
+                }
+            }
+        }
+        slices.retain(|field, _| !others.contains(&Var::Field(*field)));
+        slices
+    }
+
     /// Returns the variables that `node` reads and writes.
     #[must_use]
     pub fn effects(&self, program: &Program, node: Node) -> Effects {
@@ -247,6 +279,17 @@ impl Cfg {
         }
         e
     }
+}
+
+/// Slices of fields, each with its highest and lowest bit.
+pub type Deposits = BTreeMap<Field, Vec<(u16, u16)>>;
+
+/// Returns true if two nodes that deposit slices of a field write none of the same bits.
+#[must_use]
+pub fn deposit_apart(a: &Deposits, b: &Deposits, var: Var) -> bool {
+    let Var::Field(field) = var else { return false };
+    let (Some(a), Some(b)) = (a.get(&field), b.get(&field)) else { return false };
+    a.iter().all(|(hi, lo)| b.iter().all(|(other_hi, other_lo)| hi < other_lo || other_hi < lo))
 }
 
 /// Returns true for outcomes that exclude each other: different actions of one table, hit and miss, then and else.

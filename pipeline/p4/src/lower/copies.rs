@@ -56,25 +56,54 @@ struct Copy {
     from: Expr,
 }
 
-/// Returns the copies of bits to metadata that actions without a table make.
+/// Returns the copies of bits to metadata by nodes that run one action, whatever the packet is.
 fn copies(program: &Program, cfg: &Cfg, gress: Gress) -> Vec<Copy> {
+    let low = low_bits(program, gress);
     let mut list = Vec::new();
-    for (node, data) in cfg.nodes.iter().filter(|(node, _)| !cfg.is_ghost(*node)) {
-        let NodeKind::Action(action) = data.kind else { continue };
+    for node in cfg.nodes.keys().filter(|node| !cfg.is_ghost(*node)) {
+        let [action] = cfg.actions(program, node)[..] else { continue };
         let body = &program.actions[action].body;
         let written: Vec<Var> = body.iter().flat_map(|p| writes(program, gress, &p.kind)).collect();
         for primitive in body {
-            if let PrimitiveKind::Set(to, from) = &primitive.kind
-                && program.fields[*to].home == Home::Metadata
-                && let Some(source) = bits_of(from)
+            let (to, from) = match &primitive.kind {
+                PrimitiveKind::Set(to, from) => (*to, from.clone()),
+                // The bits above are zero.
+                PrimitiveKind::SetSlice(to, hi, 0, from) if low.get(to) == Some(hi) => {
+                    (*to, cast(program, from.clone(), program.fields[*to].width))
+                }
+                _ => continue,
+            };
+            if program.fields[to].home == Home::Metadata
+                && let Some(source) = bits_of(&from)
                 && !written.contains(&Var::Field(source))
-                && written.iter().filter(|var| **var == Var::Field(*to)).count() == 1
+                && written.iter().filter(|var| **var == Var::Field(to)).count() == 1
             {
-                list.push(Copy { node, action, to: *to, from: from.clone() });
+                list.push(Copy { node, action, to, from });
             }
         }
     }
     list
+}
+
+/// Returns the metadata of which only the same low bits are ever written, each with the highest of these bits.
+fn low_bits(program: &Program, gress: Gress) -> BTreeMap<Field, u16> {
+    let mut found: BTreeMap<Field, Option<u16>> = BTreeMap::new();
+    for op in program.states.values().flat_map(|state| &state.ops) {
+        found.extend(op.kind.written().map(|field| (field, None)));
+    }
+    for primitive in program.actions.values().filter(|a| a.gress == gress).flat_map(|a| &a.body) {
+        if let PrimitiveKind::SetSlice(field, hi, 0, _) = primitive.kind {
+            let known = found.entry(field).or_insert(Some(hi));
+            *known = known.filter(|other| *other == hi);
+            continue;
+        }
+        for var in writes(program, gress, &primitive.kind) {
+            if let Var::Field(field) = var {
+                found.insert(field, None);
+            }
+        }
+    }
+    found.into_iter().filter_map(|(field, hi)| Some((field, hi?))).collect()
 }
 
 /// Returns the field of which a value is bits.
@@ -263,6 +292,8 @@ fn leave_out(program: &mut Program, gress: Gress, copies: &[Copy], used: &BTreeS
         copies.iter().filter(|copy| idle(copy.to)).map(|copy| (copy.action, copy.to)).collect();
     for (action, field) in idle {
         let body = &mut program.actions[action].body;
-        body.retain(|p| !matches!(p.kind, PrimitiveKind::Set(to, _) if to == field));
+        body.retain(
+            |p| !matches!(p.kind, PrimitiveKind::Set(to, _) | PrimitiveKind::SetSlice(to, ..) if to == field),
+        );
     }
 }

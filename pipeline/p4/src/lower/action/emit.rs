@@ -224,11 +224,8 @@ impl Lower<'_> {
         let field = list.iter().find_map(|primitive| match primitive.kind {
             PrimitiveKind::Set(field, _) | PrimitiveKind::SetSlice(field, ..) => {
                 let reader = |other: &Primitive| match &other.kind {
-                    PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, _, value) => {
-                        let mut found = false;
-                        value.fields(&mut |f| found |= f == field);
-                        found && *to != field
-                    }
+                    PrimitiveKind::Set(to, value) => *to != field && reads_of(value, field),
+                    PrimitiveKind::SetSlice(.., value) => reads_of(value, field),
                     _ => false,
                 };
                 list.iter().any(reader).then_some(field)
@@ -237,11 +234,19 @@ impl Lower<'_> {
         });
         let at = self.owner_at;
         let Some(field) = field else {
-            return Err(self.refuse(
-                at,
-                "a unit of this action reads a field that the action exchanges with another one",
-                "copy the field to a metadata field in an earlier action",
-            ));
+            let written: Vec<Var> =
+                list.iter().flat_map(|p| writes(&self.program, self.gress, &p.kind)).collect();
+            let names: Vec<String> = list
+                .iter()
+                .flat_map(|p| reads(&self.program, &p.kind))
+                .filter(|var| written.contains(var))
+                .map(|var| format!("`{}`", var.name(&self.program)))
+                .collect();
+            let text = format!(
+                "a unit of this action reads a field that the action exchanges with another one: {}",
+                names.join(", ")
+            );
+            return Err(self.refuse(at, text, "copy the field to a metadata field in an earlier action"));
         };
         let (name, width) = (self.program.fields[field].name.clone(), self.program.fields[field].width);
         let (gress, loc) = (self.gress, self.loc(at));
@@ -249,11 +254,10 @@ impl Lower<'_> {
         let (home, doc) = (Home::Metadata, String::new());
         let copy = self.program.fields.push(FieldData { name: copy, gress, width, home, doc, loc });
         for primitive in list {
-            if let PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, _, value) =
-                &mut primitive.kind
-                && *to != field
-            {
-                replace(value, field, copy);
+            match &mut primitive.kind {
+                PrimitiveKind::Set(to, value) if *to != field => replace(value, field, copy),
+                PrimitiveKind::SetSlice(.., value) => replace(value, field, copy),
+                _ => {}
             }
         }
         self.before.push(Primitive { kind: PrimitiveKind::Set(copy, Expr::Field(field)), loc });
@@ -310,6 +314,12 @@ impl Lower<'_> {
             _ => None,
         }
     }
+}
+
+fn reads_of(value: &Expr, field: Field) -> bool {
+    let mut found = false;
+    value.fields(&mut |f| found |= f == field);
+    found
 }
 
 /// Replaces a field in a value.
