@@ -346,6 +346,52 @@ mod tests {
         }
     }
 
+    /// Returns the rows of a condition over fields `f0`, `f1`, .. of 8 bits.
+    fn rows_of(cond: &Cond) -> u32 {
+        let mut program = Program::default();
+        for n in 0..4 {
+            program.fields.push(crate::FieldData {
+                name: format!("m.f{n}"),
+                gress: sluice_asic::gress::Gress::Ingress,
+                width: 8,
+                home: crate::Home::Metadata,
+                doc: String::new(),
+                loc: crate::Loc::default(),
+            });
+        }
+        let mau = sluice_asic::chip::ChipSpec::tofino().mau;
+        tests(&program, &mau, cond).map_or(0, |tests| tests.rows)
+    }
+
+    fn eq(n: usize) -> Cond {
+        Cond::Cmp(CmpOp::Eq, Expr::Field(crate::entity::Entity::new(n)), Expr::Const(1, 8))
+    }
+
+    fn not(a: Cond) -> Cond {
+        Cond::Not(Box::new(a))
+    }
+
+    fn and(a: Cond, b: Cond) -> Cond {
+        Cond::And(Box::new(a), Box::new(b))
+    }
+
+    fn or(a: Cond, b: Cond) -> Cond {
+        Cond::Or(Box::new(a), Box::new(b))
+    }
+
+    #[test]
+    fn the_first_row_that_matches_decides() {
+        assert_eq!(rows_of(&eq(0)), 1);
+        assert_eq!(rows_of(&not(eq(0))), 1, "the outcome of the row is false");
+        assert_eq!(rows_of(&and(eq(0), eq(1))), 1);
+        assert_eq!(rows_of(&or(eq(0), eq(1))), 2);
+        assert_eq!(rows_of(&and(eq(0), not(eq(1)))), 2, "f1 == 1: false; f0 == 1: true");
+        assert_eq!(rows_of(&and(not(eq(0)), not(eq(1)))), 2);
+        assert_eq!(rows_of(&and(or(eq(0), eq(1)), or(eq(2), eq(3)))), 4);
+        assert_eq!(rows_of(&and(or(eq(0), eq(1)), not(or(eq(2), eq(3))))), 4);
+        assert_eq!(rows_of(&or(and(eq(0), not(eq(1))), eq(2))), 3, "f2: true; f1: false; f0: true");
+    }
+
     #[test]
     fn split_rows_add_up() {
         // 1000 of 32 bits: upper bits zero, and three digits of codes; for the negation each upper bit too.

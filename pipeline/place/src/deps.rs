@@ -393,6 +393,29 @@ mod tests {
         }
     }
 
+    /// Two tables that set the given bits of `h.word`.
+    fn two_deposits(first: &str, second: &str) -> Program {
+        let text = format!(
+            "program two;
+            header h : ingress {{ bit<32> word; bit<16> a; bit<16> b; }}
+            action one : ingress (bit<8> v) {{ h.word{first} = v; }}
+            action two : ingress (bit<8> v) {{ h.word{second} = v; }}
+            table ta : ingress {{ key = {{ h.a : exact; }} actions = {{ one; }} default_action = one(0); size = 16; }}
+            table tb : ingress {{ key = {{ h.b : exact; }} actions = {{ two; }} default_action = two(0); size = 16; }}
+            parser ingress {{ start = first; state first {{ extract(h); transition accept; }} }}
+            control ingress {{ apply ta; apply tb; }}
+            deparser ingress {{ emit(h); }}"
+        );
+        sluice_ir::text::parse(&text).unwrap_or_else(|e| panic!("{e:?}"))
+    }
+
+    #[test]
+    fn slices_without_a_common_bit_need_no_order() {
+        use Dependency::{ActionRead, Anti, Output};
+        assert_eq!(kinds(&two_deposits("[7:0]", "[15:8]"), "ta", "tb"), []);
+        assert_eq!(kinds(&two_deposits("[7:0]", "[14:7]"), "ta", "tb"), [ActionRead, Output, Anti]);
+    }
+
     #[test]
     fn dot_names_every_node_and_edge() {
         let program = samples::l3(1000);

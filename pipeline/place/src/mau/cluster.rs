@@ -98,6 +98,16 @@ fn clash(
         .help("a memory is accessed once per packet: make the uses exclude each other, or give each its own")
 }
 
+/// Returns the stage to which each node, or one with which it shares a memory, is pinned.
+pub(crate) fn pins(clusters: &[Vec<usize>], demands: &[Demand]) -> Vec<Option<u8>> {
+    let mut pins: Vec<Option<u8>> = demands.iter().map(|d| d.pin).collect();
+    for cluster in clusters {
+        let pin = cluster.iter().find_map(|&i| demands[i].pin);
+        cluster.iter().for_each(|&i| pins[i] = pins[i].or(pin));
+    }
+    pins
+}
+
 /// Returns the last stage of each node that lets all pinned nodes after it, and those with which it shares a memory, reach
 /// their stages; `u32::MAX` if no pin limits it.
 pub(crate) fn deadlines(clusters: &[Vec<usize>], demands: &[Demand], relations: &Relations) -> Vec<u32> {

@@ -65,6 +65,8 @@ pub(crate) struct Schedule<'a> {
     clusters: Vec<Vec<usize>>,
     tails: Vec<u32>,
     mins: Vec<u32>,
+    /// Stage of each node to which it, or one with which it shares a memory, is pinned.
+    pins: Vec<Option<u8>>,
     /// Last stage of each node that pins allow.
     deadlines: Vec<u32>,
     pub(crate) fit: Fit<'a>,
@@ -105,6 +107,7 @@ impl<'a> Schedule<'a> {
             groups: LatencyGroups::new(options.reserved_stages, fit.chip),
             tails: demands.iter().map(|d| graph.tail(d.owner)).collect(),
             mins: demands.iter().map(|d| graph.min_stage(d.owner)).collect(),
+            pins: super::cluster::pins(&clusters, demands),
             deadlines: super::cluster::deadlines(&clusters, demands, relations),
             pools: (0..fit.chip.mau.stages.min(256)).map(|s| Pool::new(s as u8)).collect(),
             parts: vec![Vec::new(); count],
@@ -263,6 +266,9 @@ impl<'a> Schedule<'a> {
 
     /// Returns true if a node could run in the stage if `gateway` were there.
     fn soon(&self, node: usize, gateway: usize, stage: u8) -> bool {
+        if self.pins[node].is_some_and(|pin| pin > stage) {
+            return false;
+        }
         let free = self.relations.waits[node].iter().all(|w| {
             let last = self.parts[w.on].last().filter(|_| self.complete[w.on]);
             w.on == gateway
