@@ -249,6 +249,11 @@ impl Cfg {
                 if let PrimitiveKind::SetSlice(field, hi, lo, value) = &primitive.kind {
                     slices.entry(*field).or_default().push((*hi, *lo));
                     value.fields(&mut |f| others.push(Var::Field(f)));
+                } else if let PrimitiveKind::HashInto(field, hi, lo, hash, _) = &primitive.kind {
+                    slices.entry(*field).or_default().push((*hi, *lo));
+                    for input in &program.hashes[*hash].inputs {
+                        input.fields(&mut |f| others.push(Var::Field(f)));
+                    }
                 } else {
                     others.extend(crate::group::writes(program, data.gress, &primitive.kind));
                     others.extend(crate::group::reads(program, &primitive.kind));
@@ -357,6 +362,14 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
                 for input in &program.hashes[*hash].inputs {
                     input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
                 }
+                e.writes.push(Var::Field(*dst));
+            }
+            // The bits outside the slice keep the field's value.
+            PrimitiveKind::HashInto(dst, _, _, hash, _) => {
+                for input in &program.hashes[*hash].inputs {
+                    input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+                }
+                e.action_reads.push(Var::Field(*dst));
                 e.writes.push(Var::Field(*dst));
             }
             PrimitiveKind::Count(_, index) => index.fields(&mut |f| e.match_reads.push(Var::Field(f))),

@@ -95,7 +95,9 @@ fn unused(p: &Program, cfgs: &[Cfg; 2], d: &mut Vec<Diag>) {
 /// Returns true if a primitive computes this hash, also as an index.
 fn computes(p: &Program, kind: &PrimitiveKind, hash: Hash) -> bool {
     match kind {
-        PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) => *h == hash,
+        PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) | PrimitiveKind::HashInto(.., h, _) => {
+            *h == hash
+        }
         PrimitiveKind::Register(access) => {
             let operands = p.register_actions[access.action].operands();
             access.index == Index::Hash(hash) || operands.contains(&Operand::Hash(hash))

@@ -149,7 +149,9 @@ impl Used {
             }
         }
         match kind {
-            PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
+            PrimitiveKind::Hash(_, hash)
+            | PrimitiveKind::HashSlice(_, hash, _)
+            | PrimitiveKind::HashInto(.., hash, _) => {
                 add(&mut self.hashes, *hash)
             }
             PrimitiveKind::Register(access) => {
