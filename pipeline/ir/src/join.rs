@@ -125,6 +125,7 @@ impl Join<'_> {
             let mut list = branches_mut(&mut block[at]);
             return self.within(list.swap_remove(one).1);
         }
+        let first = self.first(&block[at]);
         let written = block_writes(self.program, &block[at..=at]);
         let mut cut = Cut { written, places: Vec::new(), rests: Vec::new() };
         let mut stmt = block.remove(at);
@@ -132,7 +133,18 @@ impl Join<'_> {
         let loc = stmt.loc;
         let mut made = vec![stmt];
         made.retain(|stmt| !is_idle(stmt));
-        made.extend(self.joined(cut, loc));
+        let mut joined = self.joined(cut, loc);
+        // Packets that come to the table have nothing to do before it: the rest is for the others.
+        if first
+            && let [Stmt { kind: StmtKind::If(any, then, otherwise), .. }, rests @ ..] = &mut joined[..]
+            && otherwise.is_empty()
+            && !rests.iter().any(|rest| matches!(&rest.kind, StmtKind::If(cond, ..) if cond == any))
+        {
+            then.extend_from_slice(rests);
+            *otherwise = std::mem::take(&mut made);
+            joined.truncate(1);
+        }
+        made.extend(joined);
         block.splice(at..at, made);
         true
     }
@@ -155,6 +167,18 @@ impl Join<'_> {
             let own: Vec<&Stmt> = block.iter().filter(|stmt| self.has(stmt)).collect();
             own.len() <= 1 && own.into_iter().all(|stmt| self.apart_within(stmt, by_outcome))
         })
+    }
+
+    /// Returns true if conditions alone are before each application in a statement, and it changes none of them.
+    fn first(&self, stmt: &Stmt) -> bool {
+        let StmtKind::If(cond, then, otherwise) = &stmt.kind else { return self.is_own(stmt) };
+        let written = block_writes(self.program, std::slice::from_ref(stmt));
+        let own = |block: &Block| match block.iter().position(|stmt| self.has(stmt)) {
+            Some(0) => self.first(&block[0]),
+            Some(_) => false,
+            None => true,
+        };
+        cond.vars().iter().all(|var| !written.contains(var)) && own(then) && own(otherwise)
     }
 
     fn cut_branches(&mut self, stmt: &mut Stmt, way: &[Turn], cut: &mut Cut) {
@@ -248,7 +272,7 @@ impl Join<'_> {
         let arms = merged(places);
         let apply = Stmt { kind: StmtKind::Apply(self.table, arms), loc: at };
         let always = matches!(&conds[..], [a, b] if *b == not(a.clone()));
-        let any = conds.into_iter().reduce(|a, b| Cond::Or(Box::new(a), Box::new(b)));
+        let any = conds.into_iter().reduce(either);
         let mut made = match any {
             Some(any) if !always => vec![Stmt { kind: StmtKind::If(any, vec![apply], Vec::new()), loc: at }],
             _ => vec![apply],
@@ -258,6 +282,14 @@ impl Join<'_> {
             Stmt { kind: StmtKind::If(cond, rest, Vec::new()), loc }
         }));
         made
+    }
+}
+
+/// Returns the disjunction of two conditions; of the second, what the first leaves open.
+fn either(a: Cond, b: Cond) -> Cond {
+    match b {
+        Cond::And(x, y) if *x == not(a.clone()) => Cond::Or(Box::new(a), y),
+        b => Cond::Or(Box::new(a), Box::new(b)),
     }
 }
 
