@@ -99,6 +99,8 @@ struct Cut {
     places: Vec<(Cond, ApplyArms, Loc)>,
     /// What followed the places, the innermost first, with conditions.
     rests: Vec<(Cond, Block)>,
+    /// True if a place sets a flag.
+    flags: bool,
 }
 
 impl Join<'_> {
@@ -127,22 +129,17 @@ impl Join<'_> {
         }
         let first = self.first(&block[at]);
         let written = block_writes(self.program, &block[at..=at]);
-        let mut cut = Cut { written, places: Vec::new(), rests: Vec::new() };
+        let mut cut = Cut { written, places: Vec::new(), rests: Vec::new(), flags: false };
         let mut stmt = block.remove(at);
         self.cut_branches(&mut stmt, &[], &mut cut);
         let loc = stmt.loc;
         let mut made = vec![stmt];
         made.retain(|stmt| !is_idle(stmt));
+        let alone = first && !cut.flags;
         let mut joined = self.joined(cut, loc);
-        // Packets that come to the table have nothing to do before it: the rest is for the others.
-        if first
-            && let [Stmt { kind: StmtKind::If(any, then, otherwise), .. }, rests @ ..] = &mut joined[..]
-            && otherwise.is_empty()
-            && !rests.iter().any(|rest| matches!(&rest.kind, StmtKind::If(cond, ..) if cond == any))
-        {
-            then.extend_from_slice(rests);
+        // Packets that come to the table have nothing to do before it: the statement is for the others.
+        if alone && let Some(Stmt { kind: StmtKind::If(_, _, otherwise), .. }) = joined.first_mut() {
             *otherwise = std::mem::take(&mut made);
-            joined.truncate(1);
         }
         made.extend(joined);
         block.splice(at..at, made);
@@ -197,6 +194,7 @@ impl Join<'_> {
             // The flag is set in front of the statement, which may change what a condition reads.
             let loc = block[at].loc;
             let (cond, flag) = self.condition(way, &cut.written, loc);
+            cut.flags |= flag.is_some();
             let index = if let Some(flag) = flag {
                 block.insert(at, flag);
                 at + 1
