@@ -235,7 +235,8 @@ fn gress_edges(
             let (from, to) = (Owner { gress, node: a }, Owner { gress, node: b });
             let mut add = |kind, var| edges.push(Edge { from, to, kind, var });
             // In the arm of an action, only this action has run.
-            let in_arm = cfg.outcomes(cfg.nodes[b].pred).iter().any(|o| matches!(o, (n, Outcome::Ran(_)) if *n == a));
+            let in_arm =
+                cfg.outcomes(cfg.nodes[b].pred).iter().any(|o| matches!(o, (n, Outcome::Ran(_)) if *n == a));
             let arm = in_arm.then(|| {
                 let (effects, deposits) = cfg.effects_before(program, a, b);
                 let effects = overwritten(phv, effects);

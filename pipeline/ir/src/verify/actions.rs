@@ -6,8 +6,8 @@ use super::values::{Source, leaf, width};
 use super::{Diag, Site, arrays, fits, is_read_only, registers};
 use crate::cfg::{Cfg, NodeKind, table_actions};
 use crate::{
-    Action, ActionData, Counter, CounterHome, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc, MeterAccess,
-    Primitive, PrimitiveKind, Program, RegisterAccess,
+    Action, ActionData, Counter, CounterHome, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc,
+    MeterAccess, Primitive, PrimitiveKind, Program, RegisterAccess,
 };
 use sluice_asic::gress::Gress;
 

@@ -215,9 +215,7 @@ impl Walk<'_> {
                 }
                 PrimitiveKind::Hash(_, hash)
                 | PrimitiveKind::HashSlice(_, hash, _)
-                | PrimitiveKind::HashInto(.., hash, _) => {
-                    self.hash(*hash, &before, &who, primitive.loc)
-                }
+                | PrimitiveKind::HashInto(.., hash, _) => self.hash(*hash, &before, &who, primitive.loc),
                 PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
                 PrimitiveKind::Register(access) => {
                     self.index(&access.index, &before, &who, primitive.loc);

@@ -151,9 +151,7 @@ impl Used {
         match kind {
             PrimitiveKind::Hash(_, hash)
             | PrimitiveKind::HashSlice(_, hash, _)
-            | PrimitiveKind::HashInto(.., hash, _) => {
-                add(&mut self.hashes, *hash)
-            }
+            | PrimitiveKind::HashInto(.., hash, _) => add(&mut self.hashes, *hash),
             PrimitiveKind::Register(access) => {
                 add(&mut self.accesses, access.action);
                 if let Index::Hash(hash) = access.index {

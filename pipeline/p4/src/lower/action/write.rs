@@ -285,7 +285,8 @@ impl Lower<'_> {
         let whole = if hi + 1 == bits && lo == 0 {
             part
         } else {
-            let deposited = |(other, high, low): &(Slot, u32, u32)| *other == slot && *low <= hi && lo <= *high;
+            let deposited =
+                |(other, high, low): &(Slot, u32, u32)| *other == slot && *low <= hi && lo <= *high;
             let old = if self.body.deposits.iter().any(deposited) {
                 return Err(self.refuse(
                     at,
