@@ -135,7 +135,8 @@ impl<'a> Lower<'a> {
         });
         match by_suffix(name, fields) {
             Named::One(at) => u16::try_from(at).ok(),
-            _ => None,
+            // The program's name of `hdr.ipv4.src` is `ipv4.src`.
+            _ => self.hash_input(hash, name.split_once('.')?.1),
         }
     }
 
