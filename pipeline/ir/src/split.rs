@@ -59,7 +59,7 @@ impl<F: Fn(&Program, &Cond) -> bool> Split<'_, F> {
     /// Returns a branch whose gateways can test their conditions.
     fn branch(&mut self, cond: Cond, then: Block, otherwise: Block, loc: Loc) -> Block {
         if (self.fits)(self.program, &cond) {
-            return vec![Stmt { kind: StmtKind::If(cond, then, otherwise), loc }];
+            return vec![if_stmt(cond, then, otherwise, loc)];
         }
         match cond {
             Cond::Not(inner) => self.branch(*inner, otherwise, then, loc),
@@ -75,14 +75,14 @@ impl<F: Fn(&Program, &Cond) -> bool> Split<'_, F> {
                 let (flag, set) = self.flag(loc);
                 let set = vec![Stmt { kind: StmtKind::Call(set), loc }];
                 let mut made = self.branch(cond, set, Block::new(), loc);
-                made.push(Stmt { kind: StmtKind::If(flag, then, otherwise), loc });
+                made.push(if_stmt(flag, then, otherwise, loc));
                 made
             }
             Cond::Cmp(op, a, b) => match self.cut(op, &a, &b) {
                 Some(parts) => self.branch(parts, then, otherwise, loc),
-                None => vec![Stmt { kind: StmtKind::If(Cond::Cmp(op, a, b), then, otherwise), loc }],
+                None => vec![if_stmt(Cond::Cmp(op, a, b), then, otherwise, loc)],
             },
-            Cond::Valid(_) => vec![Stmt { kind: StmtKind::If(cond, then, otherwise), loc }],
+            Cond::Valid(_) => vec![if_stmt(cond, then, otherwise, loc)],
         }
     }
 
@@ -155,4 +155,14 @@ impl<F: Fn(&Program, &Cond) -> bool> Split<'_, F> {
         let set = self.program.actions.push(ActionData { name, gress, params, body, doc, loc });
         (Cond::Cmp(CmpOp::Eq, Expr::Field(flag), Expr::Const(1, 1)), set)
     }
+}
+
+/// Returns a branch, whose first block is not the empty one.
+fn if_stmt(cond: Cond, then: Block, otherwise: Block, loc: Loc) -> Stmt {
+    let kind = if then.is_empty() {
+        StmtKind::If(Cond::Not(Box::new(cond)), otherwise, then)
+    } else {
+        StmtKind::If(cond, then, otherwise)
+    };
+    Stmt { kind, loc }
 }

@@ -10,7 +10,7 @@ use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
-use sluice_ir::cfg::{Cfg, Deposits, Effects, Node, NodeKind, Var, deposit_apart};
+use sluice_ir::cfg::{Cfg, Deposits, Effects, Node, NodeKind, Outcome, Var, deposit_apart};
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{Field, Intrinsic, PrimitiveKind, Program};
 use std::collections::BTreeSet;
@@ -234,13 +234,26 @@ fn gress_edges(
         for b in cfg.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
             let (from, to) = (Owner { gress, node: a }, Owner { gress, node: b });
             let mut add = |kind, var| edges.push(Edge { from, to, kind, var });
-            let (ea, eb) = (&effects[a], &effects[b]);
+            // In the arm of an action, only this action has run.
+            let in_arm =
+                cfg.outcomes(cfg.nodes[b].pred).iter().any(|o| matches!(o, (n, Outcome::Ran(_)) if *n == a));
+            let arm = in_arm.then(|| {
+                let (effects, deposits) = cfg.effects_before(program, a, b);
+                let effects = overwritten(phv, effects);
+                let containers = written_containers(phv, &effects.writes, &deposits);
+                (effects, deposits, containers)
+            });
+            let (ea, da, ca) = match &arm {
+                Some((effects, deposits, containers)) => (effects, deposits, containers),
+                None => (&effects[a], &deposits[a], &containers[a]),
+            };
+            let eb = &effects[b];
             if let Some(v) = common(&ea.writes, &eb.match_reads) {
                 add(Dependency::Match, Some(v));
             }
             let common_rest = |x: &[Var], y: &[Var]| {
                 let both = x.iter().filter(|v| y.binary_search(v).is_ok());
-                both.copied().find(|v| !deposit_apart(&deposits[a], &deposits[b], *v))
+                both.copied().find(|v| !deposit_apart(da, &deposits[b], *v))
             };
             if let Some(v) = common_rest(&ea.writes, &eb.action_reads) {
                 add(Dependency::ActionRead, Some(v));
@@ -248,7 +261,7 @@ fn gress_edges(
             let output = common_rest(&ea.writes, &eb.writes);
             if output.is_some() || both_drop(program, cfg, gress, a, b) {
                 add(Dependency::Output, output);
-            } else if let Some(v) = in_containers(phv, &containers[a], &eb.writes, &deposits[b]) {
+            } else if let Some(v) = in_containers(phv, ca, &eb.writes, &deposits[b]) {
                 add(Dependency::ContainerConflict, Some(v));
             }
             if let Some(v) =

@@ -13,12 +13,26 @@ use sluice_ir::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The most steps by which copies are followed.
+const ROUNDS: usize = 4;
+
 /// What fields hold where a node reads them.
 type Held = BTreeMap<Field, Expr>;
 
 /// Reads copied bits where they come from, and leaves out copies that nothing reads. `tests` is true for conditions that one
 /// gateway can test.
 pub(super) fn follow(program: &mut Program, tests: &impl Fn(&Program, &Cond) -> bool) {
+    // A copy of a copy is one of the first field.
+    for _ in 0..ROUNDS {
+        if !once(program, tests) {
+            return;
+        }
+    }
+}
+
+/// Follows copies by one step; returns true if a value was replaced.
+fn once(program: &mut Program, tests: &impl Fn(&Program, &Cond) -> bool) -> bool {
+    let mut changed = false;
     for gress in Gress::ALL {
         let cfg = Cfg::of(program, gress);
         let copies = copies(program, &cfg, gress);
@@ -45,7 +59,9 @@ pub(super) fn follow(program: &mut Program, tests: &impl Fn(&Program, &Cond) -> 
         ));
         program.pipes[gress.index()].control = block;
         leave_out(program, gress, &copies, &used);
+        changed |= !used.is_empty();
     }
+    changed
 }
 
 /// A primitive of a node that copies bits of a field.

@@ -4,7 +4,7 @@ use super::Check;
 use crate::data::Owner;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
-use sluice_ir::cfg::{Deposits, Effects, Node, NodeKind, Var, deposit_apart};
+use sluice_ir::cfg::{Deposits, Effects, Node, NodeKind, Outcome, Var, deposit_apart};
 use sluice_ir::{Intrinsic, PrimitiveKind};
 use std::collections::BTreeSet;
 
@@ -17,8 +17,16 @@ pub(super) fn check(check: &mut Check<'_>) {
         for (i, &a) in nodes.iter().enumerate() {
             for (j, &b) in nodes.iter().enumerate().skip(i + 1) {
                 if !check.cfg(gress).exclusive(a, b) {
-                    let (a, b) = ((a, &effects[i], &deposits[i]), (b, &effects[j], &deposits[j]));
-                    pair(check, gress, a, b);
+                    let later = (b, &effects[j], &deposits[j]);
+                    // In the arm of an action of `a`, no other action of `a` has run.
+                    let outcomes = check.cfg(gress).outcomes(check.cfg(gress).nodes[b].pred);
+                    if outcomes.iter().any(|o| matches!(o, (n, Outcome::Ran(_)) if *n == a)) {
+                        let (own, slices) = check.cfg(gress).effects_before(check.program, a, b);
+                        let own = aliased(check, own);
+                        pair(check, gress, (a, &own, &slices), later);
+                    } else {
+                        pair(check, gress, (a, &effects[i], &deposits[i]), later);
+                    }
                 }
             }
         }
@@ -28,7 +36,10 @@ pub(super) fn check(check: &mut Check<'_>) {
 
 /// Returns a node's effects. A field that shares bits with a written field counts as written.
 fn with_aliases(check: &Check<'_>, gress: Gress, node: Node) -> Effects {
-    let mut effects = check.cfg(gress).effects(check.program, node);
+    aliased(check, check.cfg(gress).effects(check.program, node))
+}
+
+fn aliased(check: &Check<'_>, mut effects: Effects) -> Effects {
     let bytes = check.view.bytes(effects.writes.iter().copied());
     let hit = |v: &Var| check.view.bytes([*v]).iter().any(|(b, m)| bytes.get(b).is_some_and(|w| w & m != 0));
     let fields = check.program.fields.keys().map(Var::Field);

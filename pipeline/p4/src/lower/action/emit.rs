@@ -272,6 +272,12 @@ impl Lower<'_> {
     /// Returns true if a primitive reads what another one writes.
     fn read_by(&self, reader: &Primitive, writer: &Primitive, written: &[Var]) -> bool {
         let found = match (&reader.kind, &writer.kind) {
+            (PrimitiveKind::HashInto(..), PrimitiveKind::SetSlice(..) | PrimitiveKind::HashInto(..))
+            | (PrimitiveKind::SetSlice(..), PrimitiveKind::HashInto(..)) => {
+                let mut found = Vec::new();
+                reader.reads(&self.program, &mut |field| found.push(Var::Field(field)));
+                found
+            }
             // Slices of one field are deposited together; only the value is read.
             (PrimitiveKind::SetSlice(field, _, _, value), PrimitiveKind::SetSlice(other, hi, lo, _)) => {
                 let mut found = false;
@@ -288,6 +294,19 @@ impl Lower<'_> {
 
     /// Returns the value of a slot at this point of the body.
     pub(in crate::lower) fn current(&mut self, slot: Slot, at: Span) -> Res<Vec<Expr>> {
+        if self.body.deposits.iter().any(|(other, ..)| *other == slot) {
+            let name = self.storage.slots[slot].name.clone();
+            return Err(self.refuse(
+                at,
+                format!("`{name}` takes a hash in this action, and is read in the same action"),
+                "read it in a later action: the hash arrives when the instructions have run",
+            ));
+        }
+        self.kept(slot, at)
+    }
+
+    /// Returns the value of a slot at this point of the body, with the bits that hashes replace as they were.
+    pub(super) fn kept(&mut self, slot: Slot, at: Span) -> Res<Vec<Expr>> {
         match self.body.known.get(&slot) {
             Some(Known::Pieces(pieces)) => Ok(pieces.clone()),
             Some(&Known::Hash(hash)) => {
