@@ -226,3 +226,32 @@ fn an_lpm_key_beside_a_ternary_one_is_ternary() {
     "#]];
     expected.assert_eq(&text(declarations, "t.apply(); u.apply();"));
 }
+
+#[test]
+fn a_hash_goes_to_a_slice_at_once() {
+    let declarations = "
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) sum;
+    Hash<bit<8>>(HashAlgorithm_t.IDENTITY) low;
+    action both() { m.wide[15:0] = sum.get({ hdr.ipv4.src }); m.wide[31:24] = low.get({ m.b }); m.wide[23:16] = m.b; }
+    table t { key = { m.word : exact; } actions = { both; } }";
+    // Bits that the action has written already take the hash by a copy.
+    let apply = "t.apply(); hdr.ipv4.len[7:0] = low.get({ m.a });";
+    let expected = expect![[r#""#]];
+    expected.assert_eq(&text(declarations, apply));
+}
+
+#[test]
+fn a_table_applied_in_two_branches_excludes_the_third() {
+    let declarations = "
+    Register<bit<32>, bit<8>>(256) seen;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(seen) count = { void apply(inout bit<32> cell) { cell = cell + 1; } };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(seen) clear = { void apply(inout bit<32> cell) { cell = 0; } };
+    action one() { count.execute(m.b); }
+    action none() { clear.execute(m.b); }
+    table up { actions = { one; } default_action = one(); }
+    table down { actions = { none; } default_action = none(); }";
+    let apply = "
+        if (m.a == 1) { up.apply(); } else if (m.flag == 1) { up.apply(); } else { down.apply(); }";
+    let expected = expect![[r#""#]];
+    expected.assert_eq(&text(declarations, apply));
+}
