@@ -242,6 +242,7 @@ impl<'a> Lower<'a> {
         self.finish_parsers(parsers);
         self.write_list_constants();
         self.set_written_flags();
+        self.note_field_annotations();
     }
 
     /// Reports a construct without a home in the program.
