@@ -138,8 +138,13 @@ impl Printer<'_> {
             masked(value, mask, width.map(|w| width_mask(w.into())))
         };
         let values: Vec<String> = arm.values.iter().enumerate().map(value).collect();
+        let set = match arm.set {
+            None => String::new(),
+            Some(of) if of.first == 0 => format!(" in {}", self.value_set(of.set)),
+            Some(of) => format!(" in {} from {}", self.value_set(of.set), of.first),
+        };
         let next: Next = arm.next;
-        self.line(format_args!("({}) : {};", values.join(", "), self.next(next)));
+        self.line(format_args!("({}){set} : {};", values.join(", "), self.next(next)));
     }
 
     pub(super) fn block(&mut self, block: &Block) {

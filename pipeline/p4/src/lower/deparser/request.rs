@@ -2,6 +2,7 @@
 
 use super::super::frame::Frame;
 use super::super::{Lower, Res};
+use super::decide::is_set;
 use super::guard::Guard;
 use crate::check::Value;
 use crate::elaborate::{Binding, ObjectId};
@@ -30,17 +31,13 @@ impl Lower<'_> {
             _ => RequestKind::Pktgen,
         };
         let selector = self.request_type(frame, expr, kind, guard)?;
-        if selector == 0 {
-            self.written_flag(frame.gress, kind.type_field());
-        }
-        let written = self.known_flag(frame.gress, kind.type_field());
-        let flags: Vec<_> = guard.flags.iter().copied().chain(written).collect();
-        if !guard.valid.is_empty() || flags.len() > 1 {
-            return Err(self.refuse(
-                at,
-                "a request of a deparser has a condition other than its type",
-                "write the type in the control only where the request is to be made",
-            ));
+        let mut conds = guard.conditions(None);
+        // Without a type the conditions take its place: the chip selects by any field.
+        if let Some(selector) = selector {
+            if selector == 0 {
+                self.written_flag(frame.gress, kind.type_field());
+            }
+            conds.extend(self.known_flag(frame.gress, kind.type_field()).map(is_set));
         }
         let mut list = match args.next() {
             Some(data) => self.request_data(frame, data, kind == RequestKind::Digest)?,
@@ -54,7 +51,8 @@ impl Lower<'_> {
                 list.push(Expr::Const(0, missing as u16));
             }
         }
-        let (loc, when) = (self.loc(at), flags.first().copied());
+        let (loc, when) = (self.loc(at), self.flag_for(frame.gress, conds, at));
+        let selector = selector.unwrap_or(0);
         self.program.add_intrinsic(frame.gress, kind.type_field());
         let request = Request { kind, selector, when, data: list, loc };
         self.program.pipes[frame.gress.index()].deparser.requests.push(request);
@@ -93,8 +91,14 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the value of the type field that makes a request.
-    fn request_type(&mut self, frame: &Frame, expr: ExprId, kind: RequestKind, guard: &Guard) -> Res<u8> {
+    /// Returns the value of the type field that makes a request; `None` if other conditions do.
+    fn request_type(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        kind: RequestKind,
+        guard: &Guard,
+    ) -> Res<Option<u8>> {
         let at = self.ast.exprs[expr].span;
         let declared = self.object_of(frame, expr).and_then(|object| self.declared_type(object));
         let name = kind.type_field().info().name;
@@ -108,8 +112,9 @@ impl Lower<'_> {
             None => declared,
         };
         match found {
-            Some(value) => Ok(value),
-            None if kind == RequestKind::Pktgen => Ok(1),
+            Some(value) => Ok(Some(value)),
+            None if kind == RequestKind::Pktgen => Ok(Some(1)),
+            None if !guard.conditions(None).is_empty() => Ok(None),
             None => {
                 let text = format!("a request is made for every value of `{name}`");
                 Err(self.refuse(at, text, format!("write `if (... .{name} == 1)` around it")))

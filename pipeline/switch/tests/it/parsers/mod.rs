@@ -11,6 +11,7 @@ mod ports;
 mod random;
 mod residual;
 mod stacks;
+mod value_sets;
 mod whole;
 mod writes;
 
