@@ -148,6 +148,8 @@ struct Lower<'a> {
     updates: Vec<deparser::Update>,
     /// Flags that controls compute for deparsers, with what they say.
     decided: Vec<(Gress, ir::Cond, ir::Field)>,
+    /// The fields that select the requests of each kind; `None`: the type field.
+    selectors: FxHashMap<(Gress, &'static str), Option<ir::Field>>,
     /// Fields that say whether a type field was written.
     written_flags: Vec<(Gress, ir::Intrinsic, ir::Field)>,
     /// The statements that run after each action of several steps.
@@ -204,6 +206,7 @@ impl<'a> Lower<'a> {
             after: Vec::new(),
             copies: FxHashMap::default(),
             list_constants: Vec::new(),
+            selectors: FxHashMap::default(),
             updates: Vec::new(),
             decided: Vec::new(),
             written_flags: Vec::new(),

@@ -3,7 +3,7 @@
 use super::super::frame::Frame;
 use super::super::places::{Place, SlotHome};
 use super::super::{Lower, Res};
-use super::decide::Update;
+use super::decide::{Update, is_bit};
 use super::guard::Guard;
 use crate::check::{Call, Callee};
 use crate::syntax::ast::{ExprId, ExprKind, Stmt};
@@ -49,6 +49,13 @@ impl Lower<'_> {
             ));
         }
         let conds = guard.conditions(Some(header));
+        if !conds.iter().all(is_bit) {
+            return Err(self.refuse(
+                at,
+                "a checksum is updated under a condition other than flags of one bit and the validity of headers",
+                "let the control set a flag of one bit, and ask for the flag",
+            ));
+        }
         let field = self.field(slot);
         let Some(Some(data)) = call.args.first().copied() else {
             return Err(self.refuse(at, "a checksum covers nothing", "name the fields that it covers"));

@@ -39,6 +39,28 @@ pub(super) fn is_set(flag: Field) -> Cond {
     Cond::Cmp(CmpOp::Eq, Expr::Field(flag), Expr::Const(1, 1))
 }
 
+/// Returns true if one bit decides a condition: the validity of a header or a field of one bit.
+pub(super) fn is_bit(cond: &Cond) -> bool {
+    match cond {
+        Cond::Valid(_) | Cond::Cmp(CmpOp::Eq | CmpOp::Ne, Expr::Field(_), Expr::Const(_, 1)) => true,
+        Cond::Not(inner) => is_bit(inner),
+        Cond::Cmp(..) | Cond::And(..) | Cond::Or(..) => false,
+    }
+}
+
+/// Returns the field if a condition is that it has a value.
+pub(super) fn compared_field(conds: &[Cond]) -> Option<Field> {
+    let [Cond::Cmp(CmpOp::Eq, value, Expr::Const(..))] = conds else { return None };
+    match value {
+        Expr::Field(field) => Some(*field),
+        Expr::Slice(inner, _, 0) | Expr::Cast(inner, _) => match **inner {
+            Expr::Field(field) => Some(field),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 /// Returns the flag if a condition is that it is set.
 fn flag_of(conds: &[Cond]) -> Option<Field> {
     match conds {

@@ -2,7 +2,7 @@
 
 use super::super::frame::Frame;
 use super::super::{Lower, Res};
-use super::decide::is_set;
+use super::decide::{compared_field, is_bit, is_set};
 use super::guard::Guard;
 use crate::check::Value;
 use crate::elaborate::{Binding, ObjectId};
@@ -32,12 +32,40 @@ impl Lower<'_> {
         };
         let selector = self.request_type(frame, expr, kind, guard)?;
         let mut conds = guard.conditions(None);
-        // Without a type the conditions take its place: the chip selects by any field.
-        if let Some(selector) = selector {
-            if selector == 0 {
-                self.written_flag(frame.gress, kind.type_field());
+        let by = match selector {
+            Some(selector) => {
+                if selector == 0 {
+                    self.written_flag(frame.gress, kind.type_field());
+                }
+                conds.extend(self.known_flag(frame.gress, kind.type_field()).map(is_set));
+                if !(conds.is_empty() || conds.len() == 1 && guard.valid.is_empty() && is_bit(&conds[0])) {
+                    return Err(self.refuse(
+                        at,
+                        "a request of a deparser has a condition other than its type",
+                        "write the type in the control only where the request is to be made",
+                    ));
+                }
+                None
             }
-            conds.extend(self.known_flag(frame.gress, kind.type_field()).map(is_set));
+            // The chip selects by any field, which takes the place of the type.
+            None => match compared_field(&conds) {
+                Some(field) => Some(field),
+                None => {
+                    return Err(self.refuse(
+                        at,
+                        "a request of a deparser has a condition other than that a field has a value",
+                        "compare the type or one field of the metadata with a constant",
+                    ));
+                }
+            },
+        };
+        let known = *self.selectors.entry((frame.gress, kind.word())).or_insert(by);
+        if known != by {
+            return Err(self.refuse(
+                at,
+                format!("a {} is selected by another field than the one before", kind.word()),
+                "the chip selects all requests of a kind by one field: compare the same field in all conditions",
+            ));
         }
         let mut list = match args.next() {
             Some(data) => self.request_data(frame, data, kind == RequestKind::Digest)?,
