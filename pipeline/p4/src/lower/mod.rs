@@ -124,6 +124,8 @@ struct Lower<'a> {
     results: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// What extern objects are in the program.
     units: FxHashMap<ObjectId, externs::Unit>,
+    /// The output words of each register action's `out` parameters, in order.
+    output_words: FxHashMap<ir::RegisterAction, Vec<u8>>,
     /// The hashes of each object.
     hashes: FxHashMap<ObjectId, Vec<ir::Hash>>,
     /// The tables that extern objects are direct to.
@@ -186,6 +188,7 @@ impl<'a> Lower<'a> {
             hoisted: FxHashMap::default(),
             results: FxHashMap::default(),
             units: FxHashMap::default(),
+            output_words: FxHashMap::default(),
             hashes: FxHashMap::default(),
             direct: FxHashMap::default(),
             leave: control::Leave::default(),
