@@ -128,11 +128,18 @@ impl Join<'_> {
         let written = block_writes(self.program, &block[at..=at]);
         let mut cut = Cut { written, places: Vec::new(), rests: Vec::new() };
         let mut stmt = block.remove(at);
+        let (otherwise, flags) = (self.otherwise(&stmt), self.program.actions.len());
         self.cut_branches(&mut stmt, &[], &mut cut);
         let loc = stmt.loc;
-        let mut made = vec![stmt];
-        made.retain(|stmt| !is_idle(stmt));
-        made.extend(self.joined(cut, loc));
+        let made = match otherwise {
+            Some(otherwise) if flags == self.program.actions.len() => self.joined(cut, otherwise, loc),
+            _ => {
+                let mut made = vec![stmt];
+                made.retain(|stmt| !is_idle(stmt));
+                made.extend(self.joined(cut, Vec::new(), loc));
+                made
+            }
+        };
         block.splice(at..at, made);
         true
     }
@@ -155,6 +162,31 @@ impl Join<'_> {
             let own: Vec<&Stmt> = block.iter().filter(|stmt| self.has(stmt)).collect();
             own.len() <= 1 && own.into_iter().all(|stmt| self.apart_within(stmt, by_outcome))
         })
+    }
+
+    /// Returns what a statement does for packets for which it does not apply the table; `None` if it does more than that for
+    /// packets for which it does.
+    fn otherwise(&self, stmt: &Stmt) -> Option<Block> {
+        if self.is_own(stmt) {
+            return Some(Vec::new());
+        }
+        let StmtKind::If(cond, then, otherwise) = &stmt.kind else { return None };
+        let has = |block: &Block| block.iter().any(|stmt| self.has(stmt));
+        let within = |block: &Block| match &block[..] {
+            _ if !has(block) => Some(block.clone()),
+            [one] => self.otherwise(one),
+            _ => None,
+        };
+        let (yes, no) = (within(then)?, within(otherwise)?);
+        // Packets that come to an empty place of the table are not among those that do not apply it.
+        if has(then) && yes.is_empty() {
+            return Some(no);
+        }
+        if has(otherwise) && no.is_empty() {
+            return Some(yes);
+        }
+        let kind = StmtKind::If(cond.clone(), yes, no);
+        Some(vec![Stmt { kind, loc: stmt.loc }])
     }
 
     fn cut_branches(&mut self, stmt: &mut Stmt, way: &[Turn], cut: &mut Cut) {
@@ -240,8 +272,8 @@ impl Join<'_> {
         (cond, Some(Stmt { kind: StmtKind::Call(action), loc }))
     }
 
-    /// Returns the application and what follows it.
-    fn joined(&self, cut: Cut, loc: Loc) -> Block {
+    /// Returns the application, what runs instead of it, and what follows it.
+    fn joined(&self, cut: Cut, otherwise: Block, loc: Loc) -> Block {
         let Cut { places, rests, .. } = cut;
         let conds: Vec<Cond> = places.iter().map(|(cond, ..)| cond.clone()).collect();
         let at = places.first().map_or(loc, |(.., loc)| *loc);
@@ -250,7 +282,7 @@ impl Join<'_> {
         let always = matches!(&conds[..], [a, b] if *b == not(a.clone()));
         let any = conds.into_iter().reduce(|a, b| Cond::Or(Box::new(a), Box::new(b)));
         let mut made = match any {
-            Some(any) if !always => vec![Stmt { kind: StmtKind::If(any, vec![apply], Vec::new()), loc: at }],
+            Some(any) if !always => vec![Stmt { kind: StmtKind::If(any, vec![apply], otherwise), loc: at }],
             _ => vec![apply],
         };
         made.extend(rests.into_iter().map(|(cond, rest)| {

@@ -37,7 +37,7 @@ kinds! {
     Algorithmic { Alpm Atcam }
     CellCond { Cmp Not And Or Match }
     CellStmtKind { Write Output If Search }
-    CellValue { Const Half Phv Op Math Predicate Address Quotient Remainder Lane Hash Param }
+    CellValue { Const Half Old Phv Op Math Predicate Address Quotient Remainder Lane Hash Param }
     Cond { Cmp Valid Not And Or }
     CounterHome { Direct Indirect }
     CounterLoad { Const Field }

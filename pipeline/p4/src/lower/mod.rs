@@ -128,6 +128,8 @@ struct Lower<'a> {
     adjusted: FxHashMap<ObjectId, i16>,
     /// The value sets that parsers use.
     value_sets: FxHashMap<crate::elaborate::ValueSetId, ir::ValueSet>,
+    /// The output words of each register action's `out` parameters, in order.
+    output_words: FxHashMap<ir::RegisterAction, Vec<u8>>,
     /// The hashes of each object.
     hashes: FxHashMap<ObjectId, Vec<ir::Hash>>,
     /// The tables that extern objects are direct to.
@@ -198,6 +200,7 @@ impl<'a> Lower<'a> {
             units: FxHashMap::default(),
             adjusted: FxHashMap::default(),
             value_sets: FxHashMap::default(),
+            output_words: FxHashMap::default(),
             hashes: FxHashMap::default(),
             direct: FxHashMap::default(),
             leave: control::Leave::default(),
