@@ -59,6 +59,12 @@ impl Printer<'_> {
             PrimitiveKind::HashSlice(f, hash, lo) => {
                 format!("{} = hash({}, {lo})", self.field(*f), self.hash(*hash))
             }
+            PrimitiveKind::HashInto(f, hi, lo, hash, 0) => {
+                format!("{}[{hi}:{lo}] = hash({})", self.field(*f), self.hash(*hash))
+            }
+            PrimitiveKind::HashInto(f, hi, lo, hash, from) => {
+                format!("{}[{hi}:{lo}] = hash({}, {from})", self.field(*f), self.hash(*hash))
+            }
             PrimitiveKind::SetSlice(f, hi, lo, value) => {
                 format!("{}[{hi}:{lo}] = {}", self.field(*f), self.expr(value))
             }

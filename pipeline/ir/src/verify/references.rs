@@ -288,7 +288,9 @@ impl Walk<'_, '_> {
                         self.see(site, Target::Label(*l));
                     }
                     PrimitiveKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
-                    PrimitiveKind::Hash(f, h) | PrimitiveKind::HashSlice(f, h, _) => {
+                    PrimitiveKind::Hash(f, h)
+                    | PrimitiveKind::HashSlice(f, h, _)
+                    | PrimitiveKind::HashInto(f, _, _, h, _) => {
                         self.see(site, Target::Field(*f));
                         self.see(site, Target::Hash(*h));
                     }

@@ -56,7 +56,7 @@ kinds! {
     }
     PrimitiveKind {
         Set SetValid Hash Count CountDirect Register Drop SetMasked CopyValid Meter Random HashSlice
-        SetSlice DropCtl
+        SetSlice DropCtl HashInto
     }
     RequestKind { Resubmit Mirror Digest Pktgen }
     SelectKey { Field Lookahead CounterIsZero CounterIsNegative Last }

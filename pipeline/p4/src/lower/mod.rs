@@ -14,9 +14,11 @@ mod action;
 mod annotation;
 mod condition;
 mod control;
+mod copies;
 mod deparser;
 mod externs;
 mod frame;
+mod idle;
 mod loc;
 mod name;
 mod parser;
@@ -27,6 +29,7 @@ mod simplify;
 mod table;
 mod types;
 mod value;
+mod zeros;
 
 use crate::check::Checked;
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
@@ -36,6 +39,7 @@ use crate::syntax::ast::{Ast, ExprId};
 use name::Names;
 use places::Storage;
 use rustc_hash::FxHashMap;
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir as ir;
@@ -81,6 +85,16 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     let Lower { mut program, notes, .. } = lower;
     scratch::headers_to_metadata(&mut program);
     ir::join(&mut program);
+    let mau = match source.chip {
+        Architecture::Tna => ChipSpec::tofino(),
+        Architecture::T2na => ChipSpec::tofino2(),
+    }
+    .mau;
+    let tests = |program: &ir::Program, cond: &ir::Cond| ir::gateway::estimate(program, &mau, cond);
+    zeros::leave_out(&mut program);
+    copies::follow(&mut program, &tests);
+    idle::leave_out(&mut program);
+    ir::split(&mut program, &tests);
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
 
