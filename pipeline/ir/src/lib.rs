@@ -56,11 +56,11 @@ pub use control::{
     ApplyArms, Block, Cond, Index, MeterAccess, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind,
 };
 pub use decl::{
-    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterCell, CounterData, CounterHome, CounterKind,
-    Deparser, FieldData, HashData, HeaderData, Home, Key, KeySource, KeyValue, LabelData, LabelKind,
-    ListItem, MatchKind, Next, ParamData, ParamValue, ParserOp, ParserOpKind, ParserWrite, PipeData,
-    ProfileData, Request, RequestKind, SelectArm, SelectorData, StateData, TableData, TogetherData,
-    list_bits, list_header,
+    ActionCall, ActionData, ArmSet, ChecksumUpdate, ConstEntry, CounterCell, CounterData, CounterHome,
+    CounterKind, Deparser, FieldData, HashData, HeaderData, Home, Key, KeySource, KeyValue, LabelData,
+    LabelKind, ListItem, MatchKind, Next, ParamData, ParamValue, ParserOp, ParserOpKind, ParserWrite,
+    PipeData, ProfileData, Request, RequestKind, SelectArm, SelectorData, StateData, TableData, TogetherData,
+    ValueSetData, list_bits, list_header,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
@@ -108,6 +108,8 @@ entities! {
     Meter = "meter";
     /// A generator of random numbers.
     Random = "random";
+    /// A set of values that the control plane writes, for arms of selects.
+    ValueSet = "value_set";
 }
 
 /// A stage program.
@@ -147,6 +149,8 @@ pub struct Program {
     pub meters: EntityMap<Meter, MeterData>,
     /// All generators of random numbers.
     pub randoms: EntityMap<Random, RandomData>,
+    /// All value sets of both gresses.
+    pub value_sets: EntityMap<ValueSet, ValueSetData>,
     /// Parser, control and deparser of each gress; indexed by [`Gress::index`].
     pub pipes: [PipeData; 2],
     /// Ghost control (Tofino 2), empty if there is none. It has no packet and runs on updates of queue

@@ -86,6 +86,12 @@ fn unused(p: &Program, cfgs: &[Cfg; 2], d: &mut Vec<Diag>) {
             warn("hash", &data.name, data.loc, "computed", "compute it in an action or remove it");
         }
     }
+    let arms = || p.states.values().flat_map(|s| &s.arms);
+    for (s, data) in p.value_sets.iter() {
+        if !arms().any(|arm| arm.set.is_some_and(|of| of.set == s)) {
+            warn("value set", &data.name, data.loc, "compared", "use it in a select or remove it");
+        }
+    }
     for (x, data) in p.profiles.iter() {
         if !p.tables.values().any(|t| t.profile == Some(x)) {
             warn("profile", &data.name, data.loc, "used", "give it to a table or remove it");

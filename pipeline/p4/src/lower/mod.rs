@@ -143,6 +143,12 @@ struct Lower<'a> {
     results: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// What extern objects are in the program.
     units: FxHashMap<ObjectId, externs::Unit>,
+    /// What counters and meters add to the lengths of packets.
+    adjusted: FxHashMap<ObjectId, i16>,
+    /// The value sets that parsers use.
+    value_sets: FxHashMap<crate::elaborate::ValueSetId, ir::ValueSet>,
+    /// The output words of each register action's `out` parameters, in order.
+    output_words: FxHashMap<ir::RegisterAction, Vec<u8>>,
     /// The hashes of each object.
     hashes: FxHashMap<ObjectId, Vec<ir::Hash>>,
     /// The tables that extern objects are direct to.
@@ -159,6 +165,12 @@ struct Lower<'a> {
     copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
     /// Constants that lists of deparsers name.
     list_constants: Vec<deparser::ListConstant>,
+    /// Checksum updates of the deparser that is lowered.
+    updates: Vec<deparser::Update>,
+    /// Flags that controls compute for deparsers, with what they say.
+    decided: Vec<(Gress, ir::Cond, ir::Field)>,
+    /// The fields that select the requests of each kind; `None`: the type field.
+    selectors: FxHashMap<(Gress, &'static str), Option<ir::Field>>,
     /// Fields that say whether a type field was written.
     written_flags: Vec<(Gress, ir::Intrinsic, ir::Field)>,
     /// The statements that run after each action of several steps.
@@ -205,6 +217,9 @@ impl<'a> Lower<'a> {
             hoisted: FxHashMap::default(),
             results: FxHashMap::default(),
             units: FxHashMap::default(),
+            adjusted: FxHashMap::default(),
+            value_sets: FxHashMap::default(),
+            output_words: FxHashMap::default(),
             hashes: FxHashMap::default(),
             direct: FxHashMap::default(),
             leave: control::Leave::default(),
@@ -213,6 +228,9 @@ impl<'a> Lower<'a> {
             after: Vec::new(),
             copies: FxHashMap::default(),
             list_constants: Vec::new(),
+            selectors: FxHashMap::default(),
+            updates: Vec::new(),
+            decided: Vec::new(),
             written_flags: Vec::new(),
             rest: FxHashMap::default(),
             ran: FxHashMap::default(),

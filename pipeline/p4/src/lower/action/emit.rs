@@ -6,6 +6,7 @@ use super::super::simplify::{cast, is_leaf, joined, slice};
 use super::super::{Lower, Res};
 use super::{Body, Known};
 use crate::source::Span;
+use sluice_asic::alu::{AluOp, width_mask};
 use sluice_ir::cfg::Var;
 use sluice_ir::group::{reads, writes};
 use sluice_ir::{
@@ -55,6 +56,11 @@ impl Lower<'_> {
             };
             return Ok(vec![Primitive { kind, loc }]);
         }
+        if self.storage.slots[slot].home == SlotHome::Intrinsic(Intrinsic::DropCtl) {
+            let value = self.changed_bits(&own, &pieces, at)?;
+            let label = self.drop_label(at);
+            return Ok(vec![Primitive { kind: PrimitiveKind::DropCtl(field, value, label), loc }]);
+        }
         let mut above = self.storage.slots[slot].width;
         let mut list = Vec::new();
         for piece in pieces {
@@ -74,6 +80,42 @@ impl Lower<'_> {
             list.push(Primitive { kind: PrimitiveKind::SetSlice(field, hi, lo, piece), loc });
         }
         Ok(list)
+    }
+
+    /// Returns the value of a field of which constants set or clear some bits, by one operation on the whole field.
+    fn changed_bits(&mut self, own: &Expr, pieces: &[Expr], at: Span) -> Res<Expr> {
+        let width = own.width(&self.program);
+        let (mut above, mut ones, mut zeros) = (width, 0, 0);
+        for piece in pieces {
+            let (hi, lo) = (above - 1, above - piece.width(&self.program));
+            above = lo;
+            if *piece == slice(&self.program, own.clone(), hi, lo) {
+                continue;
+            }
+            let Expr::Const(value, bits) = *piece else {
+                let help = "write the whole field, or write constants to its bits";
+                return Err(self.refuse(
+                    at,
+                    "a part of `drop_ctl` is written with a value that varies",
+                    help,
+                ));
+            };
+            ones |= value << lo;
+            zeros |= (!value & width_mask(bits.into())) << lo;
+        }
+        let (op, mask) = match (ones, zeros) {
+            (ones, 0) => (AluOp::Or, ones),
+            (0, zeros) => (AluOp::And, !zeros & width_mask(width.into())),
+            _ => {
+                let help = "write the whole field, or set and clear in two actions";
+                return Err(self.refuse(
+                    at,
+                    "an action sets some bits of `drop_ctl` and clears others",
+                    help,
+                ));
+            }
+        };
+        Ok(Expr::Alu(op, Box::new(own.clone()), Box::new(Expr::Const(mask, width))))
     }
 
     /// Returns a value as wide as a field that is wider than the program has it.
