@@ -67,6 +67,9 @@ fn is_free(
 fn sent_on(program: &Program, field: Field) -> bool {
     let ops = program.states.values().flat_map(|s| &s.ops);
     let copied = ops.filter_map(|op| op.kind.write()?.source()).any(|(from, _)| from == field);
-    let Home::Header(header) = program.fields[field].home else { return true };
-    copied || program.pipes.iter().flat_map(|p| &p.deparser.requests).any(|r| r.carries(program, header))
+    let mut sent = false;
+    for request in program.pipes.iter().flat_map(|p| &p.deparser.requests) {
+        request.fields(&mut |f| sent |= f == field);
+    }
+    copied || sent
 }

@@ -70,7 +70,7 @@ fn is_read(view: &View, field: Field) -> bool {
         s.select.iter().filter_map(|key| key.field()).any(|f| f == field)
             || s.ops.iter().any(|op| match &op.kind {
                 ParserOpKind::VerifyChecksum(_, inputs) | ParserOpKind::SubtractChecksum(_, inputs) => {
-                    inputs.contains(&field)
+                    inputs.contains(&Expr::Field(field))
                 }
                 kind => kind.write().is_some_and(|w| w.source().is_some_and(|(from, _)| from == field)),
             })

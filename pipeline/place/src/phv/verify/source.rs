@@ -21,8 +21,9 @@ pub(super) enum Bit {
 pub(super) enum How {
     /// Its bits are copied.
     Copied,
-    /// A bitwise function that can leave other bits of the container as they are.
-    Masked,
+    /// A bitwise function that can leave other bits of the container as they are; with its operation, if several of them are one
+    /// instruction.
+    Masked(Option<AluOp>),
     /// A bitwise function of whole containers.
     Bitwise,
     /// A number in a whole container.
@@ -91,6 +92,10 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
                 let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
                 Result { field: *field, loc: p.loc, lo: 0, how: How::Copied, bits }
             }
+            PrimitiveKind::HashInto(field, hi, lo, ..) => {
+                let bits = vec![vec![Bit::Hash]; (hi - lo + 1).into()];
+                Result { field: *field, loc: p.loc, lo: *lo, how: How::Copied, bits }
+            }
             PrimitiveKind::SetSlice(field, hi, lo, value) => {
                 let bits = (0..=hi - lo).map(|b| bit(program, value, b)).collect();
                 Result { field: *field, loc: p.loc, lo: *lo, how: How::Copied, bits }
@@ -98,7 +103,7 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
             PrimitiveKind::SetMasked(field, ..) => {
                 let bits =
                     (0..program.fields[*field].width).map(|b| vec![Bit::Phv(*field, b), Bit::Data]).collect();
-                Result { field: *field, loc: p.loc, lo: 0, how: How::Masked, bits }
+                Result { field: *field, loc: p.loc, lo: 0, how: How::Masked(None), bits }
             }
             PrimitiveKind::Register(access) => {
                 for (_, field) in &access.outputs {
@@ -146,12 +151,15 @@ fn how(program: &Program, field: Field, value: &Expr) -> How {
         Expr::Funnel(..) => How::Number,
         Expr::Alu(op, a, b) => match op.class() {
             AluClass::Move => How::Copied,
-            AluClass::Bitwise if masked(*op, field, a, b) => How::Masked,
+            AluClass::Bitwise if masked(*op, field, a, b) => {
+                let joint = matches!(op, AluOp::And | AluOp::Or | AluOp::Xor | AluOp::Xnor);
+                How::Masked(joint.then_some(*op))
+            }
             AluClass::Bitwise => How::Bitwise,
             AluClass::Arithmetic | AluClass::Shift | AluClass::Compare => How::Number,
         },
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => match how(program, field, inner) {
-            How::Masked => How::Bitwise,
+            How::Masked(_) => How::Bitwise,
             other => other,
         },
     }
