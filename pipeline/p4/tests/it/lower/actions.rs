@@ -153,7 +153,16 @@ fn bitwise_operations_on_slices_and_complements_are_one_instruction() {
         m.a[7:4] = m.a[7:4] & 4w3;
         m.b = ~m.b ^ 8w1;
     }";
-    let expected = expect![[""]];
+    let expected = expect![[r#"
+        action Ingress.bits : ingress () {
+            m.word = xor(m.word, 16w8);
+            m.a = and(m.a, 8w0x3f);
+            m.b = xnor(m.b, 8w1);
+        }
+        control ingress {
+            call Ingress.bits;
+        }
+    "#]];
     expected.assert_eq(&text(declarations, "bits();"));
 }
 
