@@ -6,7 +6,10 @@ use super::gress::GressBuilder;
 use super::stack::{HdrStack, Last};
 use super::value::{Bits, Constant, Place, Ro, Val};
 use sluice_ir::verify::Diag;
-use sluice_ir::{CounterLoad, Expr, Field, Loc, Lookahead, Next, ParserOp, ParserOpKind, SelectArm, SelectKey, StateData, self as ir};
+use sluice_ir::{
+    self as ir, CounterLoad, Expr, Field, Loc, Lookahead, Next, ParserOp, ParserOpKind, SelectArm, SelectKey,
+    StateData,
+};
 
 impl<'b> GressBuilder<'b> {
     /// Declares a parser state. A state without select and without [`StateRef::otherwise`] accepts the

@@ -31,6 +31,12 @@ pub struct CounterRange {
 impl CounterRange {
     const ALL: CounterRange = CounterRange { lo: i8::MIN as i16, hi: i8::MAX as i16 };
 
+    /// Returns the range of all values.
+    #[must_use]
+    pub const fn all() -> CounterRange {
+        CounterRange::ALL
+    }
+
     /// Returns the range of all values that `load` can give the counter.
     pub fn loaded(program: &Program, load: CounterLoad) -> CounterRange {
         let width = match load {

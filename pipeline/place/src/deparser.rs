@@ -151,7 +151,8 @@ fn longest_head(program: &Program, gress: Gress) -> u32 {
     let before = unrolled.max_before(extracted);
     if unrolled.is_bounded_by_packet() {
         // A loop can extract all of its headers.
-        let all: BTreeSet<Header> = unrolled.nodes.iter().flat_map(|node| &node.effect.extracted).copied().collect();
+        let all: BTreeSet<Header> =
+            unrolled.nodes.iter().flat_map(|node| &node.effect.extracted).copied().collect();
         return always + all.iter().filter(|h| !added.contains(h)).map(|h| emitted(*h)).sum::<u32>();
     }
     let deepest = unrolled.nodes.iter().zip(before).map(|(node, before)| before + extracted(node)).max();

@@ -175,13 +175,7 @@ impl<T: Tracer> Run<'_, T> {
         sum_of_values(inputs.iter().map(|input| (env.value(input), input.width(self.program))))
     }
 
-    fn load_counter(
-        &mut self,
-        load: CounterLoad,
-        head: &[u8],
-        loc: Loc,
-        parsed: &mut Parsed,
-    ) -> Option<i8> {
+    fn load_counter(&mut self, load: CounterLoad, head: &[u8], loc: Loc, parsed: &mut Parsed) -> Option<i8> {
         let from = match load {
             CounterLoad::Const(_) => 0,
             CounterLoad::Ahead { at, .. } => parsed.ahead(head, Lookahead { at, width: 8 })? as u8,

@@ -5,8 +5,8 @@ use super::possible::Possible;
 use super::{Diag, Site, count, fits, values};
 use crate::parser_unroll::{Successor, UnrollError, UnrolledParser};
 use crate::{
-    CounterLoad, Expr, Field, Home, Intrinsic, Loc, ParserOpKind, ParserState, ParserWrite, Program, SelectKey,
-    StateData,
+    CounterLoad, Expr, Field, Home, Intrinsic, Loc, ParserOpKind, ParserState, ParserWrite, Program,
+    SelectKey, StateData,
 };
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
@@ -119,7 +119,8 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
             ParserOpKind::SetCounter(CounterLoad::Ahead { at, rotate, mask, .. })
             | ParserOpKind::PushCounter(CounterLoad::Ahead { at, rotate, mask, .. }) => {
                 if !at.is_multiple_of(8) {
-                    let text = format!("{who} loads the counter from bit {at} ahead, which does not begin a byte");
+                    let text =
+                        format!("{who} loads the counter from bit {at} ahead, which does not begin a byte");
                     d.push(Diag::error(op.loc, text).help("load it from a byte"));
                 }
                 conversion((*rotate, *mask), site, d);

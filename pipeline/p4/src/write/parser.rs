@@ -9,8 +9,8 @@ use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{
-    CounterLoad, Expr, Field, Home, Intrinsic, Lookahead, Next, ParserOpKind, ParserState, Program, RequestKind,
-    SelectArm, SelectKey, StateData, list_header,
+    CounterLoad, Expr, Field, Home, Intrinsic, Lookahead, Next, ParserOpKind, ParserState, Program,
+    RequestKind, SelectArm, SelectKey, StateData, list_header,
 };
 
 /// The name of the first state.

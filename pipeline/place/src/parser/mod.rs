@@ -149,8 +149,8 @@ fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[Pars
     let mut at = None;
     for op in order.iter().flat_map(|s| &program.states[*s].ops) {
         let (ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load)) = op.kind else { continue };
-        let (CounterLoad::Field { max, rotate, mask, add, .. } | CounterLoad::Ahead { max, rotate, mask, add, .. }) =
-            load
+        let (CounterLoad::Field { max, rotate, mask, add, .. }
+        | CounterLoad::Ahead { max, rotate, mask, add, .. }) = load
         else {
             continue;
         };
@@ -187,7 +187,8 @@ pub fn reach(chip: &ChipSpec, gress: Gress) -> u32 {
 pub fn deepest(program: &Program, gress: Gress) -> u32 {
     let Ok(unrolled) = UnrolledParser::of(program, gress) else { return 0 };
     let before = unrolled.max_before(|node| node.effect.bytes);
-    let deepest = unrolled.nodes.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0);
+    let deepest =
+        unrolled.nodes.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0);
     if unrolled.is_bounded_by_packet() { deepest.max(LOOP_REACH) } else { deepest }
 }
 
@@ -202,10 +203,8 @@ fn depth(program: &Program, chip: &ChipSpec, gress: Gress, unrolled: &UnrolledPa
     };
     let found = (0..unrolled.nodes.len()).find(|&n| reach(n) > limit)?;
     let (data, needs) = (&program.states[unrolled.nodes[found].config.state], reach(found));
-    let text = format!(
-        "state `{}` parses up to byte {needs}; {gress} of {} parses {limit}",
-        data.name, chip.name
-    );
+    let text =
+        format!("state `{}` parses up to byte {needs}; {gress} of {} parses {limit}", data.name, chip.name);
     let key = match gress {
         Gress::Ingress => "parser.ingress_depth",
         Gress::Egress => "parser.egress_depth",

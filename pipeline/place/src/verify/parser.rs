@@ -93,7 +93,10 @@ fn needed(check: &Check<'_>, state: ParserState, mut counts: Vec<u8>) -> Vec<u8>
             ParserOpKind::ExtractNext(stack) => Some(stack),
             _ => None,
         });
-        let selected = data.select.iter().map(|key| if let SelectKey::Last(stack, _) = key { Some(*stack) } else { None });
+        let selected = data
+            .select
+            .iter()
+            .map(|key| if let SelectKey::Last(stack, _) = key { Some(*stack) } else { None });
         for stack in extracted.chain(selected).flatten() {
             let at = check.program.stacks.keys().position(|s| s == stack);
             at.and_then(|at| used.get_mut(at)).into_iter().for_each(|used| *used = true);

@@ -2,7 +2,10 @@
 
 use super::Writer;
 use sluice_asic::gress::Gress;
-use sluice_ir::{ChecksumUpdate, CounterLoad, Expr, Loc, Lookahead, Next, ParserOp, ParserOpKind, Request, RequestKind, SelectArm, SelectKey, StateData};
+use sluice_ir::{
+    ChecksumUpdate, CounterLoad, Expr, Loc, Lookahead, Next, ParserOp, ParserOpKind, Request, RequestKind,
+    SelectArm, SelectKey, StateData,
+};
 
 impl Writer<'_, '_> {
     /// Adds to states, and adds states.

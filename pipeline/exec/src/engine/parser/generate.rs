@@ -111,7 +111,8 @@ impl Step {
                 out.write(to, &wrong, "u32");
             }
             Step::VerifyFields { to, inputs } => {
-                let wrong = format!("{} | u32::from(x.values_are_wrong({}))", read(to, "u32"), values(inputs));
+                let wrong =
+                    format!("{} | u32::from(x.values_are_wrong({}))", read(to, "u32"), values(inputs));
                 out.write(to, &wrong, "u32");
             }
             Step::Subtract { to, inputs } => {

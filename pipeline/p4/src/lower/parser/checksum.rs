@@ -170,8 +170,10 @@ impl Walk<'_, '_> {
             value
         };
         let value = inner(value);
-        let (ExprKind::Binary { op: BinaryOp::BitOr | BinaryOp::Or, left, right }, &Target::Place(Place::Slot(slot))) =
-            (&ast.exprs[value].kind, target)
+        let (
+            ExprKind::Binary { op: BinaryOp::BitOr | BinaryOp::Or, left, right },
+            &Target::Place(Place::Slot(slot)),
+        ) = (&ast.exprs[value].kind, target)
         else {
             return Ok((value, false));
         };

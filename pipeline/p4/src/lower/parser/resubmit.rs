@@ -26,7 +26,8 @@ impl Lower<'_> {
         // On the chip data are as long as their slot. If the parser extracts the header that they are, no bytes after it matter.
         let slot = if self.chip == Architecture::Tna { 64 } else { 128 };
         let same = bits.iter().all(|bits| *bits == longest);
-        let types: Vec<Option<DeclId>> = calls.iter().map(|&call| self.resubmit_header(block, call)).collect();
+        let types: Vec<Option<DeclId>> =
+            calls.iter().map(|&call| self.resubmit_header(block, call)).collect();
         let exact = longest == 0 || same && types.into_iter().all(|of| self.extracts(longest, of));
         Ok(Some(if exact { longest } else { longest.max(slot) }))
     }

@@ -67,7 +67,8 @@ impl Walk<'_, '_> {
         let width = self.target_bits(target);
         let found = self.value(state, value)?;
         if slice.is_none()
-            && (found.is_lost() == Some(Lost::Computed) || found.as_const().is_none() && self.has_ones(state, target))
+            && (found.is_lost() == Some(Lost::Computed)
+                || found.as_const().is_none() && self.has_ones(state, target))
             && self.add_ones(state, target, value, at)?
         {
             return Ok(());

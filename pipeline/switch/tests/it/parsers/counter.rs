@@ -196,7 +196,8 @@ fn words(ig: &GressBuilder<'_>) {
 #[test]
 fn the_counter_is_loaded_from_a_byte_ahead() {
     let program = program(words);
-    let packet = |units: u8| [vec![7, units], vec![0; 2 * usize::from(units)], vec![0xab, 0xcd, units]].concat();
+    let packet =
+        |units: u8| [vec![7, units], vec![0; 2 * usize::from(units)], vec![0xab, 0xcd, units]].concat();
     let found = run(&program, &[packet(0), packet(2), packet(8), packet(10), vec![7]]);
     let rest = |units| Ok(vec![0xab, 0xcd, units]);
     assert_eq!(found, [rest(0), rest(2), rest(8), Err(0x004), Err(0x002)]);

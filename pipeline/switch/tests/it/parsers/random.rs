@@ -118,7 +118,10 @@ fn state(d: &mut Draw, i: usize, text: &mut String) {
         1 => _ = write!(ops, "m.small = h{i}.kind; "),
         2 => {
             let zeros = ["", "8w0, ", "16w0, "][d.below(3)];
-            _ = write!(ops, "m.bad = verify_checksum({{ {zeros}h{i}.kind, h{i}.low, h{i}.high, h{i}.word }}); ")
+            _ = write!(
+                ops,
+                "m.bad = verify_checksum({{ {zeros}h{i}.kind, h{i}.low, h{i}.high, h{i}.word }}); "
+            )
         }
         3 => _ = write!(ops, "m.seen = 32w0x1234; "),
         _ => {}

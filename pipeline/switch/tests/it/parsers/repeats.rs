@@ -74,7 +74,13 @@ fn headers_come_in_any_order_and_leave_in_that_of_the_deparser() {
         let found = ran(
             &program,
             &chip,
-            &[&[0xdd, 1, 2, 0xcc, 3, 0xbb, 0, 9], &[0xcc, 3, 0xbb, 0], &[0xbb, 1], &[0, 1, 2], &[0xdd, 1, 2, 0xcc, 3]],
+            &[
+                &[0xdd, 1, 2, 0xcc, 3, 0xbb, 0, 9],
+                &[0xcc, 3, 0xbb, 0],
+                &[0xbb, 1],
+                &[0, 1, 2],
+                &[0xdd, 1, 2, 0xcc, 3],
+            ],
         );
         let expected = [
             Ok(vec![0xbb, 0xcc, 0x77, 0xdd, 1, 2, 0, 9]),

@@ -19,7 +19,9 @@ use crate::packet::WINDOW;
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::parser_unroll::{CounterRange, LOOP_REACH, StackCounts, UnrolledParser};
-use sluice_ir::{CounterLoad, Expr, Field, Header, Home, Lookahead, Next, ParserOpKind, ParserState, Program};
+use sluice_ir::{
+    CounterLoad, Expr, Field, Header, Home, Lookahead, Next, ParserOpKind, ParserState, Program,
+};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most nodes that a parser may unroll into.
@@ -181,7 +183,12 @@ impl<'a> ParserBuilder<'a> {
             Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..leaf })?),
             Next::State(state) => {
                 leaf.cycles = leaf.cycles.saturating_add(self.cycles.get(state).copied().unwrap_or(1));
-                let (pushed, elements) = (pushed.to_vec(), elements.clone());
+                let (mut counter, mut pushed, elements) = (counter, pushed.to_vec(), elements.clone());
+                if self.loops.is_some() {
+                    // Paths with other counters meet, too.
+                    counter = CounterRange::all();
+                    pushed.fill(CounterRange::all());
+                }
                 let path = Path { state, op: 0, in_range: false, leaf, counter, pushed, elements };
                 Target::Node(self.node(path)?)
             }
@@ -299,7 +306,9 @@ impl<'a> ParserBuilder<'a> {
                     self.extract(id, h, path, steps, low);
                     path.elements.add(*stack);
                 }
-                ParserOpKind::Advance(bytes) if self.is_beyond(path, u32::from(*bytes)) => return Ok(Rest::Short),
+                ParserOpKind::Advance(bytes) if self.is_beyond(path, u32::from(*bytes)) => {
+                    return Ok(Rest::Short);
+                }
                 ParserOpKind::Advance(bytes) => {
                     path.leaf.payload += u32::from(*bytes);
                     self.code.nodes[id].need = path.leaf.payload;
