@@ -9,7 +9,7 @@ use sluice_exec::packet::PacketStore;
 use sluice_exec::pass::{Executor, GhostUpdate, Made, Pass, State};
 use sluice_exec::reference::{Options, Reference};
 use sluice_fabric::network::SwitchSetup;
-use sluice_ir::{Profile, Table};
+use sluice_ir::{Profile, Table, ValueSet};
 
 /// The executor that a replay needs for a switch.
 pub struct ExecutorRequest<'a> {
@@ -120,6 +120,10 @@ impl Executor for AnyExecutor {
 
     fn port_metadata_changed(&mut self, control: &ControlState) {
         self.inner_mut().port_metadata_changed(control);
+    }
+
+    fn value_set_changed(&mut self, set: ValueSet, control: &ControlState) {
+        self.inner_mut().value_set_changed(set, control);
     }
 
     fn state(&self) -> &State {

@@ -54,8 +54,8 @@ impl<'b> GressBuilder<'b> {
 /// later: `start.on(0x0800, parse_ipv4);`.
 #[derive(Clone, Copy, Debug)]
 pub struct StateRef<'b> {
-    builder: &'b Builder,
-    id: ir::ParserState,
+    pub(super) builder: &'b Builder,
+    pub(super) id: ir::ParserState,
 }
 
 impl From<StateRef<'_>> for Next {
@@ -364,7 +364,7 @@ impl StateRef<'_> {
         let ones = widths.map(|w| u128::MAX.checked_shr(u32::from(128u16.saturating_sub(w))).unwrap_or(0));
         let values =
             values.iter().zip(ones).map(|(&(value, mask), ones)| (value, mask.unwrap_or(ones))).collect();
-        draft.program.states[self.id].arms.push(SelectArm { values, next });
+        draft.program.states[self.id].arms.push(SelectArm::new(values, next));
         drop(draft);
         self
     }

@@ -12,7 +12,7 @@ pub use parser_op::ParserWrite;
 
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
-    ParserState, Primitive, Profile, Register, SelectKey, Stack,
+    ParserState, Primitive, Profile, Program, Register, SelectKey, Stack, ValueSet,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -154,8 +154,57 @@ pub enum ParserOpKind {
 pub struct SelectArm {
     /// Value and mask for each select key.
     pub values: Vec<(u128, u128)>,
+    /// A value set of which one member has to match too; `None`: the values decide alone.
+    pub set: Option<ArmSet>,
     /// Next state.
     pub next: Next,
+}
+
+/// A value set in an arm: its fields are compared with neighbouring select keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArmSet {
+    /// The set.
+    pub set: ValueSet,
+    /// Position of the key that the set's first field is compared with.
+    pub first: u16,
+}
+
+impl SelectArm {
+    /// Returns an arm that no value set decides.
+    #[must_use]
+    pub fn new(values: Vec<(u128, u128)>, next: Next) -> SelectArm {
+        SelectArm { values, set: None, next }
+    }
+
+    /// Returns true if the arm takes whatever the keys are.
+    #[must_use]
+    pub fn takes_all(&self) -> bool {
+        self.set.is_none() && self.values.iter().all(|(_, mask)| *mask == 0)
+    }
+
+    /// Returns the rows of the parser's TCAM that the arm takes: one, or as many as its value set has members.
+    #[must_use]
+    pub fn rows(&self, program: &Program) -> u32 {
+        self.set.map_or(1, |of| program.value_sets.get(of.set).map_or(1, |data| data.size))
+    }
+}
+
+/// A value set: values with masks that the control plane writes at run time, and that arms of selects compare with keys
+/// (`value_set` of P4). Without members it matches nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueSetData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// Gress of the parser that has it.
+    pub gress: Gress,
+    /// Fields of a member, with their widths.
+    pub fields: Vec<ParamData>,
+    /// Greatest number of members.
+    pub size: u32,
+    /// Meaning.
+    pub doc: String,
+    /// Source location.
+    pub loc: Loc,
 }
 
 /// Transition of a parser state.

@@ -80,11 +80,12 @@ impl CounterRange {
     pub fn transitions(self, state: &StateData) -> Vec<(Next, Option<CounterRange>)> {
         let mut open = [Sign::Negative, Sign::Zero, Sign::Positive].map(|s| (s, self.part(s)));
         let mut list = Vec::with_capacity(state.arms.len() + 1);
-        let take = |open: &mut [(Sign, Option<CounterRange>); 3], values: &[(u128, u128)]| {
+        // `sure`: nothing but the counter decides whether the transition is taken.
+        let take = |open: &mut [(Sign, Option<CounterRange>); 3], values: &[(u128, u128)], sure: bool| {
             let mut taken: Option<CounterRange> = None;
             for (sign, part) in open {
                 let Some(range) = *part else { continue };
-                let (mut fits, mut sure) = (true, true);
+                let (mut fits, mut sure) = (true, sure);
                 for (key, &(value, mask)) in state.select.iter().zip(values) {
                     let bit = match key {
                         SelectKey::CounterIsZero => u128::from(*sign == Sign::Zero),
@@ -106,9 +107,9 @@ impl CounterRange {
             taken
         };
         for arm in &state.arms {
-            list.push((arm.next, take(&mut open, &arm.values)));
+            list.push((arm.next, take(&mut open, &arm.values, arm.set.is_none())));
         }
-        list.push((state.default, take(&mut open, &[])));
+        list.push((state.default, take(&mut open, &[], true)));
         list
     }
 }

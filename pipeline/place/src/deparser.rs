@@ -219,7 +219,7 @@ mod tests {
         let (long, _) = s.header("long", &[("x", 96)]);
         let (tunnel, _) = s.header("tunnel", &[("x", 128)]);
         let to = |i: usize| Next::State(sluice_ir::entity::Entity::new(i));
-        let arms = [1, 2].map(|i| SelectArm { values: vec![(i as u128, 0xff)], next: to(i) });
+        let arms = [1, 2].map(|i| SelectArm::new(vec![(i as u128, 0xff)], to(i)));
         s.state("start", first, &f[..1], arms.to_vec());
         s.state("short", short, &[], vec![]);
         s.state("long", long, &[], vec![]);

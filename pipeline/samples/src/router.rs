@@ -51,8 +51,7 @@ impl Maker {
         let mask = sluice_asic::alu::width_mask(width.into());
         let data = &mut self.0.states[state];
         data.select = vec![on.into()];
-        data.arms =
-            arms.iter().map(|(v, s)| SelectArm { values: vec![(*v, mask)], next: Next::State(*s) }).collect();
+        data.arms = arms.iter().map(|(v, s)| SelectArm::new(vec![(*v, mask)], Next::State(*s))).collect();
         data.default = default;
     }
 

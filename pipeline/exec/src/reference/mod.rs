@@ -51,7 +51,7 @@ use sluice_control::{ControlState, Entry, EntryId};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::meter_array::Origin;
 use sluice_ir::parser_unroll::UnrolledParser;
-use sluice_ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table};
+use sluice_ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table, ValueSet};
 
 /// Capacity, in bits, for usual headers, sums and hash inputs.
 const ROOM: usize = 1024;
@@ -265,6 +265,10 @@ impl<T: Tracer> Executor for Reference<T> {
 
     fn port_metadata_changed(&mut self, control: &ControlState) {
         self.control.port_metadata.clone_from(&control.port_metadata);
+    }
+
+    fn value_set_changed(&mut self, set: ValueSet, control: &ControlState) {
+        self.control.value_sets[set].clone_from(&control.value_sets[set]);
     }
 
     fn state(&self) -> &State {

@@ -8,11 +8,12 @@ use bitvec::field::BitField;
 use bitvec::order::Msb0;
 use bitvec::view::BitView;
 use sluice_asic::alu::width_mask;
+use sluice_control::has_match;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::parser_unroll::LOOP_REACH;
 use sluice_ir::{
-    CounterLoad, Expr, Header, Loc, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectKey, Stack,
-    StateData,
+    CounterLoad, Expr, Header, Loc, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectArm,
+    SelectKey, Stack, StateData,
 };
 
 /// Most states that a parser may enter for one packet before its hardware timeout. No verified program reaches this limit.
@@ -218,12 +219,19 @@ impl<T: Tracer> Run<'_, T> {
     ) -> Option<Next> {
         let keys = data.select.iter().map(|&k| self.key(k, head, parsed));
         let values: Vec<u128> = keys.collect::<Option<_>>()?;
-        let arm = data.arms.iter().find(|arm| {
-            arm.values.iter().zip(&values).all(|(&(value, mask), found)| value & mask == found & mask)
-        });
-        let next = arm.map_or(data.default, |arm| arm.next);
-        self.tell(&Event::Selected { state, values: &values, next });
+        let arm = data.arms.iter().position(|arm| self.takes(arm, &values));
+        let next = arm.map_or(data.default, |arm| data.arms[arm].next);
+        self.tell(&Event::Selected { state, values: &values, arm, next });
         Some(next)
+    }
+
+    /// Returns true if the keys of a select have the values of an arm, and are in its value set if it has one.
+    fn takes(&self, arm: &SelectArm, keys: &[u128]) -> bool {
+        let fits = arm.values.iter().zip(keys).all(|(&(value, mask), key)| value & mask == key & mask);
+        fits && arm.set.is_none_or(|of| {
+            let from = keys.get(usize::from(of.first)..).unwrap_or_default();
+            has_match(&self.control.value_sets[of.set], from)
+        })
     }
 
     fn key(&self, key: SelectKey, head: &[u8], parsed: &mut Parsed) -> Option<u128> {

@@ -59,6 +59,12 @@ impl Printer<'_> {
             PrimitiveKind::HashSlice(f, hash, lo) => {
                 format!("{} = hash({}, {lo})", self.field(*f), self.hash(*hash))
             }
+            PrimitiveKind::HashInto(f, hi, lo, hash, 0) => {
+                format!("{}[{hi}:{lo}] = hash({})", self.field(*f), self.hash(*hash))
+            }
+            PrimitiveKind::HashInto(f, hi, lo, hash, from) => {
+                format!("{}[{hi}:{lo}] = hash({}, {from})", self.field(*f), self.hash(*hash))
+            }
             PrimitiveKind::SetSlice(f, hi, lo, value) => {
                 format!("{}[{hi}:{lo}] = {}", self.field(*f), self.expr(value))
             }
@@ -141,8 +147,13 @@ impl Printer<'_> {
             masked(value, mask, width.map(|w| width_mask(w.into())))
         };
         let values: Vec<String> = arm.values.iter().enumerate().map(value).collect();
+        let set = match arm.set {
+            None => String::new(),
+            Some(of) if of.first == 0 => format!(" in {}", self.value_set(of.set)),
+            Some(of) => format!(" in {} from {}", self.value_set(of.set), of.first),
+        };
         let next: Next = arm.next;
-        self.line(format_args!("({}) : {};", values.join(", "), self.next(next)));
+        self.line(format_args!("({}){set} : {};", values.join(", "), self.next(next)));
     }
 
     pub(super) fn block(&mut self, block: &Block) {

@@ -223,9 +223,9 @@ impl Walk<'_> {
                     let of = |valid| at.assume(from, valid).with(to, valid);
                     at = of(true).join(&of(false));
                 }
-                PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
-                    self.hash(*hash, &before, &who, primitive.loc)
-                }
+                PrimitiveKind::Hash(_, hash)
+                | PrimitiveKind::HashSlice(_, hash, _)
+                | PrimitiveKind::HashInto(.., hash, _) => self.hash(*hash, &before, &who, primitive.loc),
                 PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
                 PrimitiveKind::Register(access) => {
                     self.index(&access.index, &before, &who, primitive.loc);

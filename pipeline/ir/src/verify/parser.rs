@@ -5,8 +5,8 @@ use super::possible::Possible;
 use super::{Diag, Site, count, fits, values};
 use crate::parser_unroll::{Successor, UnrollError, UnrolledParser};
 use crate::{
-    CounterLoad, Expr, Field, Home, Intrinsic, Loc, ParserOpKind, ParserState, ParserWrite, Program,
-    SelectKey, StateData,
+    ArmSet, CounterLoad, Expr, Field, Home, Intrinsic, Loc, ParserOpKind, ParserState, ParserWrite, Program,
+    SelectArm, SelectKey, StateData,
 };
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
@@ -89,9 +89,50 @@ fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 );
             }
         }
-        if let Some(first) = data.arms[..n].iter().position(|a| a.values == arm.values) {
+        if let Some(of) = arm.set {
+            member_keys(p, data, n, of, d);
+        }
+        let covers = |a: &SelectArm| a.values == arm.values && (a.set.is_none() || a.set == arm.set);
+        if let Some(first) = data.arms[..n].iter().position(covers) {
             let text = format!("arm {n} of state `{name}` never matches: arm {first} has the same values");
             d.push(Diag::warning(data.loc, text).help("remove one of the two"));
+        }
+    }
+}
+
+/// Checks the keys that an arm compares with a value set.
+fn member_keys(p: &Program, data: &StateData, arm: usize, of: ArmSet, d: &mut Vec<Diag>) {
+    let (set, first) = (&p.value_sets[of.set], usize::from(of.first));
+    let who = format!("arm {arm} of state `{}`", data.name);
+    if data.select.len() < first + set.fields.len() {
+        let text = format!(
+            "{who} compares {} from key {first} on with value set `{}`, but the state has {}",
+            count(set.fields.len(), "field"),
+            set.name,
+            count(data.select.len(), "key")
+        );
+        d.push(Diag::error(data.loc, text).help("select on one key for each field of the set"));
+        return;
+    }
+    let values = data.arms[arm].values.iter().skip(first);
+    for ((field, key), (_, mask)) in set.fields.iter().zip(&data.select[first..]).zip(values) {
+        let name = key.name(p);
+        if matches!(key, SelectKey::CounterIsZero | SelectKey::CounterIsNegative) {
+            let text = format!("{who} compares the parser counter with value set `{}`", set.name);
+            d.push(Diag::error(data.loc, text).help("compare it with values in arms without a value set"));
+        } else if key.width(p).is_some_and(|width| width != field.width) {
+            let text = format!(
+                "{who} compares `{name}` with field `{}` of value set `{}`, which has {} instead of {}",
+                field.name,
+                set.name,
+                count(field.width.into(), "bit"),
+                key.width(p).unwrap_or_default()
+            );
+            d.push(Diag::error(data.loc, text).help("make both equally wide"));
+        }
+        if *mask != 0 {
+            let text = format!("{who} compares `{name}` with a value and with value set `{}`", set.name);
+            d.push(Diag::error(data.loc, text).help("leave one of the two out: mask 0 matches anything"));
         }
     }
 }

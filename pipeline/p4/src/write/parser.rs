@@ -10,7 +10,7 @@ use sluice_asic::gress::Gress;
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{
     CounterLoad, Expr, Field, Home, Intrinsic, Lookahead, Next, ParserOpKind, ParserState, Program,
-    RequestKind, SelectArm, SelectKey, StateData, list_header,
+    RequestKind, SelectArm, SelectKey, StateData, ValueSet, list_header,
 };
 
 /// The name of the first state.
@@ -66,6 +66,8 @@ struct Parser {
     /// The checksums that states verify, with their names, in order of the operations.
     sums: Vec<String>,
     next_sum: usize,
+    /// The value sets that are declared, with their names.
+    sets: Vec<(ValueSet, String)>,
 }
 
 impl Writer<'_> {
@@ -164,6 +166,7 @@ impl Writer<'_> {
             names[state] =
                 if Some(state) == first { START.to_owned() } else { taken.take(&data.name, "state").text };
         }
+        let sets = self.declare_value_sets(&mut taken);
         let mut sums = Vec::new();
         let states = p.states.values().filter(|data| data.gress == gress);
         let mut counts = false;
@@ -186,7 +189,7 @@ impl Writer<'_> {
         if counts {
             self.page.line(&format!("ParserCounter() {COUNTER};"));
         }
-        Parser { names, sums, next_sum: 0 }
+        Parser { names, sums, next_sum: 0, sets }
     }
 
     /// Returns the name of the header or structure of a field.
@@ -212,7 +215,7 @@ impl Writer<'_> {
         let keys: Vec<String> = data.select.iter().map(|key| self.select_key(*key)).collect();
         self.page.open_filled(&format!("transition select({})", keys.join(", ")));
         for arm in &data.arms {
-            let values = self.arm(data, arm);
+            let values = self.arm(parser, data, arm);
             self.page.line(&format!("{values} : {};", parser.next(arm.next)));
         }
         self.page.line(&format!("default : {};", parser.next(data.default)));
@@ -306,8 +309,8 @@ impl Writer<'_> {
         }
     }
 
-    fn arm(&self, data: &StateData, arm: &SelectArm) -> String {
-        let values: Vec<String> = (arm.values.iter().zip(&data.select))
+    fn arm(&self, parser: &Parser, data: &StateData, arm: &SelectArm) -> String {
+        let mut values: Vec<String> = (arm.values.iter().zip(&data.select))
             .map(|(&(value, mask), key)| {
                 let all = width_mask(key.width(self.p).unwrap_or(128).into());
                 let flag = matches!(key, SelectKey::CounterIsZero | SelectKey::CounterIsNegative);
@@ -322,6 +325,13 @@ impl Writer<'_> {
                 }
             })
             .collect();
+        if let Some(of) = arm.set
+            && let Some((_, name)) = parser.sets.iter().find(|(set, _)| *set == of.set)
+        {
+            let fields = self.p.value_sets[of.set].fields.len();
+            let first = usize::from(of.first).min(values.len());
+            values.splice(first..(first + fields).min(values.len()), [name.clone()]);
+        }
         match values.as_slice() {
             [one] => one.clone(),
             several => format!("({})", several.join(", ")),

@@ -8,7 +8,7 @@ use sluice_ir::cfg::Var;
 use sluice_ir::parser_unroll::{Configuration, CounterRange, StackCounts, StateEffect};
 use sluice_ir::{
     CounterLoad, Expr, Field, Header, Home, Intrinsic, ParserOpKind, ParserState, ParserWrite, Program,
-    SelectKey,
+    SelectKey, StateData,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,11 +63,17 @@ impl Hardware<'_> {
         let effect = place.effect(self.program);
         let work = self.work(state, &effect);
         let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.elements, &work);
-        // A row per arm in every matching cycle, and a row per cycle for packets that match no arm.
+        // A row per value of an arm, or per member of its value set, in every matching cycle, and a row per cycle for
+        // packets that match no arm.
         let extraction = self.extract(&work);
         let cycles = extraction.cycles + late + matches - 1 + self.counter_wait(state);
-        let rows = data.arms.len() as u32 * matches + cycles;
+        let rows = self.rows(data).saturating_mul(matches).saturating_add(cycles);
         StateCost { cycles, rows, extractors: extraction.used, match_bytes: bytes }
+    }
+
+    /// Returns the rows that the arms of a state take in a cycle that matches.
+    fn rows(&self, data: &StateData) -> u32 {
+        data.arms.iter().fold(0, |sum: u32, arm| sum.saturating_add(arm.rows(self.program)))
     }
 
     /// Returns the cycles for the metadata that the hardware puts in front of the packet: for its bytes, and for the

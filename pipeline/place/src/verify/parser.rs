@@ -6,7 +6,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
-use sluice_ir::{Field, Header, Home, Loc, Next, ParserOpKind, ParserState, SelectKey};
+use sluice_ir::{Field, Header, Home, Loc, Next, ParserOpKind, ParserState, SelectArm, SelectKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -68,7 +68,7 @@ fn copies(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
         let Some(after) = after(check, state, &before) else { continue };
         let tests: Vec<bool> = data.select.iter().map(|k| is_test(*k)).collect();
         // Arms after one that matches everything are never taken.
-        let takes_all = data.arms.iter().position(|a| a.values.iter().all(|(_, mask)| *mask == 0));
+        let takes_all = data.arms.iter().position(SelectArm::takes_all);
         for arm in data.arms.iter().take(takes_all.map_or(data.arms.len(), |n| n + 1)) {
             let free = arm.values.iter().zip(&tests).all(|((_, mask), test)| !test || *mask == 0);
             if let (true, Next::State(next)) = (free, arm.next) {
@@ -175,8 +175,13 @@ fn state(check: &Check<'_>, gress: Gress, placed: &PlacedState) -> Vec<Diag> {
     least("bytes to move past", bits / 8 + skipped, spec.max_shift);
     let most = 2 * spec.match_halves + spec.match_bytes;
     least("bytes to match", matched(check, gress, placed, headers.as_deref()), most);
-    let rows = data.arms.len() as u32 + cycles;
-    if placed.rows < rows {
+    // A value set takes a row for each member that it has room for.
+    let rows = data.arms.iter().map(|arm| match arm.set {
+        Some(of) => u64::from(program.value_sets[of.set].size),
+        None => 1,
+    });
+    let rows = rows.sum::<u64>() + u64::from(cycles);
+    if u64::from(placed.rows) < rows {
         found.push(diag(check, placed.state, format!("{} rows; {rows} needed", placed.rows)));
     }
     let known = check.placement.gress(gress).parser.cycles.get(placed.state).copied().unwrap_or(0);

@@ -3,8 +3,8 @@
 use super::Writer;
 use sluice_asic::gress::Gress;
 use sluice_ir::{
-    ChecksumUpdate, CounterLoad, Expr, Loc, Lookahead, Next, ParserOp, ParserOpKind, Request, RequestKind,
-    SelectArm, SelectKey, StateData,
+    ArmSet, ChecksumUpdate, CounterLoad, Expr, Loc, Lookahead, Next, ParserOp, ParserOpKind, Request,
+    RequestKind, SelectArm, SelectKey, StateData,
 };
 
 impl Writer<'_, '_> {
@@ -60,7 +60,13 @@ impl Writer<'_, '_> {
                 let mask = if w.flip() { full(w, i) } else { w.value() };
                 (w.value(), mask)
             });
-            SelectArm { values: values.collect(), next: w.next() }
+            let values = values.collect();
+            let set = if !w.p.value_sets.is_empty() && w.below(4) == 0 {
+                Some(ArmSet { set: w.any(|p| &p.value_sets), first: w.of(&[0, 0, 1, 300]) })
+            } else {
+                None
+            };
+            SelectArm { values, set, next: w.next() }
         }));
         data
     }

@@ -17,7 +17,8 @@ use super::field::FieldAt;
 use crate::packet::WINDOW;
 use load::{Load, Loads};
 use select::Select;
-use sluice_ir::{CounterLoad, Header};
+use sluice_control::ControlState;
+use sluice_ir::{CounterLoad, Header, ValueSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// End of a parse path: the byte offset of every extracted header, and of the payload.
@@ -129,6 +130,24 @@ pub(super) struct Ended<'a> {
 }
 
 impl ParserCode {
+    /// Takes the members of a value set, or of all of them, from the control plane's state.
+    pub(super) fn compile(&mut self, set: Option<ValueSet>, control: &ControlState) {
+        let selects = self.nodes.iter_mut().filter_map(|node| match &mut node.select {
+            Select::Sets(sets) => Some(&mut sets.arms),
+            _ => None,
+        });
+        let members = selects.flatten().filter_map(|arm| arm.set.as_mut());
+        members.filter(|of| set.is_none_or(|set| of.set == set)).for_each(|of| of.compile(control));
+    }
+
+    /// Returns true if an arm of a node's select takes these concatenated fields.
+    pub(super) fn takes(&self, node: usize, arm: usize, value: u128) -> bool {
+        match self.nodes.get(node).map(|node| &node.select) {
+            Some(Select::Sets(sets)) => sets.arms.get(arm).is_some_and(|arm| arm.takes(value)),
+            _ => false,
+        }
+    }
+
     /// Parses the lanes of `mask`.
     pub(super) fn run<const N: usize>(
         &self,

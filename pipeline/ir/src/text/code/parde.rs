@@ -5,8 +5,8 @@ use crate::text::cursor::Parsed;
 use crate::text::lex::Tok;
 use crate::text::scan::Item;
 use crate::{
-    ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Loc, Lookahead, ParserOp, ParserOpKind, Program,
-    Request, RequestKind, SelectArm, SelectKey, StateData,
+    ArmSet, ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Loc, Lookahead, ParserOp, ParserOpKind,
+    Program, Request, RequestKind, SelectArm, SelectKey, StateData,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -172,7 +172,7 @@ impl Code<'_> {
         Ok(key)
     }
 
-    /// Parses `(value, …) : next;`.
+    /// Parses `(value, …) [in set [from position]] : next;`.
     fn arm(&mut self, select: &[SelectKey], p: &Program) -> Parsed<SelectArm> {
         if !self.c.at("(") {
             return Err(self.c.error("`(value, …) : state;` or `default : state;`"));
@@ -193,10 +193,17 @@ impl Code<'_> {
                 width.ok_or_else(|| code.c.error_with("`&&&`", "nothing is selected on in this column"))?;
             Ok((value, width_mask(width.into())))
         })?;
+        let set = if self.c.eat_word("in") {
+            let set = self.reference(Space::ValueSet)?;
+            let first = if self.c.eat_word("from") { self.c.number("the position of a key")? } else { 0 };
+            Some(ArmSet { set, first })
+        } else {
+            None
+        };
         self.c.expect(":")?;
         let next = self.next()?;
         self.c.expect(";")?;
-        Ok(SelectArm { values, next })
+        Ok(SelectArm { values, set, next })
     }
 
     /// Parses `resubmit(1, header` and similar requests, up to the closing parenthesis.

@@ -12,6 +12,7 @@ mod random;
 mod repeats;
 mod residual;
 mod stacks;
+mod value_sets;
 mod whole;
 mod writes;
 

@@ -45,8 +45,9 @@ pub(super) const PARSERS: Topic = Topic {
         ),
         rule(
             "case",
-            r#""(" [ case_value { "," case_value } [ "," ] ] ")" ":" next ";""#,
-            "A value for each key; the first case that fits is taken.",
+            r#""(" [ case_value { "," case_value } [ "," ] ] ")" [ "in" value_set_ref [ "from" number ] ] ":" next ";""#,
+            "A value for each key; the first case that fits is taken. With `in`, a member of the value set has to fit the keys \
+             from this position on, from the first without `from`.",
         ),
         rule(
             "case_value",
@@ -61,6 +62,8 @@ pub(super) const PARSERS: Topic = Topic {
         select (eth.ether_type, lookahead(0, 4)) {
             (0x800, 4) : parse_ipv4;
             (0x8100 &&& 0xff00, _) : reject;
+            (_, _) in tunnels : parse_ipv4;
+            (_, 6) in tunnels from 0 : accept;
             default : accept;
         }
     }
