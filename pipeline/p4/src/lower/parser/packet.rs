@@ -86,6 +86,11 @@ impl Walk<'_, '_> {
                 let value = value.then(Bits::lost(Lost::Skipped, bits - fields));
                 state.env.extracted(state.position, &value);
                 slots.iter().for_each(|slot| _ = state.env.slots.remove(slot));
+                let mut start = state.position;
+                for &slot in &slots {
+                    state.starts.insert(slot, start);
+                    start += u32::from(self.cx.storage.slots[slot].width);
+                }
                 state.position += bits;
                 state.extracted.extend(&slots);
                 self.deposit(state, &slots, at);

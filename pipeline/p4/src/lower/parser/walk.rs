@@ -56,11 +56,20 @@ pub(super) struct State {
     pub position: u32,
     /// Fields that the state has extracted.
     pub extracted: Vec<Slot>,
+    /// The first bits of these fields, counted from the position at which the state began.
+    pub starts: FxHashMap<Slot, u32>,
 }
 
 impl State {
     fn new(frame: FrameId, env: Env) -> State {
-        State { frame, env, ops: Vec::new(), position: 0, extracted: Vec::new() }
+        State {
+            frame,
+            env,
+            ops: Vec::new(),
+            position: 0,
+            extracted: Vec::new(),
+            starts: FxHashMap::default(),
+        }
     }
 }
 
