@@ -147,6 +147,7 @@ impl Walk<'_, '_> {
             ops: Vec::new(),
             position: state.position,
             extracted: state.extracted.clone(),
+            full: false,
         };
         self.enter(&mut inner)?;
         let mut env = inner.env;
