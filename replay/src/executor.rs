@@ -40,7 +40,8 @@ pub fn traced_interpreter(switch: &SwitchSetup, tracer: StepTracer) -> Reference
 /// Returns options with the parser's cycles of the placement.
 fn options(switch: &SwitchSetup) -> Options {
     let cycles = [0, 1].map(|g: usize| switch.placed.placement.gresses[g].parser.cycles.clone());
-    Options { parser_cycles: cycles, ..Options::default() }
+    let writes_once = !switch.placed.placement.chip.parser.clear_on_write;
+    Options { parser_cycles: cycles, writes_once, ..Options::default() }
 }
 
 /// One of the executors, for networks whose executors are chosen at run time.

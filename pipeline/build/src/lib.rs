@@ -327,7 +327,7 @@ pub use register::{CellElse, HasParams, PairAct, Register, RegisterSize, SingleA
 pub use register_access::Access;
 pub use register_value::{
     Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, address, approximate, lane, matches, math,
-    predicate, quotient, remainder, serial, signed,
+    predicate, quotient, remainder, serial, signed, unsigned,
 };
 pub use rows::{Cells, Rows, rows};
 pub use sluice_asic::geometry::CounterFormat;

@@ -124,18 +124,17 @@ pub enum ParserOpKind {
     SetSlice(Field, u16, u16, Expr),
     /// Makes a header valid without extracting it, or invalid.
     SetValid(Header, bool),
-    /// Sets a 1-bit field to 1 if the ones' complement sum over these fields is not all ones, otherwise to 0.
-    /// The fields are summed in order; each starts on a 16-bit boundary of the sum as on the wire.
-    VerifyChecksum(Field, Vec<Field>),
-    /// Subtracts these fields (in order, whole 16-bit words) from the sum in a 16-bit metadata field, which
+    /// Sets a 1-bit field to 1 if the ones' complement sum over these fields and zeros, in order, is not all ones. If the
+    /// sum is right the field stays, so that several sums add their errors.
+    VerifyChecksum(Field, Vec<Expr>),
+    /// Subtracts these fields and zeros (in order, whole 16-bit words) from the sum in a 16-bit metadata field, which
     /// is zero at the start. After a header's checksum and fields are subtracted, the field is the sum of the
     /// bytes after them, for the deparser to add to new fields (`Checksum.subtract` and
     /// `subtract_all_and_deposit` of TNA).
-    SubtractChecksum(Field, Vec<Field>),
+    SubtractChecksum(Field, Vec<Expr>),
     /// Advances past this many bytes without extracting them: these bytes are lost.
     Advance(u16),
-    /// Writes a look-ahead to a metadata field: bits of the packet from this many bits after the present
-    /// position.
+    /// Writes a look-ahead to a field: bits of the packet from this many bits after the present position.
     Lookahead(Field, u16),
     /// Sets the parser counter, which is zero at the start.
     SetCounter(CounterLoad),

@@ -33,6 +33,7 @@ mod control;
 mod decl;
 mod declare;
 mod expr;
+pub mod gateway;
 pub mod group;
 mod intrinsic;
 mod join;
@@ -45,6 +46,7 @@ pub mod parser_unroll;
 mod register;
 pub mod rows;
 pub mod salu;
+mod split;
 pub mod text;
 pub mod verify;
 
@@ -67,6 +69,8 @@ pub use loc::Loc;
 pub use memory::{Algorithmic, IdleMode, IdleTimeout};
 pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
 pub use parser::{CounterLoad, Lookahead, SelectKey, StackData};
+pub use split::split;
+
 pub use register::{
     CellCond, CellStmt, CellStmtKind, CellValue, LanePart, Operand, RegisterActionData, RegisterData,
     RegisterParamData, Search,

@@ -481,8 +481,4 @@ impl<'p> Printer<'p> {
             self.close();
         }
     }
-
-    pub(super) fn field_list(&self, fields: &[Field]) -> String {
-        fields.iter().map(|&f| self.field(f)).collect::<Vec<_>>().join(", ")
-    }
 }

@@ -59,6 +59,12 @@ impl Printer<'_> {
             PrimitiveKind::HashSlice(f, hash, lo) => {
                 format!("{} = hash({}, {lo})", self.field(*f), self.hash(*hash))
             }
+            PrimitiveKind::HashInto(f, hi, lo, hash, 0) => {
+                format!("{}[{hi}:{lo}] = hash({})", self.field(*f), self.hash(*hash))
+            }
+            PrimitiveKind::HashInto(f, hi, lo, hash, from) => {
+                format!("{}[{hi}:{lo}] = hash({}, {from})", self.field(*f), self.hash(*hash))
+            }
             PrimitiveKind::SetSlice(f, hi, lo, value) => {
                 format!("{}[{hi}:{lo}] = {}", self.field(*f), self.expr(value))
             }
@@ -85,10 +91,10 @@ impl Printer<'_> {
                 ParserOpKind::SetValid(h, true) => format!("set_valid({})", self.header(*h)),
                 ParserOpKind::SetValid(h, false) => format!("set_invalid({})", self.header(*h)),
                 ParserOpKind::VerifyChecksum(f, inputs) => {
-                    format!("{} = verify_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
+                    format!("{} = verify_checksum({{ {} }})", self.field(*f), self.values(inputs))
                 }
                 ParserOpKind::SubtractChecksum(f, inputs) => {
-                    format!("{} = subtract_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
+                    format!("{} = subtract_checksum({{ {} }})", self.field(*f), self.values(inputs))
                 }
                 ParserOpKind::Advance(bytes) => format!("advance({bytes})"),
                 ParserOpKind::Lookahead(f, at) => format!("{} = lookahead({at})", self.field(*f)),
@@ -118,6 +124,9 @@ impl Printer<'_> {
             CounterLoad::Const(value) => int(value.into()),
             CounterLoad::Field { field, max, rotate, mask, add } => {
                 format!("{}, {max}, {rotate}, {mask}, {add}", self.field(field))
+            }
+            CounterLoad::Ahead { at, max, rotate, mask, add } => {
+                format!("lookahead({at}), {max}, {rotate}, {mask}, {add}")
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Diag, count};
 use crate::text::is_plain_name;
-use crate::{Field, Header, Home, Loc, Program};
+use crate::{Field, Header, Home, Loc, ParserOpKind, Program};
 use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
 
@@ -101,6 +101,13 @@ fn widths(p: &Program, d: &mut Vec<Diag>) {
     }
 }
 
+/// Returns true if a header is used as bytes of a packet; another one has a validity and may have nothing else.
+fn has_bytes(p: &Program, h: Header) -> bool {
+    let extracted = p.states.values().flat_map(|s| &s.ops).any(|op| op.kind == ParserOpKind::Extract(h));
+    let emitted = p.pipes.iter().any(|pipe| pipe.deparser.emit.contains(&h));
+    extracted || emitted || p.stack_of(h).is_some()
+}
+
 fn headers(p: &Program, d: &mut Vec<Diag>) {
     let mut listed: BTreeMap<Field, u32> = BTreeMap::new();
     for (h, data) in p.headers.iter() {
@@ -116,9 +123,10 @@ fn headers(p: &Program, d: &mut Vec<Diag>) {
             }
         }
         let bits = p.header_bits(h);
-        if bits == 0 {
+        if bits == 0 && has_bytes(p, h) {
             let text = format!("header `{}` has no fields", data.name);
-            d.push(Diag::error(data.loc, text).help("a header has at least one byte"));
+            let help = "a header that is extracted, emitted, or an element of a stack has at least one byte";
+            d.push(Diag::error(data.loc, text).help(help));
         } else if !bits.is_multiple_of(8) {
             let text = format!("header `{}` has {bits} bits, which are not whole bytes", data.name);
             d.push(

@@ -240,7 +240,7 @@ impl Walk<'_, '_> {
                     }
                     ParserOpKind::VerifyChecksum(f, inputs) | ParserOpKind::SubtractChecksum(f, inputs) => {
                         self.see(site, Target::Field(*f));
-                        self.fields(site, inputs);
+                        inputs.iter().for_each(|input| self.expr(site, input));
                     }
                     ParserOpKind::Lookahead(f, _) => self.see(site, Target::Field(*f)),
                     ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
@@ -249,8 +249,8 @@ impl Walk<'_, '_> {
                     }
                     ParserOpKind::ExtractNext(stack) => self.see(site, Target::Stack(*stack)),
                     ParserOpKind::Advance(_)
-                    | ParserOpKind::SetCounter(CounterLoad::Const(_))
-                    | ParserOpKind::PushCounter(CounterLoad::Const(_))
+                    | ParserOpKind::SetCounter(CounterLoad::Const(_) | CounterLoad::Ahead { .. })
+                    | ParserOpKind::PushCounter(CounterLoad::Const(_) | CounterLoad::Ahead { .. })
                     | ParserOpKind::PopCounter
                     | ParserOpKind::AddCounter(_) => {}
                 }
@@ -288,7 +288,9 @@ impl Walk<'_, '_> {
                         self.see(site, Target::Label(*l));
                     }
                     PrimitiveKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
-                    PrimitiveKind::Hash(f, h) | PrimitiveKind::HashSlice(f, h, _) => {
+                    PrimitiveKind::Hash(f, h)
+                    | PrimitiveKind::HashSlice(f, h, _)
+                    | PrimitiveKind::HashInto(f, _, _, h, _) => {
                         self.see(site, Target::Field(*f));
                         self.see(site, Target::Hash(*h));
                     }

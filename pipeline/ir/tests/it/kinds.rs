@@ -37,10 +37,10 @@ kinds! {
     Algorithmic { Alpm Atcam }
     CellCond { Cmp Not And Or Match }
     CellStmtKind { Write Output If Search }
-    CellValue { Const Half Phv Op Math Predicate Address Quotient Remainder Lane Hash Param }
+    CellValue { Const Half Old Phv Op Math Predicate Address Quotient Remainder Lane Hash Param }
     Cond { Cmp Valid Not And Or }
     CounterHome { Direct Indirect }
-    CounterLoad { Const Field }
+    CounterLoad { Const Field Ahead }
     Expr { Const Field Param Slice Cast Alu Funnel }
     Home { Header Metadata Intrinsic PortMetadata }
     Index { At Entry Hash }
@@ -56,7 +56,7 @@ kinds! {
     }
     PrimitiveKind {
         Set SetValid Hash Count CountDirect Register Drop SetMasked CopyValid Meter Random HashSlice
-        SetSlice DropCtl
+        SetSlice DropCtl HashInto
     }
     RequestKind { Resubmit Mirror Digest Pktgen }
     SelectKey { Field Lookahead CounterIsZero CounterIsNegative Last }

@@ -9,8 +9,8 @@ use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{
-    CounterLoad, Field, Home, Intrinsic, Lookahead, Next, ParserOpKind, ParserState, Program, RequestKind,
-    SelectArm, SelectKey, StateData, ValueSet, list_header,
+    CounterLoad, Expr, Field, Home, Intrinsic, Lookahead, Next, ParserOpKind, ParserState, Program,
+    RequestKind, SelectArm, SelectKey, StateData, ValueSet, list_header,
 };
 
 /// The name of the first state.
@@ -173,7 +173,8 @@ impl Writer<'_> {
         for op in states.flat_map(|data| &data.ops) {
             match &op.kind {
                 ParserOpKind::VerifyChecksum(_, fields) => {
-                    let of = fields.first().map_or("packet", |field| self.owner(*field));
+                    let first = fields.iter().find_map(field_of);
+                    let of = first.map_or("packet", |field| self.owner(field));
                     let name = taken.numbered(&format!("{}_checksum", of.replace('.', "_")));
                     self.page.line(&format!("Checksum() {name};"));
                     sums.push(name);
@@ -258,9 +259,9 @@ impl Writer<'_> {
     }
 
     /// Adds fields to a sum: a header as a whole if they are all of its fields.
-    fn summed(&mut self, sum: &str, fields: &[Field]) {
-        let header = match fields.first().map(|field| self.p.fields[*field].home) {
-            Some(Home::Header(header)) if self.p.headers[header].fields == fields => Some(header),
+    fn summed(&mut self, sum: &str, fields: &[Expr]) {
+        let header = match fields.first().and_then(field_of).map(|field| self.p.fields[field].home) {
+            Some(Home::Header(header)) if self.p.header_list(header) == fields => Some(header),
             _ => None,
         };
         match header {
@@ -269,8 +270,11 @@ impl Writer<'_> {
                 self.page.line(&text);
             }
             None => {
-                let items: Vec<String> =
-                    fields.iter().map(|field| self.layout.fields[*field].clone()).collect();
+                let item = |input: &Expr| match field_of(input) {
+                    Some(field) => self.layout.fields[field].clone(),
+                    None => format!("{}w0", input.width(self.p)),
+                };
+                let items: Vec<String> = fields.iter().map(item).collect();
                 self.page.list(&format!("{sum}.add({{ "), &items, " });");
             }
         }
@@ -281,6 +285,9 @@ impl Writer<'_> {
             CounterLoad::Const(value) => format!("8w{value}"),
             CounterLoad::Field { field, max, rotate, mask, add } => {
                 format!("{}, {max}, {rotate}, {mask}, {add}", self.layout.fields[field])
+            }
+            CounterLoad::Ahead { at, max, rotate, mask, add } => {
+                format!("{}, {max}, {rotate}, {mask}, {add}", ahead(Lookahead { at, width: 8 }))
             }
         }
     }
@@ -340,6 +347,11 @@ impl Parser {
             Next::State(_) | Next::Reject => "reject",
         }
     }
+}
+
+/// Returns the field that a sum covers; `None` for zeros.
+fn field_of(input: &Expr) -> Option<Field> {
+    if let Expr::Field(field) = input { Some(*field) } else { None }
 }
 
 /// Returns bits of the packet in front of the parser.

@@ -106,7 +106,7 @@ impl Hardware<'_> {
         let tests = |k: &SelectKey| matches!(k, SelectKey::CounterIsZero | SelectKey::CounterIsNegative);
         let loads = data.ops.iter().any(|op| match op.kind {
             ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
-                matches!(load, CounterLoad::Field { .. })
+                !matches!(load, CounterLoad::Const(_))
             }
             _ => false,
         });
@@ -128,8 +128,7 @@ impl Hardware<'_> {
                 }
                 ParserOpKind::Advance(bytes) => work.bytes += u32::from(*bytes),
                 ParserOpKind::Lookahead(dst, at) => {
-                    let start = work.bytes + u32::from(*at) / 8;
-                    self.copy_from(*dst, start, &mut work);
+                    self.copy_from(*dst, work.bytes * 8 + u32::from(*at), &mut work);
                 }
                 ParserOpKind::SetCounter(_)
                 | ParserOpKind::AddCounter(_)
@@ -198,12 +197,12 @@ impl Hardware<'_> {
         }
     }
 
-    /// Adds a field that is copied from packet bytes, from byte `start` on.
+    /// Adds a field that is copied from the packet, from bit `start` on.
     fn copy_from(&self, dst: Field, start: u32, work: &mut Work) {
         for s in self.allocation.slices(dst) {
             let bits = self.bits(s.container);
             let above = self.program.fields[dst].width.saturating_sub(s.lo + s.width);
-            let from = start + u32::from(above) / 8;
+            let from = (start + u32::from(above)) / 8;
             work.copies.push(Copy { bits, from, to: from + bits / 8 });
         }
     }

@@ -207,7 +207,7 @@ fn checksum_units_are_limited() {
     s.state("start", h, &[], vec![]);
     let mut program = s.program;
     for flag in flags {
-        let kind = ParserOpKind::VerifyChecksum(flag, f.clone());
+        let kind = ParserOpKind::VerifyChecksum(flag, f.iter().map(|&f| Expr::Field(f)).collect());
         program.states.values_mut().next().unwrap().ops.push(ParserOp { kind, loc: Loc::default() });
     }
     let found = placed(&program, &ChipSpec::tofino(), Gress::Ingress).unwrap_err();
@@ -226,7 +226,7 @@ fn a_sum_keeps_its_unit_until_a_later_state_verifies_it() {
     s.state("later", k, &[], vec![]);
     let mut program = s.program;
     let verify = |flag: &Field, inputs: &[Field]| {
-        let kind = ParserOpKind::VerifyChecksum(*flag, inputs.to_vec());
+        let kind = ParserOpKind::VerifyChecksum(*flag, inputs.iter().map(|&f| Expr::Field(f)).collect());
         ParserOp { kind, loc: Loc::default() }
     };
     let later = ParserState::new(1);

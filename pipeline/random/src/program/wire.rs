@@ -284,12 +284,17 @@ impl Writer<'_, '_> {
             .filter(|f| self.p.fields[*f].width == width && width.is_multiple_of(8))
             .collect();
         if width == 1 && self.d.chance(1, 2) {
-            return Some(ParserOpKind::VerifyChecksum(to, fields.to_vec()));
+            let inputs = fields.iter().map(|&f| Expr::Field(f)).collect();
+            return Some(ParserOpKind::VerifyChecksum(to, inputs));
         }
         let words: Vec<Field> =
             fields.iter().copied().filter(|f| self.p.fields[*f].width.is_multiple_of(16)).collect();
         if width == 16 && !words.is_empty() && self.d.chance(1, 6) {
-            return Some(ParserOpKind::SubtractChecksum(to, words));
+            let mut inputs: Vec<Expr> = words.into_iter().map(Expr::Field).collect();
+            if self.d.chance(1, 4) {
+                inputs.insert(0, Expr::Const(0, 16));
+            }
+            return Some(ParserOpKind::SubtractChecksum(to, inputs));
         }
         if matches!(width, 8 | 16 | 32) && self.d.chance(1, 4) {
             return Some(ParserOpKind::Lookahead(to, self.d.of([0, 8, 16])));

@@ -339,7 +339,7 @@ fn used(p: &Program) -> EntityMap<Field, bool> {
                 }
                 ParserOpKind::VerifyChecksum(field, of) | ParserOpKind::SubtractChecksum(field, of) => {
                     see(*field);
-                    of.iter().copied().for_each(&mut see);
+                    of.iter().for_each(|input| input.fields(&mut see));
                 }
                 ParserOpKind::Lookahead(field, _) => see(*field),
                 ParserOpKind::SetCounter(CounterLoad::Field { field, .. }) => see(*field),

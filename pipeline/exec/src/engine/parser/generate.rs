@@ -107,16 +107,21 @@ impl Step {
                 }
             }
             Step::VerifyBytes { to, at, len } => {
-                out.write(to, &format!("u32::from(x.sum_is_wrong::<{len}>({at}))"), "u32");
+                let wrong = format!("{} | u32::from(x.sum_is_wrong::<{len}>({at}))", read(to, "u32"));
+                out.write(to, &wrong, "u32");
             }
             Step::VerifyFields { to, inputs } => {
-                out.write(to, &format!("u32::from(x.values_are_wrong({}))", values(inputs)), "u32");
+                let wrong =
+                    format!("{} | u32::from(x.values_are_wrong({}))", read(to, "u32"), values(inputs));
+                out.write(to, &wrong, "u32");
             }
             Step::Subtract { to, inputs } => {
                 out.write(to, &format!("subtracted({}, {})", read(to, "u32"), values(inputs)), "u64");
             }
             Step::LoadCounter { slot, from, load } => {
-                if let CounterLoad::Field { max, rotate, mask, add, .. } = load {
+                if let CounterLoad::Field { max, rotate, mask, add, .. }
+                | CounterLoad::Ahead { max, rotate, mask, add, .. } = load
+                {
                     let value = format!("counter({}, {max}, {rotate}, {mask}, {add})", read(from, "u32"));
                     out.deposit(*slot, 0, &value);
                 }

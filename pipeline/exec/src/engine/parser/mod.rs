@@ -50,7 +50,7 @@ enum Step {
     Do(ActionCode),
     /// Sets fields to bits of other fields.
     Moves(Box<[MoveBits]>),
-    /// Sets a 1-bit field to 1 if the sum over packet bytes is not all ones, else to 0.
+    /// Sets a 1-bit field to 1 if the sum over packet bytes is not all ones.
     VerifyBytes { to: FieldAt, at: u32, len: u32 },
     /// As `VerifyBytes`, over fields in any order.
     VerifyFields { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
@@ -280,13 +280,13 @@ fn run_step<const N: usize>(
                     wrong |= u64::from(sum_bytes(&heads.windows[l % N][first..end]) != 0xffff) << l;
                 });
             }
-            to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
+            to.write_lanes::<N>(wrong, phv, |_| 1);
             ended.wrong |= wrong;
         }
         Step::VerifyFields { to, inputs } => {
             let mut wrong = 0;
             for_lanes::<N>(mask, |l| wrong |= u64::from(sum_fields(inputs, phv, l) != 0xffff) << l);
-            to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
+            to.write_lanes::<N>(wrong, phv, |_| 1);
             ended.wrong |= wrong;
         }
         Step::Subtract { to, inputs } => {

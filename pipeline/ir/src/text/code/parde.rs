@@ -72,13 +72,15 @@ impl Code<'_> {
         if self.c.word() == Some("verify_checksum") && self.c.then("(") {
             self.c.advance();
             self.c.expect("(")?;
-            let inputs = self.field_list()?;
+            self.c.expect("{")?;
+            let inputs = self.list("}", Self::expr)?;
             self.c.expect(")")?;
             return Ok(ParserOpKind::VerifyChecksum(field, inputs));
         }
         if self.c.word() == Some("subtract_checksum") && self.c.then("(") {
             self.callee();
-            let inputs = self.field_list()?;
+            self.c.expect("{")?;
+            let inputs = self.list("}", Self::expr)?;
             self.c.expect(")")?;
             return Ok(ParserOpKind::SubtractChecksum(field, inputs));
         }
@@ -122,16 +124,28 @@ impl Code<'_> {
         Ok(Some(kind))
     }
 
-    /// Parses `5` or `field, max, rotate, mask, add`.
+    /// Parses `5`, or `field, max, rotate, mask, add` with `lookahead(at)` in place of the field.
     fn counter_load(&mut self) -> Parsed<CounterLoad> {
         if matches!(self.c.peek(), Tok::Int { .. } | Tok::Param { .. }) {
             return Ok(CounterLoad::Const(self.c.number("a constant of 8 bits")?));
         }
-        let field = self.field()?;
+        let ahead = self.c.word() == Some("lookahead") && self.c.then("(");
+        let (mut at, mut field) = (None, None);
+        if ahead {
+            self.callee();
+            at = Some(self.c.number("an offset in bits")?);
+            self.c.expect(")")?;
+        } else {
+            field = Some(self.field()?);
+        }
         let [max, rotate, mask, add] =
             ["the largest value", "a rotation", "a mask's width", "a number to add"]
                 .map(|what| self.c.expect(",").and_then(|()| self.c.number(what)));
-        Ok(CounterLoad::Field { field, max: max?, rotate: rotate?, mask: mask?, add: add? })
+        let (max, rotate, mask, add) = (max?, rotate?, mask?, add?);
+        Ok(match (field, at) {
+            (Some(field), _) => CounterLoad::Field { field, max, rotate, mask, add },
+            (None, at) => CounterLoad::Ahead { at: at.unwrap_or_default(), max, rotate, mask, add },
+        })
     }
 
     fn select_key(&mut self) -> Parsed<SelectKey> {

@@ -281,11 +281,8 @@ impl Lower<'_> {
         let field = list.iter().find_map(|primitive| match primitive.kind {
             PrimitiveKind::Set(field, _) | PrimitiveKind::SetSlice(field, ..) => {
                 let reader = |other: &Primitive| match &other.kind {
-                    PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, _, value) => {
-                        let mut found = false;
-                        value.fields(&mut |f| found |= f == field);
-                        found && *to != field
-                    }
+                    PrimitiveKind::Set(to, value) => *to != field && reads_of(value, field),
+                    PrimitiveKind::SetSlice(.., value) => reads_of(value, field),
                     _ => false,
                 };
                 list.iter().any(reader).then_some(field)
@@ -294,11 +291,19 @@ impl Lower<'_> {
         });
         let at = self.owner_at;
         let Some(field) = field else {
-            return Err(self.refuse(
-                at,
-                "a unit of this action reads a field that the action exchanges with another one",
-                "copy the field to a metadata field in an earlier action",
-            ));
+            let written: Vec<Var> =
+                list.iter().flat_map(|p| writes(&self.program, self.gress, &p.kind)).collect();
+            let names: Vec<String> = list
+                .iter()
+                .flat_map(|p| reads(&self.program, &p.kind))
+                .filter(|var| written.contains(var))
+                .map(|var| format!("`{}`", var.name(&self.program)))
+                .collect();
+            let text = format!(
+                "a unit of this action reads a field that the action exchanges with another one: {}",
+                names.join(", ")
+            );
+            return Err(self.refuse(at, text, "copy the field to a metadata field in an earlier action"));
         };
         let (name, width) = (self.program.fields[field].name.clone(), self.program.fields[field].width);
         let (gress, loc) = (self.gress, self.loc(at));
@@ -306,11 +311,10 @@ impl Lower<'_> {
         let (home, doc) = (Home::Metadata, String::new());
         let copy = self.program.fields.push(FieldData { name: copy, gress, width, home, doc, loc });
         for primitive in list {
-            if let PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, _, value) =
-                &mut primitive.kind
-                && *to != field
-            {
-                replace(value, field, copy);
+            match &mut primitive.kind {
+                PrimitiveKind::Set(to, value) if *to != field => replace(value, field, copy),
+                PrimitiveKind::SetSlice(.., value) => replace(value, field, copy),
+                _ => {}
             }
         }
         self.before.push(Primitive { kind: PrimitiveKind::Set(copy, Expr::Field(field)), loc });
@@ -325,6 +329,12 @@ impl Lower<'_> {
     /// Returns true if a primitive reads what another one writes.
     fn read_by(&self, reader: &Primitive, writer: &Primitive, written: &[Var]) -> bool {
         let found = match (&reader.kind, &writer.kind) {
+            (PrimitiveKind::HashInto(..), PrimitiveKind::SetSlice(..) | PrimitiveKind::HashInto(..))
+            | (PrimitiveKind::SetSlice(..), PrimitiveKind::HashInto(..)) => {
+                let mut found = Vec::new();
+                reader.reads(&self.program, &mut |field| found.push(Var::Field(field)));
+                found
+            }
             // Slices of one field are deposited together; only the value is read.
             (PrimitiveKind::SetSlice(field, _, _, value), PrimitiveKind::SetSlice(other, hi, lo, _)) => {
                 let mut found = false;
@@ -341,6 +351,19 @@ impl Lower<'_> {
 
     /// Returns the value of a slot at this point of the body.
     pub(in crate::lower) fn current(&mut self, slot: Slot, at: Span) -> Res<Vec<Expr>> {
+        if self.body.deposits.iter().any(|(other, ..)| *other == slot) {
+            let name = self.storage.slots[slot].name.clone();
+            return Err(self.refuse(
+                at,
+                format!("`{name}` takes a hash in this action, and is read in the same action"),
+                "read it in a later action: the hash arrives when the instructions have run",
+            ));
+        }
+        self.kept(slot, at)
+    }
+
+    /// Returns the value of a slot at this point of the body, with the bits that hashes replace as they were.
+    pub(super) fn kept(&mut self, slot: Slot, at: Span) -> Res<Vec<Expr>> {
         match self.body.known.get(&slot) {
             Some(Known::Pieces(pieces)) => Ok(pieces.clone()),
             Some(&Known::Hash(hash)) => {
@@ -367,6 +390,12 @@ impl Lower<'_> {
             _ => None,
         }
     }
+}
+
+fn reads_of(value: &Expr, field: Field) -> bool {
+    let mut found = false;
+    value.fields(&mut |f| found |= f == field);
+    found
 }
 
 /// Replaces a field in a value.

@@ -194,6 +194,8 @@ impl Walk<'_, '_> {
     fn next(&mut self, state: &State, point: Point, name: Name, resubmitted: Option<bool>) -> Next {
         let mut env = state.env.clone();
         env.front.resubmitted = resubmitted;
+        // The variables of the state end with it.
+        env.locals.retain(|id, _| !self.of_states.contains(id));
         env.rebase(state.position);
         match self.cx.ast.text(name) {
             "accept" => match self.frames[point.frame.0].then {

@@ -2,7 +2,7 @@
 
 use super::super::select::{Members, Select, SetArm, SetSelect, WideSelect, side_by_side};
 use super::super::{Leaf, Step, Target};
-use super::{NEGATIVE, NO_MATCH, NOT_ZERO, ParserBuilder, Path};
+use super::{NEGATIVE, NO_MATCH, NOT_ZERO, PARTIAL_HEADER, ParserBuilder, Path};
 use crate::cover::Point;
 use crate::engine::LowerError;
 use crate::engine::action::Lowering;
@@ -10,9 +10,9 @@ use crate::engine::field::{FieldAt, Piece};
 use sluice_ir::{ArmSet, Lookahead, SelectKey};
 
 impl ParserBuilder<'_> {
-    /// Adds loads of the bytes ahead that a select compares; returns the columns of its bits. The first `used` columns
+    /// Adds loads of bytes ahead; returns the columns of its bits. The first `used` columns
     /// are taken already.
-    fn key_ahead(
+    pub(super) fn key_ahead(
         &mut self,
         from: u32,
         ahead: Lookahead,
@@ -98,6 +98,10 @@ impl ParserBuilder<'_> {
             if !self.within(id, &path.leaf, ahead) && !state.ops.is_empty() && !path.in_range {
                 let select = Path { in_range: true, ..path.clone() };
                 return Ok(Select::Always(Target::Node(self.node(select)?)));
+            }
+            if self.is_beyond(path, ahead.reach()) {
+                let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
+                return Ok(Select::Always(Target::Leaf(short)));
             }
             self.look(id, &path.leaf, ahead);
         }
