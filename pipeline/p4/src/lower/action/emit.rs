@@ -88,7 +88,22 @@ impl Lower<'_> {
     /// Returns the value of a field of which constants set or clear some bits, by one operation on the whole field.
     fn changed_bits(&mut self, own: &Expr, pieces: &[Expr], at: Span) -> Res<Expr> {
         let width = own.width(&self.program);
+        let all = width_mask(width.into());
         let (mut above, mut ones, mut zeros) = (width, 0, 0);
+        if let [.., kept, bit] = pieces
+            && above > 1
+            && bit.width(&self.program) == 1
+            && !matches!(bit, Expr::Const(..))
+            && !has_param(bit)
+            && pieces.len() == 2
+            && *kept == slice(&self.program, own.clone(), above - 1, 1)
+        {
+            // The other bits and the new one meet in one operation.
+            let others = Expr::Alu(AluOp::And, Box::new(own.clone()), Box::new(Expr::Const(all & !1, width)));
+            let (others, bit) = (self.as_leaf(others, at), self.as_leaf(bit.clone(), at));
+            let bit = self.as_leaf(cast(&self.program, bit, width), at);
+            return Ok(Expr::Alu(AluOp::Or, Box::new(others), Box::new(bit)));
+        }
         for piece in pieces {
             let (hi, lo) = (above - 1, above - piece.width(&self.program));
             above = lo;
@@ -108,7 +123,7 @@ impl Lower<'_> {
         }
         let (op, mask) = match (ones, zeros) {
             (ones, 0) => (AluOp::Or, ones),
-            (0, zeros) => (AluOp::And, !zeros & width_mask(width.into())),
+            (0, zeros) => (AluOp::And, !zeros & all),
             _ => {
                 let help = "write the whole field, or set and clear in two actions";
                 return Err(self.refuse(

@@ -152,6 +152,7 @@ impl Walk<'_, '_> {
             position: state.position,
             extracted: state.extracted.clone(),
             starts: state.starts.clone(),
+            full: false,
         };
         self.enter(&mut inner)?;
         let mut env = inner.env;

@@ -9,6 +9,7 @@ mod across;
 mod bits;
 mod call;
 mod checksum;
+mod counted;
 mod counter;
 mod env;
 mod frame;

@@ -60,7 +60,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn extract_header(&mut self, state: &mut State, instance: Instance, at: Span) -> Res<()> {
+    pub(super) fn extract_header(&mut self, state: &mut State, instance: Instance, at: Span) -> Res<()> {
         let slots = self.cx.storage.instances[instance].slots.clone();
         let name = self.cx.storage.instances[instance].name.clone();
         let place = Place::Header(instance);
@@ -116,6 +116,9 @@ impl Walk<'_, '_> {
         if self.consumes(state, bits, &name, at)? != Kind::Real {
             let text = format!("an element of stack `{name}` is extracted in front of the packet");
             return Err(self.refuse(at, text, "skip these bytes with `advance`"));
+        }
+        if self.is_counted(&name) {
+            return self.extract_counted(state, stack, at);
         }
         let made = self.cx.stack(stack);
         self.op(state, ParserOpKind::ExtractNext(made), at);
