@@ -122,6 +122,7 @@ impl<'p> Values<'p> {
                 }
                 PrimitiveKind::Hash(to, _)
                 | PrimitiveKind::HashSlice(to, ..)
+                | PrimitiveKind::HashInto(to, ..)
                 | PrimitiveKind::SetMasked(to, ..)
                 | PrimitiveKind::SetSlice(to, ..)
                 | PrimitiveKind::Random(to, _) => list.push((*to, None)),

@@ -99,6 +99,8 @@ struct Cut {
     places: Vec<(Cond, ApplyArms, Loc)>,
     /// What followed the places, the innermost first, with conditions.
     rests: Vec<(Cond, Block)>,
+    /// True if a place sets a flag.
+    flags: bool,
 }
 
 impl Join<'_> {
@@ -125,21 +127,21 @@ impl Join<'_> {
             let mut list = branches_mut(&mut block[at]);
             return self.within(list.swap_remove(one).1);
         }
+        let first = self.first(&block[at]);
         let written = block_writes(self.program, &block[at..=at]);
-        let mut cut = Cut { written, places: Vec::new(), rests: Vec::new() };
+        let mut cut = Cut { written, places: Vec::new(), rests: Vec::new(), flags: false };
         let mut stmt = block.remove(at);
-        let (otherwise, flags) = (self.otherwise(&stmt), self.program.actions.len());
         self.cut_branches(&mut stmt, &[], &mut cut);
         let loc = stmt.loc;
-        let made = match otherwise {
-            Some(otherwise) if flags == self.program.actions.len() => self.joined(cut, otherwise, loc),
-            _ => {
-                let mut made = vec![stmt];
-                made.retain(|stmt| !is_idle(stmt));
-                made.extend(self.joined(cut, Vec::new(), loc));
-                made
-            }
-        };
+        let mut made = vec![stmt];
+        made.retain(|stmt| !is_idle(stmt));
+        let alone = first && !cut.flags;
+        let mut joined = self.joined(cut, loc);
+        // Packets that come to the table have nothing to do before it: the statement is for the others.
+        if alone && let Some(Stmt { kind: StmtKind::If(_, _, otherwise), .. }) = joined.first_mut() {
+            *otherwise = std::mem::take(&mut made);
+        }
+        made.extend(joined);
         block.splice(at..at, made);
         true
     }
@@ -164,29 +166,16 @@ impl Join<'_> {
         })
     }
 
-    /// Returns what a statement does for packets for which it does not apply the table; `None` if it does more than that for
-    /// packets for which it does.
-    fn otherwise(&self, stmt: &Stmt) -> Option<Block> {
-        if self.is_own(stmt) {
-            return Some(Vec::new());
-        }
-        let StmtKind::If(cond, then, otherwise) = &stmt.kind else { return None };
-        let has = |block: &Block| block.iter().any(|stmt| self.has(stmt));
-        let within = |block: &Block| match &block[..] {
-            _ if !has(block) => Some(block.clone()),
-            [one] => self.otherwise(one),
-            _ => None,
+    /// Returns true if conditions alone are before each application in a statement, and it changes none of them.
+    fn first(&self, stmt: &Stmt) -> bool {
+        let StmtKind::If(cond, then, otherwise) = &stmt.kind else { return self.is_own(stmt) };
+        let written = block_writes(self.program, std::slice::from_ref(stmt));
+        let own = |block: &Block| match block.iter().position(|stmt| self.has(stmt)) {
+            Some(0) => self.first(&block[0]),
+            Some(_) => false,
+            None => true,
         };
-        let (yes, no) = (within(then)?, within(otherwise)?);
-        // Packets that come to an empty place of the table are not among those that do not apply it.
-        if has(then) && yes.is_empty() {
-            return Some(no);
-        }
-        if has(otherwise) && no.is_empty() {
-            return Some(yes);
-        }
-        let kind = StmtKind::If(cond.clone(), yes, no);
-        Some(vec![Stmt { kind, loc: stmt.loc }])
+        cond.vars().iter().all(|var| !written.contains(var)) && own(then) && own(otherwise)
     }
 
     fn cut_branches(&mut self, stmt: &mut Stmt, way: &[Turn], cut: &mut Cut) {
@@ -205,6 +194,7 @@ impl Join<'_> {
             // The flag is set in front of the statement, which may change what a condition reads.
             let loc = block[at].loc;
             let (cond, flag) = self.condition(way, &cut.written, loc);
+            cut.flags |= flag.is_some();
             let index = if let Some(flag) = flag {
                 block.insert(at, flag);
                 at + 1
@@ -272,17 +262,17 @@ impl Join<'_> {
         (cond, Some(Stmt { kind: StmtKind::Call(action), loc }))
     }
 
-    /// Returns the application, what runs instead of it, and what follows it.
-    fn joined(&self, cut: Cut, otherwise: Block, loc: Loc) -> Block {
+    /// Returns the application and what follows it.
+    fn joined(&self, cut: Cut, loc: Loc) -> Block {
         let Cut { places, rests, .. } = cut;
         let conds: Vec<Cond> = places.iter().map(|(cond, ..)| cond.clone()).collect();
         let at = places.first().map_or(loc, |(.., loc)| *loc);
         let arms = merged(places);
         let apply = Stmt { kind: StmtKind::Apply(self.table, arms), loc: at };
         let always = matches!(&conds[..], [a, b] if *b == not(a.clone()));
-        let any = conds.into_iter().reduce(|a, b| Cond::Or(Box::new(a), Box::new(b)));
+        let any = conds.into_iter().reduce(either);
         let mut made = match any {
-            Some(any) if !always => vec![Stmt { kind: StmtKind::If(any, vec![apply], otherwise), loc: at }],
+            Some(any) if !always => vec![Stmt { kind: StmtKind::If(any, vec![apply], Vec::new()), loc: at }],
             _ => vec![apply],
         };
         made.extend(rests.into_iter().map(|(cond, rest)| {
@@ -290,6 +280,14 @@ impl Join<'_> {
             Stmt { kind: StmtKind::If(cond, rest, Vec::new()), loc }
         }));
         made
+    }
+}
+
+/// Returns the disjunction of two conditions; of the second, what the first leaves open.
+fn either(a: Cond, b: Cond) -> Cond {
+    match b {
+        Cond::And(x, y) if *x == not(a.clone()) => Cond::Or(Box::new(a), y),
+        b => Cond::Or(Box::new(a), Box::new(b)),
     }
 }
 

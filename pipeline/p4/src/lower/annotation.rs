@@ -32,11 +32,11 @@ pub(super) enum Arg<'a> {
 }
 
 impl<'a> Arg<'a> {
-    fn number(self) -> Option<u64> {
+    pub(super) fn number(self) -> Option<u64> {
         if let Arg::Number(number) = self { Some(number) } else { None }
     }
 
-    fn text(self) -> Option<&'a str> {
+    pub(super) fn text(self) -> Option<&'a str> {
         if let Arg::Text(text) = self { Some(text) } else { None }
     }
 
@@ -71,6 +71,14 @@ impl<'a> Lower<'a> {
         self.annotated(self.pipe.objects[object].instance?, name)
     }
 
+    /// Returns the arguments of each annotation of this name of an object.
+    fn object_annotations(&self, object: ObjectId, name: &str) -> Vec<Vec<Arg<'a>>> {
+        let ast = self.ast;
+        let Some(decl) = self.pipe.objects[object].instance else { return Vec::new() };
+        let own = ast.decls[decl].annotations.iter().filter(|one| ast.text(one.name) == name);
+        own.map(|annotation| self.annotation_args(annotation)).collect()
+    }
+
     /// Returns the name of a declaration, or that of `@name`.
     pub(super) fn own_name(&self, decl: DeclId) -> &'a str {
         let named = self.annotated(decl, "name").and_then(|args| args.first().copied()?.text());
@@ -95,11 +103,10 @@ impl<'a> Lower<'a> {
     /// Sets what an annotation says of a hash.
     pub(super) fn annotate_hash(&self, object: ObjectId, hash: &mut HashData) {
         let args = self.object_annotated(object, "sluice_hash").unwrap_or_default();
-        if let Some([Arg::Text(one), Arg::Text(other)]) =
-            self.object_annotated(object, "symmetric").as_deref()
-        {
-            let pair = [*one, *other].map(|name| self.hash_input(hash, name));
-            if let [Some(one), Some(other)] = pair {
+        for args in self.object_annotations(object, "symmetric") {
+            if let [Arg::Text(one), Arg::Text(other)] = args[..]
+                && let [Some(one), Some(other)] = [one, other].map(|name| self.hash_input(hash, name))
+            {
                 hash.symmetric.push([one, other]);
             }
         }
@@ -128,7 +135,8 @@ impl<'a> Lower<'a> {
         });
         match by_suffix(name, fields) {
             Named::One(at) => u16::try_from(at).ok(),
-            _ => None,
+            // The program's name of `hdr.ipv4.src` is `ipv4.src`.
+            _ => self.hash_input(hash, name.split_once('.')?.1),
         }
     }
 

@@ -14,9 +14,11 @@ mod action;
 mod annotation;
 mod condition;
 mod control;
+mod copies;
 mod deparser;
 mod externs;
 mod frame;
+mod idle;
 mod loc;
 mod name;
 mod parser;
@@ -27,6 +29,7 @@ mod simplify;
 mod table;
 mod types;
 mod value;
+mod zeros;
 
 use crate::check::Checked;
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
@@ -36,6 +39,7 @@ use crate::syntax::ast::{Ast, ExprId};
 use name::Names;
 use places::Storage;
 use rustc_hash::FxHashMap;
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir as ir;
@@ -81,6 +85,16 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     let Lower { mut program, notes, .. } = lower;
     scratch::headers_to_metadata(&mut program);
     ir::join(&mut program);
+    let mau = match source.chip {
+        Architecture::Tna => ChipSpec::tofino(),
+        Architecture::T2na => ChipSpec::tofino2(),
+    }
+    .mau;
+    let tests = |program: &ir::Program, cond: &ir::Cond| ir::gateway::estimate(program, &mau, cond);
+    zeros::leave_out(&mut program);
+    copies::follow(&mut program, &tests);
+    idle::leave_out(&mut program);
+    ir::split(&mut program, &tests);
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
 
@@ -124,6 +138,10 @@ struct Lower<'a> {
     results: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// What extern objects are in the program.
     units: FxHashMap<ObjectId, externs::Unit>,
+    /// What counters and meters add to the lengths of packets.
+    adjusted: FxHashMap<ObjectId, i16>,
+    /// The value sets that parsers use.
+    value_sets: FxHashMap<crate::elaborate::ValueSetId, ir::ValueSet>,
     /// The output words of each register action's `out` parameters, in order.
     output_words: FxHashMap<ir::RegisterAction, Vec<u8>>,
     /// The hashes of each object.
@@ -142,6 +160,12 @@ struct Lower<'a> {
     copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
     /// Constants that lists of deparsers name.
     list_constants: Vec<deparser::ListConstant>,
+    /// Checksum updates of the deparser that is lowered.
+    updates: Vec<deparser::Update>,
+    /// Flags that controls compute for deparsers, with what they say.
+    decided: Vec<(Gress, ir::Cond, ir::Field)>,
+    /// The fields that select the requests of each kind; `None`: the type field.
+    selectors: FxHashMap<(Gress, &'static str), Option<ir::Field>>,
     /// Fields that say whether a type field was written.
     written_flags: Vec<(Gress, ir::Intrinsic, ir::Field)>,
     /// The statements that run after each action of several steps.
@@ -188,6 +212,8 @@ impl<'a> Lower<'a> {
             hoisted: FxHashMap::default(),
             results: FxHashMap::default(),
             units: FxHashMap::default(),
+            adjusted: FxHashMap::default(),
+            value_sets: FxHashMap::default(),
             output_words: FxHashMap::default(),
             hashes: FxHashMap::default(),
             direct: FxHashMap::default(),
@@ -197,6 +223,9 @@ impl<'a> Lower<'a> {
             after: Vec::new(),
             copies: FxHashMap::default(),
             list_constants: Vec::new(),
+            selectors: FxHashMap::default(),
+            updates: Vec::new(),
+            decided: Vec::new(),
             written_flags: Vec::new(),
             rest: FxHashMap::default(),
             ran: FxHashMap::default(),

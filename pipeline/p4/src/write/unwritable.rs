@@ -46,6 +46,9 @@ pub(super) fn all(p: &Program) -> Vec<Unwritable> {
         }
     }
     for state in p.states.values() {
+        for what in state.arms.iter().filter_map(|arm| super::value_set::without(p, state, arm)) {
+            add(format!("state `{}`: {what}", state.name), state.loc);
+        }
         for op in &state.ops {
             if matches!(op.kind, ParserOpKind::SubtractChecksum(..)) {
                 add(format!("state `{}`: a residual checksum", state.name), op.loc);
@@ -54,6 +57,9 @@ pub(super) fn all(p: &Program) -> Vec<Unwritable> {
     }
     for counter in p.counters.values().filter(|counter| !usual(counter)) {
         add(format!("counter `{}`: a format or an adjustment of its cells", counter.name), counter.loc);
+    }
+    for meter in p.meters.values().filter(|meter| meter.adjust != 0) {
+        add(format!("meter `{}`: an adjustment of lengths", meter.name), meter.loc);
     }
     if super::parser::resubmitted(p).is_none() {
         add("a resubmit with data that the parser does not extract first".to_owned(), Loc::default());

@@ -5,6 +5,7 @@
 //! changes. Each step makes a demand stricter, so the search ends.
 
 use super::demand::Demands;
+use super::joins::sizes;
 use super::layout::{Layout, PieceHome, Seg};
 use super::moves::Shape;
 use sluice_ir::{Field, Header, Home, Program};
@@ -20,6 +21,10 @@ pub(super) struct Cuts {
     raised: BTreeMap<(Field, u16), u8>,
     /// Largest size that a part may be raised to.
     ceiling: BTreeMap<(Field, u16), u8>,
+    /// Bytes of headers that one container holds although a field ends among them: first byte, and their number.
+    pub(super) joins: BTreeMap<(Header, u32), u32>,
+    /// Container size of fields that are linked to a number, which decides it.
+    pub(super) sized: BTreeMap<Field, u8>,
 }
 
 /// Two segments that correspond in some copy, with the bounds of the copy in the first one's field.
@@ -52,7 +57,19 @@ impl Cuts {
 
     /// Returns the cuts that suit every copy of the program, as far as such cuts exist.
     pub(super) fn settle(program: &Program, demands: &Demands) -> Cuts {
-        let mut cuts = Cuts::default();
+        Cuts::default().settled(program, demands)
+    }
+
+    /// Returns the cuts with which fields that are linked to numbers have containers of the numbers' sizes. They suit
+    /// programs in which a field that has other sizes nearby must follow a number.
+    pub(super) fn settle_by_numbers(program: &Program, demands: &Demands) -> Cuts {
+        let mut cuts = Cuts { sized: sizes(program, demands), ..Cuts::default() };
+        cuts.follow_numbers(program, demands);
+        cuts.settled(program, demands)
+    }
+
+    fn settled(mut self, program: &Program, demands: &Demands) -> Cuts {
+        let cuts = &mut self;
         // A number in two containers is cut at bit 32, and so are the fields that are copied to or from it.
         let metadata = |f: &Field| program.fields[*f].home == Home::Metadata;
         for field in program.fields.keys().filter(|f| metadata(f) && demands.carries(program, *f)) {
@@ -73,7 +90,7 @@ impl Cuts {
         cuts.field_cuts.extend(&demands.lists.field_cuts);
         while cuts.mirror(program, demands) {}
         while cuts.refine(program, demands) {}
-        cuts
+        self
     }
 
     /// Cuts a field that is wider than a container at the ends of the part that is copied.
@@ -121,7 +138,8 @@ impl Cuts {
         let data = &program.fields[field];
         // A list of a request takes whole bytes of a field.
         let listed = demands.fields[field].shared || demands.fields[field].listed && !bit.is_multiple_of(8);
-        if bit == 0 || bit >= data.width || demands.fields[field].number || listed {
+        let whole = demands.fields[field].number || self.sized.contains_key(&field);
+        if bit == 0 || bit >= data.width || whole || listed {
             return false;
         }
         let Home::Header(header) = data.home else { return self.field_cuts.insert((field, bit)) };
@@ -145,10 +163,11 @@ impl Cuts {
         } else {
             ((pair.b, pair.a), pair.a_range)
         };
-        self.raise(program, demands, small, size(big))
+        self.raise(program, demands, (small.0, small.1.lo), size(big))
             || self.shrink_header(demands, layout, big, size(small))
             || self.lower(big, size(small))
             || self.cut_both(program, demands, big.0, range)
+            || self.join(program, demands, small, size(big))
     }
 
     /// Cuts a field outside headers at both ends of a range; returns true if either cut is new.
@@ -161,13 +180,26 @@ impl Cuts {
     }
 
     /// Puts a metadata field into a larger container than it needs; returns false if it may not.
-    fn raise(&mut self, program: &Program, demands: &Demands, small: (Field, Seg), bits: u8) -> bool {
-        let key = (small.0, small.1.lo);
-        let may = program.fields[small.0].home == Home::Metadata
+    pub(super) fn raise(
+        &mut self,
+        program: &Program,
+        demands: &Demands,
+        small: (Field, u16),
+        bits: u8,
+    ) -> bool {
+        let key = small;
+        let home = match program.fields[small.0].home {
+            Home::Metadata => true,
+            // The extractor takes the bytes beside the part as well. A move leaves them out, other operations cannot.
+            Home::Intrinsic(_) => program.fields[small.0].width > 32 && demands.only_copied(small.0),
+            Home::Header(_) | Home::PortMetadata => false,
+        };
+        let may = home
             && !demands.fields[small.0].copied
             && !demands.fields[small.0].listed
             && !demands.fields[small.0].shared
             && !demands.carries(program, small.0)
+            && !demands.sees_top(small.0)
             && self.ceiling.get(&key).is_none_or(|c| bits <= *c);
         if may {
             self.raised.insert(key, bits);
@@ -188,7 +220,7 @@ impl Cuts {
     fn shrink_header(&mut self, demands: &Demands, layout: &Layout, big: (Field, Seg), bits: u8) -> bool {
         let piece = &layout.pieces[big.1.piece];
         let PieceHome::Header(header, byte) = piece.home else { return false };
-        if demands.fields[big.0].number {
+        if demands.fields[big.0].number || self.sized.contains_key(&big.0) || self.is_joined(header, byte) {
             return false;
         }
         for b in byte..byte + u32::from(piece.bits / 8) {

@@ -192,6 +192,16 @@ impl Demands {
         d.number && !d.uncarried && (33..=64).contains(&data.width) && home
     }
 
+    /// Returns true if all instructions that read a field copy its bits.
+    pub(super) fn only_copied(&self, field: Field) -> bool {
+        self.writes.iter().all(|w| w.shape == Shape::Copy || w.sources().all(|(src, ..)| src != field))
+    }
+
+    /// Returns true if a field takes a result that depends on the upper end of its container.
+    pub(super) fn sees_top(&self, field: Field) -> bool {
+        self.writes.iter().any(|w| w.dst == field && matches!(w.shape, Shape::Number(op) if sees_top(op)))
+    }
+
     /// Returns the findings that no allocation can avoid.
     pub(super) fn check(&self, program: &Program) -> Vec<Diag> {
         let mut found = self.lists.found.clone();

@@ -180,9 +180,10 @@ pub(super) fn fit(
     bins: &mut Bins,
     layout: &mut Layout,
     wants: &mut Vec<Want>,
+    padded_last: bool,
 ) -> Vec<Option<Container>> {
     let mut places = vec![None; layout.pieces.len()];
-    for members in order(&layout.pieces, wants) {
+    for members in order(&layout.pieces, wants, padded_last) {
         if members.len() > 1 {
             if let Some(found) = bins.take_together(&layout.pieces, wants, &members) {
                 members.iter().zip(found).for_each(|(&p, c)| places[p] = Some(c));
@@ -214,8 +215,9 @@ pub(super) fn fit(
     places
 }
 
-/// Returns the clusters in the order in which they are placed.
-fn order(pieces: &[Piece], wants: &[Want]) -> Vec<Vec<usize>> {
+/// Returns the clusters in the order in which they are placed. With `padded_last`, pieces that a larger container can hold
+/// as well come behind those that have one size.
+fn order(pieces: &[Piece], wants: &[Want], padded_last: bool) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = vec![Vec::new(); pieces.len()];
     for (p, want) in wants.iter().enumerate() {
         clusters[want.cluster].push(p);
@@ -229,7 +231,8 @@ fn order(pieces: &[Piece], wants: &[Want]) -> Vec<Vec<usize>> {
             [ContainerKind::Normal, ..] => 2,
             _ => 3,
         };
-        (class, Reverse(c.len()), Reverse(pieces[first].bits), first)
+        let padded = padded_last && c.len() == 1 && wants[first].spare != Spare::Nothing;
+        (padded, class, Reverse(c.len()), Reverse(pieces[first].bits), first)
     });
     clusters
 }

@@ -277,5 +277,5 @@ fn runs(program: &Program, demands: &Demands, cuts: &Cuts, header: Header) -> Ve
         let starts: Vec<u32> = std::iter::once(from).chain(ends.iter().copied()).collect();
         starts.into_iter().zip(ends).collect::<Vec<_>>()
     };
-    joined.into_iter().flat_map(split).collect()
+    cuts.join_runs(header, joined.into_iter().flat_map(split).collect())
 }

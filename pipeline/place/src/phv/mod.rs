@@ -14,7 +14,8 @@
 //!    Operands of bitwise functions have separate containers as well, unless one is a constant and the other the
 //!    destination. So do fields to which the deparser writes a checksum.
 //! 4. An instruction reads only containers of its destination's MAU group, which have one size: fields that are
-//!    copied to each other are cut alike. Constants, parameters and hash results come over the action data bus and
+//!    copied to each other are cut alike. If a number decides the size, fields that are linked to it follow: metadata is
+//!    padded, and a field of a header shares a container with its neighbours (`joins`). Constants, parameters and hash results come over the action data bus and
 //!    bind no group.
 //! 5. An action has one instruction per container, with at most two sources, of which one may be the action data bus.
 //!    A partial write from a PHV source takes the destination as its second source. One PHV source may be rotated by
@@ -22,8 +23,9 @@
 //! 6. Variables that tables, gateways and hashes read are in normal or mocha containers; variables that an ALU reads
 //!    or writes are not in tagalong containers. Mocha containers (T2) can only be set as a whole from one source.
 //! 7. Bytes that only pass from parser to deparser go to tagalong (T1) or mocha containers (T2) if there is room.
-//! 8. Metadata fields share a container only if no packet runs two nodes that write them. Headers cannot avoid such
-//!    conflicts; the table placer separates the nodes.
+//! 8. Two nodes that write fields of one container are in different stages; the table placer separates them. Metadata
+//!    fields therefore share a container if no packet runs two nodes that write them. If containers run out, they also
+//!    share if the nodes' data keeps them in different stages (`orders`), then whatever stages that costs.
 //! 9. An intrinsic field has separate containers, in the layout of the parser and the traffic manager.
 //! 10. Validity bits have separate containers, with at most `pov_bits` bits per gress. Two nodes may write bits of
 //!     one container: an instruction sets or clears its bits under a mask, and the table placer keeps such nodes in
@@ -46,10 +48,12 @@ mod cuts;
 mod demand;
 mod fit;
 mod headers;
+mod joins;
 mod landing;
 mod layout;
 mod lists;
 mod moves;
+mod orders;
 mod overflow;
 mod overlay;
 mod pack;
@@ -71,8 +75,11 @@ use demand::Demands;
 use fit::Bins;
 use headers::Apart;
 use layout::Layout;
+use orders::Order;
 use overlay::Lives;
+use pack::Mix;
 use sluice_asic::chip::ChipSpec;
+use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, PhvInventory};
 use sluice_ir::Program;
 use sluice_ir::cfg::Cfg;
@@ -93,25 +100,14 @@ pub fn allocate(
     cfgs: &[Cfg; 2],
 ) -> Result<PhvAllocation, Vec<Diag>> {
     let demands = Demands::of(program, chip, cfgs);
-    let cuts = Cuts::settle(program, &demands);
-    let mut layout = Layout::of(program, &demands, &cuts);
-    let mut found = demands.check(program);
-    if found.is_empty() {
-        found = wants::mismatches(program, &demands, &layout);
-    }
+    let found = demands.check(program);
     if !found.is_empty() {
         return Err(found);
     }
+    let mut layout = laid_out(program, &demands)?;
     let lives = overlay::lives(program, cfgs);
-    let fits = |layout: &Layout, turns: bool| {
-        contain(program, chip, options, cfgs, &demands, layout.clone(), (&lives, turns))
-    };
-    // The layout that shares the fewest bits is preferred.
-    let mut found = match fits(&layout, false) {
-        Ok(allocation) => return checked(program, chip, cfgs, allocation),
-        Err(short) => short,
-    };
-    let mut layouts = Vec::new();
+    let orders = Gress::ALL.map(|gress| Order::of(program, &cfgs[gress.index()]));
+    let mut layouts = vec![(layout.clone(), false)];
     let mut shared = layout.clone();
     let may_share = options.may(Optimisation::HeaderOverlay)
         && shared.overlay_headers(program, &demands, &Apart::of(program, cfgs));
@@ -124,17 +120,52 @@ pub fn allocate(
             layouts.push((shared, true));
         }
     }
-    for (layout, turns) in &layouts {
-        match fits(layout, *turns) {
-            Ok(allocation) => return checked(program, chip, cfgs, allocation),
-            Err(short) => found = short,
+    // Ways that cost no stages are preferred, then those that share the fewest bits.
+    let (free, any): (&[Mix<'_>], &[Mix<'_>]) = match options.may(Optimisation::PackedMetadata) {
+        true => (&[Mix::Exclusive, Mix::Ordered(&orders)], &[Mix::Any]),
+        false => (&[Mix::Nothing], &[]),
+    };
+    let (plain, sharing) = layouts.split_at(1);
+    let mut found = Vec::new();
+    for (layouts, mixes) in [(plain, free), (sharing, free), (&layouts, any)] {
+        let ways = layouts.iter().flat_map(|layout| mixes.iter().map(move |mix| (layout, *mix)));
+        for ((layout, turns), mix) in ways {
+            for padded_last in [false, true] {
+                let way = Way { turns: *turns, mix, padded_last };
+                match contain(program, chip, options, cfgs, &demands, layout.clone(), &lives, way) {
+                    Ok(allocation) => return checked(program, chip, cfgs, allocation),
+                    Err(short) => found = short,
+                }
+            }
         }
     }
     Err(found)
 }
 
-/// Packs small fields, and assigns containers to all pieces. With `turns`, packed fields whose live ranges are
-/// disjoint share bits.
+/// A way to share containers, and the order in which pieces get them.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    /// Packed fields whose live ranges are disjoint share bits.
+    turns: bool,
+    mix: Mix<'a>,
+    /// Pieces that may have a larger container than they need are placed last.
+    padded_last: bool,
+}
+
+/// Returns the pieces of headers and of fields with separate containers, cut so that every instruction reads containers
+/// of one size.
+fn laid_out(program: &Program, demands: &Demands) -> Result<Layout, Vec<Diag>> {
+    let layout = Layout::of(program, demands, &Cuts::settle(program, demands));
+    let found = wants::mismatches(program, demands, &layout);
+    if found.is_empty() {
+        return Ok(layout);
+    }
+    let layout = Layout::of(program, demands, &Cuts::settle_by_numbers(program, demands));
+    if wants::mismatches(program, demands, &layout).is_empty() { Ok(layout) } else { Err(found) }
+}
+
+/// Packs small fields, and assigns containers to all pieces.
+#[expect(clippy::too_many_arguments, reason = "the inputs of all steps")]
 fn contain(
     program: &Program,
     chip: &ChipSpec,
@@ -142,14 +173,14 @@ fn contain(
     cfgs: &[Cfg; 2],
     demands: &Demands,
     mut layout: Layout,
-    (lives, turns): (&Lives, bool),
+    lives: &Lives,
+    way: Way<'_>,
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let packed = options.may(Optimisation::PackedMetadata);
-    pack::pack(program, chip, cfgs, demands, (turns && packed).then_some(lives), packed, &mut layout);
+    pack::pack(program, chip, cfgs, demands, way.turns.then_some(lives), way.mix, &mut layout);
     let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
     let special = options.may(Optimisation::SpecialContainers);
     let mut wants = wants::wants(program, demands, &layout, special.then_some(lives));
-    let places = fit::fit(program, &mut bins, &mut layout, &mut wants);
+    let places = fit::fit(program, &mut bins, &mut layout, &mut wants, way.padded_last);
     let found = overflow::check(program, &bins, &layout, &wants, &places);
     if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }
 }

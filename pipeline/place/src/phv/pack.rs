@@ -2,10 +2,11 @@
 
 use super::demand::{Demand, Demands};
 use super::layout::{Layout, PieceHome, Seg, container_bits, stands_alone};
+use super::orders::Order;
 use super::overlay::{Life, Lives};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::Cfg;
+use sluice_ir::cfg::{Cfg, Node};
 use sluice_ir::{Field, Header, Home, PrimitiveKind, Program};
 use std::cmp::Reverse;
 
@@ -24,19 +25,31 @@ struct Member {
     last: bool,
 }
 
-/// Packs the fields that [`Layout::of`] left out, first fit: wide fields first, then in order of declaration. Unless
-/// `together` is true, each field gets its own container.
+/// Fields that may share a container.
+#[derive(Clone, Copy)]
+pub(super) enum Mix<'a> {
+    /// None.
+    Nothing,
+    /// Fields of which no packet runs two writers: sharing costs nothing.
+    Exclusive,
+    /// Also fields whose writers are in different stages anyway.
+    Ordered(&'a [Order; 2]),
+    /// Any. Writers that could share a stage then cannot.
+    Any,
+}
+
+/// Packs the fields that [`Layout::of`] left out, first fit: wide fields first, then in order of declaration.
 pub(super) fn pack(
     program: &Program,
     chip: &ChipSpec,
     cfgs: &[Cfg; 2],
     demands: &Demands,
     lives: Option<&Lives>,
-    together: bool,
+    mix: Mix<'_>,
     layout: &mut Layout,
 ) {
     for gress in Gress::ALL {
-        fields(program, demands, &cfgs[gress.index()], (lives, together), gress, layout);
+        fields(program, demands, &cfgs[gress.index()], (lives, mix), gress, layout);
         validity(program, chip, demands, gress, layout);
     }
 }
@@ -45,7 +58,7 @@ fn fields(
     program: &Program,
     demands: &Demands,
     cfg: &Cfg,
-    (lives, packed): (Option<&Lives>, bool),
+    (lives, mix): (Option<&Lives>, Mix<'_>),
     gress: Gress,
     layout: &mut Layout,
 ) {
@@ -62,7 +75,7 @@ fn fields(
     list.sort_by_key(|f| (Reverse(program.fields[*f].width), life(*f).map(Life::order)));
     let mut packs: Vec<Pack> = Vec::new();
     let together =
-        |f: Field, m: &Member| packed && compatible(cfg, &demands.fields[m.field], &demands.fields[f]);
+        |f: Field, m: &Member| compatible(cfg, mix, gress, &demands.fields[m.field], &demands.fields[f]);
     for f in list {
         let width = program.fields[f].width as u8;
         // The bits of a field whose use has ended are free for this one, if it may share the container with the other
@@ -103,10 +116,17 @@ impl Pack {
     }
 }
 
-/// Returns true if two fields may share a container: no packet runs two nodes that write it, and no action writes one
-/// of them from a hash result and the other too, which would take two words of the action data bus.
-fn compatible(cfg: &Cfg, a: &Demand, b: &Demand) -> bool {
-    let by_nodes = a.writers.iter().all(|n| b.writers.iter().all(|m| n == m || cfg.exclusive(*n, *m)));
+/// Returns true if two fields may share a container: their writers may, and no action writes one of them from a hash result
+/// and the other too, which would take two words of the action data bus.
+fn compatible(cfg: &Cfg, mix: Mix<'_>, gress: Gress, a: &Demand, b: &Demand) -> bool {
+    let apart = |n: Node, m: Node| match mix {
+        Mix::Nothing => false,
+        Mix::Exclusive => n == m || cfg.exclusive(n, m),
+        Mix::Ordered(orders) => n == m || cfg.exclusive(n, m) || orders[gress.index()].apart(n, m),
+        Mix::Any => true,
+    };
+    let by_nodes =
+        !matches!(mix, Mix::Nothing) && a.writers.iter().all(|n| b.writers.iter().all(|m| apart(*n, *m)));
     let by_actions =
         a.written_in.iter().all(|(x, h)| b.written_in.iter().all(|(y, g)| x != y || !(*h || *g)));
     by_nodes && by_actions

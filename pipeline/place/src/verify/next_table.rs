@@ -200,7 +200,11 @@ fn chain(check: &mut Check<'_>, gress: Gress) {
                 let name = check.name(Owner { gress, node: c });
                 check.report(
                     Owner { gress, node: n },
-                    format!("is between `{name}` and a node on whose outcome `{name}` runs; next tables are a chain"),
+                    format!(
+                        "from stage {} id {} to stage {} id {} is between `{name}`, from stage {} id {}, and a node on whose \
+                         outcome `{name}` runs; next tables are a chain",
+                        begin.0, begin.1, end.0, end.1, first.0, first.1
+                    ),
                 );
             }
         }

@@ -92,7 +92,12 @@ impl Writer<'_, '_> {
             }
         };
         let (name, gress, doc, loc) = (self.name("meter"), self.gress, String::new(), Loc::default());
-        self.p.meters.push(MeterData { name, gress, kind, home, initial, doc, loc })
+        let adjust = match (kind, initial) {
+            (MeterKind::Bytes, Some(MeterConfig::Rates { committed_burst: 2, .. })) => 4,
+            (MeterKind::Bytes, Some(MeterConfig::Rates { committed_burst: 64, .. })) => -30,
+            _ => 0,
+        };
+        self.p.meters.push(MeterData { name, gress, kind, home, adjust, initial, doc, loc })
     }
 
     fn bit_body(&mut self) -> Vec<CellStmtKind> {

@@ -73,7 +73,7 @@ fn statements_conditions_and_results_of_tables() {
         control ingress {
             call ingress_l26;
             call ingress_l27;
-            if (valid(ipv4) && m.word[7:4] == 4w3 && left > 16w3) {
+            if (valid(ipv4) && left[7:4] == 4w3 && left > 16w3) {
                 apply Ingress.first {
                     miss {
                         call ingress_l29;

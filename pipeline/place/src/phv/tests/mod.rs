@@ -2,6 +2,7 @@
 
 mod broken;
 mod instructions;
+mod joins;
 mod limits;
 mod overlay;
 mod packing;

@@ -6,7 +6,7 @@ use crate::data::FieldSlice;
 use sluice_asic::phv::{AluClass, Container};
 use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
-use sluice_ir::{Action, Field, Loc};
+use sluice_ir::{Action, Field, Home, Loc};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Instruction that one action needs for one container.
@@ -103,6 +103,8 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
         let var = Var::Field(f);
         let problem = if let Some((c, other)) = view.shared(var) {
             format!("shares {} with {}", view.name(c), view.var(other))
+        } else if let Some(problem) = beside(view, f) {
+            problem
         } else if r.how == How::Number && !matches!(view.allocation.slices(f), [s] if s.at == 0) {
             "is not in one container from bit 0".to_owned()
         } else if r.how == How::Carried {
@@ -121,6 +123,19 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
         found.push(view.error(var, text).also(r.loc, "the operation").help(help));
     }
     found
+}
+
+/// Returns a container in which a part of a wide intrinsic field has bytes beside it that the parser took with it.
+fn beside(view: &View, field: Field) -> Option<String> {
+    let data = &view.program.fields[field];
+    let partial =
+        |s: &&FieldSlice| view.info(s.container).is_some_and(|i| i.size.bits() != u32::from(s.width));
+    let wide = matches!(data.home, Home::Intrinsic(_)) && data.width > 32;
+    let slice = view.allocation.slices(field).iter().find(partial).filter(|_| wide)?;
+    Some(format!(
+        "does not fill {}, which the parser fills with the bytes beside it",
+        view.name(slice.container)
+    ))
 }
 
 /// Returns the reason why a carry cannot go through a number; `None` if it can. The low 32 bits must fill a container

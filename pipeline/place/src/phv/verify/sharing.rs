@@ -1,18 +1,16 @@
-//! Rules about variables that share a container or a gress group.
+//! Rules about variables that share a container or a gress group. That two nodes which write one container are in different
+//! stages is a rule of the table placement.
 
-use super::{Held, View};
+use super::View;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, ContainerKind};
-use sluice_ir::cfg::{Node, Var};
+use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
 use sluice_ir::{Field, Home, ParserOpKind};
 use std::collections::BTreeMap;
 
 pub(super) fn check(view: &View) -> Vec<Diag> {
     let mut found = gresses(view);
-    for (container, held) in &view.held {
-        found.extend(written_apart(view, *container, held));
-    }
     for (field, data) in view.program.fields.iter() {
         let kind = match data.home {
             Home::Intrinsic(_) => "an intrinsic field",
@@ -69,49 +67,6 @@ fn gresses(view: &View) -> Vec<Diag> {
         }
     }
     found
-}
-
-/// Returns true if a request carries both fields: then they have the places that the list gives them.
-fn listed(view: &View, a: Var, b: Var) -> bool {
-    let (Var::Field(a), Var::Field(b)) = (a, b) else { return false };
-    let requests = view.program.pipes.iter().flat_map(|p| &p.deparser.requests);
-    requests.into_iter().any(|r| {
-        let (mut has_a, mut has_b) = (false, false);
-        r.fields(&mut |f| {
-            has_a |= f == a;
-            has_b |= f == b;
-        });
-        has_a && has_b
-    })
-}
-
-/// Checks that metadata fields in one container are not written by two nodes that one packet can run.
-fn written_apart(view: &View, container: Container, held: &[Held]) -> Option<Diag> {
-    let metadata: Vec<&Held> = held.iter().filter(|h| view.home(h.var) == Some(Home::Metadata)).collect();
-    for (i, first) in metadata.iter().enumerate() {
-        // Fields at the same bits are separated in time (see `overlay`).
-        for second in metadata[i + 1..].iter().filter(|h| !h.meets(first) && !listed(view, first.var, h.var))
-        {
-            let (a, b) = (first.var, second.var);
-            let cfg = &view.cfgs[view.gress(a).index()];
-            let writers = |v: Var| -> Vec<Node> {
-                cfg.nodes.keys().filter(|n| cfg.effects(view.program, *n).writes.contains(&v)).collect()
-            };
-            let (of_a, of_b) = (writers(a), writers(b));
-            let clash = |n: &Node| of_b.iter().find(|m| *m != n && !cfg.exclusive(*n, **m)).map(|m| (*n, *m));
-            if let Some((n, m)) = of_a.iter().find_map(clash) {
-                let text = format!(
-                    "{} and {} share {} but one packet can have them written by two tables",
-                    view.var(a),
-                    view.var(b),
-                    view.name(container)
-                );
-                let diag = view.error(a, text).also(cfg.nodes[n].loc, "writes the first");
-                return Some(diag.also(cfg.nodes[m].loc, "writes the second"));
-            }
-        }
-    }
-    None
 }
 
 fn alone(view: &View, field: Field, why: &str) -> Option<Diag> {
