@@ -20,11 +20,14 @@ pub(super) struct Beside {
     first: Field,
 }
 
+/// Fields with their lowest copied bits, by the field whose bits are copied and the actions that copy them.
+type Groups = BTreeMap<(Field, Vec<Action>), Vec<(Field, u16)>>;
+
 impl Demands {
     /// Puts fields that the same actions copy from different bits of one field beside each other; returns true if there are
     /// such fields.
     pub(super) fn put_beside(&mut self, program: &Program) -> bool {
-        let mut groups: BTreeMap<(Field, Vec<Action>), Vec<(Field, u16)>> = BTreeMap::new();
+        let mut groups = Groups::new();
         for field in program.fields.keys().filter(|f| self.may_be_beside(program, *f)) {
             let writes: Vec<&Write> = self.writes.iter().filter(|w| w.dst == field).collect();
             let source = |w: &&Write| match (w.shape, w.moves.as_slice()) {

@@ -41,9 +41,8 @@
 //!     extracts both, no action makes them valid, and every reader of a field knows that its header is valid.
 //! 15. Lists of requests name whole containers (`lists`): fields of a list have separate containers, or share them in the
 //!     list's order. Two nodes that write fields of one container are in different stages.
-//!
 //! 16. If containers run out, metadata fields that the same actions copy from bits of one field are in one container, at
-//!    the places of these bits (`beside`).
+//!     the places of these bits (`beside`).
 //!
 //! Metadata that a stateful ALU must take as bytes has separate containers, too. Not considered: a gateway that
 //! compares two fields could use byte pairs if both fields were at equal bits of a byte.
