@@ -8,6 +8,7 @@ use sluice_asic::port::PortMap;
 use sluice_build::params::{ParamError, ParamInfo};
 use sluice_ir::Program;
 use sluice_ir::verify::Diag;
+use sluice_place::report::SourceNote;
 use sluice_switch::property::Property;
 use std::sync::Arc;
 use thiserror::Error;
@@ -41,6 +42,11 @@ pub trait StageProgram: Send + Sync {
 
     /// Returns the parameters with their defaults, in the order in which the documentation lists them.
     fn params(&self) -> Vec<ParamInfo>;
+
+    /// Returns parts of the program's source that the program approximates or ignores, for reports.
+    fn notes(&self) -> Vec<SourceNote> {
+        Vec::new()
+    }
 
     /// Builds the program with these parameters, given as key and value. If a key occurs twice, the later value wins.
     ///

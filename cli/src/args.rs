@@ -56,7 +56,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Target {
     /// Chip: tofino, tofino2, or a TOML file that changes one of them
-    #[arg(long, default_value = "tofino2", value_name = "CHIP")]
+    #[arg(long, alias = "target", default_value = "tofino2", value_name = "CHIP")]
     pub(crate) chip: String,
     /// Program parameter, repeatable; `sluice programs NAME` lists them
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = key_value)]
@@ -113,7 +113,7 @@ pub(crate) fn key_value(text: &str) -> Result<(String, String), String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProgramsArgs {
-    /// Program to describe: a name, or a .sluice file
+    /// Program to describe: a name, or a .sluice or .p4 file
     pub(crate) program: Option<String>,
     /// Print the program in P4_16, as a whole program for TNA and T2NA
     #[arg(long, requires = "program")]
@@ -136,7 +136,7 @@ pub(crate) struct ProgramsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Program to place: a name, or a .sluice file
+    /// Program to place: a name, or a .sluice or .p4 file
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
@@ -246,7 +246,7 @@ pub(crate) enum HeadroomMethod {
 
 #[derive(Debug, Args)]
 pub(crate) struct EntriesArgs {
-    /// Program whose entries are shown or checked: a name, or a .sluice file
+    /// Program whose entries are shown or checked: a name, or a .sluice or .p4 file
     pub(crate) program: String,
     #[command(flatten)]
     pub(crate) target: Target,
@@ -309,8 +309,11 @@ pub(crate) enum Addresses {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// Program to run: a name, or a .sluice file
+    /// Program to run: a name, or a .sluice or .p4 file
     pub(crate) program: String,
+    /// `program` as the user wrote it, if it is a file
+    #[arg(skip)]
+    pub(crate) path: Option<String>,
     #[command(flatten)]
     pub(crate) target: Target,
     #[command(flatten)]

@@ -13,7 +13,6 @@ use sluice_ir::Program;
 use sluice_ir::verify::{Severity, for_chip};
 use sluice_place::report::Report;
 use sluice_program_file::{FileError, ProgramFile};
-use sluice_report as report;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -72,7 +71,7 @@ pub(crate) fn run(args: &CheckArgs, as_json: bool) -> Result<(), Failure> {
                 let stages = Report::new(&program, placement).stages_used();
                 writeln!(out, "fits {}: {stages} of {} stages", chip.name, chip.mau.stages)?;
             }
-            Some(Err(no_fit)) => print_error(report::text_no_fit(no_fit)),
+            Some(Err(no_fit)) => print_error(crate::snippet::no_fit(no_fit)),
             None => {}
         }
     }
@@ -105,7 +104,7 @@ fn p4(args: &CheckArgs, chip: &ChipSpec, as_json: bool) -> Result<(), Failure> {
             Ok(())
         }
         Err(no_fit) => {
-            print_error(report::text_no_fit(&no_fit));
+            print_error(crate::snippet::no_fit(&no_fit));
             Err(Failure::Property)
         }
     }

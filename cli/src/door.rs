@@ -65,6 +65,11 @@ impl Door {
         }
     }
 
+    /// Returns the same door for P4 programs that are read with these options and for this chip.
+    pub(crate) fn with_p4(self, p4: &P4Args, chip: &ChipSpec) -> Door {
+        Door { p4: p4.clone(), chip: chip.clone(), ..self }
+    }
+
     /// Returns the catalogue with all files that were opened.
     pub(crate) fn into_catalogue(self) -> Catalogue {
         self.catalogue
@@ -90,6 +95,13 @@ impl Door {
         // A role may name this file again, so the name must be known before roles are opened.
         self.names.insert(path.clone(), name.clone());
         self.catalogue = std::mem::take(&mut self.catalogue).with(file.clone());
+        self.roles(&mut file, &path)?;
+        self.catalogue = std::mem::take(&mut self.catalogue).with(file);
+        Ok(name)
+    }
+
+    /// Opens the programs that the roles of a file name.
+    fn roles(&mut self, file: &mut ProgramFile, path: &Path) -> Result<(), Failure> {
         let beside = path.parent().unwrap_or(Path::new("")).to_owned();
         let mut of_roles = BTreeMap::new();
         for role in file.role_programs() {
@@ -98,8 +110,7 @@ impl Door {
                 .insert(role.to_owned(), opened.map_err(|e| e.within(&format!("{}: role", path.display())))?);
         }
         file.rename_roles(|role| of_roles.get(role).cloned());
-        self.catalogue = std::mem::take(&mut self.catalogue).with(file);
-        Ok(name)
+        Ok(())
     }
 
     /// Opens a P4 program.
@@ -109,8 +120,13 @@ impl Door {
             program = program.named(&path.display().to_string());
         }
         let name = program.name().to_owned();
-        self.names.insert(path, name.clone());
-        self.catalogue = std::mem::take(&mut self.catalogue).with(program);
+        // A role may name this file again, so the name must be known before roles are opened.
+        self.names.insert(path.clone(), name.clone());
+        self.catalogue = std::mem::take(&mut self.catalogue).with(program.clone());
+        if let Some(beside) = program.beside() {
+            self.roles(beside, &path)?;
+            self.catalogue = std::mem::take(&mut self.catalogue).with(program);
+        }
         Ok(name)
     }
 
@@ -139,7 +155,10 @@ impl Door {
     /// Opens the files that a command names.
     pub(crate) fn command(&mut self, command: &mut Command) -> Result<(), Failure> {
         match command {
-            Command::Programs(args) => args.program.iter_mut().try_for_each(|program| self.argument(program)),
+            Command::Programs(args) => {
+                self.target(&args.target)?;
+                args.program.iter_mut().try_for_each(|program| self.argument(program))
+            }
             Command::Report(args) => {
                 self.target(&args.target)?;
                 args.path = is_file(&args.program).then(|| PathBuf::from(&args.program));
@@ -151,6 +170,12 @@ impl Door {
             }
             Command::Replay(args) => {
                 self.target(&args.target)?;
+                if let Some(topology) = args.topology.as_deref().filter(|_| is_p4(Path::new(&args.program))) {
+                    // A P4 program is read for the chip of the network.
+                    let chip = resolve::blueprint(topology)?.chip;
+                    self.chip = chip.map_or_else(|| Ok(self.chip.clone()), |chip| resolve::chip(&chip))?;
+                }
+                args.path = is_file(&args.program).then(|| args.program.clone());
                 self.argument(&mut args.program)
             }
             Command::Entries(args) => {
@@ -169,7 +194,11 @@ impl Door {
                 self.argument(&mut args.program)
             }
             Command::Test(args) => args.program().into_iter().try_for_each(|program| self.argument(program)),
-            Command::Flowlets(args) => args.through.iter_mut().try_for_each(|program| self.argument(program)),
+            Command::Flowlets(args) => {
+                self.p4 = args.p4.clone();
+                self.chip = resolve::chip(&args.chip)?;
+                args.through.iter_mut().try_for_each(|program| self.argument(program))
+            }
             Command::New(_)
             | Command::Check(_)
             | Command::Compare(_)

@@ -130,6 +130,7 @@ mod report;
 mod resolve;
 mod rows;
 mod run;
+mod snippet;
 mod table;
 mod test;
 mod timeline;
@@ -143,9 +144,15 @@ use sluice_catalogue::Catalogue;
 use std::borrow::Borrow;
 use std::process::ExitCode;
 
+pub use p4::P4Crate;
 #[cfg(feature = "strategies")]
 pub use sluice_fuzz::strategies;
 pub use sluice_generated::catalogue as shipped;
+
+/// What generated code of a crate of one's own names ([`P4Crate`]).
+pub mod generated_code {
+    pub use sluice_exec::{engine, pass};
+}
 
 /// Returns the catalogue of the shipped programs, with their generated code, and of these programs: a list of values that
 /// implement [`StageProgram`](sluice_catalogue::StageProgram). A program replaces a shipped one of the same name.
@@ -164,7 +171,7 @@ macro_rules! catalogue {
 /// the catalogue.
 #[must_use]
 pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::parse_from(p4::as_p4c(std::env::args_os()));
     let mut command = cli.command;
     let mut door = Door::new(catalogue.borrow());
     let opened = command.as_mut().map_or(Ok(()), |command| door.command(command));

@@ -1,5 +1,8 @@
 //! `sluice new`: writes a program to start from, as a text or as a crate.
 
+mod from;
+
+use crate::args::Target;
 use crate::fail::Failure;
 use crate::files::Pending;
 use clap::Args;
@@ -47,12 +50,21 @@ pub(crate) struct NewArgs {
     /// Checkout of Sluice that the crate depends on [default: the one that this binary was built from]
     #[arg(long, value_name = "PATH", conflicts_with = "text")]
     sluice: Option<PathBuf>,
+    /// Write a crate around a P4 program, whose files are copied into it, with generated code for --chip
+    #[arg(long, value_name = "FILE.p4", conflicts_with = "text")]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    target: Target,
 }
 
 /// Writes a program to start from.
 pub(crate) fn run(args: &NewArgs) -> Result<(), Failure> {
     check(&args.name)?;
-    if args.text { text(&args.name) } else { crate_of(&args.name, args.sluice.as_deref()) }
+    match &args.from {
+        Some(program) => from::crate_of(&args.name, program, &args.target, args.sluice.as_deref()),
+        None if args.text => text(&args.name),
+        None => crate_of(&args.name, args.sluice.as_deref()),
+    }
 }
 
 /// Writes NAME.sluice.
@@ -79,15 +91,8 @@ fn text(name: &str) -> Result<(), Failure> {
 fn crate_of(name: &str, checkout: Option<&Path>) -> Result<(), Failure> {
     let folder = PathBuf::from(name);
     is_new(&folder)?;
-    let given = checkout.unwrap_or(Path::new(CHECKOUT));
-    let library = given.join("cli");
-    let library = std::fs::canonicalize(&library).ok().filter(|path| path.join("Cargo.toml").is_file());
-    let library = library.ok_or_else(|| {
-        let help = "--sluice PATH names the folder of Sluice's source, which has `cli/Cargo.toml`";
-        Failure::with_help(format!("{} is no checkout of Sluice", given.display()), help)
-    })?;
     // A JSON string is a basic string of TOML.
-    let path = serde_json::Value::from(library.display().to_string());
+    let path = serde_json::Value::from(library(checkout)?.display().to_string());
     let names = [name.to_owned(), name.replace('-', "_"), type_name(name)];
     for (file, text) in CRATE {
         let mut text = text.replace(DEPENDENCY, &format!("path = {path}"));
@@ -117,6 +122,16 @@ fn crate_of(name: &str, checkout: Option<&Path>) -> Result<(), Failure> {
             ("cargo run -- run contest.toml".to_owned(), "compare it with ecmp in a network"),
         ],
     )
+}
+
+/// Returns the folder of the crate `sluice` in a checkout.
+fn library(checkout: Option<&Path>) -> Result<PathBuf, Failure> {
+    let given = checkout.unwrap_or(Path::new(CHECKOUT));
+    let library = std::fs::canonicalize(given.join("cli")).ok();
+    library.filter(|path| path.join("Cargo.toml").is_file()).ok_or_else(|| {
+        let help = "--sluice PATH names the folder of Sluice's source, which has `cli/Cargo.toml`";
+        Failure::with_help(format!("{} is no checkout of Sluice", given.display()), help)
+    })
 }
 
 /// Returns the name of a type: `HeavyHitter` for heavy-hitter.

@@ -25,7 +25,7 @@ pub(crate) struct TestArgs {
     program: Option<String>,
     /// Chip, repeatable: tofino, tofino2, or a TOML file that changes one of them. Without it, each P4 program runs on the chips
     /// whose architecture it includes, and other programs run on tofino2
-    #[arg(long = "chip", value_name = "CHIP")]
+    #[arg(long = "chip", alias = "target", value_name = "CHIP")]
     chips: Vec<String>,
     /// Parameter of a program that is no P4 program, repeatable
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = crate::args::key_value)]

@@ -71,13 +71,14 @@ pub(crate) fn deployed(
 ) -> Result<Deployment, Failure> {
     let mut blueprint = resolve::blueprint(topology)?;
     let base = folder_of(topology).to_owned();
-    let mut door = Door::new(catalogue);
+    let chip = resolve::chip(blueprint.chip.as_deref().unwrap_or(&target.chip))?;
+    let mut door = Door::new(catalogue).with_p4(&target.p4, &chip);
     door.topology(&mut blueprint, &base)?;
     let port_speed: Option<BitRate> = port_speed.map(str::parse).transpose().map_err(Failure::input)?;
     let defaults = Defaults {
         program: program.to_owned(),
         params: target.sets.clone(),
-        chip: resolve::chip(blueprint.chip.as_deref().unwrap_or(&target.chip))?,
+        chip,
         port_speed,
         buffer: None,
         entries: None,

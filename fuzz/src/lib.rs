@@ -35,6 +35,7 @@ mod chip;
 mod differential;
 pub mod hunt;
 pub mod mutants;
+mod p4_mutants;
 #[cfg(feature = "strategies")]
 pub mod strategies;
 pub mod targets;
@@ -44,5 +45,6 @@ pub use buffer::{buffer, port_infos};
 pub use case::Case;
 pub use chip::chip;
 pub use differential::{Difference, Ran, compare, compare_by};
+pub use p4_mutants::p4_mutant;
 pub use sluice_random::{Draw, Limits, numbered, program};
 pub use world::{entries, frames};

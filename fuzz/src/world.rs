@@ -1,10 +1,12 @@
 //! Draws entries for a program's tables and packets for its parser.
 
 use crate::{Draw, Limits};
+use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_control::{ControlError, ControlOp, ControlState, GroupMember, Then};
 use sluice_ir::{
     ActionCall, KeyValue, MatchKind, Next, ParserOpKind, ParserState, Profile, Program, SelectKey, Table,
+    ValueSet,
 };
 use sluice_random::key_value;
 
@@ -24,6 +26,12 @@ pub fn entries(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<Cont
             world.apply(ControlOp::SetRegisterParam { register, param, value });
         }
     }
+    for set in program.value_sets.keys() {
+        for _ in 0..world.d.below(limits.entries + 1) {
+            let op = set_member(program, set, world.d);
+            world.apply(op);
+        }
+    }
     for (table, data) in program.tables.iter() {
         if data.keys.is_empty() || !data.entries.is_empty() {
             continue;
@@ -36,6 +44,16 @@ pub fn entries(program: &Program, d: &mut Draw<'_>, limits: &Limits) -> Vec<Cont
         }
     }
     world.ops
+}
+
+/// Draws an operation that adds a member to a value set.
+pub(crate) fn set_member(program: &Program, set: ValueSet, d: &mut Draw<'_>) -> ControlOp {
+    let fields = program.value_sets[set].fields.iter().map(|field| {
+        let full = width_mask(field.width.into());
+        let mask = d.of([full, full & 0x0f, full & 0x0101, 0]);
+        (d.value(field.width) & mask, mask)
+    });
+    ControlOp::InsertValue { set, value: fields.collect() }
 }
 
 /// Draws one more entry for a table with keys; `None` if none can be drawn.

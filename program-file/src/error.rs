@@ -47,26 +47,49 @@ pub(crate) fn syntax(origin: &str, source: &str, error: &ParseError) -> FileErro
 
 /// Returns the error of these findings.
 pub(crate) fn findings(origin: &str, source: &str, diags: &[Diag]) -> FileError {
-    let texts: Vec<String> = diags.iter().map(|diag| rendered(origin, source, diag)).collect();
+    // The places of a program from one text are all in it, whatever they are called.
+    let text = |_: &str| Some(source);
+    let texts: Vec<String> = diags.iter().map(|diag| rendered_as(diag, &text, Some(origin))).collect();
     FileError { text: texts.join("\n"), mistakes: diags.iter().map(Mistake::of).collect() }
 }
 
-/// Returns a finding with its source lines.
-pub(crate) fn rendered(origin: &str, source: &str, diag: &Diag) -> String {
+/// Returns a finding with its source lines; `source` returns the text of a file. Places in files without a text are left out.
+#[must_use]
+pub fn rendered<'s>(diag: &'s Diag, source: &dyn Fn(&str) -> Option<&'s str>) -> String {
+    rendered_as(diag, source, None)
+}
+
+/// As [`rendered`]; with `origin`, all places are in the file of that name.
+fn rendered_as<'s>(
+    diag: &'s Diag,
+    source: &dyn Fn(&str) -> Option<&'s str>,
+    origin: Option<&'s str>,
+) -> String {
     let level = match diag.severity {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
     };
     let title = level.primary_title(&diag.text);
-    let mut group = if diag.at.is_unknown() {
-        Group::with_title(title)
-    } else {
-        let first = AnnotationKind::Primary.span(span(source, diag.at));
-        let others =
-            diag.also.iter().map(|(at, note)| AnnotationKind::Context.span(span(source, *at)).label(note));
-        let snippet = Snippet::source(source).path(origin).annotations(std::iter::once(first).chain(others));
-        title.element(snippet)
-    };
+    let mut group = Group::with_title(title);
+    let places =
+        std::iter::once((diag.at, "")).chain(diag.also.iter().map(|(at, note)| (*at, note.as_str())));
+    let mut places: Vec<(usize, Loc, &str)> = places
+        .enumerate()
+        .filter(|(_, (at, _))| !at.is_unknown())
+        .map(|(n, (at, note))| (n, at, note))
+        .collect();
+    while let Some(file) = places.first().map(|(_, at, _)| origin.unwrap_or(at.file)) {
+        let (here, rest): (Vec<_>, Vec<_>) =
+            places.into_iter().partition(|(_, at, _)| origin.unwrap_or(at.file) == file);
+        places = rest;
+        let Some(text) = source(file) else { continue };
+        let marks = here.into_iter().map(|(number, at, note)| {
+            let kind = if number == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+            let mark = kind.span(span(text, at));
+            if note.is_empty() { mark } else { mark.label(note) }
+        });
+        group = group.element(Snippet::source(text).path(file).annotations(marks));
+    }
     if !diag.help.is_empty() {
         group = group.element(Level::HELP.message(&diag.help));
     }

@@ -137,6 +137,48 @@ impl ProgramFile {
         })
     }
 
+    /// Reads the declarations `entries`, `routes`, `role` and `property` for a program whose text is of another language, such as
+    /// P4. The text states the version, as any file does, and names tables and actions as the program does.
+    ///
+    /// # Errors
+    /// If the text cannot be read, declares a program of its own, or does not fit the program.
+    pub fn beside(origin: &str, text: &str, program: &Program) -> Result<ProgramFile, FileError> {
+        let own = text.lines().zip(1..).find(|(line, _)| line.trim_start().starts_with("program "));
+        if let Some((_, line)) = own {
+            let at = sluice_ir::Loc { file: "", line, col: 1 };
+            let diag = Diag::error(at, "the declarations beside a program declare a program themselves");
+            let help = "leave only `entries`, `routes`, `role` and `property`, or give this file in place of the program";
+            return Err(findings(origin, text, &[diag.help(help)]));
+        }
+        // The declarations come first, so that their lines are those of their file.
+        let printed = sluice_ir::text::print(program).replacen(&format!("sluice {VERSION};"), "", 1);
+        let whole = format!("{text}\n{printed}");
+        let wrong = |error| syntax(origin, &whole, &error);
+        let source = Source::read(&whole, endless(origin)).map_err(wrong)?;
+        if source.version().is_none() {
+            let at = sluice_ir::Loc { file: "", line: 1, col: 1 };
+            let diag = Diag::error(at, "the text does not state the version of the text form");
+            let help = format!("write `sluice {VERSION};` as the first declaration");
+            return Err(findings(origin, text, &[diag.help(help)]));
+        }
+        let (read, parts) = source.build(&[]).map_err(wrong)?;
+        let mut diags: Vec<Diag> =
+            parts.routes.iter().filter_map(|routes| routes::check(&read, routes).err()).collect();
+        diags.extend(crate::property::check(&read, &parts.properties));
+        if diags.iter().any(|diag| diag.severity == Severity::Error) {
+            return Err(findings(origin, &whole, &diags));
+        }
+        Ok(ProgramFile {
+            origin: origin.to_owned(),
+            name: program.name.clone(),
+            summary: String::new(),
+            text: whole,
+            source,
+            parts,
+            warnings: diags,
+        })
+    }
+
     /// Returns the program under another name.
     #[must_use]
     pub fn named(self, name: &str) -> ProgramFile {

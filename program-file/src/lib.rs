@@ -45,5 +45,5 @@ mod file;
 mod property;
 mod routes;
 
-pub use error::{FileError, Mistake};
+pub use error::{FileError, Mistake, rendered};
 pub use file::{ProgramFile, is_file};

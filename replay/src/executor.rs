@@ -9,7 +9,7 @@ use sluice_exec::packet::PacketStore;
 use sluice_exec::pass::{Executor, GhostUpdate, Made, Pass, State};
 use sluice_exec::reference::{Options, Reference};
 use sluice_fabric::network::SwitchSetup;
-use sluice_ir::{Profile, Table};
+use sluice_ir::{Profile, Table, ValueSet};
 
 /// The executor that a replay needs for a switch.
 pub struct ExecutorRequest<'a> {
@@ -40,7 +40,8 @@ pub fn traced_interpreter(switch: &SwitchSetup, tracer: StepTracer) -> Reference
 /// Returns options with the parser's cycles of the placement.
 fn options(switch: &SwitchSetup) -> Options {
     let cycles = [0, 1].map(|g: usize| switch.placed.placement.gresses[g].parser.cycles.clone());
-    Options { parser_cycles: cycles, ..Options::default() }
+    let writes_once = !switch.placed.placement.chip.parser.clear_on_write;
+    Options { parser_cycles: cycles, writes_once, ..Options::default() }
 }
 
 /// One of the executors, for networks whose executors are chosen at run time.
@@ -119,6 +120,10 @@ impl Executor for AnyExecutor {
 
     fn port_metadata_changed(&mut self, control: &ControlState) {
         self.inner_mut().port_metadata_changed(control);
+    }
+
+    fn value_set_changed(&mut self, set: ValueSet, control: &ControlState) {
+        self.inner_mut().value_set_changed(set, control);
     }
 
     fn state(&self) -> &State {

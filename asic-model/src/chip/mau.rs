@@ -141,7 +141,7 @@ pub struct MauSpec {
     pub alu_hash_bits: u32,
     /// Logical rows that one counter table may span (model: chip §1.3).
     pub stats_rows_per_alu: u32,
-    /// Physical rows that an overflow bus may cross (model: chip §4.5).
+    /// Physical rows that the memory of one ALU may span by overflow buses (model: chip §4.5).
     pub overflow_rows: u32,
     /// Idle-time buses per stage, both halves.
     pub idletime_buses: u32,

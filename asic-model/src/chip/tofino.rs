@@ -101,7 +101,7 @@ fn mau() -> MauSpec {
         alu_operand_byte: 8,
         alu_hash_bits: 51,
         stats_rows_per_alu: 3,
-        overflow_rows: 5,
+        overflow_rows: 6,
         idletime_buses: 20,
         version_bits: 4,
         overhead_bits: 64,

@@ -41,8 +41,10 @@ pub(crate) struct FlowletsArgs {
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Chip: tofino, tofino2, or a TOML file that changes one of them
-    #[arg(long, default_value = "tofino2", value_name = "CHIP")]
+    #[arg(long, alias = "target", default_value = "tofino2", value_name = "CHIP")]
     pub(crate) chip: String,
+    #[command(flatten)]
+    pub(crate) p4: crate::p4::P4Args,
     /// Folder for flowlets.json, tables as CSV, plots as SVG and manifest.json
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,

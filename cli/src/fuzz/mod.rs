@@ -23,7 +23,6 @@ use sluice_fuzz::hunt::{self, Campaign, Status, Subject};
 use sluice_fuzz::mutants::Checked;
 use sluice_fuzz::{Draw, buffer, port_infos};
 use sluice_place::Options;
-use sluice_report as report;
 use sluice_switch::BufferSetup;
 use std::io::Write;
 use std::sync::atomic::Ordering;
@@ -53,7 +52,7 @@ pub(crate) fn run(args: &FuzzArgs, catalogue: &Catalogue, as_json: bool) -> Resu
     let program = resolve::build(stage, &target)?;
     let budget = args.budget()?;
     let placement = resolve::fit(&program, &chip, &Options::default()).map_err(|no_fit| {
-        print_error(format_args!("{}\n", report::text_no_fit(&no_fit)));
+        print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, None)?;

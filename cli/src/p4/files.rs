@@ -1,11 +1,38 @@
 //! Files of a P4 program: the root, and what it includes.
 
 use sluice_p4::source::{Include, IncludeKind, LoadError, Loaded, Loader};
+use std::cell::RefCell;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Greatest length of a file, bytes. The largest public program for Tofino has less than 1 MB with all its files.
 const MAX_FILE: u64 = 16 << 20;
+
+/// A file of a program.
+#[derive(Clone, Debug)]
+pub(crate) struct FileOfProgram {
+    /// Its path, without links and `..`.
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+}
+
+/// A loader that remembers what it read, in order.
+pub(super) struct Remembering<'a> {
+    pub(super) inner: Files<'a>,
+    pub(super) read: RefCell<Vec<FileOfProgram>>,
+}
+
+impl Loader for Remembering<'_> {
+    fn load(&self, include: &Include<'_>) -> Result<Loaded, LoadError> {
+        let loaded = self.inner.load(include)?;
+        let path = std::fs::canonicalize(&loaded.name).unwrap_or_else(|_| PathBuf::from(&loaded.name));
+        let mut read = self.read.borrow_mut();
+        if read.iter().all(|file| file.path != path) {
+            read.push(FileOfProgram { path, text: loaded.text.to_string() });
+        }
+        Ok(loaded)
+    }
+}
 
 /// Reads files from disk: `#include "x"` from the folder of the including file first, then from the folders of `-I`.
 pub(super) struct Files<'a> {
@@ -54,6 +81,10 @@ fn read(path: &Path) -> Result<String, Unread> {
     file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(wrong)?;
     if bytes.len() as u64 > MAX_FILE {
         return Err(Unread::Because(format!("the file has more than {MAX_FILE} bytes")));
+    }
+    if let Some(at) = bytes.iter().position(|byte| *byte == 0) {
+        let line = 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count();
+        return Err(Unread::Because(format!("the file is not text: line {line} has a zero byte")));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,14 +1,18 @@
 //! P4 programs: options of the preprocessor, programs of the catalogue, and `sluice check FILE.p4`.
 
 mod files;
+mod own;
 mod stage;
 
+pub(crate) use files::FileOfProgram;
+pub use own::P4Crate;
 pub(crate) use stage::P4Program;
 
 use crate::check::counts;
 use crate::fail::{Failure, print_error};
+use crate::snippet;
 use clap::Args;
-use files::Files;
+use files::{Files, Remembering};
 use serde_json::{Value, json};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::intrinsic::Architecture;
@@ -17,11 +21,15 @@ use sluice_ir::verify::{self as ir, Diag, for_chip};
 use sluice_p4::check::check;
 use sluice_p4::diagnostic::{Class, Diagnostic, Severity, render};
 use sluice_p4::elaborate::elaborate;
-use sluice_p4::lower::{Lowered, Source, findings, lower};
+use sluice_p4::lower::{Lowered, Note, Source, findings, lower};
 use sluice_p4::prelude::WithPrelude;
-use sluice_p4::source::{Include, LoadError, Loaded, Loader};
+use sluice_p4::source::{Include, LoadError, Loaded, Loader, Span};
 use sluice_p4::{Define, Options, Parsed, Target, p4info, parse};
+use sluice_place::report::SourceNote;
+use sluice_program_file::ProgramFile;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +48,10 @@ pub(crate) struct P4Args {
     /// P4: file to read before the program, repeatable (p4c's `-include`)
     #[arg(long = "include", value_name = "FILE", help_heading = "P4")]
     includes: Vec<String>,
+    /// P4: architecture, tna or t2na, as p4c takes it. It follows from the chip and from what the program includes; so this is only
+    /// checked. (p4c's `--target` is another spelling of --chip.)
+    #[arg(long = "arch", value_name = "ARCH", help_heading = "P4")]
+    architecture: Option<String>,
 }
 
 /// Returns true if a file is a P4 program.
@@ -47,7 +59,64 @@ pub(crate) fn is_p4(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "p4")
 }
 
+/// Returns the file of declarations beside a P4 program: `leaf.p4.sluice` for `leaf.p4`.
+pub(crate) fn declarations(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".sluice");
+    PathBuf::from(name)
+}
+
+/// Returns the arguments of a command line with p4c's `-include` as `--include`.
+pub(crate) fn as_p4c(arguments: impl Iterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    arguments.map(|argument| if argument == "-include" { "--include".into() } else { argument })
+}
+
 impl P4Args {
+    /// Returns the folders of `-I`.
+    pub(crate) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
+    /// Returns the files that are read before the program.
+    pub(crate) fn first_files(&self) -> &[String] {
+        &self.includes
+    }
+
+    /// Returns `-D` and `-U`, each with its value.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let defines = self.defines.iter().map(|value| ("-D", value.as_str()));
+        defines.chain(self.undefines.iter().map(|value| ("-U", value.as_str())))
+    }
+
+    /// Makes all paths relative to a folder.
+    fn relative_to(&mut self, folder: &Path) {
+        self.folders.iter_mut().for_each(|one| *one = folder.join(&*one));
+        self.includes.iter_mut().for_each(|one| *one = folder.join(&*one).display().to_string());
+    }
+
+    /// Returns the options that change what a program says, as text; `None` without such options.
+    pub(crate) fn options_text(&self) -> Option<String> {
+        let first = self.includes.iter().map(|file| format!("--include {file}"));
+        let all: Vec<String> =
+            self.definitions().map(|(flag, value)| format!("{flag} {value}")).chain(first).collect();
+        (!all.is_empty()).then(|| all.join(" "))
+    }
+
+    /// Refuses an architecture that Sluice or the chip does not have.
+    fn check(&self, chip: &ChipSpec) -> Result<(), Failure> {
+        match (self.architecture.as_deref(), Architecture::of(chip)) {
+            (None | Some("tna"), _) | (Some("t2na"), Architecture::T2na) => Ok(()),
+            (Some("t2na"), Architecture::Tna) => Err(Failure::with_help(
+                format!("--arch t2na: the architecture of {} is tna", chip.name),
+                "give --chip tofino2, or --arch tna",
+            )),
+            (Some(other), _) => Err(Failure::with_help(
+                format!("--arch {other}: Sluice reads P4 programs for tna and t2na"),
+                "programs for v1model, PSA and other architectures need TNA's parsers, controls and externs first",
+            )),
+        }
+    }
+
     fn options(&self, target: Target) -> Options {
         let define = self.defines.iter().cloned().map(Define::Define);
         let undefine = self.undefines.iter().cloned().map(Define::Undefine);
@@ -105,6 +174,11 @@ fn name_of(path: &Path) -> String {
 /// Takes all steps that errors allow.
 fn lowered(parsed: &mut Parsed, chip: Architecture) -> Option<Lowered> {
     if parsed.ast.top.is_empty() {
+        if parsed.diagnostics.errors() == 0 {
+            let error = Diagnostic::error(Class::Syntax, Span::NONE, "the program declares nothing");
+            let help = "is this the right file? a program includes <tna.p4> or <t2na.p4> and ends with `Switch(pipe) main;`";
+            parsed.diagnostics.push(error.help(help));
+        }
         return None;
     }
     let Parsed { ast, sources, diagnostics } = parsed;
@@ -128,8 +202,21 @@ impl Reading {
         let mut text = messages(&self.parsed, Severity::Error);
         for diag in self.diags.iter().filter(|diag| diag.severity == ir::Severity::Error) {
             text.push_str(&found(diag));
+            text.push('\n');
         }
         Failure::snippets(&text)
+    }
+
+    /// Returns what the program approximates or ignores.
+    fn notes(&self) -> Vec<SourceNote> {
+        let sources = &self.parsed.sources;
+        let note = |note: &Note| {
+            let place = sources.place(note.at);
+            let (file, line, _) =
+                place.map_or(("", 0, 0), |place| sources.line(place.region.file, place.region.bytes.start));
+            SourceNote { file: file.to_owned(), line, what: note.what.clone(), effect: note.effect.clone() }
+        };
+        self.lowered.iter().flat_map(|lowered| &lowered.notes).map(note).collect()
     }
 
     /// Returns warnings, and what the program approximates or ignores, as text.
@@ -141,29 +228,37 @@ impl Reading {
             text.push_str(&render(&self.parsed.sources, &diagnostic));
             text.push('\n');
         }
+        let mut places = BTreeSet::new();
         for diag in self.diags.iter().filter(|diag| diag.severity == ir::Severity::Warning) {
+            // One read of a header that may be invalid is enough for a line: its other fields are the same mistake.
+            let at = diag.at;
+            if diag.undefined && !places.insert((at.file, at.line, at.col, diag.help.clone())) {
+                continue;
+            }
             text.push_str(&found(diag));
+            text.push('\n');
         }
         text.trim_end().to_owned()
     }
 }
 
-/// Returns a finding of the verifier as text.
+/// Returns a finding of the verifier as text, in P4's words.
 fn found(diag: &Diag) -> String {
-    let word = if diag.severity == ir::Severity::Error { "error" } else { "warning" };
-    let Diag { text, at, help, .. } = diag;
-    let help = if help.is_empty() { String::new() } else { format!("   = help: {help}\n") };
-    format!("{word}: {text}\n  --> {}:{}:{}\n{help}", at.file, at.line, at.col)
+    let mut diag = diag.clone();
+    diag.help = diag.help.replace("is_valid()", "isValid()");
+    snippet::of(&diag)
 }
 
 /// Reads a P4 program without a word on its warnings.
 pub(crate) fn program(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<Program, Failure> {
+    args.check(chip)?;
     let reading = reading(&path.display().to_string(), args, chip);
     reading.program().cloned().ok_or_else(|| reading.failure())
 }
 
 /// Returns the `P4Info` of a P4 program, which needs no lowering.
 pub(crate) fn info(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<String, Failure> {
+    args.check(chip)?;
     let origin = path.display().to_string();
     let (architecture, target) = target_of(chip);
     let mut parsed = parse(&loader(args, chip), &origin, &args.options(target));
@@ -206,20 +301,53 @@ impl<L: Loader> Loader for Asked<L> {
     }
 }
 
+/// Returns the files on disk that a program consists of, the root first.
+pub(crate) fn files_of(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<Vec<FileOfProgram>, Failure> {
+    let (architecture, target) = target_of(chip);
+    let loader = Remembering { inner: Files { folders: &args.folders }, read: RefCell::default() };
+    let loader = WithPrelude::new(loader, architecture);
+    let parsed = parse(&loader, &path.display().to_string(), &args.options(target));
+    if parsed.diagnostics.errors() > 0 {
+        return Err(Failure::snippets(&messages(&parsed, Severity::Error)));
+    }
+    let mut files = loader.into_inner().read.into_inner();
+    // Files of `--include` are read before the root.
+    let root = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    files.sort_by_key(|file| file.path != root);
+    Ok(files)
+}
+
 /// Reads a P4 program for the catalogue. Warnings go to stderr.
 pub(crate) fn open(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<P4Program, Failure> {
+    let (program, warnings) = read_quietly(path, args, chip)?;
+    if !warnings.is_empty() {
+        print_error(format!("{warnings}\n"));
+    }
+    Ok(program)
+}
+
+/// Reads a P4 program for the catalogue; returns it with its warnings.
+fn read_quietly(path: &Path, args: &P4Args, chip: &ChipSpec) -> Result<(P4Program, String), Failure> {
+    args.check(chip)?;
     let origin = path.display().to_string();
     let reading = reading(&origin, args, chip);
     let program = reading.program().ok_or_else(|| reading.failure())?.clone();
     let warnings = reading.warnings();
-    if !warnings.is_empty() {
-        print_error(format!("{warnings}\n"));
-    }
-    Ok(P4Program::new(program, &origin))
+    let file = declarations(path);
+    let beside = match file.is_file() {
+        true => {
+            let text = crate::door::text(&file)?;
+            let read = ProgramFile::beside(&file.display().to_string(), &text, &program);
+            Some(read.map_err(|e| Failure::snippets(&e.text))?)
+        }
+        false => None,
+    };
+    Ok((P4Program::new(program, &origin, reading.notes(), beside), warnings))
 }
 
 /// Checks a P4 program, and prints its mistakes and warnings, or what the program has.
 pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) -> Result<Program, Failure> {
+    args.check(chip)?;
     let origin = path.display().to_string();
     let reading = reading(&origin, args, chip);
     let program = reading.program();
@@ -228,7 +356,10 @@ pub(crate) fn run(path: &Path, args: &P4Args, chip: &ChipSpec, as_json: bool) ->
         let mut findings: Vec<Value> =
             reading.parsed.diagnostics.list().iter().map(|one| json_of(&reading.parsed, one)).collect();
         findings.extend(reading.diags.iter().map(json_of_diag));
-        let value = json!({ "schema": "sluice.check/1", "file": origin, "ok": program.is_some(), "findings": findings });
+        let notes = sluice_report::notes_json(&reading.notes());
+        let value = json!({
+            "schema": "sluice.check/1", "file": origin, "ok": program.is_some(), "findings": findings, "notes": notes,
+        });
         writeln!(out, "{value}")?;
     }
     let warnings = reading.warnings();

@@ -2,28 +2,50 @@
 
 use sluice_asic::port::PortMap;
 use sluice_build::params::{ParamError, ParamInfo};
+use sluice_catalogue::Role;
+use sluice_catalogue::position::Position;
 use sluice_catalogue::{ProgramError, Setup, SetupError, StageProgram};
 use sluice_ir::Program;
+use sluice_place::report::SourceNote;
+use sluice_program_file::ProgramFile;
+use sluice_switch::property::Property;
 
-/// A lowered and verified P4 program. It has no parameters, because macros are defined before it is read, and no entries
-/// except for those that it states itself.
+/// A lowered and verified P4 program. It has no parameters, because macros are defined before it is read. Its entries, routes, roles
+/// and properties are those of the declarations beside it; without a file of declarations it has none but the entries that it states
+/// itself.
 #[derive(Clone, Debug)]
 pub(crate) struct P4Program {
     name: String,
     summary: String,
     program: Program,
+    /// What the program approximates or ignores.
+    notes: Vec<SourceNote>,
+    /// What the file beside it declares.
+    beside: Option<ProgramFile>,
 }
 
 impl P4Program {
     /// Makes a program of the catalogue. Its name is that of the lowered program.
-    pub(crate) fn new(program: Program, origin: &str) -> P4Program {
-        P4Program { name: program.name.clone(), summary: format!("P4 program of {origin}"), program }
+    pub(crate) fn new(
+        program: Program,
+        origin: &str,
+        notes: Vec<SourceNote>,
+        beside: Option<ProgramFile>,
+    ) -> P4Program {
+        let (name, summary) = (program.name.clone(), format!("P4 program of {origin}"));
+        P4Program { name, summary, program, notes, beside }
+    }
+
+    /// Returns the declarations beside the program.
+    pub(crate) fn beside(&mut self) -> Option<&mut ProgramFile> {
+        self.beside.as_mut()
     }
 
     /// Returns the program under another name.
     pub(crate) fn named(mut self, name: &str) -> P4Program {
         name.clone_into(&mut self.name);
         name.clone_into(&mut self.program.name);
+        self.beside = self.beside.map(|beside| beside.named(name));
         self
     }
 }
@@ -35,6 +57,10 @@ impl StageProgram for P4Program {
 
     fn summary(&self) -> &str {
         &self.summary
+    }
+
+    fn notes(&self) -> Vec<SourceNote> {
+        self.notes.clone()
     }
 
     fn params(&self) -> Vec<ParamInfo> {
@@ -50,7 +76,26 @@ impl StageProgram for P4Program {
         }
     }
 
-    fn default_setup(&self, _: &Program, _: &PortMap) -> Result<Setup, SetupError> {
-        Ok(Setup::default())
+    fn default_setup(&self, program: &Program, ports: &PortMap) -> Result<Setup, SetupError> {
+        self.beside
+            .as_ref()
+            .map_or_else(|| Ok(Setup::default()), |beside| beside.default_setup(program, ports))
+    }
+
+    fn role_at(&self, position: &Position) -> Role {
+        self.beside.as_ref().map_or_else(|| Role::new(&self.name, []), |beside| beside.role_at(position))
+    }
+
+    fn setup_at(
+        &self,
+        program: &Program,
+        ports: &PortMap,
+        position: &Position,
+    ) -> Option<Result<Setup, SetupError>> {
+        self.beside.as_ref()?.setup_at(program, ports, position)
+    }
+
+    fn properties(&self, program: &Program) -> Vec<Box<dyn Property>> {
+        self.beside.as_ref().map_or_else(Vec::new, |beside| beside.properties(program))
     }
 }

@@ -94,7 +94,7 @@ fn job<'a>(args: &'a ReplayArgs, catalogue: &'a Catalogue) -> Result<Job<'a>, Fa
     let program = resolve::build(stage, &args.target)?;
     let schedule = schedule::schedule(args)?;
     let placement = resolve::fit(&program, &chip, &args.placing.options()).map_err(|no_fit| {
-        print_error(format_args!("{}\n", report::text_no_fit(&no_fit)));
+        print_error(format_args!("{}\n", crate::snippet::no_fit(&no_fit)));
         Failure::Property
     })?;
     let ports = resolve::ports(&chip, args.port_speed.as_deref())?;
@@ -290,7 +290,17 @@ fn finish<E: Executor>(
         }
         let properties = text::checked([&job.checks], &summary);
         let is_written = job.args.output.is_some();
-        write!(out, "{}", text::summary(&job.switch, is_written, &properties, &summary))?;
+        write!(
+            out,
+            "{}",
+            text::summary(
+                &job.switch,
+                job.args.path.as_ref().unwrap_or(&job.args.program),
+                is_written,
+                &properties,
+                &summary
+            )
+        )?;
         if let Some((points, coverage)) = coverage {
             write!(out, "{}", coverage_report::text(&job.switch.placed.program.name, points, coverage))?;
         }

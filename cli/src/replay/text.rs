@@ -65,12 +65,18 @@ pub(super) fn n(v: &Value) -> u64 {
 }
 
 /// Returns the text of a summary; `is_written` is true if the results are in a folder too. `checked` is the line of
-/// [`checked`].
-pub(super) fn summary(switch: &SwitchSetup, is_written: bool, checked: &str, s: &Value) -> String {
+/// [`checked`]. `program` is the program as the user named it.
+pub(super) fn summary(
+    switch: &SwitchSetup,
+    program: &str,
+    is_written: bool,
+    checked: &str,
+    s: &Value,
+) -> String {
     let mut out = String::new();
     // Writing into a String cannot fail.
     let _ = write_summary(&mut out, switch, checked, s);
-    let _ = next(&mut out, &switch.placed.program.name, is_written);
+    let _ = next(&mut out, program, is_written);
     out
 }
 

@@ -86,7 +86,7 @@ pub(super) fn run(
         (Ok(a), Ok(b)) => (a, b),
         (a, b) => {
             let sides = [a.err(), b.err()];
-            let text: String = sides.iter().flatten().map(|n| report::text_no_fit(n)).collect();
+            let text: String = sides.iter().flatten().map(|n| crate::snippet::no_fit(n)).collect();
             let reasons = sides.map(|side| side.map(|no_fit| no_fit.reason()));
             let value = report::json_no_comparison(&[first.name, second.name], &reasons);
             print(&text, &value, as_json)?;

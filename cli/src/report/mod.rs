@@ -36,7 +36,7 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
     let stage = resolve::stage(catalogue, &args.program)?;
     let program = resolve::build(stage, &args.target)?;
     match resolve::fit(&program, &chip, &args.placing.options()) {
-        Ok(placement) => fits(args, &Report::new(&program, &placement), as_json),
+        Ok(placement) => fits(args, &Report::new(&program, &placement).with_notes(stage.notes()), as_json),
         Err(no_fit) => {
             let mut value = report::json_no_fit(&program, &no_fit);
             let (more, remedies) = if args.why_not {
@@ -48,7 +48,12 @@ pub(crate) fn run(args: &ReportArgs, catalogue: &Catalogue, as_json: bool) -> Re
                 (remedies::text(&remedies), remedies)
             };
             value["remedies"] = remedies::json(&remedies);
-            let text = report::text_no_fit(&no_fit) + &more;
+            let notes = stage.notes();
+            value["notes"] = report::notes_json(&notes);
+            let mut text = crate::snippet::no_fit(&no_fit) + &more;
+            if !notes.is_empty() {
+                text.push_str(&format!("\nApproximated or ignored\n{}", report::notes(&notes)));
+            }
             let mut folder = Folder::of("report");
             if let Some(dir) = &args.output {
                 for_both(&mut folder, dir, &text, &value)?;

@@ -66,7 +66,7 @@ impl Look<'_> {
         let now = match self.placed() {
             Ok(Ok(now)) => now,
             Ok(Err(no_fit)) => {
-                print_error(report::text_no_fit(&no_fit));
+                print_error(crate::snippet::no_fit(&no_fit));
                 return Ok(());
             }
             Err(failure @ Failure::Input { .. }) => {

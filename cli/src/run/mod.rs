@@ -71,6 +71,8 @@ pub(crate) struct RunArgs {
     /// Threads on which a contest's runs are done; results do not depend on it
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = crate::args::threads)]
     pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) p4: crate::p4::P4Args,
 }
 
 /// Runs scenarios.

@@ -127,3 +127,218 @@ fn a_program_is_replayed() {
         assert_eq!((&packets["out"], packets["dropped"].as_u64()), (&packets["in"], Some(0)), "{packets}");
     }
 }
+
+/// The router of the handbook's page on networks, which has routes in the file beside it.
+fn router() -> (String, String) {
+    let page = include_str!("../../../docs/p4-networks.md");
+    let block = |mark: &str| {
+        let rest = page.split(&format!("<!-- file: {mark} -->\n")).nth(1).unwrap();
+        let text = rest.split("```").nth(1).unwrap();
+        text.split_once('\n').unwrap().1.to_owned()
+    };
+    (block("l3.p4"), block("l3.p4.sluice"))
+}
+
+#[test]
+fn options_of_other_compilers_are_understood() {
+    let dir = folder("p4");
+    let (leaf, first) = (dir.path().join("leaf.p4"), dir.path().join("first.h"));
+    fs::write(&leaf, PROGRAM.replace("#include \"ports.p4\"\n", "")).unwrap();
+    fs::write(&first, "#define FIELD ucast_egress_port\n").unwrap();
+    let base = ["check", text(&leaf), "-include", text(&first), "-D", "PORT=8", "--place"];
+    let with = |more: &[&'static str]| [&base[..], more].concat();
+    let said = ok(&with(&["--target", "tofino", "--arch", "tna"]));
+    assert!(said.contains("fits tofino: "), "{said}");
+    assert!(ok(&with(&["--arch", "t2na"])).contains("fits tofino2: "));
+    let (code, said) = refused(&with(&["--target", "tofino", "--arch", "t2na"]));
+    assert!(code == 2 && said.contains("--arch t2na: the architecture of tofino is tna"), "{said}");
+    let (code, said) = refused(&with(&["--arch", "v1model"]));
+    assert!(
+        code == 2 && said.contains("--arch v1model: Sluice reads P4 programs for tna and t2na"),
+        "{said}"
+    );
+    // Every command that takes a program takes the options.
+    for command in ["report", "replay", "entries", "programs"] {
+        let said = ok(&[command, text(&leaf), "-D", "FIELD=ucast_egress_port", "-D", "PORT=8"]);
+        assert!(!said.is_empty(), "{command}");
+    }
+}
+
+#[test]
+fn routes_of_a_network_fill_the_tables_that_the_file_beside_a_program_names() {
+    let dir = folder("p4");
+    let (program, beside) = router();
+    let file = dir.path().join("l3.p4");
+    fs::write(&file, &program).unwrap();
+    let frames = dir.path().join("hosts.pcap");
+    ok(&["gen", "udp", "--packets", "40", "--src", "10.0.0.1", "--dst", "10.0.1.1", "-o", text(&frames)]);
+    let input = format!("leaf0:0@{}", frames.display());
+    let run = || -> Value {
+        let run = ["replay", text(&file), "--topology", "two-tor", "-i", &input, "--json"];
+        serde_json::from_str(&ok(&run)).unwrap()
+    };
+    assert_eq!(run()["packets"]["out"], 0);
+    let declarations = dir.path().join("l3.p4.sluice");
+    fs::write(&declarations, &beside).unwrap();
+    assert_eq!(run()["packets"]["out"], 40);
+    // The entries of a switch's place can be written, and given for one switch.
+    let written = dir.path().join("entries");
+    ok(&["entries", text(&file), "--topology", "two-tor", "-o", text(&written)]);
+    fs::remove_file(&declarations).unwrap();
+    let of_folder = ["replay", text(&file), "--topology", "two-tor", "-i", &input, "--json", "--entries"];
+    let summary: Value = serde_json::from_str(&ok(&[&of_folder[..], &[text(&written)]].concat())).unwrap();
+    assert_eq!(summary["packets"]["out"], 40);
+    // Mistakes have their line in the file beside the program.
+    for (text_of, said) in [
+        (beside.replace("Ingress.route", "Ingress.routes"), "did you mean `Ingress.route`?"),
+        (beside.replace("sluice 1;\n", ""), "does not state the version"),
+        (format!("{beside}program other;\n"), "declare a program themselves"),
+        (beside.replace("(port)", "(port, 1)"), "has 1 parameters, not 2"),
+    ] {
+        fs::write(&declarations, &text_of).unwrap();
+        let (code, message) = refused(&["replay", text(&file)]);
+        assert!(
+            code == 2 && message.contains(said) && message.contains("l3.p4.sluice:"),
+            "{said}: {message}"
+        );
+    }
+}
+
+#[test]
+fn reports_list_what_the_program_ignores() {
+    let dir = folder("p4");
+    let file = dir.path().join("l3.p4");
+    fs::write(&file, router().0.replace("    table route {", "    @own_mark(1)\n    table route {")).unwrap();
+    let said = ok(&["report", text(&file)]);
+    assert!(said.contains("\nApproximated or ignored\n  ") && said.contains(": `@own_mark`: "), "{said}");
+    let report: Value = serde_json::from_str(&ok(&["report", text(&file), "--json"])).unwrap();
+    let (note, line) =
+        (&report["notes"][0], router().0.lines().position(|line| line.contains("table route")));
+    assert_eq!((note["line"].as_u64(), &note["what"]), (line.map(|at| at as u64 + 1), &"`@own_mark`".into()));
+    let page = dir.path().join("report.html");
+    ok(&["report", text(&file), "--html", text(&page)]);
+    assert!(fs::read_to_string(&page).unwrap().contains("Approximated or ignored"));
+}
+
+#[test]
+fn a_program_that_does_not_fit_is_shown_at_its_lines() {
+    let dir = folder("p4");
+    let file = dir.path().join("l3.p4");
+    let keys: String = (0..9).map(|n| format!("md.wide{n} : exact; ")).collect();
+    let fields: String = (0..9).map(|n| format!("bit<128> wide{n}; ")).collect();
+    let wide = router().0.replace("hdr.ipv4.dst : lpm;", &format!("hdr.ipv4.dst : lpm; {keys}"));
+    fs::write(&file, wide.replace("bit<32> ports; }", &format!("bit<32> ports; {fields}}}"))).unwrap();
+    let out = sluice(&["check", "--place", text(&file)]);
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert!(said.contains("    table route {\n"), "{said}");
+    assert!(said.contains("          ^^^^^"), "{said}");
+}
+
+#[test]
+fn a_crate_is_written_around_a_program_and_its_files() {
+    let dir = folder("p4_crate");
+    fs::create_dir_all(dir.path().join("src/common")).unwrap();
+    let (program, beside) = router();
+    let program =
+        format!("#include \"common/size.p4\"\n#include <extra.p4>\n{}", program.replace("1024", "SIZE"));
+    fs::write(dir.path().join("src/l3.p4"), program).unwrap();
+    fs::write(dir.path().join("src/l3.p4.sluice"), &beside).unwrap();
+    fs::write(dir.path().join("src/common/size.p4"), "#ifndef SIZE\n#error no size\n#endif\n").unwrap();
+    fs::create_dir(dir.path().join("inc")).unwrap();
+    fs::write(dir.path().join("inc/extra.p4"), "// nothing\n").unwrap();
+    let new = |args: &[&str]| {
+        let mut command = assert_cmd::Command::cargo_bin("sluice").unwrap();
+        command
+            .current_dir(dir.path())
+            .args(["new", "--from", "src/l3.p4", "-I", "inc"])
+            .args(args)
+            .output()
+            .unwrap()
+    };
+    let out = new(&["router"]);
+    let said = String::from_utf8_lossy(&out.stderr);
+    assert!(out.status.code() == Some(2) && said.contains("no size"), "{said}");
+    assert!(!dir.path().join("router").exists(), "a refused program leaves nothing");
+    let out = new(&["router", "-D", "SIZE=512", "--chip", "tofino"]);
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
+    assert!(String::from_utf8_lossy(&out.stdout).contains("-- replay router --chip tofino"));
+    let own = |file: &str| fs::read_to_string(dir.path().join("router").join(file)).unwrap();
+    assert_eq!(own("p4/src/l3.p4.sluice"), beside);
+    assert!(own("p4/src/common/size.p4").contains("no size") && own("p4/inc/extra.p4").contains("nothing"));
+    let options = "options: &[\"--chip\", \"tofino\", \"-I\", \"p4/inc\", \"-D\", \"SIZE=512\"],";
+    assert!(own("src/program.rs").contains(options), "{}", own("src/program.rs"));
+    assert!(
+        own("src/program.rs").contains("file: \"p4/src/l3.p4\"")
+            && own("Cargo.toml").contains("name = \"router\"")
+    );
+    // The copy is whole.
+    let copy = dir.path().join("router/p4/src/l3.p4");
+    let inc = dir.path().join("router/p4/inc");
+    assert!(ok(&["check", text(&copy), "-I", text(&inc), "-D", "SIZE=512"]).contains("no mistakes"));
+}
+
+/// Wrong texts have one message that says where and what, and exit code 2.
+#[test]
+fn bad_input_has_a_message_with_its_place() {
+    let dir = folder("p4_bad");
+    let (program, _) = router();
+    let with = |old: &str, new: &str| {
+        assert!(program.contains(old), "{old}");
+        program.replacen(old, new, 1)
+    };
+    let deep = format!("size = {}1{}", "(".repeat(100_000), ")".repeat(100_000));
+    let cases: [(&str, String, &str, &str); 17] = [
+        (
+            "cut",
+            program[..program.find("action forward").unwrap() + 7].to_owned(),
+            "the end of the program",
+            ":37:",
+        ),
+        ("cut_directive", "#include <".to_owned(), "`#include` has no file name", ":1:1"),
+        ("comment", with("control Ingress(", "/* control Ingress("), "does not end", ":28:1"),
+        ("include", "#include \"include.p4\"\n".to_owned(), "64 files include each other", "include.p4:1:1"),
+        (
+            "macro",
+            format!("#define A B\n#define B A\n{}", with("1024", "A")),
+            "`A` is not declared",
+            ":48:16",
+        ),
+        ("parentheses", with("size = 1024", &deep), "more than 256 parentheses", ":46:"),
+        (
+            "zero",
+            with("bit<8> tos", "bit<0> tos"),
+            "the width of `bit<W>` is 0; it must be from 1 to 2048",
+            ":6:29",
+        ),
+        ("wide", with("bit<8> tos", "bit<1000000000> tos"), "the width of `bit<W>` is 1000000000", ":6:29"),
+        ("twice", with("bit<8> tos", "bit<8> ttl"), "`ttl` is declared twice", ":7:"),
+        (
+            "type_twice",
+            with("struct metadata_t", "struct headers_t {}\nstruct metadata_t"),
+            "declared twice",
+            ":10:8",
+        ),
+        ("v1model", with("tna.p4", "v1model.p4"), "is for the architecture v1model", ":2:1"),
+        ("psa", with("tna.p4", "psa.p4"), "is for the architecture PSA", ":2:1"),
+        ("p4_14", "header_type h { fields { a : 8; } }\n".to_owned(), "`header_type` is P4_14", ":1:1"),
+        ("chip", with("tna.p4", "t2na.p4"), "choose the chip tofino2", "chip.p4:2:1"),
+        ("chip_field", with("drop_ctl", "adv_flow_ctl"), "only Tofino 2 has it", ":36:"),
+        ("empty", String::new(), "the program declares nothing", "ends with `Switch(pipe) main;`"),
+        ("binary", "\n\0".to_owned(), "the file is not text: line 2 has a zero byte", "binary.p4"),
+    ];
+    for (name, program, what, place) in cases {
+        let file = dir.path().join(format!("{name}.p4"));
+        fs::write(&file, program).unwrap();
+        let (code, said) = refused(&["check", "--chip", "tofino", text(&file)]);
+        assert_eq!(code, 2, "{name}: {said}");
+        assert!(said.contains(what) && said.contains(place), "{name}: {said}");
+        assert_eq!(said.matches("error: ").count(), 1, "{name}: {said}");
+    }
+    // Independent mistakes are found in one run.
+    let many =
+        with("md.ports = 0", "md.port = 0").replace("isValid()", "isvalid()").replace(": lpm", ": lmp");
+    let file = dir.path().join("many.p4");
+    fs::write(&file, many).unwrap();
+    let (_, said) = refused(&["check", text(&file)]);
+    assert_eq!(said.matches("error: ").count(), 3, "{said}");
+}

@@ -5,11 +5,11 @@ use super::configured::other;
 use super::input::{Aim, Maker};
 use super::pools::column;
 use crate::Draw;
-use crate::world::entry;
+use crate::world::{entry, set_member};
 use sluice_asic::alu::width_mask;
 use sluice_control::{ControlOp, ControlState, Entry, GroupMember, Then};
 use sluice_exec::cover::Point;
-use sluice_ir::{Action, ActionCall, Home, Intrinsic, Key, KeySource, KeyValue, Profile, Table};
+use sluice_ir::{Action, ActionCall, Home, Intrinsic, Key, KeySource, KeyValue, Profile, Table, ValueSet};
 
 /// Most entries of a table that are changed at once.
 const MOST_CHANGED: usize = 64;
@@ -25,6 +25,14 @@ impl Maker<'_> {
         }
         if d.chance(1, 6) {
             ops.extend(self.renamed(entries, d));
+        }
+        let sets: Vec<ValueSet> = program.value_sets.keys().collect();
+        if let Some(set) = d.pick(&sets).filter(|_| d.chance(1, 2)) {
+            let members = &entries.value_sets[set];
+            let gone = members.get(d.below(members.len())).filter(|_| d.chance(1, 2)).cloned();
+            let op = gone
+                .map_or_else(|| set_member(program, set, d), |value| ControlOp::DeleteValue { set, value });
+            ops.extend(Some(op).filter(|op| entries.apply(program, op.clone()).is_ok()));
         }
         for _ in 0..=d.below(3) {
             let Some(table) = d.pick(&program.tables.keys().collect::<Vec<_>>()) else { break };

@@ -96,9 +96,11 @@ impl<'a> ParserRun<'a> {
             }
         }
         let takes = |arm: &&SelectArm| {
-            data.select.iter().zip(&arm.values).all(|(key, (value, mask))| {
-                self.key(key, last).is_none_or(|found| found & mask == value & mask)
-            })
+            // Whether a packet is in a value set is not known here.
+            arm.set.is_none()
+                && data.select.iter().zip(&arm.values).all(|(key, (value, mask))| {
+                    self.key(key, last).is_none_or(|found| found & mask == value & mask)
+                })
         };
         data.arms.iter().find(takes).map_or(data.default, |arm| arm.next)
     }

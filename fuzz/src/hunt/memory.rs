@@ -36,6 +36,7 @@ pub(crate) fn restore(
         match scope {
             Scope::Table(table) => executor.table_changed(table, control),
             Scope::Profile(profile) => executor.profile_changed(profile, control),
+            Scope::ValueSet(set) => executor.value_set_changed(set, control),
             // These scopes change no lookup.
             Scope::Device | Scope::Arrays => {}
             Scope::Any => {
@@ -43,6 +44,7 @@ pub(crate) fn restore(
                 tables.into_iter().for_each(|t| executor.table_changed(t, control));
                 program.profiles.keys().for_each(|p| executor.profile_changed(p, control));
                 executor.port_metadata_changed(control);
+                program.value_sets.keys().for_each(|s| executor.value_set_changed(s, control));
             }
         }
     }

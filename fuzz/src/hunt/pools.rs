@@ -8,11 +8,11 @@ use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_asic::pktgen::{AppConfig, Trigger};
 use sluice_asic::port::PortMap;
-use sluice_control::{ControlState, Then};
+use sluice_control::{ControlState, SetMember, Then};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::{
     Action, ActionData, Block, CellCond, CellStmtKind, CellValue, Cond, Expr, Field, Home, Intrinsic,
-    KeyValue, Primitive, PrimitiveKind, Program, SelectArm, SelectKey, StateData, StmtKind, Table,
+    KeyValue, Primitive, PrimitiveKind, Program, SelectArm, SelectKey, StateData, StmtKind, Table, ValueSet,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,6 +38,8 @@ pub struct Pools {
     lists: Vec<Vec<Vec<Wanted>>>,
     /// For each constant entry, by table and position, the alternative sets of field values that match it.
     fixed: BTreeMap<(Table, usize), Vec<Wanted>>,
+    /// Members of value sets.
+    members: EntityMap<ValueSet, Vec<SetMember>>,
     /// Constant entries, as tables and positions.
     places: Vec<(Table, usize)>,
     /// Fields to which actions write parameters.
@@ -109,7 +111,8 @@ impl Pools {
         let params = params(program);
         let lap = lap(control);
         let longest = lap.map_or(LONGEST, |lap| lap.saturating_mul(GENERATED)).min(LONGEST);
-        let mut pools = Pools { fields, longest, lap, egress, copies, params, ..Pools::default() };
+        let members = control.value_sets.clone();
+        let mut pools = Pools { fields, longest, lap, egress, copies, params, members, ..Pools::default() };
         for table in program.tables.keys() {
             pools.table(program, control, table);
         }
@@ -120,6 +123,11 @@ impl Pools {
                 for arm in &state.arms {
                     let Some(&value) = arm.values.get(at) else { continue };
                     pools.note(key.field(), width, value);
+                    let Some(of) = arm.set else { continue };
+                    let Some(field) = at.checked_sub(of.first.into()) else { continue };
+                    for member in control.value_sets[of.set].iter().take(MOST) {
+                        member.get(field).iter().for_each(|value| pools.note(key.field(), width, **value));
+                    }
                 }
             }
         }
@@ -309,6 +317,21 @@ impl Pools {
                 _ => true,
             }
         })
+    }
+
+    /// Returns values for the keys of a select with which a packet takes an arm: of an arm with a value set, those of
+    /// one of its members.
+    pub(crate) fn arm_values(&self, arm: &SelectArm, d: &mut Draw<'_>) -> Vec<(u128, u128)> {
+        let mut values = arm.values.clone();
+        if let Some(of) = arm.set
+            && let Some(members) = self.members.get(of.set)
+            && !members.is_empty()
+        {
+            let member = &members[d.below(members.len())];
+            let keys = values.iter_mut().skip(of.first.into());
+            keys.zip(member).for_each(|(key, value)| *key = *value);
+        }
+        values
     }
 
     /// Returns the time in which the device generates `packets` packets, in ns; `None` if it generates none.

@@ -320,7 +320,8 @@ fn difference(subject: &Subject<'_>, found: &Ran, expected: &Ran) -> Option<Stri
 /// Returns the device's properties on which the interpreter's results depend.
 pub(crate) fn options(subject: &Subject<'_>) -> Options {
     let cycles = [0, 1].map(|g: usize| subject.placement.gresses[g].parser.cycles.clone());
-    Options { parser_cycles: cycles, origin: Origin::of(&subject.placement.chip) }
+    let chip = &subject.placement.chip;
+    Options { parser_cycles: cycles, writes_once: !chip.parser.clear_on_write, origin: Origin::of(chip) }
 }
 
 /// Sends an input through a device with `program`, placed as the subject's program is. Calls `seen` after each piece and when

@@ -267,7 +267,8 @@ impl Walk<'_, '_> {
             return Next::Accept;
         }
         let Some(arm) = self.arm(data, d) else { return data.default };
-        for (key, value) in data.select.iter().zip(&arm.values) {
+        let values = self.of.pools.arm_values(arm, d);
+        for (key, value) in data.select.iter().zip(&values) {
             let field = match key {
                 SelectKey::Field(field) => Some(*field),
                 SelectKey::Last(_, position) => {

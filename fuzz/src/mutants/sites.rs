@@ -148,7 +148,9 @@ impl Sites<'_> {
         let inside =
             |action: RegisterAction| p.register_actions[action].operands().contains(&Operand::Hash(hash));
         let mut list = self.doing(|kind| match kind {
-            PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) => *h == hash,
+            PrimitiveKind::Hash(_, h)
+            | PrimitiveKind::HashSlice(_, h, _)
+            | PrimitiveKind::HashInto(.., h, _) => *h == hash,
             PrimitiveKind::Register(access) => at(&access.index) || inside(access.action),
             PrimitiveKind::Meter(access) => at(&access.index),
             _ => false,

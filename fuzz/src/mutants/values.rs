@@ -122,6 +122,7 @@ impl<'p> Values<'p> {
                 }
                 PrimitiveKind::Hash(to, _)
                 | PrimitiveKind::HashSlice(to, ..)
+                | PrimitiveKind::HashInto(to, ..)
                 | PrimitiveKind::SetMasked(to, ..)
                 | PrimitiveKind::SetSlice(to, ..)
                 | PrimitiveKind::Random(to, _) => list.push((*to, None)),
@@ -170,7 +171,7 @@ impl<'p> Values<'p> {
             CellStmtKind::Output(w, value) if *w == word => match value {
                 CellValue::Const(c) => _ = set.insert(u128::from(*c)),
                 // Hunts write what the control plane has written.
-                CellValue::Half(half) if !self.written(data.register) => {
+                CellValue::Half(half) | CellValue::Old(half) if !self.written(data.register) => {
                     set.extend(self.elements(data.register, *half));
                 }
                 _ => known = false,

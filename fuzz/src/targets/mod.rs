@@ -6,6 +6,7 @@ mod buffer;
 mod engines;
 mod files;
 mod p4;
+mod p4_mutants;
 mod programs;
 
 pub use buffer::buffer;
@@ -15,13 +16,14 @@ pub use files::{
     sizes_file, topology,
 };
 pub use p4::p4;
+pub use p4_mutants::{p4_mutants, p4_program};
 pub use programs::{Programs, describe, programs};
 
 /// A target, as a function of the programs of a catalogue and of raw bytes. Most targets need no program.
 pub type Target = fn(&'static Programs, &[u8]);
 
 /// All targets; the name of each is that of its corpus folder.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("capture", |_, data| capture(data)),
     ("entries", entries),
     ("chip_file", |_, data| chip_file(data)),
@@ -32,6 +34,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("program_text", |_, data| program_text(data)),
     ("program_file", |_, data| program_file(data)),
     ("p4", |_, data| p4(data)),
+    ("p4_mutants", p4_mutants),
     ("lists", |_, data| lists(data)),
     ("int_frames", int_frames),
     ("programs", programs),

@@ -7,7 +7,7 @@ use sluice_p4::elaborate::elaborate;
 use sluice_p4::prelude::WithPrelude;
 use sluice_p4::source::Texts;
 use sluice_p4::syntax::print;
-use sluice_p4::{Options, Parsed, parse};
+use sluice_p4::{Options, Parsed, Target, parse};
 
 /// Preprocesses, parses, checks and elaborates a P4 program. Text after a zero byte is the file `a.p4`, which the program can
 /// include; it can include the declarations of the architectures as well. The messages have places in the texts. The tree of a program
@@ -15,7 +15,7 @@ use sluice_p4::{Options, Parsed, parse};
 pub fn p4(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let (root, included) = text.split_once('\0').unwrap_or((&text, ""));
-    let mut parsed = parsed(&Texts::new().with("main.p4", root).with("a.p4", included));
+    let mut parsed = parsed(&Texts::new().with("main.p4", root).with("a.p4", included), Architecture::T2na);
     let has_syntax_errors = parsed.diagnostics.errors() > 0;
     analyse(&mut parsed);
     let _ = parsed.messages();
@@ -23,7 +23,7 @@ pub fn p4(data: &[u8]) {
         return;
     }
     let text = print(&parsed.ast);
-    let again = self::parsed(&Texts::new().with("main.p4", &text));
+    let again = self::parsed(&Texts::new().with("main.p4", &text), Architecture::T2na);
     // Parentheses around every operator make more levels.
     if again.diagnostics.list().iter().any(|found| found.class == Class::Limit) {
         return;
@@ -40,7 +40,12 @@ fn analyse(parsed: &mut Parsed) {
     }
 }
 
-fn parsed(texts: &Texts) -> Parsed {
-    let loader = WithPrelude::new(texts.clone(), Architecture::T2na);
-    parse(&loader, "main.p4", &Options::default())
+/// Reads a program with the declarations of an architecture.
+pub(super) fn parsed(texts: &Texts, architecture: Architecture) -> Parsed {
+    let loader = WithPrelude::new(texts.clone(), architecture);
+    let target = match architecture {
+        Architecture::Tna => Target::Tofino,
+        Architecture::T2na => Target::Tofino2,
+    };
+    parse(&loader, "main.p4", &Options { target, ..Options::default() })
 }

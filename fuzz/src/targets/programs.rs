@@ -17,13 +17,14 @@ thread_local! {
     static RUNNERS: RefCell<BTreeMap<usize, Runner<'static>>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// The programs of a catalogue with their default parameters, as fuzz targets need them: built, and placed on Tofino 2 with
-/// default entries and properties. Each form is made when a target first needs it, and kept.
+/// The programs of a catalogue with their default parameters, as fuzz targets need them: built, written as P4, and placed on
+/// Tofino 2 with default entries and properties. Each form is made when a target first needs it, and kept.
 #[derive(Debug, Default)]
 pub struct Programs {
     catalogue: Catalogue,
     built: OnceLock<Vec<Program>>,
     subjects: OnceLock<Vec<Subject<'static>>>,
+    written: OnceLock<Vec<String>>,
 }
 
 impl Programs {
@@ -42,6 +43,13 @@ impl Programs {
     pub(super) fn built(&self) -> &[Program] {
         let build = || self.catalogue.programs().iter().filter_map(|p| p.build(&[]).ok()).collect();
         self.built.get_or_init(build)
+    }
+
+    /// Returns the programs that have a form in P4, as P4 texts.
+    pub(super) fn written(&self) -> &[String] {
+        let write =
+            || self.built().iter().filter_map(|program| sluice_p4::write::write(program).ok()).collect();
+        self.written.get_or_init(write)
     }
 
     /// Returns the programs, placed.

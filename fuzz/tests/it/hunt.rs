@@ -244,11 +244,8 @@ impl Tracer for Look<'_> {
         match event {
             Event::PassStart { gress: g, .. } => *gress = *g,
             Event::State { state, .. } => seen.count(program, points, Point::State(*state)),
-            Event::Selected { state, values, next } => {
+            Event::Selected { state, arm, next, .. } => {
                 let data = &program.states[*state];
-                let takes = |(v, m): &(u128, u128), found: &u128| v & m == found & m;
-                let arm =
-                    data.arms.iter().position(|a| a.values.iter().zip(*values).all(|(w, f)| takes(w, f)));
                 let leads = arm.map_or(data.default, |n| data.arms[n].next);
                 assert!(leads == *next || *next == Next::Reject);
                 seen.count(program, points, Point::Transition(*state, arm.map(|n| n as u16)));

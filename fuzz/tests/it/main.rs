@@ -5,6 +5,7 @@ mod engines;
 mod found;
 mod hunt;
 mod mutants;
+mod p4;
 mod strategies;
 mod targets;
 mod twins;

@@ -33,6 +33,8 @@ handles! {
     LabelRef = Label;
     /// An array of meters, low-pass filters or WRED entries.
     MeterRef = Meter;
+    /// A value set of a parser.
+    ValueSetRef = ValueSet;
 }
 
 /// A generator of random numbers of `W` bits.

@@ -302,6 +302,7 @@ mod subcontrol;
 mod table;
 pub mod tna;
 mod value;
+mod value_set;
 
 pub use action::{Act, ActElse, BuildTime};
 pub use classes::class_action;
@@ -313,7 +314,7 @@ pub use fields::{Declarer, Fields, Handle, Hdr, IntrinsicDeclarer, IntrinsicFiel
 pub use gress::GressBuilder;
 pub use handles::{
     ActionRef, CounterRef, DirectCounterRef, HashRef, LabelRef, MeterRef, PairRef, ProfileRef, RandomRef,
-    RegisterActionRef, RegisterParamRef, RegisterRef, SubcontrolRef, TableRef,
+    RegisterActionRef, RegisterParamRef, RegisterRef, SubcontrolRef, TableRef, ValueSetRef,
 };
 pub use hash::{Algorithm, HashBuilder};
 pub use meter::{MeterResult, MeterSize, RandomNumber, cells, meter_per_entry};
@@ -326,7 +327,7 @@ pub use register::{CellElse, HasParams, PairAct, Register, RegisterSize, SingleA
 pub use register_access::Access;
 pub use register_value::{
     Cell as CellPlace, CellRhs, ElementHalf, ElementValue, Output, address, approximate, lane, matches, math,
-    predicate, quotient, remainder, serial, signed,
+    predicate, quotient, remainder, serial, signed, unsigned,
 };
 pub use rows::{Cells, Rows, rows};
 pub use sluice_asic::geometry::CounterFormat;

@@ -76,6 +76,7 @@ impl<'b> GressBuilder<'b> {
             // The table of a direct array is not known yet: `build` of a table replaces this home, otherwise
             // `finish` refuses.
             home: CounterHome::Indirect(size.cells.unwrap_or(0)),
+            adjust: 0,
             initial: size.initial,
             doc: name.doc,
             loc,

@@ -7,7 +7,7 @@ use super::stack::{HdrStack, Last};
 use super::value::{Bits, Constant, Place, Ro, Val};
 use sluice_ir::verify::Diag;
 use sluice_ir::{
-    self as ir, CounterLoad, Field, Loc, Lookahead, Next, ParserOp, ParserOpKind, SelectArm, SelectKey,
+    self as ir, CounterLoad, Expr, Field, Loc, Lookahead, Next, ParserOp, ParserOpKind, SelectArm, SelectKey,
     StateData,
 };
 
@@ -54,8 +54,8 @@ impl<'b> GressBuilder<'b> {
 /// later: `start.on(0x0800, parse_ipv4);`.
 #[derive(Clone, Copy, Debug)]
 pub struct StateRef<'b> {
-    builder: &'b Builder,
-    id: ir::ParserState,
+    pub(super) builder: &'b Builder,
+    pub(super) id: ir::ParserState,
 }
 
 impl From<StateRef<'_>> for Next {
@@ -263,6 +263,13 @@ impl StateRef<'_> {
         self.op(ParserOpKind::SetCounter(how.load(field)), Loc::caller())
     }
 
+    /// Sets the parser counter from a byte `at` bits after the parser's position.
+    #[track_caller]
+    pub fn set_counter_ahead(self, at: u16, how: CounterFrom) -> Self {
+        let CounterFrom { max, rotate, mask, add } = how;
+        self.op(ParserOpKind::SetCounter(CounterLoad::Ahead { at, max, rotate, mask, add }), Loc::caller())
+    }
+
     /// Pushes the parser counter on its stack, which is at most four deep, and sets the counter to a
     /// constant. Tofino 2.
     #[track_caller]
@@ -288,10 +295,10 @@ impl StateRef<'_> {
         self.op(ParserOpKind::AddCounter(by), Loc::caller())
     }
 
-    /// Sets `error` to 1 if the ones' complement sum over these fields is not all ones, otherwise to 0.
+    /// Sets `error` to 1 if the ones' complement sum over these fields is not all ones. `error` keeps a 1 that another sum set.
     #[track_caller]
     pub fn verify_checksum<const N: usize>(self, error: impl Place<1>, fields: [Field; N]) -> Self {
-        self.op(ParserOpKind::VerifyChecksum(error.place(), fields.to_vec()), Loc::caller())
+        self.op(ParserOpKind::VerifyChecksum(error.place(), fields.map(Expr::Field).to_vec()), Loc::caller())
     }
 
     /// Subtracts these fields, whole 16-bit words, from the sum in `rest`, which is zero at the start.
@@ -301,7 +308,7 @@ impl StateRef<'_> {
     /// `subtract_all_and_deposit`.
     #[track_caller]
     pub fn subtract_checksum<const N: usize>(self, rest: impl Place<16>, fields: [Field; N]) -> Self {
-        self.op(ParserOpKind::SubtractChecksum(rest.place(), fields.to_vec()), Loc::caller())
+        self.op(ParserOpKind::SubtractChecksum(rest.place(), fields.map(Expr::Field).to_vec()), Loc::caller())
     }
 
     /// Sets the keys that choose the next state.
@@ -357,7 +364,7 @@ impl StateRef<'_> {
         let ones = widths.map(|w| u128::MAX.checked_shr(u32::from(128u16.saturating_sub(w))).unwrap_or(0));
         let values =
             values.iter().zip(ones).map(|(&(value, mask), ones)| (value, mask.unwrap_or(ones))).collect();
-        draft.program.states[self.id].arms.push(SelectArm { values, next });
+        draft.program.states[self.id].arms.push(SelectArm::new(values, next));
         drop(draft);
         self
     }

@@ -11,6 +11,14 @@ use std::ops;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementHalf<const W: u16>(pub(super) Half);
 
+impl<const W: u16> ElementHalf<W> {
+    /// Returns the half's value before the access, whatever the action has written since.
+    #[must_use]
+    pub fn before(self) -> ElementValue<W> {
+        ElementValue(CellValue::Old(self.0))
+    }
+}
+
 /// An output word of a register action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Output(pub(super) u8);
@@ -229,10 +237,17 @@ pub fn matches<const W: u16>(half: ElementHalf<W>, value: impl CellRhs<W>, mask:
     Cond(Decision::Element(CellCond::Match(half.0, value.cell(), mask)))
 }
 
-/// Compares in two's complement at the element's width: `signed(r.value < m.limit)`.
+/// Compares in two's complement at the element's width: `signed(r.value < m.limit)`. Sums and differences are exact.
 #[must_use]
 pub fn signed(cond: Cond) -> Cond {
     in_sense(cond, Sense::Signed)
+}
+
+/// Compares without sign. Sums and differences are exact, as a comparator computes them: `unsigned(r.value + m.len <= m.room)`
+/// does not hold if the sum is above the range of the element.
+#[must_use]
+pub fn unsigned(cond: Cond) -> Cond {
+    in_sense(cond, Sense::Unsigned)
 }
 
 /// Compares as sequence numbers (RFC 1982): `a > b` if `a - b`, modulo the range, is less than half of the

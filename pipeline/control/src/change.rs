@@ -3,7 +3,7 @@
 use super::EntryId;
 use super::op::ArrayRef;
 use sluice_asic::salu::State as Element;
-use sluice_ir::{Counter, Meter, MeterConfig, Profile, Register, Table};
+use sluice_ir::{Counter, Meter, MeterConfig, Profile, Register, Table, ValueSet};
 
 /// Result of an operation: the part of an executor's structures that must be rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub enum Change {
     Replication,
     /// Port metadata was changed.
     PortMetadata,
+    /// A member was added to a value set, or removed.
+    ValueSet(ValueSet),
     /// The packet generator, a port or a queue was changed.
     Device,
     /// Elements of a register must be written: one, or all (`None`), with a value or the initial one

@@ -5,13 +5,13 @@ use super::check::has_priority;
 use super::device::show_shaper;
 use super::ports::{comment, is_port, of_key};
 use super::{
-    ArrayWrites, ControlState, DeviceState, Entry, GroupMember, ProfileState, Replication, Then, show_key,
-    show_value,
+    ArrayWrites, ControlState, DeviceState, Entry, GroupMember, ProfileState, Replication, SetMember, Then,
+    show_key, show_value,
 };
 use sluice_asic::meter::LpfMode;
 use sluice_asic::port::PortMap;
 use sluice_asic::tm::{AfcMode, HashIndex};
-use sluice_ir::{ActionCall, MeterConfig, Profile, Program, Table};
+use sluice_ir::{ActionCall, KeyValue, MeterConfig, Profile, Program, Table, ValueSetData};
 use std::fmt::Write;
 
 /// Prints everything configured in addition to the program's own entries and defaults: members, groups,
@@ -69,12 +69,27 @@ fn print_state(of: Of<'_>, control: &ControlState) -> String {
             columns.join(", ")
         );
     }
+    for (set, data) in program.value_sets.iter() {
+        control.value_sets[set].iter().for_each(|member| print_member(data, member, None, &mut out));
+    }
     print_device(of, &control.device, &mut out);
     print_arrays(program, &control.arrays, None, &mut out);
     for (pipe, own) in control.own_pipes() {
         print_pipe(of, control, pipe, own, &mut out);
     }
     out
+}
+
+/// Prints a member of a value set.
+fn print_member(data: &ValueSetData, member: &SetMember, pipe: Option<u8>, out: &mut String) {
+    let fields = data.fields.iter().zip(member).filter(|(_, (_, mask))| *mask != 0);
+    let fields = fields.map(|(field, &(value, mask))| {
+        let key = show_key(KeyValue::Ternary { value, mask }, field.width, &field.name);
+        format!("{} = {}", quoted(&field.name), bare_or_string(&key))
+    });
+    let fields: Vec<String> = fields.collect();
+    _ = writeln!(out, "\n[[value_set.{}]]\nkey = {{ {} }}", quoted(&data.name), fields.join(", "));
+    print_of(pipe, out);
 }
 
 /// Prints the settings that one pipe has in addition to those of all pipes.
@@ -102,6 +117,11 @@ fn print_pipe(of: Of<'_>, all: &ControlState, pipe: u8, own: &ControlState, out:
             print_call(of, default, out);
             print_of(Some(pipe), out);
         }
+    }
+    for (set, data) in program.value_sets.iter() {
+        let common = &all.value_sets[set];
+        let only = own.value_sets[set].iter().filter(|member| !common.contains(member));
+        only.for_each(|member| print_member(data, member, Some(pipe), out));
     }
     print_arrays(program, &own.arrays.differences_from(&all.arrays), Some(pipe), out);
 }

@@ -37,6 +37,20 @@ pub enum ControlError {
         "the executor of this device uses the same entries in all pipes; pipe {pipe} cannot have separate entries"
     )]
     OneLookup { pipe: u8 },
+    #[error("members of value set `{set}` have {} ({fields}), not {found}", counted(*.expected, "field"))]
+    ValueArity { set: String, found: usize, expected: usize, fields: String },
+    #[error("field `{field}` of value set `{set}` is {width} bits wide; {value:#x} does not fit")]
+    ValueTooWide { set: String, field: String, value: u128, width: u16 },
+    #[error(
+        "field `{field}` of value set `{set}` sets bits that its mask ignores: {value:#x} under mask {mask:#x}; write {mended:#x}"
+    )]
+    ValueBeyondMask { set: String, field: String, value: u128, mask: u128, mended: u128 },
+    #[error("value set `{set}` already has the member {value}; a member is in a set once")]
+    DuplicateValue { set: String, value: String },
+    #[error("value set `{set}` has no member {value}; write values and masks as they were added")]
+    NoSuchValue { set: String, value: String },
+    #[error("value set `{set}` is full: it holds {size} members")]
+    SetFull { set: String, size: u32 },
     #[error("table `{table}` has no entry {entry}")]
     NoSuchEntry { table: String, entry: u32 },
     #[error("profile `{profile}` has no member {member}; create it first")]

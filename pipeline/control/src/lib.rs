@@ -50,6 +50,7 @@ mod state;
 pub mod template;
 pub mod toml;
 mod value;
+mod value_sets;
 mod ways;
 
 #[cfg(test)]
@@ -65,9 +66,10 @@ pub use replication::{MulticastNode, Replication, ReplicationError};
 pub use restore::Scope;
 pub use schema::{
     ActionSchema, CounterSchema, KeySchema, MeterSchema, ParamSchema, PortFieldSchema, ProfileSchema,
-    RegisterParamSchema, RegisterSchema, Schema, TableSchema,
+    RegisterParamSchema, RegisterSchema, Schema, TableSchema, ValueSetSchema,
 };
 pub use script::{EntryError, Script, Sourced};
 pub use state::{ControlState, Entry, EntryId, GroupMember, GroupSlots, ProfileState, TableState, Then};
 pub use value::{ValueError, parse_match, parse_value, show_key, show_value};
+pub use value_sets::{SetMember, has_match};
 pub use ways::{ExactLayout, PartLayout};

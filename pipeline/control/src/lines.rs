@@ -13,6 +13,8 @@
 //! table_modify TABLE ACTION ENTRY arg..            ENTRY is an entry's number in its table
 //! table_delete TABLE ENTRY
 //! table_set_timeout TABLE ENTRY TIME               time to live without a hit, such as 50ms; 0ms: never expires
+//! value_set_add SET value..                        a member of a value set of the parser; one value per field, as ternary keys
+//! value_set_delete SET value..
 //! counter_reset COUNTER [INDEX]
 //! register_write REGISTER INDEX VALUE [HIGH]      registers, meters and readings: see below
 //! mirroring_add SESSION PORT                       a dev_port; other settings of a session need the TOML form
@@ -54,6 +56,7 @@ mod device;
 use super::array_cells as cells;
 use super::check::{has_priority, ordered_kind};
 use super::resolve::{Problem, Resolver};
+use super::value_sets;
 use super::{Change, ControlError, ControlOp, ControlState, EntryError, GroupMember, Script, Sourced, Then};
 use sluice_asic::port::{DevPort, PortMap};
 use sluice_asic::tm::MirrorSession;
@@ -65,7 +68,7 @@ use sluice_ir::{KeyValue, Profile, Program, TableData};
 pub(super) const PIPES: u8 = 4;
 
 /// Commands and their usage.
-const COMMANDS: [(&str, &str); 33] = [
+const COMMANDS: [(&str, &str); 35] = [
     ("act_prof_add_member_to_group", "PROFILE MEMBER GROUP"),
     ("act_prof_create_group", "PROFILE"),
     ("act_prof_create_member", "PROFILE ACTION arg.."),
@@ -99,6 +102,8 @@ const COMMANDS: [(&str, &str); 33] = [
     ("table_modify", "TABLE ACTION ENTRY arg.."),
     ("table_set_default", "TABLE ACTION arg.."),
     ("table_set_timeout", "TABLE ENTRY TIME"),
+    ("value_set_add", "SET value.."),
+    ("value_set_delete", "SET value.."),
 ];
 
 /// Reads a file of commands; `origin` names it in errors.
@@ -328,7 +333,9 @@ impl Reader<'_> {
                     .map(ControlOp::Device)
                     .ok_or_else(|| misused(command))
             }
-            _ => cells::command(self.resolver, command, words).unwrap_or_else(|| Err(misused(command))),
+            _ => value_sets::command(self.resolver, command, words)
+                .or_else(|| cells::command(self.resolver, command, words))
+                .unwrap_or_else(|| Err(misused(command))),
         }
     }
 

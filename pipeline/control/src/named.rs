@@ -57,6 +57,26 @@ pub fn insert(program: &Program, entry: &NamedEntry<'_>) -> Result<ControlOp, Na
     Ok(ControlOp::InsertEntry { table, key, priority, then: Then::Call(call) })
 }
 
+/// Returns the operation that adds a member to a value set. Fields that are left out match everything.
+///
+/// # Errors
+/// If the program has no such value set or field, or if a value cannot be read.
+pub fn insert_value(program: &Program, set: &str, keys: &[(&str, &str)]) -> Result<ControlOp, NameError> {
+    let resolver = Resolver { program, ports: None };
+    let table = program.tables.values().any(|t| t.name == set || t.name.ends_with(&format!(".{set}")));
+    let set = resolver.value_set(set).map_err(|unknown| match table {
+        true => Problem::new("the action is missing"),
+        false => unknown,
+    })?;
+    let fields = &program.value_sets[set].fields;
+    let mut value = vec![(0, 0); fields.len()];
+    for (name, text) in keys {
+        let at = resolver.set_field(set, name)?;
+        value[at] = resolver.set_value(&fields[at], text)?;
+    }
+    Ok(ControlOp::InsertValue { set, value })
+}
+
 /// Returns the operation that sets the default action of a table.
 ///
 /// # Errors

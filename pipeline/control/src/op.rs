@@ -1,12 +1,16 @@
 //! Typed control-plane operations, and their effect on the state.
 
 use super::check::Checker;
-use super::{Change, ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, Then};
+use super::{
+    Change, ControlError, ControlState, DeviceOp, Entry, EntryId, GroupMember, MulticastNode, SetMember, Then,
+};
 use sluice_asic::salu::State as Element;
 use sluice_asic::tm::MirrorSession;
 use sluice_asic::units::{Duration, Time};
 use sluice_ir::rows;
-use sluice_ir::{ActionCall, Counter, KeyValue, Meter, MeterConfig, Profile, Program, Register, Table};
+use sluice_ir::{
+    ActionCall, Counter, KeyValue, Meter, MeterConfig, Profile, Program, Register, Table, ValueSet,
+};
 
 /// Operation of the control plane.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +151,20 @@ pub enum ControlOp {
     },
     /// Changes the packet generator, a port or a queue.
     Device(DeviceOp),
+    /// Adds a member to a value set.
+    InsertValue {
+        /// The set.
+        set: ValueSet,
+        /// A value and a mask for each field of the set.
+        value: SetMember,
+    },
+    /// Removes a member from a value set.
+    DeleteValue {
+        /// The set.
+        set: ValueSet,
+        /// The member.
+        value: SetMember,
+    },
     /// Writes elements of a register in all pipes.
     WriteRegister {
         /// The register.
@@ -331,6 +349,8 @@ impl ControlState {
                 }
                 Ok(Change::PortMetadata)
             }
+            ControlOp::InsertValue { set, value } => self.insert_value(program, set, value),
+            ControlOp::DeleteValue { set, value } => self.delete_value(program, set, &value),
             ControlOp::Device(op) => {
                 self.device.apply(op)?;
                 Ok(Change::Device)

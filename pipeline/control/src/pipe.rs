@@ -67,7 +67,9 @@ impl ControlState {
     /// True if lookups in this pipe differ from those in other pipes.
     #[must_use]
     pub fn looks_up_alone(&self, pipe: u8) -> bool {
-        self.pipes.get(&pipe).is_some_and(|own| own.tables != self.tables || own.profiles != self.profiles)
+        self.pipes.get(&pipe).is_some_and(|own| {
+            own.tables != self.tables || own.profiles != self.profiles || own.value_sets != self.value_sets
+        })
     }
 
     /// Applies an operation to all pipes, or to none if one of them refuses it.

@@ -176,7 +176,11 @@ impl<'a> Resolver<'a> {
 }
 
 /// Returns the part of a program that has a name, or whose name is the only one that ends with it.
-fn named<'n, T>(what: &str, name: &str, known: impl Iterator<Item = (T, &'n str)>) -> Result<T, Problem> {
+pub(super) fn named<'n, T>(
+    what: &str,
+    name: &str,
+    known: impl Iterator<Item = (T, &'n str)>,
+) -> Result<T, Problem> {
     let (parts, names): (Vec<T>, Vec<&str>) = known.unzip();
     match by_suffix(name, names.iter().copied()) {
         Named::One(at) => parts.into_iter().nth(at).ok_or_else(|| Problem::unknown(what, name, names)),
@@ -198,6 +202,6 @@ pub(super) fn arg_count(data: &ActionData, found: usize) -> Problem {
     Problem::new(ControlError::ArgCount { action: data.name.clone(), found, expected, params }.to_string())
 }
 
-fn in_context(what: &str, name: &str, error: &ValueError) -> Problem {
+pub(super) fn in_context(what: &str, name: &str, error: &ValueError) -> Problem {
     Problem::new(format!("{what} `{name}`: {error}"))
 }

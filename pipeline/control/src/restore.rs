@@ -1,7 +1,7 @@
 //! Restoring an earlier state after some operations.
 
 use super::{ControlOp, ControlState};
-use sluice_ir::{Profile, Table};
+use sluice_ir::{Profile, Table, ValueSet};
 
 /// Part of the control-plane state that an operation can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,6 +10,8 @@ pub enum Scope {
     Table(Table),
     /// Members or groups of a profile.
     Profile(Profile),
+    /// Members of a value set.
+    ValueSet(ValueSet),
     /// The packet generator, a port or a queue.
     Device,
     /// Register writes and meter configurations.
@@ -32,6 +34,7 @@ impl ControlOp {
             | ControlOp::SetGroup { profile, .. }
             | ControlOp::DeleteGroup { profile, .. }
             | ControlOp::SetMemberActive { profile, .. } => Scope::Profile(*profile),
+            ControlOp::InsertValue { set, .. } | ControlOp::DeleteValue { set, .. } => Scope::ValueSet(*set),
             ControlOp::Device(_) => Scope::Device,
             ControlOp::WriteRegister { .. } => Scope::Arrays,
             _ => Scope::Any,
@@ -54,6 +57,7 @@ impl ControlState {
                     self.index[table].clone_from(&first.index[table]);
                 }
                 Scope::Profile(profile) => self.profiles[profile].clone_from(&first.profiles[profile]),
+                Scope::ValueSet(set) => self.value_sets[set].clone_from(&first.value_sets[set]),
                 Scope::Device => self.device.clone_from(&first.device),
                 Scope::Arrays => self.arrays.clone_from(&first.arrays),
                 Scope::Any => {}

@@ -18,6 +18,8 @@ pub struct Schema {
     pub counters: Vec<CounterSchema>,
     /// Port metadata fields, in order.
     pub port_metadata: Vec<PortFieldSchema>,
+    /// Value sets of the parsers, in program order.
+    pub value_sets: Vec<ValueSetSchema>,
     /// Registers, in program order.
     pub registers: Vec<RegisterSchema>,
     /// Meters, filters and WRED arrays, in program order.
@@ -33,6 +35,23 @@ pub struct PortFieldSchema {
     pub width: u16,
     /// Meaning.
     pub doc: String,
+}
+
+/// A value set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ValueSetSchema {
+    /// Name.
+    pub name: String,
+    /// Meaning.
+    pub doc: String,
+    /// The gress whose parser has it.
+    pub gress: Gress,
+    /// Fields of a member, each matched as a ternary key.
+    pub fields: Vec<ParamSchema>,
+    /// Largest number of members.
+    pub size: u32,
+    /// Members that can still be added.
+    pub free: u32,
 }
 
 /// A table.
@@ -195,6 +214,7 @@ impl Schema {
                 .port_metadata()
                 .map(|(_, f)| PortFieldSchema { name: f.name.clone(), width: f.width, doc: f.doc.clone() })
                 .collect(),
+            value_sets: value_sets(program, control),
             registers: registers(program),
             meters: meters(program),
         }
@@ -273,6 +293,21 @@ fn home(program: &Program, home: CounterHome) -> (Option<String>, u32) {
         CounterHome::Indirect(_) => None,
     };
     (table, program.cells(home))
+}
+
+fn value_sets(program: &Program, control: &ControlState) -> Vec<ValueSetSchema> {
+    let schema = program.value_sets.iter().map(|(set, data)| {
+        let fields = data.fields.iter().map(|f| ParamSchema { name: f.name.clone(), width: f.width });
+        ValueSetSchema {
+            name: data.name.clone(),
+            doc: data.doc.clone(),
+            gress: data.gress,
+            fields: fields.collect(),
+            size: data.size,
+            free: data.size.saturating_sub(control.value_sets[set].len() as u32),
+        }
+    });
+    schema.collect()
 }
 
 fn registers(program: &Program) -> Vec<RegisterSchema> {

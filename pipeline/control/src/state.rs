@@ -3,6 +3,7 @@
 //! All executors order entries in the same way: a longer prefix first, then the lower priority number, then
 //! the older entry (`seq`).
 
+use super::SetMember;
 use super::arrays::ArrayWrites;
 use super::device::DeviceState;
 use super::index::TableIndex;
@@ -13,7 +14,7 @@ use sluice_asic::alu::width_mask;
 use sluice_asic::select::{GroupShape, WORD_SLOTS};
 use sluice_asic::units::Duration;
 use sluice_ir::entity::EntityMap;
-use sluice_ir::{ActionCall, KeyValue, Profile, Program, Table};
+use sluice_ir::{ActionCall, KeyValue, Profile, Program, Table, ValueSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -134,6 +135,8 @@ pub struct ControlState {
     pub replication: Replication,
     /// Port metadata.
     pub port_metadata: PortMetadata,
+    /// Members of each value set, the oldest first.
+    pub value_sets: EntityMap<ValueSet, Vec<SetMember>>,
     /// Packet generator, ports and queues.
     pub device: DeviceState,
     /// Register writes and meter configurations.
@@ -172,6 +175,7 @@ impl ControlState {
             profiles,
             replication: Replication::default(),
             port_metadata: PortMetadata::new(),
+            value_sets: program.value_sets.values().map(|_| Vec::new()).collect(),
             device: DeviceState::default(),
             arrays: ArrayWrites::default(),
             index,

@@ -5,8 +5,8 @@ mod examples;
 
 use super::entries::{bare_or_string, quoted, string};
 use super::{
-    ActionSchema, ControlState, KeySchema, MeterSchema, ProfileSchema, RegisterSchema, Schema, TableSchema,
-    show_value,
+    ActionSchema, ControlState, KeySchema, MeterSchema, ParamSchema, ProfileSchema, RegisterSchema, Schema,
+    TableSchema, ValueSetSchema, show_value,
 };
 use examples::{CallExample, Examples};
 use sluice_asic::alu::width_mask;
@@ -38,6 +38,7 @@ fn write(schema: &Schema, examples: &Examples<'_>) -> String {
     out.push_str("## lpm keys \"10.0.0.0/8\"; ternary keys \"0x50 &&& 0xf0\"; \"*\" matches everything.\n");
     schema.profiles.iter().for_each(|p| profile(p, examples, &mut out));
     schema.tables.iter().for_each(|t| table(schema, t, examples, &mut out));
+    schema.value_sets.iter().for_each(|s| value_set(s, examples, &mut out));
     if !schema.port_metadata.is_empty() {
         out.push_str("\n## Port metadata: values that the parser of a port's packets reads; 0 if not set\n");
         for f in &schema.port_metadata {
@@ -116,6 +117,25 @@ const DEVICE: &str = r#"
 # port = "dev_port 24"
 # queue = 0
 "#;
+
+fn value_set(s: &ValueSetSchema, examples: &Examples<'_>, out: &mut String) {
+    _ = writeln!(
+        out,
+        "\n## Value set {} of the {} parser: {} members{}",
+        s.name,
+        s.gress,
+        s.size,
+        doc(&s.doc)
+    );
+    for f in &s.fields {
+        _ = writeln!(out, "##   field {}: ternary, {} bits", f.name, f.width);
+    }
+    let value = |f: &ParamSchema| {
+        format!("{} = {}", quoted(&f.name), bare_or_string(&examples.value(&f.name, f.width)))
+    };
+    let values: Vec<String> = s.fields.iter().map(value).collect();
+    _ = writeln!(out, "# [[value_set.{}]]\n# key = {{ {} }}", quoted(&s.name), values.join(", "));
+}
 
 fn register(r: &RegisterSchema, out: &mut String) {
     let of = r.table.as_ref().map_or(String::new(), |t| format!(" of table {t}"));

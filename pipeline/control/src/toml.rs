@@ -48,6 +48,9 @@
 //! committed = "8Mbps:1500"                           # rate and burst; packets: "1000:10"
 //! peak = "16Mbps:3000"                               # lpf: mode, rise, fall, shift; wred: min, max, percent, average
 //!
+//! [[value_set.cpu_ports]]                            # a member of a parser's value set
+//! key = { ether_type = "0x9000", port = "0x40&&&0x1c0" }   # values as of ternary keys; a field left out matches all
+//!
 //! [[exclusion]]                                      # a level-2 exclusion id
 //! id = 7
 //! ports = [24, 32]
@@ -104,6 +107,7 @@ mod port;
 mod profiles;
 mod replication;
 mod value;
+mod value_sets;
 
 use self::value::{Value, kind_of, start};
 use super::lines::PIPES;
@@ -301,6 +305,7 @@ impl Reader<'_> {
             "register",
             "meter",
             "default_in_pipe",
+            "value_set",
         ];
         self.only(document, &sections, "section");
         for (section, read) in [
@@ -323,6 +328,7 @@ impl Reader<'_> {
             ("default_in_pipe", Self::defaults_in_pipes),
             ("register", Self::registers),
             ("meter", Self::meters),
+            ("value_set", Self::value_set),
         ] {
             let Some(value) = document.get(section) else { continue };
             let Some(named) = self.table(value, &format!("`{section}`")) else { continue };

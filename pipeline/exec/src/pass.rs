@@ -12,7 +12,9 @@ use sluice_control::cells::Cells;
 use sluice_control::{ControlState, Entry, EntryId};
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::meter_array::{MeterArray, Origin};
-use sluice_ir::{Counter, Intrinsic, Label, Meter, Profile, Program, Random, Register, RegisterData, Table};
+use sluice_ir::{
+    Counter, Intrinsic, Label, Meter, Profile, Program, Random, Register, RegisterData, Table, ValueSet,
+};
 
 /// Intrinsic metadata that the device gives to a pass. Timestamps are in ns; the executor takes the low bits that the chip
 /// has.
@@ -368,6 +370,9 @@ pub trait Executor {
     /// Notifies the executor that port metadata has changed.
     fn port_metadata_changed(&mut self, control: &ControlState);
 
+    /// Notifies the executor that members of this value set were added or removed.
+    fn value_set_changed(&mut self, set: ValueSet, control: &ControlState);
+
     /// Returns the state of the program.
     fn state(&self) -> &State;
 
@@ -432,6 +437,10 @@ impl<E: Executor> Executor for &mut E {
 
     fn port_metadata_changed(&mut self, control: &ControlState) {
         (**self).port_metadata_changed(control);
+    }
+
+    fn value_set_changed(&mut self, set: ValueSet, control: &ControlState) {
+        (**self).value_set_changed(set, control);
     }
 
     fn state(&self) -> &State {

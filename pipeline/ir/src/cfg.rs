@@ -9,6 +9,7 @@ use crate::{
     PrimitiveKind, Program, RequestKind, Stmt, StmtKind, Table,
 };
 use sluice_asic::gress::Gress;
+use std::collections::BTreeMap;
 
 entities! {
     /// A logical table of one gress, numbered in program order.
@@ -227,9 +228,70 @@ impl Cfg {
         }
     }
 
+    /// Returns the actions that `node` may run for packets that run `later`: one, if `later` is in the arm of an action.
+    fn actions_before(&self, program: &Program, node: Node, later: Node) -> Vec<Action> {
+        let outcomes = self.outcomes(self.nodes[later].pred);
+        let ran = outcomes.iter().find_map(|(decider, outcome)| match outcome {
+            Outcome::Ran(action) if *decider == node => Some(*action),
+            _ => None,
+        });
+        ran.map_or_else(|| self.actions(program, node), |action| vec![action])
+    }
+
+    /// Returns the variables that `node` reads and writes for packets that run `later`, and the slices that it deposits.
+    #[must_use]
+    pub fn effects_before(&self, program: &Program, node: Node, later: Node) -> (Effects, Deposits) {
+        let actions = self.actions_before(program, node, later);
+        (self.effects_of(program, node, &actions), self.deposits_of(program, node, &actions))
+    }
+
+    /// Returns the fields of which `node` writes slices alone and reads nothing: nodes that deposit different slices of a field
+    /// may run in any order.
+    #[must_use]
+    pub fn deposits(&self, program: &Program, node: Node) -> Deposits {
+        self.deposits_of(program, node, &self.actions(program, node))
+    }
+
+    fn deposits_of(&self, program: &Program, node: Node, actions: &[Action]) -> Deposits {
+        let mut slices = Deposits::new();
+        let mut others: Vec<Var> = Vec::new();
+        match &self.nodes[node].kind {
+            NodeKind::Gateway(_) => return slices,
+            NodeKind::Table(t) => {
+                let mut e = Effects::default();
+                table_reads(program, *t, &mut e);
+                others.extend(e.match_reads);
+            }
+            NodeKind::Action(_) => {}
+        }
+        for action in actions {
+            let data = &program.actions[*action];
+            for primitive in &data.body {
+                if let PrimitiveKind::SetSlice(field, hi, lo, value) = &primitive.kind {
+                    slices.entry(*field).or_default().push((*hi, *lo));
+                    value.fields(&mut |f| others.push(Var::Field(f)));
+                } else if let PrimitiveKind::HashInto(field, hi, lo, hash, _) = &primitive.kind {
+                    slices.entry(*field).or_default().push((*hi, *lo));
+                    for input in &program.hashes[*hash].inputs {
+                        input.fields(&mut |f| others.push(Var::Field(f)));
+                    }
+                } else {
+                    others.extend(crate::group::writes(program, data.gress, &primitive.kind));
+                    others.extend(crate::group::reads(program, &primitive.kind));
+                }
+            }
+        }
+        slices.retain(|field, _| !others.contains(&Var::Field(*field)));
+        slices
+    }
+
     /// Returns the variables that `node` reads and writes.
     #[must_use]
     pub fn effects(&self, program: &Program, node: Node) -> Effects {
+        self.effects_of(program, node, &self.actions(program, node))
+    }
+
+    fn effects_of(&self, program: &Program, node: Node, actions: &[Action]) -> Effects {
         let mut e = Effects::default();
         match &self.nodes[node].kind {
             NodeKind::Gateway(cond) => {
@@ -238,8 +300,8 @@ impl Cfg {
             NodeKind::Table(t) => table_reads(program, *t, &mut e),
             NodeKind::Action(_) => {}
         }
-        for action in self.actions(program, node) {
-            action_effects(program, action, &mut e);
+        for action in actions {
+            action_effects(program, *action, &mut e);
         }
         for list in [&mut e.match_reads, &mut e.action_reads, &mut e.writes] {
             list.sort_unstable();
@@ -247,6 +309,17 @@ impl Cfg {
         }
         e
     }
+}
+
+/// Slices of fields, each with its highest and lowest bit.
+pub type Deposits = BTreeMap<Field, Vec<(u16, u16)>>;
+
+/// Returns true if two nodes that deposit slices of a field write none of the same bits.
+#[must_use]
+pub fn deposit_apart(a: &Deposits, b: &Deposits, var: Var) -> bool {
+    let Var::Field(field) = var else { return false };
+    let (Some(a), Some(b)) = (a.get(&field), b.get(&field)) else { return false };
+    a.iter().all(|(hi, lo)| b.iter().all(|(other_hi, other_lo)| hi < other_lo || other_hi < lo))
 }
 
 /// Returns true for outcomes that exclude each other: different actions of one table, hit and miss, then and else.
@@ -314,6 +387,14 @@ fn action_effects(program: &Program, action: Action, e: &mut Effects) {
                 for input in &program.hashes[*hash].inputs {
                     input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
                 }
+                e.writes.push(Var::Field(*dst));
+            }
+            // The bits outside the slice keep the field's value.
+            PrimitiveKind::HashInto(dst, _, _, hash, _) => {
+                for input in &program.hashes[*hash].inputs {
+                    input.fields(&mut |f| e.match_reads.push(Var::Field(f)));
+                }
+                e.action_reads.push(Var::Field(*dst));
                 e.writes.push(Var::Field(*dst));
             }
             PrimitiveKind::Count(_, index) => index.fields(&mut |f| e.match_reads.push(Var::Field(f))),

@@ -97,7 +97,9 @@ impl Primitive {
             | PrimitiveKind::SetSlice(.., value)
             | PrimitiveKind::DropCtl(_, value, _)
             | PrimitiveKind::Count(_, value) => value.fields(visit),
-            PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
+            PrimitiveKind::Hash(_, hash)
+            | PrimitiveKind::HashSlice(_, hash, _)
+            | PrimitiveKind::HashInto(.., hash, _) => {
                 Index::Hash(*hash).fields(program, visit);
             }
             PrimitiveKind::Register(access) => {
@@ -150,6 +152,9 @@ pub enum PrimitiveKind {
     Random(Field, Random),
     /// Writes bits of a hash result, from this bit on, as many as the field has.
     HashSlice(Field, Hash, u16),
+    /// Writes bits of a hash result, from the last number on, to a slice of a field, its highest and lowest bit given, and leaves
+    /// the other bits.
+    HashInto(Field, u16, u16, Hash, u16),
     /// Writes a slice of a field, its highest and lowest bit given, and leaves the other bits (`deposit-field`). The
     /// value is a constant, a parameter or a field, or a slice or cast of one.
     SetSlice(Field, u16, u16, Expr),

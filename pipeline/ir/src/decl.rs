@@ -12,7 +12,7 @@ pub use parser_op::ParserWrite;
 
 use super::{
     Action, Algorithmic, Block, CounterLoad, Expr, Field, Hash, Header, IdleTimeout, Intrinsic, Loc,
-    ParserState, Primitive, Profile, Register, SelectKey, Stack,
+    ParserState, Primitive, Profile, Program, Register, SelectKey, Stack, ValueSet,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -124,18 +124,17 @@ pub enum ParserOpKind {
     SetSlice(Field, u16, u16, Expr),
     /// Makes a header valid without extracting it, or invalid.
     SetValid(Header, bool),
-    /// Sets a 1-bit field to 1 if the ones' complement sum over these fields is not all ones, otherwise to 0.
-    /// The fields are summed in order; each starts on a 16-bit boundary of the sum as on the wire.
-    VerifyChecksum(Field, Vec<Field>),
-    /// Subtracts these fields (in order, whole 16-bit words) from the sum in a 16-bit metadata field, which
+    /// Sets a 1-bit field to 1 if the ones' complement sum over these fields and zeros, in order, is not all ones. If the
+    /// sum is right the field stays, so that several sums add their errors.
+    VerifyChecksum(Field, Vec<Expr>),
+    /// Subtracts these fields and zeros (in order, whole 16-bit words) from the sum in a 16-bit metadata field, which
     /// is zero at the start. After a header's checksum and fields are subtracted, the field is the sum of the
     /// bytes after them, for the deparser to add to new fields (`Checksum.subtract` and
     /// `subtract_all_and_deposit` of TNA).
-    SubtractChecksum(Field, Vec<Field>),
+    SubtractChecksum(Field, Vec<Expr>),
     /// Advances past this many bytes without extracting them: these bytes are lost.
     Advance(u16),
-    /// Writes a look-ahead to a metadata field: bits of the packet from this many bits after the present
-    /// position.
+    /// Writes a look-ahead to a field: bits of the packet from this many bits after the present position.
     Lookahead(Field, u16),
     /// Sets the parser counter, which is zero at the start.
     SetCounter(CounterLoad),
@@ -155,8 +154,57 @@ pub enum ParserOpKind {
 pub struct SelectArm {
     /// Value and mask for each select key.
     pub values: Vec<(u128, u128)>,
+    /// A value set of which one member has to match too; `None`: the values decide alone.
+    pub set: Option<ArmSet>,
     /// Next state.
     pub next: Next,
+}
+
+/// A value set in an arm: its fields are compared with neighbouring select keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArmSet {
+    /// The set.
+    pub set: ValueSet,
+    /// Position of the key that the set's first field is compared with.
+    pub first: u16,
+}
+
+impl SelectArm {
+    /// Returns an arm that no value set decides.
+    #[must_use]
+    pub fn new(values: Vec<(u128, u128)>, next: Next) -> SelectArm {
+        SelectArm { values, set: None, next }
+    }
+
+    /// Returns true if the arm takes whatever the keys are.
+    #[must_use]
+    pub fn takes_all(&self) -> bool {
+        self.set.is_none() && self.values.iter().all(|(_, mask)| *mask == 0)
+    }
+
+    /// Returns the rows of the parser's TCAM that the arm takes: one, or as many as its value set has members.
+    #[must_use]
+    pub fn rows(&self, program: &Program) -> u32 {
+        self.set.map_or(1, |of| program.value_sets.get(of.set).map_or(1, |data| data.size))
+    }
+}
+
+/// A value set: values with masks that the control plane writes at run time, and that arms of selects compare with keys
+/// (`value_set` of P4). Without members it matches nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueSetData {
+    /// Name, unique in the program.
+    pub name: String,
+    /// Gress of the parser that has it.
+    pub gress: Gress,
+    /// Fields of a member, with their widths.
+    pub fields: Vec<ParamData>,
+    /// Greatest number of members.
+    pub size: u32,
+    /// Meaning.
+    pub doc: String,
+    /// Source location.
+    pub loc: Loc,
 }
 
 /// Transition of a parser state.

@@ -141,6 +141,12 @@ impl CmpOp {
         }
     }
 
+    /// Returns true for a comparison by size, false for equality and its opposite.
+    #[must_use]
+    pub const fn orders(self) -> bool {
+        !matches!(self, CmpOp::Eq | CmpOp::Ne)
+    }
+
     /// Returns true if the comparison holds for two unsigned values.
     #[must_use]
     pub const fn holds(self, a: u128, b: u128) -> bool {

@@ -96,7 +96,8 @@ pub fn writes(program: &Program, gress: Gress, kind: &PrimitiveKind) -> Vec<Var>
         | PrimitiveKind::DropCtl(field, ..)
         | PrimitiveKind::Hash(field, _)
         | PrimitiveKind::SetMasked(field, ..)
-        | PrimitiveKind::HashSlice(field, ..) => Some(Var::Field(*field)),
+        | PrimitiveKind::HashSlice(field, ..)
+        | PrimitiveKind::HashInto(field, ..) => Some(Var::Field(*field)),
         PrimitiveKind::SetValid(header, _) | PrimitiveKind::CopyValid(header, _) => Some(Var::Valid(*header)),
         PrimitiveKind::Drop(_) => program.intrinsic(gress, Intrinsic::DropCtl).map(Var::Field),
         PrimitiveKind::Register(access) => {
@@ -140,6 +141,11 @@ pub fn reads(program: &Program, kind: &PrimitiveKind) -> Vec<Var> {
             for operand in code.map(|c| c.operands()).unwrap_or_default() {
                 operand.fields(program, &mut |f| list.push(Var::Field(f)));
             }
+        }
+        PrimitiveKind::HashInto(field, _, _, hash, _) => {
+            list.push(Var::Field(*field));
+            let inputs = program.hashes.get(*hash).map_or(&[][..], |h| &h.inputs);
+            inputs.iter().for_each(|input| input.fields(&mut |f| list.push(Var::Field(f))));
         }
         PrimitiveKind::SetMasked(field, ..) => list.push(Var::Field(*field)),
         PrimitiveKind::SetSlice(field, _, _, value) => {

@@ -99,6 +99,8 @@ struct Cut {
     places: Vec<(Cond, ApplyArms, Loc)>,
     /// What followed the places, the innermost first, with conditions.
     rests: Vec<(Cond, Block)>,
+    /// True if a place sets a flag.
+    flags: bool,
 }
 
 impl Join<'_> {
@@ -125,14 +127,21 @@ impl Join<'_> {
             let mut list = branches_mut(&mut block[at]);
             return self.within(list.swap_remove(one).1);
         }
+        let first = self.first(&block[at]);
         let written = block_writes(self.program, &block[at..=at]);
-        let mut cut = Cut { written, places: Vec::new(), rests: Vec::new() };
+        let mut cut = Cut { written, places: Vec::new(), rests: Vec::new(), flags: false };
         let mut stmt = block.remove(at);
         self.cut_branches(&mut stmt, &[], &mut cut);
         let loc = stmt.loc;
         let mut made = vec![stmt];
         made.retain(|stmt| !is_idle(stmt));
-        made.extend(self.joined(cut, loc));
+        let alone = first && !cut.flags;
+        let mut joined = self.joined(cut, loc);
+        // Packets that come to the table have nothing to do before it: the statement is for the others.
+        if alone && let Some(Stmt { kind: StmtKind::If(_, _, otherwise), .. }) = joined.first_mut() {
+            *otherwise = std::mem::take(&mut made);
+        }
+        made.extend(joined);
         block.splice(at..at, made);
         true
     }
@@ -157,6 +166,18 @@ impl Join<'_> {
         })
     }
 
+    /// Returns true if conditions alone are before each application in a statement, and it changes none of them.
+    fn first(&self, stmt: &Stmt) -> bool {
+        let StmtKind::If(cond, then, otherwise) = &stmt.kind else { return self.is_own(stmt) };
+        let written = block_writes(self.program, std::slice::from_ref(stmt));
+        let own = |block: &Block| match block.iter().position(|stmt| self.has(stmt)) {
+            Some(0) => self.first(&block[0]),
+            Some(_) => false,
+            None => true,
+        };
+        cond.vars().iter().all(|var| !written.contains(var)) && own(then) && own(otherwise)
+    }
+
     fn cut_branches(&mut self, stmt: &mut Stmt, way: &[Turn], cut: &mut Cut) {
         for (turn, block) in branches_mut(stmt) {
             let way: Vec<Turn> = way.iter().cloned().chain([turn]).collect();
@@ -173,6 +194,7 @@ impl Join<'_> {
             // The flag is set in front of the statement, which may change what a condition reads.
             let loc = block[at].loc;
             let (cond, flag) = self.condition(way, &cut.written, loc);
+            cut.flags |= flag.is_some();
             let index = if let Some(flag) = flag {
                 block.insert(at, flag);
                 at + 1
@@ -248,7 +270,7 @@ impl Join<'_> {
         let arms = merged(places);
         let apply = Stmt { kind: StmtKind::Apply(self.table, arms), loc: at };
         let always = matches!(&conds[..], [a, b] if *b == not(a.clone()));
-        let any = conds.into_iter().reduce(|a, b| Cond::Or(Box::new(a), Box::new(b)));
+        let any = conds.into_iter().reduce(either);
         let mut made = match any {
             Some(any) if !always => vec![Stmt { kind: StmtKind::If(any, vec![apply], Vec::new()), loc: at }],
             _ => vec![apply],
@@ -258,6 +280,14 @@ impl Join<'_> {
             Stmt { kind: StmtKind::If(cond, rest, Vec::new()), loc }
         }));
         made
+    }
+}
+
+/// Returns the disjunction of two conditions; of the second, what the first leaves open.
+fn either(a: Cond, b: Cond) -> Cond {
+    match b {
+        Cond::And(x, y) if *x == not(a.clone()) => Cond::Or(Box::new(a), y),
+        b => Cond::Or(Box::new(a), Box::new(b)),
     }
 }
 

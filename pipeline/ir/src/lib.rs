@@ -33,6 +33,7 @@ mod control;
 mod decl;
 mod declare;
 mod expr;
+pub mod gateway;
 pub mod group;
 mod intrinsic;
 mod join;
@@ -45,6 +46,7 @@ pub mod parser_unroll;
 mod register;
 pub mod rows;
 pub mod salu;
+mod split;
 pub mod text;
 pub mod verify;
 
@@ -54,11 +56,11 @@ pub use control::{
     ApplyArms, Block, Cond, Index, MeterAccess, Primitive, PrimitiveKind, RegisterAccess, Stmt, StmtKind,
 };
 pub use decl::{
-    ActionCall, ActionData, ChecksumUpdate, ConstEntry, CounterCell, CounterData, CounterHome, CounterKind,
-    Deparser, FieldData, HashData, HeaderData, Home, Key, KeySource, KeyValue, LabelData, LabelKind,
-    ListItem, MatchKind, Next, ParamData, ParamValue, ParserOp, ParserOpKind, ParserWrite, PipeData,
-    ProfileData, Request, RequestKind, SelectArm, SelectorData, StateData, TableData, TogetherData,
-    list_bits, list_header,
+    ActionCall, ActionData, ArmSet, ChecksumUpdate, ConstEntry, CounterCell, CounterData, CounterHome,
+    CounterKind, Deparser, FieldData, HashData, HeaderData, Home, Key, KeySource, KeyValue, LabelData,
+    LabelKind, ListItem, MatchKind, Next, ParamData, ParamValue, ParserOp, ParserOpKind, ParserWrite,
+    PipeData, ProfileData, Request, RequestKind, SelectArm, SelectorData, StateData, TableData, TogetherData,
+    ValueSetData, list_bits, list_header,
 };
 pub use expr::{CmpOp, Expr};
 pub use intrinsic::{Intrinsic, IntrinsicInfo};
@@ -67,6 +69,8 @@ pub use loc::Loc;
 pub use memory::{Algorithmic, IdleMode, IdleTimeout};
 pub use meter::{LpfSpec, MeterConfig, MeterData, MeterKind, RandomData};
 pub use parser::{CounterLoad, Lookahead, SelectKey, StackData};
+pub use split::split;
+
 pub use register::{
     CellCond, CellStmt, CellStmtKind, CellValue, LanePart, Operand, RegisterActionData, RegisterData,
     RegisterParamData, Search,
@@ -104,6 +108,8 @@ entities! {
     Meter = "meter";
     /// A generator of random numbers.
     Random = "random";
+    /// A set of values that the control plane writes, for arms of selects.
+    ValueSet = "value_set";
 }
 
 /// A stage program.
@@ -143,6 +149,8 @@ pub struct Program {
     pub meters: EntityMap<Meter, MeterData>,
     /// All generators of random numbers.
     pub randoms: EntityMap<Random, RandomData>,
+    /// All value sets of both gresses.
+    pub value_sets: EntityMap<ValueSet, ValueSetData>,
     /// Parser, control and deparser of each gress; indexed by [`Gress::index`].
     pub pipes: [PipeData; 2],
     /// Ghost control (Tofino 2), empty if there is none. It has no packet and runs on updates of queue

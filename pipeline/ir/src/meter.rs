@@ -54,6 +54,8 @@ pub struct MeterData {
     pub kind: MeterKind,
     /// Direct or indirect.
     pub home: CounterHome,
+    /// Bytes that are added to the length of every packet, in a meter of bytes; 14 bits.
+    pub adjust: i16,
     /// Initial configuration of every cell; the control plane may change it. A cell without configuration has
     /// no limits: a meter returns green (or the packet's colour), a filter its input, and WRED never drops.
     pub initial: Option<MeterConfig>,

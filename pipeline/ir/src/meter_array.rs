@@ -146,6 +146,8 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeterArray {
     kind: MeterKind,
+    /// Bytes that are added to the length of every packet.
+    adjust: i16,
     origin: Origin,
     cells: Vec<MeterCell>,
     random: RandomStream,
@@ -159,6 +161,7 @@ impl MeterArray {
         let cell = MeterCell::new(data.kind, data.initial.as_ref(), origin).unwrap_or(MeterCell::Open);
         MeterArray {
             kind: data.kind,
+            adjust: data.adjust,
             origin: *origin,
             cells: vec![cell; size as usize],
             random: origin.stream(data.gress, METER_STREAMS | number),
@@ -198,7 +201,7 @@ impl MeterArray {
             MeterCell::Open => question.input,
             MeterCell::Meter(meter) => {
                 let (own, random) = (Colour::from_bits(question.input as u8), self.random.draw(17) as u32);
-                let length = Bytes(question.bytes.into());
+                let length = Bytes(u64::from(question.bytes).saturating_add_signed(self.adjust.into()));
                 meter.execute(cycles(question.now), length, own, random).bits().into()
             }
             MeterCell::Lpf(lpf) => lpf.execute(cycles(question.now), question.input),

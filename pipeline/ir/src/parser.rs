@@ -103,16 +103,38 @@ pub enum CounterLoad {
         /// Number added afterwards; the low 8 bits of the sum are the counter.
         add: u8,
     },
+    /// A byte of the packet that no operation of the state has advanced past, converted as a field.
+    Ahead {
+        /// Offset in bits from the parser's position, a multiple of 8.
+        at: u16,
+        /// As of a field.
+        max: u8,
+        /// As of a field.
+        rotate: u8,
+        /// As of a field.
+        mask: u8,
+        /// As of a field.
+        add: u8,
+    },
 }
 
 impl CounterLoad {
+    /// Returns the byte ahead from which the counter is loaded.
+    #[must_use]
+    pub fn ahead(self) -> Option<Lookahead> {
+        match self {
+            CounterLoad::Ahead { at, .. } => Some(Lookahead { at, width: 8 }),
+            CounterLoad::Const(_) | CounterLoad::Field { .. } => None,
+        }
+    }
+
     /// Returns the counter for a value of the field; `None` if the value is above the largest accepted one.
     #[must_use]
     pub fn value(self, field: u8) -> Option<i8> {
         match self {
             CounterLoad::Const(value) => Some(value as i8),
-            CounterLoad::Field { max, .. } if field > max => None,
-            CounterLoad::Field { rotate, mask, add, .. } => {
+            CounterLoad::Field { max, .. } | CounterLoad::Ahead { max, .. } if field > max => None,
+            CounterLoad::Field { rotate, mask, add, .. } | CounterLoad::Ahead { rotate, mask, add, .. } => {
                 let kept = field.rotate_right(rotate.into()) & (u8::MAX >> (7 - mask.min(7)));
                 Some(kept.wrapping_add(add) as i8)
             }

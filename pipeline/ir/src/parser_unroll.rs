@@ -1,15 +1,19 @@
-//! Parser graphs unrolled into acyclic graphs, the form on which the verifier, the placer and the engine work.
+//! Parser graphs unrolled by stacks and the counter, the form on which the verifier, the placer and the engine work.
 //!
 //! A node of the unrolled graph is a parser state together with all that is known before a packet arrives: how many
 //! elements of each header stack were extracted, and the range of the parser counter. Loops that a stack or the counter
-//! bounds become finitely many nodes; a loop that nothing bounds is an error ([`UnrollError`]).
+//! bounds become finitely many nodes. A loop that only the packet bounds, because every repetition takes bytes of it, stays
+//! a loop of nodes, as it is one of states on the chip. A loop that nothing bounds is an error ([`UnrollError`]).
 
 use crate::entity::Entity;
 use crate::{
     CounterLoad, Field, Header, Next, ParserOpKind, ParserState, Program, SelectKey, Stack, StateData,
 };
 use sluice_asic::gress::Gress;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of a packet that a parser can reach if the packet alone bounds one of its loops.
+pub const LOOP_REACH: u32 = 448;
 
 /// Most nodes that a parser may unroll into.
 const MAX_NODES: usize = 1 << 14;
@@ -32,6 +36,7 @@ impl CounterRange {
         let width = match load {
             CounterLoad::Const(_) => 0,
             CounterLoad::Field { field, .. } => program.fields.get(field).map_or(8, |d| d.width.min(8)),
+            CounterLoad::Ahead { .. } => 8,
         };
         let values = (0..=u8::MAX >> (8 - width).min(7)).filter_map(|v| load.value(v)).map(i16::from);
         let values =
@@ -69,11 +74,12 @@ impl CounterRange {
     pub fn transitions(self, state: &StateData) -> Vec<(Next, Option<CounterRange>)> {
         let mut open = [Sign::Negative, Sign::Zero, Sign::Positive].map(|s| (s, self.part(s)));
         let mut list = Vec::with_capacity(state.arms.len() + 1);
-        let take = |open: &mut [(Sign, Option<CounterRange>); 3], values: &[(u128, u128)]| {
+        // `sure`: nothing but the counter decides whether the transition is taken.
+        let take = |open: &mut [(Sign, Option<CounterRange>); 3], values: &[(u128, u128)], sure: bool| {
             let mut taken: Option<CounterRange> = None;
             for (sign, part) in open {
                 let Some(range) = *part else { continue };
-                let (mut fits, mut sure) = (true, true);
+                let (mut fits, mut sure) = (true, sure);
                 for (key, &(value, mask)) in state.select.iter().zip(values) {
                     let bit = match key {
                         SelectKey::CounterIsZero => u128::from(*sign == Sign::Zero),
@@ -95,9 +101,9 @@ impl CounterRange {
             taken
         };
         for arm in &state.arms {
-            list.push((arm.next, take(&mut open, &arm.values)));
+            list.push((arm.next, take(&mut open, &arm.values, arm.set.is_none())));
         }
-        list.push((state.default, take(&mut open, &[])));
+        list.push((state.default, take(&mut open, &[], true)));
         list
     }
 }
@@ -109,7 +115,8 @@ enum Sign {
     Positive,
 }
 
-/// Number of extracted elements of each header stack, indexed by [`Stack`] over both gresses; absent entries are 0.
+/// Number of extracted elements of each header stack, indexed by [`Stack`] over both gresses; absent entries are 0. Of a
+/// stack that no later state uses, elements are not counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct StackCounts(Vec<u8>);
 
@@ -139,6 +146,16 @@ impl StackCounts {
             self.0.resize(stack.index() + 1, 0);
         }
         self.0[stack.index()] = self.0[stack.index()].saturating_add(1);
+    }
+
+    /// Returns the counts of these stacks alone.
+    fn of(&self, stacks: &BTreeSet<Stack>) -> StackCounts {
+        let last = stacks.iter().rev().find(|stack| self.count(**stack) > 0);
+        let mut counts = StackCounts(vec![0; last.map_or(0, |stack| stack.index() + 1)]);
+        for stack in stacks.iter().filter(|stack| self.count(**stack) > 0) {
+            counts.0[stack.index()] = self.0[stack.index()];
+        }
+        counts
     }
 
     /// Returns the field that a select key reads; `None` if the key reads no field.
@@ -214,9 +231,13 @@ impl Configuration {
                     let width = program.fields.get(*f).map_or(0, |d| d.width);
                     e.see(crate::Lookahead { at: *at, width }.reach());
                 }
-                ParserOpKind::SetCounter(load) => e.counter = CounterRange::loaded(program, *load),
+                ParserOpKind::SetCounter(load) => {
+                    load.ahead().into_iter().for_each(|ahead| e.see(ahead.reach()));
+                    e.counter = CounterRange::loaded(program, *load);
+                }
                 ParserOpKind::AddCounter(by) => e.counter = e.counter.plus(*by),
                 ParserOpKind::PushCounter(load) => {
+                    load.ahead().into_iter().for_each(|ahead| e.see(ahead.reach()));
                     e.pushed.push(e.counter);
                     e.pushed_most = e.pushed_most.max(e.pushed.len());
                     e.counter = CounterRange::loaded(program, *load);
@@ -243,7 +264,7 @@ impl Configuration {
     }
 
     /// Returns the distinct edges to other configurations or to an end, in order of the arms.
-    fn edges(&self, program: &Program) -> Vec<Edge> {
+    fn edges(&self, program: &Program, used: &UsedStacks) -> Vec<Edge> {
         let effect = self.effect(program);
         if effect.full.is_some() {
             return vec![Edge::End(Next::Reject)];
@@ -253,7 +274,11 @@ impl Configuration {
             let Some(counter) = counter else { continue };
             let edge = match next {
                 Next::State(state) => {
-                    let (pushed, elements) = (effect.pushed.clone(), effect.elements.clone());
+                    let elements = match used.get(&state) {
+                        Some(used) => effect.elements.of(used),
+                        None => StackCounts::default(),
+                    };
+                    let pushed = effect.pushed.clone();
                     Edge::To(Configuration { state, counter, pushed, elements })
                 }
                 end => Edge::End(end),
@@ -275,6 +300,46 @@ impl StateEffect {
     fn see(&mut self, ahead: u32) {
         self.reach = self.reach.max(self.bytes + ahead);
     }
+}
+
+/// For states that use header stacks or lead to such states: the stacks.
+type UsedStacks = BTreeMap<ParserState, BTreeSet<Stack>>;
+
+/// Returns the stacks that each state of a gress, or a state that can follow it, uses.
+fn used_stacks(program: &Program, gress: Gress) -> UsedStacks {
+    let states = || program.states.iter().filter(|(_, data)| data.gress == gress);
+    let own = |data: &StateData| -> BTreeSet<Stack> {
+        let extracted = data.ops.iter().filter_map(|op| match op.kind {
+            ParserOpKind::ExtractNext(stack) => Some(stack),
+            _ => None,
+        });
+        let selected = data.select.iter().filter_map(|key| match key {
+            SelectKey::Last(stack, _) => Some(*stack),
+            _ => None,
+        });
+        extracted.chain(selected).collect()
+    };
+    let mut used: UsedStacks = states().map(|(state, data)| (state, own(data))).collect();
+    used.retain(|_, stacks| !stacks.is_empty());
+    // What a state uses, all states that lead to it use.
+    let mut changed = !used.is_empty();
+    while changed {
+        changed = false;
+        for (state, data) in states() {
+            let mut all = used.get(&state).cloned().unwrap_or_default();
+            let before = all.len();
+            for next in data.arms.iter().map(|arm| arm.next).chain([data.default]) {
+                if let Next::State(next) = next {
+                    all.extend(used.get(&next).into_iter().flatten());
+                }
+            }
+            if all.len() > before {
+                changed = true;
+                used.insert(state, all);
+            }
+        }
+    }
+    used
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -306,14 +371,16 @@ pub struct UnrolledNode {
 /// Unrolled parser of one gress; it has no nodes if the parser accepts or rejects at once.
 #[derive(Clone, Debug, Default)]
 pub struct UnrolledParser {
-    /// Reachable nodes in topological order: each is before its successors.
+    /// Reachable nodes: each is before its successors, except where a loop that only the packet bounds begins again.
     pub nodes: Vec<UnrolledNode>,
+    /// For each node: true if such a loop can lead to it again.
+    pub repeats: Vec<bool>,
 }
 
 /// Reason why a parser cannot be unrolled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UnrollError {
-    /// States of a loop that neither a header stack nor the counter bounds, in order.
+    /// States of a loop that neither a header stack, nor the counter, nor the packet bounds, in order.
     Loop(Vec<ParserState>),
     /// More than `MAX_NODES` nodes, or more than `MAX_PUSHED` values on the counter stack.
     TooMany,
@@ -329,8 +396,9 @@ impl UnrolledParser {
         let mut done: BTreeMap<Configuration, usize> = BTreeMap::new();
         let mut finished: Vec<(Configuration, Vec<Edge>)> = Vec::new();
         // Configurations on the path from the start, each with its edges and the number of edges not yet visited.
+        let used = used_stacks(program, gress);
         let enter = |config: Configuration| {
-            let edges = config.edges(program);
+            let edges = config.edges(program, &used);
             let left = edges.len();
             (config, edges, left)
         };
@@ -344,8 +412,9 @@ impl UnrolledParser {
             };
             *left = at;
             let Edge::To(next) = edges[at].clone() else { continue };
-            if let Some(first) = path.iter().position(|(c, ..)| *c == next) {
-                return Err(UnrollError::Loop(path[first..].iter().map(|(c, ..)| c.state).collect()));
+            // The packet has to bound a loop; whether it does is seen when all nodes are known.
+            if path.iter().any(|(c, ..)| *c == next) {
+                continue;
             }
             if !done.contains_key(&next) {
                 if done.len() + path.len() >= MAX_NODES || next.pushed.len() > MAX_PUSHED {
@@ -363,7 +432,18 @@ impl UnrolledParser {
             let (effect, successors) = (config.effect(program), edges.into_iter().map(successor).collect());
             UnrolledNode { config, effect, successors }
         };
-        Ok(UnrolledParser { nodes: finished.into_iter().rev().map(node).collect() })
+        let nodes: Vec<UnrolledNode> = finished.into_iter().rev().map(node).collect();
+        if let Some(endless) = endless(&nodes) {
+            return Err(UnrollError::Loop(endless));
+        }
+        let repeats = repeats(&nodes);
+        Ok(UnrolledParser { nodes, repeats })
+    }
+
+    /// Returns true if only the packet bounds one of the loops.
+    #[must_use]
+    pub fn is_bounded_by_packet(&self) -> bool {
+        self.repeats.contains(&true)
     }
 
     /// Returns the reachable states, each once, in order of their first node.
@@ -377,18 +457,88 @@ impl UnrolledParser {
         list
     }
 
-    /// Returns for each node the greatest sum of `cost` over the nodes before it, over all paths from the start; the sum
-    /// saturates.
+    /// Returns for each node the greatest sum of `cost` over the nodes before it, over all paths from the start that repeat
+    /// no loop that only the packet bounds; the sum saturates.
     pub fn max_before(&self, cost: impl Fn(&UnrolledNode) -> u32) -> Vec<u32> {
         let mut before = vec![0u32; self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
             let after = before[i].saturating_add(cost(node));
             for successor in &node.successors {
-                if let Successor::Node(n) = successor {
-                    before[*n] = before[*n].max(after);
+                if let Successor::Node(n) = *successor
+                    && n > i
+                {
+                    before[n] = before[n].max(after);
                 }
             }
         }
         before
     }
+}
+
+/// Returns the states of a loop that takes no byte of the packet, in order; `None` if there is none.
+fn endless(nodes: &[UnrolledNode]) -> Option<Vec<ParserState>> {
+    let idle = |n: usize| nodes[n].effect.bytes == 0;
+    // Nodes are white, on the path, or done.
+    let mut colour = vec![0_u8; nodes.len()];
+    for start in (0..nodes.len()).filter(|&n| idle(n)) {
+        if colour[start] != 0 {
+            continue;
+        }
+        colour[start] = 1;
+        let mut path: Vec<(usize, usize)> = vec![(start, 0)];
+        while let Some((n, edge)) = path.last_mut() {
+            let Some(successor) = nodes[*n].successors.get(*edge) else {
+                colour[*n] = 2;
+                path.pop();
+                continue;
+            };
+            *edge += 1;
+            let Successor::Node(next) = *successor else { continue };
+            match colour[next] {
+                1 => {
+                    let first = path.iter().position(|(n, _)| *n == next).unwrap_or(0);
+                    return Some(path[first..].iter().map(|(n, _)| nodes[*n].config.state).collect());
+                }
+                0 if idle(next) => {
+                    colour[next] = 1;
+                    path.push((next, 0));
+                }
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+/// Returns for each node whether it can be reached from itself. The order of the nodes is that in which a depth-first search
+/// has left them, last one first, so the nodes that lead to a node and come no earlier are in loops with it.
+fn repeats(nodes: &[UnrolledNode]) -> Vec<bool> {
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+    for (n, node) in nodes.iter().enumerate() {
+        for successor in &node.successors {
+            if let Successor::Node(next) = successor {
+                before[*next].push(n);
+            }
+        }
+    }
+    let (mut seen, mut repeats) = (vec![false; nodes.len()], vec![false; nodes.len()]);
+    for first in 0..nodes.len() {
+        if std::mem::replace(&mut seen[first], true) {
+            continue;
+        }
+        let mut group = vec![first];
+        let mut done = 0;
+        while let Some(&n) = group.get(done) {
+            done += 1;
+            for &earlier in &before[n] {
+                if !std::mem::replace(&mut seen[earlier], true) {
+                    group.push(earlier);
+                }
+            }
+        }
+        if group.len() > 1 || before[first].contains(&first) {
+            group.into_iter().for_each(|n| repeats[n] = true);
+        }
+    }
+    repeats
 }

@@ -110,6 +110,8 @@ pub enum CellValue {
     Const(u64),
     /// Value of the half at this point.
     Half(Half),
+    /// Value of the half before the access, whatever was written since: what the memory gives all units.
+    Old(Half),
     /// A packet value: a field, or slices and casts of one.
     Phv(Expr),
     /// An instruction of an update ALU; computed on at most 32 bits.
@@ -175,7 +177,8 @@ impl LanePart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CellCond {
     /// A comparison. [`Sense::Serial`] compares like sequence numbers: the difference, truncated to the width
-    /// of a half, is compared with zero in two's complement.
+    /// of a half, is compared with zero in two's complement. In the other senses the sums and differences of an
+    /// order are exact: a comparator adds with more bits than a half has. Equality compares values of a half's width.
     Cmp(CmpOp, Sense, CellValue, CellValue),
     /// Negation.
     Not(Box<CellCond>),
@@ -201,11 +204,34 @@ impl CellValue {
         )
     }
 
+    /// Calls `visit` for every half whose value at this point is read, in order, repeats included.
+    pub fn halves(&self, visit: &mut dyn FnMut(Half)) {
+        match self {
+            CellValue::Half(half) => visit(*half),
+            CellValue::Op(_, a, b) | CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
+                a.halves(visit);
+                b.halves(visit);
+            }
+            CellValue::Math(_, a) => a.halves(visit),
+            CellValue::Predicate(conds) => {
+                conds.iter().for_each(|cond| cond.values(&mut |value| value.halves(visit)));
+            }
+            CellValue::Const(_)
+            | CellValue::Old(_)
+            | CellValue::Phv(_)
+            | CellValue::Address
+            | CellValue::Lane(_)
+            | CellValue::Hash(_)
+            | CellValue::Param(_) => {}
+        }
+    }
+
     /// Calls `visit` for every packet value, in order, repeats included.
     pub fn operands(&self, visit: &mut impl FnMut(Operand)) {
         match self {
             CellValue::Const(_)
             | CellValue::Half(_)
+            | CellValue::Old(_)
             | CellValue::Param(_)
             | CellValue::Address
             | CellValue::Lane(_) => {}

@@ -1,6 +1,6 @@
 //! Errors and warnings of the front end.
 
-use crate::source::{Region, SourceMap, Span};
+use crate::source::{FileId, Region, SourceMap, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 
 /// Severities.
@@ -201,7 +201,11 @@ fn notes(sources: &SourceMap, diagnostic: &Diagnostic) -> Vec<Note> {
     for (index, (span, text)) in diagnostic.labels.iter().enumerate() {
         let Some(place) = sources.place(*span) else { continue };
         let kind = if index == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
+        let included = includer(sources, &place.region).filter(|_| index == 0);
         notes.push(Note { region: place.region, kind, text: text.clone() });
+        if let Some(region) = included {
+            notes.push(Note { region, kind: AnnotationKind::Context, text: "included here".to_owned() });
+        }
         for expanded in place.expanded.into_iter().take(SHOWN_MACROS) {
             let Some(region) = expanded.definition else { continue };
             let text = format!("in the definition of macro `{}`", sources.macro_name(expanded.of));
@@ -209,6 +213,13 @@ fn notes(sources: &SourceMap, diagnostic: &Diagnostic) -> Vec<Note> {
         }
     }
     notes
+}
+
+/// Returns the place of the user's `#include` that leads to a place in a built-in file.
+fn includer(sources: &SourceMap, region: &Region) -> Option<Region> {
+    let is_built_in = |file: FileId| sources.name(file).starts_with('<');
+    let mut includers = sources.included_at(region.file).into_iter();
+    if is_built_in(region.file) { includers.find(|region| !is_built_in(region.file)) } else { None }
 }
 
 /// Returns the source lines of notes in one file.

@@ -11,6 +11,7 @@ use sluice_asic::phv::PhvInventory;
 use sluice_ir::parser_unroll::{UnrolledNode, UnrolledParser};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Field, Header, Loc, PrimitiveKind, Program, RequestKind};
+use std::collections::BTreeSet;
 
 /// Units of a gress's deparser in use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -148,6 +149,12 @@ fn longest_head(program: &Program, gress: Gress) -> u32 {
     };
     let Ok(unrolled) = UnrolledParser::of(program, gress) else { return always };
     let before = unrolled.max_before(extracted);
+    if unrolled.is_bounded_by_packet() {
+        // A loop can extract all of its headers.
+        let all: BTreeSet<Header> =
+            unrolled.nodes.iter().flat_map(|node| &node.effect.extracted).copied().collect();
+        return always + all.iter().filter(|h| !added.contains(h)).map(|h| emitted(*h)).sum::<u32>();
+    }
     let deepest = unrolled.nodes.iter().zip(before).map(|(node, before)| before + extracted(node)).max();
     always + deepest.unwrap_or(0)
 }
@@ -212,7 +219,7 @@ mod tests {
         let (long, _) = s.header("long", &[("x", 96)]);
         let (tunnel, _) = s.header("tunnel", &[("x", 128)]);
         let to = |i: usize| Next::State(sluice_ir::entity::Entity::new(i));
-        let arms = [1, 2].map(|i| SelectArm { values: vec![(i as u128, 0xff)], next: to(i) });
+        let arms = [1, 2].map(|i| SelectArm::new(vec![(i as u128, 0xff)], to(i)));
         s.state("start", first, &f[..1], arms.to_vec());
         s.state("short", short, &[], vec![]);
         s.state("long", long, &[], vec![]);

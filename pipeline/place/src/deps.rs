@@ -5,13 +5,15 @@
 //! dependency on each other.
 
 use super::bits;
-use super::data::{Owner, PhvAllocation};
+use super::data::{FieldSlice, Owner, PhvAllocation};
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 use sluice_asic::gress::Gress;
-use sluice_ir::cfg::{Cfg, Effects, Node, NodeKind, Var};
+use sluice_asic::phv::Container;
+use sluice_ir::cfg::{Cfg, Deposits, Effects, Node, NodeKind, Outcome, Var, deposit_apart};
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{Field, Intrinsic, PrimitiveKind, Program};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Kind of a dependency of a later node on an earlier one.
@@ -224,26 +226,46 @@ fn gress_edges(
     let apart = |a, b| if exclusion { cfg.exclusive(a, b) } else { cfg.is_ghost(a) != cfg.is_ghost(b) };
     let effects: EntityMap<Node, Effects> =
         cfg.nodes.keys().map(|n| overwritten(phv, cfg.effects(program, n))).collect();
+    let deposits: EntityMap<Node, Deposits> = cfg.nodes.keys().map(|n| cfg.deposits(program, n)).collect();
+    let containers: EntityMap<Node, BTreeSet<Container>> =
+        cfg.nodes.keys().map(|n| written_containers(phv, &effects[n].writes, &deposits[n])).collect();
     let mut edges = Vec::new();
     for a in cfg.nodes.keys() {
         for b in cfg.nodes.keys().skip(a.index() + 1).filter(|&b| !apart(a, b)) {
             let (from, to) = (Owner { gress, node: a }, Owner { gress, node: b });
             let mut add = |kind, var| edges.push(Edge { from, to, kind, var });
-            let (ea, eb) = (&effects[a], &effects[b]);
+            // In the arm of an action, only this action has run.
+            let in_arm =
+                cfg.outcomes(cfg.nodes[b].pred).iter().any(|o| matches!(o, (n, Outcome::Ran(_)) if *n == a));
+            let arm = in_arm.then(|| {
+                let (effects, deposits) = cfg.effects_before(program, a, b);
+                let effects = overwritten(phv, effects);
+                let containers = written_containers(phv, &effects.writes, &deposits);
+                (effects, deposits, containers)
+            });
+            let (ea, da, ca) = match &arm {
+                Some((effects, deposits, containers)) => (effects, deposits, containers),
+                None => (&effects[a], &deposits[a], &containers[a]),
+            };
+            let eb = &effects[b];
             if let Some(v) = common(&ea.writes, &eb.match_reads) {
                 add(Dependency::Match, Some(v));
             }
-            if let Some(v) = common(&ea.writes, &eb.action_reads) {
+            let common_rest = |x: &[Var], y: &[Var]| {
+                let both = x.iter().filter(|v| y.binary_search(v).is_ok());
+                both.copied().find(|v| !deposit_apart(da, &deposits[b], *v))
+            };
+            if let Some(v) = common_rest(&ea.writes, &eb.action_reads) {
                 add(Dependency::ActionRead, Some(v));
             }
-            let output = common(&ea.writes, &eb.writes);
+            let output = common_rest(&ea.writes, &eb.writes);
             if output.is_some() || both_drop(program, cfg, gress, a, b) {
                 add(Dependency::Output, output);
-            } else if let Some(v) = shares_container(phv, &ea.writes, &eb.writes) {
+            } else if let Some(v) = in_containers(phv, ca, &eb.writes, &deposits[b]) {
                 add(Dependency::ContainerConflict, Some(v));
             }
             if let Some(v) =
-                common(&ea.match_reads, &eb.writes).or_else(|| common(&ea.action_reads, &eb.writes))
+                common(&ea.match_reads, &eb.writes).or_else(|| common_rest(&ea.action_reads, &eb.writes))
             {
                 add(Dependency::Anti, Some(v));
             }
@@ -283,10 +305,32 @@ fn both_drop(program: &Program, cfg: &Cfg, gress: Gress, a: Node, b: Node) -> bo
     program.intrinsic(gress, Intrinsic::DropCtl).is_none() && drops(a) && drops(b)
 }
 
-/// Returns a variable of `b` that shares a container with a variable of `a`.
-fn shares_container(phv: &PhvAllocation, a: &[Var], b: &[Var]) -> Option<Var> {
-    let theirs = bits::containers(phv, a);
-    b.iter().find(|&&v| bits::slices(phv, v).iter().any(|s| theirs.contains(&s.container))).copied()
+/// Returns the containers of the bits that a node writes.
+fn written_containers(phv: &PhvAllocation, writes: &[Var], deposits: &Deposits) -> BTreeSet<Container> {
+    writes.iter().flat_map(|v| containers_of(phv, *v, deposits)).collect()
+}
+
+/// Returns the containers of the bits of a variable that a node writes.
+fn containers_of(phv: &PhvAllocation, var: Var, deposits: &Deposits) -> Vec<Container> {
+    let written = match var {
+        Var::Field(field) => deposits.get(&field),
+        Var::Valid(_) => None,
+    };
+    let of = |slice: FieldSlice| {
+        let inside = |(hi, lo): &(u16, u16)| slice.within(*lo, hi - lo + 1).is_some();
+        written.is_none_or(|slices| slices.iter().any(inside)).then_some(slice.container)
+    };
+    bits::slices(phv, var).into_iter().filter_map(of).collect()
+}
+
+/// Returns a variable that a node writes in one of the containers.
+fn in_containers(
+    phv: &PhvAllocation,
+    containers: &BTreeSet<Container>,
+    writes: &[Var],
+    deposits: &Deposits,
+) -> Option<Var> {
+    writes.iter().find(|v| containers_of(phv, **v, deposits).iter().any(|c| containers.contains(c))).copied()
 }
 
 /// Returns the stages needed before and after each node by the longest chain through it.
@@ -360,6 +404,29 @@ mod tests {
         for (node, min) in graph.min_stage[0].iter() {
             assert_eq!((*min, graph.tail[0][node]), (node.index() as u32, 4 - node.index() as u32));
         }
+    }
+
+    /// Two tables that set the given bits of `h.word`.
+    fn two_deposits(first: &str, second: &str) -> Program {
+        let text = format!(
+            "program two;
+            header h : ingress {{ bit<32> word; bit<16> a; bit<16> b; }}
+            action one : ingress (bit<8> v) {{ h.word{first} = v; }}
+            action two : ingress (bit<8> v) {{ h.word{second} = v; }}
+            table ta : ingress {{ key = {{ h.a : exact; }} actions = {{ one; }} default_action = one(0); size = 16; }}
+            table tb : ingress {{ key = {{ h.b : exact; }} actions = {{ two; }} default_action = two(0); size = 16; }}
+            parser ingress {{ start = first; state first {{ extract(h); transition accept; }} }}
+            control ingress {{ apply ta; apply tb; }}
+            deparser ingress {{ emit(h); }}"
+        );
+        sluice_ir::text::parse(&text).unwrap_or_else(|e| panic!("{e:?}"))
+    }
+
+    #[test]
+    fn slices_without_a_common_bit_need_no_order() {
+        use Dependency::{ActionRead, Anti, Output};
+        assert_eq!(kinds(&two_deposits("[7:0]", "[15:8]"), "ta", "tb"), []);
+        assert_eq!(kinds(&two_deposits("[7:0]", "[14:7]"), "ta", "tb"), [ActionRead, Output, Anti]);
     }
 
     #[test]

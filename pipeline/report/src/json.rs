@@ -10,6 +10,7 @@ use sluice_place::phv::PhvSummary;
 use sluice_place::report::ArrayReport;
 use sluice_place::report::NextTables;
 use sluice_place::report::PowerReport;
+use sluice_place::report::SourceNote;
 use sluice_place::report::UnitReport;
 use sluice_place::report::{GressReport, Report, StageReport, TableReport, deparser_rows, hundredths};
 
@@ -54,6 +55,7 @@ pub fn json(report: &Report) -> Value {
         "assumptions": report.assumptions.iter().map(|a| json!({
             "id": a.id, "text": a.text, "value": a.value, "why": a.why,
         })).collect::<Vec<_>>(),
+        "notes": notes(&report.notes),
         "power": power(&report.power),
         "objective": report.options.objective.name(),
         "without": report.options.without.iter().map(|o| o.name()).collect::<Vec<_>>(),
@@ -70,6 +72,13 @@ pub fn json(report: &Report) -> Value {
             })).collect::<Vec<_>>(),
         })).collect::<Vec<_>>(),
     })
+}
+
+/// Returns parts of the source that the program approximates or ignores.
+#[must_use]
+pub fn notes(notes: &[SourceNote]) -> Value {
+    let note = |n: &SourceNote| json!({ "file": n.file, "line": n.line, "what": n.what, "effect": n.effect });
+    notes.iter().map(note).collect()
 }
 
 /// Returns the report of a program that does not fit: the same keys, with a reason instead of numbers.
@@ -95,6 +104,7 @@ pub fn json_no_fit(program: &Program, no_fit: &NoFit) -> Value {
         "units": [],
         "dependencies": [],
         "containers": [],
+        "notes": [],
         "power": null,
         "objective": null,
         "without": [],

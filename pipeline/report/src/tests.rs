@@ -7,7 +7,7 @@ use sluice_place::place;
 use sluice_place::report::Report;
 use sluice_samples::sketch as samples;
 
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "arrays",
     "assumptions",
     "chip",
@@ -17,6 +17,7 @@ const KEYS: [&str; 23] = [
     "fits",
     "latency",
     "next_tables",
+    "notes",
     "objective",
     "params",
     "parser",

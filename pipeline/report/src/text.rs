@@ -9,7 +9,10 @@ use phv::phv;
 use sluice_asic::chip::Column;
 use sluice_asic::gress::Gress;
 use sluice_asic::latency::StageDependency;
-use sluice_place::report::{GressReport, Report, TableReport, TogetherReport, deparser_rows, hundredths};
+use sluice_ir::verify::Diag;
+use sluice_place::report::{
+    GressReport, Report, SourceNote, TableReport, TogetherReport, deparser_rows, hundredths,
+};
 use sluice_place::report::{TablePower, watts};
 use sluice_place::{NoFit, Objective, Part};
 use std::fmt::Write;
@@ -46,6 +49,9 @@ pub fn text(report: &Report) -> String {
     section(&mut out, "Percent of a stage", &percents(report));
     section(&mut out, "Legend", &legend());
     section(&mut out, "What limits this program", &limits(report));
+    if !report.notes.is_empty() {
+        section(&mut out, "Approximated or ignored", &notes(&report.notes));
+    }
     section(&mut out, "Tables", &tables(report));
     if !report.arrays.is_empty() {
         section(&mut out, "Arrays", &arrays(report));
@@ -69,14 +75,26 @@ pub fn text(report: &Report) -> String {
 /// Returns the report of a program that does not fit.
 #[must_use]
 pub fn text_no_fit(no_fit: &NoFit) -> String {
+    text_no_fit_with(no_fit, &mut ToString::to_string)
+}
+
+/// Returns the report of a program that does not fit; `shown` prints a finding.
+pub fn text_no_fit_with(no_fit: &NoFit, shown: &mut dyn FnMut(&Diag) -> String) -> String {
     let mut out = format!("{} on {}: does not fit\n\n{}\n", no_fit.program, no_fit.chip, no_fit.reason());
     if let Some(first) = no_fit.first_exhausted.as_ref().filter(|f| !f.contenders.is_empty()) {
         let _ = writeln!(out, "\n{} is wanted by: {}", first.resource.id(), first.contenders.join(", "));
     }
     for diag in &no_fit.diags {
-        let _ = writeln!(out, "\n{diag}");
+        let _ = writeln!(out, "\n{}", shown(diag));
     }
     out
+}
+
+/// Returns parts of the source that the program approximates or ignores, a line each.
+#[must_use]
+pub fn notes(notes: &[SourceNote]) -> String {
+    let line = |note: &SourceNote| format!("  {}:{}: {}: {}\n", note.file, note.line, note.what, note.effect);
+    notes.iter().map(line).collect()
 }
 
 fn section(out: &mut String, title: &str, body: &str) {

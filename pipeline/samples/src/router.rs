@@ -51,8 +51,7 @@ impl Maker {
         let mask = sluice_asic::alu::width_mask(width.into());
         let data = &mut self.0.states[state];
         data.select = vec![on.into()];
-        data.arms =
-            arms.iter().map(|(v, s)| SelectArm { values: vec![(*v, mask)], next: Next::State(*s) }).collect();
+        data.arms = arms.iter().map(|(v, s)| SelectArm::new(vec![(*v, mask)], Next::State(*s))).collect();
         data.default = default;
     }
 
@@ -176,8 +175,7 @@ fn parser(m: &mut Maker, headers: &[Header]) {
     let &[eth, vlan, ipv4, ipv6] = headers else { return };
     let start = m.state(Ingress, "start", vec![ParserOpKind::Extract(eth)]);
     let in_vlan = m.state(Ingress, "parse_vlan", vec![ParserOpKind::Extract(vlan)]);
-    let verify =
-        ParserOpKind::VerifyChecksum(m.named(Ingress, "meta.bad_checksum"), m.0.headers[ipv4].fields.clone());
+    let verify = ParserOpKind::VerifyChecksum(m.named(Ingress, "meta.bad_checksum"), m.0.header_list(ipv4));
     let in_ipv4 = m.state(Ingress, "parse_ipv4", vec![ParserOpKind::Extract(ipv4), verify]);
     let in_ipv6 = m.state(Ingress, "parse_ipv6", vec![ParserOpKind::Extract(ipv6)]);
     let (eth_type, vlan_type) = (m.named(Ingress, "eth.type"), m.named(Ingress, "vlan.type"));

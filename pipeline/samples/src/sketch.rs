@@ -237,12 +237,7 @@ pub fn l3(routes: u32) -> Program {
     s.intrinsic(Intrinsic::DropCtl);
     let (_, eth) = {
         let (ethernet, f) = s.header("ethernet", &ETHERNET);
-        s.state(
-            "parse_ethernet",
-            ethernet,
-            &[f[2]],
-            vec![SelectArm { values: vec![(0x800, 0xffff)], next: to(1) }],
-        );
+        s.state("parse_ethernet", ethernet, &[f[2]], vec![SelectArm::new(vec![(0x800, 0xffff)], to(1))]);
         (ethernet, f)
     };
     let (ipv4, ip) = s.header("ipv4", &IPV4);

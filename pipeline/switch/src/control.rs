@@ -153,6 +153,7 @@ impl<E: Executor> Switch<E> {
         let control = self.control.of_pipe(pipe);
         self.program.profiles.keys().for_each(|profile| own.profile_changed(profile, control));
         self.program.tables.keys().for_each(|table| own.table_changed(table, control));
+        self.program.value_sets.keys().for_each(|set| own.value_set_changed(set, control));
         self.own[at] = Some(own);
         Ok(())
     }
@@ -247,6 +248,7 @@ fn tell<E: Executor>(executor: &mut E, change: Change, was: Option<&Entry>, cont
         Change::Member(profile, member) => executor.member_changed(profile, member, control),
         Change::Group(profile, group) => executor.group_changed(profile, group, control),
         Change::PortMetadata => executor.port_metadata_changed(control),
+        Change::ValueSet(set) => executor.value_set_changed(set, control),
         _ => {}
     }
 }

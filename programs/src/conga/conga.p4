@@ -387,7 +387,7 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<pair_32_t, bit<16>, bit<32>>(to_leaf) read = {
         void apply(inout pair_32_t value, out bit<32> rv) {
-            if (ig_md.t_1.now - value.hi > 0x9896) {
+            if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 8;
             }
             rv = value.lo;
@@ -422,7 +422,7 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<pair_32_t, bit<16>, bit<32>>(to_leaf_1) read_1 = {
         void apply(inout pair_32_t value, out bit<32> rv) {
-            if (ig_md.t_1.now - value.hi > 0x9896) {
+            if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 8;
             }
             rv = value.lo;
@@ -457,7 +457,7 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<pair_32_t, bit<16>, bit<32>>(to_leaf_2) read_2 = {
         void apply(inout pair_32_t value, out bit<32> rv) {
-            if (ig_md.t_1.now - value.hi > 0x9896) {
+            if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 8;
             }
             rv = value.lo;
@@ -492,7 +492,7 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<pair_32_t, bit<16>, bit<32>>(to_leaf_3) read_3 = {
         void apply(inout pair_32_t value, out bit<32> rv) {
-            if (ig_md.t_1.now - value.hi > 0x9896) {
+            if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 8;
             }
             rv = value.lo;
@@ -519,7 +519,7 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<pair_32_t, bit<16>, bit<8>>(from_leaf) tell = {
         void apply(inout pair_32_t value, out bit<8> rv) {
-            if (ig_md.t_1.now - value.hi > 0x9896) {
+            if ((int<32>) ig_md.t_1.now - (int<32>) value.hi > 0x9896) {
                 value.lo = 0;
             }
             rv = (bit<8>) value.lo;
@@ -546,7 +546,7 @@ control Ingress(inout ig_headers_t hdr,
     // Returns 1 if the gap since the last packet exceeds the timeout; stores the packet's time
     RegisterAction<bit<32>, bit<15>, bit<1>>(last_seen) touch = {
         void apply(inout bit<32> value, out bit<1> rv) {
-            if (ig_md.t_1.now - value > 0x7a1) {
+            if ((int<32>) ig_md.t_1.now - (int<32>) value > 0x7a1) {
                 rv = 1;
             }
             value = ig_md.t_1.now;
@@ -559,7 +559,7 @@ control Ingress(inout ig_headers_t hdr,
     // Continues a flowlet: keeps its uplink unless it is of an older generation
     RegisterAction<bit<32>, bit<15>, bit<16>>(flowlet_member) hold = {
         void apply(inout bit<32> value, out bit<16> rv) {
-            if (value - ig_md.best.first < 0xfffffc00) {
+            if ((int<32>) value - (int<32>) ig_md.best.first < -1024) {
                 value = ig_md.best.first;
             }
             rv = (bit<16>) value;
@@ -581,7 +581,8 @@ control Ingress(inout ig_headers_t hdr,
     // one of them
     RegisterAction<bit<32>, bit<15>, bit<16>>(flowlet_member) none_but = {
         void apply(inout bit<32> value, out bit<16> rv) {
-            if (value == ig_md.best.second || value - ig_md.best.first < 0xfffffc00) {
+            if (value == ig_md.best.second ||
+                    (int<32>) value - (int<32>) ig_md.best.first < -1024) {
                 value = ig_md.best.first;
             }
             rv = (bit<16>) value;

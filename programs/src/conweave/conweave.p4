@@ -559,7 +559,7 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<bit<32>, bit<16>, bit<8>>(active_time) active_check = {
         void apply(inout bit<32> value, out bit<8> rv) {
-            if (value == 0 || ig_md.now - value > 0x12c) {
+            if (value == 0 || (int<32>) ig_md.now - (int<32>) value > 0x12c) {
                 rv = 1;
             }
             value = ig_md.now;
@@ -1093,7 +1093,7 @@ control Ingress(inout ig_headers_t hdr,
     // Returns 1 if the timer packet was not seen for `watchdog` ticks: another one is made
     RegisterAction<bit<32>, bit<16>, bit<1>>(timer_time_rx) check_8 = {
         void apply(inout bit<32> value, out bit<1> rv) {
-            if (ig_md.now - value > 64) {
+            if ((int<32>) ig_md.now - (int<32>) value > 64) {
                 value = ig_md.now;
                 rv = 1;
             }

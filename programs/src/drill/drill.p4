@@ -186,7 +186,8 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<pair_32_t, bit<16>, bit<16>>(memory) compare = {
         void apply(inout pair_32_t value, out bit<16> rv) {
-            if (ig_md.best.depth < value.lo || value.hi - ig_md.candidate < 0xfffffc00) {
+            if (ig_md.best.depth < value.lo ||
+                    (int<32>) value.hi - (int<32>) ig_md.candidate < -1024) {
                 value.lo = ig_md.best.depth;
                 value.hi = ig_md.candidate;
             }
@@ -196,7 +197,8 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<pair_32_t, bit<16>, bit<16>>(memory_1) compare_1 = {
         void apply(inout pair_32_t value, out bit<16> rv) {
-            if (ig_md.best.depth < value.lo || value.hi - ig_md.candidate < 0xfffffc00) {
+            if (ig_md.best.depth < value.lo ||
+                    (int<32>) value.hi - (int<32>) ig_md.candidate < -1024) {
                 value.lo = ig_md.best.depth;
                 value.hi = ig_md.candidate;
             }

@@ -254,7 +254,8 @@ control Ingress(inout ig_headers_t hdr,
     // candidate
     RegisterAction<pair_32_t, bit<15>, bit<16>>(flowlet) touch = {
         void apply(inout pair_32_t value, out bit<16> rv) {
-            if (ig_md.t_1.now - value.lo > 0x186 || value.hi - ig_md.candidate < 0xfffffc00) {
+            if ((int<32>) ig_md.t_1.now - (int<32>) value.lo > 0x186 ||
+                    (int<32>) value.hi - (int<32>) ig_md.candidate < -1024) {
                 value.hi = ig_md.candidate;
             }
             value.lo = ig_md.t_1.now;

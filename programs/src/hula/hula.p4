@@ -236,7 +236,7 @@ control Ingress(inout ig_headers_t hdr,
 
     RegisterAction<pair_32_t, bit<16>, bit<1>>(best_path) look = {
         void apply(inout pair_32_t value, out bit<1> rv) {
-            if (ig_md.t.now - value.hi > 0x927) {
+            if ((int<32>) ig_md.t.now - (int<32>) value.hi > 0x927) {
                 rv = 1;
             }
         }
@@ -254,7 +254,7 @@ control Ingress(inout ig_headers_t hdr,
     // probe's and returns 1
     RegisterAction<pair_32_t, bit<16>, bit<1>>(best_path) challenge = {
         void apply(inout pair_32_t value, out bit<1> rv) {
-            if (hdr.probe.util < value.lo || ig_md.t.now - value.hi > 0x927) {
+            if (hdr.probe.util < value.lo || (int<32>) ig_md.t.now - (int<32>) value.hi > 0x927) {
                 value.lo = hdr.probe.util;
                 value.hi = ig_md.t.now;
                 rv = 1;
@@ -270,7 +270,8 @@ control Ingress(inout ig_headers_t hdr,
     // candidate
     RegisterAction<pair_32_t, bit<15>, bit<16>>(flowlet) touch = {
         void apply(inout pair_32_t value, out bit<16> rv) {
-            if (ig_md.t_1.now - value.lo > 0x186 || value.hi - ig_md.candidate < 0xfffffc00) {
+            if ((int<32>) ig_md.t_1.now - (int<32>) value.lo > 0x186 ||
+                    (int<32>) value.hi - (int<32>) ig_md.candidate < -1024) {
                 value.hi = ig_md.candidate;
             }
             value.lo = ig_md.t_1.now;

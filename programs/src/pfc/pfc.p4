@@ -257,7 +257,7 @@ control Ingress(inout ig_headers_t hdr,
     // Stores the end of a pause; returns 1 if a timer must be started
     RegisterAction<bit<32>, bit<16>, bit<1>>(paused_until) pause_until = {
         void apply(inout bit<32> value, out bit<1> rv) {
-            if (value == 0 || ig_md.now - value > 0x4000) {
+            if (value == 0 || (int<32>) ig_md.now - (int<32>) value > 0x4000) {
                 rv = 1;
             }
             value = ig_md.until;
@@ -310,7 +310,7 @@ control Ingress(inout ig_headers_t hdr,
     // Returns 1 if the pause lasts longer than `detection_time`
     RegisterAction<bit<32>, bit<16>, bit<1>>(paused_since) check_age = {
         void apply(inout bit<32> value, out bit<1> rv) {
-            if (ig_md.tick - value > 0x2faf0) {
+            if ((int<32>) ig_md.tick - (int<32>) value > 0x2faf0) {
                 rv = 1;
             }
         }
@@ -328,7 +328,7 @@ control Ingress(inout ig_headers_t hdr,
     // Returns 1 if no pause has arrived for `restoration_time`
     RegisterAction<bit<32>, bit<16>, bit<1>>(heard) check_quiet = {
         void apply(inout bit<32> value, out bit<1> rv) {
-            if (ig_md.tick - value > 0x2faf0) {
+            if ((int<32>) ig_md.tick - (int<32>) value > 0x2faf0) {
                 rv = 1;
             }
         }
@@ -793,7 +793,7 @@ control Egress(inout eg_headers_t hdr,
     // Returns 1 if a pause must be requested: none was, or the last request is older than `refresh`
     RegisterAction<bit<32>, bit<12>, bit<1>>(asked) ask = {
         void apply(inout bit<32> value, out bit<1> rv) {
-            if (value == 0 || eg_md.now - value > 0x9c40) {
+            if (value == 0 || (int<32>) eg_md.now - (int<32>) value > 0x9c40) {
                 value = eg_md.now;
                 rv = 1;
             }

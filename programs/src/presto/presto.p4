@@ -163,7 +163,7 @@ control Ingress(inout ig_headers_t hdr,
     // one
     RegisterAction<bit<32>, bit<15>, bit<1>>(filled) fill = {
         void apply(inout bit<32> value, out bit<1> rv) {
-            if (value + ig_md.t.payload > 0x10000) {
+            if ((int<32>) value + (int<32>) ig_md.t.payload > 0x10000) {
                 rv = 1;
                 value = ig_md.t.payload;
             } else {

@@ -145,6 +145,10 @@ impl<'a, E: Executor> Running<'a, E> {
                     }
                 }
             }
+            Command::AddValue { set, keys } => {
+                let keys: Vec<_> = keys.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+                self.control(named::insert_value(self.program, set, &keys))
+            }
             Command::SetDefault { table, call } => {
                 self.control(named::set_default(self.program, table, &named(call)))
             }

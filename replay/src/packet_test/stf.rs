@@ -68,6 +68,13 @@ pub enum Command {
         /// The action.
         call: Call,
     },
+    /// Adds a member to a value set: an entry without an action.
+    AddValue {
+        /// Name of the value set.
+        set: String,
+        /// Names of fields and their values.
+        keys: Vec<(String, String)>,
+    },
     /// Sets the default action of a table.
     SetDefault {
         /// Name of the table.
@@ -156,7 +163,7 @@ fn whole_lines(text: &str) -> Vec<(u32, String)> {
 
 /// Commands and their shape.
 const COMMANDS: [(&str, &str); 7] = [
-    ("add", "TABLE [PRIORITY] KEY:VALUE.. ACTION(PARAMETER:VALUE, ..)"),
+    ("add", "TABLE [PRIORITY] KEY:VALUE.. ACTION(PARAMETER:VALUE, ..), or SET FIELD:VALUE.."),
     ("check_counter", "COUNTER(INDEX) packets|bytes = VALUE"),
     ("check_register", "REGISTER(INDEX) lo|hi = VALUE"),
     ("expect", "PORT [BYTES]"),
@@ -184,6 +191,16 @@ fn command(line: &str) -> Result<Command, String> {
 }
 
 fn add(rest: &str) -> Result<Command, String> {
+    let key = |word: &str| {
+        let (name, value) = word.rsplit_once(':').ok_or_else(|| format!("`{word}` is no KEY:VALUE"))?;
+        Ok((name.to_owned(), value.to_owned()))
+    };
+    let last = rest.split_whitespace().next_back().unwrap_or_default();
+    if !rest.trim_end().ends_with(')') && last.contains(':') {
+        let mut words = rest.split_whitespace();
+        let set = words.next().unwrap_or_default().to_owned();
+        return Ok(Command::AddValue { set, keys: words.map(key).collect::<Result<_, String>>()? });
+    }
     let (words, call) = call_at_end(rest)?;
     let mut words = words.split_whitespace().peekable();
     let table = words.next().ok_or("the name of the table is missing")?.to_owned();
@@ -191,10 +208,6 @@ fn add(rest: &str) -> Result<Command, String> {
     if number.is_some() {
         words.next();
     }
-    let key = |word: &str| {
-        let (name, value) = word.rsplit_once(':').ok_or_else(|| format!("`{word}` is no KEY:VALUE"))?;
-        Ok((name.to_owned(), value.to_owned()))
-    };
     let keys = words.map(key).collect::<Result<_, String>>()?;
     Ok(Command::Add { table, number, keys, call })
 }
@@ -320,8 +333,7 @@ mod tests {
 
     #[test]
     fn all_wrong_lines_are_told() {
-        let text =
-            "adds t\nadd t a:1\npacket x 01\npacket 0 0z\npacket 0 010\nexpect\ncheck_counter c(1) bits = 1";
+        let text = "adds t\nadd\npacket x 01\npacket 0 0z\npacket 0 010\nexpect\ncheck_counter c(1) bits = 1";
         let told: Vec<String> = Script::parse(text).unwrap_err().iter().map(ToString::to_string).collect();
         let begins = [
             "line 1: there is no command `adds`; expected one of: add, check_counter,",

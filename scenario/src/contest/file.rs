@@ -112,12 +112,23 @@ pub struct Contestant {
     pub buffer: Option<String>,
 }
 
+/// Returns true if the name of a role's program is that of a file.
+fn is_program_file(name: &str) -> bool {
+    name.ends_with(".sluice") || name.ends_with(".p4")
+}
+
 impl Contestant {
     /// Returns the name of this program in results and expectations.
     #[must_use]
     pub fn label(&self) -> String {
-        let stem =
-            |file: &str| file.rsplit('/').next().unwrap_or_default().trim_end_matches(".sluice").to_owned();
+        let stem = |file: &str| {
+            file.rsplit('/')
+                .next()
+                .unwrap_or_default()
+                .trim_end_matches(".sluice")
+                .trim_end_matches(".p4")
+                .to_owned()
+        };
         let own = || match &self.file {
             Some(file) => stem(file),
             None if self.name.is_empty() => {
@@ -240,7 +251,7 @@ impl Contest {
             if let Some(file) = &program.file {
                 program.name = open(file)?;
             }
-            for role in program.roles.values_mut().filter(|role| role.name().ends_with(".sluice")) {
+            for role in program.roles.values_mut().filter(|role| is_program_file(role.name())) {
                 let name = open(role.name())?;
                 role.set_name(name);
             }

@@ -34,7 +34,8 @@ pub(super) fn network(
 ) -> Result<Resolved, Failure> {
     let mut blueprint = resolve::blueprint(topology)?;
     let folder = folder_of(topology);
-    let mut door = Door::new(catalogue);
+    let chip = resolve::chip(blueprint.chip.as_deref().unwrap_or(&args.target.chip))?;
+    let mut door = Door::new(catalogue).with_p4(&args.target.p4, &chip);
     door.topology(&mut blueprint, folder)?;
     let catalogue = door.into_catalogue();
     let entries = Entries::parse(&args.entries, &blueprint)?;
@@ -47,7 +48,7 @@ pub(super) fn network(
     let defaults = Defaults {
         program: args.program.clone(),
         params: args.target.sets.clone(),
-        chip: resolve::chip(blueprint.chip.as_deref().unwrap_or(&args.target.chip))?,
+        chip,
         port_speed: speed.map_err(Failure::input)?,
         buffer: args.buffer.clone(),
         entries: entries.all.clone(),
@@ -78,7 +79,7 @@ pub(super) fn network(
             Err(Failure::Input { text: format!("switch `{switch}`: {text}"), help })
         }
         Err(DeployError::NoFit { source, .. }) => {
-            print_error(format_args!("{}\n", sluice_report::text_no_fit(&source)));
+            print_error(format_args!("{}\n", crate::snippet::no_fit(&source)));
             Err(Failure::Property)
         }
         Err(e) => Err(Failure::input(e)),

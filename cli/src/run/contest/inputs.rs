@@ -1,9 +1,11 @@
 //! Contents of the files that a run depends on.
 //!
 //! Each text of a configuration that is the name of a file counts as a named file. Files of programs and TOML files may name
-//! further files, relative to their own folder.
+//! further files, relative to their own folder. P4 programs name the files that they include, which may be in the folders of
+//! `-I`, and the file of declarations beside them.
 
 use super::store::sha256;
+use crate::p4::{declarations, is_p4};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,21 +13,22 @@ use std::path::{Path, PathBuf};
 /// The part of a name that stands for the name of a switch: all files of this form count.
 const SWITCH: &str = "{switch}";
 
-/// Returns the SHA-256 of each file that a configuration names, by its name there. Names are relative to `folder`.
-pub(super) fn digests(config: &Value, folder: &Path) -> BTreeMap<String, String> {
-    let mut search = Search::default();
+/// Returns the SHA-256 of each file that a configuration names, by its name there. Names are relative to `folder`; P4 programs
+/// include files from `p4_folders`, too.
+pub(super) fn digests(config: &Value, folder: &Path, p4_folders: &[PathBuf]) -> BTreeMap<String, String> {
+    let mut search = Search { p4_folders, found: BTreeMap::new(), seen: BTreeSet::new() };
     search.walk(config, folder, "");
     search.found
 }
 
 /// The files found so far.
-#[derive(Default)]
-struct Search {
+struct Search<'a> {
+    p4_folders: &'a [PathBuf],
     found: BTreeMap<String, String>,
     seen: BTreeSet<PathBuf>,
 }
 
-impl Search {
+impl Search<'_> {
     fn walk(&mut self, value: &Value, folder: &Path, before: &str) {
         match value {
             Value::String(text) => self.named(text, folder, before),
@@ -45,8 +48,17 @@ impl Search {
             self.found.insert(format!("{before}{name}"), sha256(&bytes));
             let beside = path.parent().unwrap_or(Path::new(""));
             let Ok(content) = String::from_utf8(bytes) else { continue };
+            let before = format!("{before}{name}: ");
             for word in words(&path, &content) {
-                self.named(word, beside, &format!("{before}{name}: "));
+                self.named(word, beside, &before);
+            }
+            for file in included(&content) {
+                for folder in std::iter::once(beside).chain(self.p4_folders.iter().map(PathBuf::as_path)) {
+                    self.named(file, folder, &before);
+                }
+            }
+            if is_p4(&path) {
+                self.named(&declarations(&path).display().to_string(), Path::new(""), &before);
             }
         }
     }
@@ -63,6 +75,16 @@ fn words<'a>(path: &Path, content: &'a str) -> Vec<&'a str> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns the names of the files that a P4 text includes.
+fn included(content: &str) -> impl Iterator<Item = &str> {
+    let name = |line: &'_ str| -> Option<(usize, usize)> {
+        let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?;
+        let start = line.len() - rest.len() + rest.find(['"', '<'])? + 1;
+        Some((start, start + line[start..].find(['"', '>'])?))
+    };
+    content.lines().filter_map(move |line| name(line).map(|(start, end)| &line[start..end]))
 }
 
 /// Returns the files that a text may name, with their names.
@@ -108,7 +130,7 @@ mod tests {
         write("leaf1.txt", "2");
         write("other.txt", "3");
         let config = json!({ "topology": "net.toml", "program": { "file": "p.sluice", "entries": "leaf{switch}.txt" } });
-        let found = digests(&config, dir.path());
+        let found = digests(&config, dir.path(), &[]);
         let names: Vec<&str> = found.keys().map(String::as_str).collect();
         assert_eq!(
             names,
@@ -117,6 +139,22 @@ mod tests {
         // FIPS 180-4's example is of other bytes; this is the digest of "1" by sha256sum.
         assert_eq!(found["leaf0.txt"], "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b");
         write("b.toml", "cells = 2\n");
-        assert_ne!(digests(&config, dir.path())["net.toml: b.toml"], found["net.toml: b.toml"]);
+        assert_ne!(digests(&config, dir.path(), &[])["net.toml: b.toml"], found["net.toml: b.toml"]);
+    }
+
+    #[test]
+    fn files_that_p4_programs_include_count() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("inc")).unwrap();
+        let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+        write("leaf.p4", "#include <core.p4>\n  # include \"a.p4\"\n");
+        write("a.p4", "#include <b.h>\n");
+        write("inc/b.h", "");
+        write("leaf.p4.sluice", "sluice 1;\n");
+        let config = json!({ "program": { "file": "leaf.p4" } });
+        let found = digests(&config, dir.path(), &[dir.path().join("inc")]);
+        let names: Vec<&str> = found.keys().map(|name| name.rsplit('/').next().unwrap()).collect();
+        assert_eq!(found.len(), 4, "{found:?}");
+        assert!(names.contains(&"leaf.p4.sluice") && found.contains_key("leaf.p4: a.p4: b.h"), "{found:?}");
     }
 }

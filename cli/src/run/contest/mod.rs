@@ -20,6 +20,7 @@ use crate::door::Door;
 use crate::fail::{Failure, print_error};
 use crate::files::{Folder, pretty};
 use crate::interrupt::interrupt_flag;
+use crate::p4::P4Args;
 use crate::resolve;
 use progress::Progress;
 use sluice_asic::chip::ChipSpec;
@@ -90,21 +91,21 @@ impl Source {
     }
 
     /// Reads everything that the contest names.
-    fn open(&mut self, catalogue: &Catalogue) -> Result<Opened, Failure> {
+    fn open(&mut self, catalogue: &Catalogue, p4: &P4Args) -> Result<Opened, Failure> {
         let topology = self.beside(&self.point.contest.topology);
         let mut plan = match topology.to_str().filter(|_| topology.exists()) {
             Some(path) => resolve::blueprint(path)?,
             None => resolve::blueprint(&self.point.contest.topology)?,
         };
-        let mut door = Door::new(catalogue);
+        let chip = self.point.contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
+        let near = self.beside(chip);
+        let near = near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file());
+        let chip = resolve::chip(near.unwrap_or(chip))?;
+        let mut door = Door::new(catalogue).with_p4(p4, &chip);
         door.topology(&mut plan, topology.parent().unwrap_or(Path::new("")))?;
         let folder = self.folder.clone();
         self.point.contest.open_files(|file| door.open(file, &folder))?;
         let beside = |name: &str| self.folder.join(name);
-        let chip = self.point.contest.chip.as_deref().or(plan.chip.as_deref()).unwrap_or("tofino2");
-        let near = beside(chip);
-        let near = near.to_str().filter(|near| near.ends_with(".toml") && Path::new(near).is_file());
-        let chip = resolve::chip(near.unwrap_or(chip))?;
         let read = |name: &str| {
             let path = beside(name);
             let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
@@ -148,7 +149,7 @@ fn failure<E: Display>(contest: &Contest, error: RunError<E>) -> Failure {
         RunError::Stopped => Failure::Interrupted,
         RunError::Deploy { source, .. } if matches!(*source, DeployError::NoFit { .. }) => {
             if let DeployError::NoFit { source, .. } = *source {
-                print_error(format_args!("{}\n", sluice_report::text_no_fit(&source)));
+                print_error(format_args!("{}\n", crate::snippet::no_fit(&source)));
             }
             Failure::Property
         }
@@ -205,11 +206,13 @@ pub(super) fn run(
         }
     }
     let out = args.output.as_deref();
-    let stores: Vec<Store> =
-        sources.iter().map(|source| Store::new(&source.point, &source.folder, out, !args.again)).collect();
+    let stores: Vec<Store> = sources
+        .iter()
+        .map(|source| Store::new(&source.point, &source.folder, &args.p4, out, !args.again))
+        .collect();
     let mut opened = Vec::with_capacity(sources.len());
     for source in &mut sources {
-        opened.push(source.open(catalogue)?);
+        opened.push(source.open(catalogue, &args.p4)?);
     }
     if let Some(dir) = &args.write_flows {
         return lists::write(&sources, &opened, dir);

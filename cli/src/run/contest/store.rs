@@ -8,6 +8,7 @@
 use super::inputs;
 use crate::fail::{Failure, print_error};
 use crate::files::{Pending, pretty};
+use crate::p4::P4Args;
 use crate::rows::{Cell, Column, Format, Kind, RowWriter};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -51,17 +52,21 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 }
 
 impl Store {
-    /// Identifies all runs of a contest, whose files are in `beside`. The runs are kept in `OUT/runs` if `out` is given.
-    pub(super) fn new(point: &Point, beside: &Path, out: Option<&Path>, uses: bool) -> Store {
+    /// Identifies all runs of a contest, whose files are in `beside` and whose P4 programs are read with the options `p4`. The runs
+    /// are kept in `OUT/runs` if `out` is given.
+    pub(super) fn new(point: &Point, beside: &Path, p4: &P4Args, out: Option<&Path>, uses: bool) -> Store {
         let mut runs = BTreeMap::new();
         for program in 0..point.contest.program.len() {
             // Files are the same with every seed.
             let mut files = None;
             for seed in point.contest.seeds() {
                 let config = point.canonical(program, seed);
-                let files = files.get_or_insert_with(|| inputs::digests(&config, beside));
-                let configuration =
+                let files = files.get_or_insert_with(|| inputs::digests(&config, beside, p4.folders()));
+                let mut configuration =
                     json!({ "version": env!("CARGO_PKG_VERSION"), "contest": config, "files": files });
+                if let Some(options) = p4.options_text() {
+                    configuration["p4"] = options.into();
+                }
                 let digest = sha256(configuration.to_string().as_bytes());
                 runs.insert(RunKey { program, seed }, Identity { digest, configuration });
             }

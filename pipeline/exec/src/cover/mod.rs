@@ -272,7 +272,8 @@ fn arm_text(program: &Program, state: ParserState, arm: Option<usize>) -> String
         }
     };
     let values: Vec<String> = data.select.iter().zip(&arm.values).map(value).collect();
-    format!("{} ({})", next(arm.next), values.join(", "))
+    let set = arm.set.map_or(String::new(), |of| format!(" in {}", program.value_sets[of.set].name));
+    format!("{} ({}){set}", next(arm.next), values.join(", "))
 }
 
 /// Number of packets at each point, and the constant entries that matched.

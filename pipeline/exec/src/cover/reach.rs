@@ -59,7 +59,7 @@ impl Reach {
             Some(n) => before.iter().any(|b| takes_all(b, &data.arms[n])),
             None => {
                 let widths = data.select.iter().map(|k| k.width(program).unwrap_or(0));
-                before.iter().any(takes_everything) || exhausted(before, widths.collect())
+                before.iter().any(SelectArm::takes_all) || exhausted(before, widths.collect())
             }
         };
         taken.then_some("the arms before it take every packet that it would")
@@ -85,18 +85,16 @@ fn known(reached: Option<&bool>) -> Option<&'static str> {
 
 /// Returns true if every value that `later` matches is matched by `earlier`.
 fn takes_all(earlier: &SelectArm, later: &SelectArm) -> bool {
-    earlier.values.iter().zip(&later.values).all(|((v, m), (w, n))| m & n == *m && v & m == w & m)
-}
-
-fn takes_everything(arm: &SelectArm) -> bool {
-    arm.values.iter().all(|(_, mask)| *mask == 0)
+    let set = earlier.set.is_none() || earlier.set == later.set;
+    set && earlier.values.iter().zip(&later.values).all(|((v, m), (w, n))| m & n == *m && v & m == w & m)
 }
 
 /// Returns true if arms without wildcards cover every value of a select of at most 16 bits.
 fn exhausted(arms: &[SelectArm], widths: Vec<u16>) -> bool {
     let bits: u32 = widths.iter().map(|w| u32::from(*w)).sum();
     let whole = |arm: &&SelectArm| {
-        arm.values.iter().zip(&widths).all(|((_, mask), w)| *mask == width_mask(u32::from(*w)))
+        arm.set.is_none()
+            && arm.values.iter().zip(&widths).all(|((_, mask), w)| *mask == width_mask(u32::from(*w)))
     };
     let values: BTreeSet<Vec<u128>> =
         arms.iter().filter(whole).map(|arm| arm.values.iter().map(|(v, _)| *v).collect()).collect();

@@ -74,7 +74,8 @@ pub(super) fn lower(
             table.watch(first, entries);
         }
     }
-    let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles, points);
+    let writes_once = !placement.chip.parser.clear_on_write;
+    let mut parser = ParserBuilder::new(program, gress, &placed.parser.cycles, points, writes_once);
     parser.unroll(&mut Lowering {
         program,
         slots: &mut slots,

@@ -41,7 +41,7 @@ use lower::lower;
 use sluice_asic::gress::Gress;
 use sluice_control::{ControlState, Entry, EntryId};
 use sluice_ir::meter_array::Origin;
-use sluice_ir::{Profile, Program, Table};
+use sluice_ir::{Profile, Program, Table, ValueSet};
 use sluice_place::Placement;
 use table::EngineTable;
 
@@ -166,6 +166,7 @@ impl Engine {
                 table.compile(control);
             }
             gress.run.code.port_metadata.compile(control);
+            gress.run.code.parser.compile(None, control);
         }
         Ok(engine)
     }
@@ -262,6 +263,10 @@ impl Executor for Engine {
 
     fn port_metadata_changed(&mut self, control: &ControlState) {
         self.gresses.iter_mut().for_each(|g| g.run.code.port_metadata.compile(control));
+    }
+
+    fn value_set_changed(&mut self, set: ValueSet, control: &ControlState) {
+        self.gresses.iter_mut().for_each(|g| g.run.code.parser.compile(Some(set), control));
     }
 
     fn state(&self) -> &State {

@@ -62,6 +62,13 @@ impl<T: Tracer> Run<'_, T> {
                 self.tell(&Event::Hashed { hash: *hash, value, loc });
                 self.write(*field, u128::from(value) >> (*lo).min(64), loc);
             }
+            PrimitiveKind::HashInto(field, hi, lo, hash, from) => {
+                let value = env.hash(&self.program.hashes[*hash]);
+                self.tell(&Event::Hashed { hash: *hash, value, loc });
+                let bits = width_mask(u32::from(*hi) + 1) & !width_mask((*lo).into());
+                let part = u128::from(value) >> (*from).min(64) << lo;
+                self.write(*field, self.phv.field(*field) & !bits | part & bits, loc);
+            }
             PrimitiveKind::SetSlice(field, hi, lo, value) => {
                 let bits = width_mask(u32::from(*hi) + 1) & !width_mask((*lo).into());
                 let new = self.phv.field(*field) & !bits | env.value(value) << lo & bits;

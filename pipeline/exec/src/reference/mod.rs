@@ -50,7 +50,8 @@ use sluice_asic::gress::Gress;
 use sluice_control::{ControlState, Entry, EntryId};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::meter_array::Origin;
-use sluice_ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table};
+use sluice_ir::parser_unroll::UnrolledParser;
+use sluice_ir::{Field, Intrinsic, Label, ParserState, Profile, Program, Random, Table, ValueSet};
 
 /// Capacity, in bits, for usual headers, sums and hash inputs.
 const ROOM: usize = 1024;
@@ -60,6 +61,9 @@ const ROOM: usize = 1024;
 pub struct Options {
     /// Clock cycles of each parser state, by [`Gress::index`]; a state without a value costs one.
     pub parser_cycles: [EntityMap<ParserState, u16>; 2],
+    /// True if a parser that extracts a header a second time ends with the error "second write" (Tofino), false if the second
+    /// extraction replaces the first.
+    pub writes_once: bool,
     /// Location of the interpreter's own state; a device brings its states along.
     pub origin: Origin,
 }
@@ -72,6 +76,8 @@ pub struct Reference<T = NoTrace> {
     program: Program,
     control: ControlState,
     options: Options,
+    /// For each gress: true if only the packet bounds loops of its parser.
+    loops: [bool; 2],
     state: Box<State>,
     made: Vec<Made>,
     phv: Phv,
@@ -95,6 +101,9 @@ impl<T: Tracer> Reference<T> {
             control: control.clone(),
             state: Box::new(State::new(program, &options.origin)),
             options,
+            loops: Gress::ALL.map(|gress| {
+                UnrolledParser::of(program, gress).is_ok_and(|unrolled| unrolled.is_bounded_by_packet())
+            }),
             made: Vec::new(),
             phv: Phv::new(program),
             tracer,
@@ -129,6 +138,7 @@ impl<T: Tracer> Reference<T> {
             program: &self.program,
             control: &self.control,
             options: &self.options,
+            loops: self.loops,
             gress,
             bytes: length,
             phv: &mut self.phv,
@@ -154,6 +164,7 @@ impl<T: Tracer> Reference<T> {
             program: &self.program,
             control: &self.control,
             options: &self.options,
+            loops: self.loops,
             gress,
             bytes,
             phv: &mut self.phv,
@@ -189,6 +200,7 @@ impl<T: Tracer> Executor for Reference<T> {
             program: self.program.clone(),
             control: self.control.clone(),
             options: self.options.clone(),
+            loops: self.loops,
             state: Box::default(),
             made: Vec::new(),
             phv: self.phv.clone(),
@@ -210,6 +222,7 @@ impl<T: Tracer> Executor for Reference<T> {
             program: &self.program,
             control: &self.control,
             options: &self.options,
+            loops: self.loops,
             gress: Gress::Ingress,
             bytes: 0,
             phv: &mut self.phv,
@@ -254,6 +267,10 @@ impl<T: Tracer> Executor for Reference<T> {
         self.control.port_metadata.clone_from(&control.port_metadata);
     }
 
+    fn value_set_changed(&mut self, set: ValueSet, control: &ControlState) {
+        self.control.value_sets[set].clone_from(&control.value_sets[set]);
+    }
+
     fn state(&self) -> &State {
         &self.state
     }
@@ -272,6 +289,8 @@ struct Run<'a, T> {
     program: &'a Program,
     control: &'a ControlState,
     options: &'a Options,
+    /// For each gress: true if only the packet bounds loops of its parser.
+    loops: [bool; 2],
     gress: Gress,
     /// Length of the packet at the entry of the gress.
     bytes: u32,

@@ -1,6 +1,6 @@
 //! The parser: walks the state graph over the packet's head.
 
-use super::checksum::ones_complement_sum;
+use super::checksum::sum_of_values;
 use super::eval::Env;
 use super::trace::Event;
 use super::{Run, Tracer};
@@ -8,10 +8,12 @@ use bitvec::field::BitField;
 use bitvec::order::Msb0;
 use bitvec::view::BitView;
 use sluice_asic::alu::width_mask;
+use sluice_control::has_match;
 use sluice_ir::entity::EntityMap;
+use sluice_ir::parser_unroll::LOOP_REACH;
 use sluice_ir::{
-    CounterLoad, Header, Loc, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectKey, Stack,
-    StateData,
+    CounterLoad, Expr, Header, Loc, Lookahead, Next, ParserOp, ParserOpKind, ParserState, SelectArm,
+    SelectKey, Stack, StateData,
 };
 
 /// Most states that a parser may enter for one packet before its hardware timeout. No verified program reaches this limit.
@@ -27,6 +29,8 @@ mod error {
     pub(super) const COUNTER_RANGE: u16 = 0x004;
     /// Hardware timeout.
     pub(super) const TIMEOUT: u16 = 0x010;
+    /// A header is extracted a second time by a parser that writes once.
+    pub(super) const SECOND_WRITE: u16 = 0x100;
     /// A verified checksum is wrong.
     pub(super) const CHECKSUM: u16 = 0x1000;
 }
@@ -53,12 +57,16 @@ pub(super) struct Parsed {
     pushed: Vec<i8>,
     /// Extracted elements of each header stack.
     taken: EntityMap<Stack, usize>,
+    /// Headers extracted so far.
+    extracted: Vec<Header>,
 }
 
 impl<T: Tracer> Run<'_, T> {
     pub(super) fn parse(&mut self, head: &[u8]) -> Parsed {
         let taken = EntityMap::filled(self.program.stacks.len(), |_| 0);
         let mut parsed = Parsed { taken, ..Parsed::default() };
+        let reach = if self.loops[self.gress.index()] { LOOP_REACH as usize } else { head.len() };
+        let head = &head[..reach.min(head.len())];
         let mut next = self.program.pipe(self.gress).start;
         let mut fuel = PARSER_FUEL;
         while let Next::State(state) = next {
@@ -107,17 +115,18 @@ impl<T: Tracer> Run<'_, T> {
                 self.tell(&Event::Validity { header: *header, valid: *valid, loc: op.loc });
             }
             ParserOpKind::VerifyChecksum(field, inputs) => {
-                let sum = ones_complement_sum(self.program, self.phv, inputs);
+                let sum = self.sum(inputs);
                 let wrong = sum != u16::MAX;
                 self.tell(&Event::Verified { field: *field, wrong, loc: op.loc });
-                self.write(*field, wrong.into(), op.loc);
+                let before = self.phv.field(*field);
+                self.write(*field, before | u128::from(wrong), op.loc);
                 if wrong {
                     parsed.flags |= error::CHECKSUM;
                 }
             }
             ParserOpKind::SubtractChecksum(field, inputs) => {
                 // Subtracting a sum is adding its complement.
-                let out = !ones_complement_sum(self.program, self.phv, inputs);
+                let out = !self.sum(inputs);
                 let (rest, carry) = (self.phv.field(*field) as u16).overflowing_add(out);
                 self.write(*field, (rest + u16::from(carry)).into(), op.loc);
             }
@@ -132,9 +141,11 @@ impl<T: Tracer> Run<'_, T> {
                 let value = parsed.ahead(head, ahead)?;
                 self.write(*field, value, op.loc);
             }
-            ParserOpKind::SetCounter(load) => parsed.counter = self.load_counter(*load, op.loc, parsed)?,
+            ParserOpKind::SetCounter(load) => {
+                parsed.counter = self.load_counter(*load, head, op.loc, parsed)?;
+            }
             ParserOpKind::PushCounter(load) => {
-                let value = self.load_counter(*load, op.loc, parsed)?;
+                let value = self.load_counter(*load, head, op.loc, parsed)?;
                 parsed.pushed.push(std::mem::replace(&mut parsed.counter, value));
             }
             // The verifier has checked that the counter stack is not empty.
@@ -159,9 +170,16 @@ impl<T: Tracer> Run<'_, T> {
         Some(())
     }
 
-    fn load_counter(&mut self, load: CounterLoad, loc: Loc, parsed: &mut Parsed) -> Option<i8> {
+    /// Returns the ones' complement sum of fields and zeros.
+    fn sum(&self, inputs: &[Expr]) -> u16 {
+        let env = Env { program: self.program, phv: self.phv, args: &[] };
+        sum_of_values(inputs.iter().map(|input| (env.value(input), input.width(self.program))))
+    }
+
+    fn load_counter(&mut self, load: CounterLoad, head: &[u8], loc: Loc, parsed: &mut Parsed) -> Option<i8> {
         let from = match load {
             CounterLoad::Const(_) => 0,
+            CounterLoad::Ahead { at, .. } => parsed.ahead(head, Lookahead { at, width: 8 })? as u8,
             CounterLoad::Field { field, .. } => self.phv.field(field) as u8,
         };
         let value = load.value(from);
@@ -174,7 +192,12 @@ impl<T: Tracer> Run<'_, T> {
 
     fn extract(&mut self, header: Header, head: &[u8], parsed: &mut Parsed) -> Option<()> {
         let bytes = self.program.header_bits(header).div_ceil(8) as usize;
+        if self.options.writes_once && parsed.extracted.contains(&header) {
+            parsed.error |= error::SECOND_WRITE;
+            return None;
+        }
         parsed.holds(head, bytes * 8)?;
+        parsed.extracted.push(header);
         let mut at = parsed.bytes * 8;
         for &field in &self.program.headers[header].fields {
             let width = usize::from(self.program.fields[field].width);
@@ -196,12 +219,19 @@ impl<T: Tracer> Run<'_, T> {
     ) -> Option<Next> {
         let keys = data.select.iter().map(|&k| self.key(k, head, parsed));
         let values: Vec<u128> = keys.collect::<Option<_>>()?;
-        let arm = data.arms.iter().find(|arm| {
-            arm.values.iter().zip(&values).all(|(&(value, mask), found)| value & mask == found & mask)
-        });
-        let next = arm.map_or(data.default, |arm| arm.next);
-        self.tell(&Event::Selected { state, values: &values, next });
+        let arm = data.arms.iter().position(|arm| self.takes(arm, &values));
+        let next = arm.map_or(data.default, |arm| data.arms[arm].next);
+        self.tell(&Event::Selected { state, values: &values, arm, next });
         Some(next)
+    }
+
+    /// Returns true if the keys of a select have the values of an arm, and are in its value set if it has one.
+    fn takes(&self, arm: &SelectArm, keys: &[u128]) -> bool {
+        let fits = arm.values.iter().zip(keys).all(|(&(value, mask), key)| value & mask == key & mask);
+        fits && arm.set.is_none_or(|of| {
+            let from = keys.get(usize::from(of.first)..).unwrap_or_default();
+            has_match(&self.control.value_sets[of.set], from)
+        })
     }
 
     fn key(&self, key: SelectKey, head: &[u8], parsed: &mut Parsed) -> Option<u128> {

@@ -37,7 +37,9 @@ impl<T: Tracer> Run<'_, T> {
                 | PrimitiveKind::SetSlice(.., value)
                 | PrimitiveKind::DropCtl(_, value, _)
                 | PrimitiveKind::Count(_, value) => self.reads_of(value, loc),
-                PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
+                PrimitiveKind::Hash(_, hash)
+                | PrimitiveKind::HashSlice(_, hash, _)
+                | PrimitiveKind::HashInto(.., hash, _) => {
                     self.reads_of_hash(*hash, loc);
                 }
                 PrimitiveKind::Register(access) => {

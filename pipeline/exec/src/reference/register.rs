@@ -4,7 +4,7 @@ use super::eval::Env;
 use super::trace::Event;
 use super::{Run, Tracer};
 use sluice_asic::salu::{
-    Constant, Format, Half, LaneMask, LaneOp, LanePost, PostAmount, Sense, State as Element,
+    Constant, Format, Half, LaneMask, LaneOp, LanePost, PostAmount, SaluOp, Sense, State as Element,
 };
 use sluice_control::EntryId;
 use sluice_ir::{CellCond, CellStmt, CellStmtKind, CellValue, LanePart, Loc, RegisterAccess, Search, Table};
@@ -37,7 +37,8 @@ impl<T: Tracer> Run<'_, T> {
             let found = Found::default();
             let halves = [before.lo, before.hi];
             let params = self.state.params[code.register];
-            let mut at = Access { env, format: data.format, params, halves, outputs, index, found };
+            let mut at =
+                Access { env, format: data.format, params, old: halves, halves, outputs, index, found };
             at.run(&code.body);
             outputs = at.outputs;
             let after = Element::pair(at.halves[0], at.halves[1]);
@@ -52,11 +53,17 @@ impl<T: Tracer> Run<'_, T> {
     }
 }
 
+/// A number to which exact sums are added so that they are not negative: a sum of a body has far fewer than 2^60 terms.
+const ZERO: i128 = 1 << 126;
+
 /// An element while a register action runs on it.
 struct Access<'a> {
     env: Env<'a>,
     format: Format,
     params: [u32; Constant::PARAMS],
+    /// The halves before the access.
+    old: [u64; 2],
+    /// The halves at this point.
     halves: [u64; 2],
     outputs: [u32; 4],
     index: u128,
@@ -94,8 +101,9 @@ impl Access<'_> {
     fn value(&self, value: &CellValue) -> u64 {
         let value = match value {
             CellValue::Const(value) => *value,
-            CellValue::Half(half) if *half == Half::Hi && !self.format.has_hi() => 0,
+            CellValue::Half(Half::Hi) | CellValue::Old(Half::Hi) if !self.format.has_hi() => 0,
             CellValue::Half(half) => self.halves[*half as usize],
+            CellValue::Old(half) => self.old[*half as usize],
             CellValue::Param(n) => self.params.get(usize::from(*n)).copied().unwrap_or(0).into(),
             CellValue::Phv(e) => self.env.value(e) as u64,
             CellValue::Hash(hash) => self.env.hash(&self.env.program.hashes[*hash]),
@@ -180,11 +188,31 @@ impl Access<'_> {
         }
     }
 
+    /// Evaluates a side of an order by size without wrapping its sums and differences.
+    fn exact(&self, value: &CellValue, sense: Sense) -> i128 {
+        match value {
+            CellValue::Op(SaluOp::Add, a, b) => self.exact(a, sense) + self.exact(b, sense),
+            CellValue::Op(SaluOp::Sub, a, b) => self.exact(a, sense) - self.exact(b, sense),
+            CellValue::Op(SaluOp::Subr, a, b) => self.exact(b, sense) - self.exact(a, sense),
+            value => {
+                let (value, spare) = (self.value(value), 64 - self.format.half_bits());
+                match sense {
+                    Sense::Signed => ((value << spare) as i64 >> spare).into(),
+                    Sense::Unsigned | Sense::Serial => value.into(),
+                }
+            }
+        }
+    }
+
     fn holds(&self, cond: &CellCond) -> bool {
         match cond {
             CellCond::Match(half, value, mask) => {
                 let differ = self.halves[*half as usize] ^ self.value(value);
                 differ & mask & self.format.half_mask() == 0
+            }
+            CellCond::Cmp(op, sense, a, b) if *sense != Sense::Serial && op.orders() => {
+                let difference = self.exact(a, *sense) - self.exact(b, *sense);
+                op.holds((difference + ZERO) as u128, ZERO as u128)
             }
             CellCond::Cmp(op, sense, a, b) => {
                 let (a, b) = (self.value(a), self.value(b));

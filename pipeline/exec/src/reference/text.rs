@@ -185,7 +185,7 @@ fn parser_step(program: &Program, event: &Event<'_>) -> (String, Loc) {
             let word = if wrong { "wrong" } else { "right" };
             (format!("verifying checksum into {}: {word}", program.fields[field].name), loc)
         }
-        Event::Selected { state, values, next } => {
+        Event::Selected { state, values, arm, next } => {
             let data = &program.states[state];
             let fields = data.select.iter().zip(values).map(|(&k, &v)| key_is(program, k, v));
             let to = match next {
@@ -194,7 +194,10 @@ fn parser_step(program: &Program, event: &Event<'_>) -> (String, Loc) {
                 Next::Reject => "reject".to_owned(),
             };
             let fields: Vec<String> = fields.collect();
-            let select = if fields.is_empty() { "no select".to_owned() } else { fields.join(", ") };
+            let mut select = if fields.is_empty() { "no select".to_owned() } else { fields.join(", ") };
+            if let Some(of) = arm.and_then(|arm| data.arms.get(arm)?.set) {
+                _ = write!(select, " in value set '{}'", program.value_sets[of.set].name);
+            }
             (format!("parser state '{}': {select}, going to {to}", data.name), Loc::default())
         }
         Event::Skipped { bytes, offset } => {
@@ -218,6 +221,7 @@ fn error_names(bits: u16) -> String {
         (0x002, "partial header"),
         (0x004, "counter range"),
         (0x010, "hardware timeout"),
+        (0x100, "second write"),
         (0x1000, "checksum"),
     ];
     let set: Vec<&str> = names.iter().filter(|(bit, _)| bits & bit != 0).map(|(_, name)| *name).collect();

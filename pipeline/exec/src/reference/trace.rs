@@ -55,6 +55,8 @@ pub enum Event<'a> {
         state: ParserState,
         /// Values of the select fields.
         values: &'a [u128],
+        /// The arm that was taken; `None`: the default.
+        arm: Option<usize>,
         /// Successor.
         next: Next,
     },

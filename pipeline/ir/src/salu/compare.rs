@@ -45,14 +45,6 @@ pub(super) fn test(
     masks: bool,
 ) -> Result<Test, Fault> {
     let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
-    let masked = |s: &Sym| masks && mask_of(s).is_some();
-    let computed = [left, right].iter().any(|s| matches!(s, Sym::Op(..)) && !masked(s));
-    if computed && !equality && sense != Sense::Serial {
-        return Err(Fault::new(
-            "orders a computed value by size, but a comparator's sums do not wrap where the value does",
-            "compare as sequence numbers do (`serial`), or compute the value in an earlier stage",
-        ));
-    }
     // Equality of sums does not depend on wrapping, so all equalities use the wrapping sense.
     let sense = if equality { Sense::Serial } else { sense };
     let mut sum = Sum { phv: vec![0; 8], ..Sum::default() };
@@ -70,7 +62,7 @@ pub(super) fn test(
 }
 
 /// Returns the masked half or packet value, if the chip compares under masks.
-fn mask_of(sym: &Sym) -> Option<(&Sym, u32)> {
+pub(super) fn mask_of(sym: &Sym) -> Option<(&Sym, u32)> {
     let Sym::Op(SaluOp::And, a, b) = sym else { return None };
     match (&**a, &**b) {
         (value @ (Sym::Memory(_) | Sym::Phv(_)), Sym::Const(mask))

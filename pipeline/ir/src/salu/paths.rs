@@ -1,10 +1,10 @@
 //! Symbolic execution of a register action: one run for every combination of comparison results.
 
-use super::compare::{Test, test};
+use super::compare::{Test, mask_of, test};
 use crate::verify::Diag;
 use crate::{CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, LanePart, Loc, Operand, RegisterActionData};
 use sluice_asic::chip::SaluSpec;
-use sluice_asic::salu::{Comparator, Compare, Format, Half, LaneSearch, MathUnit, SaluOp, Ternary};
+use sluice_asic::salu::{Comparator, Compare, Format, Half, LaneSearch, MathUnit, SaluOp, Sense, Ternary};
 
 /// Limit of comparisons in a body; more than any chip has.
 const MOST_COMPARISONS: usize = 8;
@@ -266,8 +266,9 @@ impl<'a> Walk<'a> {
                 Ok(Test::Asked(Comparator::Ternary(unit), *op == CmpOp::Eq))
             }
             CellCond::Cmp(op, sense, a, b) => {
-                let (a, b) = (self.value(a, env)?, self.value(b, env)?);
-                test(*op, *sense, (&a, &b), self.format, self.masks)
+                let exact = *sense != Sense::Serial && op.orders();
+                let side = |value| if exact { self.exact(value, env) } else { self.value(value, env) };
+                test(*op, *sense, (&side(a)?, &side(b)?), self.format, self.masks)
             }
             CellCond::Match(half, value, mask) => {
                 let (memory, value) = (&env.halves[*half as usize], self.value(value, env)?);
@@ -332,10 +333,31 @@ impl<'a> Walk<'a> {
         place.map(Sym::Phv).ok_or_else(|| Fault::new("uses an unknown packet value", "use a field"))
     }
 
+    /// Returns a side of an order by size. Its own sums and differences stay as they are, because a comparator does
+    /// not wrap them; any other computed value has wrapped before it is compared.
+    fn exact(&self, value: &CellValue, env: &Env) -> Result<Sym, Fault> {
+        let both = |op, a, b| -> Result<Sym, Fault> {
+            Ok(Sym::Op(op, Box::new(self.exact(a, env)?), Box::new(self.exact(b, env)?)))
+        };
+        match value {
+            CellValue::Op(op @ (SaluOp::Add | SaluOp::Sub), a, b) => both(*op, a, b),
+            CellValue::Op(SaluOp::Subr, a, b) => both(SaluOp::Sub, b, a),
+            value => match self.value(value, env)? {
+                sym @ Sym::Op(..) if !(self.masks && mask_of(&sym).is_some()) => Err(Fault::new(
+                    "orders a computed value by size, but a comparator's sums do not wrap where the value does",
+                    "compare as sequence numbers do (`serial`), or compute the value in an earlier stage",
+                )),
+                sym => Ok(sym),
+            },
+        }
+    }
+
     fn value(&self, value: &CellValue, env: &Env) -> Result<Sym, Fault> {
         Ok(match value {
             CellValue::Const(value) => Sym::Const(value & self.format.half_mask()),
             CellValue::Half(half) => env.halves[*half as usize].clone(),
+            CellValue::Old(Half::Hi) if !self.format.has_hi() => Sym::Const(0),
+            CellValue::Old(half) => Sym::Memory(*half),
             CellValue::Param(n) => Sym::Param(*n),
             CellValue::Phv(e) => self.operand(&Operand::Phv(e.clone()))?,
             CellValue::Hash(hash) => self.operand(&Operand::Hash(*hash))?,

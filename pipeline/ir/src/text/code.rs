@@ -223,11 +223,6 @@ impl<'t> Code<'t> {
         self.reference(Space::Field)
     }
 
-    fn field_list(&mut self) -> Parsed<Vec<Field>> {
-        self.c.expect("{")?;
-        self.list("}", Self::field)
-    }
-
     /// Parses the bits of a slice, `[7:4]`, if there is one.
     pub(in crate::text) fn slice(&mut self) -> Parsed<Option<(u16, u16)>> {
         if !self.c.eat("[") {

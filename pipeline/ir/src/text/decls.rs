@@ -12,7 +12,7 @@ use crate::entity::{Entity, EntityMap};
 use crate::{
     ActionData, Algorithmic, ConstEntry, CounterCell, CounterData, FieldData, Header, HeaderData, Home,
     IdleTimeout, Intrinsic, Key, KeySource, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
-    SelectorData, StackData, TableData, TogetherData,
+    SelectorData, StackData, TableData, TogetherData, ValueSetData,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::units::Duration;
@@ -41,6 +41,7 @@ pub(super) fn program(tokens: &[Token], items: &[Item]) -> Result<(Program, Scop
     p.actions = collect(items, &indices, Kind::Action, |i| action(&mut code(i), i))?;
     p.tables = collect(items, &indices, Kind::Table, |i| table(&mut code(i), i))?;
     p.stacks = collect(items, &indices, Kind::Stack, |i| stack(&mut code(i), i))?;
+    p.value_sets = collect(items, &indices, Kind::ValueSet, |i| value_set(&mut code(i), i))?;
     p.states = collect(items, &indices, Kind::State, |i| code(i).state(i, &p))?;
     for item in items {
         part(&mut p, item, &mut code(item))?;
@@ -174,6 +175,24 @@ fn stack(code: &mut Code<'_>, item: &Item) -> Parsed<StackData> {
     })
 }
 
+/// Parses `{ size = 4; bit<16> ether_type; … }`.
+fn value_set(code: &mut Code<'_>, item: &Item) -> Parsed<ValueSetData> {
+    code.c.expect("{")?;
+    code.c.expect_word("size")?;
+    code.c.expect("=")?;
+    let size = code.c.number("the greatest number of members")?;
+    code.c.expect(";")?;
+    let mut fields = Vec::new();
+    while !code.c.eat("}") {
+        let width = code.c.width()?;
+        let name = code.c.name()?;
+        code.c.expect(";")?;
+        fields.push(ParamData { name, width });
+    }
+    let (name, doc) = (item.name.clone(), item.doc.clone());
+    Ok(ValueSetData { name, gress: gress(item), fields, size, doc, loc: item.loc })
+}
+
 fn label(code: &mut Code<'_>, item: &Item) -> Parsed<LabelData> {
     code.c.expect("=")?;
     let kind = code.c.one_of(&LABELS)?;
@@ -209,6 +228,19 @@ pub(super) fn required<T>(code: &Code<'_>, value: Option<T>, word: &str) -> Pars
     value.ok_or_else(|| code.c.error(format!("`{word} = …;`")))
 }
 
+/// Parses the number of bytes after `leaves_out =` or `adds =`.
+pub(super) fn adjustment(code: &mut Code<'_>, word: &str) -> Parsed<i16> {
+    let before = code.c.clone();
+    let bytes: u16 = code.c.number("a number of bytes")?;
+    match word {
+        "adds" => i16::try_from(bytes).map_err(|_| before.error("a number of bytes up to 32767")),
+        _ => {
+            let less = 0_i16.checked_sub_unsigned(bytes);
+            less.ok_or_else(|| before.error("a number of bytes up to 32768"))
+        }
+    }
+}
+
 fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
     let (mut kind, mut home, mut cell) = (None, None, CounterCell::default());
     let words = ["kind", "direct", "size", "format", "leaves_out", "adds", "reads"];
@@ -216,19 +248,7 @@ fn counter(code: &mut Code<'_>, item: &Item) -> Parsed<CounterData> {
         match word {
             "kind" => kind = Some(code.c.one_of(&COUNTERS)?),
             "format" => cell.format = Some(code.c.one_of(&FORMATS)?),
-            "leaves_out" => {
-                let before = code.c.clone();
-                let bytes: u16 = code.c.number("a number of bytes")?;
-                cell.adjust = 0_i16
-                    .checked_sub_unsigned(bytes)
-                    .ok_or_else(|| before.error("a number of bytes up to 32768"))?;
-            }
-            "adds" => {
-                let before = code.c.clone();
-                let bytes: u16 = code.c.number("a number of bytes")?;
-                cell.adjust =
-                    i16::try_from(bytes).map_err(|_| before.error("a number of bytes up to 32767"))?;
-            }
+            "leaves_out" | "adds" => cell.adjust = adjustment(code, word)?,
             "reads" => cell.wraps = code.c.one_of(&[("cell", true), ("sum", false)])?,
             _ => home = Some(code.home(word)?),
         }

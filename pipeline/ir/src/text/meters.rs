@@ -4,7 +4,7 @@
 
 use super::code::Code;
 use super::cursor::{Cursor, Parsed};
-use super::decls::{gress, required, settings};
+use super::decls::{adjustment, gress, required, settings};
 use super::print::{Printer, name};
 use super::scan::Item;
 use super::scope::Space;
@@ -25,6 +25,7 @@ impl Printer<'_> {
             self.open(format_args!("meter {} : {}", name(&d.name), d.gress));
             self.line(format_args!("kind = {};", d.kind.word()));
             self.home(d.home);
+            self.adjustment(d.adjust);
             if let Some(config) = &d.initial {
                 self.line(format_args!("initial = {};", config_text(config)));
             }
@@ -81,9 +82,10 @@ fn config_text(config: &MeterConfig) -> String {
 }
 
 pub(super) fn meter(code: &mut Code<'_>, item: &Item) -> Parsed<MeterData> {
-    let (mut kind, mut home, mut initial) = (None, None, None);
-    settings(code, &["kind", "size", "direct", "initial"], |code, word| {
+    let (mut kind, mut home, mut initial, mut adjust) = (None, None, None, 0);
+    settings(code, &["kind", "size", "direct", "leaves_out", "adds", "initial"], |code, word| {
         match word {
+            "leaves_out" | "adds" => adjust = adjustment(code, word)?,
             "kind" => kind = Some(code.c.one_of(&MeterKind::ALL.map(|k| (k.word(), k)))?),
             "initial" => initial = Some(config(&mut code.c)?),
             _ => home = Some(code.home(word)?),
@@ -95,6 +97,7 @@ pub(super) fn meter(code: &mut Code<'_>, item: &Item) -> Parsed<MeterData> {
         gress: gress(item),
         kind: required(code, kind, "kind")?,
         home: required(code, home, "size")?,
+        adjust,
         initial,
         doc: item.doc.clone(),
         loc: item.loc,

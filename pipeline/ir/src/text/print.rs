@@ -35,6 +35,7 @@ pub(super) fn program(p: &Program) -> String {
     }
     w.fields();
     w.stacks();
+    w.value_sets();
     w.labels();
     w.hashes();
     w.counters();
@@ -141,6 +142,10 @@ impl<'p> Printer<'p> {
     pub(super) fn stack(&self, s: crate::Stack) -> String {
         let data = self.p.stacks.get(s).map(|d| (d.name.as_str(), Some(d.gress)));
         self.entity(Space::Stack, s.index(), data)
+    }
+
+    pub(super) fn value_set(&self, s: crate::ValueSet) -> String {
+        self.entity(Space::ValueSet, s.index(), self.p.value_sets.get(s).map(|d| (d.name.as_str(), None)))
     }
 
     pub(super) fn action(&self, a: crate::Action) -> String {
@@ -280,6 +285,18 @@ impl<'p> Printer<'p> {
         self.gress = None;
     }
 
+    fn value_sets(&mut self) {
+        for d in self.p.value_sets.values() {
+            self.doc(&d.doc);
+            self.open(format_args!("value_set {} : {}", name(&d.name), d.gress));
+            self.line(format_args!("size = {};", d.size));
+            for f in &d.fields {
+                self.line(format_args!("bit<{}> {};", f.width, name(&f.name)));
+            }
+            self.close();
+        }
+    }
+
     fn together(&mut self) {
         for d in &self.p.together {
             self.doc(&d.doc);
@@ -331,15 +348,20 @@ impl<'p> Printer<'p> {
             if let Some(format) = &d.cell.format {
                 self.line(format_args!("format = {};", word(&FORMATS, format)));
             }
-            match d.cell.adjust {
-                0 => {}
-                less @ ..0 => self.line(format_args!("leaves_out = {};", less.unsigned_abs())),
-                more => self.line(format_args!("adds = {more};")),
-            }
+            self.adjustment(d.cell.adjust);
             if d.cell.wraps {
                 self.line(format_args!("reads = cell;"));
             }
             self.close();
+        }
+    }
+
+    /// Prints the bytes that are added to the lengths of packets, or left out of them.
+    pub(super) fn adjustment(&mut self, adjust: i16) {
+        match adjust {
+            0 => {}
+            less @ ..0 => self.line(format_args!("leaves_out = {};", less.unsigned_abs())),
+            more => self.line(format_args!("adds = {more};")),
         }
     }
 
@@ -458,9 +480,5 @@ impl<'p> Printer<'p> {
             self.block(block);
             self.close();
         }
-    }
-
-    pub(super) fn field_list(&self, fields: &[Field]) -> String {
-        fields.iter().map(|&f| self.field(f)).collect::<Vec<_>>().join(", ")
     }
 }

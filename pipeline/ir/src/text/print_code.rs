@@ -59,6 +59,12 @@ impl Printer<'_> {
             PrimitiveKind::HashSlice(f, hash, lo) => {
                 format!("{} = hash({}, {lo})", self.field(*f), self.hash(*hash))
             }
+            PrimitiveKind::HashInto(f, hi, lo, hash, 0) => {
+                format!("{}[{hi}:{lo}] = hash({})", self.field(*f), self.hash(*hash))
+            }
+            PrimitiveKind::HashInto(f, hi, lo, hash, from) => {
+                format!("{}[{hi}:{lo}] = hash({}, {from})", self.field(*f), self.hash(*hash))
+            }
             PrimitiveKind::SetSlice(f, hi, lo, value) => {
                 format!("{}[{hi}:{lo}] = {}", self.field(*f), self.expr(value))
             }
@@ -85,10 +91,10 @@ impl Printer<'_> {
                 ParserOpKind::SetValid(h, true) => format!("set_valid({})", self.header(*h)),
                 ParserOpKind::SetValid(h, false) => format!("set_invalid({})", self.header(*h)),
                 ParserOpKind::VerifyChecksum(f, inputs) => {
-                    format!("{} = verify_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
+                    format!("{} = verify_checksum({{ {} }})", self.field(*f), self.values(inputs))
                 }
                 ParserOpKind::SubtractChecksum(f, inputs) => {
-                    format!("{} = subtract_checksum({{ {} }})", self.field(*f), self.field_list(inputs))
+                    format!("{} = subtract_checksum({{ {} }})", self.field(*f), self.values(inputs))
                 }
                 ParserOpKind::Advance(bytes) => format!("advance({bytes})"),
                 ParserOpKind::Lookahead(f, at) => format!("{} = lookahead({at})", self.field(*f)),
@@ -119,6 +125,9 @@ impl Printer<'_> {
             CounterLoad::Field { field, max, rotate, mask, add } => {
                 format!("{}, {max}, {rotate}, {mask}, {add}", self.field(field))
             }
+            CounterLoad::Ahead { at, max, rotate, mask, add } => {
+                format!("lookahead({at}), {max}, {rotate}, {mask}, {add}")
+            }
         }
     }
 
@@ -138,8 +147,13 @@ impl Printer<'_> {
             masked(value, mask, width.map(|w| width_mask(w.into())))
         };
         let values: Vec<String> = arm.values.iter().enumerate().map(value).collect();
+        let set = match arm.set {
+            None => String::new(),
+            Some(of) if of.first == 0 => format!(" in {}", self.value_set(of.set)),
+            Some(of) => format!(" in {} from {}", self.value_set(of.set), of.first),
+        };
         let next: Next = arm.next;
-        self.line(format_args!("({}) : {};", values.join(", "), self.next(next)));
+        self.line(format_args!("({}){set} : {};", values.join(", "), self.next(next)));
     }
 
     pub(super) fn block(&mut self, block: &Block) {

@@ -44,7 +44,7 @@ impl Printer<'_> {
         flag.map_or_else(String::new, |f| format!(" when {}", self.field(f)))
     }
 
-    fn values(&self, list: &[Expr]) -> String {
+    pub(super) fn values(&self, list: &[Expr]) -> String {
         list.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ")
     }
 }

@@ -1,7 +1,7 @@
 //! Registers, register actions and accesses to registers: printer and parser.
 //!
-//! `@lo` and `@hi` are the element's halves, `@out0` to `@out3` the output words. A plain number is as wide
-//! as a half; `param(0)` is the register's first run-time parameter. `math(..)`, `predicate(..)`,
+//! `@lo` and `@hi` are the element's halves, `@old_lo` and `@old_hi` their values before the access, `@out0` to
+//! `@out3` the output words. A plain number is as wide as a half; `param(0)` is the register's first run-time parameter. `math(..)`, `predicate(..)`,
 //! `quotient(..)`, `remainder(..)`, `search(..)`, `match(..)`, `@address` and `@lane` are units outside the
 //! ALUs. `phv(..)` encloses a packet value that is more than slices and casts of a field. `signed(..)` and
 //! `serial(..)` enclose comparisons in these senses.
@@ -19,6 +19,9 @@ use crate::{
     RegisterAccess, RegisterActionData, RegisterData, RegisterParamData, Search,
 };
 use sluice_asic::salu::{Half, LaneMask, LaneOp, LanePost, LaneSearch, MathUnit, PostAmount, SaluOp, Sense};
+
+/// Names of the halves before the access.
+pub(super) const OLD: [(&str, Half); 2] = [("old_lo", Half::Lo), ("old_hi", Half::Hi)];
 
 /// Names of senses; comparisons without one are unsigned.
 pub(super) const SENSES: [(&str, Sense); 2] = [("signed", Sense::Signed), ("serial", Sense::Serial)];
@@ -80,6 +83,7 @@ impl Printer<'_> {
         match value {
             CellValue::Const(value) => int((*value).into()),
             CellValue::Half(half) => format!("@{}", half.name()),
+            CellValue::Old(half) => format!("@old_{}", half.name()),
             CellValue::Param(n) => format!("param({n})"),
             CellValue::Phv(e) if is_bare(e) => self.expr(e),
             CellValue::Phv(e) => format!("phv({})", self.expr(e)),
@@ -282,6 +286,9 @@ impl Code<'_> {
                 }
                 if let Some((_, part)) = LanePart::ALL.into_iter().find(|(word, _)| code.c.eat_word(word)) {
                     return Ok(CellValue::Lane(part));
+                }
+                if let Some((_, half)) = OLD.into_iter().find(|(word, _)| code.c.eat_word(word)) {
+                    return Ok(CellValue::Old(half));
                 }
                 return Ok(CellValue::Half(code.half()?));
             }

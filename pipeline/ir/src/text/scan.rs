@@ -38,6 +38,7 @@ pub(super) enum Kind {
     PortMetadata,
     Random,
     Stack,
+    ValueSet,
 }
 
 impl Kind {
@@ -63,7 +64,7 @@ pub(super) struct Item {
     pub(super) body: usize,
 }
 
-const NAMED: [(&str, Kind); 15] = [
+const NAMED: [(&str, Kind); 16] = [
     ("program", Kind::Program),
     ("param", Kind::Param),
     ("header", Kind::Header),
@@ -79,10 +80,11 @@ const NAMED: [(&str, Kind); 15] = [
     ("together", Kind::Together),
     ("meter", Kind::Meter),
     ("random", Kind::Random),
+    ("value_set", Kind::ValueSet),
 ];
 
 /// Words that begin a declaration.
-pub(super) const WORDS: [&str; 21] = [
+pub(super) const WORDS: [&str; 22] = [
     "program",
     "param",
     "header",
@@ -98,6 +100,7 @@ pub(super) const WORDS: [&str; 21] = [
     "together",
     "meter",
     "random",
+    "value_set",
     "metadata",
     "intrinsic",
     "port_metadata",

@@ -23,6 +23,7 @@ pub(super) enum Space {
     Meter,
     Random,
     Stack,
+    ValueSet,
 }
 
 impl Space {
@@ -47,6 +48,7 @@ impl Space {
             Space::Stack => "stack",
             Space::Meter => "meter",
             Space::Random => "generator of random numbers",
+            Space::ValueSet => "value set",
         }
     }
 
@@ -67,6 +69,7 @@ impl Space {
             Kind::Meter => Space::Meter,
             Kind::Random => Space::Random,
             Kind::Stack => Space::Stack,
+            Kind::ValueSet => Space::ValueSet,
             Kind::Program
             | Kind::Param
             | Kind::Start
@@ -111,6 +114,7 @@ impl Scope {
         add!(stacks, Space::Stack, |d: &crate::StackData| Some(d.gress));
         add!(meters, Space::Meter, |_| None);
         add!(randoms, Space::Random, |_| None);
+        add!(value_sets, Space::ValueSet, |_| None);
         s
     }
 

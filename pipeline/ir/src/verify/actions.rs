@@ -6,8 +6,8 @@ use super::values::{Source, leaf, width};
 use super::{Diag, Site, arrays, fits, is_read_only, registers};
 use crate::cfg::{Cfg, NodeKind, table_actions};
 use crate::{
-    Action, ActionData, Counter, CounterHome, Expr, Field, Header, Home, Index, Intrinsic, Loc, MeterAccess,
-    Primitive, PrimitiveKind, Program, RegisterAccess,
+    Action, ActionData, Counter, CounterHome, Expr, Field, Hash, Header, Home, Index, Intrinsic, Loc,
+    MeterAccess, Primitive, PrimitiveKind, Program, RegisterAccess,
 };
 use sluice_asic::gress::Gress;
 
@@ -66,14 +66,11 @@ impl Check<'_> {
             PrimitiveKind::SetMasked(dst, value, mask) => self.masked(*dst, value, mask),
             PrimitiveKind::HashSlice(dst, hash, lo) => {
                 self.writable(*dst);
-                let (hash, field) = (&self.p.hashes[*hash], &self.p.fields[*dst]);
-                let past = u32::from(*lo) + u32::from(field.width);
-                if past > u32::from(hash.width) {
-                    let (who, name, width) = (self.site.who, &hash.name, hash.width);
-                    let last = past.saturating_sub(1);
-                    let text = format!("{who} takes bits {last} to {lo} of hash `{name}`, which has {width}");
-                    self.error(text, "take lower bits, or widen the hash");
-                }
+                self.hash_bits(*hash, *lo, self.p.fields[*dst].width);
+            }
+            PrimitiveKind::HashInto(dst, hi, lo, hash, from) => {
+                self.slice_of(*dst, (*hi, *lo));
+                self.hash_bits(*hash, *from, hi.saturating_sub(*lo).saturating_add(1));
             }
             PrimitiveKind::Meter(access) => self.meter(access),
             PrimitiveKind::Random(dst, random) => {
@@ -98,16 +95,39 @@ impl Check<'_> {
         self.instruction(value, width);
     }
 
-    /// Checks a write of a slice: one instruction deposits a value there and computes nothing.
-    fn slice(&mut self, dst: Field, (hi, lo): (u16, u16), value: &Expr) {
+    /// Checks that a hash result has `count` bits from `lo` on.
+    fn hash_bits(&mut self, hash: Hash, lo: u16, count: u16) {
+        let hash = &self.p.hashes[hash];
+        let past = u32::from(lo) + u32::from(count);
+        if past > u32::from(hash.width) {
+            let (who, name, width) = (self.site.who, &hash.name, hash.width);
+            let last = past.saturating_sub(1);
+            let text = format!("{who} takes bits {last} to {lo} of hash `{name}`, which has {width}");
+            self.error(text, "take lower bits, or widen the hash");
+        }
+    }
+
+    /// Checks the bits of a slice that is written; returns false if the field does not have them.
+    fn slice_of(&mut self, dst: Field, (hi, lo): (u16, u16)) -> bool {
         self.writable(dst);
         let (who, field) = (self.site.who, &self.p.fields[dst]);
         let (name, bits) = (&field.name, field.width);
-        if hi < lo || hi >= bits {
+        let there = lo <= hi && hi < bits;
+        if !there {
             let text = format!("{who} writes bits {hi} to {lo} of `{name}`, which has {bits} bits");
             let help = format!("the first bit is the higher one and at most {}", bits.saturating_sub(1));
-            return self.error(text, help);
+            self.error(text, help);
         }
+        there
+    }
+
+    /// Checks a write of a slice: one instruction deposits a value there and computes nothing.
+    fn slice(&mut self, dst: Field, (hi, lo): (u16, u16), value: &Expr) {
+        if !self.slice_of(dst, (hi, lo)) {
+            return;
+        }
+        let (who, field) = (self.site.who, &self.p.fields[dst]);
+        let name = &field.name;
         if leaf(value).is_none() {
             let text = format!("{who} computes the value of bits {hi} to {lo} of `{name}`");
             self.error(
@@ -359,7 +379,9 @@ fn written(p: &Program, primitive: &Primitive) -> Vec<Touched> {
         | PrimitiveKind::Hash(f, _)
         | PrimitiveKind::SetMasked(f, ..)
         | PrimitiveKind::HashSlice(f, ..) => Touched::field(p, *f),
-        PrimitiveKind::SetSlice(f, hi, lo, _) => Touched::Bits(*f, *hi, *lo),
+        PrimitiveKind::SetSlice(f, hi, lo, _) | PrimitiveKind::HashInto(f, hi, lo, ..) => {
+            Touched::Bits(*f, *hi, *lo)
+        }
         PrimitiveKind::SetValid(h, _) | PrimitiveKind::CopyValid(h, _) => Touched::Valid(*h),
         PrimitiveKind::Count(..) | PrimitiveKind::CountDirect(_) => {
             return arrays::of(p, &primitive.kind).map(Touched::Array).into_iter().collect();

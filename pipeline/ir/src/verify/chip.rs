@@ -3,7 +3,7 @@
 use super::headers::{self, Validity};
 use super::values::has_param;
 use super::{Diag, fits};
-use crate::parser_unroll::{Successor, UnrolledParser};
+use crate::parser_unroll::{LOOP_REACH, Successor, UnrolledParser};
 use crate::{
     ActionData, Block, CmpOp, Cond, Expr, Field, Header, Home, Intrinsic, Loc, MatchKind, ParserOpKind,
     PrimitiveKind, Program, StmtKind, TableData,
@@ -202,7 +202,8 @@ fn bytes(p: &Program, h: Header) -> u32 {
 }
 
 /// Checks that no path writes bits of a field twice if the parser cannot clear a container as it writes (model: chip
-/// §6.1): the second write would be the parser error "multi-write". Ones may be added, for that is what such a parser does.
+/// §6.1): the second write would be the parser error "second write". Ones may be added, for that is what such a parser does.
+/// Whether a loop that only the packet bounds extracts a header again is up to the packet, which has the error then.
 fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
     if chip.parser.clear_on_write {
         return;
@@ -213,6 +214,7 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
         let data = &p.states[node.config.state];
         let mut written = std::mem::take(&mut before[i]);
         let mut extracted = node.effect.extracted.iter();
+        let mut once = false;
         for op in &data.ops {
             if let ParserOpKind::SetValid(h, false) = op.kind {
                 let text = format!(
@@ -222,10 +224,15 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
                 let help = "decide before the header is extracted, or make it invalid in an action";
                 d.push(Diag::error(op.loc, text).help(help).limit("parser.clear_on_write", 0u32, 1u32));
             }
+            // A header that is extracted again ends parsing before the state's other writes.
+            once |= matches!(op.kind, ParserOpKind::Extract(_));
+            let constant = op.kind.write().is_some_and(|write| write.is_constant());
+            let repeats = unrolled.repeats[i];
             for (f, bits) in fields_written(p, &op.kind, &mut extracted) {
                 let (old, first) = *written.entry(f).or_insert((0, op.loc));
                 written.insert(f, (old | bits, first));
-                if old & bits != 0 && !op.kind.write().is_some_and(|write| write.ors) {
+                let twice = if repeats { !once && !constant } else { old & bits != 0 };
+                if twice && !op.kind.write().is_some_and(|write| write.ors) {
                     let name = &p.fields[f].name;
                     let text = format!(
                         "state `{}` writes `{name}` a second time; a parser of {} writes a field once",
@@ -239,6 +246,9 @@ fn written_twice(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) 
         }
         for successor in &node.successors {
             if let Successor::Node(n) = successor {
+                if *n <= i {
+                    continue;
+                }
                 for (f, (bits, loc)) in &written {
                     before[*n].entry(*f).or_insert((0, *loc)).0 |= bits;
                 }
@@ -258,8 +268,8 @@ fn fields_written<'h>(
             let fields = extracted.next().map_or(&[][..], |h| &p.headers[*h].fields);
             fields.iter().map(|f| (*f, u128::MAX)).collect()
         }
-        // A sum stays in the checksum unit.
-        ParserOpKind::SubtractChecksum(..) => Vec::new(),
+        // A sum stays in the checksum unit, and wrong ones add their errors.
+        ParserOpKind::SubtractChecksum(..) | ParserOpKind::VerifyChecksum(..) => Vec::new(),
         ParserOpKind::SetSlice(f, hi, lo, _) => {
             vec![(*f, width_mask(u32::from(*hi) + 1) & !width_mask(u32::from(*lo)))]
         }
@@ -311,6 +321,10 @@ fn depth(p: &Program, chip: &ChipSpec, gress: Gress, d: &mut Vec<Diag>) {
         if after > deepest.0 {
             deepest = (after, Some(node.config.state));
         }
+    }
+    let repeated = unrolled.nodes.iter().zip(&unrolled.repeats).find(|(_, repeats)| **repeats);
+    if let Some((node, _)) = repeated.filter(|_| deepest.0 < LOOP_REACH) {
+        deepest = (LOOP_REACH, Some(node.config.state));
     }
     let (key, most) = match gress {
         Gress::Ingress => ("parser.ingress_depth", chip.parser.ingress_depth),

@@ -14,12 +14,17 @@ pub(super) fn check(p: &Program, gress: Gress, after: Option<&Possible>, d: &mut
     for (n, h) in deparser.emit.iter().enumerate() {
         if deparser.emit[..n].contains(h) {
             let text = format!("{gress} emits header `{}` twice", p.headers[*h].name);
-            d.push(Diag::error(p.headers[*h].loc, text).help("emit it once, at its place on the wire"));
+            let help = "packets have its bytes twice: emit it once, at its place on the wire";
+            d.push(Diag::warning(p.headers[*h].loc, text).help(help));
         }
     }
     for (n, update) in deparser.checksums.iter().enumerate() {
         checksum(p, gress, update, d);
-        if let Some(first) = deparser.checksums[..n].iter().find(|u| u.field == update.field) {
+        // Flags tell updates of one field apart; of several that are set, the last one decides.
+        let same = |u: &&ChecksumUpdate| {
+            u.field == update.field && (u.when == update.when || u.when.is_none() || update.when.is_none())
+        };
+        if let Some(first) = deparser.checksums[..n].iter().find(same) {
             let text = format!("{gress} updates checksum `{}` twice", p.fields[update.field].name);
             d.push(
                 Diag::error(update.loc, text).also(first.loc, "the first time").help("remove one of them"),

@@ -2,7 +2,7 @@
 
 use super::{Diag, count};
 use crate::text::is_plain_name;
-use crate::{Field, Header, Home, Loc, Program};
+use crate::{Field, Header, Home, Loc, ParserOpKind, Program};
 use sluice_asic::gress::Gress;
 use std::collections::BTreeMap;
 
@@ -12,6 +12,7 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
     headers(p, d);
     intrinsics(p, d);
     stacks(p, d);
+    value_sets(p, d);
     port_metadata(p, d);
 }
 
@@ -38,6 +39,13 @@ fn names(p: &Program, d: &mut Vec<Diag>) {
     each!(stacks, "stack", |x: &crate::StackData| x.gress.name());
     each!(meters, "meter", |_| "");
     each!(randoms, "generator of random numbers", |_| "");
+    each!(value_sets, "value set", |_| "");
+    for set in p.value_sets.values() {
+        let of = format!("value set `{}`", set.name);
+        for field in &set.fields {
+            scope.name("field", &of, &field.name, set.loc);
+        }
+    }
     for action in p.actions.values() {
         let of = format!("action `{}`", action.name);
         for param in &action.params {
@@ -83,10 +91,21 @@ fn widths(p: &Program, d: &mut Vec<Diag>) {
     let params = p.actions.values().flat_map(|a| {
         a.params.iter().map(|x| (format!("parameter `{}` of action `{}`", x.name, a.name), x.width, a.loc))
     });
-    for (who, width, loc) in fields.chain(params).filter(|(_, width, _)| !(1..=128).contains(width)) {
+    let members = p.value_sets.values().flat_map(|s| {
+        s.fields.iter().map(|x| (format!("field `{}` of value set `{}`", x.name, s.name), x.width, s.loc))
+    });
+    let all = fields.chain(params).chain(members);
+    for (who, width, loc) in all.filter(|(_, width, _)| !(1..=128).contains(width)) {
         let help = "a width is 1 to 128 bits: split it";
         d.push(Diag::error(loc, format!("{who} is {width} bits wide")).help(help));
     }
+}
+
+/// Returns true if a header is used as bytes of a packet; another one has a validity and may have nothing else.
+fn has_bytes(p: &Program, h: Header) -> bool {
+    let extracted = p.states.values().flat_map(|s| &s.ops).any(|op| op.kind == ParserOpKind::Extract(h));
+    let emitted = p.pipes.iter().any(|pipe| pipe.deparser.emit.contains(&h));
+    extracted || emitted || p.stack_of(h).is_some()
 }
 
 fn headers(p: &Program, d: &mut Vec<Diag>) {
@@ -104,9 +123,10 @@ fn headers(p: &Program, d: &mut Vec<Diag>) {
             }
         }
         let bits = p.header_bits(h);
-        if bits == 0 {
+        if bits == 0 && has_bytes(p, h) {
             let text = format!("header `{}` has no fields", data.name);
-            d.push(Diag::error(data.loc, text).help("a header has at least one byte"));
+            let help = "a header that is extracted, emitted, or an element of a stack has at least one byte";
+            d.push(Diag::error(data.loc, text).help(help));
         } else if !bits.is_multiple_of(8) {
             let text = format!("header `{}` has {bits} bits, which are not whole bytes", data.name);
             d.push(
@@ -171,6 +191,20 @@ fn stacks(p: &Program, d: &mut Vec<Diag>) {
                 let diag = Diag::error(data.loc, text).also(other, "the first time");
                 d.push(diag.help("declare a header instance for each element"));
             }
+        }
+    }
+}
+
+fn value_sets(p: &Program, d: &mut Vec<Diag>) {
+    for data in p.value_sets.values() {
+        let name = &data.name;
+        if data.fields.is_empty() {
+            let text = format!("members of value set `{name}` have no fields");
+            d.push(Diag::error(data.loc, text).help("declare a field for each key that it is compared with"));
+        }
+        if data.size == 0 {
+            let text = format!("value set `{name}` has room for no member");
+            d.push(Diag::error(data.loc, text).help("give it a size of at least 1"));
         }
     }
 }

@@ -49,7 +49,7 @@ impl<'p> Validity<'p> {
         inside.map(|(_, d)| d.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Follows the places of a parser.
+    /// Follows the places of a parser. Loops are followed until nothing new comes around.
     pub(super) fn parse(&self, unrolled: &UnrolledParser) -> Parsed {
         let p = self.p;
         let sees_errors = p.intrinsic(self.gress, Intrinsic::ParserErr).is_some();
@@ -59,6 +59,17 @@ impl<'p> Validity<'p> {
             Some(first) => *first = Possible::one(0),
             None => parsed.go(Successor::End(p.pipe(self.gress).start), &Possible::one(0), sees_errors),
         }
+        loop {
+            let old = unrolled.is_bounded_by_packet().then(|| parsed.before.clone());
+            self.pass(unrolled, &mut parsed, sees_errors);
+            if old.is_none_or(|old| old == parsed.before) {
+                return parsed;
+            }
+        }
+    }
+
+    fn pass(&self, unrolled: &UnrolledParser, parsed: &mut Parsed, sees_errors: bool) {
+        let p = self.p;
         for (i, node) in unrolled.nodes.iter().enumerate() {
             let data = &p.states[node.config.state];
             let mut at = parsed.before[i].clone();
@@ -100,7 +111,6 @@ impl<'p> Validity<'p> {
                 parsed.go(*successor, &at, sees_errors);
             }
         }
-        parsed
     }
 }
 
@@ -213,9 +223,9 @@ impl Walk<'_> {
                     let of = |valid| at.assume(from, valid).with(to, valid);
                     at = of(true).join(&of(false));
                 }
-                PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
-                    self.hash(*hash, &before, &who, primitive.loc)
-                }
+                PrimitiveKind::Hash(_, hash)
+                | PrimitiveKind::HashSlice(_, hash, _)
+                | PrimitiveKind::HashInto(.., hash, _) => self.hash(*hash, &before, &who, primitive.loc),
                 PrimitiveKind::SetValid(h, valid) => at = at.with(self.v.bit(*h), *valid),
                 PrimitiveKind::Register(access) => {
                     self.index(&access.index, &before, &who, primitive.loc);

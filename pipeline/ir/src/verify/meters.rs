@@ -2,7 +2,7 @@
 
 use super::{Diag, count};
 use crate::meter_array::{MeterCell, Origin};
-use crate::{CounterHome, Program};
+use crate::{CounterHome, MeterKind, Program};
 use sluice_asic::chip::ChipSpec;
 
 pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
@@ -21,6 +21,15 @@ pub(super) fn check(p: &Program, d: &mut Vec<Diag>) {
                 Diag::error(data.loc, text)
                     .help("meters have rates, filters a time constant, WRED thresholds"),
             );
+        }
+        let adjusts = data.adjust != 0;
+        if adjusts && data.kind != MeterKind::Bytes {
+            let text =
+                format!("meter `{}` of kind {} adjusts the bytes of packets", data.name, data.kind.word());
+            d.push(Diag::error(data.loc, text).help("only a meter of bytes takes lengths"));
+        } else if !(-8192..=8191).contains(&data.adjust) {
+            let text = format!("meter `{}` adjusts the bytes of packets by {}", data.name, data.adjust);
+            d.push(Diag::error(data.loc, text).help("the adjustment has 14 bits: it is -8192 to 8191"));
         }
     }
     for data in p.randoms.values() {

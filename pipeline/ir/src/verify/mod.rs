@@ -11,7 +11,7 @@
 //! snake_case. Fields and parameters are 1 to 128 bits wide. Every header field is listed exactly once, in
 //! its header. A header has a whole number of bytes, at least one. An intrinsic field exists in its gress, is
 //! declared once, and is as wide as on Tofino 2. A stack has elements, all of one layout, and no header is in
-//! two stacks. Port metadata belongs to ingress.
+//! two stacks. A value set has fields and room for a member. Port metadata belongs to ingress.
 //!
 //! **Values** (`values`). Constants and casts are 1 to 128 bits wide, and constants fit. A slice is within
 //! its value. A parameter exists and is used with its width. Both operands of an ALU operation are equally
@@ -19,7 +19,8 @@
 //!
 //! **Parser** (`parser`). Loops end: every repetition extracts an element of a stack, or counts with the
 //! parser counter and selects on it. Each arm of a select has one value and mask per key; values fit their
-//! key and are within their mask; a state with arms has a key. Header fields that are selected on or
+//! key and are within their mask; a state with arms has a key. A value set in an arm has the widths of the keys from
+//! its position on, which have no other value in the arm and are not the counter. Header fields that are selected on or
 //! checksummed were extracted on every path, and so was the last element of a stack that is selected on.
 //! Metadata cannot be a key; intrinsic fields can, if the hardware fills them before parsing. No header is
 //! extracted twice on a path. A parser sets only metadata, from a constant, from a field of the same width
@@ -59,7 +60,8 @@
 //! **Counters** (`counters`). A counter has cells, in a format that holds its kind; its adjustment of lengths
 //! has 14 bits.
 //!
-//! **Meters** (`meters`). A meter, filter or WRED array has cells, and an initial configuration of its kind.
+//! **Meters** (`meters`). A meter, filter or WRED array has cells, and an initial configuration of its kind. Only a meter of
+//! bytes adjusts lengths, by 14 bits.
 //! A colour goes into 2 to 32 bits, and a packet's colour has 2 bits. Filters and WRED take samples of at
 //! most 32 bits. Random numbers have 1 to 32 bits and go into fields of that width.
 //!
@@ -85,15 +87,15 @@
 //! by `run`, not both; `run` names each action once, and only actions of the table. A called action has no
 //! parameters. A condition compares a field or slice with a constant, or two fields or slices of equal width.
 //!
-//! **Deparser** (`deparser`). A header is emitted once. A header that may be valid at the end but is not
+//! **Deparser** (`deparser`). A header that is emitted twice is a warning. A header that may be valid at the end but is not
 //! emitted is a warning, unless egress only extracts it, because a bridged header ends there. A checksum
-//! update writes a 16-bit field of its header, once. Its inputs are metadata, other fields of emitted
+//! update writes a 16-bit field of its header, once or under different flags. Its inputs are metadata, other fields of emitted
 //! headers, and zeros: whole bytes in all. A header with a checksum update is emitted.
 //!
 //! **Requests** (`requests`). Resubmits and digests belong to ingress. A request's value of the type field is
 //! at least 1 unless a 1-bit field decides, too; it fits the field, and is used once per kind; the gress declares the
 //! type field. A session is 10 bits wide. A request carries fields, slices of fields and zeros, whole bytes in
-//! all; a digest carries something. The parser extracts as many bytes as are in front of resubmitted packets; it can
+//! all; a digest that carries nothing is a warning. The parser extracts as many bytes as are in front of resubmitted packets; it can
 //! decide that only by `resubmit_flag` (a warning).
 //!
 //! **Ghost** (`ghost`). The ghost control has no packet. It uses no header, and no intrinsic field except
@@ -104,7 +106,8 @@
 //! ports, none twice, and a reason.
 //!
 //! **Papercuts** (`papercut`) are warnings:
-//! - unused actions, hashes, labels, profiles, counters, registers, register actions, meters and generators;
+//! - unused actions, hashes, labels, profiles, counters, registers, register actions, meters,
+//!   generators and value sets;
 //! - a table that is never applied, a parser state that is never reached, a header that is emitted but never
 //!   valid;
 //! - metadata that is read but never written, and an ingress that never writes `ucast_egress_port`;

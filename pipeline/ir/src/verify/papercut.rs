@@ -41,7 +41,8 @@ fn unused(p: &Program, cfgs: &[Cfg; 2], d: &mut Vec<Diag>) {
     for (a, data) in p.actions.iter() {
         // Actions of a table that is never applied are reported with the table.
         let listed = p.tables.values().any(|t| t.actions.contains(&a) || t.default.action == a);
-        if !called.contains(&a) && !listed {
+        // An action that does nothing may be the rest of one whose writes a lowering has left out.
+        if !called.contains(&a) && !listed && !data.body.is_empty() {
             warn("action", &data.name, data.loc, "used", "list it in a table, call it or remove it");
         }
     }
@@ -85,6 +86,12 @@ fn unused(p: &Program, cfgs: &[Cfg; 2], d: &mut Vec<Diag>) {
             warn("hash", &data.name, data.loc, "computed", "compute it in an action or remove it");
         }
     }
+    let arms = || p.states.values().flat_map(|s| &s.arms);
+    for (s, data) in p.value_sets.iter() {
+        if !arms().any(|arm| arm.set.is_some_and(|of| of.set == s)) {
+            warn("value set", &data.name, data.loc, "compared", "use it in a select or remove it");
+        }
+    }
     for (x, data) in p.profiles.iter() {
         if !p.tables.values().any(|t| t.profile == Some(x)) {
             warn("profile", &data.name, data.loc, "used", "give it to a table or remove it");
@@ -95,7 +102,9 @@ fn unused(p: &Program, cfgs: &[Cfg; 2], d: &mut Vec<Diag>) {
 /// Returns true if a primitive computes this hash, also as an index.
 fn computes(p: &Program, kind: &PrimitiveKind, hash: Hash) -> bool {
     match kind {
-        PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) => *h == hash,
+        PrimitiveKind::Hash(_, h) | PrimitiveKind::HashSlice(_, h, _) | PrimitiveKind::HashInto(.., h, _) => {
+            *h == hash
+        }
         PrimitiveKind::Register(access) => {
             let operands = p.register_actions[access.action].operands();
             access.index == Index::Hash(hash) || operands.contains(&Operand::Hash(hash))

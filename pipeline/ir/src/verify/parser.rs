@@ -5,8 +5,8 @@ use super::possible::Possible;
 use super::{Diag, Site, count, fits, values};
 use crate::parser_unroll::{Successor, UnrollError, UnrolledParser};
 use crate::{
-    CounterLoad, Field, Home, Intrinsic, Loc, ParserOpKind, ParserState, ParserWrite, Program, SelectKey,
-    StateData,
+    ArmSet, CounterLoad, Expr, Field, Home, Intrinsic, Loc, ParserOpKind, ParserState, ParserWrite, Program,
+    SelectArm, SelectKey, StateData,
 };
 use sluice_asic::gress::Gress;
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ fn loops(p: &Program, cycle: &[ParserState]) -> Diag {
     let at = cycle.first().map_or(Loc::default(), |&s| p.states[s].loc);
     let text = format!("the parser loops: {}", names.join(" -> "));
     Diag::error(at, text).help(
-        "make every repetition extract the next element of a stack, or count repetitions with the parser counter and select on it",
+        "make every repetition extract or skip bytes of the packet, or count repetitions with the parser counter and select on it",
     )
 }
 
@@ -89,9 +89,50 @@ fn select(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 );
             }
         }
-        if let Some(first) = data.arms[..n].iter().position(|a| a.values == arm.values) {
+        if let Some(of) = arm.set {
+            member_keys(p, data, n, of, d);
+        }
+        let covers = |a: &SelectArm| a.values == arm.values && (a.set.is_none() || a.set == arm.set);
+        if let Some(first) = data.arms[..n].iter().position(covers) {
             let text = format!("arm {n} of state `{name}` never matches: arm {first} has the same values");
             d.push(Diag::warning(data.loc, text).help("remove one of the two"));
+        }
+    }
+}
+
+/// Checks the keys that an arm compares with a value set.
+fn member_keys(p: &Program, data: &StateData, arm: usize, of: ArmSet, d: &mut Vec<Diag>) {
+    let (set, first) = (&p.value_sets[of.set], usize::from(of.first));
+    let who = format!("arm {arm} of state `{}`", data.name);
+    if data.select.len() < first + set.fields.len() {
+        let text = format!(
+            "{who} compares {} from key {first} on with value set `{}`, but the state has {}",
+            count(set.fields.len(), "field"),
+            set.name,
+            count(data.select.len(), "key")
+        );
+        d.push(Diag::error(data.loc, text).help("select on one key for each field of the set"));
+        return;
+    }
+    let values = data.arms[arm].values.iter().skip(first);
+    for ((field, key), (_, mask)) in set.fields.iter().zip(&data.select[first..]).zip(values) {
+        let name = key.name(p);
+        if matches!(key, SelectKey::CounterIsZero | SelectKey::CounterIsNegative) {
+            let text = format!("{who} compares the parser counter with value set `{}`", set.name);
+            d.push(Diag::error(data.loc, text).help("compare it with values in arms without a value set"));
+        } else if key.width(p).is_some_and(|width| width != field.width) {
+            let text = format!(
+                "{who} compares `{name}` with field `{}` of value set `{}`, which has {} instead of {}",
+                field.name,
+                set.name,
+                count(field.width.into(), "bit"),
+                key.width(p).unwrap_or_default()
+            );
+            d.push(Diag::error(data.loc, text).help("make both equally wide"));
+        }
+        if *mask != 0 {
+            let text = format!("{who} compares `{name}` with a value and with value set `{}`", set.name);
+            d.push(Diag::error(data.loc, text).help("leave one of the two out: mask 0 matches anything"));
         }
     }
 }
@@ -110,22 +151,20 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                 let text = format!("{who} advances by 0 bytes");
                 d.push(Diag::error(op.loc, text).help("remove it"));
             }
-            ParserOpKind::Lookahead(dst, at) => {
-                writable(p, *dst, site, d);
-                let data = &p.fields[*dst];
-                if !at.is_multiple_of(8) || !data.width.is_multiple_of(8) {
-                    let text = format!(
-                        "{who} sets `{}` to {} from bit {at} ahead, but extractors copy whole bytes",
-                        data.name,
-                        count(data.width.into(), "bit")
-                    );
-                    let help = "copy whole bytes, and slice them in an action of the control block";
-                    d.push(Diag::error(op.loc, text).help(help));
-                }
-            }
+            ParserOpKind::Lookahead(dst, _) => writable(p, *dst, site, d),
             ParserOpKind::SetCounter(CounterLoad::Field { field, rotate, mask, .. })
             | ParserOpKind::PushCounter(CounterLoad::Field { field, rotate, mask, .. }) => {
-                counter(p, *field, (*rotate, *mask), site, d);
+                counter(p, *field, site, d);
+                conversion((*rotate, *mask), site, d);
+            }
+            ParserOpKind::SetCounter(CounterLoad::Ahead { at, rotate, mask, .. })
+            | ParserOpKind::PushCounter(CounterLoad::Ahead { at, rotate, mask, .. }) => {
+                if !at.is_multiple_of(8) {
+                    let text =
+                        format!("{who} loads the counter from bit {at} ahead, which does not begin a byte");
+                    d.push(Diag::error(op.loc, text).help("load it from a byte"));
+                }
+                conversion((*rotate, *mask), site, d);
             }
             ParserOpKind::Set(..)
             | ParserOpKind::SetSlice(..)
@@ -138,7 +177,7 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
             | ParserOpKind::AddCounter(_)
             | ParserOpKind::ExtractNext(_) => {}
             ParserOpKind::VerifyChecksum(dst, inputs) => {
-                metadata(p, *dst, site, d);
+                writable(p, *dst, site, d);
                 let (name, width) = (&p.fields[*dst].name, p.fields[*dst].width);
                 if width != 1 {
                     let text = format!(
@@ -146,7 +185,8 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                     );
                     d.push(Diag::error(op.loc, text).help("use a 1-bit metadata field; 1 means wrong"));
                 }
-                let bits: u32 = inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
+                summed(inputs, site, d);
+                let bits: u32 = inputs.iter().map(|input| u32::from(input.width(p))).sum();
                 if bits == 0 || !bits.is_multiple_of(8) {
                     let text = format!("{who} verifies a checksum over {bits} bits");
                     d.push(Diag::error(op.loc, text).help("sum whole bytes: name all fields of the header"));
@@ -159,7 +199,8 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
                     let text = format!("{who} keeps a sum in `{name}`, which has {width} bits instead of 16");
                     d.push(Diag::error(op.loc, text).help("use a 16-bit metadata field"));
                 }
-                let bits: u32 = inputs.iter().map(|&f| u32::from(p.fields[f].width)).sum();
+                summed(inputs, site, d);
+                let bits: u32 = inputs.iter().map(|input| u32::from(input.width(p))).sum();
                 if bits == 0 || !bits.is_multiple_of(16) {
                     let text = format!("{who} subtracts {bits} bits from a sum");
                     let help = "subtract whole 16-bit words: also name the neighbouring fields";
@@ -170,17 +211,30 @@ fn effects(p: &Program, data: &StateData, d: &mut Vec<Diag>) {
     }
 }
 
-fn counter(p: &Program, field: Field, (rotate, mask): (u8, u8), site: Site<'_>, d: &mut Vec<Diag>) {
+fn counter(p: &Program, field: Field, site: Site<'_>, d: &mut Vec<Diag>) {
     let (who, data) = (site.who, &p.fields[field]);
     if data.width > 8 || !matches!(data.home, Home::Header(_)) {
         let text = format!("{who} loads the counter from `{}` ({} bits)", data.name, data.width);
         d.push(Diag::error(site.loc, text).help("load it from a header field of at most 8 bits"));
     }
+}
+
+fn conversion((rotate, mask): (u8, u8), site: Site<'_>, d: &mut Vec<Diag>) {
+    let who = site.who;
     if rotate > 7 || mask > 7 {
         let text = format!("{who} loads the counter rotated by {rotate} under mask {mask}");
         d.push(
             Diag::error(site.loc, text).help("both are 0 to 7: the mask is the number of kept bits minus 1"),
         );
+    }
+}
+
+/// Checks that a sum is over fields and zeros.
+fn summed(inputs: &[Expr], site: Site<'_>, d: &mut Vec<Diag>) {
+    let legal = |input: &Expr| matches!(input, Expr::Field(_) | Expr::Const(0, _));
+    if !inputs.iter().all(legal) {
+        let text = format!("{} sums something other than fields and zeros", site.who);
+        d.push(Diag::error(site.loc, text).help("a checksum unit adds bytes of the packet"));
     }
 }
 
@@ -240,7 +294,7 @@ fn source(p: &Program, write: ParserWrite<'_>, site: Site<'_>, d: &mut Vec<Diag>
 fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>) {
     let validity = Validity::new(p, gress);
     let parsed = validity.parse(unrolled);
-    let mut written: Vec<BTreeSet<Field>> = vec![BTreeSet::new(); unrolled.nodes.len()];
+    let mut written = written(p, unrolled);
     for (n, (node, before)) in unrolled.nodes.iter().zip(&parsed.before).enumerate() {
         let data = &p.states[node.config.state];
         let who = format!("state `{}`", data.name);
@@ -264,7 +318,8 @@ fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>
                 ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) => {
                     let Some(&h) = extracted.next() else { break };
                     let bit = validity.bit(h);
-                    if at.may() & bit != 0 {
+                    // A repetition writes the header again.
+                    if at.may() & bit != 0 && !unrolled.repeats[n] {
                         let text = format!("{who} extracts header `{}` a second time", p.headers[h].name);
                         let help = "a path extracts an instance once: declare a second instance for the inner header, or a stack";
                         d.push(Diag::error(op.loc, text).help(help));
@@ -273,8 +328,8 @@ fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>
                     set.retain(|f| p.fields[*f].home != Home::Header(h));
                 }
                 ParserOpKind::VerifyChecksum(_, inputs) | ParserOpKind::SubtractChecksum(_, inputs) => {
-                    for &f in inputs {
-                        present(p, &validity, &at, f, "sums", site, d);
+                    for input in inputs {
+                        input.fields(&mut |f| present(p, &validity, &at, f, "sums", site, d));
                     }
                 }
                 ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
@@ -282,11 +337,6 @@ fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>
                     present(p, &validity, &at, *field, "loads the counter from", site, d);
                 }
                 _ => {}
-            }
-        }
-        for successor in &node.successors {
-            if let Successor::Node(next) = successor {
-                written[*next].extend(&set);
             }
         }
         if node.effect.underflow {
@@ -309,6 +359,35 @@ fn paths(p: &Program, gress: Gress, unrolled: &UnrolledParser, d: &mut Vec<Diag>
                 }
                 _ => {}
             }
+        }
+    }
+}
+
+/// Returns for each node the fields that the parser may have written, other than by extraction, before the node.
+fn written(p: &Program, unrolled: &UnrolledParser) -> Vec<BTreeSet<Field>> {
+    let mut written: Vec<BTreeSet<Field>> = vec![BTreeSet::new(); unrolled.nodes.len()];
+    loop {
+        let mut again = false;
+        for (n, node) in unrolled.nodes.iter().enumerate() {
+            let mut set = written[n].clone();
+            let mut extracted = node.effect.extracted.iter();
+            for op in &p.states[node.config.state].ops {
+                set.extend(op.kind.written());
+                if let ParserOpKind::Extract(_) | ParserOpKind::ExtractNext(_) = op.kind {
+                    let Some(&h) = extracted.next() else { break };
+                    set.retain(|f| p.fields[*f].home != Home::Header(h));
+                }
+            }
+            for successor in &node.successors {
+                if let Successor::Node(next) = *successor {
+                    let before = written[next].len();
+                    written[next].extend(&set);
+                    again |= next <= n && written[next].len() > before;
+                }
+            }
+        }
+        if !again {
+            return written;
         }
     }
 }

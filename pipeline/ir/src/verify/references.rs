@@ -6,7 +6,7 @@ use crate::{
     Action, ActionCall, Algorithmic, Block, Cond, Counter, CounterHome, CounterLoad, Expr, Field, Hash,
     Header, Home, Index, KeySource, Label, Meter, Next, Operand, ParserOpKind, ParserState, PrimitiveKind,
     Profile, Program, Random, Register, RegisterAction, RequestKind, SelectKey, Stack, StmtKind, Table,
-    list_header,
+    ValueSet, list_header,
 };
 use sluice_asic::gress::Gress;
 
@@ -25,6 +25,7 @@ enum Target {
     RegisterAction(RegisterAction),
     Label(Label),
     Stack(Stack),
+    ValueSet(ValueSet),
     Meter(Meter),
     Random(Random),
 }
@@ -44,6 +45,7 @@ impl Target {
             Target::RegisterAction(_) => "register action",
             Target::Label(_) => "label",
             Target::Stack(_) => "stack",
+            Target::ValueSet(_) => "value set",
             Target::Meter(_) => "meter",
             Target::Random(_) => "generator of random numbers",
         }
@@ -76,6 +78,7 @@ impl Target {
                 None => Err((k.index(), p.register_actions.len())),
             },
             Target::Stack(k) => look!(stacks, k),
+            Target::ValueSet(k) => look!(value_sets, k),
             Target::Label(k) => match p.labels.get(k) {
                 Some(d) => Ok((d.name.as_str(), None)),
                 None => Err((k.index(), p.labels.len())),
@@ -237,7 +240,7 @@ impl Walk<'_, '_> {
                     }
                     ParserOpKind::VerifyChecksum(f, inputs) | ParserOpKind::SubtractChecksum(f, inputs) => {
                         self.see(site, Target::Field(*f));
-                        self.fields(site, inputs);
+                        inputs.iter().for_each(|input| self.expr(site, input));
                     }
                     ParserOpKind::Lookahead(f, _) => self.see(site, Target::Field(*f)),
                     ParserOpKind::SetCounter(CounterLoad::Field { field, .. })
@@ -246,8 +249,8 @@ impl Walk<'_, '_> {
                     }
                     ParserOpKind::ExtractNext(stack) => self.see(site, Target::Stack(*stack)),
                     ParserOpKind::Advance(_)
-                    | ParserOpKind::SetCounter(CounterLoad::Const(_))
-                    | ParserOpKind::PushCounter(CounterLoad::Const(_))
+                    | ParserOpKind::SetCounter(CounterLoad::Const(_) | CounterLoad::Ahead { .. })
+                    | ParserOpKind::PushCounter(CounterLoad::Const(_) | CounterLoad::Ahead { .. })
                     | ParserOpKind::PopCounter
                     | ParserOpKind::AddCounter(_) => {}
                 }
@@ -260,6 +263,9 @@ impl Walk<'_, '_> {
                 }
             }
             for arm in &data.arms {
+                if let Some(of) = arm.set {
+                    self.see(site, Target::ValueSet(of.set));
+                }
                 self.next(site, arm.next);
             }
             self.next(site, data.default);
@@ -282,7 +288,9 @@ impl Walk<'_, '_> {
                         self.see(site, Target::Label(*l));
                     }
                     PrimitiveKind::SetValid(h, _) => self.see(site, Target::Header(*h)),
-                    PrimitiveKind::Hash(f, h) | PrimitiveKind::HashSlice(f, h, _) => {
+                    PrimitiveKind::Hash(f, h)
+                    | PrimitiveKind::HashSlice(f, h, _)
+                    | PrimitiveKind::HashInto(f, _, _, h, _) => {
                         self.see(site, Target::Field(*f));
                         self.see(site, Target::Hash(*h));
                     }

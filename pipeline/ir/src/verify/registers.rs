@@ -60,7 +60,10 @@ fn params(data: &RegisterData, d: &mut Vec<Diag>) {
 
 /// Returns true if the divider takes the value without computing it.
 fn is_leaf(value: &CellValue) -> bool {
-    matches!(value, CellValue::Const(_) | CellValue::Half(_) | CellValue::Phv(_) | CellValue::Hash(_))
+    matches!(
+        value,
+        CellValue::Const(_) | CellValue::Half(_) | CellValue::Old(_) | CellValue::Phv(_) | CellValue::Hash(_)
+    )
 }
 
 /// Returns true if a register action writes an output word.
@@ -73,7 +76,7 @@ pub(super) fn outputs(data: &RegisterActionData, word: u8) -> bool {
 /// Returns true for an equality of a half and a packet value, which ternary match units test at any width.
 fn is_wide_equality(cond: &CellCond) -> bool {
     let packet = |v: &CellValue| matches!(v, CellValue::Phv(_) | CellValue::Hash(_));
-    let half = |v: &CellValue| matches!(v, CellValue::Half(_));
+    let half = |v: &CellValue| matches!(v, CellValue::Half(_) | CellValue::Old(_));
     match cond {
         CellCond::Cmp(CmpOp::Eq | CmpOp::Ne, _, a, b) => half(a) && packet(b) || packet(a) && half(b),
         CellCond::Not(inner) => is_wide_equality(inner),
@@ -209,7 +212,7 @@ impl Body<'_> {
                     self.error(site, text, "use a smaller constant or wider elements");
                 }
             }
-            CellValue::Half(half) => self.half(site, *half, "reads"),
+            CellValue::Half(half) | CellValue::Old(half) => self.half(site, *half, "reads"),
             CellValue::Param(n) => {
                 if usize::from(*n) >= self.params {
                     let text = format!("uses parameter {n}, but its register has {}", self.params);
@@ -228,7 +231,10 @@ impl Body<'_> {
             }
             CellValue::Math(_, a) => {
                 self.wide(site, "computes on");
-                if !matches!(**a, CellValue::Half(_) | CellValue::Phv(_) | CellValue::Hash(_)) {
+                if !matches!(
+                    **a,
+                    CellValue::Half(_) | CellValue::Old(_) | CellValue::Phv(_) | CellValue::Hash(_)
+                ) {
                     let text = "gives the math unit a computed value".to_owned();
                     self.error(site, text, "it takes a half or a packet value");
                 }

@@ -44,8 +44,8 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
                 }
             }
             RequestKind::Digest if request.data.is_empty() => {
-                let help = "name the header or the fields that the control plane gets";
-                d.push(Diag::error(request.loc, format!("{gress} makes a digest of nothing")).help(help));
+                let help = "name the header or the fields that the control plane gets beside the type";
+                d.push(Diag::warning(request.loc, format!("{gress} makes a digest of nothing")).help(help));
             }
             RequestKind::Digest | RequestKind::Pktgen => {}
         }

@@ -28,7 +28,7 @@ macro_rules! kinds {
         pub(crate) fn all_kinds() -> Vec<&'static str> {
             let alu = AluOp::ALL.iter().map(|op| op.mnemonic());
             let salu = SaluOp::ALL.iter().map(|op| op.mnemonic());
-            [$($name::ALL),*].concat().into_iter().chain(alu).chain(salu).collect()
+            [$($name::ALL),*].concat().into_iter().chain(alu).chain(salu).chain(["value_set"]).collect()
         }
     };
 }
@@ -37,10 +37,10 @@ kinds! {
     Algorithmic { Alpm Atcam }
     CellCond { Cmp Not And Or Match }
     CellStmtKind { Write Output If Search }
-    CellValue { Const Half Phv Op Math Predicate Address Quotient Remainder Lane Hash Param }
+    CellValue { Const Half Old Phv Op Math Predicate Address Quotient Remainder Lane Hash Param }
     Cond { Cmp Valid Not And Or }
     CounterHome { Direct Indirect }
-    CounterLoad { Const Field }
+    CounterLoad { Const Field Ahead }
     Expr { Const Field Param Slice Cast Alu Funnel }
     Home { Header Metadata Intrinsic PortMetadata }
     Index { At Entry Hash }
@@ -56,7 +56,7 @@ kinds! {
     }
     PrimitiveKind {
         Set SetValid Hash Count CountDirect Register Drop SetMasked CopyValid Meter Random HashSlice
-        SetSlice DropCtl
+        SetSlice DropCtl HashInto
     }
     RequestKind { Resubmit Mirror Digest Pktgen }
     SelectKey { Field Lookahead CounterIsZero CounterIsNegative Last }
@@ -94,6 +94,9 @@ impl Kinds {
             state.ops.iter().for_each(|op| self.parser_op(&op.kind));
             state.select.iter().for_each(|k| self.see(k));
             state.arms.iter().for_each(|a| self.see(&a.next));
+            if state.arms.iter().any(|a| a.set.is_some()) {
+                self.0.insert("value_set");
+            }
             self.see(&state.default);
         }
         for pipe in &p.pipes {

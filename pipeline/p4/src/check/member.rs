@@ -6,6 +6,7 @@ use super::tables::{Builtin, Resolution};
 use super::ty::{Ty, TyKind};
 use super::value::Value;
 use crate::diagnostic::{Class, Diagnostic};
+use crate::prelude::intrinsic::is_of_t2na_alone;
 use crate::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind, Name, TypeId};
 
 impl Checker<'_> {
@@ -121,7 +122,12 @@ impl Checker<'_> {
         {
             diagnostic = diagnostic.also(self.ast.decls[decl].name.span, format!("{owner} is declared here"));
         }
+        let of_t2na = match *self.out.types.kind(of) {
+            TyKind::Header(decl, _) | TyKind::Struct(decl, _) => is_of_t2na_alone(self.name(decl), text),
+            _ => false,
+        };
         let help = match nearest(text, names.iter().copied()) {
+            _ if of_t2na => "only Tofino 2 has it: include <t2na.p4>, and choose the chip tofino2".to_owned(),
             Some(near) => format!("did you mean `{near}`?"),
             None if names.is_empty() => String::new(),
             None if names.len() <= 12 => format!("it has {}", names.join(", ")),

@@ -42,6 +42,8 @@ pub(super) struct Body {
     pub(super) written: Vec<(Slot, Span)>,
     /// What they have.
     pub(super) known: FxHashMap<Slot, Known>,
+    /// Slices that take hashes at once, each with its highest and lowest bit.
+    pub(super) deposits: Vec<(Slot, u32, u32)>,
     /// Variables of the body: no instruction writes them.
     pub(super) variables: Vec<Slot>,
     /// The place of an `exit`.

@@ -13,6 +13,7 @@
 use super::Lower;
 use super::places::Slot;
 use crate::elaborate::ObjectId;
+use crate::source::Span;
 use crate::syntax::ast::{Annotation, AnnotationBody, AnnotationTokenKind, DeclId};
 use sluice_asic::gress::Gress;
 use sluice_asic::hash::HashAlgorithm;
@@ -32,11 +33,11 @@ pub(super) enum Arg<'a> {
 }
 
 impl<'a> Arg<'a> {
-    fn number(self) -> Option<u64> {
+    pub(super) fn number(self) -> Option<u64> {
         if let Arg::Number(number) = self { Some(number) } else { None }
     }
 
-    fn text(self) -> Option<&'a str> {
+    pub(super) fn text(self) -> Option<&'a str> {
         if let Arg::Text(text) = self { Some(text) } else { None }
     }
 
@@ -51,6 +52,26 @@ impl<'a> Lower<'a> {
         let ast = self.ast;
         let found = ast.decls[decl].annotations.iter().find(|annotation| ast.text(annotation.name) == name);
         found.map(|annotation| self.annotation_args(annotation))
+    }
+
+    /// Notes the annotations that tell another compiler how to place fields: each name once, with the number of its uses.
+    pub(super) fn note_field_annotations(&mut self) {
+        let ast = self.ast;
+        let mut found: Vec<(&'a str, Span, usize)> = Vec::new();
+        for annotation in ast.decls.values().flat_map(|decl| &decl.annotations) {
+            let name = ast.text(annotation.name);
+            if !name.starts_with("pa_") {
+                continue;
+            }
+            match found.iter_mut().find(|(other, ..)| *other == name) {
+                Some((.., uses)) => *uses += 1,
+                None => found.push((name, annotation.span, 1)),
+            }
+        }
+        for (name, at, uses) in found {
+            let places = if uses == 1 { String::new() } else { format!(", at {uses} places") };
+            self.note(at, format!("`@{name}`"), format!("is accepted, without effect{places}"));
+        }
     }
 
     fn annotation_args(&self, annotation: &'a Annotation) -> Vec<Arg<'a>> {
@@ -69,6 +90,14 @@ impl<'a> Lower<'a> {
 
     fn object_annotated(&self, object: ObjectId, name: &str) -> Option<Vec<Arg<'a>>> {
         self.annotated(self.pipe.objects[object].instance?, name)
+    }
+
+    /// Returns the arguments of each annotation of this name of an object.
+    fn object_annotations(&self, object: ObjectId, name: &str) -> Vec<Vec<Arg<'a>>> {
+        let ast = self.ast;
+        let Some(decl) = self.pipe.objects[object].instance else { return Vec::new() };
+        let own = ast.decls[decl].annotations.iter().filter(|one| ast.text(one.name) == name);
+        own.map(|annotation| self.annotation_args(annotation)).collect()
     }
 
     /// Returns the name of a declaration, or that of `@name`.
@@ -95,11 +124,10 @@ impl<'a> Lower<'a> {
     /// Sets what an annotation says of a hash.
     pub(super) fn annotate_hash(&self, object: ObjectId, hash: &mut HashData) {
         let args = self.object_annotated(object, "sluice_hash").unwrap_or_default();
-        if let Some([Arg::Text(one), Arg::Text(other)]) =
-            self.object_annotated(object, "symmetric").as_deref()
-        {
-            let pair = [*one, *other].map(|name| self.hash_input(hash, name));
-            if let [Some(one), Some(other)] = pair {
+        for args in self.object_annotations(object, "symmetric") {
+            if let [Arg::Text(one), Arg::Text(other)] = args[..]
+                && let [Some(one), Some(other)] = [one, other].map(|name| self.hash_input(hash, name))
+            {
                 hash.symmetric.push([one, other]);
             }
         }
@@ -128,7 +156,8 @@ impl<'a> Lower<'a> {
         });
         match by_suffix(name, fields) {
             Named::One(at) => u16::try_from(at).ok(),
-            _ => None,
+            // The program's name of `hdr.ipv4.src` is `ipv4.src`.
+            _ => self.hash_input(hash, name.split_once('.')?.1),
         }
     }
 

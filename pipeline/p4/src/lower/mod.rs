@@ -14,9 +14,11 @@ mod action;
 mod annotation;
 mod condition;
 mod control;
+mod copies;
 mod deparser;
 mod externs;
 mod frame;
+mod idle;
 mod loc;
 mod name;
 mod parser;
@@ -27,6 +29,7 @@ mod simplify;
 mod table;
 mod types;
 mod value;
+mod zeros;
 
 use crate::check::Checked;
 use crate::diagnostic::{Class, Diagnostic, Diagnostics};
@@ -36,6 +39,7 @@ use crate::syntax::ast::{Ast, ExprId};
 use name::Names;
 use places::Storage;
 use rustc_hash::FxHashMap;
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::intrinsic::Architecture;
 use sluice_ir as ir;
@@ -81,7 +85,22 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     let Lower { mut program, notes, .. } = lower;
     scratch::headers_to_metadata(&mut program);
     ir::join(&mut program);
+    spare_stages(&mut program, source.chip);
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
+}
+
+/// Changes a program so that it takes fewer stages and does the same: leaves out zeros and copies that are not needed, and splits
+/// conditions that no gateway of the chip can test.
+pub fn spare_stages(program: &mut ir::Program, chip: Architecture) {
+    let chip = match chip {
+        Architecture::Tna => ChipSpec::tofino(),
+        Architecture::T2na => ChipSpec::tofino2(),
+    };
+    let tests = |program: &ir::Program, cond: &ir::Cond| ir::gateway::estimate(program, &chip.mau, cond);
+    zeros::leave_out(program);
+    copies::follow(program, &tests);
+    idle::leave_out(program);
+    ir::split(program, &tests);
 }
 
 /// Returns the verifier's findings on a lowered program. What P4 leaves undefined, such as a read of a header that no packet has
@@ -124,6 +143,12 @@ struct Lower<'a> {
     results: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// What extern objects are in the program.
     units: FxHashMap<ObjectId, externs::Unit>,
+    /// What counters and meters add to the lengths of packets.
+    adjusted: FxHashMap<ObjectId, i16>,
+    /// The value sets that parsers use.
+    value_sets: FxHashMap<crate::elaborate::ValueSetId, ir::ValueSet>,
+    /// The output words of each register action's `out` parameters, in order.
+    output_words: FxHashMap<ir::RegisterAction, Vec<u8>>,
     /// The hashes of each object.
     hashes: FxHashMap<ObjectId, Vec<ir::Hash>>,
     /// The tables that extern objects are direct to.
@@ -140,6 +165,12 @@ struct Lower<'a> {
     copies: FxHashMap<ir::Action, Vec<ir::Primitive>>,
     /// Constants that lists of deparsers name.
     list_constants: Vec<deparser::ListConstant>,
+    /// Checksum updates of the deparser that is lowered.
+    updates: Vec<deparser::Update>,
+    /// Flags that controls compute for deparsers, with what they say.
+    decided: Vec<(Gress, ir::Cond, ir::Field)>,
+    /// The fields that select the requests of each kind; `None`: the type field.
+    selectors: FxHashMap<(Gress, &'static str), Option<ir::Field>>,
     /// Fields that say whether a type field was written.
     written_flags: Vec<(Gress, ir::Intrinsic, ir::Field)>,
     /// The statements that run after each action of several steps.
@@ -186,6 +217,9 @@ impl<'a> Lower<'a> {
             hoisted: FxHashMap::default(),
             results: FxHashMap::default(),
             units: FxHashMap::default(),
+            adjusted: FxHashMap::default(),
+            value_sets: FxHashMap::default(),
+            output_words: FxHashMap::default(),
             hashes: FxHashMap::default(),
             direct: FxHashMap::default(),
             leave: control::Leave::default(),
@@ -194,6 +228,9 @@ impl<'a> Lower<'a> {
             after: Vec::new(),
             copies: FxHashMap::default(),
             list_constants: Vec::new(),
+            selectors: FxHashMap::default(),
+            updates: Vec::new(),
+            decided: Vec::new(),
             written_flags: Vec::new(),
             rest: FxHashMap::default(),
             ran: FxHashMap::default(),
@@ -223,6 +260,7 @@ impl<'a> Lower<'a> {
         self.finish_parsers(parsers);
         self.write_list_constants();
         self.set_written_flags();
+        self.note_field_annotations();
     }
 
     /// Reports a construct without a home in the program.

@@ -34,6 +34,8 @@ pub(super) enum Space {
     Meter,
     /// Generators of random numbers.
     Random,
+    /// Value sets.
+    ValueSet,
 }
 
 /// The names that are taken.

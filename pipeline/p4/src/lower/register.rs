@@ -2,12 +2,13 @@
 
 mod body;
 mod cell;
+mod choice;
 
 use super::action::Target;
 use super::externs::{Method, Unit};
 use super::frame::Frame;
 use super::name::Space;
-use super::places::Place;
+use super::places::{Place, Slot};
 use super::{Lower, Res};
 use crate::check::{Ty, TyKind, Value};
 use crate::elaborate::{Binding, ObjectId};
@@ -94,12 +95,14 @@ impl Lower<'_> {
     ) -> Res<()> {
         let action = self.register_action(frame, method.object)?;
         let index = self.argument(method, "index");
-        let mut outputs: Vec<(u8, Target)> = to.into_iter().map(|to| (0, to)).collect();
-        for (word, name) in [(1, "rv2"), (2, "rv3"), (3, "rv4")] {
+        let words = self.output_words.get(&action).cloned().unwrap_or_default();
+        let word = |n: usize| words.get(n).copied().unwrap_or(n as u8);
+        let mut outputs: Vec<(u8, Target)> = to.into_iter().map(|to| (word(0), to)).collect();
+        for (n, name) in [(1, "rv2"), (2, "rv3"), (3, "rv4")] {
             if let Some(arg) = self.argument(method, name)
                 && !matches!(self.ast.exprs[arg].kind, ExprKind::Any)
             {
-                outputs.push((word, self.target(frame, arg)?));
+                outputs.push((word(n), self.target(frame, arg)?));
             }
         }
         self.access(frame, action, index, outputs, method.at)
@@ -126,13 +129,43 @@ impl Lower<'_> {
                 self.write(&target, zero, at)?;
                 continue;
             }
-            let slot = self.result_slot(&target, at)?;
+            let slot = match self.sliced(&target) {
+                Some((slot, bits)) if !self.body.action => self.slice_result(slot, bits, at)?,
+                _ => self.result_slot(&target, at)?,
+            };
             fields.push((word, self.field(slot)));
         }
         let loc = self.loc(at);
         let access = RegisterAccess { action, index, outputs: fields };
         self.body.units.push(Primitive { kind: PrimitiveKind::Register(access), loc });
         Ok(())
+    }
+
+    /// Returns the slot and the bits of a target that is a part of one slot.
+    fn sliced(&self, target: &Target) -> Option<(Slot, (u32, u32))> {
+        match (&target.place, target.bits) {
+            (Place::Slot(slot), Some((hi, lo))) => {
+                let whole = lo == 0 && hi + 1 == u32::from(self.storage.slots[*slot].width);
+                (!whole).then_some((*slot, (hi, lo)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns a variable for a result; the statement that follows copies it to bits of a slot.
+    fn slice_result(&mut self, to: Slot, (hi, lo): (u32, u32), at: Span) -> Res<Slot> {
+        let ty = self.checked.types.bits(hi - lo + 1);
+        let Place::Slot(found) = self.make_place(ty, self.gress, "result", at)? else {
+            return Err(super::Refused);
+        };
+        let (from, to, loc) = (self.field(found), self.field(to), self.loc(at));
+        let kind = PrimitiveKind::SetSlice(to, hi as u16, lo as u16, ir::Expr::Field(from));
+        let name = self.names.take(Space::Action, &format!("{}_l{}", self.gress, loc.line));
+        let (gress, params, doc) = (self.gress, Vec::new(), String::new());
+        let body = vec![Primitive { kind, loc }];
+        let action = self.program.actions.push(ir::ActionData { name, gress, params, body, doc, loc });
+        self.after.push(ir::Stmt { kind: ir::StmtKind::Call(action), loc });
+        Ok(found)
     }
 
     /// Returns true if a register action writes an output word.
@@ -167,9 +200,11 @@ impl Lower<'_> {
                 "implement `apply` in the instance",
             ));
         };
-        let body = self.cell_body(frame, register, apply)?;
+        let (body, words) = self.cell_body(frame, register, apply)?;
         let name = self.short(&self.pipe.objects[object].name).to_owned();
-        Ok(self.new_register_action(Some(object), &name, register, body, at))
+        let action = self.new_register_action(Some(object), &name, register, body, at);
+        self.output_words.insert(action, words);
+        Ok(action)
     }
 
     fn new_register_action(

@@ -87,7 +87,7 @@ fn possibly_valid(program: &Program) -> BTreeSet<Header> {
             ParserOpKind::Extract(header) | ParserOpKind::SetValid(header, true) => _ = found.insert(*header),
             ParserOpKind::ExtractNext(_) | ParserOpKind::Advance(_) | ParserOpKind::PopCounter => {}
             ParserOpKind::VerifyChecksum(_, fields) | ParserOpKind::SubtractChecksum(_, fields) => {
-                reads.extend(fields);
+                fields.iter().for_each(|input| input.fields(&mut |field| reads.push(field)));
             }
             ParserOpKind::Set(..)
             | ParserOpKind::SetSlice(..)

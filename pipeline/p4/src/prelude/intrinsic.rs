@@ -49,6 +49,13 @@ pub(super) fn text(architecture: Architecture, chip: Architecture) -> String {
     text
 }
 
+/// Returns true if a structure of intrinsic metadata has a field in T2NA alone.
+pub(crate) fn is_of_t2na_alone(structure: &str, field: &str) -> bool {
+    let fields = STRUCTS.iter().filter(|(name, _)| *name == structure).flat_map(|(_, which)| which.fields());
+    let mut found = fields.filter(|known| known.name() == field);
+    found.any(|found| found.bits(Architecture::Tna) == 0 && found.bits(Architecture::T2na) > 0)
+}
+
 /// Returns the width of a field, 0 if the architecture does not have it. The chip decides the width of queue numbers, with the
 /// padding in front, and of mirror types.
 fn width(

@@ -4,7 +4,7 @@
 //! of intrinsic metadata are made from the chip model's tables, so that both have the same fields and widths; the rest is P4
 //! text beside this file. The texts ask `__TARGET_TOFINO__` for the chip.
 
-mod intrinsic;
+pub(crate) mod intrinsic;
 
 use crate::source::{Include, LoadError, Loaded, Loader};
 use sluice_asic::intrinsic::Architecture;
@@ -20,6 +20,11 @@ impl<L: Loader> WithPrelude<L> {
     /// Adds the declarations to a loader; `chip` is the architecture of the chip that the program is for.
     pub const fn new(inner: L, chip: Architecture) -> Self {
         WithPrelude { inner, chip }
+    }
+
+    /// Returns the loader without the declarations.
+    pub fn into_inner(self) -> L {
+        self.inner
     }
 }
 

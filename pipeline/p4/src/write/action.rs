@@ -115,10 +115,20 @@ impl Writer<'_> {
                 return self.page.noted(&format!("{} = 1;", self.drop_ctl()), &reason);
             }
             PrimitiveKind::DropCtl(_, value, _) => format!("{} = {}", self.drop_ctl(), self.value(value)),
-            PrimitiveKind::Hash(field, hash) => return self.hash_assignment(*field, *hash, ""),
+            PrimitiveKind::Hash(field, hash) => {
+                return self.hash_assignment(&self.layout.fields[*field].clone(), *hash, "");
+            }
+            PrimitiveKind::HashInto(field, hi, lo, hash, from) => {
+                let to = format!("{}[{hi}:{lo}]", self.layout.fields[*field]);
+                let high = from + (hi - lo);
+                let part = format!("[{high}:{from}]");
+                let all = *from == 0 && high + 1 == self.p.hashes[*hash].width;
+                return self.hash_assignment(&to, *hash, if all { "" } else { &part });
+            }
             PrimitiveKind::HashSlice(field, hash, lo) => {
                 let high = lo + self.p.fields[*field].width - 1;
-                return self.hash_assignment(*field, *hash, &format!("[{high}:{lo}]"));
+                let to = self.layout.fields[*field].clone();
+                return self.hash_assignment(&to, *hash, &format!("[{high}:{lo}]"));
             }
             PrimitiveKind::Count(counter, index) => {
                 let index = self.counter_index(*counter, index);
@@ -166,8 +176,7 @@ impl Writer<'_> {
         super::layout::intrinsic(self.gress, Intrinsic::DropCtl)
     }
 
-    fn hash_assignment(&mut self, field: Field, hash: sluice_ir::Hash, slice: &str) {
-        let to = &self.layout.fields[field];
+    fn hash_assignment(&mut self, to: &str, hash: sluice_ir::Hash, slice: &str) {
         let before = format!("{to} = {}.get({{ ", self.names.hashes[hash].text);
         let items = self.hash_inputs(hash);
         self.page.list(&before, &items, &format!(" }}){slice};"));
@@ -240,6 +249,7 @@ fn values(kind: &PrimitiveKind, visit: &mut impl FnMut(&Expr)) {
         PrimitiveKind::SetValid(..)
         | PrimitiveKind::Hash(..)
         | PrimitiveKind::HashSlice(..)
+        | PrimitiveKind::HashInto(..)
         | PrimitiveKind::CountDirect(_)
         | PrimitiveKind::Drop(_)
         | PrimitiveKind::CopyValid(..)

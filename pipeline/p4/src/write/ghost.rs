@@ -149,9 +149,9 @@ impl Used {
             }
         }
         match kind {
-            PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => {
-                add(&mut self.hashes, *hash)
-            }
+            PrimitiveKind::Hash(_, hash)
+            | PrimitiveKind::HashSlice(_, hash, _)
+            | PrimitiveKind::HashInto(.., hash, _) => add(&mut self.hashes, *hash),
             PrimitiveKind::Register(access) => {
                 add(&mut self.accesses, access.action);
                 if let Index::Hash(hash) = access.index {

@@ -23,6 +23,7 @@ mod table;
 mod unit;
 mod unwritable;
 mod value;
+mod value_set;
 
 pub use unwritable::Unwritable;
 
@@ -151,6 +152,7 @@ impl Writer<'_> {
         constants.write(&mut page);
         layout.write(&mut page);
         register::write_types(p, &mut page);
+        value_set::write_types(p, &mut page);
         page.gap();
         page.append(&before);
         page.gap();

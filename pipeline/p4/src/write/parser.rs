@@ -9,8 +9,8 @@ use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::{Entity, EntityMap};
 use sluice_ir::{
-    CounterLoad, Field, Home, Intrinsic, Lookahead, Next, ParserOpKind, ParserState, Program, RequestKind,
-    SelectArm, SelectKey, StateData, list_header,
+    CounterLoad, Expr, Field, Home, Intrinsic, Lookahead, Next, ParserOpKind, ParserState, Program,
+    RequestKind, SelectArm, SelectKey, StateData, ValueSet, list_header,
 };
 
 /// The name of the first state.
@@ -66,6 +66,8 @@ struct Parser {
     /// The checksums that states verify, with their names, in order of the operations.
     sums: Vec<String>,
     next_sum: usize,
+    /// The value sets that are declared, with their names.
+    sets: Vec<(ValueSet, String)>,
 }
 
 impl Writer<'_> {
@@ -164,13 +166,15 @@ impl Writer<'_> {
             names[state] =
                 if Some(state) == first { START.to_owned() } else { taken.take(&data.name, "state").text };
         }
+        let sets = self.declare_value_sets(&mut taken);
         let mut sums = Vec::new();
         let states = p.states.values().filter(|data| data.gress == gress);
         let mut counts = false;
         for op in states.flat_map(|data| &data.ops) {
             match &op.kind {
                 ParserOpKind::VerifyChecksum(_, fields) => {
-                    let of = fields.first().map_or("packet", |field| self.owner(*field));
+                    let first = fields.iter().find_map(field_of);
+                    let of = first.map_or("packet", |field| self.owner(field));
                     let name = taken.numbered(&format!("{}_checksum", of.replace('.', "_")));
                     self.page.line(&format!("Checksum() {name};"));
                     sums.push(name);
@@ -185,7 +189,7 @@ impl Writer<'_> {
         if counts {
             self.page.line(&format!("ParserCounter() {COUNTER};"));
         }
-        Parser { names, sums, next_sum: 0 }
+        Parser { names, sums, next_sum: 0, sets }
     }
 
     /// Returns the name of the header or structure of a field.
@@ -211,7 +215,7 @@ impl Writer<'_> {
         let keys: Vec<String> = data.select.iter().map(|key| self.select_key(*key)).collect();
         self.page.open_filled(&format!("transition select({})", keys.join(", ")));
         for arm in &data.arms {
-            let values = self.arm(data, arm);
+            let values = self.arm(parser, data, arm);
             self.page.line(&format!("{values} : {};", parser.next(arm.next)));
         }
         self.page.line(&format!("default : {};", parser.next(data.default)));
@@ -255,9 +259,9 @@ impl Writer<'_> {
     }
 
     /// Adds fields to a sum: a header as a whole if they are all of its fields.
-    fn summed(&mut self, sum: &str, fields: &[Field]) {
-        let header = match fields.first().map(|field| self.p.fields[*field].home) {
-            Some(Home::Header(header)) if self.p.headers[header].fields == fields => Some(header),
+    fn summed(&mut self, sum: &str, fields: &[Expr]) {
+        let header = match fields.first().and_then(field_of).map(|field| self.p.fields[field].home) {
+            Some(Home::Header(header)) if self.p.header_list(header) == fields => Some(header),
             _ => None,
         };
         match header {
@@ -266,8 +270,11 @@ impl Writer<'_> {
                 self.page.line(&text);
             }
             None => {
-                let items: Vec<String> =
-                    fields.iter().map(|field| self.layout.fields[*field].clone()).collect();
+                let item = |input: &Expr| match field_of(input) {
+                    Some(field) => self.layout.fields[field].clone(),
+                    None => format!("{}w0", input.width(self.p)),
+                };
+                let items: Vec<String> = fields.iter().map(item).collect();
                 self.page.list(&format!("{sum}.add({{ "), &items, " });");
             }
         }
@@ -278,6 +285,9 @@ impl Writer<'_> {
             CounterLoad::Const(value) => format!("8w{value}"),
             CounterLoad::Field { field, max, rotate, mask, add } => {
                 format!("{}, {max}, {rotate}, {mask}, {add}", self.layout.fields[field])
+            }
+            CounterLoad::Ahead { at, max, rotate, mask, add } => {
+                format!("{}, {max}, {rotate}, {mask}, {add}", ahead(Lookahead { at, width: 8 }))
             }
         }
     }
@@ -299,8 +309,8 @@ impl Writer<'_> {
         }
     }
 
-    fn arm(&self, data: &StateData, arm: &SelectArm) -> String {
-        let values: Vec<String> = (arm.values.iter().zip(&data.select))
+    fn arm(&self, parser: &Parser, data: &StateData, arm: &SelectArm) -> String {
+        let mut values: Vec<String> = (arm.values.iter().zip(&data.select))
             .map(|(&(value, mask), key)| {
                 let all = width_mask(key.width(self.p).unwrap_or(128).into());
                 let flag = matches!(key, SelectKey::CounterIsZero | SelectKey::CounterIsNegative);
@@ -315,6 +325,13 @@ impl Writer<'_> {
                 }
             })
             .collect();
+        if let Some(of) = arm.set
+            && let Some((_, name)) = parser.sets.iter().find(|(set, _)| *set == of.set)
+        {
+            let fields = self.p.value_sets[of.set].fields.len();
+            let first = usize::from(of.first).min(values.len());
+            values.splice(first..(first + fields).min(values.len()), [name.clone()]);
+        }
         match values.as_slice() {
             [one] => one.clone(),
             several => format!("({})", several.join(", ")),
@@ -330,6 +347,11 @@ impl Parser {
             Next::State(_) | Next::Reject => "reject",
         }
     }
+}
+
+/// Returns the field that a sum covers; `None` for zeros.
+fn field_of(input: &Expr) -> Option<Field> {
+    if let Expr::Field(field) = input { Some(*field) } else { None }
 }
 
 /// Returns bits of the packet in front of the parser.

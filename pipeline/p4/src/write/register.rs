@@ -131,6 +131,10 @@ impl Writer<'_> {
             outputs.map(|(word, ty)| format!(", out {ty} {}", cell::word_name(word as u8, words))).collect();
         self.page.open(&format!("void apply(inout {ty} value{})", outputs.concat()));
         let code = cell::Code { register, format, widths, words, word: 0 };
+        for half in cell::old_halves(data) {
+            let (of, from) = (cell::old_name(&code, half), cell::half_name(&code, half));
+            self.page.line(&format!("bit<{}> {of} = {from};", format.half_bits()));
+        }
         for stmt in &data.body {
             self.cell_stmt(&code, stmt);
         }

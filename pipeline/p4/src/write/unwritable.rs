@@ -4,8 +4,8 @@ use super::register::cell_op;
 use super::value::form;
 use sluice_asic::salu::Sense;
 use sluice_ir::{
-    CellCond, CellStmtKind, CellValue, CmpOp, CounterData, Expr, Loc, ParserOpKind, PrimitiveKind, Program,
-    Request, RequestKind, list_header,
+    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, CounterData, Expr, Loc, ParserOpKind, PrimitiveKind,
+    Program, Request, RequestKind, list_header,
 };
 
 /// A part of a program that P4 cannot say.
@@ -40,8 +40,15 @@ pub(super) fn all(p: &Program) -> Vec<Unwritable> {
                 add(format!("register action `{}`: {what}", action.name), stmt.loc);
             }
         });
+        if let Some(at) = changed_read(&action.body, &mut [false; 2]) {
+            let what = "a half that is compared or computed with after it was written";
+            add(format!("register action `{}`: {what}", action.name), at);
+        }
     }
     for state in p.states.values() {
+        for what in state.arms.iter().filter_map(|arm| super::value_set::without(p, state, arm)) {
+            add(format!("state `{}`: {what}", state.name), state.loc);
+        }
         for op in &state.ops {
             if matches!(op.kind, ParserOpKind::SubtractChecksum(..)) {
                 add(format!("state `{}`: a residual checksum", state.name), op.loc);
@@ -50,6 +57,9 @@ pub(super) fn all(p: &Program) -> Vec<Unwritable> {
     }
     for counter in p.counters.values().filter(|counter| !usual(counter)) {
         add(format!("counter `{}`: a format or an adjustment of its cells", counter.name), counter.loc);
+    }
+    for meter in p.meters.values().filter(|meter| meter.adjust != 0) {
+        add(format!("meter `{}`: an adjustment of lengths", meter.name), meter.loc);
     }
     if super::parser::resubmitted(p).is_none() {
         add("a resubmit with data that the parser does not extract first".to_owned(), Loc::default());
@@ -118,6 +128,46 @@ fn cell_without(kind: &CellStmtKind) -> Option<String> {
     }
 }
 
+/// Returns the first statement that compares or computes with a half that was written before: in P4 for these chips, that is
+/// the value before the access. `written` are the halves written so far.
+fn changed_read(body: &[CellStmt], written: &mut [bool; 2]) -> Option<Loc> {
+    let reads = |value: &CellValue, written: &[bool; 2]| {
+        let mut found = false;
+        value.halves(&mut |half| found |= written[half as usize]);
+        found
+    };
+    for stmt in body {
+        match &stmt.kind {
+            CellStmtKind::Write(half, value) => {
+                if reads(value, written) {
+                    return Some(stmt.loc);
+                }
+                written[*half as usize] = true;
+            }
+            CellStmtKind::Output(_, CellValue::Half(_)) | CellStmtKind::Search(_) => {}
+            CellStmtKind::Output(_, value) => {
+                if reads(value, written) {
+                    return Some(stmt.loc);
+                }
+            }
+            CellStmtKind::If(cond, then, otherwise) => {
+                let mut found = false;
+                cond.values(&mut |value| found |= reads(value, written));
+                if found {
+                    return Some(stmt.loc);
+                }
+                let mut other = *written;
+                let inside = changed_read(then, written).or_else(|| changed_read(otherwise, &mut other));
+                if inside.is_some() {
+                    return inside;
+                }
+                written.iter_mut().zip(other).for_each(|(now, other)| *now |= other);
+            }
+        }
+    }
+    None
+}
+
 fn value_without(value: &CellValue) -> Option<String> {
     match value {
         CellValue::Op(op, a, b) if cell_op(*op) => value_without(a).or_else(|| value_without(b)),
@@ -130,6 +180,7 @@ fn value_without(value: &CellValue) -> Option<String> {
         CellValue::Predicate(conds) => conds.iter().find_map(cond_without),
         CellValue::Const(_)
         | CellValue::Half(_)
+        | CellValue::Old(_)
         | CellValue::Phv(_)
         | CellValue::Address
         | CellValue::Hash(_)

@@ -3,6 +3,7 @@
 use super::super::data::Owner;
 use super::super::deps::{DependencyGraph, node_name};
 use super::demand::{AluArray, Demand};
+use super::relations::Relations;
 use sluice_ir::cfg::{Cfg, NodeKind};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Counter, Profile, Program};
@@ -95,4 +96,40 @@ fn clash(
     Diag::error(b.at, format!("`{}` and `{}` share {name}, but a packet may run both", of(oa), of(ob)))
         .also(a.at, "the first use")
         .help("a memory is accessed once per packet: make the uses exclude each other, or give each its own")
+}
+
+/// Returns the stage to which each node, or one with which it shares a memory, is pinned.
+pub(crate) fn pins(clusters: &[Vec<usize>], demands: &[Demand]) -> Vec<Option<u8>> {
+    let mut pins: Vec<Option<u8>> = demands.iter().map(|d| d.pin).collect();
+    for cluster in clusters {
+        let pin = cluster.iter().find_map(|&i| demands[i].pin);
+        cluster.iter().for_each(|&i| pins[i] = pins[i].or(pin));
+    }
+    pins
+}
+
+/// Returns the last stage of each node that lets all pinned nodes after it, and those with which it shares a memory, reach
+/// their stages; `u32::MAX` if no pin limits it.
+pub(crate) fn deadlines(clusters: &[Vec<usize>], demands: &[Demand], relations: &Relations) -> Vec<u32> {
+    let mut last: Vec<u32> = demands.iter().map(|d| d.pin.map_or(u32::MAX, u32::from)).collect();
+    if demands.iter().all(|d| d.pin.is_none()) {
+        return last;
+    }
+    loop {
+        let before = last.clone();
+        for cluster in clusters {
+            let least = cluster.iter().map(|&i| last[i]).min().unwrap_or(u32::MAX);
+            cluster.iter().for_each(|&i| last[i] = least);
+        }
+        // Later nodes first, so that few rounds are needed.
+        for i in (0..demands.len()).rev() {
+            let own = last[i];
+            for wait in relations.waits[i].iter().filter(|_| own != u32::MAX) {
+                last[wait.on] = last[wait.on].min(own.saturating_sub(wait.distance));
+            }
+        }
+        if last == before {
+            return last;
+        }
+    }
 }

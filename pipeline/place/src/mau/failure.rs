@@ -219,10 +219,13 @@ fn late(schedule: &Schedule<'_>, i: usize) -> Diag {
         }
         (None, Some((stage, on))) => {
             let on = name(on);
-            let why = format!(
+            let ends = format!(
                 "it runs after `{on}`, which ends in stage {stage} of 0 to {}",
                 stages.saturating_sub(1)
             );
+            let blocked = schedule.blocked[i].as_ref().filter(|(at, _)| *at >= stage);
+            let why =
+                blocked.map_or_else(|| ends.clone(), |(at, text)| format!("{ends}; in stage {at}, {text}"));
             (why, format!("let `{on}` end earlier, or shorten the chain of dependencies before it"))
         }
         (None, None) => {

@@ -12,9 +12,9 @@
 
 use super::super::bits::{ByteRef, PhvView};
 use sluice_asic::chip::MauSpec;
-use sluice_ir::cfg::Var;
+use sluice_ir::gateway::{Operand, Test, Tests, tests};
 use sluice_ir::verify::Diag;
-use sluice_ir::{CmpOp, Cond, Expr, Field, Loc, Program};
+use sluice_ir::{Cond, Loc, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Needs of a condition.
@@ -30,34 +30,6 @@ pub(crate) struct GatewayDemand {
     pub(crate) rows: u32,
 }
 
-/// Bits of a variable that a test reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Operand {
-    var: Var,
-    lo: u16,
-    width: u16,
-}
-
-/// One test of a condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Test {
-    /// Always true or always false.
-    Constant,
-    /// All bits equal a constant.
-    Equals(Operand),
-    /// Two operands are equal.
-    Same(Operand, Operand),
-    /// Below a constant, by codes.
-    Below(Operand, u128),
-    /// Below a constant, by values under masks.
-    Under(Operand, u128),
-    /// Below a constant, this many low bits by codes and the rest by values under masks.
-    Split(Operand, u128, u16),
-}
-
-/// Most rows for which a magnitude is tested by values under masks alone, so that hash bits stay free for other tests.
-const MASKED_ROWS: u32 = 2;
-
 /// Maps a condition onto a gateway.
 ///
 /// # Errors
@@ -69,15 +41,12 @@ pub(crate) fn demand(
     cond: &Cond,
     at: Loc,
 ) -> Result<GatewayDemand, Diag> {
-    let mut tests = Vec::new();
-    let codes = mau.gateway_hash_bits as u16;
-    let (yes, no) = rows(program, codes, cond, &mut tests).map_err(|why| {
+    let Tests { tests, rows } = tests(program, mau, cond).map_err(|why| {
         Diag::error(at, format!("no gateway can decide this condition: {why}")).help(
             "compute the difference or a flag in an action of an earlier stage and test that, or use a table",
         )
     })?;
     let limit = mau.gateway_compare_rows;
-    let rows = yes.min(no).max(1);
     if rows > limit {
         let text = format!("the condition needs {rows} gateway rows; a gateway has {limit}");
         let diag =
@@ -97,151 +66,6 @@ pub(crate) fn demand(
         .help("compare fewer or narrower fields at once, split it into nested conditions, or use a table")
     })?;
     Ok(layout.demand)
-}
-
-/// Returns the rows that the condition and its negation need if each is written as a disjunction of conjunctions of
-/// tests, and appends the tests to `tests`.
-fn rows(program: &Program, codes: u16, cond: &Cond, tests: &mut Vec<Test>) -> Result<(u32, u32), String> {
-    Ok(match cond {
-        Cond::Valid(h) => {
-            tests.push(Test::Equals(Operand { var: Var::Valid(*h), lo: 0, width: 1 }));
-            (1, 1)
-        }
-        Cond::Not(inner) => {
-            let (yes, no) = rows(program, codes, inner, tests)?;
-            (no, yes)
-        }
-        Cond::And(a, b) => {
-            let ((ya, na), (yb, nb)) = (rows(program, codes, a, tests)?, rows(program, codes, b, tests)?);
-            (ya.saturating_mul(yb), na.saturating_add(nb))
-        }
-        Cond::Or(a, b) => {
-            let ((ya, na), (yb, nb)) = (rows(program, codes, a, tests)?, rows(program, codes, b, tests)?);
-            (ya.saturating_add(yb), na.saturating_mul(nb))
-        }
-        Cond::Cmp(op, a, b) => {
-            let (test, negated) = comparison(program, codes, *op, a, b)?;
-            tests.push(test);
-            let (yes, no) = match test {
-                Test::Constant => (1, 1),
-                Test::Equals(o) | Test::Same(o, _) => (1, u32::from(o.width).max(1)),
-                Test::Below(o, c) => below_rows(o.width, c),
-                Test::Under(o, c) => under_rows(o.width, c),
-                Test::Split(o, c, codes) => split_rows(o.width, c, codes),
-            };
-            if negated { (no, yes) } else { (yes, no) }
-        }
-    })
-}
-
-/// Returns the test for a comparison, and true if the comparison holds when the test fails.
-fn comparison(program: &Program, codes: u16, op: CmpOp, a: &Expr, b: &Expr) -> Result<(Test, bool), String> {
-    let (a, b) = (operand(program, a)?, operand(program, b)?);
-    let (x, c, op) = match (a, b) {
-        (Side::Bits(x), Side::Bits(y)) => {
-            return match op {
-                CmpOp::Eq => Ok((Test::Same(x, y), false)),
-                CmpOp::Ne => Ok((Test::Same(x, y), true)),
-                _ => Err(format!("it compares the magnitude of two fields ({})", op.symbol())),
-            };
-        }
-        (Side::Const(_), Side::Const(_)) => return Ok((Test::Constant, false)),
-        (Side::Bits(x), Side::Const(c)) => (x, c, op),
-        (Side::Const(c), Side::Bits(x)) => (x, c, mirrored(op)),
-    };
-    Ok(match op {
-        CmpOp::Eq => (Test::Equals(x), false),
-        CmpOp::Ne => (Test::Equals(x), true),
-        CmpOp::Lt => (below(codes, x, c), false),
-        CmpOp::Ge => (below(codes, x, c), true),
-        CmpOp::Le => (below(codes, x, c.saturating_add(1)), false),
-        CmpOp::Gt => (below(codes, x, c.saturating_add(1)), true),
-    })
-}
-
-const fn mirrored(op: CmpOp) -> CmpOp {
-    match op {
-        CmpOp::Lt => CmpOp::Gt,
-        CmpOp::Gt => CmpOp::Lt,
-        CmpOp::Le => CmpOp::Ge,
-        CmpOp::Ge => CmpOp::Le,
-        same => same,
-    }
-}
-
-/// Returns the test for `x < c`. If `c` is a power of two, it is an equality of the upper bits with zero.
-fn below(codes: u16, x: Operand, c: u128) -> Test {
-    if c == 0 || (x.width < 128 && c >= 1 << x.width) {
-        Test::Constant
-    } else if c.is_power_of_two() {
-        let k = c.trailing_zeros() as u16;
-        Test::Equals(Operand { lo: x.lo + k, width: x.width - k, ..x })
-    } else if x.width <= codes {
-        Test::Below(x, c)
-    } else {
-        let (yes, no) = under_rows(x.width, c);
-        if yes.min(no) <= MASKED_ROWS { Test::Under(x, c) } else { Test::Split(x, c, codes) }
-    }
-}
-
-/// Returns the rows for `x < c` and for its negation, with the 4-bit codes.
-fn below_rows(width: u16, c: u128) -> (u32, u32) {
-    let nibble = |i: u16| (c >> (4 * i)) & 0xf;
-    let digits = width.div_ceil(4);
-    let full =
-        |i: u16| if i + 1 == digits && !width.is_multiple_of(4) { (1 << (width % 4)) - 1 } else { 0xf };
-    let yes = (0..digits).filter(|&i| nibble(i) > 0).count() as u32;
-    let no = (1..digits).filter(|&i| nibble(i) < full(i)).count() as u32 + 1;
-    (yes, no)
-}
-
-/// Returns the rows for `x < c` and for its negation, a row being a value and a mask. `x < c` needs a row for every 1
-/// in `c`, the bit in which `x` first differs. The negation needs a row for every 0 above the last 1, and a row for
-/// values that equal `c` down to its last 1.
-fn under_rows(width: u16, c: u128) -> (u32, u32) {
-    let ones = c.count_ones();
-    (ones, u32::from(width).saturating_sub(c.trailing_zeros()) - ones + 1)
-}
-
-/// Returns the rows for `x < c` and for its negation, with the `codes` low bits in codes: a row for every upper bit
-/// in which `x` can first differ, and every row of the codes together with the equal upper bits.
-fn split_rows(width: u16, c: u128, codes: u16) -> (u32, u32) {
-    let (upper, lower) = (c >> codes, c & ((1 << codes) - 1));
-    let ones = upper.count_ones();
-    let (yes, no) = below_rows(codes, lower);
-    (ones + yes, u32::from(width - codes) - ones + no)
-}
-
-/// One side of a comparison.
-#[derive(Clone, Copy)]
-enum Side {
-    Bits(Operand),
-    Const(u128),
-}
-
-fn operand(program: &Program, expr: &Expr) -> Result<Side, String> {
-    Ok(match expr {
-        Expr::Const(v, _) => Side::Const(*v),
-        Expr::Field(f) => Side::Bits(Operand { var: Var::Field(*f), lo: 0, width: width_of(program, *f) }),
-        Expr::Slice(inner, hi, lo) => match operand(program, inner)? {
-            Side::Const(v) => Side::Const(v.checked_shr(u32::from(*lo)).unwrap_or(0)),
-            Side::Bits(x) => {
-                let width = hi.saturating_add(1).saturating_sub(*lo).min(x.width.saturating_sub(*lo));
-                Side::Bits(Operand { lo: x.lo + lo, width, ..x })
-            }
-        },
-        Expr::Cast(inner, width) => match operand(program, inner)? {
-            Side::Const(v) => Side::Const(v),
-            Side::Bits(x) => Side::Bits(Operand { width: x.width.min(*width), ..x }),
-        },
-        Expr::Alu(op, ..) => return Err(format!("it computes (`{op}`)")),
-        Expr::Funnel(..) => return Err("it computes (`funnel_shift`)".to_owned()),
-        Expr::Param(..) => return Err("it reads an action parameter".to_owned()),
-    })
-}
-
-fn width_of(program: &Program, field: Field) -> u16 {
-    program.fields.get(field).map_or(0, |d| d.width)
 }
 
 /// Gateway that is being filled.
@@ -371,42 +195,4 @@ fn aligned_pairs(phv: &PhvView<'_>, x: Operand, y: Operand) -> Option<BTreeSet<(
     let firsts: BTreeSet<_> = pairs.iter().map(|(a, _)| a).collect();
     let seconds: BTreeSet<_> = pairs.iter().map(|(_, b)| b).collect();
     (firsts.len() == pairs.len() && seconds.len() == pairs.len()).then_some(pairs)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Counts the values under masks, none of them joined, that hold exactly the numbers for which `holds` is true.
-    fn by_trying(width: u16, holds: impl Fn(u128) -> bool) -> u32 {
-        // The fewest aligned blocks that cover a run from one end are those of a binary tree.
-        fn blocks(lo: u128, bits: u16, holds: &impl Fn(u128) -> bool) -> u32 {
-            let all = |v: bool| (lo..lo + (1 << bits)).all(|x| holds(x) == v);
-            if all(true) {
-                1
-            } else if all(false) {
-                0
-            } else {
-                blocks(lo, bits - 1, holds) + blocks(lo + (1 << (bits - 1)), bits - 1, holds)
-            }
-        }
-        blocks(0, width, &holds)
-    }
-
-    #[test]
-    fn masked_rows_are_as_many_as_the_blocks_of_a_binary_tree() {
-        for width in 1..=7 {
-            for c in 1..1 << width {
-                let found = under_rows(width, c);
-                assert_eq!(found, (by_trying(width, |x| x < c), by_trying(width, |x| x >= c)), "{width} {c}");
-            }
-        }
-    }
-
-    #[test]
-    fn split_rows_add_up() {
-        // 1000 of 32 bits: upper bits zero, and three digits of codes; for the negation each upper bit too.
-        assert_eq!(split_rows(32, 1000, 12), (3, 20 + below_rows(12, 1000).1));
-        assert_eq!(split_rows(16, 0x3000 + 5, 12), (2 + 1, 2 + below_rows(12, 5).1));
-    }
 }

@@ -65,6 +65,10 @@ pub(crate) struct Schedule<'a> {
     clusters: Vec<Vec<usize>>,
     tails: Vec<u32>,
     mins: Vec<u32>,
+    /// Stage of each node to which it, or one with which it shares a memory, is pinned.
+    pins: Vec<Option<u8>>,
+    /// Last stage of each node that pins allow.
+    deadlines: Vec<u32>,
     pub(crate) fit: Fit<'a>,
     pub(crate) options: ScheduleOptions,
     groups: LatencyGroups,
@@ -103,6 +107,8 @@ impl<'a> Schedule<'a> {
             groups: LatencyGroups::new(options.reserved_stages, fit.chip),
             tails: demands.iter().map(|d| graph.tail(d.owner)).collect(),
             mins: demands.iter().map(|d| graph.min_stage(d.owner)).collect(),
+            pins: super::cluster::pins(&clusters, demands),
+            deadlines: super::cluster::deadlines(&clusters, demands, relations),
             pools: (0..fit.chip.mau.stages.min(256)).map(|s| Pool::new(s as u8)).collect(),
             parts: vec![Vec::new(); count],
             earliest: vec![0; count],
@@ -132,10 +138,10 @@ impl<'a> Schedule<'a> {
     pub(crate) fn run(&mut self, var_name: &dyn Fn(Var) -> String) -> Vec<Vec<usize>> {
         let mut pending = std::mem::take(&mut self.clusters);
         for stage in 0..self.pools.len() as u8 {
-            let mut order = StageOrder::new(self.options.attached);
+            let mut order = StageOrder::new(self.options.attached, !self.fit.chip.features.parallel_next_tables);
             self.begin(&pending, stage, var_name);
             // A cluster is tried once per stage, and placing one does not change the priorities of the others.
-            pending.sort_by_cached_key(|cluster| self.priority(cluster));
+            pending.sort_by_cached_key(|cluster| self.priority(cluster, stage));
             let mut asking: Vec<usize> = (0..pending.len()).collect();
             while let Some(next) = asking.iter().position(|&i| self.ready(&pending[i], stage, var_name)) {
                 let i = asking.remove(next);
@@ -194,12 +200,13 @@ impl<'a> Schedule<'a> {
         cluster.iter().all(|&i| self.complete[i])
     }
 
-    fn priority(&self, cluster: &[usize]) -> impl Ord + use<> {
+    fn priority(&self, cluster: &[usize], stage: u8) -> impl Ord + use<> {
         let begun = cluster.iter().any(|&i| !self.parts[i].is_empty());
+        let due = cluster.iter().any(|&i| self.deadlines[i] <= u32::from(stage));
         let min = cluster.iter().map(|&i| self.mins[i]).max();
         let tail = cluster.iter().map(|&i| self.tails[i]).max();
         let size = cluster.iter().map(|&i| self.demands[i].size).max();
-        (Reverse(begun), min, Reverse(tail), Reverse(size), cluster.first().copied())
+        (Reverse(begun), Reverse(due), min, Reverse(tail), Reverse(size), cluster.first().copied())
     }
 
     /// Returns true if dependencies, conflicts and pins allow the cluster in this stage.
@@ -250,7 +257,19 @@ impl<'a> Schedule<'a> {
 
     /// Returns true if none of the nodes that a gateway decides could run in this stage.
     fn too_early(&self, i: usize, stage: u8) -> bool {
-        self.may_wait(i) && !self.relations.children[i].iter().any(|&c| self.soon(c, i, stage))
+        let children = &self.relations.children[i];
+        if self.may_wait(i) {
+            return !children.iter().any(|&c| self.soon(c, i, stage));
+        }
+        // Where next tables are a chain, a gateway whose branches are not complete keeps all other nodes away.
+        let chain = !self.fit.chip.features.parallel_next_tables;
+        self.options.late_gateways
+            && chain
+            && self.relations.gateways[i]
+            && !(0..self.demands.len()).any(|n| {
+                let waits = children.contains(&n) || self.relations.waits[n].iter().any(|w| w.on == i);
+                waits && self.parts[n].is_empty() && self.soon(n, i, stage)
+            })
     }
 
     fn may_wait(&self, i: usize) -> bool {
@@ -259,6 +278,9 @@ impl<'a> Schedule<'a> {
 
     /// Returns true if a node could run in the stage if `gateway` were there.
     fn soon(&self, node: usize, gateway: usize, stage: u8) -> bool {
+        if self.pins[node].is_some_and(|pin| pin > stage) {
+            return false;
+        }
         let free = self.relations.waits[node].iter().all(|w| {
             let last = self.parts[w.on].last().filter(|_| self.complete[w.on]);
             w.on == gateway

@@ -179,6 +179,46 @@ fn sixteen_logical_tables_per_stage() {
     assert!(late.why.starts_with("stage 0: no "), "{}", late.why);
 }
 
+/// Five registers under a condition, four of which are pinned to stage 0.
+fn pinned_registers() -> Program {
+    let one = |n: usize, pin: &str| {
+        (
+            format!(
+                "register r{n} : ingress {{ element = \"32\"; size = 16; }}
+                register_action next{n} (r{n}) {{ @lo = add(@lo, 1); @out0 = @lo; }}
+                action count{n} : ingress () {{ m.v{n} = execute(next{n}, 8w0); }}
+                table t{n} : ingress {{ actions = {{ count{n}; }} default_action = count{n}(); size = 1; {pin} }}"
+            ),
+            format!("apply t{n};"),
+        )
+    };
+    let all: Vec<(String, String)> = (0..5).map(|n| one(n, if n == 0 { "" } else { "pin = 0;" })).collect();
+    let (items, applied): (Vec<String>, Vec<String>) = all.into_iter().unzip();
+    let text = format!(
+        "program pins;
+        header h : ingress {{ bit<16> a; bit<16> b; }}
+        metadata : ingress {{ bit<32> m.v0; bit<32> m.v1; bit<32> m.v2; bit<32> m.v3; bit<32> m.v4; }}
+        {}
+        parser ingress {{ start = first; state first {{ extract(h); transition accept; }} }}
+        control ingress {{ if (h.a == 16w1) {{ {} }} }}
+        deparser ingress {{ emit(h); }}",
+        items.concat(),
+        applied.concat()
+    );
+    sluice_ir::text::parse(&text).unwrap_or_else(|e| panic!("{e:?}\n{text}"))
+}
+
+#[test]
+fn what_is_pinned_comes_before_what_can_wait() {
+    // A stage has four meter ALUs.
+    let program = pinned_registers();
+    let placement = placed(&program, &ChipSpec::tofino());
+    for n in 1..5 {
+        assert_eq!(parts_of(&placement, &program, &format!("t{n}"))[0].0, 0);
+    }
+    assert_eq!(parts_of(&placement, &program, "t0")[0].0, 1);
+}
+
 #[test]
 fn pins_are_kept_or_refused() {
     let chip = ChipSpec::tofino2();

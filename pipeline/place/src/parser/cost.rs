@@ -8,7 +8,7 @@ use sluice_ir::cfg::Var;
 use sluice_ir::parser_unroll::{Configuration, CounterRange, StackCounts, StateEffect};
 use sluice_ir::{
     CounterLoad, Expr, Field, Header, Home, Intrinsic, ParserOpKind, ParserState, ParserWrite, Program,
-    SelectKey,
+    SelectKey, StateData,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,11 +63,17 @@ impl Hardware<'_> {
         let effect = place.effect(self.program);
         let work = self.work(state, &effect);
         let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.elements, &work);
-        // A row per arm in every matching cycle, and a row per cycle for packets that match no arm.
+        // A row per value of an arm, or per member of its value set, in every matching cycle, and a row per cycle for
+        // packets that match no arm.
         let extraction = self.extract(&work);
         let cycles = extraction.cycles + late + matches - 1 + self.counter_wait(state);
-        let rows = data.arms.len() as u32 * matches + cycles;
+        let rows = self.rows(data).saturating_mul(matches).saturating_add(cycles);
         StateCost { cycles, rows, extractors: extraction.used, match_bytes: bytes }
+    }
+
+    /// Returns the rows that the arms of a state take in a cycle that matches.
+    fn rows(&self, data: &StateData) -> u32 {
+        data.arms.iter().fold(0, |sum: u32, arm| sum.saturating_add(arm.rows(self.program)))
     }
 
     /// Returns the cycles for the metadata that the hardware puts in front of the packet: for its bytes, and for the
@@ -100,7 +106,7 @@ impl Hardware<'_> {
         let tests = |k: &SelectKey| matches!(k, SelectKey::CounterIsZero | SelectKey::CounterIsNegative);
         let loads = data.ops.iter().any(|op| match op.kind {
             ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
-                matches!(load, CounterLoad::Field { .. })
+                !matches!(load, CounterLoad::Const(_))
             }
             _ => false,
         });
@@ -122,8 +128,7 @@ impl Hardware<'_> {
                 }
                 ParserOpKind::Advance(bytes) => work.bytes += u32::from(*bytes),
                 ParserOpKind::Lookahead(dst, at) => {
-                    let start = work.bytes + u32::from(*at) / 8;
-                    self.copy_from(*dst, start, &mut work);
+                    self.copy_from(*dst, work.bytes * 8 + u32::from(*at), &mut work);
                 }
                 ParserOpKind::SetCounter(_)
                 | ParserOpKind::AddCounter(_)
@@ -192,12 +197,12 @@ impl Hardware<'_> {
         }
     }
 
-    /// Adds a field that is copied from packet bytes, from byte `start` on.
+    /// Adds a field that is copied from the packet, from bit `start` on.
     fn copy_from(&self, dst: Field, start: u32, work: &mut Work) {
         for s in self.allocation.slices(dst) {
             let bits = self.bits(s.container);
             let above = self.program.fields[dst].width.saturating_sub(s.lo + s.width);
-            let from = start + u32::from(above) / 8;
+            let from = (start + u32::from(above)) / 8;
             work.copies.push(Copy { bits, from, to: from + bits / 8 });
         }
     }

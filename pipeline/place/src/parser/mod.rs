@@ -17,9 +17,10 @@
 //!    itself. Skipped bytes take shifts and no extractors.
 //! 8. A select on the counter matches no bytes; in the state that loads the counter from a field, it waits one cycle
 //!    (model: chip §6.2). There are at most as many different loads as the initialisation RAM has rows.
-//! 9. A state that extracts stack elements, or comes after one that does, has rows once for each combination of
+//! 9. A state that extracts elements of a stack, or leads to one that does, has rows once for each combination of
 //!    elements that may have been extracted before it: extractors name containers, and each element has separate
-//!    ones. Its cycles are those of the most costly copy. Repetitions that only the counter bounds share their rows.
+//!    ones. Its cycles are those of the most costly copy. Repetitions that only the counter or the packet bounds share their
+//!    rows.
 //! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than 65
 //!     bytes are not counted.
 
@@ -36,7 +37,7 @@ use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::PhvInventory;
 use sluice_ir::entity::EntityMap;
-use sluice_ir::parser_unroll::{StackCounts, UnrollError, UnrolledParser};
+use sluice_ir::parser_unroll::{LOOP_REACH, StackCounts, UnrollError, UnrolledParser};
 use sluice_ir::verify::Diag;
 use sluice_ir::{CounterLoad, Field, Header, Home, Next, ParserOpKind, ParserState, Program, StateData};
 use std::collections::BTreeSet;
@@ -148,7 +149,11 @@ fn counter_loads(program: &Program, chip: &ChipSpec, gress: Gress, order: &[Pars
     let mut at = None;
     for op in order.iter().flat_map(|s| &program.states[*s].ops) {
         let (ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load)) = op.kind else { continue };
-        let CounterLoad::Field { max, rotate, mask, add, .. } = load else { continue };
+        let (CounterLoad::Field { max, rotate, mask, add, .. }
+        | CounterLoad::Ahead { max, rotate, mask, add, .. }) = load
+        else {
+            continue;
+        };
         if !loads.contains(&(max, rotate, mask, add)) {
             loads.push((max, rotate, mask, add));
             at = Some(op.loc);
@@ -182,27 +187,28 @@ pub fn reach(chip: &ChipSpec, gress: Gress) -> u32 {
 pub fn deepest(program: &Program, gress: Gress) -> u32 {
     let Ok(unrolled) = UnrolledParser::of(program, gress) else { return 0 };
     let before = unrolled.max_before(|node| node.effect.bytes);
-    unrolled.nodes.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0)
+    let deepest =
+        unrolled.nodes.iter().zip(before).map(|(s, before)| before + s.effect.reach).max().unwrap_or(0);
+    if unrolled.is_bounded_by_packet() { deepest.max(LOOP_REACH) } else { deepest }
 }
 
 /// Checks that the deepest path is within the parser's reach.
 fn depth(program: &Program, chip: &ChipSpec, gress: Gress, unrolled: &UnrolledParser) -> Option<Diag> {
     let limit = reach(chip, gress);
     let before = unrolled.max_before(|node| node.effect.bytes);
-    let mut nodes = unrolled.nodes.iter().zip(before);
-    let (node, before) = nodes.find(|(s, before)| before + s.effect.reach > limit)?;
-    let data = &program.states[node.config.state];
-    let text = format!(
-        "state `{}` parses up to byte {}; {gress} of {} parses {limit}",
-        data.name,
-        before + node.effect.reach,
-        chip.name
-    );
+    // A loop that only the packet bounds goes on to the end of what a parser sees.
+    let reach = |n: usize| {
+        let once = before[n] + unrolled.nodes[n].effect.reach;
+        if unrolled.repeats[n] { once.max(LOOP_REACH) } else { once }
+    };
+    let found = (0..unrolled.nodes.len()).find(|&n| reach(n) > limit)?;
+    let (data, needs) = (&program.states[unrolled.nodes[found].config.state], reach(found));
+    let text =
+        format!("state `{}` parses up to byte {needs}; {gress} of {} parses {limit}", data.name, chip.name);
     let key = match gress {
         Gress::Ingress => "parser.ingress_depth",
         Gress::Egress => "parser.egress_depth",
     };
-    let needs = before + node.effect.reach;
     Some(Diag::error(data.loc, text).help("parse fewer headers on this path").limit(key, limit, needs))
 }
 
@@ -211,7 +217,11 @@ fn added(program: &Program, state: ParserState) -> BTreeSet<Field> {
     let verified = |data: &StateData| -> Vec<(Field, Vec<Field>)> {
         let ops = data.ops.iter();
         ops.filter_map(|op| match &op.kind {
-            ParserOpKind::VerifyChecksum(to, inputs) => Some((*to, inputs.clone())),
+            ParserOpKind::VerifyChecksum(to, inputs) => {
+                let mut summed = Vec::new();
+                inputs.iter().for_each(|input| input.fields(&mut |f| summed.push(f)));
+                Some((*to, summed))
+            }
             _ => None,
         })
         .collect()

@@ -28,7 +28,8 @@ pub struct Paths {
     pub cut: bool,
 }
 
-/// Returns every path from the start to acceptance or rejection, at most 256. Repetitions of a loop are separate paths.
+/// Returns every path from the start to acceptance or rejection, at most 256. Repetitions of a loop are separate paths; of
+/// a loop that only the packet bounds, only paths without repetitions are listed.
 #[must_use]
 pub fn paths(program: &Program, gress: Gress, placed: &PlacedParser) -> Paths {
     let mut found = Paths::default();
@@ -52,6 +53,7 @@ fn walk(
     let mut ended = false;
     for successor in &unrolled.nodes[at].successors {
         match successor {
+            Successor::Node(next) if *next <= at => found.cut = true,
             Successor::Node(next) => walk(placed, unrolled, *next, before, found),
             Successor::End(_) if ended => {}
             Successor::End(_) if found.list.len() >= MAX_PATHS => found.cut = true,
@@ -66,7 +68,7 @@ fn walk(
                 });
             }
         }
-        if found.cut {
+        if found.list.len() >= MAX_PATHS && found.cut {
             break;
         }
     }

@@ -23,7 +23,7 @@ fn state(index: usize) -> Next {
 }
 
 fn arm(values: &[u128], next: Next) -> SelectArm {
-    SelectArm { values: values.iter().map(|v| (*v, *v)).collect(), next }
+    SelectArm::new(values.iter().map(|v| (*v, *v)).collect(), next)
 }
 
 /// Returns a program with a start state of one byte, then a header of these fields. A table matches each field, so
@@ -207,7 +207,7 @@ fn checksum_units_are_limited() {
     s.state("start", h, &[], vec![]);
     let mut program = s.program;
     for flag in flags {
-        let kind = ParserOpKind::VerifyChecksum(flag, f.clone());
+        let kind = ParserOpKind::VerifyChecksum(flag, f.iter().map(|&f| Expr::Field(f)).collect());
         program.states.values_mut().next().unwrap().ops.push(ParserOp { kind, loc: Loc::default() });
     }
     let found = placed(&program, &ChipSpec::tofino(), Gress::Ingress).unwrap_err();
@@ -222,11 +222,11 @@ fn a_sum_keeps_its_unit_until_a_later_state_verifies_it() {
     let (h, f) = s.header("h", &[("a", 16)]);
     let (k, g) = s.header("k", &[("b", 16)]);
     let next = Next::State(ParserState::new(1));
-    s.state("start", h, &f, vec![SelectArm { values: vec![(1, 0xffff)], next }]);
+    s.state("start", h, &f, vec![SelectArm::new(vec![(1, 0xffff)], next)]);
     s.state("later", k, &[], vec![]);
     let mut program = s.program;
     let verify = |flag: &Field, inputs: &[Field]| {
-        let kind = ParserOpKind::VerifyChecksum(*flag, inputs.to_vec());
+        let kind = ParserOpKind::VerifyChecksum(*flag, inputs.iter().map(|&f| Expr::Field(f)).collect());
         ParserOp { kind, loc: Loc::default() }
     };
     let later = ParserState::new(1);

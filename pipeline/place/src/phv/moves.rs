@@ -91,6 +91,10 @@ pub(super) fn writes(program: &Program, cfg: &Cfg) -> Vec<Write> {
                     let m = Move { lo: 0, width: program.fields[*dst].width, source: Source::Hash };
                     (*dst, Shape::Copy, vec![m])
                 }
+                PrimitiveKind::HashInto(dst, hi, lo, ..) => {
+                    let m = Move { lo: *lo, width: hi - lo + 1, source: Source::Hash };
+                    (*dst, Shape::Copy, vec![m])
+                }
                 PrimitiveKind::SetMasked(dst, ..) => {
                     let width = program.fields[*dst].width;
                     let part = |source| Move { lo: 0, width, source };

@@ -8,7 +8,7 @@ use super::demand::Demands;
 use super::layout::{Layout, Seg, stands_alone};
 use sluice_ir::cfg::{Cfg, Effects, Node, Var};
 use sluice_ir::entity::{Entity, EntityMap};
-use sluice_ir::{Action, Field, FieldData, Home, ParserOpKind, PrimitiveKind, Program};
+use sluice_ir::{Action, Expr, Field, FieldData, Home, ParserOpKind, PrimitiveKind, Program};
 
 /// A field that takes the containers of an earlier field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +132,7 @@ fn in_parser(program: &Program, field: Field) -> bool {
         state.select.iter().any(|k| k.field() == Some(field))
             || state.ops.iter().any(|op| match &op.kind {
                 ParserOpKind::VerifyChecksum(to, inputs) | ParserOpKind::SubtractChecksum(to, inputs) => {
-                    *to == field || inputs.contains(&field)
+                    *to == field || inputs.contains(&Expr::Field(field))
                 }
                 _ => false,
             })

@@ -51,9 +51,9 @@ const PLACER: [(&str, &str, &str, &str); 9] = [
     ),
     (
         "place.overflow_rows",
-        "Where the memory core is not split, counters and selectors span up to five rows around their ALU.",
-        "5 rows",
-        "the exact limit is not found (model: chip §4.5, §12)",
+        "Where the memory core is not split, arrays span up to six rows around their ALU.",
+        "6 rows",
+        "the limit is derived from the largest register of a public example (model: chip §4.5)",
     ),
     (
         "place.next_table",

@@ -174,6 +174,21 @@ pub struct Report {
     pub next_tables: NextTables,
     /// Highest packet rates of a pipe.
     pub ceilings: Ceilings,
+    /// What the front end approximated or ignored; empty unless the caller adds it.
+    pub notes: Vec<SourceNote>,
+}
+
+/// A part of a program's source that the program on the chip approximates or ignores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceNote {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The construct.
+    pub what: String,
+    /// The difference that it makes.
+    pub effect: String,
 }
 
 /// Highest packet rates of the parts of a pipe, in packets per second.
@@ -253,7 +268,14 @@ impl Report {
             power,
             options: placement.options.clone(),
             next_tables: NextTables::of(program, placement),
+            notes: Vec::new(),
         }
+    }
+
+    /// Returns the report with what the front end approximated or ignored.
+    #[must_use]
+    pub fn with_notes(self, notes: Vec<SourceNote>) -> Report {
+        Report { notes, ..self }
     }
 
     /// Returns the number of stages up to the last one that any gress uses.

@@ -206,7 +206,9 @@ fn successors(program: &Program, data: &StateData, order: &[ParserState]) -> Vec
             })
             .collect();
         let end = if arm.next == Next::Reject { " reject" } else { "" };
-        list.push((format!("{}{end}", values.join(",")), target(arm.next)));
+        let set = arm.set.map_or(String::new(), |of| format!(" in {}", program.value_sets[of.set].name));
+        let text = format!("{}{set}{end}", values.join(","));
+        list.push((text.trim_start().to_owned(), target(arm.next)));
     }
     let end = match data.default {
         Next::Reject => "else reject",

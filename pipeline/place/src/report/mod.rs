@@ -14,7 +14,7 @@ mod ways;
 
 pub use arrays::ArrayReport;
 pub use data::{
-    Ceilings, GressReport, PathReport, Report, StageReport, TableReport, TogetherReport, Usage,
+    Ceilings, GressReport, PathReport, Report, SourceNote, StageReport, TableReport, TogetherReport, Usage,
     deparser_rows, hundredths,
 };
 pub use detail::{ContainerReport, Detail, EdgeReport, StateReport, UnitReport};

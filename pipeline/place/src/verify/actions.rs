@@ -26,11 +26,12 @@ fn written(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
     let data = &check.program.actions[action];
     let drop = || check.program.intrinsic(data.gress, Intrinsic::DropCtl).map(Var::Field);
     let mut containers = sliced(check, action, |_| true);
+    containers.extend(hashed_into(check, action));
     let vars: Vec<Var> = data
         .body
         .iter()
         .flat_map(|p| match &p.kind {
-            PrimitiveKind::SetSlice(..) => Vec::new(),
+            PrimitiveKind::SetSlice(..) | PrimitiveKind::HashInto(..) => Vec::new(),
             PrimitiveKind::Set(f, _)
             | PrimitiveKind::DropCtl(f, ..)
             | PrimitiveKind::Hash(f, _)
@@ -64,6 +65,18 @@ fn sliced(check: &Check<'_>, action: Action, such: impl Fn(&Expr) -> bool) -> BT
         _ => BTreeSet::new(),
     };
     body.iter().flat_map(|p| of(&p.kind)).collect()
+}
+
+/// Returns the containers of the slices to which an action writes bits of a hash.
+fn hashed_into(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
+    let mut found = BTreeSet::new();
+    for p in &check.program.actions[action].body {
+        if let PrimitiveKind::HashInto(f, hi, lo, ..) = p.kind {
+            let bytes = check.view.bytes_of_bits(Var::Field(f), lo, hi - lo + 1);
+            found.extend(bytes.into_keys().map(|b| b.container));
+        }
+    }
+    found
 }
 
 fn words(check: &mut Check<'_>, owner: Owner, part: Part) {
@@ -148,6 +161,7 @@ fn fed(check: &Check<'_>, action: Action) -> BTreeSet<Container> {
         })
         .collect();
     let mut containers = sliced(check, action, has_param);
+    containers.extend(hashed_into(check, action));
     containers.extend(check.view.containers(&vars));
     containers
 }

@@ -6,7 +6,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
 use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
-use sluice_ir::{Field, Header, Home, Loc, Next, ParserOpKind, ParserState, SelectKey};
+use sluice_ir::{Field, Header, Home, Loc, Next, ParserOpKind, ParserState, SelectArm, SelectKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn check(check: &mut Check<'_>) {
@@ -45,8 +45,9 @@ fn rows(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
     found
 }
 
-/// Checks that every state has a copy for each count of stack elements that it may find. Arms that test the counter
-/// are not followed, because whether they are taken depends on the number of repetitions.
+/// Checks that every state has a copy for each count of stack elements that it may find, of stacks that it or a state after
+/// it uses. Arms that test the counter are not followed, because whether they are taken depends on the number of
+/// repetitions.
 fn copies(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
     let program = check.program;
     let held: BTreeSet<(ParserState, Vec<u8>)> =
@@ -56,6 +57,7 @@ fn copies(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
     let mut open = vec![(start, Vec::new())];
     let mut found = Vec::new();
     while let Some((state, before)) = open.pop() {
+        let before = needed(check, state, before);
         if !seen.insert((state, before.clone())) {
             continue;
         }
@@ -66,7 +68,7 @@ fn copies(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
         let Some(after) = after(check, state, &before) else { continue };
         let tests: Vec<bool> = data.select.iter().map(|k| is_test(*k)).collect();
         // Arms after one that matches everything are never taken.
-        let takes_all = data.arms.iter().position(|a| a.values.iter().all(|(_, mask)| *mask == 0));
+        let takes_all = data.arms.iter().position(SelectArm::takes_all);
         for arm in data.arms.iter().take(takes_all.map_or(data.arms.len(), |n| n + 1)) {
             let free = arm.values.iter().zip(&tests).all(|((_, mask), test)| !test || *mask == 0);
             if let (true, Next::State(next)) = (free, arm.next) {
@@ -78,6 +80,38 @@ fn copies(check: &Check<'_>, gress: Gress) -> Vec<Diag> {
         }
     }
     found
+}
+
+/// Returns the counts of stack elements without those of stacks that neither the state nor a state after it uses.
+fn needed(check: &Check<'_>, state: ParserState, mut counts: Vec<u8>) -> Vec<u8> {
+    let states = &check.program.states;
+    let (mut reached, mut open) = (BTreeSet::from([state]), vec![state]);
+    let mut used = vec![false; counts.len()];
+    while let Some(state) = open.pop() {
+        let data = &states[state];
+        let extracted = data.ops.iter().map(|op| match op.kind {
+            ParserOpKind::ExtractNext(stack) => Some(stack),
+            _ => None,
+        });
+        let selected = data
+            .select
+            .iter()
+            .map(|key| if let SelectKey::Last(stack, _) = key { Some(*stack) } else { None });
+        for stack in extracted.chain(selected).flatten() {
+            let at = check.program.stacks.keys().position(|s| s == stack);
+            at.and_then(|at| used.get_mut(at)).into_iter().for_each(|used| *used = true);
+        }
+        for next in data.arms.iter().map(|arm| arm.next).chain([data.default]) {
+            if let Next::State(next) = next
+                && reached.insert(next)
+            {
+                open.push(next);
+            }
+        }
+    }
+    counts.iter_mut().zip(used).filter(|(_, used)| !used).for_each(|(count, _)| *count = 0);
+    counts.truncate(counts.iter().rposition(|count| *count > 0).map_or(0, |last| last + 1));
+    counts
 }
 
 fn is_test(key: SelectKey) -> bool {
@@ -141,8 +175,13 @@ fn state(check: &Check<'_>, gress: Gress, placed: &PlacedState) -> Vec<Diag> {
     least("bytes to move past", bits / 8 + skipped, spec.max_shift);
     let most = 2 * spec.match_halves + spec.match_bytes;
     least("bytes to match", matched(check, gress, placed, headers.as_deref()), most);
-    let rows = data.arms.len() as u32 + cycles;
-    if placed.rows < rows {
+    // A value set takes a row for each member that it has room for.
+    let rows = data.arms.iter().map(|arm| match arm.set {
+        Some(of) => u64::from(program.value_sets[of.set].size),
+        None => 1,
+    });
+    let rows = rows.sum::<u64>() + u64::from(cycles);
+    if u64::from(placed.rows) < rows {
         found.push(diag(check, placed.state, format!("{} rows; {rows} needed", placed.rows)));
     }
     let known = check.placement.gress(gress).parser.cycles.get(placed.state).copied().unwrap_or(0);

@@ -61,7 +61,9 @@ fn read_beside_alus(check: &Check<'_>, owner: Owner) -> BTreeSet<Var> {
     for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
             let index = match &p.kind {
-                PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) => &Index::Hash(*hash),
+                PrimitiveKind::Hash(_, hash)
+                | PrimitiveKind::HashSlice(_, hash, _)
+                | PrimitiveKind::HashInto(.., hash, _) => &Index::Hash(*hash),
                 PrimitiveKind::Register(access) => &access.index,
                 PrimitiveKind::Meter(access) => &access.index,
                 PrimitiveKind::Count(_, index) => {
@@ -330,7 +332,10 @@ fn hash_results(check: &Check<'_>, owner: Owner) -> BTreeSet<Hash> {
     let mut used: BTreeSet<Hash> = BTreeSet::new();
     for action in check.cfg(owner.gress).actions(program, owner.node) {
         for p in &program.actions[action].body {
-            if let PrimitiveKind::Hash(_, hash) | PrimitiveKind::HashSlice(_, hash, _) = &p.kind {
+            if let PrimitiveKind::Hash(_, hash)
+            | PrimitiveKind::HashSlice(_, hash, _)
+            | PrimitiveKind::HashInto(.., hash, _) = &p.kind
+            {
                 used.insert(*hash);
             }
         }

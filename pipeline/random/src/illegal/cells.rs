@@ -39,6 +39,7 @@ impl Writer<'_, '_> {
         let value = |w: &mut Self| Box::new(w.cell_value(depth - 1));
         match self.below(if depth == 0 { 7 } else { 12 }) {
             0 => CellValue::Const(self.word() >> self.of(&[60, 32, 0])),
+            1 if self.flip() => CellValue::Old(self.of(&HALVES)),
             1 => CellValue::Half(self.of(&HALVES)),
             2 => CellValue::Phv(self.expr(2)),
             3 => CellValue::Param(self.below(5) as u8),

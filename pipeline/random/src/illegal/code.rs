@@ -41,7 +41,7 @@ impl Writer<'_, '_> {
     }
 
     fn primitive(&mut self) -> Primitive {
-        let kind = match self.below(14) {
+        let kind = match self.below(15) {
             0 => PrimitiveKind::Set(self.field(), self.expr(3)),
             1 => PrimitiveKind::SetMasked(self.field(), self.expr(1), self.expr(1)),
             2 => PrimitiveKind::SetValid(self.any(|p| &p.headers), self.flip()),
@@ -62,6 +62,10 @@ impl Writer<'_, '_> {
                 input: self.flip().then(|| self.expr(1)),
                 to: self.field(),
             }),
+            13 => {
+                let (hi, lo, from) = (self.below(40) as u16, self.below(40) as u16, self.below(60) as u16);
+                PrimitiveKind::HashInto(self.field(), hi, lo, self.any(|p| &p.hashes), from)
+            }
             12 => PrimitiveKind::DropCtl(self.field(), self.expr(1), self.any(|p| &p.labels)),
             11 => {
                 let (hi, lo) = (self.below(40) as u16, self.below(40) as u16);

@@ -10,8 +10,8 @@ use sluice_asic::select::SelectorMode;
 use sluice_asic::units::Duration;
 use sluice_ir::{
     CounterCell, CounterData, CounterHome, CounterKind, FieldData, HashData, Home, Intrinsic, LabelData,
-    LabelKind, Loc, LpfSpec, MeterConfig, MeterData, MeterKind, ParamValue, ProfileData, RandomData,
-    RegisterData, RegisterParamData, SelectorData, StackData, TogetherData,
+    LabelKind, Loc, LpfSpec, MeterConfig, MeterData, MeterKind, ParamData, ParamValue, ProfileData,
+    RandomData, RegisterData, RegisterParamData, SelectorData, StackData, TogetherData, ValueSetData,
 };
 
 /// Elements of registers, as their text form has them.
@@ -44,6 +44,9 @@ impl Writer<'_, '_> {
             let (name, gress, doc) = (self.name(), self.gress(), self.doc());
             let headers = self.list(3, |w| w.any(|p| &p.headers));
             self.p.stacks.push(StackData { name, gress, headers, doc, loc });
+            let (name, gress, doc, size) = (self.name(), self.gress(), self.doc(), self.below(5) as u32);
+            let fields = self.list(3, |w| ParamData { name: w.name(), width: 1 + w.below(40) as u16 });
+            self.p.value_sets.push(ValueSetData { name, gress, fields, size, doc, loc });
         }
         self.p.together = self.list(2, |w| TogetherData {
             name: w.name(),
@@ -170,7 +173,8 @@ impl Writer<'_, '_> {
             }),
         };
         let (name, gress, kind, home) = (self.name(), self.gress(), self.of(&MeterKind::ALL), self.home());
-        MeterData { name, gress, kind, home, initial, doc: self.doc(), loc: Loc::default() }
+        let adjust = self.word() as i16 >> self.of(&[0, 15, 12]);
+        MeterData { name, gress, kind, home, adjust, initial, doc: self.doc(), loc: Loc::default() }
     }
 
     fn register(&mut self) -> RegisterData {

@@ -138,8 +138,8 @@ impl Writer<'_, '_> {
                 }
             })* };
         }
-        each!(headers states actions tables profiles counters hashes registers register_actions labels stacks meters randoms);
-        move_some!(states actions tables profiles counters hashes registers stacks meters randoms);
+        each!(headers states actions tables profiles counters hashes registers register_actions labels stacks meters randoms value_sets);
+        move_some!(states actions tables profiles counters hashes registers stacks meters randoms value_sets);
         for header in p.headers.values_mut() {
             if self.d.chance(1, 6) {
                 header.gress = self.gress();

@@ -3,8 +3,8 @@
 use super::Writer;
 use sluice_asic::gress::Gress;
 use sluice_ir::{
-    ChecksumUpdate, CounterLoad, Loc, Lookahead, Next, ParserOp, ParserOpKind, Request, RequestKind,
-    SelectArm, SelectKey, StateData,
+    ArmSet, ChecksumUpdate, CounterLoad, Expr, Loc, Lookahead, Next, ParserOp, ParserOpKind, Request,
+    RequestKind, SelectArm, SelectKey, StateData,
 };
 
 impl Writer<'_, '_> {
@@ -60,15 +60,28 @@ impl Writer<'_, '_> {
                 let mask = if w.flip() { full(w, i) } else { w.value() };
                 (w.value(), mask)
             });
-            SelectArm { values: values.collect(), next: w.next() }
+            let values = values.collect();
+            let set = if !w.p.value_sets.is_empty() && w.below(4) == 0 {
+                Some(ArmSet { set: w.any(|p| &p.value_sets), first: w.of(&[0, 0, 1, 300]) })
+            } else {
+                None
+            };
+            SelectArm { values, set, next: w.next() }
         }));
         data
     }
 
     fn load(&mut self) -> CounterLoad {
-        match self.flip() {
-            false => CounterLoad::Const(self.d.word() as u8),
-            true => CounterLoad::Field {
+        match self.below(3) {
+            0 => CounterLoad::Const(self.d.word() as u8),
+            1 => CounterLoad::Ahead {
+                at: self.below(200) as u16,
+                max: self.d.word() as u8,
+                rotate: self.below(8) as u8,
+                mask: self.below(8) as u8,
+                add: self.d.word() as u8,
+            },
+            _ => CounterLoad::Field {
                 field: self.field(),
                 max: self.d.word() as u8,
                 rotate: self.below(8) as u8,
@@ -76,6 +89,10 @@ impl Writer<'_, '_> {
                 add: self.d.word() as u8,
             },
         }
+    }
+
+    fn summed(&mut self) -> Expr {
+        if self.below(4) == 0 { Expr::Const(0, self.below(20) as u16) } else { Expr::Field(self.field()) }
     }
 
     fn parser_op(&mut self) -> ParserOpKind {
@@ -89,13 +106,13 @@ impl Writer<'_, '_> {
             6 => ParserOpKind::ExtractNext(self.any(|p| &p.stacks)),
             7 => ParserOpKind::PushCounter(CounterLoad::Const(self.d.word() as u8)),
             8 => ParserOpKind::PopCounter,
-            9 => ParserOpKind::SubtractChecksum(self.field(), self.list(2, Self::field)),
+            9 => ParserOpKind::SubtractChecksum(self.field(), self.list(2, Self::summed)),
             10 => {
                 let lo = self.below(40) as u16;
                 ParserOpKind::SetSlice(self.field(), lo + self.below(20) as u16, lo, self.expr(1))
             }
             11 => ParserOpKind::SetValid(self.any(|p| &p.headers), self.flip()),
-            _ => ParserOpKind::VerifyChecksum(self.field(), self.list(2, Self::field)),
+            _ => ParserOpKind::VerifyChecksum(self.field(), self.list(2, Self::summed)),
         }
     }
 

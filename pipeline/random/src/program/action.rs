@@ -157,7 +157,14 @@ impl Writer<'_, '_> {
         let width = self.p.fields[to].width;
         let lo = self.d.below(usize::from(width)) as u16;
         let hi = lo + self.d.below(usize::from(width - lo)) as u16;
-        let value = self.leaf(scope, draft, hi - lo + 1);
+        let count = hi - lo + 1;
+        if count <= 32 && self.d.chance(1, 4) {
+            let from = self.d.below(8) as u16;
+            let hash = self.hash(scope, draft, count + from)?;
+            draft.written.push(to);
+            return Some(PrimitiveKind::HashInto(to, hi, lo, hash, from));
+        }
+        let value = self.leaf(scope, draft, count);
         draft.written.push(to);
         Some(PrimitiveKind::SetSlice(to, hi, lo, value))
     }

@@ -92,7 +92,12 @@ impl Writer<'_, '_> {
             }
         };
         let (name, gress, doc, loc) = (self.name("meter"), self.gress, String::new(), Loc::default());
-        self.p.meters.push(MeterData { name, gress, kind, home, initial, doc, loc })
+        let adjust = match (kind, initial) {
+            (MeterKind::Bytes, Some(MeterConfig::Rates { committed_burst: 2, .. })) => 4,
+            (MeterKind::Bytes, Some(MeterConfig::Rates { committed_burst: 64, .. })) => -30,
+            _ => 0,
+        };
+        self.p.meters.push(MeterData { name, gress, kind, home, adjust, initial, doc, loc })
     }
 
     fn bit_body(&mut self) -> Vec<CellStmtKind> {
@@ -131,10 +136,16 @@ impl Writer<'_, '_> {
         match self.d.below(3) {
             0 => CellValue::Const(self.d.value(format.half_bits() as u16) as u64),
             _ => match self.d.below(operands.len() + 1) {
-                0 => CellValue::Half(self.cell_half(format)),
+                0 => self.cell_now(format),
                 n => operands[n - 1].clone(),
             },
         }
+    }
+
+    /// Draws a half, at this point or before the access.
+    fn cell_now(&mut self, format: Format) -> CellValue {
+        let half = self.cell_half(format);
+        if self.d.chance(1, 4) { CellValue::Old(half) } else { CellValue::Half(half) }
     }
 
     fn cell_value(&mut self, format: Format, operands: &[CellValue]) -> CellValue {
@@ -142,7 +153,7 @@ impl Writer<'_, '_> {
             return self.cell_leaf(format, operands);
         }
         let op = self.d.pick(SaluOp::ALL).unwrap_or(SaluOp::Add);
-        let a = CellValue::Half(self.cell_half(format));
+        let a = self.cell_now(format);
         let b = match self.d.below(operands.len() + 1) {
             0 => CellValue::Const(self.d.below(8) as u64),
             n => operands[n - 1].clone(),
@@ -153,7 +164,17 @@ impl Writer<'_, '_> {
     fn cell_test(&mut self, format: Format, operands: &[CellValue]) -> CellCond {
         let op = self.d.pick(&CmpOp::ALL).unwrap_or(CmpOp::Eq);
         let sense = self.d.pick(&Sense::ALL).unwrap_or(Sense::Serial);
-        let a = CellValue::Half(self.cell_half(format));
+        let half = self.cell_now(format);
+        let a = match (self.d.below(4), operands.len()) {
+            (0, 1..) => {
+                // A sum, which wraps in one sense only.
+                let op = self.d.of([SaluOp::Add, SaluOp::Sub]);
+                let number = CellValue::Const(self.d.below(8) as u64);
+                let with = if self.d.chance(1, 2) { number } else { operands[0].clone() };
+                CellValue::Op(op, Box::new(half), Box::new(with))
+            }
+            _ => half,
+        };
         let b = match self.d.below(operands.len() + 1) {
             0 => CellValue::Const(self.d.value(format.half_bits() as u16) as u64),
             n => operands[n - 1].clone(),

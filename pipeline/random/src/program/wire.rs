@@ -5,8 +5,9 @@ use crate::Widths;
 use sluice_asic::alu::AluOp;
 use sluice_asic::gress::Gress;
 use sluice_ir::{
-    ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Header, Home, Loc, Lookahead, Next, ParserOp,
-    ParserOpKind, ParserState, Request, SelectArm, SelectKey, StackData, StateData,
+    ArmSet, ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Header, Home, Loc, Lookahead, Next,
+    ParamData, ParserOp, ParserOpKind, ParserState, Request, SelectArm, SelectKey, StackData, StateData,
+    ValueSetData,
 };
 
 /// A header type: widths of its fields after the 8 bits on which the parser selects.
@@ -117,7 +118,7 @@ impl Writer<'_, '_> {
         let stack = self.p.stacks.push(StackData { name, gress, headers, doc, loc });
         let ops = vec![ParserOp { kind: ParserOpKind::ExtractNext(stack), loc: Loc::default() }];
         let state = self.p.states.next_key();
-        let arms = vec![SelectArm { values: vec![(1, 1)], next: Next::State(state) }];
+        let arms = vec![SelectArm::new(vec![(1, 1)], Next::State(state))];
         self.p.states.push(StateData {
             name: "s_st".to_owned(),
             gress,
@@ -167,7 +168,8 @@ impl Writer<'_, '_> {
             return state;
         }
         let mut select = vec![SelectKey::Field(fields[0])];
-        match self.d.below(8) {
+        let what = self.d.below(8);
+        match what {
             6 => select.extend(self.d.pick(&fields[1..]).map(SelectKey::Field)),
             7 => {
                 let (at, width) = (self.d.of([0, 8, 3]), self.d.of([8, 4, 16]));
@@ -177,10 +179,11 @@ impl Writer<'_, '_> {
                 self.count(state);
                 select.push(self.d.of([SelectKey::CounterIsZero, SelectKey::CounterIsNegative]));
             }
+            4 => select.extend(fields.get(1).copied().map(SelectKey::Field)),
             _ => {}
         }
         let next = |d: &mut crate::Draw<'_>| d.pick(made).map_or(Next::Accept, Next::State);
-        let arms = (0..1 + self.d.below(3))
+        let mut arms: Vec<SelectArm> = (0..1 + self.d.below(3))
             .map(|n| {
                 let mut values = vec![(n as u128, 0xff)];
                 if self.d.chance(1, 5) {
@@ -192,9 +195,12 @@ impl Writer<'_, '_> {
                     let mask = self.d.of([0, full, 1]);
                     values.push((self.d.value(width) & mask, mask));
                 }
-                SelectArm { values, next: next(self.d) }
+                SelectArm::new(values, next(self.d))
             })
             .collect();
+        if let 3 | 4 = what {
+            self.in_set(&select, &mut arms);
+        }
         let default = match self.d.below(5) {
             0..=2 => Next::Accept,
             3 => next(self.d),
@@ -203,6 +209,23 @@ impl Writer<'_, '_> {
         let data = &mut self.p.states[state];
         (data.select, data.arms, data.default) = (select, arms, default);
         state
+    }
+
+    /// Makes the last arm one of members of a new value set: they are compared with all keys, or with the last one.
+    fn in_set(&mut self, select: &[SelectKey], arms: &mut [SelectArm]) {
+        let first = arms.len() % select.len();
+        let fields = select.iter().skip(first).enumerate().map(|(n, key)| {
+            let width = key.width(&self.p).unwrap_or(1);
+            ParamData { name: format!("f{n}"), width }
+        });
+        let (name, gress) = (format!("vs{}", self.p.value_sets.len()), self.gress);
+        let (fields, size) = (fields.collect(), 1 + arms.len() as u32);
+        let (doc, loc) = (String::new(), Loc::default());
+        let set = self.p.value_sets.push(ValueSetData { name, gress, fields, size, doc, loc });
+        if let Some(arm) = arms.last_mut() {
+            arm.values.iter_mut().skip(first).for_each(|value| *value = (0, 0));
+            arm.set = Some(ArmSet { set, first: first as u16 });
+        }
     }
 
     /// Draws operations that make a header valid and write one of its fields, or make it invalid.
@@ -261,12 +284,17 @@ impl Writer<'_, '_> {
             .filter(|f| self.p.fields[*f].width == width && width.is_multiple_of(8))
             .collect();
         if width == 1 && self.d.chance(1, 2) {
-            return Some(ParserOpKind::VerifyChecksum(to, fields.to_vec()));
+            let inputs = fields.iter().map(|&f| Expr::Field(f)).collect();
+            return Some(ParserOpKind::VerifyChecksum(to, inputs));
         }
         let words: Vec<Field> =
             fields.iter().copied().filter(|f| self.p.fields[*f].width.is_multiple_of(16)).collect();
         if width == 16 && !words.is_empty() && self.d.chance(1, 6) {
-            return Some(ParserOpKind::SubtractChecksum(to, words));
+            let mut inputs: Vec<Expr> = words.into_iter().map(Expr::Field).collect();
+            if self.d.chance(1, 4) {
+                inputs.insert(0, Expr::Const(0, 16));
+            }
+            return Some(ParserOpKind::SubtractChecksum(to, inputs));
         }
         if matches!(width, 8 | 16 | 32) && self.d.chance(1, 4) {
             return Some(ParserOpKind::Lookahead(to, self.d.of([0, 8, 16])));

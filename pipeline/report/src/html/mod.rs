@@ -27,12 +27,17 @@ section#tables td:nth-last-child(2) { min-width:16rem; } section#tables td:last-
 /// Returns the page of a program that fits.
 #[must_use]
 pub fn html(report: &Report) -> String {
-    Page::new(&format!("{} on {}", report.program, report.chip))
+    let page = Page::new(&format!("{} on {}", report.program, report.chip))
         .style(STYLE)
         .header(summary(report))
         .section("matrix", "Units per stage", &matrix::view(report))
-        .section("limits", "What limits this program", &tables::limits(report))
-        .section("tables", "Tables", &tables::list(report))
+        .section("limits", "What limits this program", &tables::limits(report));
+    let page = if report.notes.is_empty() {
+        page
+    } else {
+        page.section("notes", "Approximated or ignored", &tables::notes(report))
+    };
+    page.section("tables", "Tables", &tables::list(report))
         .section("dependencies", "Dependencies", &graph::dependencies(report))
         .section("next-tables", "Next tables", &tables::next_tables(report))
         .section("latency", "Latency", &cycles::view(report))

@@ -145,6 +145,18 @@ pub(super) fn containers(report: &Report) -> Markup {
     }
 }
 
+/// Lists parts of the source that the program approximates or ignores.
+pub(super) fn notes(report: &Report) -> Markup {
+    html! {
+        table {
+            tr { th.l { "Line" } th.l { "Part of the source" } th.l { "Effect" } }
+            @for note in &report.notes {
+                tr { td.l { code { (note.file) ":" (note.line) } } td.l { (note.what) } td.l { (note.effect) } }
+            }
+        }
+    }
+}
+
 /// Lists values that public sources do not give.
 pub(super) fn assumptions(report: &Report) -> Markup {
     html! {

@@ -242,7 +242,8 @@ fn primitive_reads(kind: &PrimitiveKind, param: u16) -> bool {
         | PrimitiveKind::Drop(_)
         | PrimitiveKind::CopyValid(..)
         | PrimitiveKind::Random(..)
-        | PrimitiveKind::HashSlice(..) => false,
+        | PrimitiveKind::HashSlice(..)
+        | PrimitiveKind::HashInto(..) => false,
     }
 }
 

@@ -60,6 +60,7 @@ fn forget_docs(p: &mut Program) {
     p.stacks.values_mut().for_each(|d| d.doc.clear());
     p.meters.values_mut().for_each(|d| d.doc.clear());
     p.randoms.values_mut().for_each(|d| d.doc.clear());
+    p.value_sets.values_mut().for_each(|d| d.doc.clear());
 }
 
 /// Names parts without the control of a P4 program, metadata without the parameter, and called actions by the order of their calls.
@@ -83,6 +84,13 @@ fn name(p: &mut Program) {
     p.register_actions.values_mut().for_each(|d| short(&mut d.name));
     p.meters.values_mut().for_each(|d| short(&mut d.name));
     p.randoms.values_mut().for_each(|d| short(&mut d.name));
+    for data in p.value_sets.values_mut() {
+        for parser in ["IngressParser.", "EgressParser."] {
+            if let Some(rest) = data.name.strip_prefix(parser) {
+                data.name = rest.to_owned();
+            }
+        }
+    }
     for data in p.fields.values_mut().filter(|d| matches!(d.home, Home::Metadata | Home::PortMetadata)) {
         for parameter in ["ig_md.", "eg_md."] {
             if let Some(rest) = data.name.strip_prefix(parameter) {
@@ -331,7 +339,7 @@ fn used(p: &Program) -> EntityMap<Field, bool> {
                 }
                 ParserOpKind::VerifyChecksum(field, of) | ParserOpKind::SubtractChecksum(field, of) => {
                     see(*field);
-                    of.iter().copied().for_each(&mut see);
+                    of.iter().for_each(|input| input.fields(&mut see));
                 }
                 ParserOpKind::Lookahead(field, _) => see(*field),
                 ParserOpKind::SetCounter(CounterLoad::Field { field, .. }) => see(*field),

@@ -1,6 +1,6 @@
 //! An action's list of operations as it grows, and argument words of its parameters.
 
-use super::lower::Leaf;
+use super::lower::{Base, Leaf};
 use super::{ActionCode, ArgWord, MoveBits, Op};
 use crate::engine::batch::Slot;
 use crate::engine::field::{FieldAt, ones};
@@ -101,6 +101,11 @@ impl ActionCode {
                 self.push(Op::Const { slot: d.slot, keep: d.keep | d.mask() << d.at & !rest, value: 0 });
             }
         }
+    }
+
+    /// Copies the bits of a source to a destination of the same width.
+    pub(in crate::engine) fn copy_bits(&mut self, to: &FieldAt, from: &FieldAt, width: u16) {
+        self.move_bits(to, from, Leaf { base: Base::Const(0), lo: 0, width });
     }
 
     /// Returns the only operation, if the action has one and it writes a constant to one container.

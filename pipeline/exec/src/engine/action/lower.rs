@@ -147,6 +147,11 @@ impl Lowering<'_, '_> {
                     let (plan, to) = (self.hashes.len() as u32 - 1, Box::new(self.slots.target(*dst)));
                     code.push(Op::HashSlice { plan, to, lo: *lo });
                 }
+                PrimitiveKind::HashInto(dst, hi, lo, hash, from) => {
+                    let plan = self.hash(*hash)?;
+                    let to = Box::new(self.slots.target_bits(*dst, *hi, *lo));
+                    code.push(Op::HashSlice { plan, to, lo: *from });
+                }
                 PrimitiveKind::SetSlice(dst, hi, lo, value) => {
                     self.set_slice(&mut code, (*dst, *hi, *lo), value)?;
                 }

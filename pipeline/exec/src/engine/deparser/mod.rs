@@ -14,7 +14,7 @@ use crate::packet::{Packet, PacketStore};
 use crate::pass::Pass;
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::Container;
-use sluice_ir::{Expr, Field, Header, Home, Program};
+use sluice_ir::{ChecksumUpdate, Expr, Field, Header, Home, Program};
 use std::collections::BTreeSet;
 pub(super) use store::Store;
 use store::{ChecksumAt, Stores};
@@ -112,7 +112,10 @@ impl DeparserCode {
             let mut rest = program.header_list(update.header);
             rest.retain(|e| *e != Expr::Field(update.field));
             let bit = program.field_offset(update.header, update.field).unwrap_or(0);
+            // No unit sees the result of another one, which the packet's bytes would have.
+            let other = |u: &ChecksumUpdate| u.header == update.header && u.field != update.field;
             let whole = rest == update.inputs
+                && !deparser.checksums.iter().any(other)
                 && bit.is_multiple_of(16)
                 && program.header_bits(update.header).is_multiple_of(16);
             let fields = (!whole).then(|| summed(program, &update.inputs, slots));

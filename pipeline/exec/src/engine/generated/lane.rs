@@ -5,7 +5,7 @@ use crate::engine::checksum::{sum_bytes, sum_values};
 use crate::engine::code::GressCode;
 use crate::engine::gress::{Lanes, WRONG_CHECKSUM};
 use crate::engine::hash::HashPlan;
-use crate::engine::parser::counter_word;
+use crate::engine::parser::{ParserCode, counter_word};
 use crate::engine::register::{AccessPlan, Compared, Work, busy, params};
 use crate::engine::table::EngineTable;
 use crate::packet::WINDOW;
@@ -26,6 +26,7 @@ pub struct Lane<'a> {
     wrong: bool,
     label: u32,
     dropped: bool,
+    parser: &'a ParserCode,
     tables: &'a [EngineTable],
     hashes: &'a [HashPlan],
     accesses: &'a [AccessPlan],
@@ -72,7 +73,7 @@ impl<'a> Lane<'a> {
         (lanes, pool, reached): (&'a Lanes, &'a [u32], &'a mut [u64]),
         (window, head, bytes): (&'a [u8; WINDOW], u32, u32),
     ) -> Lane<'a> {
-        let GressCode { tables, hashes, accesses, .. } = code;
+        let GressCode { parser, tables, hashes, accesses, .. } = code;
         let (now, random) = (lanes.now[0], &lanes.random);
         let (wrong, label, dropped) = (false, 0, false);
         Lane {
@@ -83,6 +84,7 @@ impl<'a> Lane<'a> {
             wrong,
             label,
             dropped,
+            parser,
             tables,
             hashes,
             accesses,
@@ -141,6 +143,13 @@ impl<'a> Lane<'a> {
     pub fn word(&self, at: usize) -> u32 {
         let bytes = self.window.get(at..).and_then(<[u8]>::first_chunk);
         bytes.map_or(0, |bytes| u32::from_be_bytes(*bytes))
+    }
+
+    /// Returns true if an arm with a value set takes these concatenated fields of a select.
+    #[inline]
+    #[must_use]
+    pub fn takes(&self, node: usize, arm: usize, value: u128) -> bool {
+        self.parser.takes(node, arm, value)
     }
 
     /// Returns true if the sum over `LEN` bytes from an offset on is wrong.

@@ -68,7 +68,7 @@ impl ParserCode {
         }
         node.loads.all().for_each(|load| load.write(out));
         node.steps.iter().for_each(|step| step.write(out, hashes));
-        node.select.write(out);
+        node.select.write(out, number);
         out.close();
     }
 }
@@ -107,16 +107,21 @@ impl Step {
                 }
             }
             Step::VerifyBytes { to, at, len } => {
-                out.write(to, &format!("u32::from(x.sum_is_wrong::<{len}>({at}))"), "u32");
+                let wrong = format!("{} | u32::from(x.sum_is_wrong::<{len}>({at}))", read(to, "u32"));
+                out.write(to, &wrong, "u32");
             }
             Step::VerifyFields { to, inputs } => {
-                out.write(to, &format!("u32::from(x.values_are_wrong({}))", values(inputs)), "u32");
+                let wrong =
+                    format!("{} | u32::from(x.values_are_wrong({}))", read(to, "u32"), values(inputs));
+                out.write(to, &wrong, "u32");
             }
             Step::Subtract { to, inputs } => {
                 out.write(to, &format!("subtracted({}, {})", read(to, "u32"), values(inputs)), "u64");
             }
             Step::LoadCounter { slot, from, load } => {
-                if let CounterLoad::Field { max, rotate, mask, add, .. } = load {
+                if let CounterLoad::Field { max, rotate, mask, add, .. }
+                | CounterLoad::Ahead { max, rotate, mask, add, .. } = load
+                {
                     let value = format!("counter({}, {max}, {rotate}, {mask}, {add})", read(from, "u32"));
                     out.deposit(*slot, 0, &value);
                 }
@@ -137,11 +142,13 @@ impl Select {
             Select::Word { arms, default, .. } => arms.iter().map(|(.., t)| *t).chain([*default]).collect(),
             Select::Side { arms, default, .. } => arms.iter().map(|(.., t)| *t).chain([*default]).collect(),
             Select::Wide(wide) => wide.arms.iter().map(|(.., t)| *t).chain([wide.default]).collect(),
+            Select::Sets(sets) => sets.arms.iter().map(|arm| arm.target).chain([sets.default]).collect(),
             Select::Above { then, above, .. } => vec![*then, *above],
         }
     }
 
-    fn write(&self, out: &mut Out) {
+    /// Writes the select of a node.
+    fn write(&self, out: &mut Out, node: u32) {
         match self {
             Select::Always(target) => out.line(&go(*target)),
             Select::Word { slot, shift, mask, arms, default } => {
@@ -158,19 +165,37 @@ impl Select {
                 by_arms(out, arms.iter().map(|(v, m, t)| ((*v).into(), (*m).into(), *t)), *default);
             }
             Select::Wide(wide) => {
-                out.line("let v: u128 = 0;");
-                for (at, width) in &wide.fields {
-                    // A field of 128 bits is the only one, and `v << 128` would overflow.
-                    let before = if *width < 128 { format!("v << {width} | ") } else { String::new() };
-                    out.line(&format!("let v: u128 = {before}{};", read(at, "u128")));
-                }
+                concatenated(out, &wide.fields);
                 by_arms(out, wide.arms.iter().copied(), wide.default);
+            }
+            Select::Sets(sets) => {
+                concatenated(out, &sets.fields);
+                for (number, arm) in sets.arms.iter().enumerate() {
+                    let (value, mask) = (arm.value, arm.mask);
+                    out.open(&match arm.set {
+                        Some(_) => format!("if x.takes({node}, {number}, v)"),
+                        None => format!("if v & {mask:#x} == {value:#x}"),
+                    });
+                    out.line(&format!("return {};", go(arm.target)));
+                    out.close();
+                }
+                out.line(&go(sets.default));
             }
             Select::Above { at, max, then, above } => {
                 let (then, above) = (go(*then), go(*above));
                 out.line(&format!("if {} > {max} {{ {above} }} else {{ {then} }}", read(at, "u32")));
             }
         }
+    }
+}
+
+/// Writes the value of concatenated fields of at most 128 bits.
+fn concatenated(out: &mut Out, fields: &[(FieldAt, u16)]) {
+    out.line("let v: u128 = 0;");
+    for (at, width) in fields {
+        // A field of 128 bits is the only one, and `v << 128` would overflow.
+        let before = if *width < 128 { format!("v << {width} | ") } else { String::new() };
+        out.line(&format!("let v: u128 = {before}{};", read(at, "u128")));
     }
 }
 

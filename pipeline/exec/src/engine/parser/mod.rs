@@ -17,7 +17,8 @@ use super::field::FieldAt;
 use crate::packet::WINDOW;
 use load::{Load, Loads};
 use select::Select;
-use sluice_ir::{CounterLoad, Header};
+use sluice_control::ControlState;
+use sluice_ir::{CounterLoad, Header, ValueSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// End of a parse path: the byte offset of every extracted header, and of the payload.
@@ -49,7 +50,7 @@ enum Step {
     Do(ActionCode),
     /// Sets fields to bits of other fields.
     Moves(Box<[MoveBits]>),
-    /// Sets a 1-bit field to 1 if the sum over packet bytes is not all ones, else to 0.
+    /// Sets a 1-bit field to 1 if the sum over packet bytes is not all ones.
     VerifyBytes { to: FieldAt, at: u32, len: u32 },
     /// As `VerifyBytes`, over fields in any order.
     VerifyFields { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
@@ -125,6 +126,24 @@ pub(super) struct Ended<'a> {
 }
 
 impl ParserCode {
+    /// Takes the members of a value set, or of all of them, from the control plane's state.
+    pub(super) fn compile(&mut self, set: Option<ValueSet>, control: &ControlState) {
+        let selects = self.nodes.iter_mut().filter_map(|node| match &mut node.select {
+            Select::Sets(sets) => Some(&mut sets.arms),
+            _ => None,
+        });
+        let members = selects.flatten().filter_map(|arm| arm.set.as_mut());
+        members.filter(|of| set.is_none_or(|set| of.set == set)).for_each(|of| of.compile(control));
+    }
+
+    /// Returns true if an arm of a node's select takes these concatenated fields.
+    pub(super) fn takes(&self, node: usize, arm: usize, value: u128) -> bool {
+        match self.nodes.get(node).map(|node| &node.select) {
+            Some(Select::Sets(sets)) => sets.arms.get(arm).is_some_and(|arm| arm.takes(value)),
+            _ => false,
+        }
+    }
+
     /// Parses the lanes of `mask`.
     pub(super) fn run<const N: usize>(
         &self,
@@ -261,13 +280,13 @@ fn run_step<const N: usize>(
                     wrong |= u64::from(sum_bytes(&heads.windows[l % N][first..end]) != 0xffff) << l;
                 });
             }
-            to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
+            to.write_lanes::<N>(wrong, phv, |_| 1);
             ended.wrong |= wrong;
         }
         Step::VerifyFields { to, inputs } => {
             let mut wrong = 0;
             for_lanes::<N>(mask, |l| wrong |= u64::from(sum_fields(inputs, phv, l) != 0xffff) << l);
-            to.write_lanes::<N>(mask, phv, |l| wrong >> l & 1);
+            to.write_lanes::<N>(wrong, phv, |_| 1);
             ended.wrong |= wrong;
         }
         Step::Subtract { to, inputs } => {

@@ -3,6 +3,8 @@
 use super::Target;
 use crate::engine::batch::{Phv, Slot, for_lanes, lanes_where};
 use crate::engine::field::FieldAt;
+use sluice_control::{ControlState, SetMember};
+use sluice_ir::ValueSet;
 
 /// Choice of the target after a node.
 #[derive(Clone, Debug)]
@@ -24,6 +26,8 @@ pub(super) enum Select {
     },
     /// Concatenated fields of 65 to 128 bits.
     Wide(WideSelect),
+    /// Concatenated fields of at most 128 bits, with value sets in arms.
+    Sets(SetSelect),
     /// Test whether a field's value is too large for the parser counter.
     Above {
         at: FieldAt,
@@ -39,6 +43,62 @@ pub(super) struct WideSelect {
     pub(super) fields: Vec<(FieldAt, u16)>,
     pub(super) arms: Vec<(u128, u128, Target)>,
     pub(super) default: Target,
+}
+
+/// Select over up to 128 bits, of whose arms some have value sets.
+#[derive(Clone, Debug)]
+pub(super) struct SetSelect {
+    pub(super) fields: Vec<(FieldAt, u16)>,
+    pub(super) arms: Vec<SetArm>,
+    pub(super) default: Target,
+}
+
+/// An arm that may have a value set.
+#[derive(Clone, Debug)]
+pub(super) struct SetArm {
+    pub(super) value: u128,
+    pub(super) mask: u128,
+    pub(super) set: Option<Members>,
+    pub(super) target: Target,
+}
+
+/// Members of a value set, as values under masks of the concatenated fields.
+#[derive(Clone, Debug)]
+pub(super) struct Members {
+    pub(super) set: ValueSet,
+    /// Bits by which each field of the set is shifted.
+    pub(super) shifts: Vec<u16>,
+    pub(super) list: Vec<(u128, u128)>,
+}
+
+impl Members {
+    /// Takes the members from the control plane's state.
+    pub(super) fn compile(&mut self, control: &ControlState) {
+        let shifted = |member: &SetMember| {
+            let fields = member.iter().zip(&self.shifts);
+            fields.fold((0, 0), |(v, m), ((value, mask), shift)| (v | value << shift, m | mask << shift))
+        };
+        self.list = control.value_sets[self.set].iter().map(shifted).collect();
+    }
+}
+
+impl SetArm {
+    /// Returns true if the arm takes these concatenated fields.
+    #[inline]
+    pub(super) fn takes(&self, value: u128) -> bool {
+        let member = |of: &Members| of.list.iter().any(|(v, m)| value & m == *v);
+        value & self.mask == self.value && self.set.as_ref().is_none_or(member)
+    }
+}
+
+impl SetSelect {
+    fn target<const N: usize>(&self, phv: &Phv<N>, lane: usize) -> Target {
+        let value = self.fields.iter().fold(0u128, |v, (at, width)| {
+            // A field of 128 bits is the only one.
+            v.checked_shl((*width).into()).unwrap_or(0) | at.read(phv, lane)
+        });
+        self.arms.iter().find(|arm| arm.takes(value)).map_or(self.default, |arm| arm.target)
+    }
 }
 
 /// Bits of a column that are in a select's value from bit `up` on.
@@ -87,6 +147,7 @@ impl Select {
                 by_arms(mask, arms, *default, |rest, v, m| lanes_where::<N>(rest, |l| found(l) & m == v), go);
             }
             Select::Wide(wide) => for_lanes::<N>(mask, |l| go(wide.target(phv, l), 1 << l)),
+            Select::Sets(sets) => for_lanes::<N>(mask, |l| go(sets.target(phv, l), 1 << l)),
             Select::Above { at, max, then, above } => {
                 let over = lanes_where::<N>(mask, |l| at.read32(phv, l) > *max);
                 for (target, lanes) in [(above, over), (then, mask & !over)] {
@@ -113,6 +174,7 @@ impl Select {
                 arms.iter().find(|(v, m, _)| found & m == *v).map_or(*default, |(_, _, t)| *t)
             }
             Select::Wide(wide) => wide.target(phv, 0),
+            Select::Sets(sets) => sets.target(phv, 0),
             Select::Above { at, max, then, above } => {
                 if at.read32(phv, 0) > *max {
                     *above

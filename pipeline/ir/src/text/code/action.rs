@@ -29,6 +29,14 @@ impl Code<'_> {
             }
             if let Some((hi, lo)) = self.slice()? {
                 self.c.expect("=")?;
+                if self.c.word() == Some("hash") && self.c.then("(") {
+                    self.callee();
+                    let hash = self.reference(Space::Hash)?;
+                    let from =
+                        if self.c.eat(",") { self.c.number("the lowest bit of the result")? } else { 0 };
+                    self.c.expect(")")?;
+                    return Ok(PrimitiveKind::HashInto(field, hi, lo, hash, from));
+                }
                 return Ok(PrimitiveKind::SetSlice(field, hi, lo, self.expr()?));
             }
             self.c.expect("=")?;

@@ -5,8 +5,8 @@ use crate::text::cursor::Parsed;
 use crate::text::lex::Tok;
 use crate::text::scan::Item;
 use crate::{
-    ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Loc, Lookahead, ParserOp, ParserOpKind, Program,
-    Request, RequestKind, SelectArm, SelectKey, StateData,
+    ArmSet, ChecksumUpdate, CounterLoad, Deparser, Expr, Field, Loc, Lookahead, ParserOp, ParserOpKind,
+    Program, Request, RequestKind, SelectArm, SelectKey, StateData,
 };
 use sluice_asic::alu::width_mask;
 use sluice_asic::gress::Gress;
@@ -72,13 +72,15 @@ impl Code<'_> {
         if self.c.word() == Some("verify_checksum") && self.c.then("(") {
             self.c.advance();
             self.c.expect("(")?;
-            let inputs = self.field_list()?;
+            self.c.expect("{")?;
+            let inputs = self.list("}", Self::expr)?;
             self.c.expect(")")?;
             return Ok(ParserOpKind::VerifyChecksum(field, inputs));
         }
         if self.c.word() == Some("subtract_checksum") && self.c.then("(") {
             self.callee();
-            let inputs = self.field_list()?;
+            self.c.expect("{")?;
+            let inputs = self.list("}", Self::expr)?;
             self.c.expect(")")?;
             return Ok(ParserOpKind::SubtractChecksum(field, inputs));
         }
@@ -122,16 +124,28 @@ impl Code<'_> {
         Ok(Some(kind))
     }
 
-    /// Parses `5` or `field, max, rotate, mask, add`.
+    /// Parses `5`, or `field, max, rotate, mask, add` with `lookahead(at)` in place of the field.
     fn counter_load(&mut self) -> Parsed<CounterLoad> {
         if matches!(self.c.peek(), Tok::Int { .. } | Tok::Param { .. }) {
             return Ok(CounterLoad::Const(self.c.number("a constant of 8 bits")?));
         }
-        let field = self.field()?;
+        let ahead = self.c.word() == Some("lookahead") && self.c.then("(");
+        let (mut at, mut field) = (None, None);
+        if ahead {
+            self.callee();
+            at = Some(self.c.number("an offset in bits")?);
+            self.c.expect(")")?;
+        } else {
+            field = Some(self.field()?);
+        }
         let [max, rotate, mask, add] =
             ["the largest value", "a rotation", "a mask's width", "a number to add"]
                 .map(|what| self.c.expect(",").and_then(|()| self.c.number(what)));
-        Ok(CounterLoad::Field { field, max: max?, rotate: rotate?, mask: mask?, add: add? })
+        let (max, rotate, mask, add) = (max?, rotate?, mask?, add?);
+        Ok(match (field, at) {
+            (Some(field), _) => CounterLoad::Field { field, max, rotate, mask, add },
+            (None, at) => CounterLoad::Ahead { at: at.unwrap_or_default(), max, rotate, mask, add },
+        })
     }
 
     fn select_key(&mut self) -> Parsed<SelectKey> {
@@ -158,7 +172,7 @@ impl Code<'_> {
         Ok(key)
     }
 
-    /// Parses `(value, …) : next;`.
+    /// Parses `(value, …) [in set [from position]] : next;`.
     fn arm(&mut self, select: &[SelectKey], p: &Program) -> Parsed<SelectArm> {
         if !self.c.at("(") {
             return Err(self.c.error("`(value, …) : state;` or `default : state;`"));
@@ -179,10 +193,17 @@ impl Code<'_> {
                 width.ok_or_else(|| code.c.error_with("`&&&`", "nothing is selected on in this column"))?;
             Ok((value, width_mask(width.into())))
         })?;
+        let set = if self.c.eat_word("in") {
+            let set = self.reference(Space::ValueSet)?;
+            let first = if self.c.eat_word("from") { self.c.number("the position of a key")? } else { 0 };
+            Some(ArmSet { set, first })
+        } else {
+            None
+        };
         self.c.expect(":")?;
         let next = self.next()?;
         self.c.expect(";")?;
-        Ok(SelectArm { values, next })
+        Ok(SelectArm { values, set, next })
     }
 
     /// Parses `resubmit(1, header` and similar requests, up to the closing parenthesis.

@@ -6,6 +6,7 @@ use super::super::simplify::{cast, is_leaf, joined, slice};
 use super::super::{Lower, Res};
 use super::{Body, Known};
 use crate::source::Span;
+use sluice_asic::alu::{AluOp, width_mask};
 use sluice_ir::cfg::Var;
 use sluice_ir::group::{reads, writes};
 use sluice_ir::{
@@ -55,6 +56,11 @@ impl Lower<'_> {
             };
             return Ok(vec![Primitive { kind, loc }]);
         }
+        if self.storage.slots[slot].home == SlotHome::Intrinsic(Intrinsic::DropCtl) {
+            let value = self.changed_bits(&own, &pieces, at)?;
+            let label = self.drop_label(at);
+            return Ok(vec![Primitive { kind: PrimitiveKind::DropCtl(field, value, label), loc }]);
+        }
         let mut above = self.storage.slots[slot].width;
         let mut list = Vec::new();
         for piece in pieces {
@@ -74,6 +80,42 @@ impl Lower<'_> {
             list.push(Primitive { kind: PrimitiveKind::SetSlice(field, hi, lo, piece), loc });
         }
         Ok(list)
+    }
+
+    /// Returns the value of a field of which constants set or clear some bits, by one operation on the whole field.
+    fn changed_bits(&mut self, own: &Expr, pieces: &[Expr], at: Span) -> Res<Expr> {
+        let width = own.width(&self.program);
+        let (mut above, mut ones, mut zeros) = (width, 0, 0);
+        for piece in pieces {
+            let (hi, lo) = (above - 1, above - piece.width(&self.program));
+            above = lo;
+            if *piece == slice(&self.program, own.clone(), hi, lo) {
+                continue;
+            }
+            let Expr::Const(value, bits) = *piece else {
+                let help = "write the whole field, or write constants to its bits";
+                return Err(self.refuse(
+                    at,
+                    "a part of `drop_ctl` is written with a value that varies",
+                    help,
+                ));
+            };
+            ones |= value << lo;
+            zeros |= (!value & width_mask(bits.into())) << lo;
+        }
+        let (op, mask) = match (ones, zeros) {
+            (ones, 0) => (AluOp::Or, ones),
+            (0, zeros) => (AluOp::And, !zeros & width_mask(width.into())),
+            _ => {
+                let help = "write the whole field, or set and clear in two actions";
+                return Err(self.refuse(
+                    at,
+                    "an action sets some bits of `drop_ctl` and clears others",
+                    help,
+                ));
+            }
+        };
+        Ok(Expr::Alu(op, Box::new(own.clone()), Box::new(Expr::Const(mask, width))))
     }
 
     /// Returns a value as wide as a field that is wider than the program has it.
@@ -224,11 +266,8 @@ impl Lower<'_> {
         let field = list.iter().find_map(|primitive| match primitive.kind {
             PrimitiveKind::Set(field, _) | PrimitiveKind::SetSlice(field, ..) => {
                 let reader = |other: &Primitive| match &other.kind {
-                    PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, _, value) => {
-                        let mut found = false;
-                        value.fields(&mut |f| found |= f == field);
-                        found && *to != field
-                    }
+                    PrimitiveKind::Set(to, value) => *to != field && reads_of(value, field),
+                    PrimitiveKind::SetSlice(.., value) => reads_of(value, field),
                     _ => false,
                 };
                 list.iter().any(reader).then_some(field)
@@ -237,11 +276,19 @@ impl Lower<'_> {
         });
         let at = self.owner_at;
         let Some(field) = field else {
-            return Err(self.refuse(
-                at,
-                "a unit of this action reads a field that the action exchanges with another one",
-                "copy the field to a metadata field in an earlier action",
-            ));
+            let written: Vec<Var> =
+                list.iter().flat_map(|p| writes(&self.program, self.gress, &p.kind)).collect();
+            let names: Vec<String> = list
+                .iter()
+                .flat_map(|p| reads(&self.program, &p.kind))
+                .filter(|var| written.contains(var))
+                .map(|var| format!("`{}`", var.name(&self.program)))
+                .collect();
+            let text = format!(
+                "a unit of this action reads a field that the action exchanges with another one: {}",
+                names.join(", ")
+            );
+            return Err(self.refuse(at, text, "copy the field to a metadata field in an earlier action"));
         };
         let (name, width) = (self.program.fields[field].name.clone(), self.program.fields[field].width);
         let (gress, loc) = (self.gress, self.loc(at));
@@ -249,11 +296,10 @@ impl Lower<'_> {
         let (home, doc) = (Home::Metadata, String::new());
         let copy = self.program.fields.push(FieldData { name: copy, gress, width, home, doc, loc });
         for primitive in list {
-            if let PrimitiveKind::Set(to, value) | PrimitiveKind::SetSlice(to, _, _, value) =
-                &mut primitive.kind
-                && *to != field
-            {
-                replace(value, field, copy);
+            match &mut primitive.kind {
+                PrimitiveKind::Set(to, value) if *to != field => replace(value, field, copy),
+                PrimitiveKind::SetSlice(.., value) => replace(value, field, copy),
+                _ => {}
             }
         }
         self.before.push(Primitive { kind: PrimitiveKind::Set(copy, Expr::Field(field)), loc });
@@ -268,6 +314,12 @@ impl Lower<'_> {
     /// Returns true if a primitive reads what another one writes.
     fn read_by(&self, reader: &Primitive, writer: &Primitive, written: &[Var]) -> bool {
         let found = match (&reader.kind, &writer.kind) {
+            (PrimitiveKind::HashInto(..), PrimitiveKind::SetSlice(..) | PrimitiveKind::HashInto(..))
+            | (PrimitiveKind::SetSlice(..), PrimitiveKind::HashInto(..)) => {
+                let mut found = Vec::new();
+                reader.reads(&self.program, &mut |field| found.push(Var::Field(field)));
+                found
+            }
             // Slices of one field are deposited together; only the value is read.
             (PrimitiveKind::SetSlice(field, _, _, value), PrimitiveKind::SetSlice(other, hi, lo, _)) => {
                 let mut found = false;
@@ -284,6 +336,19 @@ impl Lower<'_> {
 
     /// Returns the value of a slot at this point of the body.
     pub(in crate::lower) fn current(&mut self, slot: Slot, at: Span) -> Res<Vec<Expr>> {
+        if self.body.deposits.iter().any(|(other, ..)| *other == slot) {
+            let name = self.storage.slots[slot].name.clone();
+            return Err(self.refuse(
+                at,
+                format!("`{name}` takes a hash in this action, and is read in the same action"),
+                "read it in a later action: the hash arrives when the instructions have run",
+            ));
+        }
+        self.kept(slot, at)
+    }
+
+    /// Returns the value of a slot at this point of the body, with the bits that hashes replace as they were.
+    pub(super) fn kept(&mut self, slot: Slot, at: Span) -> Res<Vec<Expr>> {
         match self.body.known.get(&slot) {
             Some(Known::Pieces(pieces)) => Ok(pieces.clone()),
             Some(&Known::Hash(hash)) => {
@@ -310,6 +375,12 @@ impl Lower<'_> {
             _ => None,
         }
     }
+}
+
+fn reads_of(value: &Expr, field: Field) -> bool {
+    let mut found = false;
+    value.fields(&mut |f| found |= f == field);
+    found
 }
 
 /// Replaces a field in a value.

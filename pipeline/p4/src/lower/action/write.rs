@@ -1,7 +1,7 @@
 //! Assignments.
 
 use super::super::frame::Frame;
-use super::super::places::{Place, Slot};
+use super::super::places::{Place, Slot, SlotHome};
 use super::super::simplify::{slice_pieces, width};
 use super::super::{Lower, Res};
 use super::Known;
@@ -79,8 +79,15 @@ impl Lower<'_> {
         let width = u32::from(self.program.hashes[hash].width);
         let slot = match (&target.place, target.bits) {
             (Place::Slot(slot), None) if u32::from(self.storage.slots[*slot].width) == width => *slot,
+            (&Place::Slot(slot), Some((hi, lo))) if self.takes_deposit(slot, (hi, lo), width) => {
+                self.body.deposits.push((slot, hi, lo));
+                let (field, loc) = (self.field(slot), self.loc(at));
+                let kind = PrimitiveKind::HashInto(field, hi as u16, lo as u16, hash, 0);
+                self.body.units.push(Primitive { kind, loc });
+                return Ok(());
+            }
             (place, bits) => {
-                // No unit writes a part of a field, so that a copy of the hash is computed first.
+                // The field is wider, or has a value of this action: a copy of the hash is computed first.
                 let value = self.hash_before(hash, at);
                 let total: u32 = self
                     .storage
@@ -100,6 +107,25 @@ impl Lower<'_> {
         let (field, loc) = (self.field(slot), self.loc(at));
         self.body.units.push(Primitive { kind: PrimitiveKind::Hash(field, hash), loc });
         Ok(())
+    }
+
+    /// Returns true if a hash of `width` bits can go to a slice of a field at once: the action writes none of these bits.
+    fn takes_deposit(&mut self, slot: Slot, (hi, lo): (u32, u32), width: u32) -> bool {
+        let apart = |(other, high, low): &(Slot, u32, u32)| *other != slot || hi < *low || *high < lo;
+        if width != hi - lo + 1
+            || self.body.variables.contains(&slot)
+            || self.storage.slots[slot].home == SlotHome::Intrinsic(sluice_ir::Intrinsic::DropCtl)
+            || !self.body.deposits.iter().all(apart)
+        {
+            return false;
+        }
+        let own = self.read(slot);
+        let kept = slice_pieces(&self.program, &[own], hi, lo);
+        match self.body.known.get(&slot) {
+            None => true,
+            Some(Known::Pieces(pieces)) => slice_pieces(&self.program, pieces, hi, lo) == kept,
+            Some(_) => false,
+        }
     }
 
     /// Returns the call of a register or meter of which a value is the low bits.
@@ -259,7 +285,17 @@ impl Lower<'_> {
         let whole = if hi + 1 == bits && lo == 0 {
             part
         } else {
-            let old = self.read_place(&Place::Slot(slot), at)?;
+            let deposited =
+                |(other, high, low): &(Slot, u32, u32)| *other == slot && *low <= hi && lo <= *high;
+            let old = if self.body.deposits.iter().any(deposited) {
+                return Err(self.refuse(
+                    at,
+                    "these bits already take a hash in the same action",
+                    "write them once, or in a later action",
+                ));
+            } else {
+                self.kept(slot, at)?
+            };
             let mut whole = Vec::new();
             if hi + 1 < bits {
                 whole.extend(slice_pieces(&self.program, &old, bits - 1, hi + 1));

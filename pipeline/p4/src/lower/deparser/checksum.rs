@@ -3,6 +3,7 @@
 use super::super::frame::Frame;
 use super::super::places::{Place, SlotHome};
 use super::super::{Lower, Res};
+use super::decide::{Update, is_bit};
 use super::guard::Guard;
 use crate::check::{Call, Callee};
 use crate::syntax::ast::{ExprId, ExprKind, Stmt};
@@ -40,15 +41,21 @@ impl Lower<'_> {
             ));
         };
         let header = self.header(instance);
-        let others = guard.valid.iter().any(|valid| *valid != header);
-        if guard.of_type.is_some() || guard.flags.len() > 1 || others {
+        if guard.of_type.is_some() {
             return Err(self.refuse(
                 at,
-                "a checksum is updated under a condition other than that its header is valid and one flag is set",
+                "a checksum is updated under the type of a request",
                 "let the control set a flag of one bit, and ask for the flag",
             ));
         }
-        let when = guard.flags.first().copied();
+        let conds = guard.conditions(Some(header));
+        if !conds.iter().all(is_bit) {
+            return Err(self.refuse(
+                at,
+                "a checksum is updated under a condition other than flags of one bit and the validity of headers",
+                "let the control set a flag of one bit, and ask for the flag",
+            ));
+        }
         let field = self.field(slot);
         let Some(Some(data)) = call.args.first().copied() else {
             return Err(self.refuse(at, "a checksum covers nothing", "name the fields that it covers"));
@@ -59,8 +66,8 @@ impl Lower<'_> {
             None => false,
         };
         let loc = self.loc(at);
-        let update = ChecksumUpdate { header, when, field, inputs, zeros_as_ones, loc };
-        self.program.pipes[frame.gress.index()].deparser.checksums.push(update);
+        let update = ChecksumUpdate { header, when: None, field, inputs, zeros_as_ones, loc };
+        self.updates.push(Update { conds, at, update });
         Ok(())
     }
 

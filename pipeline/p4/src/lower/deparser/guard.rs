@@ -15,35 +15,46 @@ pub(super) struct Guard {
     pub of_type: Option<(Intrinsic, u8)>,
     /// Fields of one bit that are set.
     pub flags: Vec<Field>,
+    /// Conditions that a deparser cannot decide; the control has to.
+    pub others: Vec<Cond>,
     /// True if no packet gets here.
     pub never: bool,
 }
 
+/// Returns the opposite of a condition.
+fn negated(cond: Cond) -> Cond {
+    match cond {
+        Cond::Not(inner) => *inner,
+        // One bit is equal to one of two values.
+        Cond::Cmp(CmpOp::Eq, value, Expr::Const(number, 1)) => {
+            Cond::Cmp(CmpOp::Eq, value, Expr::Const(1 - (number & 1), 1))
+        }
+        cond => Cond::Not(Box::new(cond)),
+    }
+}
+
 impl Lower<'_> {
-    /// Returns what holds if a condition does, in addition to what holds already.
-    pub(super) fn guard(&mut self, frame: &Frame, condition: ExprId, outer: &Guard) -> Res<Guard> {
-        let mut guard = outer.clone();
+    /// Returns what holds if a condition does and if it does not, each in addition to what holds already.
+    pub(super) fn guards(&mut self, frame: &Frame, condition: ExprId, outer: &Guard) -> Res<[Guard; 2]> {
+        let [mut then, mut otherwise] = [outer.clone(), outer.clone()];
         match self.condition(frame, condition)? {
-            Decision::Always(true) => {}
-            Decision::Always(false) => guard.never = true,
+            Decision::Always(true) => otherwise.never = true,
+            Decision::Always(false) => then.never = true,
             Decision::By(cond) => {
-                if !self.add_to_guard(&cond, &mut guard) {
-                    let at = self.ast.exprs[condition].span;
-                    return Err(self.refuse(
-                        at,
-                        "a deparser has a condition that the chip's deparser cannot decide",
-                        "ask for the validity of a header, or compare a type field such as `mirror_type` with a constant",
-                    ));
-                }
+                self.add_to_guard(&cond, &mut then);
+                self.add_to_guard(&negated(cond), &mut otherwise);
             }
         }
-        Ok(guard)
+        Ok([then, otherwise])
     }
 
-    /// Adds a condition; returns false if a deparser cannot decide it.
-    fn add_to_guard(&self, cond: &Cond, guard: &mut Guard) -> bool {
-        match cond {
-            Cond::And(a, b) => self.add_to_guard(a, guard) && self.add_to_guard(b, guard),
+    fn add_to_guard(&self, cond: &Cond, guard: &mut Guard) {
+        let known = match cond {
+            Cond::And(a, b) => {
+                self.add_to_guard(a, guard);
+                self.add_to_guard(b, guard);
+                true
+            }
             Cond::Valid(header) => {
                 if !guard.valid.contains(header) {
                     guard.valid.push(*header);
@@ -55,6 +66,9 @@ impl Lower<'_> {
             }
             Cond::Cmp(CmpOp::Ne, value, Expr::Const(0, 1)) => self.compared(value, 1, 1, guard),
             _ => false,
+        };
+        if !known {
+            guard.others.push(cond.clone());
         }
     }
 
@@ -78,7 +92,7 @@ impl Lower<'_> {
                 guard.of_type = Some((which, number.min(u8::MAX.into()) as u8));
                 true
             }
-            _ if width == 1 && number == 1 => {
+            _ if width == 1 && number == 1 && matches!(value, Expr::Field(_)) => {
                 guard.flags.push(field);
                 true
             }

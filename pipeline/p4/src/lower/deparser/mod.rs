@@ -1,14 +1,16 @@
 //! Deparsers: emitted headers, checksums and requests.
 //!
-//! A deparser of the chip decides by validity, and by one type field per kind of request; so the conditions that a P4 deparser may have are
-//! those ([`Guard`]).
+//! A deparser of the chip decides by validity, by one type field per kind of request, and by flags of one bit ([`Guard`]). The control
+//! computes flags for other conditions of checksums and requests ([`decide`]).
 
 mod checksum;
+mod decide;
 mod guard;
 mod list;
 mod request;
 mod written;
 
+pub(super) use decide::Update;
 pub(super) use list::ListConstant;
 
 use super::frame::{Bound, Frame};
@@ -36,6 +38,7 @@ impl Lower<'_> {
             let none = Guard::default();
             statements.for_each(|statement| self.deparser_statement(&mut frame, statement, &none));
         }
+        self.decide_updates(gress);
         Ok(())
     }
 
@@ -69,23 +72,15 @@ impl Lower<'_> {
         otherwise: Option<&Stmt>,
         guard: &Guard,
     ) -> Res<()> {
-        let inner = self.guard(frame, condition, guard)?;
-        if inner.never {
-            otherwise.into_iter().for_each(|otherwise| self.deparser_statement(frame, otherwise, guard));
-            return Ok(());
+        let [inner, outside] = self.guards(frame, condition, guard)?;
+        if !inner.never {
+            self.deparser_statement(frame, then, &inner);
         }
-        self.deparser_statement(frame, then, &inner);
-        let Some(otherwise) = otherwise else { return Ok(()) };
+        let Some(otherwise) = otherwise.filter(|_| !outside.never) else { return Ok(()) };
         // A type field with another value is what the branches of `else` ask for again.
-        if inner.of_type.is_some() && guard.of_type.is_none() {
-            self.deparser_statement(frame, otherwise, guard);
-            return Ok(());
-        }
-        Err(self.refuse(
-            otherwise.span,
-            "a deparser has an `else`, but the chip's deparser decides by validity and type fields only",
-            "ask for the other validity or type in an `if` of its own",
-        ))
+        let of_type = inner.of_type.is_some() && guard.of_type.is_none();
+        self.deparser_statement(frame, otherwise, if of_type { guard } else { &outside });
+        Ok(())
     }
 
     fn deparser_call(&mut self, frame: &mut Frame, expr: ExprId, guard: &Guard) -> Res<()> {
@@ -168,6 +163,7 @@ impl Lower<'_> {
         // A header is emitted if it is valid, so that a condition may only ask that.
         let implied = guard.of_type.is_none()
             && guard.flags.is_empty()
+            && guard.others.is_empty()
             && guard.valid.iter().all(|asked| headers.iter().all(|header| header == asked));
         if !implied {
             return Err(self.refuse(

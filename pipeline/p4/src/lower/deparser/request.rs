@@ -2,6 +2,7 @@
 
 use super::super::frame::Frame;
 use super::super::{Lower, Res};
+use super::decide::{compared_field, is_bit, is_set};
 use super::guard::Guard;
 use crate::check::Value;
 use crate::elaborate::{Binding, ObjectId};
@@ -30,16 +31,40 @@ impl Lower<'_> {
             _ => RequestKind::Pktgen,
         };
         let selector = self.request_type(frame, expr, kind, guard)?;
-        if selector == 0 {
-            self.written_flag(frame.gress, kind.type_field());
-        }
-        let written = self.known_flag(frame.gress, kind.type_field());
-        let flags: Vec<_> = guard.flags.iter().copied().chain(written).collect();
-        if !guard.valid.is_empty() || flags.len() > 1 {
+        let mut conds = guard.conditions(None);
+        let by = match selector {
+            Some(selector) => {
+                if selector == 0 {
+                    self.written_flag(frame.gress, kind.type_field());
+                }
+                conds.extend(self.known_flag(frame.gress, kind.type_field()).map(is_set));
+                if !(conds.is_empty() || conds.len() == 1 && guard.valid.is_empty() && is_bit(&conds[0])) {
+                    return Err(self.refuse(
+                        at,
+                        "a request of a deparser has a condition other than its type",
+                        "write the type in the control only where the request is to be made",
+                    ));
+                }
+                None
+            }
+            // The chip selects by any field, which takes the place of the type.
+            None => match compared_field(&conds) {
+                Some(field) => Some(field),
+                None => {
+                    return Err(self.refuse(
+                        at,
+                        "a request of a deparser has a condition other than that a field has a value",
+                        "compare the type or one field of the metadata with a constant",
+                    ));
+                }
+            },
+        };
+        let known = *self.selectors.entry((frame.gress, kind.word())).or_insert(by);
+        if known != by {
             return Err(self.refuse(
                 at,
-                "a request of a deparser has a condition other than its type",
-                "write the type in the control only where the request is to be made",
+                format!("a {} is selected by another field than the one before", kind.word()),
+                "the chip selects all requests of a kind by one field: compare the same field in all conditions",
             ));
         }
         let mut list = match args.next() {
@@ -54,7 +79,8 @@ impl Lower<'_> {
                 list.push(Expr::Const(0, missing as u16));
             }
         }
-        let (loc, when) = (self.loc(at), flags.first().copied());
+        let (loc, when) = (self.loc(at), self.flag_for(frame.gress, conds, at));
+        let selector = selector.unwrap_or(0);
         self.program.add_intrinsic(frame.gress, kind.type_field());
         let request = Request { kind, selector, when, data: list, loc };
         self.program.pipes[frame.gress.index()].deparser.requests.push(request);
@@ -93,8 +119,14 @@ impl Lower<'_> {
         }
     }
 
-    /// Returns the value of the type field that makes a request.
-    fn request_type(&mut self, frame: &Frame, expr: ExprId, kind: RequestKind, guard: &Guard) -> Res<u8> {
+    /// Returns the value of the type field that makes a request; `None` if other conditions do.
+    fn request_type(
+        &mut self,
+        frame: &Frame,
+        expr: ExprId,
+        kind: RequestKind,
+        guard: &Guard,
+    ) -> Res<Option<u8>> {
         let at = self.ast.exprs[expr].span;
         let declared = self.object_of(frame, expr).and_then(|object| self.declared_type(object));
         let name = kind.type_field().info().name;
@@ -108,8 +140,9 @@ impl Lower<'_> {
             None => declared,
         };
         match found {
-            Some(value) => Ok(value),
-            None if kind == RequestKind::Pktgen => Ok(1),
+            Some(value) => Ok(Some(value)),
+            None if kind == RequestKind::Pktgen => Ok(Some(1)),
+            None if !guard.conditions(None).is_empty() => Ok(None),
             None => {
                 let text = format!("a request is made for every value of `{name}`");
                 Err(self.refuse(at, text, format!("write `if (... .{name} == 1)` around it")))

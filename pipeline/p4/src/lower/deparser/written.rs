@@ -60,6 +60,7 @@ fn writes(kind: &PrimitiveKind, field: ir::Field) -> bool {
         | PrimitiveKind::SetMasked(to, ..)
         | PrimitiveKind::Hash(to, _)
         | PrimitiveKind::HashSlice(to, ..)
+        | PrimitiveKind::HashInto(to, ..)
         | PrimitiveKind::Random(to, _) => *to == field,
         PrimitiveKind::Register(access) => access.outputs.iter().any(|(_, to)| *to == field),
         PrimitiveKind::Meter(access) => access.to == field,

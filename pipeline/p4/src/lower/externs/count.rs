@@ -9,18 +9,12 @@ use sluice_ir::{self as ir, CounterCell, CounterData, CounterKind, Index, Primit
 
 impl Lower<'_> {
     pub(super) fn count(&mut self, frame: &Frame, method: Method<'_>) -> Res<()> {
-        if let Some(adjust) = self.argument(method, "adjust_byte_count") {
-            let at = self.ast.exprs[adjust].span;
-            let zero = self.number(frame, adjust) == Some(0);
-            if !zero {
-                return Err(self.refuse(
-                    at,
-                    "the length that a counter adds is adjusted per packet",
-                    "leave the adjustment out, and correct the counts in the control plane",
-                ));
-            }
-        }
         let counter = self.counter(method.object)?;
+        let adjust = self.adjustment(frame, method)?;
+        let data = &mut self.program.counters[counter];
+        if data.kind != CounterKind::Packets {
+            data.cell.adjust = adjust;
+        }
         let kind = match self.argument(method, "index") {
             None => PrimitiveKind::CountDirect(counter),
             Some(index) => match self.index(frame, Some(index))? {
@@ -37,6 +31,31 @@ impl Lower<'_> {
         let loc = self.loc(method.at);
         self.body.units.push(Primitive { kind, loc });
         Ok(())
+    }
+
+    /// Returns what a call adds to the lengths of packets: its argument is subtracted. The unit has one number for all
+    /// packets, so all calls of an object agree about it.
+    pub(super) fn adjustment(&mut self, frame: &Frame, method: Method<'_>) -> Res<i16> {
+        let (less, at) = match self.argument(method, "adjust_byte_count") {
+            None => (Some(0), method.at),
+            Some(value) => (self.number(frame, value), self.ast.exprs[value].span),
+        };
+        let adjust = less.and_then(|less| i16::try_from(less).ok()).map(|less| -less);
+        let Some(adjust) = adjust.filter(|adjust| *adjust >= -8192) else {
+            return Err(self.refuse(
+                at,
+                "the length of packets is adjusted by something other than a constant of at most 8192 bytes",
+                "write a constant, or `sizeInBytes` of a header",
+            ));
+        };
+        let known = *self.adjusted.entry(method.object).or_insert(adjust);
+        if known != adjust {
+            let text = format!(
+                "the length of packets is adjusted by {adjust} bytes, but another call of this object adjusts it by {known}"
+            );
+            return Err(self.refuse(at, text, "write the same adjustment in all calls, or use two objects"));
+        }
+        Ok(adjust)
     }
 
     /// Returns the counter of an object.

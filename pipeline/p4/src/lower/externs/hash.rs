@@ -144,7 +144,14 @@ impl Lower<'_> {
             |name: &str| matches!(self.made_with(object, name), Some(Binding::Value(Value::Bool(true))));
         let number = |name: &str| self.made_with_number(object, name).unwrap_or(0);
         let (reversed, coefficients) = (flag("reversed"), number("coeff"));
-        match CrcParams::new(width, coefficients, reversed, number("init"), number("xor")) {
+        // The chip's compiler keeps a polynomial without its lowest bit, and computes with that bit set.
+        let odd = coefficients | 1;
+        let (init, xor) = (number("init"), number("xor"));
+        if odd != coefficients {
+            let text = format!("CRC polynomial {coefficients:#x} is even");
+            self.note(at, text, format!("{odd:#x} is computed: the constant term of a polynomial is 1"));
+        }
+        match CrcParams::new(width, odd, reversed, init, xor) {
             Ok(crc) => Ok(HashAlgorithm::Crc(crc)),
             Err(error) => Err(self.refuse(
                 at,

@@ -17,15 +17,13 @@ use sluice_ir::{
 
 impl Lower<'_> {
     pub(super) fn meter_execute(&mut self, frame: &Frame, method: Method<'_>, to: Option<Target>) -> Res<()> {
-        let adjust = self.argument(method, "adjust_byte_count");
-        if adjust.is_some_and(|adjust| self.number(frame, adjust) != Some(0)) {
-            return Err(self.refuse(
-                method.at,
-                "the length that a meter adds is adjusted per packet",
-                "leave the adjustment out, and set the rates for the lengths that the meter sees",
-            ));
-        }
         let meter = self.meter(method.object)?;
+        let adjust = self.adjustment(frame, method)?;
+        let data = &mut self.program.meters[meter];
+        // A meter of packets takes no lengths.
+        if data.kind == MeterKind::Bytes {
+            data.adjust = adjust;
+        }
         let coloured = self.program.meters[meter].kind.is_coloured();
         let index = self.argument(method, "index");
         let index = self.index(frame, index)?;
@@ -110,7 +108,8 @@ impl Lower<'_> {
         let name = self.names.take(Space::Meter, &name);
         let (gress, doc, loc) = (self.gress, String::new(), self.loc(at));
         let initial = self.initial_meter(object, kind);
-        let meter = self.program.meters.push(MeterData { name, gress, kind, home, initial, doc, loc });
+        let meter =
+            self.program.meters.push(MeterData { name, gress, kind, home, adjust: 0, initial, doc, loc });
         self.units.insert(object, Unit::Meter(meter));
         Ok(meter)
     }

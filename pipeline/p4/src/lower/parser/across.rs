@@ -48,7 +48,7 @@ impl Walk<'_, '_> {
             let width = u32::from(self.cx.storage.slots[slot].width);
             let part = value.slice(left - 1, left - width);
             left -= width;
-            let written = self.written(state, slot, &part);
+            let written = self.written(state, &part);
             state.env.overwritten(slot);
             // From here on the field itself is read.
             state.env.slots.remove(&slot);

@@ -33,6 +33,10 @@ impl Walk<'_, '_> {
                         return self.unpack(state, &Target::Packet, expr, at).map(|()| None);
                     }
                     "static_assert" => {}
+                    "verify" => {
+                        let effect = "the vendor's compiler leaves it out of parsers, and so does Sluice";
+                        self.cx.note(at, "`verify`", effect);
+                    }
                     _ => {
                         let text =
                             format!("a parser state calls `{name}`, which Sluice's parsers do not have");

@@ -1,16 +1,17 @@
 //! Checksums in a parser: verified sums, and residual sums for the deparser.
 
 use super::super::Res;
-use super::super::places::Slot;
+use super::super::places::{Place, Slot, SlotHome};
 use super::bits::{Bits, Lost, Source};
+use super::env::Summed;
 use super::made::Made;
 use super::target::Target;
 use super::walk::{State, Walk};
 use crate::check::Callee;
 use crate::elaborate::ObjectId;
 use crate::source::Span;
-use crate::syntax::ast::{DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
-use sluice_ir::Field;
+use crate::syntax::ast::{BinaryOp, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
+use sluice_ir::Expr;
 
 impl Walk<'_, '_> {
     /// Lowers a method of `Checksum` as a statement.
@@ -27,15 +28,14 @@ impl Walk<'_, '_> {
         };
         match (name, first) {
             ("add", Some(data)) => {
-                let slots = self.summed(state, data)?;
-                state.env.sums.entry(object).or_default().extend(slots);
+                let summed = self.summed(state, data)?;
+                state.env.sums.entry(object).or_default().extend(summed);
                 Ok(())
             }
             ("subtract", Some(data)) => {
-                let slots = self.summed(state, data)?;
+                let summed = self.summed(state, data)?;
                 let sum = self.residual(state, object, at)?;
-                let fields: Vec<Field> = slots.into_iter().map(|slot| self.cx.field(slot)).collect();
-                state.ops.push((Made::Subtract(sum, fields), at));
+                self.subtract(state, sum, &summed, at);
                 Ok(())
             }
             ("subtract_all_and_deposit", _) => {
@@ -53,22 +53,55 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Returns the scalars that a sum covers, in order. Words of zeros do not change a sum.
-    fn summed(&mut self, state: &mut State, data: ExprId) -> Res<Vec<Slot>> {
+    /// Subtracts bits from a residual sum. Sums are over words of two bytes: what follows an odd number of bytes begins with the
+    /// second byte of a word.
+    pub(super) fn subtract(&mut self, state: &mut State, sum: Slot, summed: &[Summed], at: Span) {
+        let mut inputs = Vec::new();
+        let mut bits = 0_u32;
+        if state.env.odd.contains(&sum) {
+            inputs.push(Expr::Const(0, 8));
+            bits += 8;
+        }
+        for &part in summed {
+            let input = self.summand(part);
+            bits += u32::from(input.width(&self.cx.program));
+            inputs.push(input);
+        }
+        if bits % 16 == 8 {
+            inputs.push(Expr::Const(0, 8));
+            state.env.odd.insert(sum);
+        } else {
+            state.env.odd.remove(&sum);
+        }
+        if summed.iter().any(|part| matches!(part, Summed::Slot(_))) {
+            state.ops.push((Made::Subtract(sum, inputs), at));
+        }
+    }
+
+    fn summand(&mut self, part: Summed) -> Expr {
+        match part {
+            Summed::Slot(slot) => Expr::Field(self.cx.field(slot)),
+            Summed::Zeros(width) => Expr::Const(0, width),
+        }
+    }
+
+    /// Returns what a sum covers, in order. Words of zeros do not change a sum.
+    fn summed(&mut self, state: &mut State, data: ExprId) -> Res<Vec<Summed>> {
         let at = self.span(data);
         let value = self.value(state, data)?;
-        let (mut slots, mut bits) = (Vec::new(), 0_u32);
+        let (mut summed, mut bits) = (Vec::new(), 0_u32);
         for piece in &value.0 {
             match piece.source {
                 Source::Slot(slot) if u32::from(self.cx.storage.slots[slot].width) == piece.width => {
-                    slots.push(slot)
+                    summed.push(Summed::Slot(slot))
                 }
-                Source::Const(0) if bits % 16 == 0 && piece.width % 16 == 0 => {}
+                Source::Const(0) if bits.is_multiple_of(16) && piece.width.is_multiple_of(16) => {}
+                Source::Const(0) => summed.push(Summed::Zeros(piece.width as u16)),
                 Source::Const(_) => {
                     return Err(self.refuse(
                         at,
-                        "a checksum in a parser covers a constant",
-                        "leave out words of 16 zero bits; other constants are not summed yet",
+                        "a checksum in a parser covers a constant other than zero, which its unit cannot add",
+                        "add the constant to the checksum of the deparser",
                     ));
                 }
                 _ => {
@@ -81,7 +114,7 @@ impl Walk<'_, '_> {
             }
             bits += piece.width;
         }
-        Ok(slots)
+        Ok(summed)
     }
 
     /// Lowers an assignment whose value a unit of the parser makes; returns false if there is no such unit.
@@ -93,10 +126,7 @@ impl Walk<'_, '_> {
         at: Span,
     ) -> Res<bool> {
         let ast = self.cx.ast;
-        let mut call = value;
-        while let ExprKind::Cast { operand, .. } = ast.exprs[call].kind {
-            call = operand;
-        }
+        let (call, adds) = self.added_to(state, target, value)?;
         let Some(callee) = self.cx.checked.calls.get(&call).map(|call| call.callee) else { return Ok(false) };
         let (Callee::Method(decl) | Callee::Function(decl)) = callee else { return Ok(false) };
         let name = ast.text(ast.decls[decl].name);
@@ -104,13 +134,23 @@ impl Walk<'_, '_> {
         match (unit, name) {
             ("", "port_metadata_unpack") => self.unpack(state, target, call, at)?,
             ("Checksum", "verify") => {
-                let slot = self.scalar_target(target, at)?;
+                let &Target::Place(Place::Slot(slot)) = target else {
+                    return Err(self.refuse(
+                        at,
+                        "the result of a checksum goes to something other than a bit of the metadata or of a header",
+                        "assign it to a member of the metadata",
+                    ));
+                };
                 let Some(object) = self.object(state, call) else { return Ok(false) };
                 let sums = state.env.sums.remove(&object).unwrap_or_default();
-                let fields: Vec<Field> = sums.into_iter().map(|slot| self.cx.field(slot)).collect();
+                let inputs: Vec<Expr> = sums.into_iter().map(|part| self.summand(part)).collect();
+                if let SlotHome::Header(_) = self.cx.storage.slots[slot].home {
+                    state.env.overwritten(slot);
+                }
                 state.env.slots.insert(slot, Bits::lost(Lost::Computed, 1));
-                state.ops.push((Made::Verify(slot, fields), at));
+                state.ops.push((Made::Verify(slot, inputs, adds), at));
             }
+            ("Checksum", "get") if adds => return Ok(false),
             ("Checksum", "get") => {
                 let slot = self.scalar_target(target, at)?;
                 state.env.slots.insert(slot, Bits::lost(Lost::Computed, 16));
@@ -120,15 +160,43 @@ impl Walk<'_, '_> {
         Ok(true)
     }
 
+    /// Returns the call that a value is; in `target | call` and `target || call`, true and the call.
+    fn added_to(&mut self, state: &mut State, target: &Target, value: ExprId) -> Res<(ExprId, bool)> {
+        let ast = self.cx.ast;
+        let inner = |mut value: ExprId| {
+            while let ExprKind::Cast { operand, .. } = ast.exprs[value].kind {
+                value = operand;
+            }
+            value
+        };
+        let value = inner(value);
+        let (
+            ExprKind::Binary { op: BinaryOp::BitOr | BinaryOp::Or, left, right },
+            &Target::Place(Place::Slot(slot)),
+        ) = (&ast.exprs[value].kind, target)
+        else {
+            return Ok((value, false));
+        };
+        for (old, call) in [(*left, *right), (*right, *left)] {
+            if let ExprKind::Call { .. } = ast.exprs[inner(call)].kind
+                && let Some(Target::Place(Place::Slot(same))) = self.target(state, old)?
+                && same == slot
+            {
+                return Ok((inner(call), true));
+            }
+        }
+        Ok((value, false))
+    }
+
     fn scalar_target(&mut self, target: &Target, at: Span) -> Res<Slot> {
-        if let Target::Place(super::super::places::Place::Slot(slot)) = target
-            && self.cx.storage.slots[*slot].home == super::super::places::SlotHome::Metadata
+        if let Target::Place(Place::Slot(slot)) = target
+            && self.cx.storage.slots[*slot].home == SlotHome::Metadata
         {
             return Ok(*slot);
         }
         Err(self.refuse(
             at,
-            "the result of a checksum goes to something other than a member of the metadata",
+            "the residual sum of a checksum goes to something other than a member of the metadata",
             "assign it to a member of the metadata",
         ))
     }
@@ -197,7 +265,6 @@ impl Walk<'_, '_> {
 
     /// Returns the value of a scalar in storage.
     pub(super) fn slot(&self, state: &State, slot: Slot) -> Bits {
-        use super::super::places::SlotHome;
         use sluice_ir::Intrinsic;
         let data = &self.cx.storage.slots[slot];
         let width = u32::from(data.width);

@@ -1,10 +1,15 @@
-//! The parser counter.
+//! The parser counter and its stack.
 
 use super::super::Res;
-use super::bits::{Piece, Source};
+use super::bits::{Bits, Piece, Source};
 use super::walk::{State, Walk};
+use crate::source::Span;
 use crate::syntax::ast::ExprId;
+use sluice_asic::intrinsic::Architecture;
 use sluice_ir::{CounterLoad, ParserOpKind};
+
+/// Greatest value, rotation, number of kept bits minus 1, and addend of a load.
+type Conversion = (u8, u8, u8, u8);
 
 impl Walk<'_, '_> {
     /// Lowers a method of `ParserCounter`.
@@ -21,8 +26,13 @@ impl Walk<'_, '_> {
                 if self.several_counters {
                     state.env.counter = self.object(state, expr);
                 }
-                ParserOpKind::SetCounter(self.load(state, args, expr)?)
+                ParserOpKind::SetCounter(self.load(state, args, at)?)
             }
+            "push" => {
+                let args = self.pushed(state, args, at)?;
+                ParserOpKind::PushCounter(self.load(state, args, at)?)
+            }
+            "pop" => ParserOpKind::PopCounter,
             "increment" | "decrement" => {
                 let by = args.first().and_then(|&by| self.number(state, by)).map(|by| by as u8 as i8);
                 let Some(by) = by else {
@@ -43,44 +53,98 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn load(&mut self, state: &mut State, args: &[ExprId], expr: ExprId) -> Res<CounterLoad> {
-        let at = self.span(expr);
-        let Some((&value, rest)) = args.split_first() else {
-            return Err(self.refuse(at, "`set` has no value", "write `counter.set(8w5)`"));
+    /// Returns the arguments of a `push` that are those of a load; the last one may say that the value below changes with the
+    /// counter.
+    fn pushed<'e>(&mut self, state: &mut State, args: &'e [ExprId], at: Span) -> Res<&'e [ExprId]> {
+        let Some((&last, load)) = args.split_last().filter(|(_, load)| matches!(load.len(), 1 | 5)) else {
+            return Ok(args);
         };
-        let bits = self.value(state, value)?;
-        if let Some(value) = bits.as_const().filter(|_| rest.is_empty()) {
-            return Ok(CounterLoad::Const(value as u8));
-        }
-        let mut numbers = Vec::new();
-        for &arg in rest {
-            numbers.extend(self.number(state, arg));
-        }
-        let (max, rotate, mask, add) = match numbers.as_slice() {
-            [] if rest.is_empty() => (u8::MAX, 0, 7, 0),
-            &[max, rotate, mask, add] => (max as u8, (rotate & 7) as u8, (mask & 7) as u8, add as u8),
-            _ => {
-                return Err(self.refuse(
-                    at,
-                    "the parser counter is loaded with numbers that are not known when the program is compiled",
-                    "use constants for the greatest value, rotation, mask and addend",
-                ));
-            }
-        };
-        // A field with zeros in front is the field.
-        let significant: Vec<&Piece> =
-            bits.0.iter().skip_while(|piece| piece.source == Source::Const(0)).collect();
-        let whole = |slot| u32::from(self.cx.storage.slots[slot].width);
-        match significant.as_slice() {
-            [Piece { source: Source::Slot(slot), lo: 0, width }] if *width == whole(*slot) => {
-                let field = self.cx.field(*slot);
-                Ok(CounterLoad::Field { field, max, rotate, mask, add })
-            }
+        match self.value(state, last)?.as_const() {
+            Some(0) => Ok(load),
             _ => Err(self.refuse(
                 at,
-                "the parser counter is loaded from something other than a field of at most 8 bits",
-                "extract a header with this field, and load the counter from it",
+                "a value on the stack of the parser counter changes with the counter above it",
+                "push without `update_with_top`, and subtract from the counter after `pop`",
             )),
         }
     }
+
+    fn load(&mut self, state: &mut State, args: &[ExprId], at: Span) -> Res<CounterLoad> {
+        let Some((&value, rest)) = args.split_first() else {
+            return Err(self.refuse(at, "`set` has no value", "write `counter.set(8w5)`"));
+        };
+        if let Some(number) = self.number(state, value).filter(|_| rest.is_empty()) {
+            return Ok(CounterLoad::Const(number as u8));
+        }
+        let bits = self.value(state, value)?;
+        let (max, rotate, mask, add) = self.conversion(state, rest, at)?;
+        match self.byte(state, &bits) {
+            Some(Byte::Field(slot)) => {
+                let field = self.cx.field(slot);
+                Ok(CounterLoad::Field { field, max, rotate, mask, add })
+            }
+            Some(Byte::Ahead(at)) => Ok(CounterLoad::Ahead { at, max, rotate, mask, add }),
+            None => Err(self.refuse(
+                at,
+                "the parser counter is loaded from something other than a byte ahead or a field of at most 8 bits",
+                "look ahead by whole bytes, or extract a header with this field and load the counter from it",
+            )),
+        }
+    }
+
+    /// Returns the conversion of a loaded field that the arguments after it describe.
+    fn conversion(&mut self, state: &mut State, args: &[ExprId], at: Span) -> Res<Conversion> {
+        let numbers: Vec<u128> = args.iter().filter_map(|&arg| self.number(state, arg)).collect();
+        match numbers.as_slice() {
+            [] if args.is_empty() => Ok((u8::MAX, 0, 7, 0)),
+            &[max, rotate, mask, add] => {
+                let kept = match self.cx.chip {
+                    Architecture::Tna => Some((mask & 7) as u8),
+                    // The mask of Tofino 2 has a bit for each bit of the field.
+                    Architecture::T2na => {
+                        (1..=8).find(|bits| mask & 0xff == (1 << bits) - 1).map(|bits| bits - 1)
+                    }
+                };
+                let Some(kept) = kept else {
+                    let text =
+                        format!("the mask {mask:#x} of a parser counter keeps other than the lowest bits");
+                    return Err(self.refuse(
+                        at,
+                        text,
+                        "rotate the field so that the bits to count are the lowest",
+                    ));
+                };
+                Ok((max as u8, (rotate & 7) as u8, kept, add as u8))
+            }
+            _ => Err(self.refuse(
+                at,
+                "the parser counter is loaded with numbers that are not known when the program is compiled",
+                "use constants for the greatest value, rotation, mask and addend",
+            )),
+        }
+    }
+
+    /// Returns the byte that is a value with zeros in front.
+    fn byte(&self, state: &State, bits: &Bits) -> Option<Byte> {
+        let significant: Vec<&Piece> =
+            bits.0.iter().skip_while(|piece| piece.source == Source::Const(0)).collect();
+        match significant.as_slice() {
+            [Piece { source: Source::Slot(slot), lo: 0, width }]
+                if *width == u32::from(self.cx.storage.slots[*slot].width) =>
+            {
+                Some(Byte::Field(*slot))
+            }
+            &[&Piece { source: Source::Ahead(at), width: 8, .. }] if at >= state.position => {
+                let distance = at - state.position;
+                distance.is_multiple_of(8).then_some(Byte::Ahead(u16::try_from(distance).ok()?))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What the parser counter is loaded from.
+enum Byte {
+    Field(super::super::places::Slot),
+    Ahead(u16),
 }

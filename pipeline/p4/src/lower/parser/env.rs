@@ -4,10 +4,19 @@ use super::super::places::{Slot, StackId};
 use super::bits::{Bits, Lost, Piece, Source};
 use super::front::Front;
 use crate::elaborate::ObjectId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A local variable or a value parameter of a parser, in one inlined copy of the parser.
 pub(super) type LocalId = u32;
+
+/// Bits that a sum covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Summed {
+    /// A scalar in storage.
+    Slot(Slot),
+    /// Zeros in front of the next scalar; they decide which byte of a word it is.
+    Zeros(u16),
+}
 
 /// Values that are known on a path, and the state of the units of the parser that the chip does not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,8 +25,10 @@ pub(super) struct Env {
     pub locals: BTreeMap<LocalId, Bits>,
     /// Values of metadata; absent before the first write, when they are zero.
     pub slots: BTreeMap<Slot, Bits>,
-    /// Scalars that were added to checksums so far.
-    pub sums: BTreeMap<ObjectId, Vec<Slot>>,
+    /// What was added to checksums so far.
+    pub sums: BTreeMap<ObjectId, Vec<Summed>>,
+    /// Residual sums from which an odd number of bytes was subtracted so far.
+    pub odd: BTreeSet<Slot>,
     /// Slots with sums from which every header that follows is subtracted.
     pub deposits: Vec<Slot>,
     /// The counter that was set last; the chip has one.

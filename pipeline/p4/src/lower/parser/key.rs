@@ -3,6 +3,7 @@
 use super::super::places::{Slot, StackId};
 use super::bits::{Bits, Piece, Source};
 use sluice_asic::alu::width_mask;
+use sluice_ir::ValueSet;
 
 /// What the chip compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,30 @@ pub(super) type Masked = (u128, u128);
 pub(super) struct Case<N> {
     /// Alternatives for each key.
     pub keys: Vec<Vec<Masked>>,
+    /// A value set. The alternatives of the values that it is compared with match everything.
+    pub set: Option<InSet>,
+    /// What follows.
+    pub next: N,
+}
+
+/// A value set, and the values or keys that its fields are compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct InSet {
+    /// The set.
+    pub set: ValueSet,
+    /// The first value or key.
+    pub first: usize,
+    /// The number of fields.
+    pub fields: usize,
+}
+
+/// An arm of a select as the chip compares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Arm<N> {
+    /// A value for each key.
+    pub values: Vec<Masked>,
+    /// A value set that is compared with keys.
+    pub set: Option<InSet>,
     /// What follows.
     pub next: N,
 }
@@ -36,8 +61,8 @@ pub(super) struct Case<N> {
 pub(super) struct Compared<N> {
     /// What is compared.
     pub keys: Vec<Key>,
-    /// Values for each key; the first case that matches is taken.
-    pub arms: Vec<(Vec<Masked>, N)>,
+    /// The first arm that matches is taken.
+    pub arms: Vec<Arm<N>>,
     /// What follows if no case matches, if the program says so.
     pub default: Option<N>,
     /// True if the cases match every value.
@@ -63,20 +88,23 @@ pub(super) fn compare<N: Clone>(
         .iter()
         .map(|value| value.0.iter().map(|piece| slot(&mut keys, piece, position)).collect())
         .collect();
-    let mut arms: Vec<(Vec<Masked>, N)> = Vec::new();
+    let mut arms: Vec<Arm<N>> = Vec::new();
     let mut default = None;
     for case in cases {
+        // The only piece of a set's first value is the set's first key: see `whole_keys`.
+        let first = |of: &InSet| slots.get(of.first)?.first().copied().flatten();
+        let set = case.set.and_then(|of| Some(InSet { first: first(&of)?, ..of }));
         for combination in combinations(&case.keys)? {
-            let Some(arm) = arm(values, &slots, &combination, keys.len()) else { continue };
-            if arm.iter().all(|(_, mask)| *mask == 0) {
+            let Some(values) = arm(values, &slots, &combination, keys.len()) else { continue };
+            if set.is_none() && values.iter().all(|(_, mask)| *mask == 0) {
                 default = Some(case.next.clone());
                 break;
             }
             if arms.len() >= MAX_ARMS {
                 return Err(TooMany);
             }
-            if !arms.iter().any(|(earlier, _)| *earlier == arm) {
-                arms.push((arm, case.next.clone()));
+            if !arms.iter().any(|earlier| earlier.values == values && earlier.set == set) {
+                arms.push(Arm { values, set, next: case.next.clone() });
             }
         }
         if default.is_some() {
@@ -86,6 +114,25 @@ pub(super) fn compare<N: Clone>(
     let mut compared = Compared { keys, arms, default, complete: false };
     compared.simplify(values);
     Ok(compared)
+}
+
+/// Returns true if the values from `first` on are neighbouring keys, each as a whole: fields of a value set can be compared
+/// with these. `width` is the width of a scalar.
+pub(super) fn whole_keys(values: &[Bits], first: usize, number: usize, width: impl Fn(Slot) -> u32) -> bool {
+    let mut keys = Vec::new();
+    for value in &values[..first.min(values.len())] {
+        value.0.iter().for_each(|piece| _ = slot(&mut keys, piece, 0));
+    }
+    (first..first + number).all(|n| {
+        let Some([piece]) = values.get(n).map(|value| value.0.as_slice()) else { return false };
+        let whole = match piece.source {
+            Source::Slot(slot) => piece.lo == 0 && piece.width == width(slot),
+            Source::Ahead(_) => true,
+            _ => false,
+        };
+        let new = keys.len();
+        whole && slot(&mut keys, piece, 0) == Some(new)
+    })
 }
 
 /// Returns the number of the key that compares a piece; `None` for a constant.
@@ -151,24 +198,30 @@ fn arm(values: &[Bits], slots: &[Vec<Option<usize>>], chosen: &[Masked], keys: u
 impl<N> Compared<N> {
     /// Leaves out keys that no arm compares, and a default that no value reaches.
     fn simplify(&mut self, values: &[Bits]) {
-        let used: Vec<bool> =
-            (0..self.keys.len()).map(|n| self.arms.iter().any(|(arm, _)| arm[n].1 != 0)).collect();
+        let mut used: Vec<bool> =
+            (0..self.keys.len()).map(|n| self.arms.iter().any(|arm| arm.values[n].1 != 0)).collect();
+        for of in self.arms.iter().filter_map(|arm| arm.set) {
+            used.iter_mut().skip(of.first).take(of.fields).for_each(|used| *used = true);
+        }
         let keep = |n: &mut usize| {
             *n += 1;
             used[*n - 1]
         };
         let mut n = 0;
         self.keys.retain(|_| keep(&mut n));
-        for (arm, _) in &mut self.arms {
+        for arm in &mut self.arms {
+            if let Some(of) = &mut arm.set {
+                of.first = used[..of.first].iter().filter(|used| **used).count();
+            }
             let mut n = 0;
-            arm.retain(|_| keep(&mut n));
+            arm.values.retain(|_| keep(&mut n));
         }
         // A one-bit key with an arm for each value leaves nothing over.
         let one_bit = match values {
             [value] => value.width() == 1,
             _ => false,
         };
-        let has = |value| self.arms.iter().any(|(arm, _)| arm.as_slice() == [(value, 1)]);
+        let has = |value| self.arms.iter().any(|arm| arm.set.is_none() && arm.values == [(value, 1)]);
         if one_bit && has(0) && has(1) {
             self.default = None;
             self.complete = true;
@@ -185,6 +238,32 @@ mod tests {
         vec![(value, width_mask(width))]
     }
 
+    fn case<N>(keys: Vec<Vec<Masked>>, next: N) -> Case<N> {
+        Case { keys, set: None, next }
+    }
+
+    #[test]
+    fn a_value_set_keeps_its_keys_and_only_whole_neighbours_are_its_keys() {
+        let [a, b] = [7, 8].map(Slot::new);
+        let [whole, other] = [a, b].map(|slot| Bits::one(Source::Slot(slot), 16));
+        let set = ValueSet::new(0);
+        let any = vec![(0, 0)];
+        // select (f, g): the set is of g, and nothing compares f.
+        let values = [whole.clone(), other];
+        let of = InSet { set, first: 1, fields: 1 };
+        let cases =
+            [Case { keys: vec![any.clone(), any.clone()], set: Some(of), next: 1 }, case(vec![any; 2], 2)];
+        let found = compare(&values, &cases, 0).unwrap();
+        assert_eq!(found.keys, [Key::Slot(b)]);
+        let values_of_set = vec![(0, 0)];
+        assert_eq!(found.arms, [Arm { values: values_of_set, set: Some(InSet { first: 0, ..of }), next: 1 }]);
+        assert_eq!((found.default, found.complete), (Some(2), false));
+        assert!(whole_keys(&values, 0, 2, |_| 16));
+        assert!(!whole_keys(&values, 0, 2, |_| 32));
+        assert!(!whole_keys(&[whole.clone(), whole.clone()], 0, 2, |_| 16));
+        assert!(!whole_keys(&[whole.slice(7, 0)], 0, 1, |_| 16));
+    }
+
     #[test]
     fn constants_decide_cases_and_slices_move_values() {
         let slot = Slot::new(7);
@@ -192,22 +271,23 @@ mod tests {
         // select (1w1 ++ f[11:4], f[15:12])
         let values = [Bits::constant(1, 1).then(whole.slice(11, 4)), whole.slice(15, 12)];
         let cases = [
-            Case { keys: vec![exact(0x0ab, 9), exact(0xc, 4)], next: 1 },
-            Case { keys: vec![exact(0x1ab, 9), exact(0xc, 4)], next: 2 },
-            Case { keys: vec![vec![(0, 0)], vec![(4, 0xc)]], next: 3 },
-            Case { keys: vec![vec![(0, 0)], vec![(0, 0)]], next: 4 },
-            Case { keys: vec![exact(0x1ff, 9), exact(0xc, 4)], next: 5 },
+            case(vec![exact(0x0ab, 9), exact(0xc, 4)], 1),
+            case(vec![exact(0x1ab, 9), exact(0xc, 4)], 2),
+            case(vec![vec![(0, 0)], vec![(4, 0xc)]], 3),
+            case(vec![vec![(0, 0)], vec![(0, 0)]], 4),
+            case(vec![exact(0x1ff, 9), exact(0xc, 4)], 5),
         ];
         let found = compare(&values, &cases, 0).unwrap();
         assert_eq!(found.keys, [Key::Slot(slot)]);
-        assert_eq!(found.arms, [(vec![(0xcab0, 0xfff0)], 2), (vec![(0x4000, 0xc000)], 3)]);
+        let arm = |value, next| Arm { values: vec![value], set: None, next };
+        assert_eq!(found.arms, [arm((0xcab0, 0xfff0), 2), arm((0x4000, 0xc000), 3)]);
         assert_eq!(found.default, Some(4));
     }
 
     #[test]
     fn looked_at_bits_count_from_the_position() {
         let values = [Bits::one(Source::Ahead(40), 8)];
-        let cases = [Case { keys: vec![vec![(4, 0xf), (0x50, 0xf0)]], next: () }];
+        let cases = [case(vec![vec![(4, 0xf), (0x50, 0xf0)]], ())];
         let found = compare(&values, &cases, 32).unwrap();
         assert_eq!(found.keys, [Key::Ahead(8, 8)]);
         assert_eq!(found.arms.len(), 2);

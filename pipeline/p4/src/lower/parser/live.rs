@@ -58,11 +58,25 @@ impl Live {
                     Callee::Method(decl) => lower.ast.text(lower.ast.decls[decl].name) == "extract",
                     _ => false,
                 });
-                if !extract {
-                    self.read(lower, *call);
+                match lower.checked.calls.get(call).map(|call| call.callee) {
+                    // What another parser reads of its arguments is read there.
+                    Some(Callee::Block(_)) => self.arguments(lower, *call),
+                    _ if extract => {}
+                    _ => self.read(lower, *call),
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The variables that are arguments of another parser are live as a whole; members of structures are if a parser reads them.
+    fn arguments(&mut self, lower: &Lower<'_>, call: ExprId) {
+        for arg in lower.checked.calls[&call].args.iter().flatten() {
+            let ty = lower.checked.types.kind(lower.checked.expr_types[*arg]);
+            match ty {
+                TyKind::Struct(..) | TyKind::Header(..) => self.path(lower, *arg),
+                _ => self.read(lower, *arg),
+            }
         }
     }
 

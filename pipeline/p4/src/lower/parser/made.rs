@@ -15,10 +15,10 @@ pub(super) enum Made {
     Write(Slot, Written),
     /// A header becomes valid or invalid without bytes of the packet.
     Valid(Instance, bool),
-    /// The result of a checksum over these fields.
-    Verify(Slot, Vec<Field>),
-    /// Fields subtracted from a sum.
-    Subtract(Slot, Vec<Field>),
+    /// The result of a checksum over these fields and zeros; true if it is added to that of others.
+    Verify(Slot, Vec<Expr>, bool),
+    /// Fields and zeros subtracted from a sum.
+    Subtract(Slot, Vec<Expr>),
 }
 
 /// How the chip writes a field.
@@ -97,7 +97,7 @@ impl super::super::Lower<'_> {
                 Some(field) => self.written(slot, field, &written, at),
                 None => Vec::new(),
             },
-            Made::Verify(slot, inputs) => {
+            Made::Verify(slot, inputs, _) => {
                 // Who reads `parser_err` sees wrong checksums there.
                 let data = &self.storage.slots[slot];
                 let seen = self.program.intrinsic(data.gress, Intrinsic::ParserErr).is_some();

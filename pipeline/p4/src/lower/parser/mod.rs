@@ -25,6 +25,7 @@ mod shorten;
 mod target;
 mod transition;
 mod value;
+mod value_set;
 mod walk;
 mod write;
 

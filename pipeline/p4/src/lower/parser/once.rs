@@ -33,6 +33,11 @@ impl super::super::Lower<'_> {
                     let list: &[(usize, usize)] = writes.get(&what).map_or(&[], Vec::as_slice);
                     list.iter().any(|&earlier| before.precedes(earlier, (s, n)))
                 };
+                if let Made::Verify(slot, _, false) = op
+                    && again(What::Slot(slot))
+                {
+                    self.replaces(slot, at);
+                }
                 let op = match op {
                     Made::Write(slot, written) if self.starts_at_zero(slot) => {
                         Made::Write(slot, self.write_of(slot, written, again(What::Slot(slot)), at)?)
@@ -44,6 +49,14 @@ impl super::super::Lower<'_> {
             });
             parsed.states[s].1 = kept.collect();
         }
+    }
+
+    /// Refuses the result of a checksum that would replace an earlier value: checksum units add ones.
+    fn replaces(&mut self, slot: Slot, at: Span) {
+        let name = &self.storage.slots[slot].name;
+        let text = format!("the result of a checksum replaces an earlier value of `{name}`");
+        let help = "a checksum unit sets the bit if the sum is wrong, and never clears it: write `error = error | sum.verify()`";
+        self.refuse(at, text, help);
     }
 
     /// Returns true if the storage is zero when a pass begins.
@@ -85,7 +98,7 @@ impl super::super::Lower<'_> {
                 let mut add = |what| writes.entry(what).or_default().push((s, n));
                 match op {
                     Made::Write(slot, written) if !written.is_zero() => add(What::Slot(*slot)),
-                    Made::Verify(slot, _) | Made::Subtract(slot, _) => add(What::Slot(*slot)),
+                    Made::Verify(slot, ..) | Made::Subtract(slot, _) => add(What::Slot(*slot)),
                     Made::Valid(header, true) => add(What::Valid(*header)),
                     Made::Plain(ParserOpKind::Extract(header)) => {
                         let instances = self.storage.instances.iter();

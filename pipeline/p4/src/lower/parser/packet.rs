@@ -3,6 +3,7 @@
 use super::super::Res;
 use super::super::places::{Instance, Place, Slot, SlotHome, StackId};
 use super::bits::{Bits, Lost, Source};
+use super::env::Summed;
 use super::frame::Bound;
 use super::front::Kind;
 use super::made::Made;
@@ -12,7 +13,7 @@ use crate::check::{Ty, TyKind};
 use crate::source::Span;
 use crate::syntax::ast::{ExprId, ExprKind};
 use sluice_asic::gress::Gress;
-use sluice_ir::{Field, ParserOpKind};
+use sluice_ir::ParserOpKind;
 
 impl Walk<'_, '_> {
     /// Lowers `pkt.extract(header)`.
@@ -67,6 +68,7 @@ impl Walk<'_, '_> {
         // A header that does not end with a byte has padding behind its fields.
         let bits = fields.next_multiple_of(8);
         if slots.is_empty() {
+            state.ops.push((Made::Valid(instance, true), at));
             return Ok(());
         }
         self.skip_padding(state);
@@ -277,8 +279,8 @@ impl Walk<'_, '_> {
     /// Subtracts a header from the sums that cover everything behind them.
     fn deposit(&mut self, state: &mut State, slots: &[Slot], at: Span) {
         for sum in state.env.deposits.clone() {
-            let fields: Vec<Field> = slots.iter().map(|&slot| self.cx.field(slot)).collect();
-            state.ops.push((Made::Subtract(sum, fields), at));
+            let fields: Vec<Summed> = slots.iter().map(|&slot| Summed::Slot(slot)).collect();
+            self.subtract(state, sum, &fields, at);
         }
     }
 }

@@ -1,9 +1,9 @@
 //! The data that resubmits leave in front of the packet.
 
 use super::super::{Lower, Res};
-use crate::check::Callee;
+use crate::check::{Callee, TyKind};
 use crate::elaborate::BlockId;
-use crate::syntax::ast::{DeclKind, ExprId, Stmt, StmtKind};
+use crate::syntax::ast::{DeclId, DeclKind, ExprId, Stmt, StmtKind};
 use sluice_asic::intrinsic::Architecture;
 
 impl Lower<'_> {
@@ -21,16 +21,19 @@ impl Lower<'_> {
             .iter()
             .flat_map(|apply| &apply.statements)
             .for_each(|inner| self.resubmits(inner, &mut calls));
-        let bits: Vec<u32> = calls.into_iter().map(|call| self.resubmit_bits(block, call)).collect();
+        let bits: Vec<u32> = calls.iter().map(|&call| self.resubmit_bits(block, call)).collect();
         let Some(&longest) = bits.iter().max() else { return Ok(None) };
-        // On the chip data are as long as their slot. If the parser extracts a header of their length, no bytes after it matter.
+        // On the chip data are as long as their slot. If the parser extracts the header that they are, no bytes after it matter.
         let slot = if self.chip == Architecture::Tna { 64 } else { 128 };
-        let exact = longest == 0 || bits.iter().all(|bits| *bits == longest) && self.extracts_bits(longest);
+        let same = bits.iter().all(|bits| *bits == longest);
+        let types: Vec<Option<DeclId>> =
+            calls.iter().map(|&call| self.resubmit_header(block, call)).collect();
+        let exact = longest == 0 || same && types.into_iter().all(|of| self.extracts(longest, of));
         Ok(Some(if exact { longest } else { longest.max(slot) }))
     }
 
-    /// Returns true if the program extracts a header of this many bits.
-    fn extracts_bits(&mut self, bits: u32) -> bool {
+    /// Returns true if the program extracts this header, or if data have no header's type, a header of this many bits.
+    fn extracts(&mut self, bits: u32, header: Option<DeclId>) -> bool {
         let block = self.pipe.ingress.parser;
         let extracts = |callee: &Callee| match callee {
             Callee::Method(decl) => self.ast.text(self.ast.decls[*decl].name) == "extract",
@@ -38,8 +41,11 @@ impl Lower<'_> {
         };
         let calls = self.checked.calls.values().filter(|call| extracts(&call.callee));
         let headers: Vec<ExprId> = calls.filter_map(|call| call.args.first().copied().flatten()).collect();
-        headers.into_iter().any(|header| {
-            let ty = self.pipe.ty(self.ast, self.checked, block, header);
+        headers.into_iter().any(|extracted| {
+            let ty = self.pipe.ty(self.ast, self.checked, block, extracted);
+            if let (Some(header), &TyKind::Header(of, _)) = (header, self.checked.types.kind(ty)) {
+                return header == of;
+            }
             self.type_bits(ty).map(|bits| bits.next_multiple_of(8)) == Some(bits)
         })
     }
@@ -61,6 +67,16 @@ impl Lower<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Returns the type of the data of a resubmit, if that is a header.
+    fn resubmit_header(&mut self, block: BlockId, call: ExprId) -> Option<DeclId> {
+        let data = self.checked.calls.get(&call).and_then(|call| call.args.first().copied().flatten())?;
+        let ty = self.pipe.ty(self.ast, self.checked, block, data);
+        match *self.checked.types.kind(ty) {
+            TyKind::Header(decl, _) => Some(decl),
+            _ => None,
         }
     }
 

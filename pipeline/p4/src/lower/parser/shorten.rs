@@ -2,10 +2,11 @@
 
 use rustc_hash::FxHashSet;
 use sluice_ir::entity::Entity;
-use sluice_ir::{Next, ParserState, Program, StateData};
+use sluice_ir::{Next, ParserState, Program, SelectKey, StateData};
 
-/// Leaves out states of both parsers that are not needed.
+/// Leaves out states of both parsers that are not needed, and last arms that lead where the default leads.
 pub(super) fn shorten(program: &mut Program) {
+    program.states.values_mut().for_each(arms);
     let passed: Vec<Next> = (0..program.states.len())
         .map(|index| beyond(program, Next::State(ParserState::new(index))))
         .collect();
@@ -14,6 +15,16 @@ pub(super) fn shorten(program: &mut Program) {
         redirect(program, &merged);
     }
     keep_reachable(program);
+}
+
+/// Leaves out the last arms if they lead where the default leads, unless the packet must have the bytes that they compare.
+fn arms(data: &mut StateData) {
+    while data.arms.last().is_some_and(|arm| arm.next == data.default) {
+        data.arms.pop();
+    }
+    if data.arms.is_empty() && !data.select.iter().any(|key| matches!(key, SelectKey::Lookahead(_))) {
+        data.select.clear();
+    }
 }
 
 /// Replaces states as targets.

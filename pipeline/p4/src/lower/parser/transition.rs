@@ -5,14 +5,14 @@ use super::super::places::SlotHome;
 use super::bits::{Bits, Lost};
 use super::env::LocalId;
 use super::frame::Point;
-use super::key::{Case, Compared, Key, Masked, compare};
+use super::key::{Arm, Case, Compared, Key, Masked, compare};
 use super::ranges::prefixes;
 use super::walk::{End, State, Walk};
 use crate::check::TyKind;
 use crate::source::Span;
 use crate::syntax::ast::{ExprId, ExprKind, Name, Select, StateDecl, Transition};
 use sluice_asic::alu::width_mask;
-use sluice_ir::{Intrinsic, Lookahead, Next, SelectArm, SelectKey};
+use sluice_ir::{ArmSet, Intrinsic, Lookahead, Next, SelectArm, SelectKey};
 
 impl Walk<'_, '_> {
     /// Lowers the transition of a state.
@@ -34,7 +34,7 @@ impl Walk<'_, '_> {
         }
         let mut cases = Vec::new();
         for case in &select.cases {
-            let mut keys = Vec::new();
+            let (mut keys, mut set) = (Vec::new(), None);
             for (n, value) in values.iter().enumerate() {
                 let key = match case.keys.as_slice() {
                     [single] if values.len() > 1 => match &self.cx.ast.exprs[*single].kind {
@@ -43,9 +43,19 @@ impl Walk<'_, '_> {
                     },
                     keys => keys.get(n).copied().unwrap_or(select.keys[n]),
                 };
+                if matches!(self.cx.checked.kind_of(key), TyKind::Set(_))
+                    && matches!(self.cx.ast.exprs[key].kind, ExprKind::Name { .. })
+                {
+                    // The name of a set with a field for each value is the only key of its case.
+                    if n == 0 || case.keys.as_slice() != [key] {
+                        self.value_set(point, key, &values, n, &mut set)?;
+                    }
+                    keys.push(vec![(0, 0)]);
+                    continue;
+                }
                 keys.push(self.alternatives(state, key, value.width())?);
             }
-            cases.push(Case { keys, next: case.next });
+            cases.push(Case { keys, set, next: case.next });
         }
         let Ok(compared) = compare(&values, &cases, state.position) else {
             return Err(self.refuse(
@@ -113,13 +123,6 @@ impl Walk<'_, '_> {
                     return Ok(prefixes(first, last.min(all), width));
                 }
             }
-            ExprKind::Name { .. } if matches!(self.cx.checked.kind_of(key), TyKind::Set(_)) => {
-                return Err(self.refuse(
-                    self.span(key),
-                    "a `select` compares with a value set, which Sluice does not have yet",
-                    "write the values as cases",
-                ));
-            }
             _ => {
                 let value = self.value(state, key)?;
                 if let Some(value) = value.as_const() {
@@ -143,13 +146,14 @@ impl Walk<'_, '_> {
         };
         // The default of a select on the flag alone is for the other value.
         let other = match (compared.arms.as_slice(), compared.keys.len()) {
-            ([(arm, _)], 1) => after(arm).filter(|_| flag.is_some()).map(|value| !value).or(known),
+            ([arm], 1) => after(&arm.values).filter(|_| flag.is_some()).map(|value| !value).or(known),
             _ => known,
         };
         let mut arms: Vec<SelectArm> = Vec::new();
-        for (values, next) in &compared.arms {
+        for Arm { values, set, next } in &compared.arms {
             let next = self.next(state, point, *next, after(values));
-            arms.push(SelectArm { values: values.clone(), next });
+            let set = set.map(|of| ArmSet { set: of.set, first: of.first.min(u16::MAX.into()) as u16 });
+            arms.push(SelectArm { values: values.clone(), set, next });
         }
         let mut default = match compared.default {
             Some(next) => self.next(state, point, next, other),
@@ -190,6 +194,8 @@ impl Walk<'_, '_> {
     fn next(&mut self, state: &State, point: Point, name: Name, resubmitted: Option<bool>) -> Next {
         let mut env = state.env.clone();
         env.front.resubmitted = resubmitted;
+        // The variables of the state end with it.
+        env.locals.retain(|id, _| !self.of_states.contains(id));
         env.rebase(state.position);
         match self.cx.ast.text(name) {
             "accept" => match self.frames[point.frame.0].then {

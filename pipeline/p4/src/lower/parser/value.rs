@@ -71,6 +71,9 @@ impl Walk<'_, '_> {
         right: ExprId,
         width: u32,
     ) -> Res<Bits> {
+        if let BinaryOp::Shl | BinaryOp::Shr = op {
+            return self.shifted(state, op, left, right);
+        }
         let (a, b) = (self.value(state, left)?, self.value(state, right)?);
         let found = match op {
             BinaryOp::Concat => Some(a.then(b)),
@@ -84,12 +87,6 @@ impl Walk<'_, '_> {
                 (_, Some(ones)) => a.with_ones(ones),
                 _ => None,
             },
-            BinaryOp::Shl => b.as_const().map(|by| a.shl(by.min(4096) as u32)),
-            BinaryOp::Shr => {
-                let ty = self.ty(state, left);
-                let signed = self.cx.scalar(ty).is_some_and(|scalar| scalar.signed);
-                b.as_const().filter(|_| !signed).map(|by| a.shr(by.min(4096) as u32))
-            }
             BinaryOp::Eq | BinaryOp::Ne if width == 1 && a.width() == 1 => match (a.as_const(), b.as_const())
             {
                 // `flag == true` is the flag.
@@ -102,6 +99,18 @@ impl Walk<'_, '_> {
         Ok(found.unwrap_or_else(|| {
             self.arithmetic(state, op, left, right).unwrap_or(Bits::lost(Lost::Computed, width))
         }))
+    }
+
+    /// Returns a value shifted by a number, which may have no width.
+    fn shifted(&mut self, state: &mut State, op: BinaryOp, value: ExprId, by: ExprId) -> Res<Bits> {
+        let bits = self.value(state, value)?;
+        let ty = self.ty(state, value);
+        let signed = self.cx.scalar(ty).is_some_and(|scalar| scalar.signed);
+        Ok(match (self.number(state, by), op) {
+            (Some(by), BinaryOp::Shl) => bits.shl(by.min(4096) as u32),
+            (Some(by), _) if !signed => bits.shr(by.min(4096) as u32),
+            _ => Bits::lost(Lost::Computed, bits.width()),
+        })
     }
 
     /// Returns the result of an operator on values that are known on this path.

@@ -16,7 +16,7 @@ use super::made::{Made, Parsed};
 use crate::elaborate::{BlockId, Object};
 use crate::source::Span;
 use crate::syntax::ast::{DeclId, DeclKind, ExprId, Stmt, StmtKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_asic::gress::Gress;
 use sluice_ir::{Next, ParserOpKind, ParserState, SelectArm, SelectKey, StateData};
 use std::collections::VecDeque;
@@ -32,6 +32,8 @@ pub(super) struct Walk<'c, 'a> {
     pub frames: Vec<Frame>,
     pub locals: FxHashMap<(FrameId, DeclId), LocalId>,
     pub live: Live,
+    /// Variables that states declare.
+    pub of_states: FxHashSet<LocalId>,
     /// The copy of the parser that each place applies.
     pub copies: FxHashMap<Point, FrameId>,
     /// Storage of variables that port metadata go to.
@@ -78,6 +80,7 @@ impl<'c, 'a> Walk<'c, 'a> {
             frames: Vec::new(),
             locals: FxHashMap::default(),
             live,
+            of_states: FxHashSet::default(),
             copies: FxHashMap::default(),
             unpacked: FxHashMap::default(),
             resubmits: false,
@@ -178,6 +181,8 @@ impl<'c, 'a> Walk<'c, 'a> {
             StmtKind::Empty | StmtKind::Block(_) => Ok(None),
             StmtKind::Decl(decl) => match &ast.decls[*decl].kind {
                 DeclKind::Variable { value, .. } => {
+                    let id = self.local(state.frame, *decl);
+                    self.of_states.insert(id);
                     self.variable(state, *decl, *value)?;
                     Ok(None)
                 }

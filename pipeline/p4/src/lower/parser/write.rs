@@ -67,7 +67,8 @@ impl Walk<'_, '_> {
         let width = self.target_bits(target);
         let found = self.value(state, value)?;
         if slice.is_none()
-            && found.is_lost() == Some(Lost::Computed)
+            && (found.is_lost() == Some(Lost::Computed)
+                || found.as_const().is_none() && self.has_ones(state, target))
             && self.add_ones(state, target, value, at)?
         {
             return Ok(());
@@ -83,6 +84,12 @@ impl Walk<'_, '_> {
             _ => found.resized(width),
         };
         self.write(state, target, &found, at)
+    }
+
+    /// Returns true if the path has written a value other than zero to a scalar.
+    fn has_ones(&self, state: &State, target: &Target) -> bool {
+        let &Target::Place(Place::Slot(slot)) = target else { return false };
+        state.env.slots.get(&slot).is_some_and(|value| value.as_const() != Some(0))
     }
 
     /// Checks that a value of a whole header is that of a valid one.
@@ -165,7 +172,7 @@ impl Walk<'_, '_> {
                 Err(self.refuse(at, text, "write another member of the metadata"))
             }
             SlotHome::Metadata | SlotHome::Header(_) | SlotHome::Intrinsic(_) => {
-                let written = self.written(state, slot, value);
+                let written = self.written(state, value);
                 self.put(state, slot, value.clone(), written, at);
                 Ok(())
             }
@@ -194,7 +201,7 @@ impl Walk<'_, '_> {
             }
             let width = u32::from(self.cx.storage.slots[slot].width);
             let ones = self.value(state, ones)?.resized(width);
-            let Written::Parts(parts) = self.written(state, slot, &ones) else { return Ok(false) };
+            let Written::Parts(parts) = self.written(state, &ones) else { return Ok(false) };
             let [part] = parts.as_slice() else { return Ok(false) };
             self.put(state, slot, Bits::lost(Lost::Computed, width), Written::Ones(*part), at);
             return Ok(true);
@@ -203,12 +210,10 @@ impl Walk<'_, '_> {
     }
 
     /// Returns how the chip writes a value to a field.
-    pub(super) fn written(&self, state: &State, slot: Slot, value: &Bits) -> Written {
-        let width = u32::from(self.cx.storage.slots[slot].width);
+    pub(super) fn written(&self, state: &State, value: &Bits) -> Written {
         if let &[Piece { source: Source::Ahead(at), .. }] = value.0.as_slice()
             && at >= state.position
-            && (at - state.position).is_multiple_of(8)
-            && width.is_multiple_of(8)
+            && at - state.position <= u16::MAX.into()
         {
             return Written::Ahead((at - state.position) as u16);
         }

@@ -2,12 +2,16 @@
 
 use super::super::frame::Frame;
 use super::super::{Lower, Res};
+use super::choice::{Choice, Known, Seen};
 use crate::check::Resolution;
 use crate::source::Span;
 use crate::syntax::ast::{Block, DeclId, DeclKind, ExprId, ExprKind, Stmt, StmtKind};
 use rustc_hash::FxHashMap;
-use sluice_asic::salu::{Format, Half};
+use sluice_asic::salu::{Format, Half, SaluOp};
 use sluice_ir::{self as ir, CellCond, CellStmt, CellStmtKind, CellValue};
+
+/// Local variables, and output words that were written: one value per half of a struct.
+pub(super) type Locals = FxHashMap<DeclId, Vec<Choice>>;
 
 /// A register action under construction.
 pub(super) struct Cell<'f> {
@@ -17,56 +21,95 @@ pub(super) struct Cell<'f> {
     /// The parameter that is the element.
     pub(super) element: DeclId,
     /// Parameters that are output words.
-    words: FxHashMap<DeclId, u8>,
-    /// Local variables that are decisions, with what [`Cell::writes`] was.
-    pub(super) decisions: FxHashMap<DeclId, (CellCond, [u32; 2])>,
-    /// Local variables.
-    locals: FxHashMap<DeclId, Captured>,
-    /// The halves that were written so far, counted.
-    pub(super) writes: [u32; 2],
+    pub(super) words: FxHashMap<DeclId, u8>,
+    /// The output word whose value is lowered.
+    pub(super) word: u8,
+    pub(super) locals: Locals,
+    /// What is known of the halves.
+    pub(super) halves: [Seen; 2],
     /// Statements of the blocks around the current place, the innermost last.
     lists: Vec<Vec<CellStmt>>,
 }
 
-/// The values of a local variable: one per half of a struct.
-#[derive(Clone)]
-struct Captured {
-    values: Vec<CellValue>,
-    /// What [`Cell::writes`] was.
-    writes: [u32; 2],
-    /// Where an output of the value can stand: block and position.
-    at: (usize, usize),
-}
-
 impl Lower<'_> {
-    /// Lowers the implementation of `apply`.
+    /// Lowers the implementation of `apply`. Returns the statements, and the output word of each `out` parameter.
     pub(super) fn cell_body(
         &mut self,
         frame: &Frame,
         register: ir::Register,
         apply: DeclId,
-    ) -> Res<Vec<CellStmt>> {
+    ) -> Res<(Vec<CellStmt>, Vec<u8>)> {
         let ast = self.ast;
-        let DeclKind::Function(function) = &ast.decls[apply].kind else { return Ok(Vec::new()) };
+        let DeclKind::Function(function) = &ast.decls[apply].kind else { return Ok(Default::default()) };
         let mut params = function.params.iter().copied();
-        let Some(element) = params.next() else { return Ok(Vec::new()) };
-        let words = params.enumerate().map(|(word, param)| (param, word as u8)).collect();
+        let Some(element) = params.next() else { return Ok(Default::default()) };
         let format = self.program.registers[register].format;
+        let params: Vec<DeclId> = params.collect();
+        let words = match &function.body {
+            Some(body) => self.output_words(frame, body, &params),
+            None => Vec::new(),
+        };
         let mut cell = Cell {
             frame,
             register,
             format,
             element,
-            words,
-            decisions: FxHashMap::default(),
+            words: params.into_iter().zip(words.iter().copied()).collect(),
+            word: 0,
             locals: FxHashMap::default(),
-            writes: [0, 0],
+            halves: [Seen::Kept, Seen::Kept],
             lists: vec![Vec::new()],
         };
         if let Some(body) = &function.body {
             self.cell_block(&mut cell, body)?;
         }
-        Ok(cell.lists.pop().unwrap_or_default())
+        Ok((cell.lists.pop().unwrap_or_default(), words))
+    }
+
+    /// Returns the output words of the `out` parameters: words 2 and 3 for those that take a slice above bit 31, and the
+    /// lowest free word for the others.
+    fn output_words(&mut self, frame: &Frame, body: &Block, params: &[DeclId]) -> Vec<u8> {
+        let mut high = Vec::new();
+        for stmt in &body.statements {
+            self.high_outputs(frame, stmt, &mut high);
+        }
+        let (mut low, mut upper) = (0, 2);
+        let mut words = Vec::new();
+        let any = params.iter().any(|param| high.contains(param));
+        for (n, param) in params.iter().enumerate() {
+            let word = match (any, high.contains(param)) {
+                (false, _) => n as u8,
+                (true, true) => upper,
+                (true, false) => low,
+            };
+            words.push(word);
+            *(if high.contains(param) { &mut upper } else { &mut low }) += 1;
+        }
+        words
+    }
+
+    fn high_outputs(&mut self, frame: &Frame, stmt: &Stmt, found: &mut Vec<DeclId>) {
+        match &stmt.kind {
+            StmtKind::Block(block) => {
+                for stmt in &block.statements {
+                    self.high_outputs(frame, stmt, found);
+                }
+            }
+            StmtKind::If { then, otherwise, .. } => {
+                self.high_outputs(frame, then, found);
+                if let Some(otherwise) = otherwise {
+                    self.high_outputs(frame, otherwise, found);
+                }
+            }
+            StmtKind::Assign { target, value } => {
+                if let ExprKind::Slice { lo, .. } = self.ast.exprs[*value].kind
+                    && self.number(frame, lo).is_some_and(|lo| lo >= 32)
+                {
+                    found.extend(self.checked.decl_of(*target));
+                }
+            }
+            _ => {}
+        }
     }
 
     fn cell_block(&mut self, cell: &mut Cell<'_>, block: &Block) -> Res<()> {
@@ -81,13 +124,6 @@ impl Lower<'_> {
             StmtKind::Empty => Ok(()),
             StmtKind::Block(block) => self.cell_block(cell, block),
             StmtKind::Decl(decl) => match self.ast.decls[*decl].kind {
-                DeclKind::Variable { value: Some(value), .. }
-                    if self.cell_decides(value) && self.constant(cell.frame, value).is_none() =>
-                {
-                    let condition = self.cell_condition(cell, value)?;
-                    cell.decisions.insert(*decl, (condition, cell.writes));
-                    Ok(())
-                }
                 DeclKind::Variable { value: Some(value), .. } => self.capture(cell, *decl, None, value),
                 _ => Ok(()),
             },
@@ -120,62 +156,63 @@ impl Lower<'_> {
         otherwise: Option<&Stmt>,
         at: Span,
     ) -> Res<()> {
-        let (locals, writes) = (cell.locals.clone(), cell.writes);
-        let mut branches = Vec::new();
-        let mut changed = Vec::new();
-        let mut most = writes;
-        for branch in [Some(then), otherwise] {
-            (cell.locals, cell.writes) = (locals.clone(), writes);
-            cell.lists.push(Vec::new());
-            let done = branch.map_or(Ok(()), |stmt| self.cell_stmt(cell, stmt));
-            branches.push(cell.lists.pop().unwrap_or_default());
-            done?;
-            most = [most[0].max(cell.writes[0]), most[1].max(cell.writes[1])];
-            changed.extend(cell.locals.iter().filter_map(|(decl, now)| {
-                let same = locals.get(decl).is_some_and(|before| before.values == now.values);
-                (!same).then_some(*decl)
-            }));
+        let (yes, known_yes) = self.cell_branch(cell, Some(then))?;
+        let (no, known_no) = self.cell_branch(cell, otherwise)?;
+        cell.joined(&condition, [known_yes, known_no]);
+        if !yes.is_empty() || !no.is_empty() {
+            let loc = self.loc(at);
+            self.cell_push(cell, CellStmt { kind: CellStmtKind::If(condition, yes, no), loc });
         }
-        (cell.locals, cell.writes) = (locals, most);
-        // The value of a variable that a branch sets is not one value after it.
-        for decl in changed {
-            cell.locals.remove(&decl);
-        }
-        let (no, yes) = (branches.pop().unwrap_or_default(), branches.pop().unwrap_or_default());
-        self.cell_push(cell, CellStmtKind::If(condition, yes, no), at);
         Ok(())
     }
 
-    fn cell_push(&mut self, cell: &mut Cell<'_>, kind: CellStmtKind, at: Span) {
-        let loc = self.loc(at);
-        if let CellStmtKind::Write(half, _) = kind {
-            cell.writes[usize::from(half == Half::Hi)] += 1;
-        }
+    /// Lowers a branch. Returns its statements and what is known at its end; `cell` knows what it knew before.
+    fn cell_branch(&mut self, cell: &mut Cell<'_>, stmt: Option<&Stmt>) -> Res<(Vec<CellStmt>, Known)> {
+        let (locals, halves) = (cell.locals.clone(), cell.halves.clone());
+        cell.lists.push(Vec::new());
+        let done = stmt.map_or(Ok(()), |stmt| self.cell_stmt(cell, stmt));
+        let list = cell.lists.pop().unwrap_or_default();
+        let known = Known {
+            locals: std::mem::replace(&mut cell.locals, locals),
+            halves: std::mem::replace(&mut cell.halves, halves),
+        };
+        done.map(|()| (list, known))
+    }
+
+    fn cell_push(&mut self, cell: &mut Cell<'_>, stmt: CellStmt) {
         if let Some(list) = cell.lists.last_mut() {
-            list.push(CellStmt { kind, loc });
+            list.push(stmt);
         }
     }
 
+    fn cell_write(&mut self, cell: &mut Cell<'_>, half: Half, value: Choice, at: Span) {
+        let loc = self.loc(at);
+        let stmt = value.clone().store(&|value| CellStmtKind::Write(half, value), loc);
+        self.cell_push(cell, stmt);
+        cell.wrote(half, &value);
+    }
+
     fn cell_assign(&mut self, cell: &mut Cell<'_>, target: ExprId, value: ExprId, at: Span) -> Res<()> {
-        if self.cell_decides(value) && self.constant(cell.frame, value).is_none() {
-            return self.cell_decided(cell, target, value, at);
-        }
+        let decl = self.checked.decl_of(target);
         if let Some(half) = self.half(cell, target) {
-            let value = self.cell_value(cell, value, false)?;
-            self.cell_push(cell, CellStmtKind::Write(half, value), at);
+            let value = self.cell_choice(cell, value, false)?;
+            self.cell_write(cell, half, value, at);
             return Ok(());
         }
-        let decl = self.checked.decl_of(target);
         if decl == Some(cell.element) {
             // The whole struct: from a variable or a list.
-            let values = self.cell_values(cell, value)?;
+            let mut values = self.cell_values(cell, value)?;
+            // The low half is written first, and the value of the high one is that before both.
+            values.iter_mut().skip(1).for_each(|value| value.after(Half::Lo));
             for (half, value) in [Half::Lo, Half::Hi].into_iter().zip(values) {
-                self.cell_push(cell, CellStmtKind::Write(half, value), at);
+                self.cell_write(cell, half, value, at);
             }
             return Ok(());
         }
-        if let Some(&word) = decl.and_then(|decl| cell.words.get(&decl)) {
-            return self.cell_output(cell, word, value, at);
+        if let Some(decl) = decl
+            && let Some(&word) = cell.words.get(&decl)
+        {
+            return self.cell_output(cell, (decl, word), value, at);
         }
         match &self.ast.exprs[target].kind {
             ExprKind::Name { .. } => match decl {
@@ -196,52 +233,57 @@ impl Lower<'_> {
         }
     }
 
-    /// Assigns a decision: to a variable, or as 1 or 0 in the branches of an `if`.
-    fn cell_decided(&mut self, cell: &mut Cell<'_>, target: ExprId, value: ExprId, at: Span) -> Res<()> {
-        let condition = self.cell_condition(cell, value)?;
-        let decl = self.checked.decl_of(target);
-        let half = self.half(cell, target);
-        let word = decl.and_then(|decl| cell.words.get(&decl)).copied();
+    fn cell_output(
+        &mut self,
+        cell: &mut Cell<'_>,
+        (decl, word): (DeclId, u8),
+        value: ExprId,
+        at: Span,
+    ) -> Res<()> {
+        cell.word = word;
+        let mut choice = self.cell_choice(cell, value, true)?;
+        if cell.format == Format::BIT {
+            choice = self.bit_output(cell, choice, at);
+        }
         let loc = self.loc(at);
-        let branch = |bit: u64| {
-            let kind = match (half, word) {
-                (Some(half), _) => CellStmtKind::Write(half, CellValue::Const(bit)),
-                (None, word) => CellStmtKind::Output(word.unwrap_or(0), CellValue::Const(bit)),
-            };
-            vec![CellStmt { kind, loc }]
-        };
-        match (decl, half.is_some() || word.is_some()) {
-            (_, true) => {
-                let kind = CellStmtKind::If(condition, branch(1), branch(0));
-                self.cell_push(cell, kind, at);
-                if let Some(half) = half {
-                    cell.writes[usize::from(half == Half::Hi)] += 1;
-                }
-            }
-            (Some(decl), false) => {
-                cell.decisions.insert(decl, (condition, cell.writes));
-            }
-            (None, false) => {}
+        let stmt = choice.clone().store(&|value| CellStmtKind::Output(word, value), loc);
+        self.cell_push(cell, stmt);
+        // The value is known as long as it does not depend on the place where it is read.
+        if cell.halves.iter().all(|half| *half == Seen::Kept) || !choice.reads_half() {
+            cell.locals.insert(decl, vec![choice]);
+        } else {
+            cell.locals.remove(&decl);
         }
         Ok(())
     }
 
-    fn cell_output(&mut self, cell: &mut Cell<'_>, word: u8, value: ExprId, at: Span) -> Res<()> {
-        // An output of a variable whose half is written since stands before the write.
-        if let Some(captured) = self.stale(cell, value) {
-            let (depth, position) = captured.at;
-            if depth + 1 == cell.lists.len()
-                && let Some(value) = captured.values.into_iter().next()
-            {
-                let loc = self.loc(at);
-                let stmt = CellStmt { kind: CellStmtKind::Output(word, value), loc };
-                cell.lists[depth].insert(position, stmt);
-                return Ok(());
+    /// Returns what an access to a one-bit element returns for a value: the bit before the access, or its complement.
+    fn bit_output(&mut self, cell: &Cell<'_>, value: Choice, at: Span) -> Choice {
+        let kept = cell.halves[0] == Seen::Kept;
+        let bit = if kept { CellValue::Half(Half::Lo) } else { CellValue::Old(Half::Lo) };
+        match value {
+            Choice::One(CellValue::Half(_)) if kept => Choice::One(bit),
+            Choice::One(CellValue::Old(_)) => Choice::One(bit),
+            Choice::One(CellValue::Op(op @ (SaluOp::Nota | SaluOp::Xor), a, b)) => {
+                if !matches!(*a, CellValue::Half(_) if kept) && !matches!(*a, CellValue::Old(_)) {
+                    self.bit_note(at);
+                }
+                Choice::One(CellValue::Op(op, Box::new(bit), b))
             }
+            Choice::One(_) => {
+                self.bit_note(at);
+                Choice::One(bit)
+            }
+            by @ Choice::By(..) => by,
         }
-        let value = self.cell_value(cell, value, true)?;
-        self.cell_push(cell, CellStmtKind::Output(word, value), at);
-        Ok(())
+    }
+
+    fn bit_note(&mut self, at: Span) {
+        self.note(
+            at,
+            "a one-bit register action returns something other than the bit before the access",
+            "approximated: the chip returns the bit as it was before the access",
+        );
     }
 
     /// Returns the half that a name is: the element, or a member of it.
@@ -262,101 +304,81 @@ impl Lower<'_> {
         }
     }
 
+    /// Returns the value of a half for a condition or an instruction. The units of a stateful ALU read the element as it is
+    /// before the access.
+    pub(super) fn half_value(&mut self, cell: &Cell<'_>, half: Half, at: Span) -> CellValue {
+        match &cell.halves[half as usize] {
+            Seen::Kept => CellValue::Half(half),
+            Seen::Is(value) => value.clone(),
+            Seen::Changed => {
+                self.note(
+                    at,
+                    "the element is read after a statement has changed it",
+                    "approximated: the chip compares and computes with the element as it was before the access",
+                );
+                CellValue::Old(half)
+            }
+        }
+    }
+
     fn capture(&mut self, cell: &mut Cell<'_>, decl: DeclId, member: Option<u32>, value: ExprId) -> Res<()> {
         let mut values = match member {
             None => self.cell_values(cell, value)?,
-            Some(_) => vec![self.cell_value(cell, value, false)?],
+            Some(_) => vec![self.cell_choice(cell, value, false)?],
         };
         if let Some(member) = member {
-            let before = cell.locals.get(&decl).map(|captured| captured.values.clone());
-            let mut all = before.unwrap_or_else(|| vec![CellValue::Const(0); 2]);
+            let before = cell.locals.get(&decl).cloned();
+            let mut all = before.unwrap_or_else(|| vec![Choice::One(CellValue::Const(0)); 2]);
             if let (Some(to), Some(value)) = (all.get_mut(member as usize), values.pop()) {
                 *to = value;
             }
             values = all;
         }
-        let depth = cell.lists.len() - 1;
-        let at = (depth, cell.lists[depth].len());
-        cell.locals.insert(decl, Captured { values, writes: cell.writes, at });
+        cell.locals.insert(decl, values);
         Ok(())
     }
 
-    /// Returns the variable of an expression if a half that its value reads has been written since.
-    fn stale(&self, cell: &Cell<'_>, id: ExprId) -> Option<Captured> {
-        let ExprKind::Name { .. } = &self.ast.exprs[id].kind else { return None };
-        let captured = cell.locals.get(&self.checked.decl_of(id)?)?;
-        is_stale(captured, cell).then(|| captured.clone())
-    }
-
     /// Returns the value of a local variable or of a member of one.
-    pub(super) fn local(
-        &mut self,
-        cell: &Cell<'_>,
-        decl: DeclId,
-        member: usize,
-        at: Span,
-    ) -> Res<Option<CellValue>> {
-        let Some(captured) = cell.locals.get(&decl) else { return Ok(None) };
-        if is_stale(captured, cell) {
-            return Err(self.refuse(
-                at,
-                "this variable has the element's value before a write, and is read after the write",
-                "read it before the element is written",
-            ));
-        }
-        Ok(captured.values.get(member).cloned())
+    pub(super) fn local(&self, cell: &Cell<'_>, id: ExprId) -> Option<Choice> {
+        let (decl, member) = match &self.ast.exprs[id].kind {
+            ExprKind::Name { .. } => (self.checked.decl_of(id)?, 0),
+            ExprKind::Member { base, .. } => match self.checked.resolutions[id]? {
+                Resolution::Field(_, position) => (self.checked.decl_of(*base)?, position as usize),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        cell.locals.get(&decl)?.get(member).cloned()
     }
 
     /// Returns the values of a struct or scalar, one per half.
-    fn cell_values(&mut self, cell: &Cell<'_>, id: ExprId) -> Res<Vec<CellValue>> {
+    fn cell_values(&mut self, cell: &Cell<'_>, id: ExprId) -> Res<Vec<Choice>> {
         let at = self.ast.exprs[id].span;
+        let packet = |leaves: Vec<ir::Expr>| {
+            leaves.into_iter().map(|leaf| Choice::One(CellValue::Phv(leaf))).collect()
+        };
         let parts: Vec<ExprId> = match &self.ast.exprs[id].kind {
             ExprKind::List(parts) => parts.clone(),
             ExprKind::Record(parts) => parts.iter().map(|(_, part)| *part).collect(),
             ExprKind::Name { .. } if self.scalar(self.checked.expr_types[id]).is_none() => {
                 let decl = self.checked.decl_of(id);
                 if decl == Some(cell.element) {
-                    return Ok(vec![CellValue::Half(Half::Lo), CellValue::Half(Half::Hi)]);
+                    let halves = if cell.format.has_hi() { 2 } else { 1 };
+                    let halves = [Half::Lo, Half::Hi].into_iter().take(halves);
+                    return Ok(halves.map(|half| Choice::One(self.half_value(cell, half, at))).collect());
                 }
-                let mut values = Vec::new();
-                if let Some(decl) = decl {
-                    for member in 0..2 {
-                        values.extend(self.local(cell, decl, member, at)?);
-                    }
+                if let Some(values) = decl.and_then(|decl| cell.locals.get(&decl)) {
+                    return Ok(values.clone());
                 }
-                if values.is_empty() {
-                    let leaves = self.leaves(cell.frame, id)?;
-                    values.extend(leaves.into_iter().map(CellValue::Phv));
-                }
-                return Ok(values);
+                return Ok(packet(self.leaves(cell.frame, id)?));
             }
             _ => match self.place(cell.frame, id) {
                 Some(_) if self.scalar(self.checked.expr_types[id]).is_none() => {
-                    return Ok(self.leaves(cell.frame, id)?.into_iter().map(CellValue::Phv).collect());
+                    return Ok(packet(self.leaves(cell.frame, id)?));
                 }
                 _ => vec![id],
             },
         };
-        parts.into_iter().map(|part| self.cell_value(cell, part, false)).collect()
-    }
-}
-
-fn is_stale(captured: &Captured, cell: &Cell<'_>) -> bool {
-    captured.values.iter().any(|value| {
-        let mut reads = [false, false];
-        halves(value, &mut reads);
-        reads[0] && captured.writes[0] != cell.writes[0] || reads[1] && captured.writes[1] != cell.writes[1]
-    })
-}
-
-fn halves(value: &CellValue, reads: &mut [bool; 2]) {
-    match value {
-        CellValue::Half(half) => reads[usize::from(*half == Half::Hi)] = true,
-        CellValue::Op(_, a, b) | CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
-            halves(a, reads);
-            halves(b, reads);
-        }
-        CellValue::Math(_, a) => halves(a, reads),
-        _ => {}
+        parts.into_iter().map(|part| self.cell_choice(cell, part, false)).collect()
     }
 }

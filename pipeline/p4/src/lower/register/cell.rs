@@ -5,7 +5,8 @@ use super::super::externs::Method;
 use super::super::simplify::{is_leaf, joined, width};
 use super::super::{Lower, Res};
 use super::body::Cell;
-use crate::check::{Callee, Resolution, Value};
+use super::choice::{Choice, either};
+use crate::check::{Callee, Value};
 use crate::elaborate::{Binding, ObjectId};
 use crate::source::Span;
 use crate::syntax::ast::{BinaryOp, ExprId, ExprKind, UnaryOp};
@@ -13,6 +14,29 @@ use sluice_asic::salu::{MathOp, MathUnit, SaluOp, Sense};
 use sluice_ir::{self as ir, CellCond, CellValue, CmpOp, RegisterParamData};
 
 impl Lower<'_> {
+    /// Returns a value of a register action, or the values of its cases. `output` is true if only low bits of the value are
+    /// taken.
+    pub(super) fn cell_choice(&mut self, cell: &Cell<'_>, id: ExprId, output: bool) -> Res<Choice> {
+        let ast = self.ast;
+        if self.constant(cell.frame, id).is_some() {
+            return self.cell_value(cell, id, output).map(Choice::One);
+        }
+        match &ast.exprs[id].kind {
+            ExprKind::Ternary { condition, then, otherwise } => {
+                let condition = self.cell_condition(cell, *condition)?;
+                let then = Box::new(self.cell_choice(cell, *then, output)?);
+                Ok(Choice::By(condition, then, Box::new(self.cell_choice(cell, *otherwise, output)?)))
+            }
+            ExprKind::Cast { operand, .. } if output => self.cell_choice(cell, *operand, output),
+            ExprKind::Name { .. } | ExprKind::Member { .. } => match self.local(cell, id) {
+                Some(choice) => Ok(choice),
+                None => self.cell_value(cell, id, output).map(Choice::One),
+            },
+            _ if self.cell_decides(id) => Ok(Choice::decision(self.cell_condition(cell, id)?)),
+            _ => self.cell_value(cell, id, output).map(Choice::One),
+        }
+    }
+
     /// Returns a value of a register action. `output` is true if only low bits of the value are taken.
     pub(super) fn cell_value(&mut self, cell: &Cell<'_>, id: ExprId, output: bool) -> Res<CellValue> {
         let ast = self.ast;
@@ -24,26 +48,18 @@ impl Lower<'_> {
             }
         }
         if let Some(half) = self.half(cell, id) {
-            return Ok(CellValue::Half(half));
+            return Ok(if output { CellValue::Half(half) } else { self.half_value(cell, half, at) });
         }
         match &ast.exprs[id].kind {
-            ExprKind::Name { .. } => {
-                if let Some(decl) = self.checked.decl_of(id)
-                    && let Some(value) = self.local(cell, decl, 0, at)?
-                {
-                    return Ok(value);
-                }
-                self.packet_value(cell, id)
-            }
-            ExprKind::Member { base, .. } => {
-                if let (Some(decl), Some(Resolution::Field(_, position))) =
-                    (self.checked.decl_of(*base), self.checked.resolutions[id])
-                    && let Some(value) = self.local(cell, decl, position as usize, at)?
-                {
-                    return Ok(value);
-                }
-                self.packet_value(cell, id)
-            }
+            ExprKind::Name { .. } | ExprKind::Member { .. } => match self.local(cell, id) {
+                Some(Choice::One(value)) => Ok(value),
+                Some(Choice::By(..)) => Err(self.refuse(
+                    at,
+                    "a stateful ALU computes with a variable that has different values in different cases",
+                    "compute in the branches that set the variable",
+                )),
+                None => self.packet_value(cell, id),
+            },
             ExprKind::Cast { operand, .. } => {
                 if !self.has_cell(cell, id) {
                     return self.packet_value(cell, id);
@@ -63,7 +79,9 @@ impl Lower<'_> {
                 if !self.has_cell(cell, id) {
                     return self.packet_value(cell, id);
                 }
-                if output && self.number(cell.frame, *lo) == Some(0) {
+                // Words 2 and 3 have the bits from 32 on.
+                let first = if cell.word < 2 { 0 } else { 32 };
+                if output && self.number(cell.frame, *lo) == Some(first) {
                     return self.cell_value(cell, *base, output);
                 }
                 Err(self.refuse(
@@ -368,14 +386,19 @@ impl Lower<'_> {
                 let (a, b) = (self.cell_value(cell, *left, false)?, self.cell_value(cell, *right, false)?);
                 let computed = |value: &CellValue| matches!(value, CellValue::Op(..));
                 let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
-                let zero = [&a, &b].into_iter().any(|value| *value == CellValue::Const(0));
                 let sense = match (signed, computed(&a) || computed(&b)) {
                     // The sign of a sum that wraps: a comparator asks for it in serial order.
-                    (true, true) if zero && !equality => Sense::Serial,
+                    (true, true) if !equality => Sense::Serial,
                     (true, _) => Sense::Signed,
-                    (false, true) if !equality => Sense::Serial,
-                    _ => Sense::Unsigned,
+                    (false, _) => Sense::Unsigned,
                 };
+                if !equality && !signed && (computed(&a) || computed(&b)) {
+                    self.note(
+                        at,
+                        "an unsigned sum or difference is compared by size",
+                        "approximated: the comparator's sums do not wrap where the values do",
+                    );
+                }
                 match (a, b) {
                     // The sign of a difference: the order of sequence numbers.
                     (CellValue::Op(SaluOp::Sub, a, b), CellValue::Const(0)) if signed && !equality => {
@@ -384,18 +407,15 @@ impl Lower<'_> {
                     (a, b) => CellCond::Cmp(op, sense, a, b),
                 }
             }
-            ExprKind::Name { .. }
-                if self.checked.decl_of(id).is_some_and(|decl| cell.decisions.contains_key(&decl)) =>
+            ExprKind::Ternary { condition, then, otherwise } => {
+                let condition = self.cell_condition(cell, *condition)?;
+                let then = self.cell_condition(cell, *then)?;
+                either(condition, then, self.cell_condition(cell, *otherwise)?)
+            }
+            ExprKind::Name { .. } | ExprKind::Member { .. }
+                if let Some(choice @ Choice::By(..)) = self.local(cell, id) =>
             {
-                let decision = self.checked.decl_of(id).and_then(|decl| cell.decisions.get(&decl));
-                match decision {
-                    Some((condition, writes)) if *writes == cell.writes => condition.clone(),
-                    _ => {
-                        let help = "test it before the element is written";
-                        let text = "this decision is tested after a write of the element";
-                        return Err(self.refuse(at, text, help));
-                    }
-                }
+                choice.holds()
             }
             ExprKind::Cast { operand, .. } if self.cell_decides(*operand) => {
                 self.cell_condition(cell, *operand)?
@@ -409,6 +429,7 @@ impl Lower<'_> {
     }
 }
 
+/// Returns an instruction, or the result of one on constants.
 fn op_of(op: SaluOp, a: CellValue, b: CellValue) -> CellValue {
     CellValue::Op(op, Box::new(a), Box::new(b))
 }

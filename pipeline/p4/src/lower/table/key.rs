@@ -10,10 +10,21 @@ use sluice_ir::{self as ir, Expr, Key, KeySource, MatchKind};
 impl Lower<'_> {
     pub(super) fn keys(&mut self, frame: &Frame, table: ir::Table, decl: &TableDecl) -> Res<()> {
         let mut refused = Ok(());
-        for element in decl.key.iter().flat_map(|key| &key.elements) {
+        let elements = || decl.key.iter().flat_map(|key| &key.elements);
+        // Priorities of entries decide, not the lengths of prefixes.
+        let prioritised = elements().find(|e| matches!(self.ast.text(e.match_kind), "ternary" | "range"));
+        for element in elements() {
             let kind = match self.ast.text(element.match_kind) {
                 "exact" | "atcam_partition_index" => MatchKind::Exact,
                 "ternary" => MatchKind::Ternary,
+                "lpm" if prioritised.is_some() => {
+                    self.note(
+                        element.match_kind.span,
+                        "an lpm key beside a ternary or range key",
+                        "it is a ternary key; entries need priorities, and longer prefixes do not win by themselves",
+                    );
+                    MatchKind::Ternary
+                }
                 "lpm" => MatchKind::Lpm,
                 "range" => MatchKind::Range,
                 // The selector's hash reads it.

@@ -15,6 +15,9 @@ use super::super::externs::Unit;
 /// Time to live and interval of sweeps of a table whose entries age; the control plane of a switch sets its own.
 const IDLE: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(1));
 
+/// Partitions of an algorithmic TCAM whose annotation gives no number.
+const ATCAM_PARTITIONS: u64 = 1024;
+
 impl<'a> Lower<'a> {
     pub(super) fn properties(
         &mut self,
@@ -161,6 +164,34 @@ impl<'a> Lower<'a> {
         Ok(selector)
     }
 
+    /// Makes an algorithmic TCAM of a table whose partition index an annotation names.
+    fn atcam(&mut self, id: TableId, table: ir::Table, at: Span) {
+        let decl = self.pipe.tables[id].decl;
+        let named = self.annotated(decl, "atcam_partition_index").and_then(|args| args.first()?.text());
+        let partitions = self.annotated(decl, "atcam_number_partitions");
+        let partitions = partitions.and_then(|args| args.first()?.number()).unwrap_or(ATCAM_PARTITIONS);
+        let keys = &self.program.tables[table].keys;
+        let exact = keys.iter().filter(|key| key.kind == ir::MatchKind::Exact).filter_map(ir::Key::field);
+        let ends = |field: &ir::Field| {
+            let name = &self.program.fields[*field].name;
+            named.is_some_and(|end| {
+                let end = end.rsplit('.').next().unwrap_or(end);
+                name.rsplit('.').next() == Some(end)
+            })
+        };
+        match exact.into_iter().find(ends) {
+            Some(partition) => {
+                let partitions = u32::try_from(partitions).unwrap_or(u32::MAX);
+                self.program.tables[table].algorithmic = Some(Algorithmic::Atcam { partition, partitions });
+            }
+            None => self.note(
+                at,
+                "`@atcam_partition_index`",
+                "is accepted, without effect: it names no whole field that is an exact key",
+            ),
+        }
+    }
+
     fn annotations(&mut self, id: TableId, table: ir::Table) {
         let ast = self.ast;
         for annotation in &ast.decls[self.pipe.tables[id].decl].annotations {
@@ -185,7 +216,25 @@ impl<'a> Lower<'a> {
                         *partitions = number;
                     }
                 }
-                ("name" | "hidden" | "alpm" | "defaultonly" | "sluice_idle", _) => {}
+                ("alpm_subtrees_per_partition", Some(number)) => {
+                    if let Some(Algorithmic::Alpm { subtrees, .. }) =
+                        &mut self.program.tables[table].algorithmic
+                    {
+                        *subtrees = number;
+                    }
+                }
+                ("atcam_partition_index", _) => self.atcam(id, table, annotation.span),
+                ("selector_enable_scramble", Some(on)) => {
+                    let profile = self.program.tables[table].profile;
+                    let selector = profile.and_then(|p| self.program.profiles[p].selector.as_mut());
+                    if let Some(selector) = selector {
+                        selector.scramble = on != 0;
+                    }
+                }
+                (
+                    "name" | "hidden" | "alpm" | "defaultonly" | "sluice_idle" | "atcam_number_partitions",
+                    _,
+                ) => {}
                 _ => self.note(annotation.span, format!("`@{name}`"), "is accepted, without effect"),
             }
         }

@@ -4,7 +4,7 @@ use super::super::Writer;
 use super::super::value::{Form, form, number, operation, signed_number};
 use sluice_asic::alu::AluOp;
 use sluice_asic::salu::{Format, Half, MathUnit, SaluOp, Sense};
-use sluice_ir::{CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Register};
+use sluice_ir::{CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, Register, RegisterActionData};
 
 /// A register action that is written.
 pub(super) struct Code {
@@ -138,6 +138,7 @@ impl Writer<'_> {
         match value {
             CellValue::Const(value) => number((*value).into()),
             CellValue::Half(half) => half_name(code, *half).to_owned(),
+            CellValue::Old(half) => old_name(code, *half).to_owned(),
             CellValue::Phv(value) => wide(self.value(value), value.width(self.p)),
             CellValue::Op(op, a, b) => self.cell_op(code, *op, a, b),
             CellValue::Math(unit, inner) => {
@@ -218,6 +219,19 @@ impl Writer<'_> {
         }
     }
 
+    /// Returns a side of a comparison of sums in two's complement.
+    fn signed_side(&self, code: &Code, value: &CellValue) -> String {
+        match value {
+            CellValue::Op(SaluOp::Add, a, b) => {
+                format!("{} + {}", self.signed_operand(code, a), self.signed_operand(code, b))
+            }
+            CellValue::Op(SaluOp::Sub, a, b) => {
+                format!("{} - {}", self.signed_operand(code, a), self.signed_operand(code, b))
+            }
+            value => self.signed_operand(code, value),
+        }
+    }
+
     fn cell_cond(&self, code: &Code, cond: &CellCond) -> String {
         match cond {
             CellCond::Cmp(op, sense, a, b) => self.cell_comparison(code, *op, *sense, a, b),
@@ -254,6 +268,10 @@ impl Writer<'_> {
                 let (a, b) = (self.cell_operand(code, a), self.cell_operand(code, b));
                 format!("(int<{bits}>) ({a} - {b}) {symbol} 0")
             }
+            Sense::Serial if !equality => {
+                let side = |value: &CellValue| self.signed_side(code, value);
+                format!("{} {symbol} {}", side(a), side(b))
+            }
             _ => {
                 let side = |value: &CellValue| match value {
                     CellValue::Op(SaluOp::Add | SaluOp::Sub | SaluOp::Subr, ..) => {
@@ -280,7 +298,44 @@ fn grouped(text: &str) -> String {
     }
 }
 
-fn half_name(code: &Code, half: Half) -> &'static str {
+/// Returns the variable that keeps the value of a half before the access.
+pub(super) fn old_name(code: &Code, half: Half) -> &'static str {
+    match (code.format.has_hi(), half) {
+        (true, Half::Lo) => "old_lo",
+        (true, Half::Hi) => "old_hi",
+        (false, _) => "old",
+    }
+}
+
+/// Returns the halves whose values before the access are read.
+pub(super) fn old_halves(data: &RegisterActionData) -> Vec<Half> {
+    let mut found = Vec::new();
+    let mut add = |value: &CellValue| old_of(value, &mut found);
+    data.statements(&mut |stmt| match &stmt.kind {
+        CellStmtKind::Write(_, value) | CellStmtKind::Output(_, value) => add(value),
+        CellStmtKind::If(cond, ..) => cond.values(&mut add),
+        CellStmtKind::Search(_) => {}
+    });
+    let read = |half: &Half| found.contains(half);
+    [Half::Lo, Half::Hi].into_iter().filter(read).collect()
+}
+
+fn old_of(value: &CellValue, found: &mut Vec<Half>) {
+    match value {
+        CellValue::Old(half) => found.push(*half),
+        CellValue::Op(_, a, b) | CellValue::Quotient(a, b) | CellValue::Remainder(a, b) => {
+            old_of(a, found);
+            old_of(b, found);
+        }
+        CellValue::Math(_, inner) => old_of(inner, found),
+        CellValue::Predicate(conds) => {
+            conds.iter().for_each(|cond| cond.values(&mut |value| old_of(value, found)));
+        }
+        _ => {}
+    }
+}
+
+pub(super) fn half_name(code: &Code, half: Half) -> &'static str {
     match (code.format.has_hi(), half) {
         (true, Half::Lo) => "value.lo",
         (true, Half::Hi) => "value.hi",

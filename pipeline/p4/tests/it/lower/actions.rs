@@ -36,13 +36,13 @@ fn tables_with_actions_and_entries() {
             set_drop_ctl(dprsr.drop_ctl, 3w1, ingress_refuse_l25);
         }
         table Ingress.route : ingress {
-            key = { ipv4.dst : lpm; ipv4.src[31:24] : ternary; valid(ipv4) : exact; m.word &&& 0xff0 : exact; }
+            key = { ipv4.dst : ternary; ipv4.src[31:24] : ternary; valid(ipv4) : exact; m.word &&& 0xff0 : exact; }
             actions = { Ingress.forward; }
             default_action = Ingress.refuse();
             size = 16;
             const entries = {
-                (0xa000000 / 8, 7 &&& 0xff, 1, 0x120) : Ingress.forward(5, 8);
-                (0 / 0, _, 0, 0) : Ingress.forward(6, 9);
+                (0xa000000 &&& 0xff000000, 7 &&& 0xff, 1, 0x120) : Ingress.forward(5, 8);
+                (_, _, 0, 0) : Ingress.forward(6, 9);
             }
         }
         control ingress {
@@ -184,7 +184,6 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
             m.a = decide.other;
         }
         action ingress_l25_2 : ingress () {
-            m.a = 8w0;
         }
         action Ingress.decide : ingress (bit<8> limit, bit<8> other) {
             count(Ingress.hits);
@@ -235,8 +234,6 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
                     if (ran == 1w1) {
                         if (ipv4.ttl == decide.limit) {
                             call ingress_l25;
-                        } else {
-                            call ingress_l25_2;
                         }
                     }
                     call ingress_l38;
@@ -252,8 +249,6 @@ fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
                     if (ran == 1w1) {
                         if (ipv4.ttl == decide.limit) {
                             call ingress_l25;
-                        } else {
-                            call ingress_l25_2;
                         }
                     }
                 }

@@ -73,7 +73,7 @@ fn statements_conditions_and_results_of_tables() {
         control ingress {
             call ingress_l26;
             call ingress_l27;
-            if (valid(ipv4) && m.word[7:4] == 4w3 && left > 16w3) {
+            if (valid(ipv4) && left[7:4] == 4w3 && left > 16w3) {
                 apply Ingress.first {
                     miss {
                         call ingress_l29;
@@ -328,4 +328,35 @@ fn an_instance_at_two_places_copies_the_arguments_that_differ() {
         }
     "#]];
     expected.assert_eq(&text("Twice() twice;", apply));
+}
+
+#[test]
+fn what_runs_instead_of_a_table_at_two_places_excludes_it() {
+    let declarations = "
+    action none() {}
+    action mark() { m.b = 7; }
+    table t { key = { m.a : exact; } actions = { none; } default_action = none(); }";
+    let apply = "
+        if (m.flag == 1 && m.a == 2) { t.apply(); } else if (m.a == 3) { t.apply(); } else { mark(); }";
+    let expected = expect![[r#"
+        action Ingress.none : ingress () {
+        }
+        action Ingress.mark : ingress () {
+            m.b = 8w7;
+        }
+        table Ingress.t : ingress {
+            key = { m.a : exact; }
+            actions = { Ingress.none; }
+            default_action = Ingress.none();
+            size = 512;
+        }
+        control ingress {
+            if ((m.flag == 1w1 && m.a == 8w2) || (!(m.flag == 1w1 && m.a == 8w2) && m.a == 8w3)) {
+                apply Ingress.t;
+            } else {
+                call Ingress.mark;
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
 }

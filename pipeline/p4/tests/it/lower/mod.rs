@@ -5,6 +5,7 @@ mod corpus;
 mod flow;
 mod refused;
 mod registers;
+mod stages;
 
 use sluice_asic::intrinsic::Architecture;
 use sluice_p4::diagnostic::render;

@@ -1,6 +1,6 @@
 //! Parsers and deparsers as the chip's states. `parde.txt` has sections of a title (`## ...`), states of an ingress parser, a deparser
-//! in which `md` and `dprsr` are the metadata and the types, and, after `=>`, the parser and deparser of the program or what is
-//! wrong. The declarations are in `shell.p4`. `UPDATE_EXPECT=1` writes the results anew.
+//! in which `md` and `dprsr` are the metadata and the types, and, after `=>`, the parser and deparser of the program, what its
+//! control decides for the deparser, or what is wrong. The declarations are in `shell.p4`. `UPDATE_EXPECT=1` writes the results anew.
 
 use expect_test::expect_file;
 use sluice_asic::intrinsic::Architecture;
@@ -64,7 +64,7 @@ fn lowered(title: &str, part: &str) -> String {
         found.push_str(&format!("{diag}\n"));
     }
     let text = text::print(&made.program);
-    for part in ["parser ingress {\n", "deparser ingress {\n"] {
+    for part in ["parser ingress {\n", "control ingress {\n", "deparser ingress {\n"] {
         let start = text.find(&format!("\n{part}")).map(|at| at + 1);
         let Some(part) = start.map(|start| &text[start..]) else { continue };
         found.push_str(part.split_inclusive("\n}\n").next().unwrap_or_default());

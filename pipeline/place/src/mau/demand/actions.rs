@@ -64,6 +64,13 @@ impl Context<'_> {
                     need.writes.extend(containers);
                     hashes.insert(*hash);
                 }
+                PrimitiveKind::HashInto(field, hi, lo, hash, _) => {
+                    let slices = self.phv.slices_of_bits(Var::Field(*field), *lo, hi - lo + 1);
+                    let containers = slices.iter().map(|s| s.container);
+                    need.hashed.extend(containers.clone());
+                    need.writes.extend(containers);
+                    hashes.insert(*hash);
+                }
                 PrimitiveKind::Count(counter, index) => self.count(*counter, index, demand),
                 PrimitiveKind::CountDirect(_) => {}
                 PrimitiveKind::Register(access) => {

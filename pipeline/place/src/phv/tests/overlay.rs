@@ -18,7 +18,7 @@ fn two() -> Two {
     let (a, of_a) = s.header("a", &list);
     let (b, of_b) = s.header("b", &list);
     let to = |n: usize| Next::State(sluice_ir::entity::Entity::new(n));
-    let arm = |value, next| SelectArm { values: vec![(value, 0xff)], next };
+    let arm = |value, next| SelectArm::new(vec![(value, 0xff)], next);
     s.state("parse_first", first, &[of_first[0]], vec![arm(1, to(1)), arm(2, to(2))]);
     s.state("parse_a", a, &[], vec![]);
     s.state("parse_b", b, &[], vec![]);

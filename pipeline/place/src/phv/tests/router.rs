@@ -49,9 +49,9 @@ const TCP: [(&str, u16); 10] = [
 const UDP: [(&str, u16); 4] = [("sport", 16), ("dport", 16), ("length", 16), ("checksum", 16)];
 
 fn arms(width: u16, list: &[(u128, usize)]) -> Vec<SelectArm> {
-    let arm = |&(value, state): &(u128, usize)| SelectArm {
-        values: vec![(value, (1 << width) - 1)],
-        next: Next::State(sluice_ir::entity::Entity::new(state)),
+    let arm = |&(value, state): &(u128, usize)| {
+        let next = Next::State(sluice_ir::entity::Entity::new(state));
+        SelectArm::new(vec![(value, (1 << width) - 1)], next)
     };
     list.iter().map(arm).collect()
 }

@@ -68,6 +68,10 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
                 let bits = vec![vec![Bit::Hash]; program.fields[*field].width.into()];
                 Result { field: *field, loc: p.loc, lo: 0, how: How::Copied, bits }
             }
+            PrimitiveKind::HashInto(field, hi, lo, ..) => {
+                let bits = vec![vec![Bit::Hash]; (hi - lo + 1).into()];
+                Result { field: *field, loc: p.loc, lo: *lo, how: How::Copied, bits }
+            }
             PrimitiveKind::SetSlice(field, hi, lo, value) => {
                 let bits = (0..=hi - lo).map(|b| bit(program, value, b)).collect();
                 Result { field: *field, loc: p.loc, lo: *lo, how: How::Copied, bits }

@@ -104,3 +104,33 @@ proptest! {
         }
     }
 }
+
+/// Two sums in one flag; zeros in front of a byte make it the second one of a word.
+const SUMS: &str = "program sums;
+header h : ingress { bit<8> a; bit<16> x; bit<8> b; bit<16> y; }
+metadata : ingress { bit<1> m.bad; }
+intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }
+parser ingress {
+    start = start;
+    state start {
+        extract(h);
+        m.bad = verify_checksum({ 8w0, h.a, h.x });
+        m.bad = verify_checksum({ h.b, 8w0, h.y });
+        transition accept;
+    }
+}
+action good : ingress () { ig_tm.ucast_egress_port = 9w1; }
+action wrong : ingress () { ig_tm.ucast_egress_port = 9w1; h.y = 16w0; }
+control ingress { if (m.bad == 1w1) { call wrong; } else { call good; } }
+deparser ingress { emit(h); }
+";
+
+#[test]
+fn several_sums_add_their_errors() {
+    let program = sluice_ir::text::parse(SUMS).unwrap_or_else(|e| panic!("{e}"));
+    // 0x0012 + 0xffed and 0x3400 + 0xcbff are all ones.
+    let packet = |a: u8, b: u8| vec![a, 0xff, 0xed, b, 0xcb, 0xff];
+    let found = run(&program, &[packet(0x12, 0x34), packet(0x13, 0x34), packet(0x12, 0x35), packet(0, 0)]);
+    let marked = |a: u8, b: u8| Ok(vec![a, 0xff, 0xed, b, 0, 0]);
+    assert_eq!(found, [Ok(packet(0x12, 0x34)), marked(0x13, 0x34), marked(0x12, 0x35), marked(0, 0)]);
+}

@@ -175,3 +175,30 @@ fn loops_within_loops_keep_the_outer_counter() {
         refused.reason()
     );
 }
+
+/// A byte ahead says how many words of four bytes follow, in units of two bytes; none of them is kept.
+#[stage_program]
+fn words(ig: &GressBuilder<'_>) {
+    let inner = ig.header::<Inner>();
+    // Rotated by one bit to the right, the byte counts words.
+    let how = CounterFrom { max: 8, rotate: 1, mask: 6, add: 0 };
+    let start = ig.state().set_counter_ahead(8, how).advance(2).select(counter_is_zero());
+    let word = ig.state().advance(4).add_counter(-1).select(counter_is_zero());
+    let behind = ig.state().extract(inner);
+    start.on(1, behind);
+    start.otherwise(word);
+    word.on(1, behind);
+    word.otherwise(word);
+    ig.start(start);
+    ig.deparser().emit(inner);
+}
+
+#[test]
+fn the_counter_is_loaded_from_a_byte_ahead() {
+    let program = program(words);
+    let packet =
+        |units: u8| [vec![7, units], vec![0; 2 * usize::from(units)], vec![0xab, 0xcd, units]].concat();
+    let found = run(&program, &[packet(0), packet(2), packet(8), packet(10), vec![7]]);
+    let rest = |units| Ok(vec![0xab, 0xcd, units]);
+    assert_eq!(found, [rest(0), rest(2), rest(8), Err(0x004), Err(0x002)]);
+}

@@ -114,3 +114,42 @@ fn skipped_bytes_do_not_leave() {
     let short = vec![2, 0, 0, 0, 0, 0, 0, 0, 1, 2];
     assert_eq!(run(&program, &[short]), [Err(0x002)]);
 }
+
+/// Single bits ahead
+#[derive(Header)]
+struct Flags {
+    first: Bits<1>,
+    low: Bits<3>,
+}
+
+/// Bits that are not whole bytes land in fields of their own, where they are in their byte.
+#[stage_program]
+fn bits(ig: &GressBuilder<'_>) {
+    let front = ig.header::<Front>();
+    let flags = ig.metadata::<Flags>();
+    let start = ig
+        .state()
+        .set(flags.first, lookahead::<1>(0))
+        .set(flags.low, lookahead::<3>(13))
+        .extract(front)
+        .otherwise(Accept);
+    ig.start(start);
+    ig.control(|c| {
+        if flags.first == 1 {
+            front.b = 1;
+        }
+        if flags.low == 5 {
+            front.out = 5;
+        }
+    });
+    ig.deparser().emit(front);
+}
+
+#[test]
+fn bits_ahead_are_copied() {
+    let program = program(bits);
+    let sent = |kind, a| frame(&[kind, a, 0, 0, 0, 0, 0, 0]);
+    let got = |kind, a, b, out| Ok(frame(&[kind, a, 0, b, 0, 0, 0, out]));
+    let found = run(&program, &[sent(0x80, 0xfd), sent(0x7f, 0x05), sent(0xff, 0x04)]);
+    assert_eq!(found, [got(0x80, 0xfd, 1, 5), got(0x7f, 0x05, 0, 5), got(0xff, 0x04, 1, 0)]);
+}

@@ -9,8 +9,10 @@ mod lookahead;
 mod many;
 mod ports;
 mod random;
+mod repeats;
 mod residual;
 mod stacks;
+mod value_sets;
 mod whole;
 mod writes;
 
@@ -68,7 +70,8 @@ pub(crate) fn frame(head: &[u8]) -> Vec<u8> {
 pub(crate) fn same_cycles(program: &Program, placement: &Placement, frames: &[Vec<u8>]) -> Vec<u16> {
     let control = ControlState::new(program);
     let parser_cycles = Gress::ALL.map(|g| placement.gress(g).parser.cycles.clone());
-    let options = Options { parser_cycles, ..Options::default() };
+    let writes_once = !placement.chip.parser.clear_on_write;
+    let options = Options { parser_cycles, writes_once, ..Options::default() };
     let mut reference = Reference::new(program, &control, options);
     let mut engine = Engine::new(program, placement, &control).unwrap();
     let cycles = |executor: &mut dyn Executor, frames: &[Vec<u8>]| -> Vec<u16> {

@@ -40,7 +40,8 @@ impl Draw {
     }
 }
 
-/// States of the random parsers, each with a separate header; they continue only in later states or around a loop.
+/// States of the random parsers, each with a separate header; they continue in later states, around a loop, or in an earlier
+/// state, so that only the packet bounds the repetitions.
 const STATES: usize = 5;
 
 /// Returns a parser whose states extract, skip, look ahead, count and take stack elements.
@@ -92,10 +93,11 @@ fn random_program(d: &mut Draw) -> String {
     text + " }\n"
 }
 
-/// Returns the next state of state `i`: a later one, or an end.
+/// Returns the next state of state `i`: mostly a later one, or an end.
 fn next(d: &mut Draw, i: usize) -> String {
     let ends = ["accept", "accept", "reject"];
-    match d.below(6) {
+    match d.below(7) {
+        6 => format!("s{}", d.below(i + 1)),
         0 => ends[d.below(3)].to_owned(),
         _ if i + 1 < STATES => format!("s{}", i + 1 + d.below(STATES - i - 1)),
         _ => "accept".to_owned(),
@@ -114,7 +116,13 @@ fn state(d: &mut Draw, i: usize, text: &mut String) {
     match d.below(5) {
         0 => _ = write!(ops, "m.seen = lookahead({}); ", 8 * d.below(4)),
         1 => _ = write!(ops, "m.small = h{i}.kind; "),
-        2 => _ = write!(ops, "m.bad = verify_checksum({{ h{i}.kind, h{i}.low, h{i}.high, h{i}.word }}); "),
+        2 => {
+            let zeros = ["", "8w0, ", "16w0, "][d.below(3)];
+            _ = write!(
+                ops,
+                "m.bad = verify_checksum({{ {zeros}h{i}.kind, h{i}.low, h{i}.high, h{i}.word }}); "
+            )
+        }
         3 => _ = write!(ops, "m.seen = 32w0x1234; "),
         _ => {}
     }
@@ -129,9 +137,10 @@ fn state(d: &mut Draw, i: usize, text: &mut String) {
         0 => {
             let (mask, add) = (d.below(3), 256 - d.below(2));
             let (max, rotate) = ([255, 3, 7][d.below(3)], d.below(2));
+            let from = [format!("h{i}.kind"), format!("lookahead({})", 8 * d.below(3))][d.below(2)].clone();
             _ = writeln!(
                 text,
-                "state s{i} {{ {ops} set_counter(h{i}.kind, {max}, {rotate}, {mask}, {}); \
+                "state s{i} {{ {ops} set_counter({from}, {max}, {rotate}, {mask}, {}); \
                  select (counter_is_zero(), counter_is_negative()) {{ (1, 0) : {to}; (_, 1) : reject; default : s{i}_lap; }} }}\n\
                  state s{i}_lap {{ advance({}); decrement(1); select (counter_is_zero()) {{ (1) : {other}; default : s{i}_lap; }} }}",
                 add % 256,

@@ -51,7 +51,8 @@ fn run(executor: &mut dyn Executor, frames: &[Vec<u8>], batch: usize) -> Ran {
 
 /// The reference's state lives where the engine's does.
 fn options(placement: &Placement) -> Options {
-    Options { origin: Origin::of(&placement.chip), ..Options::default() }
+    let writes_once = !placement.chip.parser.clear_on_write;
+    Options { origin: Origin::of(&placement.chip), writes_once, ..Options::default() }
 }
 
 /// Runs the reference, and the engine at several batch sizes, which must agree with it in everything.

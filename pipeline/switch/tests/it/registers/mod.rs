@@ -15,3 +15,4 @@ mod random;
 mod refusals;
 mod salu;
 mod shown;
+mod sums;

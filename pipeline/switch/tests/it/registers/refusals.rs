@@ -51,7 +51,7 @@ fn each_refusal_names_the_part_and_a_remedy() {
         ),
         (
             "32",
-            "if (@lo > m.a) { @out0 = 1; } if (add(@lo, 1) > m.b) { @lo = 1; }",
+            "if (@lo > m.a) { @out0 = 1; } if (saddu(@lo, 1) > m.b) { @lo = 1; }",
             "orders a computed value by size",
         ),
         ("32x2", "if (@lo > @hi) { @out0 = 1; }", "compares both halves of the element"),

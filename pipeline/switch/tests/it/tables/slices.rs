@@ -111,6 +111,31 @@ fn one(action: &str) -> Program {
     ))
 }
 
+/// Puts bits of the identity hash of `k`, whose low byte becomes the ninth bit on of the hash, into slices.
+fn hashed() -> Program {
+    parsed(
+        "program hashed;
+        header h : ingress { bit<32> a; bit<16> b; bit<16> k; }
+        intrinsic : ingress { bit<9> ig_tm.ucast_egress_port; }
+        hash copy : ingress { algorithm = identity; inputs = { h.k }; width = 16; }
+        action put : ingress () { h.a[19:8] = hash(copy, 4); h.a[7:0] = h.b[7:0]; ig_tm.ucast_egress_port = 9w8; }
+        action rest : ingress () { h.b[15:12] = hash(copy); }
+        parser ingress { start = first; state first { extract(h); transition accept; } }
+        control ingress { call put; call rest; }
+        deparser ingress { emit(h); }",
+    )
+}
+
+#[test]
+fn bits_of_a_hash_go_to_a_slice() {
+    let p = hashed();
+    assert_eq!(text::print(&parsed(&text::print(&p))), text::print(&p));
+    let frame = [vec![0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0xab, 0xcd], vec![0; 60]].concat();
+    let ran = both_chips(&p, &[], &[frame]);
+    // Bits 4 to 15 of 0xabcd are 0xabc; the low four bits of it are 0xd.
+    assert_eq!(ran.packets[0].1[..8], [0x11, 0x2a, 0xbc, 0x66, 0xd5, 0x66, 0xab, 0xcd]);
+}
+
 #[test]
 fn a_slice_is_written_in_its_containers_alone() {
     let (whole, slice) = (one("h.wide = v;"), one("h.wide[7:0] = v[7:0];"));

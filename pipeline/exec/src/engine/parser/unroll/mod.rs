@@ -1,5 +1,9 @@
 //! Unrolls the parser graph into nodes in which every header has a fixed offset. Paths that reach a state with the same
 //! headers at the same offsets, cycles and counters share the nodes that follow.
+//!
+//! A parser with loops that only the packet bounds extracts its headers in any order. Its paths forget what they have
+//! extracted, so that paths of the same length meet: all bytes of its headers go to columns, steps set validity bits, and the
+//! deparser stores whole headers.
 
 mod select;
 
@@ -10,12 +14,14 @@ use crate::cover::{Point, Points};
 use crate::engine::LowerError;
 use crate::engine::action::{ActionCode, Lowering};
 use crate::engine::batch::Slot;
-use crate::engine::field::SlotMap;
+use crate::engine::field::{FieldAt, Piece, SlotMap};
 use crate::packet::WINDOW;
 use sluice_asic::gress::Gress;
 use sluice_ir::entity::EntityMap;
-use sluice_ir::parser_unroll::{CounterRange, StackCounts};
-use sluice_ir::{CounterLoad, Field, Header, Home, Lookahead, Next, ParserOpKind, ParserState, Program};
+use sluice_ir::parser_unroll::{CounterRange, LOOP_REACH, StackCounts, UnrolledParser};
+use sluice_ir::{
+    CounterLoad, Expr, Field, Header, Home, Lookahead, Next, ParserOpKind, ParserState, Program,
+};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most nodes that a parser may unroll into.
@@ -26,6 +32,8 @@ const NO_MATCH: u16 = 0x001;
 const PARTIAL_HEADER: u16 = 0x002;
 /// `parser_err`: the counter was loaded from too large a field.
 const COUNTER_RANGE: u16 = 0x004;
+/// `parser_err`: a parser that writes a container once was to write it again.
+const MULTI_WRITE: u16 = 0x100;
 /// Bit of the counter's column that is set if the counter is not zero; the counter itself is in the bits below.
 const NOT_ZERO: u8 = 8;
 /// Bit of the counter's column that is set if the counter is negative.
@@ -53,8 +61,22 @@ pub(in crate::engine) struct ParserBuilder<'a> {
     pushed: Vec<Slot>,
     /// Offset of the end of the last byte that a load reads.
     reach: u32,
+    /// If only the packet bounds loops of the parser: how it extracts headers.
+    loops: Option<Repeats>,
     /// Coverage points; `None` if coverage is not counted.
     points: Option<&'a Points>,
+}
+
+/// Parser whose paths forget what they have extracted.
+struct Repeats {
+    /// True if a header that is extracted again is the error "multi-write".
+    writes_once: bool,
+    /// Bits that say that a header was extracted, if the parser writes once.
+    extracted: BTreeMap<Header, (Slot, u8)>,
+    /// Columns of these bits.
+    columns: Vec<Slot>,
+    /// Validity bits that nodes set or clear, in order.
+    valid: Vec<(usize, Header, bool)>,
 }
 
 /// Path that is being unrolled: its state, the next operation in the state, and what the parser did before.
@@ -78,9 +100,13 @@ enum Rest {
     /// More operations follow, in another node.
     More,
     /// A counter load follows; values of the field above this one are an error.
-    Above(Field, u8),
+    Above(FieldAt, u8),
     /// A header stack is full.
     Full,
+    /// The packet ends in front of the next operation.
+    Short,
+    /// A header follows; if its bit says that it was extracted before, that is an error.
+    Twice(Slot, u8),
 }
 
 impl<'a> ParserBuilder<'a> {
@@ -89,7 +115,15 @@ impl<'a> ParserBuilder<'a> {
         gress: Gress,
         cycles: &'a EntityMap<ParserState, u16>,
         points: Option<&'a Points>,
+        writes_once: bool,
     ) -> Self {
+        let unrolled = UnrolledParser::of(program, gress);
+        let loops = unrolled.is_ok_and(|unrolled| unrolled.is_bounded_by_packet()).then(|| Repeats {
+            writes_once,
+            extracted: BTreeMap::new(),
+            columns: Vec::new(),
+            valid: Vec::new(),
+        });
         ParserBuilder {
             program,
             gress,
@@ -103,6 +137,7 @@ impl<'a> ParserBuilder<'a> {
             counter: None,
             pushed: Vec::new(),
             reach: 0,
+            loops,
             points,
         }
     }
@@ -210,16 +245,23 @@ impl<'a> ParserBuilder<'a> {
             Rest::Full => {
                 Select::Always(Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..path.leaf.clone() })?))
             }
-            Rest::Above(field, max) => {
+            Rest::Short => {
+                let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
+                Select::Always(Target::Leaf(short))
+            }
+            Rest::Twice(slot, bit) => {
+                let again = self.leaf(Leaf { error: MULTI_WRITE, ..path.leaf.clone() })?;
+                path.in_range = true;
+                let then = Target::Node(self.node(path)?);
+                let piece = Piece { slot, at: bit, lo: 0, width: 1, keep: 0 };
+                let at = FieldAt { pieces: [piece].into_iter().collect() };
+                Select::Above { at, max: 0, then, above: Target::Leaf(again) }
+            }
+            Rest::Above(at, max) => {
                 let above = self.leaf(Leaf { error: COUNTER_RANGE, ..path.leaf.clone() })?;
                 path.in_range = true;
                 let then = Target::Node(self.node(path)?);
-                Select::Above {
-                    at: low.slots.source(field),
-                    max: max.into(),
-                    then,
-                    above: Target::Leaf(above),
-                }
+                Select::Above { at, max: max.into(), then, above: Target::Leaf(above) }
             }
         };
         self.code.nodes[id].steps = steps;
@@ -245,11 +287,22 @@ impl<'a> ParserBuilder<'a> {
                 {
                     return Ok(Rest::More);
                 }
-                ParserOpKind::Extract(h) => self.extract(id, *h, &mut path.leaf, low),
+                ParserOpKind::Extract(h) => {
+                    if let Some(rest) = self.before_extract(path, *h, low) {
+                        return Ok(rest);
+                    }
+                    self.extract(id, *h, path, steps, low);
+                }
                 ParserOpKind::ExtractNext(stack) => {
                     let Some(h) = path.elements.next(self.program, *stack) else { return Ok(Rest::Full) };
-                    self.extract(id, h, &mut path.leaf, low);
+                    if self.is_beyond(path, self.program.header_bits(h) / 8) {
+                        return Ok(Rest::Short);
+                    }
+                    self.extract(id, h, path, steps, low);
                     path.elements.add(*stack);
+                }
+                ParserOpKind::Advance(bytes) if self.is_beyond(path, u32::from(*bytes)) => {
+                    return Ok(Rest::Short);
                 }
                 ParserOpKind::Advance(bytes) => {
                     path.leaf.payload += u32::from(*bytes);
@@ -258,17 +311,36 @@ impl<'a> ParserBuilder<'a> {
                 ParserOpKind::Lookahead(dst, at) => {
                     let width = self.program.fields[*dst].width;
                     let ahead = Lookahead { at: *at, width };
+                    if self.is_beyond(path, ahead.reach()) {
+                        return Ok(Rest::Short);
+                    }
                     if !first && !self.within(id, &path.leaf, ahead) {
                         return Ok(Rest::More);
                     }
                     self.look(id, &path.leaf, ahead);
-                    self.copy_ahead(path.leaf.payload, *dst, *at, steps, low)?;
+                    self.copy_ahead(path.leaf.payload, *dst, *at, steps, low);
                 }
                 ParserOpKind::SetCounter(CounterLoad::Field { field, max, .. })
                 | ParserOpKind::PushCounter(CounterLoad::Field { field, max, .. })
                     if !path.in_range && u32::from(*max) < largest(self.program, *field) =>
                 {
-                    return Ok(Rest::Above(*field, *max));
+                    return Ok(Rest::Above(low.slots.source(*field), *max));
+                }
+                ParserOpKind::SetCounter(load @ CounterLoad::Ahead { at, max, .. })
+                | ParserOpKind::PushCounter(load @ CounterLoad::Ahead { at, max, .. })
+                    if !path.in_range =>
+                {
+                    let ahead = load.ahead().unwrap_or(Lookahead { at: *at, width: 8 });
+                    if self.is_beyond(path, ahead.reach()) {
+                        return Ok(Rest::Short);
+                    }
+                    if !first && !self.within(id, &path.leaf, ahead) {
+                        return Ok(Rest::More);
+                    }
+                    self.look(id, &path.leaf, ahead);
+                    let from = self.byte_ahead(low);
+                    steps.push(self.load(path.leaf.payload + u32::from(*at) / 8, 1, from.pieces[0].slot));
+                    return Ok(Rest::Above(from, *max));
                 }
                 ParserOpKind::SetCounter(load) | ParserOpKind::PushCounter(load) => {
                     let slot = self.counter_slot(low);
@@ -283,6 +355,9 @@ impl<'a> ParserBuilder<'a> {
                         CounterLoad::Const(value) => Step::Set { slot, keep: 0, value: counter_word(*value) },
                         CounterLoad::Field { field, .. } => {
                             Step::LoadCounter { slot, from: low.slots.source(*field), load: *load }
+                        }
+                        CounterLoad::Ahead { .. } => {
+                            Step::LoadCounter { slot, from: self.byte_ahead(low), load: *load }
                         }
                     });
                 }
@@ -307,10 +382,10 @@ impl<'a> ParserBuilder<'a> {
                     steps.push(written(code));
                 }
                 ParserOpKind::SetValid(h, valid) => {
-                    if *valid {
-                        path.leaf.valid.insert(*h);
-                    } else {
-                        path.leaf.valid.remove(h);
+                    match &mut self.loops {
+                        Some(loops) => loops.valid.push((id, *h, *valid)),
+                        None if *valid => _ = path.leaf.valid.insert(*h),
+                        None => _ = path.leaf.valid.remove(h),
                     }
                     low.slots.valid_target(*h);
                 }
@@ -318,8 +393,7 @@ impl<'a> ParserBuilder<'a> {
                     steps.push(verify(self.program, low.slots, &path.leaf, *dst, inputs));
                 }
                 ParserOpKind::SubtractChecksum(dst, inputs) => {
-                    let of = |&f: &Field| (low.slots.source(f), self.program.fields[f].width);
-                    let inputs = inputs.iter().map(of).collect();
+                    let inputs = summed(self.program, low.slots, inputs);
                     steps.push(Step::Subtract { to: low.slots.target(*dst), inputs });
                 }
             }
@@ -329,19 +403,73 @@ impl<'a> ParserBuilder<'a> {
         Ok(Rest::Nothing)
     }
 
-    fn extract(&mut self, id: usize, h: Header, leaf: &mut Leaf, low: &mut Lowering<'_, '_>) {
+    fn extract(
+        &mut self,
+        id: usize,
+        h: Header,
+        path: &mut Path,
+        steps: &mut Vec<Step>,
+        low: &mut Lowering<'_, '_>,
+    ) {
+        let leaf = &mut path.leaf;
         self.extracts[id] = Some((h, leaf.payload));
-        leaf.extracted.insert(h, leaf.payload);
-        leaf.valid.insert(h);
+        match &mut self.loops {
+            Some(loops) => {
+                loops.valid.push((id, h, true));
+                if let Some(&(slot, bit)) = loops.extracted.get(&h) {
+                    steps.push(Step::Set { slot, keep: !(1 << bit), value: 1 << bit });
+                }
+                // The deparser stores the whole header.
+                self.program.headers[h].fields.iter().for_each(|&f| _ = low.slots.target(f));
+                path.in_range = false;
+            }
+            None => {
+                leaf.extracted.insert(h, leaf.payload);
+                leaf.valid.insert(h);
+            }
+        }
         leaf.payload += self.program.header_bits(h) / 8;
         self.code.nodes[id].need = leaf.payload;
-        // The leaf sets the validity bit, because no parser reads it.
+        // The leaf or a step sets the validity bit, because no parser reads it.
         low.slots.valid_target(h);
+    }
+
+    /// Returns what comes before the extraction of a header, if loops repeat.
+    fn before_extract(&mut self, path: &Path, h: Header, low: &mut Lowering<'_, '_>) -> Option<Rest> {
+        let beyond = self.is_beyond(path, self.program.header_bits(h) / 8).then_some(Rest::Short);
+        let loops = self.loops.as_mut()?;
+        if !loops.writes_once || path.in_range {
+            return beyond;
+        }
+        if let Some(&(slot, bit)) = loops.extracted.get(&h) {
+            return Some(Rest::Twice(slot, bit));
+        }
+        let number = loops.extracted.len();
+        if number.is_multiple_of(32) {
+            loops.columns.push(low.slots.scratch());
+        }
+        let (slot, bit) = (*loops.columns.last()?, (number % 32) as u8);
+        loops.extracted.insert(h, (slot, bit));
+        Some(Rest::Twice(slot, bit))
+    }
+
+    /// Returns true if a parser whose loops only the packet bounds does not reach this many more bytes.
+    fn is_beyond(&self, path: &Path, bytes: u32) -> bool {
+        self.loops.is_some() && path.leaf.payload + bytes > LOOP_REACH
     }
 
     /// Returns the column of the parser counter.
     fn counter_slot(&mut self, low: &mut Lowering<'_, '_>) -> Slot {
         *self.counter.get_or_insert_with(|| low.slots.scratch())
+    }
+
+    /// Returns the column of the byte ahead from which the counter is loaded.
+    fn byte_ahead(&mut self, low: &mut Lowering<'_, '_>) -> FieldAt {
+        if self.ahead.is_empty() {
+            self.ahead.push(low.slots.scratch());
+        }
+        let piece = Piece { slot: self.ahead[0], at: 0, lo: 0, width: 8, keep: 0 };
+        FieldAt { pieces: [piece].into_iter().collect() }
     }
 
     /// Returns the column of a counter on the counter stack.
@@ -364,7 +492,7 @@ impl<'a> ParserBuilder<'a> {
         self.code.depth = self.code.depth.max(*need);
     }
 
-    /// Adds steps that copy bytes ahead to the containers of a metadata field.
+    /// Adds steps that copy bits ahead to a field: whole bytes to whole containers, other bits to their place.
     fn copy_ahead(
         &mut self,
         from: u32,
@@ -372,17 +500,22 @@ impl<'a> ParserBuilder<'a> {
         at: u16,
         steps: &mut Vec<Step>,
         low: &mut Lowering<'_, '_>,
-    ) -> Result<(), LowerError> {
-        let data = &self.program.fields[dst];
-        for p in low.slots.target(dst).pieces {
-            let bit = u32::from(at) + u32::from(data.width) - u32::from(p.lo) - u32::from(p.width);
-            if bit % 8 != 0 || p.at != 0 || !matches!(p.width, 8 | 16 | 32) {
-                let text = format!("`{}` is copied from bytes ahead into parts of containers", data.name);
-                return Err(LowerError::new(text));
+    ) {
+        let width = self.program.fields[dst].width;
+        let to = low.slots.target(dst);
+        let bit = |p: &Piece| u32::from(at) + u32::from(width) - u32::from(p.lo) - u32::from(p.width);
+        let whole = |p: &Piece| bit(p) % 8 == 0 && p.at == 0 && matches!(p.width, 8 | 16 | 32);
+        if to.pieces.iter().all(whole) {
+            for p in &to.pieces {
+                let load = self.load(from + bit(p) / 8, p.width / 8, p.slot);
+                steps.push(load);
             }
-            steps.push(self.load(from + bit / 8, p.width / 8, p.slot));
+            return;
         }
-        Ok(())
+        let bits = self.key_ahead(from, Lookahead { at, width }, &mut 0, steps, low);
+        let mut code = ActionCode::default();
+        code.copy_bits(&to, &bits, width);
+        steps.push(written(code));
     }
 
     fn load(&mut self, at: u32, bytes: u8, slot: Slot) -> Step {
@@ -405,6 +538,12 @@ impl<'a> ParserBuilder<'a> {
             node.loads = Loads::new(&columns.filter_map(load).collect::<Vec<_>>());
         }
         self.code.valid = self.code.leaves.iter().map(|leaf| valid_bits(leaf, slots)).collect();
+        for (node, header, valid) in self.loops.iter().flat_map(|loops| &loops.valid) {
+            let Some(pov) = slots.pov(*header) else { continue };
+            let Some(slot) = slots.existing(pov.container) else { continue };
+            let (keep, value) = (slots.kept(slot, !(1 << pov.bit)), u32::from(*valid) << pov.bit);
+            self.code.nodes[*node].steps.push(Step::Set { slot, keep, value });
+        }
         Ok(self.code)
     }
 }
@@ -465,17 +604,27 @@ pub(in crate::engine) fn header_columns(
 
 /// Returns the step for a checksum verification: over packet bytes if the fields are those of a whole extracted header
 /// in order, else over fields.
-fn verify(program: &Program, slots: &mut SlotMap<'_>, leaf: &Leaf, dst: Field, inputs: &[Field]) -> Step {
+fn verify(program: &Program, slots: &mut SlotMap<'_>, leaf: &Leaf, dst: Field, inputs: &[Expr]) -> Step {
     let to = slots.target(dst);
-    if let Some(Home::Header(h)) = inputs.first().map(|&f| program.fields[f].home) {
+    let home = |input: &Expr| if let Expr::Field(f) = input { Some(program.fields[*f].home) } else { None };
+    if let Some(Home::Header(h)) = inputs.first().and_then(home) {
         let len = program.header_bits(h) / 8;
-        if program.headers[h].fields == inputs
+        if program.header_list(h) == inputs
             && len.is_multiple_of(2)
             && let Some(&at) = leaf.extracted.get(&h)
         {
             return Step::VerifyBytes { to, at, len };
         }
     }
-    let inputs = inputs.iter().map(|&f| (slots.source(f), program.fields[f].width)).collect();
+    let inputs = summed(program, slots, inputs);
     Step::VerifyFields { to, inputs }
+}
+
+/// Returns the columns and widths of the inputs of a sum; zeros have no columns.
+fn summed(program: &Program, slots: &mut SlotMap<'_>, inputs: &[Expr]) -> Vec<(FieldAt, u16)> {
+    let one = |input: &Expr| match input {
+        Expr::Field(f) => (slots.source(*f), program.fields[*f].width),
+        zeros => (FieldAt::default(), zeros.width(program)),
+    };
+    inputs.iter().map(one).collect()
 }

@@ -1,18 +1,18 @@
 //! Builds the selects of nodes: keys become bits of columns, arms become targets.
 
-use super::super::select::{Select, WideSelect, side_by_side};
+use super::super::select::{Members, Select, SetArm, SetSelect, WideSelect, side_by_side};
 use super::super::{Leaf, Step, Target};
-use super::{NEGATIVE, NO_MATCH, NOT_ZERO, ParserBuilder, Path};
+use super::{NEGATIVE, NO_MATCH, NOT_ZERO, PARTIAL_HEADER, ParserBuilder, Path};
 use crate::cover::Point;
 use crate::engine::LowerError;
 use crate::engine::action::Lowering;
 use crate::engine::field::{FieldAt, Piece};
-use sluice_ir::{Lookahead, SelectKey};
+use sluice_ir::{ArmSet, Lookahead, SelectKey};
 
 impl ParserBuilder<'_> {
-    /// Adds loads of the bytes ahead that a select compares; returns the columns of its bits. The first `used` columns
+    /// Adds loads of bytes ahead; returns the columns of its bits. The first `used` columns
     /// are taken already.
-    fn key_ahead(
+    pub(super) fn key_ahead(
         &mut self,
         from: u32,
         ahead: Lookahead,
@@ -72,6 +72,14 @@ impl ParserBuilder<'_> {
         }
     }
 
+    /// Returns a value set without members, and where its fields are among the concatenated fields of a select.
+    fn members(&self, of: ArmSet, fields: &[(FieldAt, u16)]) -> Members {
+        let first = usize::from(of.first);
+        let number = self.program.value_sets[of.set].fields.len();
+        let below = |n: usize| fields.get(n + 1..).unwrap_or_default().iter().map(|(_, width)| width).sum();
+        Members { set: of.set, shifts: (first..first + number).map(below).collect(), list: Vec::new() }
+    }
+
     pub(super) fn select(
         &mut self,
         id: usize,
@@ -91,12 +99,16 @@ impl ParserBuilder<'_> {
                 let select = Path { in_range: true, ..path.clone() };
                 return Ok(Select::Always(Target::Node(self.node(select)?)));
             }
+            if self.is_beyond(path, ahead.reach()) {
+                let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
+                return Ok(Select::Always(Target::Leaf(short)));
+            }
             self.look(id, &path.leaf, ahead);
         }
         let mut used = 0;
         let fields: Vec<(FieldAt, u16)> =
             state.select.iter().map(|&k| self.key(k, path, &mut used, steps, low)).collect();
-        let mut arms = Vec::new();
+        let (mut arms, mut sets) = (Vec::new(), Vec::new());
         let transitions = path.counter.transitions(state);
         for (number, (arm, (next, counter))) in state.arms.iter().zip(&transitions).enumerate() {
             let Some(counter) = *counter else { continue };
@@ -110,7 +122,9 @@ impl ParserBuilder<'_> {
             let way = Point::Transition(path.state, Some(number as u16));
             let target = self.counted(target, Some(way), *next)?;
             arms.push((value, mask, target));
+            sets.push(arm.set.map(|of| self.members(of, &fields)));
         }
+        let has_sets = sets.iter().any(Option::is_some);
         // If the default cannot be taken, the last arm that can is taken in its place.
         let default = match transitions.last() {
             Some((next, Some(counter))) => {
@@ -125,6 +139,14 @@ impl ParserBuilder<'_> {
         };
         if arms.is_empty() {
             return Ok(Select::Always(default));
+        }
+        if has_sets {
+            if fields.iter().map(|(_, w)| u32::from(*w)).sum::<u32>() > 128 {
+                return Err(LowerError::new(format!("state `{}` selects on more than 128 bits", state.name)));
+            }
+            let arms = arms.into_iter().zip(sets);
+            let arms = arms.map(|((value, mask, target), set)| SetArm { value, mask, set, target });
+            return Ok(Select::Sets(SetSelect { fields, arms: arms.collect(), default }));
         }
         if let [(at, _)] = fields.as_slice()
             && let Some(p) = at.single()

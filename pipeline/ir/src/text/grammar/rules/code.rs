@@ -18,9 +18,9 @@ pub(super) const ACTIONS: Topic = Topic {
         rule(
             "assignment",
             r#"field_ref "=" ( value | "hash" "(" hash_ref [ "," number ] ")" | "meter" "(" meter_ref "," cell [ "," value ] ")"
-            | "random" "(" random_ref ")" ) | field_ref "[" number ":" number "]" "=" value"#,
+            | "random" "(" random_ref ")" ) | field_ref "[" number ":" number "]" "=" ( value | "hash" "(" hash_ref [ "," number ] ")" )"#,
             "The field gets a value, the result of a hash from a bit on, what a meter says of the packet (and of the input), or a \
-             random number; a slice of the field gets a value, and the other bits stay.",
+             random number; a slice of the field gets a value or bits of a hash, and the other bits stay.",
         ),
         rule(
             "register_access",
@@ -52,6 +52,7 @@ pub(super) const ACTIONS: Topic = Topic {
     ipv4.ttl = left;
     m.count = execute(count, m.slot);
     m.slot = hash(flow);
+    ipv4.dst[15:0] = hash(flow, 8);
     ipv4.dst[31:16] = 16w0xa00;
     set_invalid(ipv4);
 }

@@ -48,6 +48,11 @@ pub(super) const HEADERS: Topic = Topic {
             "A stack of headers, first element first.",
         ),
         rule(
+            "value_set",
+            r#""value_set" NAME ":" gress "{" "size" "=" number ";" { width NAME ";" } "}""#,
+            "Values with masks that the control plane writes, at most this many, and that cases of parsers compare with keys.",
+        ),
+        rule(
             "label",
             r#""label" NAME "=" label_kind ";""#,
             "A reason for which packets leave the pipe; they are counted.",
@@ -67,6 +72,11 @@ intrinsic : ingress {
     bit<7> queue = ig_tm.qid;
 }
 stack tags : ingress { vlan; }
+value_set cpu_ports : ingress {
+    size = 4;
+    bit<16> ether_type;
+    bit<4> version;
+}
 label no_vlan = drop;
 ",
 };
@@ -186,9 +196,10 @@ pub(super) const METERS: Topic = Topic {
             &[
                 Must(r#""kind" "=" meter_kind ";""#),
                 Must(r#"home ";""#),
+                May(r#"( "leaves_out" | "adds" ) "=" number ";""#),
                 May(r#""initial" "=" meter_configuration ";""#),
             ],
-            "An array of meters, filters or WRED entries.",
+            "An array of meters, filters or WRED entries. `leaves_out` and `adds` change the bytes that a meter takes for a packet.",
         ),
         words(
             "meter_kind",

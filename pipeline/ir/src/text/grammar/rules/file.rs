@@ -17,7 +17,7 @@ pub(super) const FILES: Topic = Topic {
         rule(
             "entity",
             r#"program | record | header | metadata | port_metadata | intrinsic | stack | label | hash | counter | register
-            | register_action | meter | random | profile | action | table | together | parser | control | deparser"#,
+            | register_action | meter | random | value_set | profile | action | table | together | parser | control | deparser"#,
             "The parts of the program.",
         ),
         rule(
@@ -98,6 +98,7 @@ pub(super) const REFERENCES: Topic = Topic {
         rule("register_action_ref", r#"INDEX | NAME"#, "A register action."),
         rule("meter_ref", r#"INDEX | NAME"#, "An array of meters, filters or WRED entries."),
         rule("random_ref", r#"INDEX | NAME"#, "A generator of random numbers."),
+        rule("value_set_ref", r#"INDEX | NAME"#, "A value set."),
         rule("profile_ref", r#"INDEX | NAME"#, "An action profile."),
         rule("action_ref", r#"INDEX | NAME"#, "An action."),
         rule("table_ref", r#"INDEX | NAME"#, "A table."),

@@ -26,15 +26,15 @@ pub(super) const PARSERS: Topic = Topic {
             | ( "increment" | "decrement" ) "(" number ")"
             | field_ref "[" number ":" number "]" "=" value
             | field_ref "=" ( value | "lookahead" "(" number ")"
-            | ( "verify_checksum" | "subtract_checksum" ) "(" "{" fields "}" ")" )"#,
+            | ( "verify_checksum" | "subtract_checksum" ) "(" list ")" )"#,
             "Extracts a header or the next element of a stack, skips bytes, changes the validity of a header or the counter, or writes a \
              field or bits of it: a value, bits \
              at a distance ahead in bits, 1 if a checksum is wrong, or what is left of a sum after fields are subtracted.",
         ),
         rule(
             "counter_load",
-            r#"number | field_ref "," number "," number "," number "," number"#,
-            "A number; or a field with the largest value, a rotation, a mask's width and a number to add.",
+            r#"number | ( field_ref | "lookahead" "(" number ")" ) "," number "," number "," number "," number"#,
+            "A number; or a field, or the byte at a distance ahead in bits, with the largest value, a rotation, a mask's width and a number to add.",
         ),
         rule("keys", r#"[ select_key { "," select_key } [ "," ] ]"#, "What the state selects on."),
         rule(
@@ -45,8 +45,9 @@ pub(super) const PARSERS: Topic = Topic {
         ),
         rule(
             "case",
-            r#""(" [ case_value { "," case_value } [ "," ] ] ")" ":" next ";""#,
-            "A value for each key; the first case that fits is taken.",
+            r#""(" [ case_value { "," case_value } [ "," ] ] ")" [ "in" value_set_ref [ "from" number ] ] ":" next ";""#,
+            "A value for each key; the first case that fits is taken. With `in`, a member of the value set has to fit the keys \
+             from this position on, from the first without `from`.",
         ),
         rule(
             "case_value",
@@ -61,6 +62,8 @@ pub(super) const PARSERS: Topic = Topic {
         select (eth.ether_type, lookahead(0, 4)) {
             (0x800, 4) : parse_ipv4;
             (0x8100 &&& 0xff00, _) : reject;
+            (_, _) in tunnels : parse_ipv4;
+            (_, 6) in tunnels from 0 : accept;
             default : accept;
         }
     }

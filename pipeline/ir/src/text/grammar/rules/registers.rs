@@ -1,7 +1,7 @@
 //! Registers and register actions.
 
 use super::{May, Must, Topic, of_table, rule, settings, words};
-use crate::text::registers::SENSES;
+use crate::text::registers::{OLD, SENSES};
 use crate::{CmpOp, LanePart};
 use sluice_asic::salu::{LaneOp, SaluOp};
 
@@ -90,7 +90,8 @@ pub(super) const REGISTER_ACTIONS: Topic = Topic {
             "cell_test",
             r#""!" "(" cell_condition ")" | "(" cell_condition ")" | "match" "(" "@" half "," cell_value "," number ")"
             | sense "(" cell_value comparison cell_value ")" | cell_value comparison cell_value"#,
-            "`match` compares a half under a mask; comparisons without a sense are unsigned.",
+            "`match` compares a half under a mask; comparisons without a sense are unsigned. Only in the sense `serial` do the \
+             sums of an order wrap.",
         ),
         words(
             "sense",
@@ -117,11 +118,12 @@ pub(super) const REGISTER_VALUES: Topic = Topic {
     rules: &[
         rule(
             "cell_value",
-            r#"number | "@" ( half | "address" | lane_part ) | salu_operation "(" cell_value "," cell_value ")" | cell_unit
+            r#"number | "@" ( half | old_half | "address" | lane_part ) | salu_operation "(" cell_value "," cell_value ")" | cell_unit
             | "phv" "(" value ")" | cell_phv"#,
             "A number as wide as a half, the element, its address, what a search found, or an instruction; `phv(..)` encloses \
              packet values that are more than slices and casts of a field.",
         ),
+        words("old_half", || of_table(&OLD), "A half before the access, whatever was written since."),
         words(
             "lane_part",
             || of_table(&LanePart::ALL),

@@ -221,6 +221,7 @@ impl Sentences {
             "header_ref" => &["ipv4"],
             "stack_ref" => &["layers"],
             "state_ref" => &["rest"],
+            "value_set_ref" => &["tunnels"],
             "label_ref" => &["no_route"],
             "hash_ref" => &["flow"],
             "counter_ref" => &["per_route"],
@@ -266,7 +267,7 @@ impl Sentences {
 }
 
 /// Rules in which NAME is a new name.
-const DECLARES: [&str; 26] = [
+const DECLARES: [&str; 27] = [
     "parameter",
     "record",
     "constant",
@@ -275,6 +276,7 @@ const DECLARES: [&str; 26] = [
     "field",
     "intrinsic_field",
     "stack",
+    "value_set",
     "label",
     "hash",
     "counter",
