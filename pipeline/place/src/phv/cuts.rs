@@ -25,6 +25,8 @@ pub(super) struct Cuts {
     pub(super) joins: BTreeMap<(Header, u32), u32>,
     /// Container size of fields that are linked to a number, which decides it.
     pub(super) sized: BTreeMap<Field, u8>,
+    /// Fields of headers take neighbours along before other fields are cut.
+    wide: bool,
 }
 
 /// Two segments that correspond in some copy, with the bounds of the copy in the first one's field.
@@ -66,6 +68,12 @@ impl Cuts {
         let mut cuts = Cuts { sized: sizes(program, demands), ..Cuts::default() };
         cuts.follow_numbers(program, demands);
         cuts.settled(program, demands)
+    }
+
+    /// Like [`Cuts::settle`], but fields of headers take neighbours along before a partner is cut: fewer and larger
+    /// containers.
+    pub(super) fn settle_wide(program: &Program, demands: &Demands) -> Cuts {
+        Cuts { wide: true, ..Cuts::default() }.settled(program, demands)
     }
 
     fn settled(mut self, program: &Program, demands: &Demands) -> Cuts {
@@ -206,6 +214,7 @@ impl Cuts {
             ((pair.b, pair.a), pair.a_range)
         };
         self.raise(program, demands, (small.0, small.1.lo), size(big))
+            || self.wide && self.join(program, demands, small, size(big))
             || self.shrink_header(demands, layout, big, size(small))
             || self.lower(big, size(small))
             || self.cut_both(program, demands, big.0, range)

@@ -1,5 +1,6 @@
 //! Demands of a program on the PHV, field by field.
 
+use super::beside::Beside;
 use super::landing::{Landing, fills_words, landings, position, unfit};
 use super::lists::Lists;
 use super::moves::{Move, Shape, Source, Write, writes};
@@ -48,6 +49,8 @@ pub(super) struct Demand {
     pub(super) listed: bool,
     /// True if a list of a request has it in containers with its neighbours in the list.
     pub(super) shared: bool,
+    /// The bits that it is a copy of, if it shares containers with other copies of the same field.
+    pub(super) beside: Option<Beside>,
     /// Checksum updates that sum it, by their index in the deparser.
     pub(super) sums: Vec<usize>,
     /// Proper parts of it that operations on whole containers take, the lowest first.
