@@ -40,7 +40,7 @@ kinds! {
     CellValue { Const Half Old Phv Op Math Predicate Address Quotient Remainder Lane Hash Param }
     Cond { Cmp Valid Not And Or }
     CounterHome { Direct Indirect }
-    CounterLoad { Const Field }
+    CounterLoad { Const Field Ahead }
     Expr { Const Field Param Slice Cast Alu Funnel }
     Home { Header Metadata Intrinsic PortMetadata }
     Index { At Entry Hash }

@@ -306,7 +306,7 @@ impl<'a> Lower<'a> {
         }
         self.hoist_assigned(frame, value, seq)?;
         if let Some(call) = self.low_bits_of(frame, value)
-            && !self.takes_result(frame, target)?
+            && !self.takes_result(frame, target, call)?
         {
             self.hoist(frame, call, seq)?;
         }
@@ -315,10 +315,11 @@ impl<'a> Lower<'a> {
         Ok(())
     }
 
-    /// Returns true if a unit can write its result to a target: a whole field.
-    fn takes_result(&mut self, frame: &Frame, target: ExprId) -> Res<bool> {
+    /// Returns true if a unit can write its result to a target: a whole field, or a slice if it is a hash.
+    fn takes_result(&mut self, frame: &Frame, target: ExprId, call: ExprId) -> Res<bool> {
         let target = self.target(frame, target)?;
-        Ok(matches!((&target.place, target.bits), (Place::Slot(_), None)))
+        let hash = self.is_hash(frame, call);
+        Ok(matches!((&target.place, target.bits), (Place::Slot(_), bits) if hash || bits.is_none()))
     }
 
     /// Assigns a value to a whole place.

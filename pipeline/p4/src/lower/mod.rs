@@ -85,17 +85,22 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     let Lower { mut program, notes, .. } = lower;
     scratch::headers_to_metadata(&mut program);
     ir::join(&mut program);
-    let mau = match source.chip {
+    spare_stages(&mut program, source.chip);
+    (diagnostics.errors() == before).then_some(Lowered { program, notes })
+}
+
+/// Changes a program so that it takes fewer stages and does the same: leaves out zeros and copies that are not needed, and splits
+/// conditions that no gateway of the chip can test.
+pub fn spare_stages(program: &mut ir::Program, chip: Architecture) {
+    let chip = match chip {
         Architecture::Tna => ChipSpec::tofino(),
         Architecture::T2na => ChipSpec::tofino2(),
-    }
-    .mau;
-    let tests = |program: &ir::Program, cond: &ir::Cond| ir::gateway::estimate(program, &mau, cond);
-    zeros::leave_out(&mut program);
-    copies::follow(&mut program, &tests);
-    idle::leave_out(&mut program);
-    ir::split(&mut program, &tests);
-    (diagnostics.errors() == before).then_some(Lowered { program, notes })
+    };
+    let tests = |program: &ir::Program, cond: &ir::Cond| ir::gateway::estimate(program, &chip.mau, cond);
+    zeros::leave_out(program);
+    copies::follow(program, &tests);
+    idle::leave_out(program);
+    ir::split(program, &tests);
 }
 
 /// Returns the verifier's findings on a lowered program. What P4 leaves undefined, such as a read of a header that no packet has
@@ -255,6 +260,7 @@ impl<'a> Lower<'a> {
         self.finish_parsers(parsers);
         self.write_list_constants();
         self.set_written_flags();
+        self.note_field_annotations();
     }
 
     /// Reports a construct without a home in the program.

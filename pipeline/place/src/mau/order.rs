@@ -16,12 +16,14 @@ pub(crate) struct StageOrder {
     gateway_of: BTreeMap<usize, usize>,
     /// True if gateways may be attached to tables.
     attaches: bool,
+    /// True if next tables form a chain, in which nothing is between the parts of a table.
+    chain: bool,
 }
 
 impl StageOrder {
     /// Returns a stage without nodes.
-    pub(crate) fn new(attaches: bool) -> Self {
-        StageOrder { attaches, ..Default::default() }
+    pub(crate) fn new(attaches: bool, chain: bool) -> Self {
+        StageOrder { attaches, chain, ..Default::default() }
     }
 
     /// Returns the number of logical ids needed.
@@ -33,7 +35,13 @@ impl StageOrder {
     pub(crate) fn add(&mut self, i: usize, demands: &[Demand], cfgs: &[Cfg; 2], waits: &[Vec<Wait>]) {
         self.nodes.push(i);
         let gateway = gateway_before(i, demands, cfgs).filter(|g| {
-            self.attaches && self.nodes.contains(g) && !self.gateway_of.values().any(|taken| taken == g)
+            // The nodes that wait for the gateway would come after this table, which may go on in the next stage.
+            let waits_for = |n: &usize| *n != i && waits[*n].iter().any(|w| w.on == *g);
+            let parts = self.chain && demands[i].splittable() && self.nodes.iter().any(waits_for);
+            self.attaches
+                && !parts
+                && self.nodes.contains(g)
+                && !self.gateway_of.values().any(|taken| taken == g)
         });
         if let Some(gateway) = gateway {
             self.gateway_of.insert(i, gateway);

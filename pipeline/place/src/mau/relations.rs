@@ -35,6 +35,8 @@ pub(crate) struct Relations {
     pub(crate) outside: Vec<Vec<usize>>,
     /// Nodes that write containers on which it matches, for some packet that runs both.
     pub(crate) matches_on: Vec<Vec<usize>>,
+    /// True for gateways.
+    pub(crate) gateways: Vec<bool>,
     /// True for gateways for which only the nodes that they decide wait.
     pub(crate) may_wait: Vec<bool>,
 }
@@ -86,13 +88,16 @@ impl Relations {
                 list
             })
             .collect();
+        let gateways: Vec<bool> = demands
+            .iter()
+            .map(|d| {
+                matches!(cfgs[d.owner.gress.index()].nodes[d.owner.node].kind, NodeKind::Gateway(_))
+            })
+            .collect();
         let may_wait = (0..demands.len())
             .map(|i| {
-                let owner = demands[i].owner;
-                let gateway =
-                    matches!(cfgs[owner.gress.index()].nodes[owner.node].kind, NodeKind::Gateway(_));
                 let mut waiting = (0..demands.len()).filter(|j| waits[*j].iter().any(|w| w.on == i));
-                gateway && waiting.all(|j| below(i, j))
+                gateways[i] && waiting.all(|j| below(i, j))
             })
             .collect();
         Relations {
@@ -103,6 +108,7 @@ impl Relations {
             deciders,
             children,
             outside,
+            gateways,
             may_wait,
         }
     }

@@ -138,7 +138,7 @@ impl<'a> Schedule<'a> {
     pub(crate) fn run(&mut self, var_name: &dyn Fn(Var) -> String) -> Vec<Vec<usize>> {
         let mut pending = std::mem::take(&mut self.clusters);
         for stage in 0..self.pools.len() as u8 {
-            let mut order = StageOrder::new(self.options.attached);
+            let mut order = StageOrder::new(self.options.attached, !self.fit.chip.features.parallel_next_tables);
             self.begin(&pending, stage, var_name);
             // A cluster is tried once per stage, and placing one does not change the priorities of the others.
             pending.sort_by_cached_key(|cluster| self.priority(cluster, stage));
@@ -257,7 +257,19 @@ impl<'a> Schedule<'a> {
 
     /// Returns true if none of the nodes that a gateway decides could run in this stage.
     fn too_early(&self, i: usize, stage: u8) -> bool {
-        self.may_wait(i) && !self.relations.children[i].iter().any(|&c| self.soon(c, i, stage))
+        let children = &self.relations.children[i];
+        if self.may_wait(i) {
+            return !children.iter().any(|&c| self.soon(c, i, stage));
+        }
+        // Where next tables are a chain, a gateway whose branches are not complete keeps all other nodes away.
+        let chain = !self.fit.chip.features.parallel_next_tables;
+        self.options.late_gateways
+            && chain
+            && self.relations.gateways[i]
+            && !(0..self.demands.len()).any(|n| {
+                let waits = children.contains(&n) || self.relations.waits[n].iter().any(|w| w.on == i);
+                waits && self.parts[n].is_empty() && self.soon(n, i, stage)
+            })
     }
 
     fn may_wait(&self, i: usize) -> bool {

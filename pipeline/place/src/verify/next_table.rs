@@ -196,8 +196,14 @@ fn chain(check: &mut Check<'_>, gress: Gress) {
                 .iter()
                 .filter(|d| **d != n && !theirs.contains(d))
                 .any(|d| at(check, *d).is_some_and(|(from, _)| from < end && end < first));
-            if inside || between {
-                let name = check.name(Owner { gress, node: c });
+            let name = check.name(Owner { gress, node: c });
+            if inside {
+                let text = format!(
+                    "at stage {} id {} is between the parts of `{name}`, from stage {} id {} to stage {} id {}; next tables are a chain",
+                    begin.0, begin.1, first.0, first.1, last.0, last.1
+                );
+                check.report(Owner { gress, node: n }, text);
+            } else if between {
                 check.report(
                     Owner { gress, node: n },
                     format!(

@@ -78,11 +78,9 @@ fn copied_bits_are_read_where_they_come_from() {
         action ingress_l26 : ingress () {
         }
         action ingress_l27 : ingress () {
-            index = ipv4.src[15:0];
-            before = ipv4.src;
         }
         action ingress_l29 : ingress () {
-            m.wide = execute(Ingress.count, index);
+            m.wide = execute(Ingress.count, ipv4.src[15:0]);
         }
         action ingress_l30 : ingress () {
             m.a = 8w1;
@@ -91,9 +89,8 @@ fn copied_bits_are_read_where_they_come_from() {
             index = 16w2;
         }
         control ingress {
-            call ingress_l27;
             call ingress_l29;
-            if (before == 32w3) {
+            if (ipv4.src == 32w3) {
                 call ingress_l30;
             }
             if (m.b > 8w7) {
@@ -164,8 +161,7 @@ fn conditions_that_no_gateway_tests_are_split() {
                 apply Ingress.t;
             }
             if (m.word == 16w5) {
-                if (m.wide != 32w7) {
-                } else {
+                if (!(m.wide != 32w7)) {
                     call ingress_l25;
                 }
             } else {
@@ -225,4 +221,109 @@ fn an_lpm_key_beside_a_ternary_one_is_ternary() {
         }
     "#]];
     expected.assert_eq(&text(declarations, "t.apply(); u.apply();"));
+}
+
+#[test]
+fn a_hash_goes_to_a_slice_at_once() {
+    let declarations = "
+    Hash<bit<16>>(HashAlgorithm_t.CRC16) sum;
+    Hash<bit<8>>(HashAlgorithm_t.IDENTITY) low;
+    action both() { m.wide[15:0] = sum.get({ hdr.ipv4.src }); m.wide[31:24] = low.get({ m.b }); m.wide[23:16] = m.b; }
+    table t { key = { m.word : exact; } actions = { both; } }";
+    // Bits that the action has written already take the hash by a copy.
+    let apply = "t.apply(); hdr.ipv4.len[7:0] = low.get({ m.a });";
+    let expected = expect![[r#"
+        hash Ingress.sum : ingress {
+            algorithm = crc_16;
+            inputs = { ipv4.src };
+            width = 16;
+        }
+        hash Ingress.low : ingress {
+            algorithm = identity;
+            inputs = { m.b };
+            width = 8;
+        }
+        hash Ingress.low_2 : ingress {
+            algorithm = identity;
+            inputs = { m.a };
+            width = 8;
+        }
+        action Ingress.both : ingress () {
+            m.wide[15:0] = hash(Ingress.sum);
+            m.wide[31:24] = hash(Ingress.low);
+            m.wide[23:16] = m.b;
+        }
+        action NoAction : ingress () {
+        }
+        action ingress_l23 : ingress () {
+            result = hash(Ingress.low_2);
+        }
+        action ingress_l23_2 : ingress () {
+            ipv4.len[7:0] = result;
+        }
+        table Ingress.t : ingress {
+            key = { m.word : exact; }
+            actions = { Ingress.both; }
+            default_action = NoAction();
+            size = 512;
+        }
+        control ingress {
+            apply Ingress.t;
+            call ingress_l23;
+            call ingress_l23_2;
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
+}
+
+#[test]
+fn a_table_applied_in_two_branches_excludes_the_third() {
+    let declarations = "
+    Register<bit<32>, bit<8>>(256) seen;
+    RegisterAction<bit<32>, bit<8>, bit<32>>(seen) count = { void apply(inout bit<32> cell) { cell = cell + 1; } };
+    RegisterAction<bit<32>, bit<8>, bit<32>>(seen) clear = { void apply(inout bit<32> cell) { cell = 0; } };
+    action one() { count.execute(m.b); }
+    action none() { clear.execute(m.b); }
+    table up { actions = { one; } default_action = one(); }
+    table down { actions = { none; } default_action = none(); }";
+    let apply = "
+        if (m.a == 1) { up.apply(); } else if (m.flag == 1) { up.apply(); } else { down.apply(); }";
+    let expected = expect![[r#"
+        register Ingress.seen : ingress {
+            element = "32";
+            size = 256;
+        }
+        register_action Ingress.count (Ingress.seen) {
+            @lo = add(@lo, 1);
+        }
+        register_action Ingress.clear (Ingress.seen) {
+            @lo = 0;
+        }
+        action Ingress.one : ingress () {
+            execute(Ingress.count, m.b);
+        }
+        action Ingress.none : ingress () {
+            execute(Ingress.clear, m.b);
+        }
+        table Ingress.up : ingress {
+            actions = { Ingress.one; }
+            default_action = Ingress.one();
+            size = 1;
+        }
+        table Ingress.down : ingress {
+            actions = { Ingress.none; }
+            default_action = Ingress.none();
+            size = 1;
+        }
+        control ingress {
+            if (m.a == 8w1 || m.flag == 1w1) {
+                apply Ingress.up;
+            } else if (!(m.a == 8w1)) {
+                if (!(m.flag == 1w1)) {
+                    apply Ingress.down;
+                }
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
 }
