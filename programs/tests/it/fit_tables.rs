@@ -2,7 +2,6 @@
 //! test's output: `UPDATE_EXPECT=1 cargo test -p sluice-programs fit_tables` rewrites the page; without `UPDATE_EXPECT`
 //! the test compares.
 
-use crate::conweave::published::published;
 use expect_test::expect_file;
 use sluice_asic::chip::{ChipSpec, Column};
 use sluice_asic::gress::Gress;
@@ -29,12 +28,9 @@ fn chips() -> [ChipSpec; 2] {
     [ChipSpec::tofino2(), ChipSpec::tofino()]
 }
 
-/// Returns the programs with their defaults, and the published build of one.
+/// Returns the programs with their defaults.
 fn programs() -> Vec<(String, Program)> {
-    let mut list: Vec<(String, Program)> =
-        catalogue().programs().iter().map(|p| (p.name().to_owned(), p.build(&[]).unwrap())).collect();
-    list.push(("conweave, published".to_owned(), published()));
-    list
+    catalogue().programs().iter().map(|p| (p.name().to_owned(), p.build(&[]).unwrap())).collect()
 }
 
 fn report(program: &Program, chip: &ChipSpec, options: &Options) -> Result<Report, NoFit> {

@@ -1,8 +1,7 @@
-//! The program on both chips, and the published build.
+//! The program on both chips.
 
-use super::published::published;
 use crate::placed::place;
-use sluice_asic::chip::{ChipSpec, Column};
+use sluice_asic::chip::ChipSpec;
 use sluice_asic::port::PortMap;
 use sluice_ir::Program;
 use sluice_ir::verify;
@@ -68,19 +67,4 @@ fn parameters_that_do_not_go_together_are_refused() {
     let sets = [("hosts".to_owned(), "0-4".to_owned())];
     let refused = catalogue().get("conweave").unwrap().build(&sets).unwrap_err().to_string();
     assert!(refused.contains("`uplinks` is `4-7`"), "{refused}");
-}
-
-/// Returns the units of a column in the published log and here.
-#[test]
-fn the_published_build_is_that_of_the_log() {
-    let placement = placed(&published());
-    let used = |column| {
-        let mut units: Vec<_> =
-            placement.units.iter().filter(|u| u.unit.column == column).map(|u| u.unit).collect();
-        units.sort_unstable();
-        units.dedup();
-        units.len()
-    };
-    assert_eq!(used(Column::MeterAlu), 35);
-    assert_eq!(used(Column::MapRam), 223);
 }

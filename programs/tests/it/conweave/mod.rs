@@ -9,7 +9,6 @@ mod log;
 mod network;
 mod outside;
 mod properties;
-pub(crate) mod published;
 mod queues;
 mod sample;
 mod source;

@@ -15,11 +15,11 @@ use sluice_p4::diagnostic::render;
 use sluice_p4::elaborate::elaborate;
 use sluice_p4::lower::{Lowered, Source, lower, spare_stages};
 use sluice_p4::prelude::WithPrelude;
-use sluice_p4::source::Texts;
+use sluice_p4::source::{Include, LoadError, Loaded, Loader, Texts};
 use sluice_p4::write::write;
 use sluice_p4::{Options, Target, parse};
 use sluice_programs::catalogue;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Returns the file of a program's twin: it has the program's name, in the folder of the program's module.
 fn twin(name: &str) -> PathBuf {
@@ -35,14 +35,38 @@ fn written(program: &Program) -> String {
     })
 }
 
-/// Lowers a P4 program for a chip.
+/// Reads the files of a P4 program from disk, each from the folder of the file that includes it.
+struct Disk;
+
+impl Loader for Disk {
+    fn load(&self, include: &Include<'_>) -> Result<Loaded, LoadError> {
+        let folder = Path::new(include.from).parent().unwrap_or(Path::new(""));
+        let path = folder.join(include.name);
+        let text =
+            std::fs::read_to_string(&path).map_err(|_| LoadError::NotFound { searched: Vec::new() })?;
+        Ok(Loaded { name: path.display().to_string(), text: text.into() })
+    }
+}
+
+/// Lowers the P4 program of a root file for Tofino 2.
+pub(crate) fn lowered_files(root: &Path) -> Program {
+    let root = root.display().to_string();
+    lowered_from(&root, Disk, &root, Architecture::T2na).program
+}
+
+/// Lowers a P4 text for a chip.
 fn lowered(name: &str, text: &str, chip: Architecture) -> Lowered {
+    lowered_from(name, Texts::new().with("twin.p4", text), "twin.p4", chip)
+}
+
+/// Lowers a P4 program for a chip.
+fn lowered_from(name: &str, loader: impl Loader, root: &str, chip: Architecture) -> Lowered {
     let target = match chip {
         Architecture::Tna => Target::Tofino,
         Architecture::T2na => Target::Tofino2,
     };
-    let loader = WithPrelude::new(Texts::new().with("twin.p4", text), chip);
-    let mut parsed = parse(&loader, "twin.p4", &Options { target, ..Options::default() });
+    let loader = WithPrelude::new(loader, chip);
+    let mut parsed = parse(&loader, root, &Options { target, ..Options::default() });
     let mut checked = check(&parsed.ast, &mut parsed.diagnostics);
     let pipe = elaborate(&parsed.ast, &mut checked, &mut parsed.diagnostics);
     let source = pipe.as_ref().map(|pipe| Source { ast: &parsed.ast, pipe, texts: &parsed.sources, chip });
