@@ -90,9 +90,7 @@ impl Relations {
             .collect();
         let gateways: Vec<bool> = demands
             .iter()
-            .map(|d| {
-                matches!(cfgs[d.owner.gress.index()].nodes[d.owner.node].kind, NodeKind::Gateway(_))
-            })
+            .map(|d| matches!(cfgs[d.owner.gress.index()].nodes[d.owner.node].kind, NodeKind::Gateway(_)))
             .collect();
         let may_wait = (0..demands.len())
             .map(|i| {

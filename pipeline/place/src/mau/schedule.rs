@@ -138,7 +138,8 @@ impl<'a> Schedule<'a> {
     pub(crate) fn run(&mut self, var_name: &dyn Fn(Var) -> String) -> Vec<Vec<usize>> {
         let mut pending = std::mem::take(&mut self.clusters);
         for stage in 0..self.pools.len() as u8 {
-            let mut order = StageOrder::new(self.options.attached, !self.fit.chip.features.parallel_next_tables);
+            let mut order =
+                StageOrder::new(self.options.attached, !self.fit.chip.features.parallel_next_tables);
             self.begin(&pending, stage, var_name);
             // A cluster is tried once per stage, and placing one does not change the priorities of the others.
             pending.sort_by_cached_key(|cluster| self.priority(cluster, stage));
