@@ -1,7 +1,7 @@
 //! Mutants of P4 programs go through the front end without a panic, in bounded time.
 //!
 //! `SLUICE_P4_MUTANTS=SECONDS` goes on for so many seconds, with mutants of mutants and with all shipped programs, and keeps what
-//! panics, or takes more than ten seconds, in `SLUICE_P4_FOUND=FOLDER`. `SLUICE_P4_SEED` begins elsewhere.
+//! panics, or takes more than a minute, in `SLUICE_P4_FOUND=FOLDER`. `SLUICE_P4_SEED` begins elsewhere.
 
 use sluice_fuzz::p4_mutant;
 use sluice_fuzz::targets::p4_program;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 /// Mutants of a plain test run.
 const CASES: u32 = 300;
 
-/// A program takes no longer in a long run, at the tests' optimisation.
-const LONGEST: Duration = Duration::from_secs(10);
+/// A program takes far less, at the tests' optimisation and on a machine with other work.
+const LONGEST: Duration = Duration::from_secs(60);
 
 /// Returns a sequence of numbers (SplitMix64, upper half).
 fn draws(seed: u64) -> impl FnMut() -> u32 {

@@ -31,6 +31,12 @@ pub struct CounterRange {
 impl CounterRange {
     const ALL: CounterRange = CounterRange { lo: i8::MIN as i16, hi: i8::MAX as i16 };
 
+    /// Returns the range of all values.
+    #[must_use]
+    pub const fn all() -> CounterRange {
+        CounterRange::ALL
+    }
+
     /// Returns the range of all values that `load` can give the counter.
     pub fn loaded(program: &Program, load: CounterLoad) -> CounterRange {
         let width = match load {
@@ -373,7 +379,7 @@ pub struct UnrolledNode {
 pub struct UnrolledParser {
     /// Reachable nodes: each is before its successors, except where a loop that only the packet bounds begins again.
     pub nodes: Vec<UnrolledNode>,
-    /// For each node: true if such a loop can lead to it again.
+    /// For each node: true if such a loop can lead to its state again.
     pub repeats: Vec<bool>,
 }
 
@@ -510,7 +516,7 @@ fn endless(nodes: &[UnrolledNode]) -> Option<Vec<ParserState>> {
     None
 }
 
-/// Returns for each node whether it can be reached from itself. The order of the nodes is that in which a depth-first search
+/// Returns for each node whether it, or another node of its state, can be reached from itself. The order of the nodes is that in which a depth-first search
 /// has left them, last one first, so the nodes that lead to a node and come no earlier are in loops with it.
 fn repeats(nodes: &[UnrolledNode]) -> Vec<bool> {
     let mut before: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
@@ -540,5 +546,8 @@ fn repeats(nodes: &[UnrolledNode]) -> Vec<bool> {
             group.into_iter().for_each(|n| repeats[n] = true);
         }
     }
-    repeats
+    // Before its loop, a state may be another node with another counter.
+    let states: BTreeSet<ParserState> =
+        nodes.iter().zip(&repeats).filter(|(_, again)| **again).map(|(node, _)| node.config.state).collect();
+    nodes.iter().map(|node| states.contains(&node.config.state)).collect()
 }

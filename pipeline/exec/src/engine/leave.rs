@@ -43,8 +43,10 @@ impl GressRun {
                 ports[l % N] = port as u16;
             });
         }
-        for ((pass, leaf), port) in batch.iter_mut().zip(&lanes.leaf).zip(ports) {
-            let parser_cycles = code.parser.cycles.get(usize::from(*leaf)).copied().unwrap_or(0);
+        let took = code.parser.took.map(|slot| phv.column(slot));
+        for (l, ((pass, leaf), port)) in batch.iter_mut().zip(&lanes.leaf).zip(ports).enumerate() {
+            let took = took.map_or(0, |column| column[l % N].get().min(u16::MAX.into()) as u16);
+            let parser_cycles = code.parser.cycles(*leaf).saturating_add(took);
             pass.output = PassOut { port, parser_cycles, ..PassOut::default() };
         }
         if let Some(at) = &code.qid {

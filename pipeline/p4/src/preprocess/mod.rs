@@ -193,6 +193,10 @@ impl Preprocessor<'_> {
     /// Refuses a file that declares an architecture that Sluice does not have, and ends preprocessing.
     fn refuse_architecture(&mut self, name: &str, at: Span) -> bool {
         let file = name.rsplit('/').next().unwrap_or(name);
+        // A program may have any name.
+        if at == Span::NONE {
+            return false;
+        }
         let Some(&(_, architecture)) =
             OTHER_ARCHITECTURES.iter().find(|&&(other, _)| other == file || other == name)
         else {

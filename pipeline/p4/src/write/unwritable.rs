@@ -4,7 +4,7 @@ use super::register::cell_op;
 use super::value::form;
 use sluice_asic::salu::Sense;
 use sluice_ir::{
-    CellCond, CellStmt, CellStmtKind, CellValue, CmpOp, CounterData, Expr, Loc, ParserOpKind, PrimitiveKind,
+    CellCond, CellStmt, CellStmtKind, CellValue, CounterData, Expr, Loc, ParserOpKind, PrimitiveKind,
     Program, Request, RequestKind, list_header,
 };
 
@@ -190,11 +190,12 @@ fn value_without(value: &CellValue) -> Option<String> {
 
 fn cond_without(cond: &CellCond) -> Option<String> {
     let computed = |value: &CellValue| matches!(value, CellValue::Op(..));
+    let zero = |value: &CellValue| *value == CellValue::Const(0);
     match cond {
-        CellCond::Cmp(op, Sense::Unsigned, a, b)
-            if !matches!(op, CmpOp::Eq | CmpOp::Ne) && (computed(a) || computed(b)) =>
+        CellCond::Cmp(op, Sense::Signed, a, b)
+            if op.orders() && (computed(a) || computed(b)) && (zero(a) || zero(b)) =>
         {
-            Some("an unsigned comparison of a sum or difference".to_owned())
+            Some("a signed order of a sum and 0".to_owned())
         }
         CellCond::Cmp(_, _, a, b) => value_without(a).or_else(|| value_without(b)),
         CellCond::Not(inner) => cond_without(inner),

@@ -7,8 +7,8 @@
 use super::demand::Demands;
 use super::joins::sizes;
 use super::layout::{Layout, PieceHome, Seg};
-use super::moves::Shape;
-use sluice_ir::{Field, Header, Home, Program};
+use super::moves::{Move, Shape};
+use sluice_ir::{Action, Field, Header, Home, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cuts and sizes demanded so far.
@@ -25,6 +25,8 @@ pub(super) struct Cuts {
     pub(super) joins: BTreeMap<(Header, u32), u32>,
     /// Container size of fields that are linked to a number, which decides it.
     pub(super) sized: BTreeMap<Field, u8>,
+    /// Fields of headers take neighbours along before other fields are cut.
+    wide: bool,
 }
 
 /// Two segments that correspond in some copy, with the bounds of the copy in the first one's field.
@@ -68,6 +70,12 @@ impl Cuts {
         cuts.settled(program, demands)
     }
 
+    /// Like [`Cuts::settle`], but fields of headers take neighbours along before a partner is cut: fewer and larger
+    /// containers.
+    pub(super) fn settle_wide(program: &Program, demands: &Demands) -> Cuts {
+        Cuts { wide: true, ..Cuts::default() }.settled(program, demands)
+    }
+
     fn settled(mut self, program: &Program, demands: &Demands) -> Cuts {
         let cuts = &mut self;
         // A number in two containers is cut at bit 32, and so are the fields that are copied to or from it.
@@ -75,17 +83,38 @@ impl Cuts {
         for field in program.fields.keys().filter(|f| metadata(f) && demands.carries(program, *f)) {
             cuts.field_cuts.insert((field, 32));
         }
+        for (field, demand) in demands.fields.iter() {
+            if let (true, Home::Header(header)) = (demand.top, program.fields[field].home) {
+                let byte = program.field_offset(header, field).unwrap_or(0) / 8;
+                cuts.header_cuts.extend([(header, byte), (header, byte + 1)]);
+            }
+            for part in &demand.parts {
+                cuts.cut(program, demands, field, part.lo);
+                cuts.cut(program, demands, field, part.end());
+            }
+        }
         // Whole bytes that the parser copies fill their containers.
         for l in demands.landings.iter().filter(|l| l.is_whole() && demands.fields[l.to].at.is_none()) {
             cuts.cut(program, demands, l.to, l.lo);
             cuts.cut(program, demands, l.to, l.lo + l.width);
         }
+        // Bits copied to a byte of a header come with that byte alone.
+        for l in demands.landings.iter().filter(|l| !l.is_whole()) {
+            let Home::Header(header) = program.fields[l.to].home else { continue };
+            if let Some((from, to)) = super::mates::reach(program, l) {
+                cuts.header_cuts.extend([(header, from / 8), (header, to / 8)]);
+            }
+        }
         for w in &demands.writes {
             for (src, lo, m) in w.sources() {
-                cuts.ends(program, demands, w.dst, m.lo, m.width);
+                // The high word of a number comes with padding.
+                let word = demands.carries(program, src) && m.width == program.fields[src].width;
+                let width = if word { m.width.next_multiple_of(32) } else { m.width };
+                cuts.ends(program, demands, w.dst, m.lo, width);
                 cuts.ends(program, demands, src, lo, m.width);
             }
         }
+        cuts.gathered(program, demands);
         cuts.header_cuts.extend(&demands.lists.header_cuts);
         cuts.field_cuts.extend(&demands.lists.field_cuts);
         while cuts.mirror(program, demands) {}
@@ -96,8 +125,27 @@ impl Cuts {
     /// Cuts a field that is wider than a container at the ends of the part that is copied.
     fn ends(&mut self, program: &Program, demands: &Demands, field: Field, lo: u16, width: u16) {
         if program.fields[field].width > 32 {
-            self.cut(program, demands, field, lo);
-            self.cut(program, demands, field, lo + width);
+            let metadata = program.fields[field].home == Home::Metadata;
+            let bytes = if metadata && demands.takes_bytes(program, field) { 8 } else { 1 };
+            self.cut(program, demands, field, lo / bytes * bytes);
+            self.cut(program, demands, field, (lo + width).next_multiple_of(bytes));
+        }
+    }
+
+    /// Cuts the fields that one action fills from more sources than an instruction has, where the sources change.
+    fn gathered(&mut self, program: &Program, demands: &Demands) {
+        let mut copies: BTreeMap<(Action, Field), Vec<Move>> = BTreeMap::new();
+        for w in demands.writes.iter().filter(|w| w.shape == Shape::Copy) {
+            copies.entry((w.action, w.dst)).or_default().extend(&w.moves);
+        }
+        for ((_, field), moves) in copies {
+            let sources: BTreeSet<Option<Field>> = moves.iter().map(|m| m.field()).collect();
+            if sources.len() > 2 && program.fields[field].width <= 32 {
+                for m in moves {
+                    self.cut(program, demands, field, m.lo);
+                    self.cut(program, demands, field, m.lo + m.width);
+                }
+            }
         }
     }
 
@@ -136,9 +184,11 @@ impl Cuts {
     /// Demands a cut below bit `bit` of a field; returns true if the cut is new and possible.
     fn cut(&mut self, program: &Program, demands: &Demands, field: Field, bit: u16) -> bool {
         let data = &program.fields[field];
-        // A list of a request takes whole bytes of a field.
-        let listed = demands.fields[field].shared || demands.fields[field].listed && !bit.is_multiple_of(8);
-        let whole = demands.fields[field].number || self.sized.contains_key(&field);
+        // Lists of requests and extractors take whole bytes of a field.
+        let bytes = demands.takes_bytes(program, field) && !bit.is_multiple_of(8);
+        let listed = demands.fields[field].shared || data.home == Home::Metadata && bytes;
+        let divided = demands.fields[field].parts.iter().any(|part| part.is_divided_at(bit));
+        let whole = demands.fields[field].number || divided || self.sized.contains_key(&field);
         if bit == 0 || bit >= data.width || whole || listed {
             return false;
         }
@@ -164,6 +214,7 @@ impl Cuts {
             ((pair.b, pair.a), pair.a_range)
         };
         self.raise(program, demands, (small.0, small.1.lo), size(big))
+            || self.wide && self.join(program, demands, small, size(big))
             || self.shrink_header(demands, layout, big, size(small))
             || self.lower(big, size(small))
             || self.cut_both(program, demands, big.0, range)
@@ -196,6 +247,7 @@ impl Cuts {
         };
         let may = home
             && !demands.fields[small.0].copied
+            && demands.fields[small.0].at.is_none()
             && !demands.fields[small.0].listed
             && !demands.fields[small.0].shared
             && !demands.carries(program, small.0)
@@ -220,7 +272,9 @@ impl Cuts {
     fn shrink_header(&mut self, demands: &Demands, layout: &Layout, big: (Field, Seg), bits: u8) -> bool {
         let piece = &layout.pieces[big.1.piece];
         let PieceHome::Header(header, byte) = piece.home else { return false };
-        if demands.fields[big.0].number || self.sized.contains_key(&big.0) || self.is_joined(header, byte) {
+        let demand = &demands.fields[big.0];
+        let number = demand.number || demand.parts.iter().any(|part| part.number && part.lo == big.1.lo);
+        if number || self.sized.contains_key(&big.0) || self.is_joined(header, byte) {
             return false;
         }
         for b in byte..byte + u32::from(piece.bits / 8) {

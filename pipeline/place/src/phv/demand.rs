@@ -1,8 +1,11 @@
 //! Demands of a program on the PHV, field by field.
 
-use super::landing::{Landing, landings, position, unfit};
+use super::beside::Beside;
+use super::landing::{Landing, fills_words, landings, position, unfit};
 use super::lists::Lists;
-use super::moves::{Shape, Source, Write, writes};
+use super::moves::{Move, Shape, Source, Write, writes};
+use super::parts::{self, Part};
+use super::tops;
 use sluice_asic::alu::AluOp;
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -10,6 +13,7 @@ use sluice_ir::cfg::{Cfg, Node, Var, used_vars};
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
 use sluice_ir::{Action, Expr, Field, FieldData, Header, Home, Operand, ParserOpKind, Program};
+use std::collections::BTreeSet;
 
 /// Use of a field by the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,8 +36,11 @@ pub(super) struct Demand {
     pub(super) operand: bool,
     /// True if the parser writes it other than by extracting its header or setting a constant.
     pub(super) copied: bool,
-    /// Bit of its container at which the field is, if the parser copies bits to it that are not whole bytes.
+    /// Bit of its container at which the field is, if the parser copies bits to it that are not whole bytes, or if it takes a
+    /// sum from the top of a byte.
     pub(super) at: Option<u8>,
+    /// True if it is in the upper bits of a byte of a header, to which data are added there.
+    pub(super) top: bool,
     /// Nodes of its gress that write it, sorted.
     pub(super) writers: Vec<Node>,
     /// Actions that write it, each true if it writes a result of a hash, a meter ALU or a random number generator.
@@ -42,8 +49,12 @@ pub(super) struct Demand {
     pub(super) listed: bool,
     /// True if a list of a request has it in containers with its neighbours in the list.
     pub(super) shared: bool,
+    /// The bits that it is a copy of, if it shares containers with other copies of the same field.
+    pub(super) beside: Option<Beside>,
     /// Checksum updates that sum it, by their index in the deparser.
     pub(super) sums: Vec<usize>,
+    /// Proper parts of it that operations on whole containers take, the lowest first.
+    pub(super) parts: Vec<Part>,
 }
 
 impl Demand {
@@ -68,7 +79,14 @@ pub(super) struct Demands {
 }
 
 impl Demands {
-    pub(super) fn of(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2]) -> Demands {
+    /// Returns the demands. Of fields of more than 32 bits and of the fields in `parted`, operations take the parts that they
+    /// name; of the others, they take the whole.
+    pub(super) fn of(
+        program: &Program,
+        chip: &ChipSpec,
+        cfgs: &[Cfg; 2],
+        parted: &BTreeSet<Field>,
+    ) -> Demands {
         let mut d = Demands {
             fields: program.fields.values().map(|_| Demand::default()).collect(),
             valid: program.headers.values().map(|_| false).collect(),
@@ -83,19 +101,29 @@ impl Demands {
                     Var::Valid(h) => d.valid[h] = true,
                 }
             }
-            d.control(program, &cfgs[gress.index()]);
+            d.control(program, &cfgs[gress.index()], parted);
             d.deparser(program, gress);
         }
         for f in program.fields.keys() {
             d.fields[f].listed = d.lists.is_alone(f);
             d.fields[f].shared = d.lists.is_shared(f);
         }
+        // Parts of a number lie in its containers.
+        for demand in d.fields.values_mut().filter(|d| d.number) {
+            demand.parts.clear();
+        }
         d.parser(program);
         d.registers(program, chip);
+        for (f, data) in program.fields.iter() {
+            if d.takes_bytes(program, f) {
+                let parts = std::mem::take(&mut d.fields[f].parts);
+                parts.into_iter().for_each(|part| parts::add(&mut d.fields[f].parts, part.grown(data.width)));
+            }
+        }
         d
     }
 
-    fn control(&mut self, program: &Program, cfg: &Cfg) {
+    fn control(&mut self, program: &Program, cfg: &Cfg, parted: &BTreeSet<Field>) {
         for node in cfg.nodes.keys() {
             let effects = cfg.effects(program, node);
             let field = |v: &Var| if let Var::Field(f) = v { Some(*f) } else { None };
@@ -104,26 +132,38 @@ impl Demands {
             effects.writes.iter().filter_map(field).for_each(|f| self.fields[f].writers.push(node));
         }
         let writes = writes(program, cfg);
+        let parted = parts::parted(program, &writes, parted);
+        for (field, at) in tops::tops(program, &writes) {
+            let header = matches!(program.fields[field].home, Home::Header(_));
+            self.fields[field].top = header;
+            self.fields[field].at = Some(at).filter(|_| !header);
+        }
         for w in &writes {
             let hashed = w.moves.iter().any(|m| m.source == Source::Hash);
             self.fields[w.dst].written_in.push((w.action, hashed));
-            self.shape(w);
+            self.shape(program, w, &parted);
         }
         self.writes.extend(writes);
     }
 
-    fn shape(&mut self, w: &Write) {
-        let sources: Vec<Field> = w.sources().map(|(f, ..)| f).collect();
-        let own = matches!(w.shape, Shape::Lanes | Shape::Number(_) | Shape::Funnel);
-        let number = matches!(w.shape, Shape::Number(_) | Shape::Funnel);
+    fn shape(&mut self, program: &Program, w: &Write, parted: &BTreeSet<Field>) {
+        let at_top = |f: Field| self.fields[f].top || self.fields[f].at.is_some();
+        let top = tops::is_sum(program, w) && w.sources().map(|(f, ..)| f).chain([w.dst]).all(at_top);
+        let own = parts::is_whole_container(w.shape) && !top;
+        let number = own && matches!(w.shape, Shape::Number(_) | Shape::Funnel);
         let uncarried = number && !matches!(w.shape, Shape::Number(AluOp::Add | AluOp::Sub));
-        let moved = !sources.is_empty() && w.shape != Shape::Merge;
-        for f in sources.into_iter().chain([w.dst]) {
+        let moved = w.sources().next().is_some() && w.shape != Shape::Merge;
+        let all = Move { lo: 0, width: program.fields[w.dst].width, source: Source::Field(w.dst, 0) };
+        for (f, lo, m) in w.sources().chain([(w.dst, 0, all)]) {
             let d = &mut self.fields[f];
+            d.moved |= moved;
+            if own && parted.contains(&f) && m.width < program.fields[f].width {
+                parts::add(&mut d.parts, Part { lo, width: m.width, number });
+                continue;
+            }
             d.own |= own;
             d.number |= number;
             d.uncarried |= uncarried;
-            d.moved |= moved;
         }
     }
 
@@ -137,9 +177,10 @@ impl Demands {
                 self.fields[f].sums.push(i);
                 // The deparser sums whole containers, so metadata has separate ones and begins at bit 0.
                 let alone = !matches!(program.fields[f].home, Home::Header(_));
+                let narrow = program.fields[f].width <= 32;
                 self.fields[f].own |= alone;
-                self.fields[f].number |= alone;
-                self.fields[f].uncarried |= alone;
+                self.fields[f].number |= alone && narrow;
+                self.fields[f].uncarried |= alone && narrow;
             }
         }
     }
@@ -185,11 +226,30 @@ impl Demands {
     pub(super) fn carries(&self, program: &Program, field: Field) -> bool {
         let (data, d) = (&program.fields[field], &self.fields[field]);
         let home = match data.home {
-            Home::Metadata => !d.copied || data.width == 64 || !from_bytes(program, field),
+            Home::Metadata => !d.copied || data.width == 64 || fills_words(program, field),
             Home::Header(_) => data.width == 64,
-            Home::Intrinsic(_) | Home::PortMetadata => false,
+            // The parser fills the high container with the bytes before the field, too. A sum does not carry down from there.
+            Home::Intrinsic(_) => true,
+            Home::PortMetadata => false,
         };
         d.number && !d.uncarried && (33..=64).contains(&data.width) && home
+    }
+
+    /// Returns true if the containers of a field are filled by bytes of packets.
+    pub(super) fn takes_bytes(&self, program: &Program, field: Field) -> bool {
+        let demand = &self.fields[field];
+        program.fields[field].home != Home::Metadata || demand.listed || demand.copied && demand.at.is_none()
+    }
+
+    /// Returns the findings about fields that need whole containers.
+    fn wholes(&self, program: &Program) -> impl Iterator<Item = (Field, Diag)> {
+        let own = self.fields.iter().filter(|(_, d)| d.used && d.own);
+        own.filter_map(|(f, d)| Some((f, whole(program, f, d, self.carries(program, f))?)))
+    }
+
+    /// Returns the fields that cannot have the whole containers that they need.
+    pub(super) fn misfits(&self, program: &Program) -> BTreeSet<Field> {
+        self.wholes(program).map(|(f, _)| f).collect()
     }
 
     /// Returns true if all instructions that read a field copy its bits.
@@ -208,8 +268,9 @@ impl Demands {
         for (f, d) in self.fields.iter().filter(|(_, d)| d.listed || d.shared) {
             found.extend(sent(program, f, d, self.carries(program, f)));
         }
-        for (f, d) in self.fields.iter().filter(|(_, d)| d.used && d.own) {
-            found.extend(whole(program, f, d, self.carries(program, f)));
+        found.extend(self.wholes(program).map(|(_, diag)| diag));
+        for (f, d) in self.fields.iter() {
+            found.extend(d.parts.iter().filter_map(|part| parts::unfit(program, f, *part)));
         }
         for w in &self.writes {
             match w.shape {
@@ -219,15 +280,10 @@ impl Demands {
             }
         }
         for landing in &self.landings {
-            found.extend(unfit(program, &self.landings, self.fields[landing.to].own, landing));
+            found.extend(unfit(program, &self.landings, &self.fields, landing));
         }
         found
     }
-}
-
-/// Returns true if the parser copies packet bytes to a field, which then has to fill its containers.
-fn from_bytes(program: &Program, field: Field) -> bool {
-    landings(program).iter().any(|l| l.to == field)
 }
 
 /// Checks that a number can have one container that holds nothing else, or two with a carry between them, and that an

@@ -71,6 +71,7 @@ impl Layout {
         for (field, _) in program.fields.iter().filter(|(f, _)| stands_alone(program, demands, *f)) {
             layout.alone(program, demands, cuts, field);
         }
+        layout.beside(program, demands);
         layout
     }
 
@@ -214,6 +215,7 @@ pub(super) fn stands_alone(program: &Program, demands: &Demands, field: Field) -
     let (data, d) = (&program.fields[field], &demands.fields[field]);
     d.used
         && !d.shared
+        && d.beside.is_none()
         && match data.home {
             Home::Header(_) => false,
             Home::Intrinsic(_) | Home::PortMetadata => true,

@@ -11,6 +11,8 @@
 //!    begin at bit 0. A header field must then have 8, 16 or 32 bits on a byte boundary; a metadata field has at most
 //!    32 bits and is padded. Sums and differences of 33 to 64 bits carry from a 32-bit container of even number to
 //!    the next one of its group (model: chip §2.3; the compiler's rule); a header field must then have 64 bits.
+//!    Of a wide field, an operation needs only the part that it names (`parts`). Data are added to the topmost field of a
+//!    byte where it is (`tops`).
 //!    Operands of bitwise functions have separate containers as well, unless one is a constant and the other the
 //!    destination. So do fields to which the deparser writes a checksum.
 //! 4. An instruction reads only containers of its destination's MAU group, which have one size: fields that are
@@ -26,24 +28,29 @@
 //! 8. Two nodes that write fields of one container are in different stages; the table placer separates them. Metadata
 //!    fields therefore share a container if no packet runs two nodes that write them. If containers run out, they also
 //!    share if the nodes' data keeps them in different stages (`orders`), then whatever stages that costs.
-//! 9. An intrinsic field has separate containers, in the layout of the parser and the traffic manager.
+//! 9. An intrinsic field has separate containers, in the layout of the parser and the traffic manager. A part of a time
+//!    stamp that is only copied may be in a larger container: the extractor takes the bytes beside it as well.
 //! 10. Validity bits have separate containers, with at most `pov_bits` bits per gress. Two nodes may write bits of
 //!     one container: an instruction sets or clears its bits under a mask, and the table placer keeps such nodes in
 //!     different stages (container conflict).
 //! 11. If containers run out, metadata fields take turns in one (`overlay`): bits are shared only if each read sees
 //!     the last value of the same field. Shared bits add dependencies, so an allocation without turns is preferred.
 //! 12. A field to which the parser copies packet bytes, other than by extracting its header, has a separate container
-//!     and starts and ends on a byte boundary.
+//!     and starts and ends on a byte boundary. Other bits may go to the same bits of a byte of a header, if the bits beside
+//!     them do no harm there (`mates`).
 //! 13. Dark containers (T2) hold metadata that only actions copy, in and out as a whole, and that is written before
 //!     every read: they do not have the value zero with which other metadata starts.
 //! 14. If containers run out, headers of which no packet has two share them (`headers`): no path through the parser
 //!     extracts both, no action makes them valid, and every reader of a field knows that its header is valid.
 //! 15. Lists of requests name whole containers (`lists`): fields of a list have separate containers, or share them in the
 //!     list's order. Two nodes that write fields of one container are in different stages.
+//! 16. If containers run out, metadata fields that the same actions copy from bits of one field are in one container, at
+//!     the places of these bits (`beside`).
 //!
 //! Metadata that a stateful ALU must take as bytes has separate containers, too. Not considered: a gateway that
 //! compares two fields could use byte pairs if both fields were at equal bits of a byte.
 
+mod beside;
 mod cuts;
 mod demand;
 mod fit;
@@ -52,13 +59,16 @@ mod joins;
 mod landing;
 mod layout;
 mod lists;
+mod mates;
 mod moves;
 mod orders;
 mod overflow;
 mod overlay;
 mod pack;
+mod parts;
 mod query;
 mod summary;
+mod tops;
 mod verify;
 mod wants;
 
@@ -85,6 +95,8 @@ use sluice_ir::Program;
 use sluice_ir::cfg::Cfg;
 use sluice_ir::entity::EntityMap;
 use sluice_ir::verify::Diag;
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 /// Gives every used field and validity bit of both gresses its containers.
 ///
@@ -99,57 +111,168 @@ pub fn allocate(
     options: &Options,
     cfgs: &[Cfg; 2],
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let demands = Demands::of(program, chip, cfgs);
-    let found = demands.check(program);
-    if !found.is_empty() {
-        return Err(found);
-    }
-    let mut layout = laid_out(program, &demands)?;
-    let lives = overlay::lives(program, cfgs);
-    let orders = Gress::ALL.map(|gress| Order::of(program, &cfgs[gress.index()]));
-    let mut layouts = vec![(layout.clone(), false)];
-    let mut shared = layout.clone();
-    let may_share = options.may(Optimisation::HeaderOverlay)
-        && shared.overlay_headers(program, &demands, &Apart::of(program, cfgs));
-    layouts.extend(may_share.then(|| (shared.clone(), false)));
-    if options.may(Optimisation::Turns) && lives.values().any(Option::is_some) {
-        layout.take_turns(&overlay::turns(program, &demands, &layout, &lives));
-        layouts.push((layout, true));
-        if may_share {
-            shared.take_turns(&overlay::turns(program, &demands, &shared, &lives));
-            layouts.push((shared, true));
-        }
-    }
-    // Ways that cost no stages are preferred, then those that share the fewest bits.
-    let (free, any): (&[Mix<'_>], &[Mix<'_>]) = match options.may(Optimisation::PackedMetadata) {
-        true => (&[Mix::Exclusive, Mix::Ordered(&orders)], &[Mix::Any]),
-        false => (&[Mix::Nothing], &[]),
-    };
-    let (plain, sharing) = layouts.split_at(1);
-    let mut found = Vec::new();
-    for (layouts, mixes) in [(plain, free), (sharing, free), (&layouts, any)] {
-        let ways = layouts.iter().flat_map(|layout| mixes.iter().map(move |mix| (layout, *mix)));
-        for ((layout, turns), mix) in ways {
-            for padded_last in [false, true] {
-                let way = Way { turns: *turns, mix, padded_last };
-                match contain(program, chip, options, cfgs, &demands, layout.clone(), &lives, way) {
-                    Ok(allocation) => return checked(program, chip, cfgs, allocation),
-                    Err(short) => found = short,
-                }
-            }
+    let (demands, layout) = demanded(program, chip, cfgs)?;
+    let first = fitted(program, chip, options, cfgs, &demands, &layout);
+    let Err(found) = first else { return first };
+    let mut beside = demands;
+    if beside.put_beside(program) {
+        let second = laid_out(program, &beside)
+            .and_then(|layout| fitted(program, chip, options, cfgs, &beside, &layout));
+        if second.is_ok() {
+            return second;
         }
     }
     Err(found)
 }
 
+/// Returns the demands of a program and the layout of its headers and large fields. If the containers of some fields do not
+/// suit the operations on them, these operations take the parts that they name.
+fn demanded(program: &Program, chip: &ChipSpec, cfgs: &[Cfg; 2]) -> Result<(Demands, Layout), Vec<Diag>> {
+    let (mut parted, mut first) = (BTreeSet::new(), Vec::new());
+    loop {
+        let demands = Demands::of(program, chip, cfgs, &parted);
+        let (mut found, mut unlike) = (demands.check(program), demands.misfits(program));
+        if found.is_empty() {
+            match laid_out(program, &demands) {
+                Ok(layout) => return Ok((demands, layout)),
+                Err(mismatches) => found = mismatches,
+            }
+            unlike =
+                wants::unlike(&demands, &Layout::of(program, &demands, &Cuts::settle(program, &demands)));
+        }
+        if first.is_empty() {
+            first = found;
+        }
+        let known = parted.len();
+        parted.extend(parts::parted(program, &demands.writes, &unlike));
+        if parted.len() == known {
+            return Err(first);
+        }
+    }
+}
+
+/// Gives fields and validity bits with these demands their containers.
+fn fitted(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    cfgs: &[Cfg; 2],
+    demands: &Demands,
+    layout: &Layout,
+) -> Result<PhvAllocation, Vec<Diag>> {
+    let lives = overlay::lives(program, cfgs);
+    let fitting = Fitting { program, chip, options, cfgs, demands, lives: &lives, orders: OnceCell::new() };
+    let found = match fitting.fit(layout) {
+        Ok(allocation) => return checked(program, chip, cfgs, allocation),
+        Err(short) => short,
+    };
+    let wide = Layout::of(program, demands, &Cuts::settle_wide(program, demands));
+    if wide != *layout && wants::mismatches(program, demands, &wide).is_empty() {
+        let allocation = fitting.fit(&wide).ok().filter(|a| verify(program, chip, cfgs, a).is_empty());
+        if let Some(allocation) = allocation {
+            return Ok(allocation);
+        }
+    }
+    Err(found)
+}
+
+/// What all attempts to fit a layout have in common.
+struct Fitting<'a> {
+    program: &'a Program,
+    chip: &'a ChipSpec,
+    options: &'a Options,
+    cfgs: &'a [Cfg; 2],
+    demands: &'a Demands,
+    lives: &'a Lives,
+    /// Made only if containers run out.
+    orders: OnceCell<[Order; 2]>,
+}
+
 /// A way to share containers, and the order in which pieces get them.
 #[derive(Clone, Copy)]
-struct Way<'a> {
+struct Way {
     /// Packed fields whose live ranges are disjoint share bits.
     turns: bool,
-    mix: Mix<'a>,
+    packs: Packs,
     /// Pieces that may have a larger container than they need are placed last.
     padded_last: bool,
+}
+
+/// Small metadata fields that share a container; see [`Mix`].
+#[derive(Clone, Copy)]
+enum Packs {
+    None,
+    Exclusive,
+    Ordered,
+    Any,
+}
+
+impl Fitting<'_> {
+    /// Gives the pieces of a layout containers. Ways that cost no stages are preferred, then those that share the fewest
+    /// bits.
+    fn fit(&self, layout: &Layout) -> Result<PhvAllocation, Vec<Diag>> {
+        let layouts = self.layouts(layout);
+        let (free, any): (&[Packs], &[Packs]) = match self.options.may(Optimisation::PackedMetadata) {
+            true => (&[Packs::Exclusive, Packs::Ordered], &[Packs::Any]),
+            false => (&[Packs::None], &[]),
+        };
+        let (plain, sharing) = layouts.split_at(1);
+        let mut found = Vec::new();
+        for (layouts, packs) in [(plain, free), (sharing, free), (&layouts, any)] {
+            let ways = layouts.iter().flat_map(|layout| packs.iter().map(move |packs| (layout, *packs)));
+            for ((layout, turns), packs) in ways {
+                for padded_last in [false, true] {
+                    match self.contain(layout.clone(), Way { turns: *turns, packs, padded_last }) {
+                        Ok(allocation) => return Ok(allocation),
+                        // Pieces placed last are halved more often, which would overstate what is needed.
+                        Err(_) if padded_last => {}
+                        Err(short) => found = short,
+                    }
+                }
+            }
+        }
+        Err(found)
+    }
+
+    /// Returns the layout, then with headers and fields that take turns in its pieces, each true if packed fields take turns
+    /// too.
+    fn layouts(&self, layout: &Layout) -> Vec<(Layout, bool)> {
+        let (program, demands, lives) = (self.program, self.demands, self.lives);
+        let mut layouts = vec![(layout.clone(), false)];
+        let mut shared = layout.clone();
+        let may_share = self.options.may(Optimisation::HeaderOverlay)
+            && shared.overlay_headers(program, demands, &Apart::of(program, self.cfgs));
+        layouts.extend(may_share.then(|| (shared.clone(), false)));
+        if self.options.may(Optimisation::Turns) && lives.values().any(Option::is_some) {
+            let mut alone = layout.clone();
+            alone.take_turns(&overlay::turns(program, demands, &alone, lives));
+            layouts.push((alone, true));
+            if may_share {
+                shared.take_turns(&overlay::turns(program, demands, &shared, lives));
+                layouts.push((shared, true));
+            }
+        }
+        layouts
+    }
+
+    /// Packs small fields, and assigns containers to all pieces.
+    fn contain(&self, mut layout: Layout, way: Way) -> Result<PhvAllocation, Vec<Diag>> {
+        let Fitting { program, chip, options, cfgs, demands, lives, .. } = *self;
+        let orders = || Gress::ALL.map(|gress| Order::of(program, &cfgs[gress.index()]));
+        let mix = match way.packs {
+            Packs::None => Mix::Nothing,
+            Packs::Exclusive => Mix::Exclusive,
+            Packs::Ordered => Mix::Ordered(self.orders.get_or_init(orders)),
+            Packs::Any => Mix::Any,
+        };
+        pack::pack(program, chip, cfgs, demands, way.turns.then_some(lives), mix, &mut layout);
+        let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
+        let special = options.may(Optimisation::SpecialContainers);
+        let mut wants = wants::wants(program, demands, &layout, special.then_some(lives));
+        let places = fit::fit(program, &mut bins, &mut layout, &mut wants, way.padded_last);
+        let found = overflow::check(program, &bins, &layout, &wants, &places);
+        if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }
+    }
 }
 
 /// Returns the pieces of headers and of fields with separate containers, cut so that every instruction reads containers
@@ -162,27 +285,6 @@ fn laid_out(program: &Program, demands: &Demands) -> Result<Layout, Vec<Diag>> {
     }
     let layout = Layout::of(program, demands, &Cuts::settle_by_numbers(program, demands));
     if wants::mismatches(program, demands, &layout).is_empty() { Ok(layout) } else { Err(found) }
-}
-
-/// Packs small fields, and assigns containers to all pieces.
-#[expect(clippy::too_many_arguments, reason = "the inputs of all steps")]
-fn contain(
-    program: &Program,
-    chip: &ChipSpec,
-    options: &Options,
-    cfgs: &[Cfg; 2],
-    demands: &Demands,
-    mut layout: Layout,
-    lives: &Lives,
-    way: Way<'_>,
-) -> Result<PhvAllocation, Vec<Diag>> {
-    pack::pack(program, chip, cfgs, demands, way.turns.then_some(lives), way.mix, &mut layout);
-    let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
-    let special = options.may(Optimisation::SpecialContainers);
-    let mut wants = wants::wants(program, demands, &layout, special.then_some(lives));
-    let places = fit::fit(program, &mut bins, &mut layout, &mut wants, way.padded_last);
-    let found = overflow::check(program, &bins, &layout, &wants, &places);
-    if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }
 }
 
 fn checked(

@@ -24,6 +24,16 @@ pub(super) struct Move {
     pub(super) source: Source,
 }
 
+impl Move {
+    /// Returns the field that is the source.
+    pub(super) fn field(&self) -> Option<Field> {
+        match self.source {
+            Source::Field(f, _) => Some(f),
+            Source::Data | Source::Hash => None,
+        }
+    }
+}
+
 /// Effect of a write on the containers of its fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {

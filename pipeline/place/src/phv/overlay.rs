@@ -106,7 +106,7 @@ fn alike(demands: &Demands, layout: &Layout, a: Field, b: Field) -> bool {
     let shape = |f: Field| {
         layout.segs[f].iter().map(|s| (s.lo, s.width, s.at, layout.pieces[s.piece].bits)).collect::<Vec<_>>()
     };
-    let number = demands.fields[a].number || demands.fields[b].number;
+    let number = [a, b].iter().any(|f| demands.fields[*f].number || !demands.fields[*f].parts.is_empty());
     let filled = |s: &Seg| s.width == u16::from(layout.pieces[s.piece].bits);
     shape(a) == shape(b) && (!number || layout.segs[a].iter().all(filled))
 }
@@ -126,8 +126,8 @@ fn life(program: &Program, cfg: &Cfg, effects: &EntityMap<Node, Effects>, field:
     Some(Life { field, birth: own.then(|| first.index()), last: (last.index(), writes(last)) })
 }
 
-/// Returns true if the parser writes or reads a field.
-fn in_parser(program: &Program, field: Field) -> bool {
+/// Returns true if the parser selects by a field, or sums it.
+pub(super) fn in_parser(program: &Program, field: Field) -> bool {
     program.states.values().any(|state| {
         state.select.iter().any(|k| k.field() == Some(field))
             || state.ops.iter().any(|op| match &op.kind {

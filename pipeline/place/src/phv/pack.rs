@@ -68,6 +68,7 @@ fn fields(
             && demands.fields[f].used
             && !matches!(data.home, Home::Header(_))
             && !demands.fields[f].shared
+            && demands.fields[f].beside.is_none()
             && !stands_alone(program, demands, f)
     };
     let life = |f: Field| lives.and_then(|l| l[f].as_ref());

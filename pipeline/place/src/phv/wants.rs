@@ -9,6 +9,7 @@ use super::overlay::{Life, Lives};
 use sluice_asic::phv::ContainerKind::{self, Dark, Mocha, Normal, Tagalong};
 use sluice_ir::verify::Diag;
 use sluice_ir::{Field, Home, Program};
+use std::collections::BTreeSet;
 
 /// Returns the constraints of each piece; without `lives`, only normal containers are allowed.
 pub(super) fn wants(
@@ -61,6 +62,12 @@ pub(super) fn mismatches(program: &Program, demands: &Demands, layout: &Layout) 
         }
     }
     found
+}
+
+/// Returns the fields of copies and operations whose containers are not of one size.
+pub(super) fn unlike(demands: &Demands, layout: &Layout) -> BTreeSet<Field> {
+    let differ = |a: Seg, b: Seg| layout.pieces[a.piece].bits != layout.pieces[b.piece].bits;
+    pairs(demands, layout).filter(|p| differ(p.a.1, p.b.1)).flat_map(|p| [p.a.0, p.b.0]).collect()
 }
 
 /// Returns the fields in each piece.

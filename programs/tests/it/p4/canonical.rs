@@ -432,6 +432,12 @@ fn arranged(text: &str, unused: &[(Gress, String)], headers: &[String]) -> Strin
         done.push(format!("fields : {gress}\n{}", fields.join("\n")));
     }
     done.retain(|block| !block.trim().is_empty());
+    // States that nothing leads to are left out, and the value sets that only they name.
+    let parsers: Vec<String> = done.iter().filter(|block| block.starts_with("parser ")).cloned().collect();
+    done.retain(|block| match block.strip_prefix("value_set ").and_then(|rest| rest.split(' ').next()) {
+        Some(set) => parsers.iter().any(|parser| parser.contains(&format!(" in {set} "))),
+        None => true,
+    });
     done.sort_unstable();
     done.join("\n\n") + "\n"
 }

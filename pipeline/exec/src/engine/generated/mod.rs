@@ -149,9 +149,11 @@ fn one<G: Code<S>, const S: usize>(
         G::control(&mut lane, w);
     }
     let (label, dropped) = lane.end();
+    let took = gress.code.parser.took.and_then(|slot| w.get(usize::from(slot)));
+    let took = took.map_or(0, |cycles| cycles.get().min(u16::MAX.into()) as u16);
     let mut output = PassOut {
         port: Intrinsic::NO_PORT,
-        parser_cycles: gress.code.parser.cycles(leaf),
+        parser_cycles: gress.code.parser.cycles(leaf).saturating_add(took),
         ..PassOut::default()
     };
     G::outputs(w, &mut output);

@@ -126,6 +126,9 @@ impl Step {
                     out.deposit(*slot, 0, &value);
                 }
             }
+            Step::Took { slot, by } => {
+                out.deposit(*slot, 0, &format!("w[{slot}].get().saturating_add({by})"));
+            }
             Step::AddCounter { slot, by } => {
                 out.deposit(*slot, 0, &format!("counter_plus(w[{slot}].get(), {by})"));
             }

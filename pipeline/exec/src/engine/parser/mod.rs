@@ -58,6 +58,8 @@ enum Step {
     Subtract { to: FieldAt, inputs: Vec<(FieldAt, u16)> },
     /// Sets the counter from a field.
     LoadCounter { slot: Slot, from: FieldAt, load: CounterLoad },
+    /// Adds to the cycles that the path took.
+    Took { slot: Slot, by: u16 },
     /// Adds to the counter, modulo 256.
     AddCounter { slot: Slot, by: u8 },
     /// Copies the counter to or from its stack.
@@ -89,8 +91,10 @@ pub(super) struct ParserCode {
     valid: Vec<Box<[(Slot, u32, u32)]>>,
     /// `parser_err` of each leaf.
     errors: Vec<u16>,
-    /// Parser cycles of each leaf's path.
+    /// Parser cycles of each leaf's path, or of its last state if a column has those of the others.
     pub(super) cycles: Vec<u16>,
+    /// Column with the cycles of a path's states, if only the packet bounds loops of the parser.
+    pub(super) took: Option<Slot>,
     /// Length of the longest path, bytes.
     pub(super) depth: u32,
 }
@@ -217,7 +221,7 @@ impl ParserCode {
         self.errors.get(usize::from(leaf)).copied().unwrap_or(0)
     }
 
-    /// Returns the parser cycles of a leaf's path.
+    /// Returns the parser cycles of a leaf, without those that a column has.
     #[inline(always)]
     pub(super) fn cycles(&self, leaf: u16) -> u16 {
         self.cycles.get(usize::from(leaf)).copied().unwrap_or(0)
@@ -311,6 +315,10 @@ fn run_step<const N: usize>(
             if let Some(times) = ended.reached.get_mut(*point as usize) {
                 *times += u64::from(mask.count_ones());
             }
+        }
+        Step::Took { slot, by } => {
+            let column = phv.column(*slot);
+            for_lanes::<N>(mask, |l| column[l % N].set(column[l % N].get().saturating_add((*by).into())));
         }
         Step::AddCounter { slot, by } => {
             let column = phv.column(*slot);

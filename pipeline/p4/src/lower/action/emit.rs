@@ -40,7 +40,10 @@ impl Lower<'_> {
         let own = self.read(slot);
         let field = self.field(slot);
         let bits = self.program.fields[field].width;
-        let pieces = joined(&self.program, pieces);
+        let mut pieces = joined(&self.program, pieces);
+        if let Some(value) = widened(&self.program, &own, &pieces) {
+            pieces = vec![value];
+        }
         if let [value] = pieces.as_slice() {
             if *value == own {
                 return Ok(Vec::new());
@@ -85,7 +88,22 @@ impl Lower<'_> {
     /// Returns the value of a field of which constants set or clear some bits, by one operation on the whole field.
     fn changed_bits(&mut self, own: &Expr, pieces: &[Expr], at: Span) -> Res<Expr> {
         let width = own.width(&self.program);
+        let all = width_mask(width.into());
         let (mut above, mut ones, mut zeros) = (width, 0, 0);
+        if let [.., kept, bit] = pieces
+            && above > 1
+            && bit.width(&self.program) == 1
+            && !matches!(bit, Expr::Const(..))
+            && !has_param(bit)
+            && pieces.len() == 2
+            && *kept == slice(&self.program, own.clone(), above - 1, 1)
+        {
+            // The other bits and the new one meet in one operation.
+            let others = Expr::Alu(AluOp::And, Box::new(own.clone()), Box::new(Expr::Const(all & !1, width)));
+            let (others, bit) = (self.as_leaf(others, at), self.as_leaf(bit.clone(), at));
+            let bit = self.as_leaf(cast(&self.program, bit, width), at);
+            return Ok(Expr::Alu(AluOp::Or, Box::new(others), Box::new(bit)));
+        }
         for piece in pieces {
             let (hi, lo) = (above - 1, above - piece.width(&self.program));
             above = lo;
@@ -105,7 +123,7 @@ impl Lower<'_> {
         }
         let (op, mask) = match (ones, zeros) {
             (ones, 0) => (AluOp::Or, ones),
-            (0, zeros) => (AluOp::And, !zeros & width_mask(width.into())),
+            (0, zeros) => (AluOp::And, !zeros & all),
             _ => {
                 let help = "write the whole field, or set and clear in two actions";
                 return Err(self.refuse(
@@ -375,6 +393,40 @@ impl Lower<'_> {
             _ => None,
         }
     }
+}
+
+/// Returns bitwise operations of bits of a field and constants as one operation on the whole field: the other bits have a
+/// constant that leaves them as they are. `None` if the pieces are anything else.
+fn widened(program: &sluice_ir::Program, own: &Expr, pieces: &[Expr]) -> Option<Expr> {
+    let op = pieces.iter().find_map(|piece| match piece {
+        Expr::Alu(op @ (AluOp::And | AluOp::Or | AluOp::Xor), ..) => Some(*op),
+        _ => None,
+    })?;
+    let width = own.width(program);
+    let (mut above, mut bits) = (width, 0u128);
+    for piece in pieces {
+        let (hi, lo) = (above - 1, above - piece.width(program));
+        above = lo;
+        let same = slice(program, own.clone(), hi, lo);
+        let mask = width_mask(u32::from(hi - lo) + 1);
+        let part = match piece {
+            Expr::Alu(found, a, b) if *found == op => match (a.as_ref(), b.as_ref()) {
+                (a, Expr::Const(value, _)) if *a == same => *value,
+                (Expr::Const(value, _), b) if *b == same => *value,
+                _ => return None,
+            },
+            piece if *piece == same => {
+                if op == AluOp::And {
+                    mask
+                } else {
+                    0
+                }
+            }
+            _ => return None,
+        };
+        bits |= part << lo;
+    }
+    Some(Expr::Alu(op, Box::new(own.clone()), Box::new(Expr::Const(bits, width))))
 }
 
 fn reads_of(value: &Expr, field: Field) -> bool {

@@ -32,11 +32,23 @@ impl Lower<'_> {
                 self.list_item(frame, piece, &mut list, at)?;
             }
         }
-        let bits = self.bits_of(&list);
-        if !bits.is_multiple_of(8) {
-            list.push(Expr::Const(0, (8 - bits % 8) as u16));
+        let missing = (8 - self.bits_of(&list) % 8) % 8;
+        match self.padding_behind(list.last(), missing) {
+            Some(padding) => list.push(Expr::Field(padding)),
+            None => zeros(&mut list, missing as u16),
         }
         Ok(list)
+    }
+
+    /// Returns the padding that fills the last byte of a header behind this field: the containers of the field end with it.
+    fn padding_behind(&self, last: Option<&Expr>, bits: u32) -> Option<ir::Field> {
+        let Some(Expr::Field(field)) = last else { return None };
+        let Home::Header(header) = self.program.fields[*field].home else { return None };
+        let [.., before, padding] = self.program.headers[header].fields.as_slice() else { return None };
+        let slots = &self.storage.instances.values().find(|of| of.header == Some(header))?.slots;
+        let added = slots.len() < self.program.headers[header].fields.len();
+        let fits = u32::from(self.program.fields[*padding].width) == bits;
+        (added && before == field && fits).then_some(*padding)
     }
 
     fn bits_of(&self, list: &[Expr]) -> u32 {

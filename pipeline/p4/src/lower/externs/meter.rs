@@ -36,6 +36,17 @@ impl Lower<'_> {
             }
             None => None,
         };
+        // A packet changes a meter also where nobody wants its colour.
+        let to = match to {
+            None if coloured => {
+                let ty = self.checked.types.bits(2);
+                Some(Target {
+                    place: self.make_place(ty, self.gress, "unused_colour", method.at)?,
+                    bits: None,
+                })
+            }
+            to => to,
+        };
         let results = self.results_of(method.object);
         let to = match (results.is_empty(), to) {
             (false, Some(to)) => Some(self.translated(&to, &results, method.at)?),

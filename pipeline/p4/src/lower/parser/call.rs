@@ -151,6 +151,8 @@ impl Walk<'_, '_> {
             ops: Vec::new(),
             position: state.position,
             extracted: state.extracted.clone(),
+            starts: state.starts.clone(),
+            full: false,
         };
         self.enter(&mut inner)?;
         let mut env = inner.env;

@@ -1,7 +1,9 @@
 //! The parser counter and its stack.
 
 use super::super::Res;
+use super::super::places::{Slot, SlotHome};
 use super::bits::{Bits, Piece, Source};
+use super::made::Made;
 use super::walk::{State, Walk};
 use crate::source::Span;
 use crate::syntax::ast::ExprId;
@@ -21,16 +23,21 @@ impl Walk<'_, '_> {
         args: &[ExprId],
     ) -> Res<()> {
         let at = self.span(expr);
+        let mut early = false;
         let kind = match name {
             "set" => {
                 if self.several_counters {
                     state.env.counter = self.object(state, expr);
                 }
-                ParserOpKind::SetCounter(self.load(state, args, at)?)
+                let (load, first) = self.load(state, args, at)?;
+                early = first;
+                ParserOpKind::SetCounter(load)
             }
             "push" => {
                 let args = self.pushed(state, args, at)?;
-                ParserOpKind::PushCounter(self.load(state, args, at)?)
+                let (load, first) = self.load(state, args, at)?;
+                early = first;
+                ParserOpKind::PushCounter(load)
             }
             "pop" => ParserOpKind::PopCounter,
             "increment" | "decrement" => {
@@ -49,7 +56,16 @@ impl Walk<'_, '_> {
                 return Err(self.refuse(at, text, "select on it"));
             }
         };
-        self.op(state, kind, at);
+        match kind {
+            // A byte of the state itself is taken before the state moves past it.
+            ParserOpKind::SetCounter(CounterLoad::Ahead { .. })
+            | ParserOpKind::PushCounter(CounterLoad::Ahead { .. })
+                if early =>
+            {
+                state.ops.insert(0, (Made::Plain(kind), at));
+            }
+            kind => self.op(state, kind, at),
+        }
         Ok(())
     }
 
@@ -69,25 +85,69 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn load(&mut self, state: &mut State, args: &[ExprId], at: Span) -> Res<CounterLoad> {
+    /// Returns a load, and true if it comes before the operations of the state.
+    fn load(&mut self, state: &mut State, args: &[ExprId], at: Span) -> Res<(CounterLoad, bool)> {
         let Some((&value, rest)) = args.split_first() else {
             return Err(self.refuse(at, "`set` has no value", "write `counter.set(8w5)`"));
         };
         if let Some(number) = self.number(state, value).filter(|_| rest.is_empty()) {
-            return Ok(CounterLoad::Const(number as u8));
+            return Ok((CounterLoad::Const(number as u8), false));
         }
         let bits = self.value(state, value)?;
         let (max, rotate, mask, add) = self.conversion(state, rest, at)?;
-        match self.byte(state, &bits) {
+        let byte = self.byte(state, &bits);
+        if let Some(Byte::Field(slot)) = byte
+            && !rest.is_empty()
+            && !self.is_byte(slot)
+        {
+            let ahead = self.byte_of(state, slot, at)?;
+            return Ok((CounterLoad::Ahead { at: ahead, max, rotate, mask, add }, true));
+        }
+        match byte {
             Some(Byte::Field(slot)) => {
                 let field = self.cx.field(slot);
-                Ok(CounterLoad::Field { field, max, rotate, mask, add })
+                Ok((CounterLoad::Field { field, max, rotate, mask, add }, false))
             }
-            Some(Byte::Ahead(at)) => Ok(CounterLoad::Ahead { at, max, rotate, mask, add }),
+            Some(Byte::Ahead(at)) => Ok((CounterLoad::Ahead { at, max, rotate, mask, add }, false)),
             None => Err(self.refuse(
                 at,
                 "the parser counter is loaded from something other than a byte ahead or a field of at most 8 bits",
                 "look ahead by whole bytes, or extract a header with this field and load the counter from it",
+            )),
+        }
+    }
+
+    /// Returns true if a field of a header is a byte of the packet.
+    fn is_byte(&self, slot: Slot) -> bool {
+        let data = &self.cx.storage.slots[slot];
+        let SlotHome::Header(instance) = data.home else { return true };
+        let before = self.cx.storage.instances[instance].slots.iter().take_while(|other| **other != slot);
+        let start: u32 = before.map(|&other| u32::from(self.cx.storage.slots[other].width)).sum();
+        data.width == 8 && start.is_multiple_of(8)
+    }
+
+    /// Returns the distance of the byte that has a part in a field. With a rotation and a mask the chip takes the whole byte, so
+    /// the counter is loaded before the state extracts the header.
+    fn byte_of(&mut self, state: &mut State, slot: Slot, at: Span) -> Res<u16> {
+        let counts = |op: &Made| {
+            matches!(
+                op,
+                Made::Plain(
+                    ParserOpKind::SetCounter(_)
+                        | ParserOpKind::AddCounter(_)
+                        | ParserOpKind::PushCounter(_)
+                        | ParserOpKind::PopCounter
+                )
+            )
+        };
+        let width = u32::from(self.cx.storage.slots[slot].width);
+        let start = state.starts.get(&slot).copied().filter(|start| start / 8 == (start + width - 1) / 8);
+        match start.and_then(|start| u16::try_from(start / 8 * 8).ok()) {
+            Some(ahead) if !state.ops.iter().any(|(op, _)| counts(op)) => Ok(ahead),
+            _ => Err(self.refuse(
+                at,
+                "the parser counter is loaded with a rotation and a mask from a part of a byte that the state does not extract",
+                "load it in the state that extracts the header, before the counter changes",
             )),
         }
     }
@@ -145,6 +205,6 @@ impl Walk<'_, '_> {
 
 /// What the parser counter is loaded from.
 enum Byte {
-    Field(super::super::places::Slot),
+    Field(Slot),
     Ahead(u16),
 }

@@ -33,6 +33,8 @@ pub(super) struct Env {
     pub deposits: Vec<Slot>,
     /// The counter that was set last; the chip has one.
     pub counter: Option<ObjectId>,
+    /// Extracted elements of each stack whose last element states write to other storage.
+    pub taken: BTreeMap<StackId, u8>,
     /// The bytes in front of the packet.
     pub front: Front,
 }

@@ -9,6 +9,7 @@ mod across;
 mod bits;
 mod call;
 mod checksum;
+mod counted;
 mod counter;
 mod env;
 mod frame;
@@ -31,7 +32,7 @@ mod write;
 
 use super::places::Place;
 use super::{Lower, Res};
-use crate::check::TyKind;
+use crate::check::{Callee, TyKind};
 use crate::elaborate::BlockId;
 use frame::{Bound, Frame, FrameId};
 use front::Layout;
@@ -51,7 +52,10 @@ impl Lower<'_> {
             Gress::Ingress => (self.pipe.ingress.parser, self.resubmit_data()?),
             Gress::Egress => (self.pipe.egress.parser, None),
         };
-        let layout = Layout::of(gress, self.chip, resubmits.unwrap_or(0));
+        let mut layout = Layout::of(gress, self.chip, resubmits.unwrap_or(0));
+        if gress == Gress::Egress && !self.takes_intrinsics() {
+            layout = Layout { intrinsic: 0, total: 0, resubmit: 0 };
+        }
         let params = self.parser_params(gress, block);
         let live = Live::of(self);
         let mut walk = Walk::new(self, gress, layout, live);
@@ -61,6 +65,24 @@ impl Lower<'_> {
         let parsed = walk.parsed();
         self.program.pipes[gress.index()].start = start;
         Ok(parsed)
+    }
+
+    /// Returns true if a parser extracts the intrinsic metadata of egress, or skips bits. If none does, the vendor's compiler skips
+    /// the metadata.
+    fn takes_intrinsics(&self) -> bool {
+        self.checked.calls.values().any(|call| {
+            let Callee::Method(method) = call.callee else { return false };
+            let arg = call.args.first().copied().flatten();
+            match self.ast.text(self.ast.decls[method].name) {
+                "advance" => true,
+                "extract" => arg.is_some_and(|arg| {
+                    let ty = self.checked.types.kind(self.checked.expr_types[arg]);
+                    let (TyKind::Struct(decl, _) | TyKind::Header(decl, _)) = *ty else { return false };
+                    self.ast.text(self.ast.decls[decl].name) == "egress_intrinsic_metadata_t"
+                }),
+                _ => false,
+            }
+        })
     }
 
     /// Returns what the parameters of the parser of a gress stand for.

@@ -60,7 +60,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    fn extract_header(&mut self, state: &mut State, instance: Instance, at: Span) -> Res<()> {
+    pub(super) fn extract_header(&mut self, state: &mut State, instance: Instance, at: Span) -> Res<()> {
         let slots = self.cx.storage.instances[instance].slots.clone();
         let name = self.cx.storage.instances[instance].name.clone();
         let place = Place::Header(instance);
@@ -86,6 +86,11 @@ impl Walk<'_, '_> {
                 let value = value.then(Bits::lost(Lost::Skipped, bits - fields));
                 state.env.extracted(state.position, &value);
                 slots.iter().for_each(|slot| _ = state.env.slots.remove(slot));
+                let mut start = state.position;
+                for &slot in &slots {
+                    state.starts.insert(slot, start);
+                    start += u32::from(self.cx.storage.slots[slot].width);
+                }
                 state.position += bits;
                 state.extracted.extend(&slots);
                 self.deposit(state, &slots, at);
@@ -111,6 +116,9 @@ impl Walk<'_, '_> {
         if self.consumes(state, bits, &name, at)? != Kind::Real {
             let text = format!("an element of stack `{name}` is extracted in front of the packet");
             return Err(self.refuse(at, text, "skip these bytes with `advance`"));
+        }
+        if self.is_counted(&name) {
+            return self.extract_counted(state, stack, at);
         }
         let made = self.cx.stack(stack);
         self.op(state, ParserOpKind::ExtractNext(made), at);

@@ -17,9 +17,10 @@ pub(super) fn shorten(program: &mut Program) {
     keep_reachable(program);
 }
 
-/// Leaves out the last arms if they lead where the default leads, unless the packet must have the bytes that they compare.
+/// Leaves out the last arms if they lead where the default leads, unless they have value sets, which the control plane fills.
+/// Bytes ahead that they compare are keys all the same, because the packet must have them.
 fn arms(data: &mut StateData) {
-    while data.arms.last().is_some_and(|arm| arm.next == data.default) {
+    while data.arms.last().is_some_and(|arm| arm.next == data.default && arm.set.is_none()) {
         data.arms.pop();
     }
     if data.arms.is_empty() && !data.select.iter().any(|key| matches!(key, SelectKey::Lookahead(_))) {

@@ -139,6 +139,13 @@ impl Walk<'_, '_> {
             ),
             Target::Place(ref place) => self.stored(state, place),
             Target::LastMember(stack, from, to) => {
+                if let Some(element) = self.last_element(state, stack) {
+                    let slots = self.cx.storage.instances[element].slots.clone();
+                    let slots = slots.get(usize::from(from)..usize::from(to)).unwrap_or_default().to_vec();
+                    return slots
+                        .iter()
+                        .fold(Bits::default(), |value, slot| value.then(self.slot(state, *slot)));
+                }
                 let first = self.cx.storage.stacks[stack].elements[0];
                 let slots = self.cx.storage.instances[first].slots.clone();
                 (from..to).fold(Bits::default(), |value, position| {

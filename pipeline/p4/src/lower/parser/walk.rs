@@ -19,7 +19,7 @@ use crate::syntax::ast::{DeclId, DeclKind, ExprId, Stmt, StmtKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_asic::gress::Gress;
 use sluice_ir::{Next, ParserOpKind, ParserState, SelectArm, SelectKey, StateData};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// The greatest number of states of a parser of the IR.
 const MAX_STATES: usize = 2000;
@@ -42,6 +42,8 @@ pub(super) struct Walk<'c, 'a> {
     pub resubmits: bool,
     /// True if the program has more than one parser counter.
     pub several_counters: bool,
+    /// Names of the stacks whose elements are told apart.
+    pub counted: BTreeSet<String>,
     made: Parsed,
     states: FxHashMap<(Point, Env), ParserState>,
     work: VecDeque<(Point, Env, ParserState)>,
@@ -56,11 +58,23 @@ pub(super) struct State {
     pub position: u32,
     /// Fields that the state has extracted.
     pub extracted: Vec<Slot>,
+    /// The first bits of these fields, counted from the position at which the state began.
+    pub starts: FxHashMap<Slot, u32>,
+    /// True if a stack is full whose next element the state extracts: parsing ends.
+    pub full: bool,
 }
 
 impl State {
     fn new(frame: FrameId, env: Env) -> State {
-        State { frame, env, ops: Vec::new(), position: 0, extracted: Vec::new() }
+        State {
+            frame,
+            env,
+            ops: Vec::new(),
+            position: 0,
+            extracted: Vec::new(),
+            starts: FxHashMap::default(),
+            full: false,
+        }
     }
 }
 
@@ -85,6 +99,7 @@ impl<'c, 'a> Walk<'c, 'a> {
             unpacked: FxHashMap::default(),
             resubmits: false,
             several_counters: false,
+            counted: BTreeSet::new(),
             made: Parsed::default(),
             states: FxHashMap::default(),
             work: VecDeque::new(),
@@ -100,6 +115,7 @@ impl<'c, 'a> Walk<'c, 'a> {
         let ast = self.cx.ast;
         let counter = |object: &Object| ast.text(ast.decls[object.decl].name) == "ParserCounter";
         self.several_counters = self.cx.pipe.objects.values().filter(|object| counter(object)).count() > 1;
+        self.find_counted();
         let Some(start) = self.start(block) else {
             let at = ast.decls[self.cx.pipe.blocks[block].decl].name.span;
             return Err(self.refuse(at, "the parser has no state `start`", "declare `state start`"));
@@ -161,6 +177,10 @@ impl<'c, 'a> Walk<'c, 'a> {
             let then = Point { statement: index + 1, ..point };
             if let Ok(Some(next)) = self.statement(&mut made, statement, then) {
                 end = Some(End { select: Vec::new(), arms: Vec::new(), default: next });
+                break;
+            }
+            if made.full {
+                end = Some(End { select: Vec::new(), arms: Vec::new(), default: Next::Reject });
                 break;
             }
         }
@@ -238,7 +258,7 @@ impl<'c, 'a> Walk<'c, 'a> {
 }
 
 /// Returns the statements with those of inner blocks in their place.
-fn flat(statements: &[Stmt]) -> Vec<&Stmt> {
+pub(super) fn flat(statements: &[Stmt]) -> Vec<&Stmt> {
     let mut all = Vec::new();
     for statement in statements {
         match &statement.kind {

@@ -382,30 +382,7 @@ impl Lower<'_> {
                         "write a comparison",
                     ));
                 };
-                let signed = self.scalar_of(cell.frame, *left).is_some_and(|scalar| scalar.signed);
-                let (a, b) = (self.cell_value(cell, *left, false)?, self.cell_value(cell, *right, false)?);
-                let computed = |value: &CellValue| matches!(value, CellValue::Op(..));
-                let equality = matches!(op, CmpOp::Eq | CmpOp::Ne);
-                let sense = match (signed, computed(&a) || computed(&b)) {
-                    // The sign of a sum that wraps: a comparator asks for it in serial order.
-                    (true, true) if !equality => Sense::Serial,
-                    (true, _) => Sense::Signed,
-                    (false, _) => Sense::Unsigned,
-                };
-                if !equality && !signed && (computed(&a) || computed(&b)) {
-                    self.note(
-                        at,
-                        "an unsigned sum or difference is compared by size",
-                        "approximated: the comparator's sums do not wrap where the values do",
-                    );
-                }
-                match (a, b) {
-                    // The sign of a difference: the order of sequence numbers.
-                    (CellValue::Op(SaluOp::Sub, a, b), CellValue::Const(0)) if signed && !equality => {
-                        CellCond::Cmp(op, Sense::Serial, *a, *b)
-                    }
-                    (a, b) => CellCond::Cmp(op, sense, a, b),
-                }
+                self.cell_comparison(cell, op, (*left, *right), at)?
             }
             ExprKind::Ternary { condition, then, otherwise } => {
                 let condition = self.cell_condition(cell, *condition)?;
@@ -427,9 +404,54 @@ impl Lower<'_> {
         };
         Ok(cond)
     }
+
+    fn cell_comparison(
+        &mut self,
+        cell: &Cell<'_>,
+        op: CmpOp,
+        (left, right): (ExprId, ExprId),
+        at: Span,
+    ) -> Res<CellCond> {
+        let signed = self.scalar_of(cell.frame, left).is_some_and(|scalar| scalar.signed);
+        let (a, b) = (self.cell_value(cell, left, false)?, self.cell_value(cell, right, false)?);
+        let computed = [&a, &b].into_iter().any(|value| matches!(value, CellValue::Op(..)));
+        let zero = [&a, &b].into_iter().any(|value| *value == CellValue::Const(0));
+        let serial = zero || [left, right].into_iter().any(|side| self.is_signed_sum(side));
+        let sense = match (signed, computed && op.orders()) {
+            // The sign of a sum that wraps: a comparator asks for it in serial order.
+            (true, true) if serial => Sense::Serial,
+            (true, _) => Sense::Signed,
+            (false, true) => {
+                self.note(
+                    at,
+                    "an unsigned sum or difference is compared by size",
+                    "approximated: the comparator's sums do not wrap where the values do",
+                );
+                Sense::Unsigned
+            }
+            (false, false) => Sense::Unsigned,
+        };
+        Ok(match (a, b) {
+            // The sign of a difference: the order of sequence numbers.
+            (CellValue::Op(SaluOp::Sub, a, b), CellValue::Const(0)) if signed && op.orders() => {
+                CellCond::Cmp(op, Sense::Serial, *a, *b)
+            }
+            (a, b) => CellCond::Cmp(op, sense, a, b),
+        })
+    }
+
+    /// Returns true for a sum or difference of numbers in two's complement, or a variable that may be one. The cast of an unsigned
+    /// sum is none.
+    fn is_signed_sum(&self, id: ExprId) -> bool {
+        match &self.ast.exprs[id].kind {
+            ExprKind::Binary { op, .. } => matches!(op, BinaryOp::Add | BinaryOp::Sub),
+            ExprKind::Name { .. } | ExprKind::Member { .. } => true,
+            _ => false,
+        }
+    }
 }
 
-/// Returns an instruction, or the result of one on constants.
+/// Returns an instruction.
 fn op_of(op: SaluOp, a: CellValue, b: CellValue) -> CellValue {
     CellValue::Op(op, Box::new(a), Box::new(b))
 }

@@ -178,6 +178,8 @@ pub(in crate::lower) fn combined(op: AluOp, a: Expr, b: Expr) -> Expr {
         (AluOp::And, a, Expr::Alu(AluOp::Nota, b, _)) => alu(AluOp::Andcb, a, *b),
         (AluOp::Or, Expr::Alu(AluOp::Nota, a, _), b) => alu(AluOp::Orca, *a, b),
         (AluOp::Or, a, Expr::Alu(AluOp::Nota, b, _)) => alu(AluOp::Orcb, a, *b),
+        (AluOp::Xor, Expr::Alu(AluOp::Nota, a, _), b) => alu(AluOp::Xnor, *a, b),
+        (AluOp::Xor, a, Expr::Alu(AluOp::Nota, b, _)) => alu(AluOp::Xnor, a, *b),
         (AluOp::Add | AluOp::Sub | AluOp::Or | AluOp::Xor, a, Expr::Const(0, _)) => a,
         (AluOp::Add | AluOp::Or | AluOp::Xor, Expr::Const(0, _), b) => b,
         (AluOp::And, _, Expr::Const(0, width)) | (AluOp::And, Expr::Const(0, width), _) => {

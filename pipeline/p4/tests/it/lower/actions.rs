@@ -146,6 +146,27 @@ fn values_of_several_steps() {
 }
 
 #[test]
+fn bitwise_operations_on_slices_and_complements_are_one_instruction() {
+    let declarations = "
+    action bits() {
+        m.word[3:2] = m.word[3:2] ^ 2w2;
+        m.a[7:4] = m.a[7:4] & 4w3;
+        m.b = ~m.b ^ 8w1;
+    }";
+    let expected = expect![[r#"
+        action Ingress.bits : ingress () {
+            m.word = xor(m.word, 16w8);
+            m.a = and(m.a, 8w0x3f);
+            m.b = xnor(m.b, 8w1);
+        }
+        control ingress {
+            call Ingress.bits;
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, "bits();"));
+}
+
+#[test]
 fn an_action_of_several_steps_is_split_at_the_first_that_needs_another_table() {
     let declarations = "
     Register<bit<32>, bit<8>>(16) sums;

@@ -351,10 +351,12 @@ fn what_runs_instead_of_a_table_at_two_places_excludes_it() {
             size = 512;
         }
         control ingress {
-            if ((m.flag == 1w1 && m.a == 8w2) || (!(m.flag == 1w1 && m.a == 8w2) && m.a == 8w3)) {
+            if ((m.flag == 1w1 && m.a == 8w2) || m.a == 8w3) {
                 apply Ingress.t;
-            } else {
-                call Ingress.mark;
+            } else if (!(m.flag == 1w1 && m.a == 8w2)) {
+                if (!(m.a == 8w3)) {
+                    call Ingress.mark;
+                }
             }
         }
     "#]];

@@ -93,6 +93,7 @@ fn comparators_do_not_wrap_unless_numbers_are_signed() {
         action("bit<32>", ", out bit<32> rv", "if (m.wide - value > 100) { rv = 1; }"),
         action("int<32>", ", out bit<32> rv", "if ((int<32>)m.wide - value > 100) { rv = 1; }"),
         action("int<32>", ", out bit<32> rv", "if ((int<32>)m.wide - value > 0) { rv = 1; }"),
+        action("bit<32>", ", out bit<32> rv", "if ((int<32>)(m.wide + value) < 9) { rv = 1; }"),
     ];
     expect![[r#"
         register_action Ingress.act (Ingress.cells) {
@@ -108,6 +109,11 @@ fn comparators_do_not_wrap_unless_numbers_are_signed() {
         }
         register_action Ingress.act (Ingress.cells) {
             if (serial(m.wide > @lo)) {
+                @out0 = 1;
+            }
+        }
+        register_action Ingress.act (Ingress.cells) {
+            if (signed(add(m.wide, @lo) < 9)) {
                 @out0 = 1;
             }
         }

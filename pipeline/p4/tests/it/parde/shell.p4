@@ -13,11 +13,11 @@ header ipv4_h {
     bit<8> ttl; bit<8> protocol; bit<16> checksum; bit<32> src; bit<32> dst;
 }
 header tcp_h { bit<16> sport; bit<16> dport; bit<16> checksum; bit<16> urgent; }
-header note_h { bit<8> kind; bit<8> a; bit<16> b; }
+header note_h { bit<8> kind; bit<8> a; bit<16> b; } header tail_h { bit<8> kind; bit<2> mark; }
 struct headers_t { ethernet_h eth; vlan_h vlan; label_h[3] labels; ipv4_h ipv4; tcp_h tcp; note_h note; }
 struct port_t { bit<16> vrf; bit<8> group; }
 struct metadata_t {
-    bit<16> key; bit<8> kind; bool bad; bit<16> rest; bit<8> pad; MirrorId_t session; port_t port; note_h mirrored; note_h resubmitted;
+    bit<16> key; bit<8> kind; bool bad; bit<16> rest; bit<8> pad; MirrorId_t session; port_t port; note_h mirrored; note_h resubmitted; tail_h tail;
 }
 
 // PROGRAM

@@ -259,7 +259,7 @@ fn an_operand_that_does_not_begin_at_bit_0() {
     s.set(x, alu(AluOp::Add, field(x), Expr::Const(1, 12)));
     let (program, chip) = (s.program(), ChipSpec::tofino2());
     let mut allocation = allocated(&program, &chip);
-    allocation.fields[x][0].at = 4;
+    allocation.fields[x][0].at = 2;
     assert_says(&findings(&program, &chip, &allocation), "is not in one container from bit 0");
 }
 

@@ -129,3 +129,18 @@ fn the_last_write_of_an_action_counts() {
     s.call(vec![PrimitiveKind::Hash(h[0], hash), set(h[0], Expr::Const(1, 4)), set(h[1], Expr::Const(5, 4))]);
     assert_eq!(verdict(s), Ok(()));
 }
+
+#[test]
+fn equal_bitwise_functions_with_data_are_one_instruction() {
+    for (second, fits) in [(AluOp::Or, true), (AluOp::And, false)] {
+        let mut s = Small::new();
+        let (_, h) = s.header("h", &[("a", 2), ("b", 6)]);
+        let with = |op, f, width| set(f, alu(op, field(f), Expr::Const(1, width)));
+        s.call(vec![with(AluOp::Or, h[0], 2), with(second, h[1], 6)]);
+        let program = s.program();
+        for chip in chips() {
+            let placed = allocate(&program, &chip, &Options::default(), &cfgs(&program));
+            assert_eq!(placed.is_ok(), fits, "{second}");
+        }
+    }
+}

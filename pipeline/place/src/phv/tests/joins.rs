@@ -99,3 +99,41 @@ fn flags_of_a_chain_of_tables_share_containers_when_these_run_out() {
         assert_eq!(containers.len(), 38);
     }
 }
+
+/// An action copies the bits of an address to flags; more words than a group has would have one flag each.
+#[test]
+fn copies_of_bits_of_one_field_are_beside_each_other() {
+    let mut s = Small::new();
+    let (_, h) = s.header("h", &[("address", 32)]);
+    let flags: Vec<Field> = (0..32).map(|i| s.sketch.meta(&format!("f{i}"), 1)).collect();
+    s.call(flags.iter().zip(0..).map(|(f, bit)| set(*f, slice(h[0], bit, bit))).collect());
+    let program = s.program();
+    for chip in chips() {
+        let allocation = allocated(&program, &chip);
+        for (f, bit) in flags.iter().zip(0..) {
+            assert_eq!(places(&chip, &allocation, *f), [(32, 0, 1, bit)]);
+            assert_eq!(allocation.slices(*f)[0].container, allocation.slices(flags[0])[0].container);
+        }
+    }
+}
+
+#[test]
+fn a_header_that_takes_neighbours_along_saves_containers() {
+    // Forty words from sixteen fields of a byte each: cut into bytes, they would need 160 containers.
+    let mut s = Small::new();
+    let fields: Vec<String> = (0..16).map(|i| format!("s{i}")).collect();
+    let (_, h) = s.header("h", &fields.iter().map(|f| (f.as_str(), 8)).collect::<Vec<_>>());
+    let words: Vec<Field> = (0..40).map(|i| s.sketch.meta(&format!("w{i}"), 32)).collect();
+    for (i, word) in words.iter().enumerate() {
+        let bytes = (0..4).map(|b| {
+            let lo = 24 - 8 * b;
+            PrimitiveKind::SetSlice(*word, lo + 7, lo, field(h[i % 4 * 4 + usize::from(b)]))
+        });
+        s.call(bytes.collect());
+    }
+    let program = s.program();
+    let chip = ChipSpec::tofino();
+    let allocation = allocated(&program, &chip);
+    assert_eq!(places(&chip, &allocation, words[0]), [(32, 0, 32, 0)]);
+    assert_eq!(places(&chip, &allocation, h[1]), [(32, 0, 8, 16)]);
+}

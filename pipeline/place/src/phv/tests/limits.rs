@@ -107,6 +107,42 @@ fn a_parser_copy_of_bits_to_a_part_of_a_field_is_refused() {
     );
 }
 
+#[test]
+fn a_parser_copies_bits_to_a_byte_of_a_header_beside_padding_and_ones() {
+    let mut s = Small::new();
+    let (_, from) = s.header("from", &[("rest", 7), ("flag", 1)]);
+    let (_, to) = s.header("to", &[("padding", 6), ("known", 1), ("flag", 1), ("next", 8)]);
+    s.set(from[1], Expr::Const(0, 1));
+    let mut program = s.program();
+    also(&mut program, ParserOpKind::Set(to[2], field(from[1])));
+    // Nothing reads the bits beside the flag yet.
+    for chip in chips() {
+        allocated(&program, &chip);
+    }
+    // A reader of a neighbour would see a bit of the packet there, unless it is one in any case.
+    let reader = program.actions.values_mut().next().unwrap();
+    let kind = set(from[1], field(to[1]));
+    reader.body = vec![sluice_ir::Primitive { kind, loc: reader.loc }];
+    assert_says(&refusal(&program, &ChipSpec::tofino()), "bits beside them would change `to.known`");
+    also(&mut program, ParserOpKind::Set(to[1], Expr::Const(1, 1)));
+    let chip = ChipSpec::tofino();
+    let placed = allocated(&program, &chip);
+    // The verifier finds the reader by itself.
+    let ones = program.states.values_mut().last().unwrap().ops.pop();
+    assert!(ones.is_some());
+    assert_says(&findings(&program, &chip, &placed), "which changes `to.known`");
+}
+
+#[test]
+fn a_parser_does_not_copy_bits_to_other_places_in_a_byte_of_a_header() {
+    let mut s = Small::new();
+    let (_, from) = s.header("from", &[("flag", 1), ("rest", 7)]);
+    let (_, to) = s.header("to", &[("padding", 7), ("flag", 1)]);
+    let mut program = s.program();
+    also(&mut program, ParserOpKind::Set(to[1], field(from[0])));
+    assert_says(&refusal(&program, &ChipSpec::tofino()), "is at other bits of its byte");
+}
+
 /// Returns a program of headers with eight 32-bit fields each; an action adds to every field.
 fn hungry(headers: usize) -> Program {
     let mut s = Small::new();

@@ -6,6 +6,7 @@ mod joins;
 mod limits;
 mod overlay;
 mod packing;
+mod parts;
 mod random;
 mod router;
 

@@ -3,6 +3,7 @@
 use super::source::{Bit, How, Result, results};
 use super::{View, ones};
 use crate::data::FieldSlice;
+use sluice_asic::alu::AluOp;
 use sluice_asic::phv::{AluClass, Container};
 use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
@@ -14,8 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 struct Instruction {
     loc: Loc,
     fields: Vec<Field>,
-    /// Results that are not plain copies.
+    /// Results that are not plain copies; those of one bitwise function with data count once.
     computed: usize,
+    /// The bitwise function with data of the last result, and the results that join an earlier one.
+    function: Option<AluOp>,
+    joint: usize,
     /// Bits written.
     written: u32,
     /// PHV sources: container and rotation to the right, with the destination bits that they give.
@@ -53,7 +57,11 @@ fn instructions(view: &View, results: &[Result]) -> BTreeMap<Container, Instruct
                 .entry(s.container)
                 .or_insert_with(|| Instruction { loc: r.loc, ..Instruction::default() });
             i.fields.push(r.field);
-            i.computed += usize::from(r.how != How::Copied);
+            let function = if let How::Masked(function) = r.how { function } else { None };
+            let joint = function.is_some() && i.function == function && i.fields.len() > 1;
+            i.computed += usize::from(r.how != How::Copied && !joint);
+            i.joint += usize::from(joint);
+            i.function = function;
             for b in 0..s.width {
                 let Some(sources) = r.sources(s.lo + b) else { continue };
                 let to = u32::from(s.at) + u32::from(b);
@@ -85,27 +93,28 @@ fn locate(view: &View, field: Field, bit: u16) -> Option<(Container, u32)> {
 /// Checks that operands of whole-container operations have separate containers, and that numbers begin at bit 0 of
 /// one container.
 fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
-    if matches!(r.how, How::Copied | How::Masked) {
+    if matches!(r.how, How::Copied | How::Masked(_)) || r.how == How::Shifted && at_top(view, r) {
         return Vec::new();
     }
-    let mut fields: Vec<Field> = r
-        .bits
-        .iter()
-        .flatten()
-        .filter_map(|b| if let Bit::Phv(f, _) = b { Some(*f) } else { None })
-        .collect();
-    fields.push(r.field);
+    let mut fields = r.operands();
+    let own = r.bits.len() as u16;
+    fields.push((r.field, r.lo, r.lo + own));
     fields.sort_unstable();
     fields.dedup();
     let name = &view.program.actions[action].name;
     let mut found = Vec::new();
-    for f in fields {
+    for (f, lo, end) in fields {
         let var = Var::Field(f);
-        let problem = if let Some((c, other)) = view.shared(var) {
+        let slices = view.allocation.slices(f);
+        let taken: Vec<&FieldSlice> = slices.iter().filter(|s| s.lo < end && lo < s.lo + s.width).collect();
+        let problem = if let Some((c, other)) = taken.iter().find_map(|s| beside(view, f, s)) {
             format!("shares {} with {}", view.name(c), view.var(other))
-        } else if let Some(problem) = beside(view, f) {
+        } else if let Some(problem) =
+            taken.iter().find_map(|s| unfilled(view, f, s)).filter(|_| r.how != How::Carried)
+        {
             problem
-        } else if r.how == How::Number && !matches!(view.allocation.slices(f), [s] if s.at == 0) {
+        } else if matches!(r.how, How::Number | How::Shifted) && !matches!(taken.as_slice(), [s] if s.at == 0)
+        {
             "is not in one container from bit 0".to_owned()
         } else if r.how == How::Carried {
             match uncarried(view, f) {
@@ -125,17 +134,41 @@ fn owned(view: &View, action: Action, r: &Result) -> Vec<Diag> {
     found
 }
 
-/// Returns a container in which a part of a wide intrinsic field has bytes beside it that the parser took with it.
-fn beside(view: &View, field: Field) -> Option<String> {
+/// Returns true if a sum with data is at the upper end of its container, and its operand is at the same bits of a container: the
+/// data are zeros in the bits below, so that nothing carries from there. The result is alone in its container.
+fn at_top(view: &View, r: &Result) -> bool {
+    let size = |s: &FieldSlice| view.info(s.container).map_or(0, |i| i.size.bits());
+    let ends = |s: &FieldSlice| u32::from(s.at) + u32::from(s.width) == size(s);
+    let [result] = view.allocation.slices(r.field) else { return false };
+    let [(operand, 0, end)] = r.operands()[..] else { return false };
+    let [source] = view.allocation.slices(operand) else { return false };
+    let whole = r.bits.len() == usize::from(result.width) && end == source.width && end == result.width;
+    let alone = beside(view, r.field, result).is_none();
+    whole && ends(result) && ends(source) && result.at == source.at && size(result) == size(source) && alone
+}
+
+/// Returns the container of a slice of a field and the variable that other bits of it hold; `None` if they hold none. Variables that
+/// take turns at the same bits do not count, other slices of the field do.
+fn beside(view: &View, field: Field, slice: &FieldSlice) -> Option<(Container, Var)> {
+    let own = ones(slice.width, slice.at);
+    let mut held = view.held.get(&slice.container)?.iter();
+    let other =
+        held.find(|h| (h.var != Var::Field(field) || h.lo != slice.lo) && ones(h.width, h.at) & own == 0)?;
+    Some((slice.container, other.var))
+}
+
+/// Returns a container in which a part of a wide intrinsic field has bytes beside it that the parser took with it. A carry goes up
+/// into these bytes, and nothing reads the result above the field's width.
+fn unfilled(view: &View, field: Field, slice: &FieldSlice) -> Option<String> {
     let data = &view.program.fields[field];
-    let partial =
-        |s: &&FieldSlice| view.info(s.container).is_some_and(|i| i.size.bits() != u32::from(s.width));
+    let partial = view.info(slice.container).is_some_and(|i| i.size.bits() != u32::from(slice.width));
     let wide = matches!(data.home, Home::Intrinsic(_)) && data.width > 32;
-    let slice = view.allocation.slices(field).iter().find(partial).filter(|_| wide)?;
-    Some(format!(
-        "does not fill {}, which the parser fills with the bytes beside it",
-        view.name(slice.container)
-    ))
+    (wide && partial).then(|| {
+        format!(
+            "does not fill {}, which the parser fills with the bytes beside it",
+            view.name(slice.container)
+        )
+    })
 }
 
 /// Returns the reason why a carry cannot go through a number; `None` if it can. The low 32 bits must fill a container
@@ -197,7 +230,7 @@ fn problem(view: &View, container: Container, i: &Instruction) -> Option<String>
     if bus > 1 {
         return Some("that takes two words of the action data bus, and an ALU reads one".to_owned());
     }
-    if i.computed > 1 || i.computed == 1 && i.fields.len() > 1 {
+    if i.computed > 1 || i.computed == 1 && i.fields.len() - i.joint > 1 {
         return Some("that takes two instructions, and an action has one per container".to_owned());
     }
     if i.computed > 0 && i.phv.keys().any(|k| k.1 != 0) {

@@ -8,6 +8,7 @@ mod bits;
 mod headers;
 mod kinds;
 mod lists;
+mod mates;
 mod overlay;
 mod sharing;
 mod source;

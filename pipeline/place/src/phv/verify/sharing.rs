@@ -6,7 +6,7 @@ use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, ContainerKind};
 use sluice_ir::cfg::Var;
 use sluice_ir::verify::Diag;
-use sluice_ir::{Field, Home, ParserOpKind};
+use sluice_ir::{Field, Header, Home, ParserOpKind, ParserState};
 use std::collections::BTreeMap;
 
 pub(super) fn check(view: &View) -> Vec<Diag> {
@@ -131,7 +131,8 @@ fn checksums(view: &View) -> Vec<Diag> {
 fn copies(view: &View) -> Vec<Diag> {
     let program = view.program;
     let mut found = Vec::new();
-    for op in program.states.values().flat_map(|s| &s.ops) {
+    let ops = program.states.iter().flat_map(|(state, s)| s.ops.iter().map(move |op| (state, op)));
+    for (state, op) in ops {
         let Some(dst) = op.kind.written() else { continue };
         // Bits of the destination, and the number of bits in the packet's byte below the lowest one.
         let (low, width, below) = match &op.kind {
@@ -151,7 +152,11 @@ fn copies(view: &View) -> Vec<Diag> {
                 (lo, hi + 1 - lo, below)
             }
         };
-        found.extend(alone(view, dst, "is copied by the parser"));
+        let partial = below.is_some_and(|below| below != 0 || !width.is_multiple_of(8));
+        match program.fields[dst].home {
+            Home::Header(_) if partial => found.extend(super::mates::check(view, state, dst, op.loc)),
+            _ => found.extend(alone(view, dst, "is copied by the parser")),
+        }
         let Some(below) = below else { continue };
         let fits = |s: &crate::FieldSlice| {
             let (s_lo, s_end) = (s.lo, s.lo + s.width);
@@ -159,7 +164,10 @@ fn copies(view: &View) -> Vec<Diag> {
             let apart = s_end <= low || s_lo >= low + width;
             let aligned = (u16::from(s.at) + 8 - (below + s_lo.saturating_sub(low)) % 8).is_multiple_of(8);
             let size = view.info(s.container).map_or(0, |i| i.size.bits());
-            let filled = s.at == 0 && size == u32::from(s.width);
+            let bytes = (size.saturating_sub(u32::from(s.width))) / 8;
+            let top = program.fields[dst].width;
+            let taken = top > 32 && s_end == top && bytes_before(view, state, &op.kind) >= Some(bytes);
+            let filled = s.at == 0 && (size == u32::from(s.width) || taken);
             let whole = below == 0 && width.is_multiple_of(8);
             apart || inside && aligned && (filled || !whole)
         };
@@ -172,4 +180,22 @@ fn copies(view: &View) -> Vec<Diag> {
         }
     }
     found
+}
+
+/// Returns the bytes of headers that a state extracts before the first byte that it copies to a field; `None` if it copies no bytes
+/// of a header that it extracts.
+fn bytes_before(view: &View, state: ParserState, kind: &ParserOpKind) -> Option<u32> {
+    let program = view.program;
+    let (from, at) = kind.write()?.source()?;
+    let Home::Header(header) = program.fields[from].home else { return None };
+    let extracted: Vec<Header> = program.states[state]
+        .ops
+        .iter()
+        .filter_map(|op| if let ParserOpKind::Extract(h) = op.kind { Some(h) } else { None })
+        .collect();
+    let place = extracted.iter().position(|h| *h == header)?;
+    let bits: u32 = extracted[..place].iter().map(|h| program.header_bits(*h)).sum();
+    let width = program.fields[kind.written()?].width;
+    let above = program.fields[from].width.checked_sub(at + width)?;
+    Some((bits + program.field_offset(header, from)? + u32::from(above)) / 8)
 }

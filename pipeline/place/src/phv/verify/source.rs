@@ -21,12 +21,15 @@ pub(super) enum Bit {
 pub(super) enum How {
     /// Its bits are copied.
     Copied,
-    /// A bitwise function that can leave other bits of the container as they are.
-    Masked,
+    /// A bitwise function that can leave other bits of the container as they are; with its operation, if several of them are one
+    /// instruction.
+    Masked(Option<AluOp>),
     /// A bitwise function of whole containers.
     Bitwise,
     /// A number in a whole container.
     Number,
+    /// A sum of a field and data, or a difference of a field and data: it needs no whole container at the upper end of one.
+    Shifted,
     /// A sum or difference of more than 32 bits, in two containers with a carry between them.
     Carried,
 }
@@ -46,6 +49,27 @@ impl Result {
     /// Returns the sources of a bit of the field; `None` if the bit is not written.
     pub(super) fn sources(&self, bit: u16) -> Option<&[Bit]> {
         self.bits.get(usize::from(bit.checked_sub(self.lo)?)).map(Vec::as_slice)
+    }
+
+    /// Returns the operands among fields: field, lowest bit and the one above the highest.
+    pub(super) fn operands(&self) -> Vec<(Field, u16, u16)> {
+        let most = self.bits.iter().map(Vec::len).max().unwrap_or(0);
+        let mut list: Vec<(Field, u16, u16)> = Vec::new();
+        for k in 0..most {
+            let mut last: Option<(Field, u16, u16)> = None;
+            for bit in self.bits.iter().filter_map(|sources| sources.get(k)) {
+                last = match (*bit, last) {
+                    (Bit::Phv(f, at), Some((g, lo, end))) if f == g && at == end => Some((f, lo, end + 1)),
+                    (Bit::Phv(f, at), before) => {
+                        list.extend(before);
+                        Some((f, at, at + 1))
+                    }
+                    (_, before) => before,
+                };
+            }
+            list.extend(last);
+        }
+        list
     }
 
     /// Returns true if both write a bit.
@@ -79,7 +103,7 @@ pub(super) fn results(program: &Program, action: Action) -> Vec<Result> {
             PrimitiveKind::SetMasked(field, ..) => {
                 let bits =
                     (0..program.fields[*field].width).map(|b| vec![Bit::Phv(*field, b), Bit::Data]).collect();
-                Result { field: *field, loc: p.loc, lo: 0, how: How::Masked, bits }
+                Result { field: *field, loc: p.loc, lo: 0, how: How::Masked(None), bits }
             }
             PrimitiveKind::Register(access) => {
                 for (_, field) in &access.outputs {
@@ -122,15 +146,20 @@ fn how(program: &Program, field: Field, value: &Expr) -> How {
     match value {
         Expr::Const(..) | Expr::Param(..) | Expr::Field(_) => How::Copied,
         Expr::Alu(AluOp::Add | AluOp::Sub, ..) if program.fields[field].width > 32 => How::Carried,
+        Expr::Alu(AluOp::Add, a, b) if is_data(a) || is_data(b) => How::Shifted,
+        Expr::Alu(AluOp::Sub, _, b) if is_data(b) => How::Shifted,
         Expr::Funnel(..) => How::Number,
         Expr::Alu(op, a, b) => match op.class() {
             AluClass::Move => How::Copied,
-            AluClass::Bitwise if masked(*op, field, a, b) => How::Masked,
+            AluClass::Bitwise if masked(*op, field, a, b) => {
+                let joint = matches!(op, AluOp::And | AluOp::Or | AluOp::Xor | AluOp::Xnor);
+                How::Masked(joint.then_some(*op))
+            }
             AluClass::Bitwise => How::Bitwise,
             AluClass::Arithmetic | AluClass::Shift | AluClass::Compare => How::Number,
         },
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => match how(program, field, inner) {
-            How::Masked => How::Bitwise,
+            How::Masked(_) => How::Bitwise,
             other => other,
         },
     }
@@ -144,6 +173,15 @@ fn masked(op: AluOp, field: Field, a: &Expr, b: &Expr) -> bool {
     let keeps = |f: &dyn Fn(u32, u32) -> u32| [0, 1].iter().any(|d| f(0, *d) & 1 == 0 && f(1, *d) & 1 == 1);
     *a == dst && is_data(b) && keeps(&|x, d| apply(op, x, d))
         || is_data(a) && *b == dst && keeps(&|x, d| apply(op, d, x))
+}
+
+/// Returns true for a constant or parameter, or a part of one.
+fn is_data(e: &Expr) -> bool {
+    match e {
+        Expr::Const(..) | Expr::Param(..) => true,
+        Expr::Slice(inner, ..) => is_data(inner),
+        Expr::Field(_) | Expr::Cast(..) | Expr::Alu(..) | Expr::Funnel(..) => false,
+    }
 }
 
 fn apply(op: AluOp, a: u32, b: u32) -> u32 {

@@ -13,6 +13,7 @@ use sluice_exec::reference::Reference;
 use sluice_ir::{Program, ValueSet};
 
 /// Four bytes after the front.
+#[allow(dead_code, reason = "it only gives the layout")]
 #[derive(Header)]
 struct Tag {
     value: Bits<32>,
@@ -51,6 +52,7 @@ fn tagged(ig: &GressBuilder<'_>) {
 }
 
 /// A byte between front and tag.
+#[allow(dead_code, reason = "it only gives the layout")]
 #[derive(Header)]
 struct Mark {
     value: Bits<8>,

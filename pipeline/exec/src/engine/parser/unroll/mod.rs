@@ -25,7 +25,7 @@ use sluice_ir::{
 use std::collections::{BTreeMap, VecDeque};
 
 /// Most nodes that a parser may unroll into.
-const MAX_NODES: usize = 1 << 15;
+const MAX_NODES: usize = 1 << 17;
 /// `parser_err`: no transition matched (model: chip §10).
 const NO_MATCH: u16 = 0x001;
 /// `parser_err`: the packet ends inside a header.
@@ -182,12 +182,28 @@ impl<'a> ParserBuilder<'a> {
             Next::Accept => Target::Leaf(self.leaf(leaf)?),
             Next::Reject => Target::Leaf(self.leaf(Leaf { error: NO_MATCH, ..leaf })?),
             Next::State(state) => {
-                leaf.cycles = leaf.cycles.saturating_add(self.cycles.get(state).copied().unwrap_or(1));
-                let (pushed, elements) = (pushed.to_vec(), elements.clone());
+                if self.loops.is_none() {
+                    leaf.cycles = leaf.cycles.saturating_add(self.state_cycles(state));
+                }
+                let (mut counter, mut pushed, elements) = (counter, pushed.to_vec(), elements.clone());
+                if self.loops.is_some() {
+                    // Paths with other counters meet, too.
+                    counter = CounterRange::all();
+                    pushed.fill(CounterRange::all());
+                }
                 let path = Path { state, op: 0, in_range: false, leaf, counter, pushed, elements };
                 Target::Node(self.node(path)?)
             }
         })
+    }
+
+    fn state_cycles(&self, state: ParserState) -> u16 {
+        self.cycles.get(state).copied().unwrap_or(1)
+    }
+
+    /// Returns true if a column has the cycles of paths, and the path enters its state.
+    fn enters(&self, path: &Path) -> bool {
+        self.loops.is_some() && path.op == 0 && !path.in_range
     }
 
     /// Returns a node before `target` that counts the transition `way` and the state that it leads to. If coverage is
@@ -225,7 +241,9 @@ impl<'a> ParserBuilder<'a> {
         if need as usize > WINDOW {
             return Err(too_deep(need));
         }
-        let short = self.leaf(Leaf { error: PARTIAL_HEADER, ..path.leaf.clone() })?;
+        // The step that counts the state's cycles does not run if the packet is too short for the state's first operation.
+        let missed = if self.enters(&path) { self.state_cycles(path.state) } else { path.leaf.cycles };
+        let short = self.leaf(Leaf { error: PARTIAL_HEADER, cycles: missed, ..path.leaf.clone() })?;
         let select = Select::Always(Target::Leaf(short));
         self.code.nodes.push(Node { need, short, loads: Loads::default(), steps: Vec::new(), select });
         self.extracts.push(None);
@@ -238,6 +256,10 @@ impl<'a> ParserBuilder<'a> {
     /// rest.
     fn fill(&mut self, id: usize, mut path: Path, low: &mut Lowering<'_, '_>) -> Result<(), LowerError> {
         let mut steps = Vec::new();
+        if self.enters(&path) {
+            let slot = *self.code.took.get_or_insert_with(|| low.slots.scratch());
+            steps.push(Step::Took { slot, by: self.state_cycles(path.state) });
+        }
         let rest = self.operations(id, &mut path, &mut steps, low)?;
         let select = match rest {
             Rest::Nothing => self.select(id, &path, &mut steps, low)?,
