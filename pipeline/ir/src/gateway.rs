@@ -2,7 +2,7 @@
 //!
 //! A row is a pattern of bits with an outcome. The first row that matches decides; if none matches, the outcome is the
 //! default. So `a == 1 && b != 2` takes two rows: `b == 2` with the outcome false, then `a == 1` with the outcome true.
-//! Which bytes and hash bits the tests take depends on the PHV: [`estimate`] assumes that every operand begins at a byte.
+//! Which bytes and hash bits the tests take depends on the PHV: [`estimate`] assumes that every field has containers of its own.
 
 use crate::cfg::Var;
 use crate::{CmpOp, Cond, Expr, Field, Program};
@@ -60,7 +60,7 @@ pub fn tests(program: &Program, mau: &MauSpec, cond: &Cond) -> Result<Tests, Str
     Ok(Tests { tests, rows })
 }
 
-/// Returns true if one gateway can test a condition whose operands begin at bytes.
+/// Returns true if one gateway can test a condition whose operands are in containers of their own.
 #[must_use]
 pub fn estimate(program: &Program, mau: &MauSpec, cond: &Cond) -> bool {
     let Ok(Tests { tests, rows }) = tests(program, mau, cond) else { return true };
@@ -91,19 +91,37 @@ pub fn estimate(program: &Program, mau: &MauSpec, cond: &Cond) -> bool {
     let at = |x: &Operand| (0..x.width).map(|bit| (x.var, (x.lo + bit) / 8)).collect::<BTreeSet<_>>();
     let loose: BTreeSet<_> = equal.iter().flat_map(at).collect();
     let all: BTreeSet<_> = equal.iter().chain(&ranges).flat_map(at).collect();
-    // What finds no lane goes to hash bits: the bytes of which the fewest bits are tested.
+    // What finds no lane goes to hash bits. The bytes of larger containers, which have fewer possible lanes, come first.
     let bits = |(var, byte): &(Var, u16)| {
         let bits = equal.iter().filter(|x| x.var == *var).flat_map(|x| x.lo..x.lo + x.width);
         bits.filter(|bit| bit / 8 == *byte).collect::<BTreeSet<_>>().len() as u32
     };
-    let mut bits: Vec<u32> = loose.iter().map(bits).collect();
-    bits.sort_unstable();
-    let left = bits.len().saturating_sub((lanes - same.min(lanes)) as usize);
-    by_hash += bits[..left].iter().sum::<u32>();
+    let mut loose: Vec<(u16, u32, u16)> =
+        loose.iter().map(|at| (container_bytes(program, at.0), bits(at), at.1)).collect();
+    loose.sort_unstable_by(|a, b| b.cmp(a));
+    let mut free: Vec<u16> = (same.min(lanes) as u16..lanes as u16).collect();
+    for (of, bits, byte) in loose {
+        match free.iter().position(|lane| lane % of == byte % of) {
+            Some(at) => _ = free.remove(at),
+            None => by_hash += bits,
+        }
+    }
     bytes += all.len() as u32;
     rows <= mau.gateway_compare_rows
         && by_hash <= mau.gateway_hash_bits
         && bytes <= mau.exact_xbar_group_bytes
+}
+
+/// Returns the bytes of the smallest container that holds a variable: 1, 2 or 4.
+fn container_bytes(program: &Program, var: Var) -> u16 {
+    match var {
+        Var::Field(field) => match width_of(program, field) {
+            0..=8 => 1,
+            9..=16 => 2,
+            _ => 4,
+        },
+        Var::Valid(_) => 1,
+    }
 }
 
 /// Outcomes of rows.
@@ -390,6 +408,30 @@ mod tests {
         assert_eq!(rows_of(&and(or(eq(0), eq(1)), or(eq(2), eq(3)))), 4);
         assert_eq!(rows_of(&and(or(eq(0), eq(1)), not(or(eq(2), eq(3))))), 4);
         assert_eq!(rows_of(&or(and(eq(0), not(eq(1))), eq(2))), 3, "f2: true; f1: false; f0: true");
+    }
+
+    #[test]
+    fn bytes_of_large_containers_have_few_lanes() {
+        let mut program = Program::default();
+        for n in 0..2 {
+            program.fields.push(crate::FieldData {
+                name: format!("m.f{n}"),
+                gress: sluice_asic::gress::Gress::Ingress,
+                width: 32,
+                home: crate::Home::Metadata,
+                doc: String::new(),
+                loc: crate::Loc::default(),
+            });
+        }
+        let mau = sluice_asic::chip::ChipSpec::tofino().mau;
+        let part = |n: usize, hi: u16, lo: u16| {
+            let field = Expr::Field(crate::entity::Entity::new(n));
+            let slice = Expr::Slice(Box::new(field), hi, lo);
+            Cond::Cmp(CmpOp::Eq, slice, Expr::Const(1, hi - lo + 1))
+        };
+        // Bytes 1 to 3 of both fields want the same three lanes: 17 bits would go to hash bits.
+        assert!(!estimate(&program, &mau, &and(part(0, 31, 15), part(1, 31, 15))));
+        assert!(estimate(&program, &mau, &and(part(0, 31, 16), part(1, 15, 0))));
     }
 
     #[test]

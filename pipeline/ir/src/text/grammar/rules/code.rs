@@ -52,7 +52,7 @@ pub(super) const ACTIONS: Topic = Topic {
     ipv4.ttl = left;
     m.count = execute(count, m.slot);
     m.slot = hash(flow);
-    ipv4.dst[15:0] = hash(flow, 8);
+    ipv4.dst[15:0] = hash(flow);
     ipv4.dst[31:16] = 16w0xa00;
     set_invalid(ipv4);
 }
