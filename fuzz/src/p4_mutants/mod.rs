@@ -16,8 +16,14 @@ const CHANGES: [u32; 8] = [1, 1, 1, 1, 1, 2, 2, 4];
 #[must_use]
 pub fn p4_mutant(program: &str, other: &str, draws: &mut dyn FnMut() -> u32) -> String {
     let (mut tokens, other) = (Tokens::of(program), Tokens::of(other));
-    for _ in 0..CHANGES[draws() as usize % CHANGES.len()] {
+    let mut changes = CHANGES[draws() as usize % CHANGES.len()];
+    // A change that finds nothing to act on, or draws what is there, leaves the program as it is.
+    let mut tries = 4 * changes;
+    while changes > 0 && tries > 0 {
+        let before = tokens.text();
         change::change(&mut tokens, &other, draws);
+        changes -= u32::from(tokens.text() != before);
+        tries -= 1;
     }
     tokens.text()
 }

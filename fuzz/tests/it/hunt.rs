@@ -98,9 +98,9 @@ fn shipped_programs_hold_and_threads_do_not_matter() {
         let program = stage.build(&[]).unwrap();
         let properties = Arc::clone(stage);
         let subject = subject(stage.name(), move || properties.properties(&program));
-        let one = cases(&subject, 8, 1);
+        let one = cases(&subject, 10, 1);
         assert_eq!(one.failures, [], "{}", stage.name());
-        assert_eq!(one, cases(&subject, 8, 3), "{}", stage.name());
+        assert_eq!(one, cases(&subject, 10, 3), "{}", stage.name());
         // Its tables have hundreds of constant entries, for which pieces are made.
         let found = one.coverage.found().count();
         assert!(stage.name() != "int" || found > 60, "{found} fixed entries of int");

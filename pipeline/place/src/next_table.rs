@@ -11,7 +11,7 @@
 //! have to be crossed. Nodes that always run need no carrier. On a chip whose next tables form a chain there are no
 //! tags, and only the order of tables matters.
 
-use super::data::PlacedNode;
+use super::data::{Part, PlacedNode};
 use sluice_asic::gress::Gress;
 use sluice_ir::cfg::{Cfg, Node, Outcome, Pred};
 use sluice_ir::entity::EntityMap;
@@ -133,6 +133,31 @@ pub(crate) fn long_branches(cfgs: &[Cfg; 2], nodes: &[EntityMap<Node, PlacedNode
         Gress::ALL.into_iter().flat_map(|g| needed(g, &cfgs[g.index()], &nodes[g.index()])).collect();
     wanted.sort_by_key(|b| (b.from_stage, b.to_stage, b.gress, b.to));
     wanted
+}
+
+/// Returns true if the order of a gress suits a chip whose next tables form a chain: between a node and a node that runs on
+/// its outcome, and between the parts of a table, there are only nodes that run on this outcome, or never with it.
+pub(crate) fn is_chain(cfg: &Cfg, nodes: &EntityMap<Node, PlacedNode>) -> bool {
+    let span = |node: Node| {
+        let place = |p: &Part| (p.stage, p.logical_id);
+        let parts = &nodes[node].parts;
+        parts.first().map(place).zip(parts.last().map(place))
+    };
+    let deciders: EntityMap<Node, Vec<Node>> = cfg
+        .nodes
+        .values()
+        .map(|data| cfg.outcomes(data.pred).into_iter().map(|(decider, _)| decider).collect())
+        .collect();
+    let breaks = |node: Node, waiting: Node| {
+        let (Some((begin, end)), Some((first, last))) = (span(node), span(waiting)) else { return false };
+        let known = |decider: &Node| deciders[node].contains(decider);
+        let inside = first < begin && begin < last && !known(&waiting);
+        let after = |decider: &Node| span(*decider).is_some_and(|(from, _)| from < end && end < first);
+        let mut others = deciders[waiting].iter().filter(|decider| **decider != node && !known(decider));
+        (inside || others.any(after)) && !cfg.exclusive(node, waiting)
+    };
+    let mut pairs = cfg.nodes.keys().flat_map(|node| cfg.nodes.keys().map(move |waiting| (node, waiting)));
+    !pairs.any(|(node, waiting)| node != waiting && breaks(node, waiting))
 }
 
 /// Returns the number of outcomes without a carrier.

@@ -853,7 +853,7 @@ parser EgressParser(packet_in pkt,
     // Counts the words of the metadata stack: the shim's length without the 3 words of the INT
     // header
     state measure {
-        counter.set(hdr.shim.length, 87, 0, 7, 253);
+        counter.set(hdr.shim.length, 87, 0, 0xff, 253);
         transition select(counter.is_negative(), counter.is_zero()) {
             (true, _) : too_short;
             (_, false) : skip;

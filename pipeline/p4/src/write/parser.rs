@@ -281,13 +281,15 @@ impl Writer<'_> {
     }
 
     fn load(&self, load: CounterLoad) -> String {
+        // The mask of Tofino 2 has a bit for each bit of the field. That of eight bits means the same on Tofino.
+        let bits = |mask: u8| format!("{:#x}", (2u32 << mask) - 1);
         match load {
             CounterLoad::Const(value) => format!("8w{value}"),
             CounterLoad::Field { field, max, rotate, mask, add } => {
-                format!("{}, {max}, {rotate}, {mask}, {add}", self.layout.fields[field])
+                format!("{}, {max}, {rotate}, {}, {add}", self.layout.fields[field], bits(mask))
             }
             CounterLoad::Ahead { at, max, rotate, mask, add } => {
-                format!("{}, {max}, {rotate}, {mask}, {add}", ahead(Lookahead { at, width: 8 }))
+                format!("{}, {max}, {rotate}, {}, {add}", ahead(Lookahead { at, width: 8 }), bits(mask))
             }
         }
     }

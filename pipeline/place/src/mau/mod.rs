@@ -150,6 +150,11 @@ pub(crate) fn place(
             return Err(failure::failure(program, &mut schedule, graph, &pending));
         }
         let nodes = nodes(&schedule, cfgs, graph);
+        let chain = |gress: Gress| next_table::is_chain(&cfgs[gress.index()], &nodes[gress.index()]);
+        // The last attempts may break the chain: the verifier names the nodes.
+        if !chip.features.parallel_next_tables && !variant.chain_waits && !Gress::ALL.into_iter().all(chain) {
+            return Err(TablesFailed::from(Vec::new()));
+        }
         let mut long_branches = Vec::new();
         if chip.features.parallel_next_tables {
             long_branches = next_table::long_branches(cfgs, &nodes);
@@ -181,7 +186,7 @@ pub(crate) fn place(
                 Err(failed) if needs_more_tcam(chip, &demands) => {
                     return Err(TablesFailed { is_final: true, ..failed });
                 }
-                Err(failed) => first = first.or(Some(failed)),
+                Err(failed) => first = first.or(Some(failed).filter(|failed| !failed.diags.is_empty())),
             }
             // No schedule has fewer stages than the longest dependency chain.
             let done = |t: &PlacedTables| t.cost.stages <= least && t.cost.uncarried == 0;
@@ -232,17 +237,19 @@ fn attempts(chip: &ChipSpec, options: &Options) -> Vec<Vec<ScheduleOptions>> {
         Objective::LowestLatency => chip.mau.stages.saturating_sub(1),
     };
     let attached = options.may(Optimisation::AttachedGateways);
-    let of = |splitting| {
+    let of = |(chain_waits, splitting)| {
         let with = move |late_gateways, reserved_stages| ScheduleOptions {
             splitting,
             late_gateways,
+            chain_waits,
             attached,
             reserved_stages,
         };
         let variants = (0..=most).map(move |reserved_stages| with(late, reserved_stages));
         variants.chain(late.then(|| with(false, 0))).collect()
     };
-    splitting.into_iter().map(of).collect()
+    let chains = if chip.features.parallel_next_tables { vec![false] } else { vec![false, true] };
+    chains.into_iter().flat_map(|waits| splitting.iter().map(move |s| (waits, *s))).map(of).collect()
 }
 
 fn cost(

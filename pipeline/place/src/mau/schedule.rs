@@ -39,6 +39,8 @@ pub(crate) struct ScheduleOptions {
     pub(crate) splitting: Option<Splitting>,
     /// True if a gateway waits for the stage in which a node that it decides can run.
     pub(crate) late_gateways: bool,
+    /// True if gateways wait, and are apart from tables that may be split, where next tables are a chain.
+    pub(crate) chain_waits: bool,
     /// True if gateways share the logical ids of tables.
     pub(crate) attached: bool,
     /// Stages per gress that are reserved for nodes without a match dependency on the open latency group.
@@ -138,8 +140,7 @@ impl<'a> Schedule<'a> {
     pub(crate) fn run(&mut self, var_name: &dyn Fn(Var) -> String) -> Vec<Vec<usize>> {
         let mut pending = std::mem::take(&mut self.clusters);
         for stage in 0..self.pools.len() as u8 {
-            let mut order =
-                StageOrder::new(self.options.attached, !self.fit.chip.features.parallel_next_tables);
+            let mut order = StageOrder::new(self.options.attached, self.options.chain_waits);
             self.begin(&pending, stage, var_name);
             // A cluster is tried once per stage, and placing one does not change the priorities of the others.
             pending.sort_by_cached_key(|cluster| self.priority(cluster, stage));
@@ -263,9 +264,8 @@ impl<'a> Schedule<'a> {
             return !children.iter().any(|&c| self.soon(c, i, stage));
         }
         // Where next tables are a chain, a gateway whose branches are not complete keeps all other nodes away.
-        let chain = !self.fit.chip.features.parallel_next_tables;
         self.options.late_gateways
-            && chain
+            && self.options.chain_waits
             && self.relations.gateways[i]
             && !(0..self.demands.len()).any(|n| {
                 let waits = children.contains(&n) || self.relations.waits[n].iter().any(|w| w.on == i);

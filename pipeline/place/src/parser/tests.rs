@@ -168,9 +168,11 @@ fn too_many_rows_name_the_limit() {
 }
 
 #[test]
-fn a_loop_is_refused() {
+fn a_loop_that_takes_no_bytes_is_refused() {
     let mut program = second(&[8], &[], 0);
     program.states.values_mut().nth(1).unwrap().default = state(0);
+    assert!(placed(&program, &ChipSpec::tofino(), Gress::Ingress).is_ok(), "the packet ends the loop");
+    program.states.values_mut().for_each(|state| state.ops.clear());
     let found = placed(&program, &ChipSpec::tofino(), Gress::Ingress).unwrap_err();
     assert_eq!(found[0].text, "parser state `start` can be reached from itself without end");
 }

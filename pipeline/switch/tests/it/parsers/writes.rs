@@ -83,7 +83,7 @@ fn a_parser_of_tofino_2_takes_a_header_back() {
 fn copies_that_no_container_can_take_are_refused() {
     for (write, why) in [
         ("m.vid[3:0] = tag.vid[3:0];", "bits beside them in the container would be overwritten"),
-        ("made.x = tag.vid[11:4]; made.y[7:0] = tag.vid[7:0];", "a field of a header takes whole bytes"),
+        ("made.x = tag.vid[11:4]; made.y[7:0] = tag.vid[7:0];", "is at other bits of its byte"),
         ("m.flags = tag.vid[8:1];", "from bit 4 of a byte on"),
     ] {
         let states = format!(
