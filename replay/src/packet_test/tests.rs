@@ -1,9 +1,14 @@
-//! Names and keys as packet tests write them.
+//! Names and keys as packet tests write them, and a packet test of a deparser.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use super::{PacketTest, Script};
+use crate::interpreter;
+use sluice_asic::chip::ChipSpec;
 use sluice_build::{exact, lpm, ternary, *};
 use sluice_control::named::{self, NamedCall, NamedEntry};
 use sluice_control::{ControlOp, ControlState};
+use sluice_exec::engine::Engine;
+use sluice_fabric::network::Placed;
 use sluice_ir::{KeyValue, Program};
 
 /// All about the frame's head
@@ -80,4 +85,48 @@ fn a_value_of_a_whole_field_is_cut_to_slices_and_masks() {
     assert_eq!(wide, "key `h.addr` of table `prices`: 0x1112233445566 has more than 48 bits");
     let wide = entry("slices", &[("addr", "0"), ("kind", "0x10000")]).unwrap_err();
     assert_eq!(wide, "key `h.kind` of table `slices` is 16 bits wide; 0x10000 does not fit");
+}
+
+/// Two words and their sum
+#[derive(Header)]
+struct Words {
+    first: Bits<16>,
+    second: Bits<16>,
+    sum: Bits<16>,
+}
+
+#[stage_program]
+fn sums(ig: &GressBuilder<'_>) {
+    let h = ig.header::<Words>();
+    let start = ig.state().extract(h);
+    ig.start(start);
+    let tm = ig.intrinsic::<tna::ForTm>();
+    ig.control(|c| {
+        tm.ucast_egress_port = 2;
+        if h.first == 1 {
+            h.sum = 0x10;
+        }
+    });
+    ig.deparser().checksum(h, h.sum, list![h.first, h.second, h.sum]).emit(h);
+}
+
+#[test]
+fn a_checksum_counts_its_own_value_before_the_update() {
+    let b = Builder::new("sums", "Sums words with the sum");
+    sums(&b.ingress());
+    let program = b.finish(&()).unwrap_or_else(|d| panic!("{d:#?}"));
+    for chip in [ChipSpec::tofino(), ChipSpec::tofino2()] {
+        let placed = Placed::new(program.clone(), &chip).unwrap();
+        // 0x1111 + 0x2222 + 0x3333 = 0x6666; with the value that ingress wrote, 1 + 0x2222 + 0x10 = 0x2233.
+        let script = Script::parse(
+            "packet 0 1111 2222 3333 aa\nexpect 2 1111 2222 9999 aa $\n\
+             packet 0 0001 2222 3333 bb\nexpect 2 0001 2222 ddcc bb $",
+        )
+        .unwrap();
+        let test = PacketTest::new(script, &placed, &chip).unwrap();
+        let setup = test.setup();
+        let engine = Engine::new(&placed.program, &placed.placement, &setup.control).unwrap();
+        let runs = [test.run(interpreter(setup)).unwrap(), test.run(engine).unwrap()];
+        assert!(runs.iter().all(|run| run.failed.is_empty() && run.sent.len() == 2), "{runs:#?}");
+    }
 }
