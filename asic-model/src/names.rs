@@ -37,6 +37,17 @@ pub fn by_suffix<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> 
     }
 }
 
+/// Finds the name that ends with some letters, which need not be whole parts: `t1` for `Ingress.test1`.
+pub fn by_letters<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Named {
+    let fits = names.into_iter().enumerate().filter(|(_, name)| !wanted.is_empty() && name.ends_with(wanted));
+    let fits: Vec<usize> = fits.map(|(at, _)| at).collect();
+    match fits[..] {
+        [] => Named::Nothing,
+        [one] => Named::One(one),
+        _ => Named::Several(fits),
+    }
+}
+
 /// Returns the candidate that takes the fewest edits (insertions, deletions, replacements, swaps of neighbours) to
 /// reach, if that is near enough to be meant: at most half of its letters. Ties go to the nearest in length, then to
 /// the first.
@@ -62,6 +73,15 @@ mod tests {
         assert_eq!(by_suffix("nat.miss", names), Named::Nothing);
         // The whole name comes before names that end with it.
         assert_eq!(by_suffix("hits", ["x.hits", "hits"]), Named::One(1));
+    }
+
+    #[test]
+    fn letters_at_the_end_are_enough_where_they_are_asked_for() {
+        let names = ["Ingress.test1", "Ingress.test2", "Egress.best2"];
+        assert_eq!(by_letters("t1", names), Named::One(0));
+        assert_eq!(by_letters("est2", names), Named::Several(vec![1, 2]));
+        assert_eq!(by_letters("t3", names), Named::Nothing);
+        assert_eq!(by_letters("", names), Named::Nothing);
     }
 
     #[test]

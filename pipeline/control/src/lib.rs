@@ -46,6 +46,7 @@ mod resolve;
 mod restore;
 mod schema;
 mod script;
+mod slices;
 mod state;
 pub mod template;
 pub mod toml;

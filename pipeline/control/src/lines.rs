@@ -222,7 +222,7 @@ fn read(
     time: impl for<'w> Fn(&'w [&'w str]) -> Result<(Duration, &'w [&'w str]), Problem>,
 ) -> (Script, Vec<EntryError>) {
     let mut reader = Reader {
-        resolver: Resolver { program, ports },
+        resolver: Resolver { program, ports, loose: false },
         profiles: EntityMap::filled(program.profiles.len(), |_| Numbered::default()),
     };
     let mut script = Script { origin: origin.to_owned(), ops: Vec::new() };

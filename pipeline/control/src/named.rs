@@ -1,12 +1,15 @@
-//! Entries, members and default actions by the names that a control plane uses.
+//! Entries, members and default actions by names, as packet tests write them.
+//!
+//! A name may be any end of a name that no other has. Ends of whole parts come first: `t1` is `Ingress.t1`, and `Ingress.test1` if
+//! there is no such table. Values are cut to the bits that keys compare.
 
 use super::resolve::{Problem, Resolver, arg_count};
 use super::{ControlOp, Then};
+use sluice_asic::alu::width_mask;
 use sluice_ir::{Action, ActionCall, KeyValue, Program, TableData};
 use thiserror::Error;
 
-/// An action by name, with its arguments: by name, or by position where a name is missing. Names may be unique ends of names, as
-/// everywhere in this module.
+/// An action by name, with its arguments: by name, or by position where a name is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedCall<'a> {
     /// Name of the action.
@@ -49,7 +52,7 @@ impl From<Problem> for NameError {
 /// # Errors
 /// If the program has no such table, key, action or parameter, or if a value cannot be read.
 pub fn insert(program: &Program, entry: &NamedEntry<'_>) -> Result<ControlOp, NameError> {
-    let resolver = Resolver { program, ports: None };
+    let resolver = resolver(program);
     let (table, data) = resolver.table(entry.table)?;
     let key = columns(resolver, data, &entry.keys)?;
     let call = call(resolver, &entry.call, &data.actions)?;
@@ -62,7 +65,7 @@ pub fn insert(program: &Program, entry: &NamedEntry<'_>) -> Result<ControlOp, Na
 /// # Errors
 /// If the program has no such value set or field, or if a value cannot be read.
 pub fn insert_value(program: &Program, set: &str, keys: &[(&str, &str)]) -> Result<ControlOp, NameError> {
-    let resolver = Resolver { program, ports: None };
+    let resolver = resolver(program);
     let table = program.tables.values().any(|t| t.name == set || t.name.ends_with(&format!(".{set}")));
     let set = resolver.value_set(set).map_err(|unknown| match table {
         true => Problem::new("the action is missing"),
@@ -82,7 +85,7 @@ pub fn insert_value(program: &Program, set: &str, keys: &[(&str, &str)]) -> Resu
 /// # Errors
 /// As [`insert`].
 pub fn set_default(program: &Program, table: &str, by: &NamedCall<'_>) -> Result<ControlOp, NameError> {
-    let resolver = Resolver { program, ports: None };
+    let resolver = resolver(program);
     let (table, _) = resolver.table(table)?;
     Ok(ControlOp::SetDefault { table, call: call(resolver, by, &resolver.default_actions(table))? })
 }
@@ -97,7 +100,7 @@ pub fn set_member(
     member: u32,
     by: &NamedCall<'_>,
 ) -> Result<ControlOp, NameError> {
-    let resolver = Resolver { program, ports: None };
+    let resolver = resolver(program);
     let profile = resolver.profile(profile)?;
     Ok(ControlOp::SetMember {
         profile,
@@ -111,7 +114,7 @@ pub fn set_member(
 /// # Errors
 /// If the program has none.
 pub fn register(program: &Program, name: &str) -> Result<sluice_ir::Register, NameError> {
-    Ok(Resolver { program, ports: None }.register(name)?)
+    Ok(resolver(program).register(name)?)
 }
 
 /// Returns the counter of a name.
@@ -119,7 +122,11 @@ pub fn register(program: &Program, name: &str) -> Result<sluice_ir::Register, Na
 /// # Errors
 /// If the program has none.
 pub fn counter(program: &Program, name: &str) -> Result<sluice_ir::Counter, NameError> {
-    Ok(Resolver { program, ports: None }.counter(name)?)
+    Ok(resolver(program).counter(name)?)
+}
+
+fn resolver(program: &Program) -> Resolver<'_> {
+    Resolver { program, ports: None, loose: true }
 }
 
 fn columns(
@@ -130,8 +137,20 @@ fn columns(
     let mut columns: Vec<Option<KeyValue>> =
         (0..data.keys.len()).map(|column| resolver.absent_key(data, column)).collect();
     for (name, text) in keys {
-        let column = resolver.column(data, name)?;
-        columns[column] = Some(resolver.key_value(data, column, text)?);
+        let slices = resolver.slices(data, name);
+        match resolver.column(data, name) {
+            Ok(column) => {
+                let value = resolver.key_value(data, column, text)?;
+                columns[column] = Some(compared(resolver.program, data, column, value));
+            }
+            Err(unknown) if slices.is_empty() => return Err(unknown),
+            Err(_) => {
+                for column in slices {
+                    let value = resolver.slice_value(data, column, text)?;
+                    columns[column] = Some(compared(resolver.program, data, column, value));
+                }
+            }
+        }
     }
     let missing = columns.iter().position(Option::is_none).map(|at| data.keys[at].name(resolver.program));
     match missing {
@@ -140,6 +159,24 @@ fn columns(
             data.name
         ))),
         None => Ok(columns.into_iter().flatten().collect()),
+    }
+}
+
+/// Returns a value without the bits that neither the key nor the value's own mask compares. Bits above the key stay: they are a
+/// mistake.
+fn compared(program: &Program, data: &TableData, column: usize, value: KeyValue) -> KeyValue {
+    let (key, width) = (&data.keys[column], data.keys[column].width(program));
+    let above = !width_mask(width.into());
+    let bits = key.compared(program) | above;
+    match value {
+        KeyValue::Exact(value) => KeyValue::Exact(value & bits),
+        KeyValue::Ternary { value, mask } => {
+            KeyValue::Ternary { value: value & (mask & bits | above), mask: mask & bits }
+        }
+        KeyValue::Lpm { value, len } if len <= width => {
+            KeyValue::Lpm { value: value & !width_mask((width - len).into()), len }
+        }
+        KeyValue::Lpm { .. } | KeyValue::Range { .. } => value,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{ControlError, ValueError, parse_match, parse_value};
 use sluice_asic::alu::width_mask;
-use sluice_asic::names::{Named, by_suffix, nearest};
+use sluice_asic::names::{Named, by_letters, by_suffix, nearest};
 use sluice_asic::port::PortMap;
 use sluice_ir::cfg::table_actions;
 use sluice_ir::{
@@ -41,16 +41,22 @@ pub(super) struct Resolver<'a> {
     pub(super) program: &'a Program,
     /// Ports of the device, for the names of front-panel ports; `None` if they are not known.
     pub(super) ports: Option<&'a PortMap>,
+    /// True if a name may begin within a part, `t1` for `Ingress.test1`, where no part fits.
+    pub(super) loose: bool,
 }
 
 impl<'a> Resolver<'a> {
     pub(super) fn table(self, name: &str) -> Result<(Table, &'a TableData), Problem> {
         let tables = self.program.tables.iter().map(|(t, data)| (t, data.name.as_str()));
-        named("table", name, tables).map(|t| (t, &self.program.tables[t]))
+        self.named("table", name, tables).map(|t| (t, &self.program.tables[t]))
     }
 
     pub(super) fn profile(self, name: &str) -> Result<Profile, Problem> {
-        named("action profile", name, self.program.profiles.iter().map(|(p, data)| (p, data.name.as_str())))
+        self.named(
+            "action profile",
+            name,
+            self.program.profiles.iter().map(|(p, data)| (p, data.name.as_str())),
+        )
     }
 
     /// Returns the position of a port metadata field, given its full name, or its last part if that is
@@ -75,11 +81,11 @@ impl<'a> Resolver<'a> {
     }
 
     pub(super) fn counter(self, name: &str) -> Result<Counter, Problem> {
-        named("counter", name, self.program.counters.iter().map(|(c, data)| (c, data.name.as_str())))
+        self.named("counter", name, self.program.counters.iter().map(|(c, data)| (c, data.name.as_str())))
     }
 
     pub(super) fn register(self, name: &str) -> Result<Register, Problem> {
-        named("register", name, self.program.registers.iter().map(|(r, data)| (r, data.name.as_str())))
+        self.named("register", name, self.program.registers.iter().map(|(r, data)| (r, data.name.as_str())))
     }
 
     /// Returns the position of a register's parameter.
@@ -91,7 +97,7 @@ impl<'a> Resolver<'a> {
     }
 
     pub(super) fn meter(self, name: &str) -> Result<Meter, Problem> {
-        named("meter", name, self.program.meters.iter().map(|(m, data)| (m, data.name.as_str())))
+        self.named("meter", name, self.program.meters.iter().map(|(m, data)| (m, data.name.as_str())))
     }
 
     /// Returns the actions that members of a profile may run: those of the first table that uses the profile.
@@ -110,7 +116,7 @@ impl<'a> Resolver<'a> {
         // A full name of any action is known, so that a message on it can say that it is not offered here.
         let whole = self.program.action_named(name);
         let offered = offered.iter().map(|a| (*a, self.program.actions[*a].name.as_str()));
-        let action = whole.map_or_else(|| named("action", name, offered), Ok)?;
+        let action = whole.map_or_else(|| self.named("action", name, offered), Ok)?;
         Ok((action, &self.program.actions[action]))
     }
 
@@ -118,7 +124,7 @@ impl<'a> Resolver<'a> {
     pub(super) fn column(self, data: &TableData, name: &str) -> Result<usize, Problem> {
         let all: Vec<String> = data.keys.iter().map(|k| k.name(self.program)).collect();
         let names: Vec<&str> = all.iter().map(String::as_str).collect();
-        match by_suffix(name, names.iter().copied()) {
+        match self.by_end(name, &names) {
             Named::One(i) => Ok(i),
             Named::Several(fits) => Err(Problem {
                 text: format!(
@@ -173,25 +179,34 @@ impl<'a> Resolver<'a> {
         let args = args.iter().enumerate().map(|(i, text)| self.arg(data, i, text));
         Ok(ActionCall { action, args: args.collect::<Result<_, _>>()? })
     }
-}
 
-/// Returns the part of a program that has a name, or whose name is the only one that ends with it.
-pub(super) fn named<'n, T>(
-    what: &str,
-    name: &str,
-    known: impl Iterator<Item = (T, &'n str)>,
-) -> Result<T, Problem> {
-    let (parts, names): (Vec<T>, Vec<&str>) = known.unzip();
-    match by_suffix(name, names.iter().copied()) {
-        Named::One(at) => parts.into_iter().nth(at).ok_or_else(|| Problem::unknown(what, name, names)),
-        Named::Several(fits) => Err(Problem {
-            text: format!(
-                "{what} `{name}` could be {}",
-                fits.iter().map(|&i| names[i]).collect::<Vec<_>>().join(" or ")
-            ),
-            help: "write more of the name".to_owned(),
-        }),
-        Named::Nothing => Err(Problem::unknown(what, name, names)),
+    /// Returns the part of a program that has a name, or whose name is the only one that ends with it.
+    pub(super) fn named<'n, T>(
+        self,
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = (T, &'n str)>,
+    ) -> Result<T, Problem> {
+        let (parts, names): (Vec<T>, Vec<&str>) = known.unzip();
+        match self.by_end(name, &names) {
+            Named::One(at) => parts.into_iter().nth(at).ok_or_else(|| Problem::unknown(what, name, names)),
+            Named::Several(fits) => Err(Problem {
+                text: format!(
+                    "{what} `{name}` could be {}",
+                    fits.iter().map(|&i| names[i]).collect::<Vec<_>>().join(" or ")
+                ),
+                help: "write more of the name".to_owned(),
+            }),
+            Named::Nothing => Err(Problem::unknown(what, name, names)),
+        }
+    }
+
+    /// Finds the name that a text stands for.
+    pub(super) fn by_end(self, text: &str, names: &[&str]) -> Named {
+        match by_suffix(text, names.iter().copied()) {
+            Named::Nothing if self.loose => by_letters(text, names.iter().copied()),
+            found => found,
+        }
     }
 }
 

@@ -161,7 +161,8 @@ pub fn load_on(
 /// Returns the operations that can be read, in the order of application, and the mistakes in the rest.
 fn read(program: &Program, ports: Option<&PortMap>, text: &str, origin: &str) -> (Script, Vec<EntryError>) {
     let (document, syntax) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { resolver: Resolver { program, ports }, ops: Vec::new(), problems: Vec::new() };
+    let mut reader =
+        Reader { resolver: Resolver { program, ports, loose: false }, ops: Vec::new(), problems: Vec::new() };
     if syntax.is_empty() {
         reader.document(document.get_ref());
     }

@@ -94,7 +94,7 @@ impl Resolver<'_> {
     /// Returns the value set with this name, or with the only name that ends with it.
     pub(super) fn value_set(&self, name: &str) -> Result<ValueSet, Problem> {
         let known = self.program.value_sets.iter().map(|(s, data)| (s, data.name.as_str()));
-        super::resolve::named("value set", name, known)
+        self.named("value set", name, known)
     }
 
     /// Returns the position of a value set's field.

@@ -8,6 +8,8 @@
 mod pattern;
 mod run;
 mod stf;
+#[cfg(test)]
+mod tests;
 
 pub use pattern::Pattern;
 pub use run::{Failed, PacketTest, TestRun, counting_fcs};

@@ -114,6 +114,13 @@ impl Lower<'_> {
                 }
             };
         }
+        if let (Some(Callee::Function(decl)), Some([Some(field)])) =
+            (call, self.checked.calls.get(&id).map(|call| call.args.as_slice()))
+            && self.ast.text(self.ast.decls[decl].name) == "is_validated"
+        {
+            let field = *field;
+            return self.is_validated(frame, field, at);
+        }
         Err(self.refuse(
             at,
             "a call inside a condition",

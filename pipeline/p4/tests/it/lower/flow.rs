@@ -362,3 +362,35 @@ fn what_runs_instead_of_a_table_at_two_places_excludes_it() {
     "#]];
     expected.assert_eq(&text(declarations, apply));
 }
+
+#[test]
+fn validity_of_fields_is_a_flag_or_a_value() {
+    let declarations = "
+    @disable_reserved_i2e_drop_implementation action copy() { dprsr.mirror_type = 0; }
+    action back() { invalidate(dprsr.mirror_type); }";
+    let apply = "copy(); if (hdr.ipv4.isValid()) { back(); }
+        if (!is_validated(dprsr.mirror_type) && is_validated(tm.ucast_egress_port)) { m.a = 1; }";
+    let expected = expect![[r#"
+        action Ingress.copy : ingress () {
+            dprsr.mirror_type = 4w0;
+            mirror_type.$valid = 1w1;
+        }
+        action Ingress.back : ingress () {
+            mirror_type.$valid = 1w0;
+            dprsr.mirror_type = 4w0;
+        }
+        action ingress_l22 : ingress () {
+            m.a = 8w1;
+        }
+        control ingress {
+            call Ingress.copy;
+            if (valid(ipv4)) {
+                call Ingress.back;
+            }
+            if (!(mirror_type.$valid == 1w1) && ig_tm.ucast_egress_port != 9w0x1ff) {
+                call ingress_l22;
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
+}

@@ -45,3 +45,25 @@ fn conditions_of_parameters_need_fields() {
     "#]];
     expected.assert_eq(&refused(declarations, "t.apply();"));
 }
+
+#[test]
+fn validity_of_fields_that_have_none() {
+    let apply = "if (is_validated(dprsr.mirror_type)) { m.a = 1; } if (is_validated(m.word)) { m.a = 2; }";
+    let expected = expect![[r#"
+        error: the parser of Tofino's ingress makes `mirror_type` valid
+          --> snippet.p4:19:5
+           |
+        19 | if (is_validated(dprsr.mirror_type)) { m.a = 1; } if (is_validated(m.word)) { m.a = 2; }
+           |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+           |
+           = help: put `@disable_reserved_i2e_drop_implementation` on a declaration, or leave the condition out: it is true
+        error: nothing says whether this field is valid
+          --> snippet.p4:19:55
+           |
+        19 | if (is_validated(dprsr.mirror_type)) { m.a = 1; } if (is_validated(m.word)) { m.a = 2; }
+           |                                                       ^^^^^^^^^^^^^^^^^^^^
+           |
+           = help: ask for a type of a request or the egress port; ask `isValid` of a header
+    "#]];
+    expected.assert_eq(&refused("", apply));
+}

@@ -230,7 +230,7 @@ fn a_hash_goes_to_a_slice_at_once() {
     Hash<bit<8>>(HashAlgorithm_t.IDENTITY) low;
     action both() { m.wide[15:0] = sum.get({ hdr.ipv4.src }); m.wide[31:24] = low.get({ m.b }); m.wide[23:16] = m.b; }
     table t { key = { m.word : exact; } actions = { both; } }";
-    // Bits that the action has written already take the hash by a copy.
+    // A statement of a control writes its slice at once, too.
     let apply = "t.apply(); hdr.ipv4.len[7:0] = low.get({ m.a });";
     let expected = expect![[r#"
         hash Ingress.sum : ingress {
@@ -256,10 +256,7 @@ fn a_hash_goes_to_a_slice_at_once() {
         action NoAction : ingress () {
         }
         action ingress_l23 : ingress () {
-            result = hash(Ingress.low_2);
-        }
-        action ingress_l23_2 : ingress () {
-            ipv4.len[7:0] = result;
+            ipv4.len[7:0] = hash(Ingress.low_2);
         }
         table Ingress.t : ingress {
             key = { m.word : exact; }
@@ -270,7 +267,6 @@ fn a_hash_goes_to_a_slice_at_once() {
         control ingress {
             apply Ingress.t;
             call ingress_l23;
-            call ingress_l23_2;
         }
     "#]];
     expected.assert_eq(&text(declarations, apply));
