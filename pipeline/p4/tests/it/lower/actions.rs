@@ -124,11 +124,10 @@ fn values_of_several_steps() {
             width = 16;
         }
         action Ingress.steps : ingress () {
+            ethernet.dst[15:0] = hash(Ingress.hash);
             m.wide = xor(step_l20, ipv4.dst);
-            ethernet.dst[15:0] = step_l21;
         }
-        action ingress_l21 : ingress () {
-            step_l21 = hash(Ingress.hash);
+        action ingress_l20 : ingress () {
             step_l20 = add(m.wide, ipv4.src);
         }
         table Ingress.t : ingress {
@@ -138,7 +137,7 @@ fn values_of_several_steps() {
             size = 512;
         }
         control ingress {
-            call ingress_l21;
+            call ingress_l20;
             apply Ingress.t;
         }
     "#]];
