@@ -51,14 +51,18 @@ fn once(program: &mut Program, tests: &impl Fn(&Program, &Cond) -> bool) -> bool
         let mut used = in_actions(program, &cfg, &held);
         let mut block = std::mem::take(&mut program.pipes[gress.index()].control);
         let mut gateways = cfg.nodes.iter().filter(|(_, data)| matches!(data.kind, NodeKind::Gateway(_)));
-        used.extend(in_conditions(
-            program,
-            &mut block,
-            &mut || gateways.next().map(|(n, _)| &held[&n]),
-            tests,
-        ));
+        each_condition(&mut block, &mut |cond| {
+            let Some((node, _)) = gateways.next() else { return };
+            let mut own = BTreeSet::new();
+            let other = in_condition(program, &held[&node], cond, &mut own);
+            if !own.is_empty() && (tests(program, &other) || !tests(program, cond)) {
+                *cond = other;
+                used.extend(own);
+            }
+        });
         program.pipes[gress.index()].control = block;
-        leave_out(program, gress, &copies, &used);
+        let writes: Vec<(Action, Field)> = copies.iter().map(|copy| (copy.action, copy.to)).collect();
+        leave_out(program, gress, &writes, &used);
         changed |= !used.is_empty();
     }
     changed
@@ -232,38 +236,24 @@ fn renamed(held: &Held, value: &Expr, used: &mut BTreeSet<Field>) -> Expr {
     }
 }
 
-/// Replaces what conditions read; `next` returns what the next gateway finds. Returns the fields that were replaced.
-fn in_conditions<'h>(
-    program: &Program,
-    block: &mut Block,
-    next: &mut impl FnMut() -> Option<&'h Held>,
-    tests: &impl Fn(&Program, &Cond) -> bool,
-) -> BTreeSet<Field> {
-    let mut used = BTreeSet::new();
+/// Calls a function for each condition of a block, in the order of a graph's gateways.
+pub(super) fn each_condition(block: &mut Block, change: &mut impl FnMut(&mut Cond)) {
     for Stmt { kind, .. } in block {
         match kind {
             StmtKind::Call(_) => {}
             StmtKind::If(cond, then, otherwise) => {
-                if let Some(held) = next() {
-                    let mut own = BTreeSet::new();
-                    let other = in_condition(program, held, cond, &mut own);
-                    if !own.is_empty() && (tests(program, &other) || !tests(program, cond)) {
-                        *cond = other;
-                        used.extend(own);
-                    }
-                }
+                change(cond);
                 for branch in [then, otherwise] {
-                    used.extend(in_conditions(program, branch, next, tests));
+                    each_condition(branch, change);
                 }
             }
             StmtKind::Apply(_, ApplyArms { run, hit, miss }) => {
                 for arm in [hit, miss].into_iter().chain(run.iter_mut().map(|(_, arm)| arm)) {
-                    used.extend(in_conditions(program, arm, next, tests));
+                    each_condition(arm, change);
                 }
             }
         }
     }
-    used
 }
 
 fn in_condition(program: &Program, held: &Held, cond: &Cond, used: &mut BTreeSet<Field>) -> Cond {
@@ -291,8 +281,13 @@ fn in_condition(program: &Program, held: &Held, cond: &Cond, used: &mut BTreeSet
     }
 }
 
-/// Leaves out the copies of replaced fields that nothing reads.
-fn leave_out(program: &mut Program, gress: Gress, copies: &[Copy], used: &BTreeSet<Field>) {
+/// Leaves out the writes of replaced fields that nothing reads.
+pub(super) fn leave_out(
+    program: &mut Program,
+    gress: Gress,
+    written: &[(Action, Field)],
+    used: &BTreeSet<Field>,
+) {
     let cfg = Cfg::of(program, gress);
     let mut read: BTreeSet<Var> = BTreeSet::new();
     for node in cfg.nodes.keys() {
@@ -304,8 +299,7 @@ fn leave_out(program: &mut Program, gress: Gress, copies: &[Copy], used: &BTreeS
             && !read.contains(&Var::Field(field))
             && !program.pipes.iter().any(|pipe| pipe.deparser.reads(field))
     };
-    let idle: Vec<(Action, Field)> =
-        copies.iter().filter(|copy| idle(copy.to)).map(|copy| (copy.action, copy.to)).collect();
+    let idle: Vec<(Action, Field)> = written.iter().filter(|(_, to)| idle(*to)).copied().collect();
     for (action, field) in idle {
         let body = &mut program.actions[action].body;
         body.retain(

@@ -17,6 +17,7 @@ mod control;
 mod copies;
 mod deparser;
 mod externs;
+mod flags;
 mod frame;
 mod idle;
 mod loc;
@@ -89,8 +90,8 @@ pub fn lower(source: Source<'_>, checked: &mut Checked, diagnostics: &mut Diagno
     (diagnostics.errors() == before).then_some(Lowered { program, notes })
 }
 
-/// Changes a program so that it takes fewer stages and does the same: leaves out zeros and copies that are not needed, and splits
-/// conditions that no gateway of the chip can test.
+/// Changes a program so that it takes fewer stages and does the same: leaves out zeros and copies that are not needed, reads flags
+/// as the conditions that set them, and splits conditions that no gateway of the chip can test.
 pub fn spare_stages(program: &mut ir::Program, chip: Architecture) {
     let chip = match chip {
         Architecture::Tna => ChipSpec::tofino(),
@@ -99,6 +100,7 @@ pub fn spare_stages(program: &mut ir::Program, chip: Architecture) {
     let tests = |program: &ir::Program, cond: &ir::Cond| ir::gateway::estimate(program, &chip.mau, cond);
     zeros::leave_out(program);
     copies::follow(program, &tests);
+    flags::follow(program, &tests);
     idle::leave_out(program);
     ir::split(program, &tests);
 }

@@ -71,7 +71,7 @@ fn needed(program: &Program) -> BTreeMap<Action, BTreeSet<usize>> {
 }
 
 /// Returns the fields that parsers write.
-fn by_parser(program: &Program) -> BTreeSet<Field> {
+pub(super) fn by_parser(program: &Program) -> BTreeSet<Field> {
     program.states.values().flat_map(|state| &state.ops).filter_map(|op| op.kind.written()).collect()
 }
 

@@ -323,3 +323,77 @@ fn a_table_applied_in_two_branches_excludes_the_third() {
     "#]];
     expected.assert_eq(&text(declarations, apply));
 }
+
+#[test]
+fn flags_are_read_as_the_conditions_that_set_them() {
+    let declarations = "
+    action keep() { m.a = 1; }
+    table t { key = { m.word : exact; } actions = { keep; } }";
+    let apply = "
+        bool both = m.word == 5 && hdr.ipv4.isValid();
+        if (!both || m.b == 3) { t.apply(); }
+        bool changes = m.b == 7;
+        m.b = 8;
+        if (changes) { m.wide = 1; }
+        if (hdr.ipv4.ttl == 1) { if (m.flag == 0) { hdr.ipv4.proto = 1; } m.flag = 1; }
+        if (m.flag == 1) { hdr.ipv4.proto = 2; }";
+    let expected = expect![[r#"
+        action ingress_l22 : ingress () {
+        }
+        action ingress_l22_2 : ingress () {
+        }
+        action Ingress.keep : ingress () {
+            m.a = 8w1;
+        }
+        action NoAction : ingress () {
+        }
+        action ingress_l24 : ingress () {
+            changes = 1w1;
+        }
+        action ingress_l24_2 : ingress () {
+        }
+        action ingress_l25 : ingress () {
+            m.b = 8w8;
+        }
+        action ingress_l26 : ingress () {
+            m.wide = 32w1;
+        }
+        action ingress_l27 : ingress () {
+            ipv4.proto = 8w1;
+        }
+        action ingress_l27_2 : ingress () {
+            m.flag = 1w1;
+        }
+        action ingress_l28 : ingress () {
+            ipv4.proto = 8w2;
+        }
+        table Ingress.t : ingress {
+            key = { m.word : exact; }
+            actions = { Ingress.keep; }
+            default_action = NoAction();
+            size = 512;
+        }
+        control ingress {
+            if (!(m.word == 16w5 && valid(ipv4)) || m.b == 8w3) {
+                apply Ingress.t;
+            }
+            if (m.b == 8w7) {
+                call ingress_l24;
+            }
+            call ingress_l25;
+            if (changes == 1w1) {
+                call ingress_l26;
+            }
+            if (ipv4.ttl == 8w1) {
+                if (m.flag == 1w0) {
+                    call ingress_l27;
+                }
+                call ingress_l27_2;
+            }
+            if (ipv4.ttl == 8w1) {
+                call ingress_l28;
+            }
+        }
+    "#]];
+    expected.assert_eq(&text(declarations, apply));
+}
