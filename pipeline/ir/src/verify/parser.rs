@@ -23,7 +23,31 @@ pub(super) fn check(p: &Program, gress: Gress, d: &mut Vec<Diag>) {
             let help = "bound its loops by a shorter stack or a smaller largest counter";
             d.push(Diag::error(Loc::default(), text).help(help));
         }
-        Ok(unrolled) => paths(p, gress, &unrolled, d),
+        Ok(unrolled) => {
+            repeated(p, &unrolled, d);
+            paths(p, gress, &unrolled, d);
+        }
+    }
+}
+
+/// Warns of headers that a loop extracts again, once for each operation.
+fn repeated(p: &Program, unrolled: &UnrolledParser, d: &mut Vec<Diag>) {
+    let mut known = BTreeSet::new();
+    for (node, _) in unrolled.nodes.iter().zip(&unrolled.repeats).filter(|(_, again)| **again) {
+        let data = &p.states[node.config.state];
+        if !known.insert(node.config.state) {
+            continue;
+        }
+        for op in &data.ops {
+            let ParserOpKind::Extract(h) = op.kind else { continue };
+            let name = &p.headers[h].name;
+            let text = format!(
+                "state `{}` extracts header `{name}` again each time that its loop repeats",
+                data.name
+            );
+            let help = "only the last one stays, and the packet loses the others: extract the next element of a stack to keep all";
+            d.push(Diag::warning(op.loc, text).help(help));
+        }
     }
 }
 
