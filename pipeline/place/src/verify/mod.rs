@@ -39,6 +39,7 @@
 //! placements of small programs (`tests/it/small_chips.rs`) and the verifier with random layouts (`tests/it/layouts.rs`).
 
 mod actions;
+mod carried;
 mod conditions;
 mod memory;
 mod next_table;
