@@ -125,6 +125,8 @@ pub struct PlacedState {
     pub extractors: [u32; 3],
     /// Bytes matched, lookahead included.
     pub match_bytes: u32,
+    /// True if the rows of the states before this one do its work as well: it has no rows and no cycles of its own.
+    pub carried: bool,
 }
 
 /// Placement of one gress: control-flow graph, nodes, parser and stage timing.

@@ -1,5 +1,6 @@
 //! Cost of one state of the program: hardware states (one cycle each) and TCAM rows.
 
+use super::carried::StateCopy;
 use crate::data::PhvAllocation;
 use sluice_asic::chip::ParserSpec;
 use sluice_asic::gress::Gress;
@@ -58,9 +59,7 @@ impl Hardware<'_> {
     /// Returns the cost of a state that is entered after these stack elements were extracted.
     pub(super) fn state(&self, state: ParserState, elements: &StackCounts) -> StateCost {
         let data = &self.program.states[state];
-        let (counter, pushed, elements) = (CounterRange::default(), Vec::new(), elements.clone());
-        let place = Configuration { state, counter, pushed, elements };
-        let effect = place.effect(self.program);
+        let effect = self.effect(&(state, elements.clone()));
         let work = self.work(state, &effect);
         let Matches { cycles: matches, late, bytes } = self.select(&data.select, &effect.elements, &work);
         // A row per value of an arm, or per member of its value set, in every matching cycle, and a row per cycle for
@@ -69,6 +68,64 @@ impl Hardware<'_> {
         let cycles = extraction.cycles + late + matches - 1 + self.counter_wait(state);
         let rows = self.rows(data).saturating_mul(matches).saturating_add(cycles);
         StateCost { cycles, rows, extractors: extraction.used, match_bytes: bytes }
+    }
+
+    /// Returns the bytes that a copy of a state moves past.
+    pub(super) fn bytes(&self, copy: &StateCopy) -> u32 {
+        self.effect(copy).bytes
+    }
+
+    /// Returns the number of bytes from the first one of a copy to the last one that it matches; 0 if it matches none of its own or
+    /// ahead of it.
+    pub(super) fn match_reach(&self, (state, elements): &StateCopy) -> u32 {
+        let effect = self.effect(&(*state, elements.clone()));
+        let work = self.work(*state, &effect);
+        let keys = self.program.states[*state].select.iter().map(|key| match *key {
+            SelectKey::Lookahead(ahead) => work.bytes + ahead.reach(),
+            key => {
+                let field = effect.elements.field(self.program, key);
+                let at = field.and_then(|f| work.at.get(&f).map(|at| (f, at)));
+                at.map_or(0, |(f, at)| {
+                    let data = &self.program.fields[f];
+                    let offset = match data.home {
+                        Home::Header(h) => self.program.field_offset(h, f).unwrap_or(0) % 8,
+                        Home::Metadata | Home::Intrinsic(_) | Home::PortMetadata => 0,
+                    };
+                    at + (offset + u32::from(data.width)).div_ceil(8)
+                })
+            }
+        });
+        keys.max().unwrap_or(0)
+    }
+
+    /// Returns the fields that a copy of a state writes.
+    pub(super) fn written(&self, copy: &StateCopy) -> Vec<Field> {
+        let extracted = self.effect(copy).extracted;
+        let headers = extracted.iter().flat_map(|h| self.program.headers[*h].fields.iter().copied());
+        headers.chain(self.program.states[copy.0].ops.iter().filter_map(|op| op.kind.written())).collect()
+    }
+
+    /// Returns true if the extractors of one row fill the containers of two states that follow each other.
+    pub(super) fn fits_one_row(&self, first: &StateCopy, second: &StateCopy) -> bool {
+        let (before, after) = (self.effect(first), self.effect(second));
+        if before.full.is_some() || after.full.is_some() {
+            return false;
+        }
+        let (mut work, next) = (self.work(first.0, &before), self.work(second.0, &after));
+        let moved = work.bytes;
+        work.copies.extend(next.copies.iter().map(|c| Copy { from: c.from + moved, to: c.to + moved, ..*c }));
+        for (container, bits) in next.constants {
+            *work.constants.entry(container).or_default() |= bits;
+        }
+        work.elsewhere.extend(next.elsewhere);
+        work.bytes += next.bytes;
+        work.reach = work.reach.max(moved + next.reach);
+        self.extract(&work).cycles == 1
+    }
+
+    fn effect(&self, (state, elements): &StateCopy) -> StateEffect {
+        let (counter, pushed, elements) = (CounterRange::default(), Vec::new(), elements.clone());
+        Configuration { state: *state, counter, pushed, elements }.effect(self.program)
     }
 
     /// Returns the rows that the arms of a state take in a cycle that matches.

@@ -23,7 +23,10 @@
 //!    rows.
 //! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than 65
 //!     bytes are not counted.
+//! 11. If the rows do not suffice, rows do the work of a state that selects on nothing together with that of the state before
+//!     it, where one row can do both for every state before it ([`carried`]). Such a state takes no rows and no cycles.
 
+mod carried;
 mod cost;
 mod paths;
 #[cfg(test)]
@@ -32,6 +35,7 @@ mod tests;
 pub use paths::{PathCost, Paths, paths};
 
 use super::data::{PhvAllocation, PlacedParser, PlacedState};
+use carried::StateCopy;
 use cost::{Hardware, StateCost};
 use sluice_asic::chip::ChipSpec;
 use sluice_asic::gress::Gress;
@@ -55,9 +59,25 @@ pub fn place(
 ) -> Result<PlacedParser, Vec<Diag>> {
     let inventory = PhvInventory::new(&chip.phv);
     let hardware = Hardware { program, spec: &chip.parser, inventory: &inventory, allocation: alloc };
-    let start = program.pipe(gress).start;
     let unrolled =
         UnrolledParser::of(program, gress).map_err(|endless| vec![loop_found(program, gress, &endless)])?;
+    let mut placed = lay(&hardware, gress, &unrolled, &BTreeSet::new());
+    if placed.rows > chip.parser.tcam_rows {
+        placed = lay(&hardware, gress, &unrolled, &carried::carried(&hardware, &unrolled));
+    }
+    let diags = check(program, chip, gress, &unrolled, placed.rows);
+    if diags.is_empty() { Ok(placed) } else { Err(diags) }
+}
+
+/// Gives rows to every copy of a state that the rows before it do not carry.
+fn lay(
+    hardware: &Hardware<'_>,
+    gress: Gress,
+    unrolled: &UnrolledParser,
+    carried: &BTreeSet<StateCopy>,
+) -> PlacedParser {
+    let program = hardware.program;
+    let start = program.pipe(gress).start;
     let before = if unrolled.nodes.is_empty() { 0 } else { hardware.intrinsic(gress) };
     let mut cycles: EntityMap<ParserState, u16> = program.states.values().map(|_| 0).collect();
     let mut rows = before;
@@ -66,8 +86,12 @@ pub fn place(
         let own = cost.cycles + if start == Next::State(state) { before } else { 0 };
         cycles[state] = cycles[state].max(own.min(u16::MAX.into()) as u16);
     };
-    for (state, elements) in copies(&unrolled) {
-        let cost = hardware.state(state, elements);
+    for (state, elements) in copies(unrolled) {
+        let carried = carried.contains(&(state, elements.clone()));
+        let mut cost = hardware.state(state, elements);
+        if carried {
+            (cost.rows, cost.cycles) = (0, 0);
+        }
         states.push(PlacedState {
             state,
             extracted: elements.counts().to_vec(),
@@ -76,6 +100,7 @@ pub fn place(
             cycles: cost.cycles.min(u16::MAX.into()) as u16,
             extractors: cost.extractors,
             match_bytes: cost.match_bytes,
+            carried,
         });
         rows += cost.rows;
         take(state, cost);
@@ -85,8 +110,7 @@ pub fn place(
     for (state, _) in program.states.iter().filter(|(s, d)| d.gress == gress && !reached.contains(s)) {
         take(state, hardware.state(state, &StackCounts::default()));
     }
-    let diags = check(program, chip, gress, &unrolled, rows);
-    if diags.is_empty() { Ok(PlacedParser { cycles, rows, states }) } else { Err(diags) }
+    PlacedParser { cycles, rows, states }
 }
 
 /// Returns the hardware's copies of states: one per combination of elements extracted before (model: chip §6.2).

@@ -275,3 +275,44 @@ fn many_paths_are_cut_and_arms_to_one_place_do_not_multiply() {
     let found = paths(&program, Gress::Egress, &parser);
     assert_eq!((found.list.len(), found.cut), (256, true));
 }
+
+/// Returns a program whose first state has an arm for each of 130 states that skip `bytes` and lead to a state that selects on a
+/// byte.
+fn skips(bytes: u16) -> Program {
+    let mut s = Sketch::new("skips");
+    let (length, f) = s.header("length", &[("n", 8)]);
+    let (after, g) = s.header("after", &[("n", 8)]);
+    s.state(
+        "start",
+        length,
+        &f,
+        (0..130).map(|i| SelectArm::new(vec![(i, 255)], state(i as usize + 1))).collect(),
+    );
+    for i in 0..130 {
+        s.state(&format!("skip_{i}"), length, &[], vec![]);
+    }
+    s.state("after", after, &g, vec![arm(&[1], Next::Accept)]);
+    let mut program = s.program;
+    for skip in program.states.values_mut().skip(1).take(130) {
+        skip.ops = vec![ParserOp { kind: ParserOpKind::Advance(bytes), loc: Loc::default() }];
+        skip.default = state(131);
+    }
+    program
+}
+
+#[test]
+fn rows_do_the_work_of_the_states_after_them_if_they_are_short() {
+    let chip = ChipSpec::tofino();
+    // A row for each arm and one for other packets; the states that skip have none.
+    let parser = placed(&skips(30), &chip, Gress::Ingress).unwrap();
+    assert_eq!(parser.states.iter().filter(|s| s.carried).count(), 130);
+    assert_eq!(parser.rows, 1 + 131 + 2);
+    // The byte after the skipped ones is beyond the window of the first state's rows, or the shift is too long.
+    for bytes in [31, 32] {
+        let found = placed(&skips(bytes), &chip, Gress::Ingress).unwrap_err();
+        assert!(found[0].text.contains("TCAM rows"), "{}", found[0].text);
+    }
+    // With enough rows every state has its own.
+    let parser = placed(&l3(1000), &chip, Gress::Ingress).unwrap();
+    assert!(parser.states.iter().all(|s| !s.carried && s.rows > 0));
+}

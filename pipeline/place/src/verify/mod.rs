@@ -25,6 +25,7 @@
 //! 11. Parser: TCAM rows exist and have one owner; every state that can be reached has rows for each count of stack
 //!     elements before it; there are enough cycles for the bytes moved past and matched and for the containers
 //!     filled.
+//!     A state without rows selects on nothing, and one row has room for it and each state before it.
 //! 12. Deparser: there are enough dictionary entries for the bytes emitted; entries, validity bits and checksum units
 //!     do not exceed those of the chip.
 //! 13. Next tables: see [`next_table`], and [`retest`] for conditions that are tested again.
@@ -39,6 +40,7 @@
 //! placements of small programs (`tests/it/small_chips.rs`) and the verifier with random layouts (`tests/it/layouts.rs`).
 
 mod actions;
+mod carried;
 mod conditions;
 mod memory;
 mod next_table;

@@ -14,13 +14,17 @@ pub(super) fn check(check: &mut Check<'_>) {
         let mut found = rows(check, gress);
         found.extend(copies(check, gress));
         for placed in &check.placement.gress(gress).parser.states {
-            found.extend(state(check, gress, placed));
+            found.extend(if placed.carried {
+                super::carried::check(check, gress, placed)
+            } else {
+                state(check, gress, placed)
+            });
         }
         check.diags.extend(found);
     }
 }
 
-fn diag(check: &Check<'_>, state: ParserState, text: impl std::fmt::Display) -> Diag {
+pub(super) fn diag(check: &Check<'_>, state: ParserState, text: impl std::fmt::Display) -> Diag {
     let (loc, name) = check.program.states.get(state).map_or((Loc::default(), ""), |d| (d.loc, &d.name));
     Diag::error(loc, format!("placement of parser state `{name}`: {text}"))
 }
@@ -124,7 +128,11 @@ fn after(check: &Check<'_>, state: ParserState, before: &[u8]) -> Option<Vec<u8>
 }
 
 /// Returns the headers that a state extracts, and the counts of stack elements after it; `None` if a stack is full.
-fn extracted(check: &Check<'_>, state: ParserState, before: &[u8]) -> Option<(Vec<Header>, Vec<u8>)> {
+pub(super) fn extracted(
+    check: &Check<'_>,
+    state: ParserState,
+    before: &[u8],
+) -> Option<(Vec<Header>, Vec<u8>)> {
     let program = check.program;
     let (mut headers, mut counts) = (Vec::new(), before.to_vec());
     for op in &program.states[state].ops {
@@ -194,7 +202,7 @@ fn state(check: &Check<'_>, gress: Gress, placed: &PlacedState) -> Vec<Diag> {
 
 /// Returns the number of extractors that the headers' containers take, by size. If all extractors have 16 bits, an
 /// 8-bit container takes one.
-fn extractors(check: &Check<'_>, headers: &[Header]) -> [u32; 3] {
+pub(super) fn extractors(check: &Check<'_>, headers: &[Header]) -> [u32; 3] {
     let program = check.program;
     let fields = headers.iter().flat_map(|h| &program.headers[*h].fields).map(|f| Var::Field(*f));
     let vars: Vec<Var> = fields.collect();

@@ -285,6 +285,18 @@ fn a_parser_state_with_too_few_cycles() {
 }
 
 #[test]
+fn a_parser_state_that_no_row_can_carry() {
+    let carry = |p: &mut Placement, state: usize| {
+        let s = &mut p.gresses[0].parser.states[state];
+        (s.carried, s.rows, s.cycles) = (true, 0, 0);
+    };
+    found("it selects, and has no rows", |_, p| carry(p, 0));
+    found("no row is before the first state", |_, p| carry(p, 0));
+    found("a row moves past 34 bytes of it and the state before; 32 are most", |_, p| carry(p, 1));
+    found("other rows do its work, and it has", |_, p| p.gresses[0].parser.states[1].carried = true);
+}
+
+#[test]
 fn a_deparser_with_too_few_units() {
     found("bytes in dictionary entries", |_, p| p.gresses[0].deparser.entries = 1);
     found("129 dictionary entries; there are 128", |_, p| p.gresses[1].deparser.entries = 129);

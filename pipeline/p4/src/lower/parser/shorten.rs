@@ -1,6 +1,6 @@
 //! Fewer states: those that do nothing, do the same as another, or are never reached are left out.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sluice_ir::entity::Entity;
 use sluice_ir::{Next, ParserState, Program, SelectKey, StateData};
 
@@ -11,9 +11,8 @@ pub(super) fn shorten(program: &mut Program) {
         .map(|index| beyond(program, Next::State(ParserState::new(index))))
         .collect();
     redirect(program, &passed);
-    while let Some(merged) = merged(program) {
-        redirect(program, &merged);
-    }
+    let merged = merged(program);
+    redirect(program, &merged);
     keep_reachable(program);
 }
 
@@ -55,32 +54,48 @@ fn beyond(program: &Program, mut next: Next) -> Next {
     next
 }
 
-/// Returns for each state the first that does the same; `None` if no two targets do.
-fn merged(program: &Program) -> Option<Vec<Next>> {
-    let same = |a: &StateData, b: &StateData| {
-        (a.gress, &a.ops, &a.select, &a.arms, a.default) == (b.gress, &b.ops, &b.select, &b.arms, b.default)
+/// Returns for each state the first that does the same. States that lead to themselves or to each other are the same if nothing
+/// that follows tells them apart, so classes of states start out large and are split by the classes of their targets.
+fn merged(program: &Program) -> Vec<Next> {
+    let mut first = alike(program);
+    loop {
+        let class = |next: Next| match next {
+            Next::State(state) => Ok(first[state.index()]),
+            end => Err(end == Next::Accept),
+        };
+        let mut known: FxHashMap<(usize, Vec<Result<usize, bool>>), usize> = FxHashMap::default();
+        let mut split = Vec::new();
+        for (state, data) in program.states.iter() {
+            let targets = data.arms.iter().map(|arm| arm.next).chain([data.default]).map(class).collect();
+            let index = state.index();
+            split.push(*known.entry((first[index], targets)).or_insert(index));
+        }
+        if split == first {
+            return first.into_iter().map(|index| Next::State(ParserState::new(index))).collect();
+        }
+        first = split;
+    }
+}
+
+/// Returns for each state the index of the first that has the same operations, keys and values of arms, whatever follows.
+fn alike(program: &Program) -> Vec<usize> {
+    let arms = |a: &StateData, b: &StateData| {
+        a.arms.len() == b.arms.len()
+            && a.arms.iter().zip(&b.arms).all(|(a, b)| (&a.values, a.set) == (&b.values, b.set))
     };
-    let targets = targets(program);
+    let same = |a: &StateData, b: &StateData| {
+        (a.gress, &a.ops, &a.select) == (b.gress, &b.ops, &b.select) && arms(a, b)
+    };
     let mut firsts: Vec<ParserState> = Vec::new();
-    let mut found = false;
     let mut to = Vec::new();
     for (state, data) in program.states.iter() {
         let first = firsts.iter().copied().find(|&first| same(&program.states[first], data));
-        found |= first.is_some() && targets.contains(&state);
-        to.push(Next::State(first.unwrap_or(state)));
+        to.push(first.unwrap_or(state).index());
         if first.is_none() {
             firsts.push(state);
         }
     }
-    found.then_some(to)
-}
-
-/// Returns the states that follow another, or begin a parser.
-fn targets(program: &Program) -> FxHashSet<ParserState> {
-    let states =
-        program.states.values().flat_map(|data| data.arms.iter().map(|arm| arm.next).chain([data.default]));
-    let all = states.chain(program.pipes.iter().map(|pipe| pipe.start));
-    all.filter_map(|next| if let Next::State(state) = next { Some(state) } else { None }).collect()
+    to
 }
 
 /// Removes states that no path reaches.
