@@ -190,12 +190,12 @@ fn spare(program: &Program, demands: &Demands, layout: &Layout, held: &[(Field, 
             || d.listed
             || matches!(program.fields[*f].home, Home::Intrinsic(_) | Home::PortMetadata)
     };
-    let home = held.first().map_or(Home::Metadata, |(f, _)| program.fields[*f].home);
+    let outside = |(f, _): &(Field, Seg)| !matches!(program.fields[*f].home, Home::Header(_));
     match layout.pieces[p].home {
         PieceHome::Pov | PieceHome::List => Spare::Nothing,
         _ if held.iter().any(tied) => Spare::Nothing,
-        // The other header would have to be halved at the same byte.
-        PieceHome::Header(..) if held.iter().any(|(f, _)| program.fields[*f].home != home) => Spare::Nothing,
+        // A metadata field would be halved as well.
+        PieceHome::Header(..) if held.iter().any(outside) => Spare::Nothing,
         PieceHome::Header(..) => Spare::Halves,
         PieceHome::Alone(_) | PieceHome::Pack => Spare::Larger,
     }
