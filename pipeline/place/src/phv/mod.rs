@@ -41,11 +41,14 @@
 //! 13. Dark containers (T2) hold metadata that only actions copy, in and out as a whole, and that is written before
 //!     every read: they do not have the value zero with which other metadata starts.
 //! 14. If containers run out, headers of which no packet has two share them (`headers`): no path through the parser
-//!     extracts both, no action makes them valid, and every reader of a field knows that its header is valid.
+//!     extracts both, no action makes them valid, and every reader of a field knows that its header is valid. As a last
+//!     resort, bytes that only pass through share containers with bytes in use.
 //! 15. Lists of requests name whole containers (`lists`): fields of a list have separate containers, or share them in the
 //!     list's order. Two nodes that write fields of one container are in different stages.
 //! 16. If containers run out, metadata fields that the same actions copy from bits of one field are in one container, at
 //!     the places of these bits (`beside`).
+//! 17. Fields can be cut in several ways (`cuts`). If an action needs too many sources with one of them, or containers run
+//!     out, the others are tried.
 //!
 //! Metadata that a stateful ALU must take as bytes has separate containers, too. Not considered: a gateway that
 //! compares two fields could use byte pairs if both fields were at equal bits of a byte.
