@@ -205,6 +205,8 @@ struct Way {
     packs: Packs,
     /// Pieces that may have a larger container than they need are placed last.
     padded_last: bool,
+    /// Headers that pass through share pieces with headers in use, and pieces that headers share may be halved.
+    mixed: bool,
 }
 
 /// Small metadata fields that share a container; see [`Mix`].
@@ -235,7 +237,8 @@ impl Fitting<'_> {
             let ways = layouts.iter().flat_map(|layout| packs.iter().map(move |packs| (layout, *packs)));
             for ((layout, turns), packs) in ways {
                 for padded_last in [false, true] {
-                    match self.contain(layout.clone(), Way { turns: *turns, packs, padded_last }) {
+                    let way = Way { turns: *turns, packs, padded_last, mixed: step > 2 };
+                    match self.contain(layout.clone(), way) {
                         Ok(allocation) => {
                             let rules = verify(self.program, self.chip, self.cfgs, &allocation);
                             if rules.is_empty() {
@@ -246,7 +249,7 @@ impl Fitting<'_> {
                             }
                         }
                         // Pieces placed last, and mixed ones, are halved more often, which would overstate what is needed.
-                        Err(_) if padded_last || step > 2 => {}
+                        Err(_) if padded_last || way.mixed => {}
                         Err(short) => found = short,
                     }
                 }
@@ -289,7 +292,7 @@ impl Fitting<'_> {
         pack::pack(program, chip, cfgs, demands, way.turns.then_some(lives), mix, &mut layout);
         let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
         let special = options.may(Optimisation::SpecialContainers);
-        let mut wants = wants::wants(program, demands, &layout, special.then_some(lives));
+        let mut wants = wants::wants(program, demands, &layout, special.then_some(lives), way.mixed);
         let places = fit::fit(&mut bins, &mut layout, &mut wants, way.padded_last);
         let found = overflow::check(program, &bins, &layout, &wants, &places);
         if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }
