@@ -27,6 +27,11 @@ pub(super) struct Cuts {
     pub(super) sized: BTreeMap<Field, u8>,
     /// Fields of headers take neighbours along before other fields are cut.
     wide: bool,
+    /// A field is not cut inside a part that an action copies and a container can hold.
+    undivided: bool,
+    /// A field that one action fills from more sources than an instruction has is not cut, because these sources may be
+    /// neighbours in one container.
+    together: bool,
 }
 
 /// Two segments that correspond in some copy, with the bounds of the copy in the first one's field.
@@ -76,6 +81,18 @@ impl Cuts {
         Cuts { wide: true, ..Cuts::default() }.settled(program, demands)
     }
 
+    /// Like [`Cuts::settle_wide`], but fields of a header that one action puts side by side into a field are in one container:
+    /// one source for the action.
+    pub(super) fn settle_together(program: &Program, demands: &Demands) -> Cuts {
+        Cuts { wide: true, together: true, ..Cuts::default() }.settled(program, demands)
+    }
+
+    /// Like [`Cuts::settle`], but actions that copy overlapping parts of one field have them in one container: fewer sources
+    /// for each action.
+    pub(super) fn settle_undivided(program: &Program, demands: &Demands) -> Cuts {
+        Cuts { undivided: true, ..Cuts::default() }.settled(program, demands)
+    }
+
     fn settled(mut self, program: &Program, demands: &Demands) -> Cuts {
         let cuts = &mut self;
         // A number in two containers is cut at bit 32, and so are the fields that are copied to or from it.
@@ -114,7 +131,9 @@ impl Cuts {
                 cuts.ends(program, demands, src, lo, m.width);
             }
         }
-        cuts.gathered(program, demands);
+        if !cuts.together {
+            cuts.gathered(program, demands);
+        }
         cuts.header_cuts.extend(&demands.lists.header_cuts);
         cuts.field_cuts.extend(&demands.lists.field_cuts);
         while cuts.mirror(program, demands) {}
@@ -127,8 +146,11 @@ impl Cuts {
         if program.fields[field].width > 32 {
             let metadata = program.fields[field].home == Home::Metadata;
             let bytes = if metadata && demands.takes_bytes(program, field) { 8 } else { 1 };
-            self.cut(program, demands, field, lo / bytes * bytes);
-            self.cut(program, demands, field, (lo + width).next_multiple_of(bytes));
+            for bit in [lo / bytes * bytes, (lo + width).next_multiple_of(bytes)] {
+                if !self.undivided || !is_inside_copy(demands, field, bit) {
+                    self.cut(program, demands, field, bit);
+                }
+            }
         }
     }
 
@@ -282,6 +304,16 @@ impl Cuts {
         }
         true
     }
+}
+
+/// Returns true if some action copies bits on both sides of this bit of a field, at most as many as a container has.
+fn is_inside_copy(demands: &Demands, field: Field, bit: u16) -> bool {
+    let inside = |lo: u16, width: u16| width <= 32 && (lo + 1..lo + width).contains(&bit);
+    demands
+        .writes
+        .iter()
+        .flat_map(|w| w.sources().map(move |(src, lo, m)| (w.dst, src, lo, m)))
+        .any(|(dst, src, lo, m)| dst == field && inside(m.lo, m.width) || src == field && inside(lo, m.width))
 }
 
 /// Returns every pair of segments that one instruction combines.

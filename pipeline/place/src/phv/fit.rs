@@ -8,7 +8,6 @@
 use super::layout::{Layout, Piece};
 use sluice_asic::gress::Gress;
 use sluice_asic::phv::{Container, ContainerInfo, ContainerKind, PhvInventory};
-use sluice_ir::Program;
 use std::cmp::Reverse;
 
 /// Constraints on the containers of a piece.
@@ -176,7 +175,6 @@ impl Bins {
 
 /// Places all pieces; a piece without a place has `None`.
 pub(super) fn fit(
-    program: &Program,
     bins: &mut Bins,
     layout: &mut Layout,
     wants: &mut Vec<Want>,
@@ -202,7 +200,7 @@ pub(super) fn fit(
                     todo.push(p);
                 }
                 Spare::Halves => {
-                    if let Some(second) = layout.halve(program, p) {
+                    if let Some(second) = layout.halve(p) {
                         places.push(None);
                         wants.push(wants[p].clone());
                         todo.extend([second, p]);

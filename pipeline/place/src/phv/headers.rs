@@ -141,8 +141,15 @@ fn reads(program: &Program, expr: &Expr, h: Header) -> bool {
 }
 
 impl Layout {
-    /// Puts pieces of headers that exclude each other together; returns true if any pieces are.
-    pub(super) fn overlay_headers(&mut self, program: &Program, demands: &Demands, apart: &Apart) -> bool {
+    /// Puts pieces of headers that exclude each other together; returns true if any pieces are. If `mixed`, a piece that only
+    /// passes from parser to deparser also joins one that the control uses, which then cannot be in a container for such pieces.
+    pub(super) fn overlay_headers(
+        &mut self,
+        program: &Program,
+        demands: &Demands,
+        apart: &Apart,
+        mixed: bool,
+    ) -> bool {
         let mut hosts: Vec<Host> = Vec::new();
         let mut host_of: Vec<usize> = (0..self.pieces.len()).collect();
         let kinds: Vec<(bool, bool)> =
@@ -155,14 +162,16 @@ impl Layout {
             }
             let (plain, tied) = kinds[p];
             let suits = |h: &Host| {
-                (h.plain, self.pieces[h.piece].gress, self.pieces[h.piece].bits)
-                    == (plain, piece.gress, piece.bits)
+                (self.pieces[h.piece].gress, self.pieces[h.piece].bits) == (piece.gress, piece.bits)
                     && !(tied && h.tied)
                     && h.headers.iter().all(|x| apart.exclude(*x, header))
             };
-            match hosts.iter_mut().find(|h| suits(h)) {
-                Some(host) => {
+            let alike = hosts.iter().position(|h| h.plain == plain && suits(h));
+            match alike.or_else(|| hosts.iter().position(|h| mixed && suits(h))) {
+                Some(i) => {
+                    let host = &mut hosts[i];
                     host_of[p] = host.piece;
+                    host.plain &= plain;
                     host.tied |= tied;
                     host.headers.push(header);
                 }

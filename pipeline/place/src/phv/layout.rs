@@ -102,23 +102,19 @@ impl Layout {
         }
     }
 
-    /// Splits a header piece in two halves; returns the new piece, or `None` if it has one byte.
-    pub(super) fn halve(&mut self, program: &Program, piece: usize) -> Option<usize> {
+    /// Splits a header piece in two halves; returns the new piece, or `None` if it has one byte. Headers that share the
+    /// piece are split at the same bit.
+    pub(super) fn halve(&mut self, piece: usize) -> Option<usize> {
         let Piece { gress, home: PieceHome::Header(header, byte), bits: bits @ (16 | 32) } =
             self.pieces[piece]
         else {
             return None;
         };
-        let half = u32::from(bits) / 2;
-        self.pieces[piece].bits = half as u8;
-        let second = self.push(gress, PieceHome::Header(header, byte + half / 8), half as u8);
-        for &f in &program.headers[header].fields {
-            self.segs[f].retain(|s| s.piece != piece);
-        }
-        self.cover(program, header, piece, byte * 8, byte * 8 + half);
-        self.cover(program, header, second, byte * 8 + half, byte * 8 + 2 * half);
-        for &f in &program.headers[header].fields {
-            self.segs[f].sort_by_key(|s| std::cmp::Reverse(s.lo));
+        let half = bits / 2;
+        self.pieces[piece].bits = half;
+        let second = self.push(gress, PieceHome::Header(header, byte + u32::from(half) / 8), half);
+        for segs in self.segs.values_mut().filter(|segs| segs.iter().any(|s| s.piece == piece)) {
+            *segs = segs.iter().flat_map(|s| halves(*s, piece, second, half)).flatten().collect();
         }
         Some(second)
     }
@@ -198,6 +194,24 @@ impl Layout {
     pub(super) fn push(&mut self, gress: Gress, home: PieceHome, bits: u8) -> usize {
         self.pieces.push(Piece { gress, home, bits });
         self.pieces.len() - 1
+    }
+}
+
+/// Returns the parts of a segment in the upper half of a piece, which keeps its number, and in the lower half, which becomes
+/// the piece `second`. A segment of another piece stays as it is.
+fn halves(s: Seg, piece: usize, second: usize, half: u8) -> [Option<Seg>; 2] {
+    let middle = u16::from(half);
+    let end = u16::from(s.at) + s.width;
+    if s.piece != piece {
+        [Some(s), None]
+    } else if end <= middle {
+        [None, Some(Seg { piece: second, ..s })]
+    } else if s.at >= half {
+        [Some(Seg { at: s.at - half, ..s }), None]
+    } else {
+        let below = middle - u16::from(s.at);
+        let upper = Seg { lo: s.lo + below, width: s.width - below, piece, at: 0 };
+        [Some(upper), Some(Seg { width: below, piece: second, ..s })]
     }
 }
 

@@ -41,11 +41,14 @@
 //! 13. Dark containers (T2) hold metadata that only actions copy, in and out as a whole, and that is written before
 //!     every read: they do not have the value zero with which other metadata starts.
 //! 14. If containers run out, headers of which no packet has two share them (`headers`): no path through the parser
-//!     extracts both, no action makes them valid, and every reader of a field knows that its header is valid.
+//!     extracts both, no action makes them valid, and every reader of a field knows that its header is valid. As a last
+//!     resort, bytes that only pass through share containers with bytes in use.
 //! 15. Lists of requests name whole containers (`lists`): fields of a list have separate containers, or share them in the
 //!     list's order. Two nodes that write fields of one container are in different stages.
 //! 16. If containers run out, metadata fields that the same actions copy from bits of one field are in one container, at
 //!     the places of these bits (`beside`).
+//! 17. Fields can be cut in several ways (`cuts`). If an action needs too many sources with one of them, or containers run
+//!     out, the others are tried.
 //!
 //! Metadata that a stateful ALU must take as bytes has separate containers, too. Not considered: a gateway that
 //! compares two fields could use byte pairs if both fields were at equal bits of a byte.
@@ -162,18 +165,24 @@ fn fitted(
 ) -> Result<PhvAllocation, Vec<Diag>> {
     let lives = overlay::lives(program, cfgs);
     let fitting = Fitting { program, chip, options, cfgs, demands, lives: &lives, orders: OnceCell::new() };
-    let found = match fitting.fit(layout) {
-        Ok(allocation) => return checked(program, chip, cfgs, allocation),
-        Err(short) => short,
-    };
-    let wide = Layout::of(program, demands, &Cuts::settle_wide(program, demands));
-    if wide != *layout && wants::mismatches(program, demands, &wide).is_empty() {
-        let allocation = fitting.fit(&wide).ok().filter(|a| verify(program, chip, cfgs, a).is_empty());
-        if let Some(allocation) = allocation {
+    let first = fitting.fit(layout);
+    if first.is_ok() {
+        return first;
+    }
+    let mut known = vec![layout.clone()];
+    for settle in [Cuts::settle_wide, Cuts::settle_together, Cuts::settle_undivided] {
+        let other = Layout::of(program, demands, &settle(program, demands));
+        if known.contains(&other) {
+            continue;
+        }
+        if wants::mismatches(program, demands, &other).is_empty()
+            && let Ok(allocation) = fitting.fit(&other)
+        {
             return Ok(allocation);
         }
+        known.push(other);
     }
-    Err(found)
+    first
 }
 
 /// What all attempts to fit a layout have in common.
@@ -196,6 +205,8 @@ struct Way {
     packs: Packs,
     /// Pieces that may have a larger container than they need are placed last.
     padded_last: bool,
+    /// Headers that pass through share pieces with headers in use, and pieces that headers share may be halved.
+    mixed: bool,
 }
 
 /// Small metadata fields that share a container; see [`Mix`].
@@ -209,39 +220,52 @@ enum Packs {
 
 impl Fitting<'_> {
     /// Gives the pieces of a layout containers. Ways that cost no stages are preferred, then those that share the fewest
-    /// bits.
+    /// bits. An allocation in which some action needs more than one instruction can do is left out; it is what the error
+    /// reports if every way fails.
     fn fit(&self, layout: &Layout) -> Result<PhvAllocation, Vec<Diag>> {
-        let layouts = self.layouts(layout);
+        let layouts = self.layouts(layout, false);
+        let mut mixed = self.layouts(layout, true);
+        mixed.retain(|layout| !layouts.contains(layout));
         let (free, any): (&[Packs], &[Packs]) = match self.options.may(Optimisation::PackedMetadata) {
             true => (&[Packs::Exclusive, Packs::Ordered], &[Packs::Any]),
             false => (&[Packs::None], &[]),
         };
         let (plain, sharing) = layouts.split_at(1);
-        let mut found = Vec::new();
-        for (layouts, packs) in [(plain, free), (sharing, free), (&layouts, any)] {
+        let (mut found, mut broken) = (Vec::new(), Vec::new());
+        let attempts = [(plain, free), (sharing, free), (&layouts, any), (&mixed, free), (&mixed, any)];
+        for (step, (layouts, packs)) in attempts.into_iter().enumerate() {
             let ways = layouts.iter().flat_map(|layout| packs.iter().map(move |packs| (layout, *packs)));
             for ((layout, turns), packs) in ways {
                 for padded_last in [false, true] {
-                    match self.contain(layout.clone(), Way { turns: *turns, packs, padded_last }) {
-                        Ok(allocation) => return Ok(allocation),
-                        // Pieces placed last are halved more often, which would overstate what is needed.
-                        Err(_) if padded_last => {}
+                    let way = Way { turns: *turns, packs, padded_last, mixed: step > 2 };
+                    match self.contain(layout.clone(), way) {
+                        Ok(allocation) => {
+                            let rules = verify(self.program, self.chip, self.cfgs, &allocation);
+                            if rules.is_empty() {
+                                return Ok(allocation);
+                            }
+                            if broken.is_empty() {
+                                broken = rules;
+                            }
+                        }
+                        // Pieces placed last, and mixed ones, are halved more often, which would overstate what is needed.
+                        Err(_) if padded_last || way.mixed => {}
                         Err(short) => found = short,
                     }
                 }
             }
         }
-        Err(found)
+        Err(if broken.is_empty() { found } else { broken })
     }
 
     /// Returns the layout, then with headers and fields that take turns in its pieces, each true if packed fields take turns
-    /// too.
-    fn layouts(&self, layout: &Layout) -> Vec<(Layout, bool)> {
+    /// too. For `mixed`, see [`Layout::overlay_headers`].
+    fn layouts(&self, layout: &Layout, mixed: bool) -> Vec<(Layout, bool)> {
         let (program, demands, lives) = (self.program, self.demands, self.lives);
         let mut layouts = vec![(layout.clone(), false)];
         let mut shared = layout.clone();
         let may_share = self.options.may(Optimisation::HeaderOverlay)
-            && shared.overlay_headers(program, demands, &Apart::of(program, self.cfgs));
+            && shared.overlay_headers(program, demands, &Apart::of(program, self.cfgs), mixed);
         layouts.extend(may_share.then(|| (shared.clone(), false)));
         if self.options.may(Optimisation::Turns) && lives.values().any(Option::is_some) {
             let mut alone = layout.clone();
@@ -268,8 +292,8 @@ impl Fitting<'_> {
         pack::pack(program, chip, cfgs, demands, way.turns.then_some(lives), mix, &mut layout);
         let mut bins = Bins::new(&PhvInventory::new(&chip.phv));
         let special = options.may(Optimisation::SpecialContainers);
-        let mut wants = wants::wants(program, demands, &layout, special.then_some(lives));
-        let places = fit::fit(program, &mut bins, &mut layout, &mut wants, way.padded_last);
+        let mut wants = wants::wants(program, demands, &layout, special.then_some(lives), way.mixed);
+        let places = fit::fit(&mut bins, &mut layout, &mut wants, way.padded_last);
         let found = overflow::check(program, &bins, &layout, &wants, &places);
         if found.is_empty() { Ok(fill(&layout, &places)) } else { Err(found) }
     }
@@ -285,16 +309,6 @@ fn laid_out(program: &Program, demands: &Demands) -> Result<Layout, Vec<Diag>> {
     }
     let layout = Layout::of(program, demands, &Cuts::settle_by_numbers(program, demands));
     if wants::mismatches(program, demands, &layout).is_empty() { Ok(layout) } else { Err(found) }
-}
-
-fn checked(
-    program: &Program,
-    chip: &ChipSpec,
-    cfgs: &[Cfg; 2],
-    allocation: PhvAllocation,
-) -> Result<PhvAllocation, Vec<Diag>> {
-    let found = verify(program, chip, cfgs, &allocation);
-    if found.is_empty() { Ok(allocation) } else { Err(found) }
 }
 
 /// Returns the allocation of a layout whose pieces have these containers.

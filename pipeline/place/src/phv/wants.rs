@@ -11,12 +11,14 @@ use sluice_ir::verify::Diag;
 use sluice_ir::{Field, Home, Program};
 use std::collections::BTreeSet;
 
-/// Returns the constraints of each piece; without `lives`, only normal containers are allowed.
+/// Returns the constraints of each piece; without `lives`, only normal containers are allowed. If `halves`, pieces that
+/// several headers share may be halved.
 pub(super) fn wants(
     program: &Program,
     demands: &Demands,
     layout: &Layout,
     lives: Option<&Lives>,
+    halves: bool,
 ) -> Vec<Want> {
     let held = held(layout);
     let carried = carried(program, demands, layout);
@@ -27,7 +29,7 @@ pub(super) fn wants(
             _ => vec![Normal],
         },
         cluster: clusters[p],
-        spare: spare(program, demands, layout, &held[p], p),
+        spare: spare(program, demands, (layout, p), &held[p], halves),
         carry: carried[p],
     };
     (0..layout.pieces.len()).map(want).collect()
@@ -181,7 +183,13 @@ fn whole_source(
 
 /// Returns the fallback of a piece: a header piece without computation can be halved, and a metadata field with its own
 /// container can be padded.
-fn spare(program: &Program, demands: &Demands, layout: &Layout, held: &[(Field, Seg)], p: usize) -> Spare {
+fn spare(
+    program: &Program,
+    demands: &Demands,
+    (layout, p): (&Layout, usize),
+    held: &[(Field, Seg)],
+    halves: bool,
+) -> Spare {
     let tied = |(f, _): &(Field, Seg)| {
         let d = &demands.fields[*f];
         d.moved
@@ -191,11 +199,15 @@ fn spare(program: &Program, demands: &Demands, layout: &Layout, held: &[(Field, 
             || matches!(program.fields[*f].home, Home::Intrinsic(_) | Home::PortMetadata)
     };
     let home = held.first().map_or(Home::Metadata, |(f, _)| program.fields[*f].home);
+    // A metadata field would be halved as well.
+    let whole = |(f, _): &(Field, Seg)| match program.fields[*f].home {
+        Home::Header(_) => !halves && program.fields[*f].home != home,
+        _ => true,
+    };
     match layout.pieces[p].home {
         PieceHome::Pov | PieceHome::List => Spare::Nothing,
         _ if held.iter().any(tied) => Spare::Nothing,
-        // The other header would have to be halved at the same byte.
-        PieceHome::Header(..) if held.iter().any(|(f, _)| program.fields[*f].home != home) => Spare::Nothing,
+        PieceHome::Header(..) if held.iter().any(whole) => Spare::Nothing,
         PieceHome::Header(..) => Spare::Halves,
         PieceHome::Alone(_) | PieceHome::Pack => Spare::Larger,
     }

@@ -74,6 +74,20 @@ fn a_source_and_data_beside_bits_that_stay_are_three() {
 }
 
 #[test]
+fn parts_of_a_wide_field_that_overlap_are_in_one_container() {
+    let mut s = Small::new();
+    let [time, x, y] = [("time", 48), ("x", 32), ("y", 32)].map(|(name, width)| s.sketch.meta(name, width));
+    let part = |lo| Expr::Cast(Box::new(Expr::Slice(Box::new(field(time)), 31, lo)), 32);
+    // Cut at bit 20, `y` would take two containers and zeros.
+    s.set(x, part(20)).set(y, part(10));
+    let program = s.program();
+    for chip in chips() {
+        let allocation = allocated(&program, &chip);
+        assert!(allocation.slices(time).iter().any(|s| s.lo <= 10 && s.lo + s.width == 32));
+    }
+}
+
+#[test]
 fn an_operation_and_a_copy_are_two_instructions() {
     let (mut s, h) = nibbles();
     let masked = alu(AluOp::And, field(h[0]), Expr::Const(3, 4));

@@ -138,3 +138,37 @@ fn a_condition_that_asks_for_the_header_first_may_look() {
     let allocation = allocated(&program, &small());
     assert_eq!(findings(&program, &small(), &allocation), [""; 0]);
 }
+
+#[test]
+fn a_header_that_passes_through_shares_with_one_in_use_and_both_are_halved() {
+    let mut s = Sketch::new("mixed");
+    let (first, of_first) = s.header("first", &[("kind", 8)]);
+    let names: Vec<String> = (0..20).map(|i| format!("f{i}")).collect();
+    let list: Vec<(&str, u16)> = names.iter().map(|n| (n.as_str(), 32)).collect();
+    let (used, of_used) = s.header("used", &list);
+    let (passes, of_passes) = s.header("passes", &[("all", 640)]);
+    let to = |n: usize| Next::State(sluice_ir::entity::Entity::new(n));
+    let arm = |value, next| SelectArm::new(vec![(value, 0xff)], next);
+    s.state("parse_first", first, &[of_first[0]], vec![arm(1, to(1)), arm(2, to(2))]);
+    s.state("parse_used", used, &[], vec![]);
+    s.state("parse_passes", passes, &[], vec![]);
+    let mut block = Vec::new();
+    for (n, f) in of_used.iter().enumerate() {
+        let action = s.action(&format!("w{n}"), &[], vec![set(*f, Expr::Const(1, 32))]);
+        let call = s.stmt(StmtKind::Call(action));
+        block.push(s.stmt(StmtKind::If(Cond::Valid(used), vec![call], Vec::new())));
+    }
+    s.control(block);
+    let program = s.program;
+    let mut chip = ChipSpec::tofino2();
+    (chip.phv.groups_32, chip.phv.groups_16, chip.phv.groups_8) = (1, 2, 1);
+    let allocation = allocated(&program, &chip);
+    assert_eq!(findings(&program, &chip, &allocation), [""; 0]);
+    let containers = |fields: &[Field]| -> Vec<(Container, u8)> {
+        let slices = fields.iter().flat_map(|f| allocation.slices(*f));
+        slices.map(|s| (s.container, info(&chip, s.container).size.bits() as u8)).collect()
+    };
+    let (of_used, of_passes) = (containers(&of_used), containers(&of_passes));
+    let shared: Vec<_> = of_used.iter().filter(|c| of_passes.contains(c)).collect();
+    assert!(shared.iter().any(|c| c.1 == 32) && shared.iter().any(|c| c.1 == 16), "{shared:?}");
+}
