@@ -127,7 +127,7 @@ fn low_bits(program: &Program, gress: Gress) -> BTreeMap<Field, u16> {
 }
 
 /// Returns the field of which a value is bits.
-fn bits_of(value: &Expr) -> Option<Field> {
+pub(super) fn bits_of(value: &Expr) -> Option<Field> {
     match value {
         Expr::Field(field) => Some(*field),
         Expr::Slice(inner, ..) | Expr::Cast(inner, _) => bits_of(inner),

@@ -20,6 +20,7 @@ mod externs;
 mod flags;
 mod frame;
 mod idle;
+mod lift;
 mod loc;
 mod name;
 mod parser;
@@ -101,6 +102,7 @@ pub fn spare_stages(program: &mut ir::Program, chip: Architecture) {
     zeros::leave_out(program);
     copies::follow(program, &tests);
     flags::follow(program, &tests);
+    lift::out_of_branches(program);
     idle::leave_out(program);
     ir::split(program, &tests);
 }

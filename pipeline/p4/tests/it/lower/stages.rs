@@ -397,3 +397,62 @@ fn flags_are_read_as_the_conditions_that_set_them() {
     "#]];
     expected.assert_eq(&text(declarations, apply));
 }
+
+#[test]
+fn second_steps_leave_their_branches() {
+    let declarations = "
+    Register<bit<8>, bit<8>>(256) r;
+    RegisterAction<bit<8>, bit<8>, bit<8>>(r) read = { void apply(inout bit<8> v, out bit<8> old) { old = v; } };
+    action access() { m.b[6:0] = read.execute(hdr.ipv4.ttl)[6:0]; }
+    table t { actions = { access; } const default_action = access; }";
+    let apply = "if (hdr.ipv4.isValid()) { t.apply(); } if (m.b == 3) { m.wide = 1; }";
+    let written =
+        "m.a = 1; if (hdr.ipv4.isValid()) { t.apply(); } else { m.b = 9; } if (m.b == 3) { m.wide = 1; }";
+    let control = |apply| text(declarations, apply).split("control ").nth(1).unwrap_or_default().to_owned();
+    expect![[r#"
+        ingress {
+            if (valid(ipv4)) {
+                apply Ingress.t;
+            }
+            call ingress_l20;
+            if (m.b == 8w3) {
+                call ingress_l23;
+            }
+        }
+    "#]]
+    .assert_eq(&control(apply));
+    // It moves to the branch that reads it.
+    let later =
+        "if (hdr.ipv4.isValid()) { t.apply(); } if (m.a == 3) { m.wide = 1; m.word = (bit<16>) m.b; }";
+    expect![[r#"
+        ingress {
+            if (valid(ipv4)) {
+                apply Ingress.t;
+            }
+            if (m.a == 8w3) {
+                call ingress_l20;
+                call ingress_l23;
+            }
+        }
+    "#]]
+    .assert_eq(&control(later));
+    // A packet without the header has a value that the copy would overwrite.
+    expect![[r#"
+        ingress {
+            call ingress_l23;
+            if (valid(ipv4)) {
+                apply Ingress.t {
+                    run Ingress.access {
+                        call ingress_l20;
+                    }
+                }
+            } else {
+                call ingress_l23_2;
+            }
+            if (m.b == 8w3) {
+                call ingress_l23_3;
+            }
+        }
+    "#]]
+    .assert_eq(&control(written));
+}
