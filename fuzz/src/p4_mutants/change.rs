@@ -85,7 +85,7 @@ fn one<T>(list: &[T], draw: u32) -> Option<&T> {
 
 /// Replaces a name by another, or a path such as `hdr.ipv4.ttl` by one that begins with the same name.
 fn rename(tokens: &mut Tokens, draws: &mut dyn FnMut() -> u32) {
-    if draws() % 4 == 0 {
+    if draws().is_multiple_of(4) {
         let names = tokens.all(Kind::Name);
         if let (Some(&to), Some(&from)) = (one(&names, draws()), one(&names, draws())) {
             tokens.list[to] = tokens.list[from].clone();
@@ -178,7 +178,7 @@ fn wrap(
 
 /// Deletes what is between two brackets.
 fn empty(tokens: &mut Tokens, draws: &mut dyn FnMut() -> u32) {
-    let (open, close) = if draws() % 2 == 0 { ("(", ")") } else { ("{", "}") };
+    let (open, close) = if draws().is_multiple_of(2) { ("(", ")") } else { ("{", "}") };
     if let Some(range) = one(&tokens.brackets(open, close), draws()) {
         tokens.list.drain(range.start + 1..range.end - 1);
     }

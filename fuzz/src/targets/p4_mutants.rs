@@ -35,7 +35,7 @@ fn seed_text(programs: &'static Programs, draw: u32) -> &'static str {
     let written = programs.written();
     let number = draw as usize / 2;
     match written.get(number % written.len().max(1)) {
-        Some(text) if draw % 2 == 0 => text,
+        Some(text) if draw.is_multiple_of(2) => text,
         _ => SNIPPETS[number % SNIPPETS.len()],
     }
 }

@@ -69,11 +69,11 @@ fn mutants_for_a_long_time() {
         let mut draws = draws(seed << 32 | cases);
         cases += 1;
         // Small programs are half of the seeds' draws.
-        let from = if draws() % 2 == 0 { draws() % SNIPPETS.len() as u32 } else { draws() };
+        let from = if draws().is_multiple_of(2) { draws() % SNIPPETS.len() as u32 } else { draws() };
         let mutant = p4_mutant(one(&seeds, from), one(&seeds, draws()), &mut draws);
         // An overflow of the stack ends the process: the last program is in this file.
         std::fs::write(folder.join(format!("last-{seed}.p4")), &mutant).unwrap();
-        let (started, placed) = (Instant::now(), draws() % 4 == 0);
+        let (started, placed) = (Instant::now(), draws().is_multiple_of(4));
         let pass = std::panic::catch_unwind(|| p4_program(&mutant, placed));
         let slow = started.elapsed() > LONGEST;
         if pass.is_err() || slow {
