@@ -24,7 +24,7 @@
 //! 10. No path reads beyond the depth of its gress. The padding states that T1 adds to egress paths of less than 65
 //!     bytes are not counted.
 //! 11. If the rows do not suffice, rows do the work of a state that selects on nothing together with that of the state before
-//!     it, where one row can do both for every state before it ([`carried`]). Such a state takes no rows and no cycles.
+//!     it, where one row can do both for every state before it (`carried`). Such a state takes no rows and no cycles.
 
 mod carried;
 mod cost;

@@ -42,12 +42,12 @@ const COLUMNS: [(Column, &str, u32, Bound); 20] = [
     (Column::StatsAlu, "stats", 4, Equal),
     (Column::Stash, "stash", 16, Equal),
     (Column::ExactSearchBus, "search", 16, Near),
-    (Column::ExactResultBus, "result", 16, Deviates(186)),
-    (Column::TindResultBus, "tind", 16, Deviates(0)),
+    (Column::ExactResultBus, "result", 16, Deviates(151)),
+    (Column::TindResultBus, "tind", 16, Deviates(3)),
     (Column::ActionBusBytes, "ADB", 128, Near),
-    (Column::Slots8, "slots 8", 32, Deviates(47)),
-    (Column::Slots16, "slots 16", 32, Deviates(27)),
-    (Column::Slots32, "slots 32", 32, Deviates(10)),
+    (Column::Slots8, "slots 8", 32, Deviates(35)),
+    (Column::Slots16, "slots 16", 32, Deviates(20)),
+    (Column::Slots32, "slots 32", 32, Deviates(15)),
     (Column::LogicalTable, "ids", 16, Near),
 ];
 
@@ -109,8 +109,8 @@ fn placed() -> Option<Placement> {
         return None;
     };
     let list = std::fs::read_to_string(folder.join("LIST.txt")).expect("the folder has a LIST.txt");
-    let root = list.lines().filter_map(|line| line.split_whitespace().nth(1));
-    let root = root.filter(|root| root.ends_with("leaf_conweave_resource.p4")).next();
+    let mut roots = list.lines().filter_map(|line| line.split_whitespace().nth(1));
+    let root = roots.find(|root| root.ends_with("leaf_conweave_resource.p4"));
     let root = folder.join(root.expect("LIST.txt names leaf_conweave_resource.p4"));
     Some(place(&lowered_files(&root), &ChipSpec::tofino2()).unwrap())
 }
