@@ -149,7 +149,7 @@ pub use p4::P4Crate;
 pub use sluice_fuzz::strategies;
 pub use sluice_generated::catalogue as shipped;
 
-/// What generated code of a crate of one's own names ([`P4Crate`]).
+/// Items that the generated code of a crate of one's own names ([`P4Crate`]).
 pub mod generated_code {
     pub use sluice_exec::{engine, pass};
 }

@@ -18,9 +18,9 @@ pub(crate) struct P4Program {
     name: String,
     summary: String,
     program: Program,
-    /// What the program approximates or ignores.
+    /// Notes on constructs that the program approximates or ignores.
     notes: Vec<SourceNote>,
-    /// What the file beside it declares.
+    /// Declarations of the file beside the program; `None` without such a file.
     beside: Option<ProgramFile>,
 }
 

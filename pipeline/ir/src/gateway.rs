@@ -1,4 +1,4 @@
-//! What a gateway tests for a condition: tests of bits, and the rows that decide by them (model: chip §3.6).
+//! Conditions in the form that a gateway tests: tests of bits, and the rows that decide by them (model: chip §3.6).
 //!
 //! A row is a pattern of bits with an outcome. The first row that matches decides; if none matches, the outcome is the
 //! default. So `a == 1 && b != 2` takes two rows: `b == 2` with the outcome false, then `a == 1` with the outcome true.

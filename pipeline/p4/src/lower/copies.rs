@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most steps by which copies are followed.
 const ROUNDS: usize = 4;
 
-/// What fields hold where a node reads them.
+/// Values that fields hold where a node reads them.
 type Held = BTreeMap<Field, Expr>;
 
 /// Reads copied bits where they come from, and leaves out copies that nothing reads. `tests` is true for conditions that one

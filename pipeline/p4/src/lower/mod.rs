@@ -147,7 +147,7 @@ struct Lower<'a> {
     results: FxHashMap<ExprId, Vec<ir::Expr>>,
     /// What extern objects are in the program.
     units: FxHashMap<ObjectId, externs::Unit>,
-    /// What counters and meters add to the lengths of packets.
+    /// Bytes that counters and meters add to the length of each packet.
     adjusted: FxHashMap<ObjectId, i16>,
     /// The value sets that parsers use.
     value_sets: FxHashMap<crate::elaborate::ValueSetId, ir::ValueSet>,

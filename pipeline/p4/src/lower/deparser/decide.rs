@@ -16,7 +16,7 @@ use sluice_ir::{
 /// A checksum update of a gress' deparser whose condition is not in the program yet.
 #[derive(Debug)]
 pub(in crate::lower) struct Update {
-    /// What has to hold in addition to the validity of its header.
+    /// Conditions that must hold in addition to the validity of the header.
     pub(super) conds: Vec<Cond>,
     /// The place of the assignment.
     pub(super) at: Span,

@@ -203,7 +203,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// What the parser counter is loaded from.
+/// Byte from which the parser counter is loaded.
 enum Byte {
     Field(Slot),
     Ahead(u16),

@@ -25,7 +25,7 @@ pub(super) struct Env {
     pub locals: BTreeMap<LocalId, Bits>,
     /// Values of metadata; absent before the first write, when they are zero.
     pub slots: BTreeMap<Slot, Bits>,
-    /// What was added to checksums so far.
+    /// Values that were added to each checksum so far.
     pub sums: BTreeMap<ObjectId, Vec<Summed>>,
     /// Residual sums from which an odd number of bytes was subtracted so far.
     pub odd: BTreeSet<Slot>,
