@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Polarization(Box<crate::polarization::PolarizationArgs>),
     /// Run buffer scenarios, or contests of programs, from TOML files and check their expectations
     Run(crate::run::RunArgs),
+    /// Repeat experiments of papers, and set their numbers beside the published ones
+    Reproduce(crate::reproduce::ReproduceArgs),
     /// Compare two folders of contest results, number by number
     Compare(crate::compare::CompareArgs),
     /// Hunt for packets that break a property of a program; guided by coverage, shrunk to a small capture

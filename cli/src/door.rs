@@ -205,6 +205,7 @@ impl Door {
             | Command::Gen(_)
             | Command::Explain(_)
             | Command::Polarization(_)
+            | Command::Reproduce(_)
             | Command::Run(_)
             | Command::Int(_) => Ok(()),
         }

@@ -127,6 +127,7 @@ mod programs;
 mod progress;
 mod replay;
 mod report;
+mod reproduce;
 mod resolve;
 mod rows;
 mod run;
@@ -189,6 +190,7 @@ pub fn main_with(catalogue: impl Borrow<Catalogue>) -> ExitCode {
         Some(Command::Entries(args)) => entries::run(&args, catalogue, cli.json),
         Some(Command::Polarization(args)) => polarization::run(&args, cli.json),
         Some(Command::Run(args)) => run::run(&args, catalogue, cli.json),
+        Some(Command::Reproduce(args)) => reproduce::run(&args, catalogue, cli.json),
         Some(Command::Compare(args)) => compare::run(&args, cli.json),
         Some(Command::Fuzz(args)) => fuzz::run(&args, catalogue, cli.json),
         Some(Command::Flowlets(args)) => flowlets::run(&args, catalogue, cli.json),

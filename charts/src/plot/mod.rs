@@ -36,6 +36,8 @@ pub enum PlotStyle {
     Steps,
     /// Straight from point to point, with a mark on each point.
     Marked,
+    /// A hollow mark on each point, without a line: values that others gave.
+    Dots,
 }
 
 /// A line with its name.
@@ -210,12 +212,15 @@ impl Render for Plot {
                     @for (number, line) in self.lines.iter().enumerate() {
                         @let colour = Self::colour(number);
                         g data-line=(number) fill="none" stroke=(colour) stroke-width="1.5" {
-                            path d=(path(&pixels(line), line.style)) {}
+                            @if line.style != PlotStyle::Dots { path d=(path(&pixels(line), line.style)) {} }
                             @for ((at, _), (low, high)) in line.points.iter().zip(&line.bars).filter(|(p, _)| self.shows(**p)) {
                                 path d=(format!("M{0:.1} {1:.1}V{2:.1}", x.pixel(*at), y.pixel(*low), y.pixel(*high))) {}
                             }
                             @if line.style == PlotStyle::Marked {
                                 @for (cx, cy) in pixels(line) { circle cx=(px(cx)) cy=(px(cy)) r="3" fill=(colour) {} }
+                            }
+                            @if line.style == PlotStyle::Dots {
+                                @for (cx, cy) in pixels(line) { circle cx=(px(cx)) cy=(px(cy)) r="4.5" stroke-width="2" {} }
                             }
                         }
                     }
@@ -259,6 +264,16 @@ mod tests {
         assert_eq!(html.matches("</script>").count(), 1);
         assert!(html.contains("{\"n\":\"a \\u003c b\",\"s\":1,\"x\":[0,50,100],\"y\":[0,100,20]}"), "{html}");
         assert!(html.contains("\"a\":[0,90,20],\"b\":[0,200,20]"), "{html}");
+    }
+
+    #[test]
+    fn dots_have_no_line() {
+        let mut plot = plot();
+        plot.lines.truncate(1);
+        plot.lines[0].style = PlotStyle::Dots;
+        let html = plot.render().into_string();
+        assert_eq!(html.matches("<circle").count(), 3);
+        assert!(!html.contains("<path"), "{html}");
     }
 
     #[test]

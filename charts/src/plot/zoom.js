@@ -68,9 +68,10 @@ for (const figure of document.querySelectorAll("figure.plot")) {
         d += !d ? "M" + at(x, y) : line.s === 1 ? "H" + x.toFixed(1) + "V" + y.toFixed(1) : "L" + at(x, y);
         if (n < from || n >= to) continue;
         if (line.a) bars += "M" + at(x, py(line.a[n])) + "V" + py(line.b[n]).toFixed(1);
+        if (line.s === 3) circles += `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="4.5" stroke-width="2"/>`;
         if (line.s === 2) circles += `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="3" fill="${group.getAttribute("stroke")}"/>`;
       }
-      group.innerHTML = `<path d="${d}"/><path d="${bars}"/>` + circles;
+      group.innerHTML = (line.s === 3 ? "" : `<path d="${d}"/>`) + `<path d="${bars}"/>` + circles;
     });
     ticks.innerHTML = marks().map(v => `<line x1="${px(v)}" x2="${px(v)}" y1="${T}" y2="${H - B}" stroke="#e4e7ec"/>` +
       `<text x="${px(v)}" y="${H - B + 14}" text-anchor="middle" fill="#616e7c">${name(v)}</text>`).join("") +

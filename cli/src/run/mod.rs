@@ -1,7 +1,7 @@
 //! `sluice run`: runs buffer scenarios or contests of programs, and checks their expectations; runs configs of ns-3
 //! simulators.
 
-mod contest;
+pub(crate) mod contest;
 mod json;
 mod markdown;
 mod ns3;

@@ -57,7 +57,7 @@ pub fn checks(contest: &Contest, results: &Results) -> Verdicts {
     let mut verdicts = Verdicts::default();
     for expect in &contest.expect {
         let line = contest.line(expect.span().start);
-        match verdict(expect.get_ref(), line, &table, results.seeds.len()) {
+        match judged(expect.get_ref(), line, &table) {
             Ok(verdict) => verdicts.list.push(verdict),
             Err(why) => verdicts.error = verdicts.error.or(Some(format!("line {line}: {why}"))),
         }
@@ -84,16 +84,18 @@ fn deadlock(contest: &Contest, results: &Results) -> Option<String> {
     )
 }
 
-fn verdict(expr: &Expr, line: usize, table: &FigureTable, seeds: usize) -> Result<Verdict, String> {
+/// Judges an expectation that is in this line of its file.
+///
+/// # Errors
+/// If the expectation names a figure that is not there, or cannot be evaluated.
+pub fn judged(expr: &Expr, line: usize, table: &FigureTable) -> Result<Verdict, String> {
     let (holds, judged) = match expr.inequality() {
         Some(inequality) => {
-            let differences = (0..seeds).map(|place| expr.difference(&table.seed(place)));
-            let figure = Figure(differences.collect::<Result<_, _>>()?);
+            let figure = table.difference(expr)?;
             (satisfies(inequality, figure.estimate()), Judged::Interval(figure))
         }
         None => {
-            let values = (0..seeds).map(|place| expr.value(&table.seed(place)));
-            let figure = Figure(values.collect::<Result<_, _>>()?);
+            let figure = table.value(expr)?;
             (figure.0.iter().all(|value| *value != 0), Judged::EachSeed(figure))
         }
     };
@@ -124,11 +126,11 @@ mod tests {
     /// A table with `a.x` and `b.x` of these values by seed.
     fn table(a: &[i128], b: &[i128]) -> FigureTable {
         let of = |values: &[i128]| BTreeMap::from([("x".to_owned(), Figure(values.to_vec()))]);
-        FigureTable::from_figures([("a".to_owned(), of(a)), ("b".to_owned(), of(b))])
+        FigureTable::new([("a".to_owned(), of(a)), ("b".to_owned(), of(b))].into(), a.len())
     }
 
     fn holds(text: &str, a: &[i128], b: &[i128]) -> bool {
-        verdict(&Expr::parse(text).unwrap(), 1, &table(a, b), a.len()).unwrap().holds
+        judged(&Expr::parse(text).unwrap(), 1, &table(a, b)).unwrap().holds
     }
 
     #[test]
@@ -163,7 +165,7 @@ mod tests {
     #[test]
     fn numbers_are_named_once_and_unknown_ones_are_errors() {
         let table = table(&[1, 2], &[3, 4]);
-        let of = |text: &str| verdict(&Expr::parse(text).unwrap(), 7, &table, 2);
+        let of = |text: &str| judged(&Expr::parse(text).unwrap(), 7, &table);
         let found = of("a.x < a.x + b.x").unwrap();
         assert_eq!(found.names, [("a.x".into(), Figure(vec![1, 2])), ("b.x".into(), Figure(vec![3, 4]))]);
         assert_eq!(found.judged, Judged::Interval(Figure(vec![-3, -4])));

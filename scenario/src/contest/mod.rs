@@ -38,7 +38,7 @@ mod watched;
 pub mod workload;
 
 pub use alone::Alone;
-pub use expect::{Judged, Verdict, Verdicts, checks};
+pub use expect::{Judged, Verdict, Verdicts, checks, judged};
 pub use file::{AloneName, Contest, ContestError, Contestant};
 pub use flows::{Flow, FlowList, FlowListError};
 pub use hosts::{
@@ -56,7 +56,7 @@ pub use run::{ContestProgress, ContestSetup, RunError, Tick, WrittenFlows, run_c
 pub use samples::{LinkSamples, Samples, SwitchSamples};
 pub use schedule::{ChangeName, ScheduleSetting};
 pub use seeds::SeedsSetting;
-pub use series::{Figure, Results, Series};
+pub use series::{Figure, FigureTable, Results, Series};
 pub use sweep::Point;
 pub use trial::{Amount, Trial};
 pub use watched::{FlowSample, WatchFlow, Watched, watch_flow};

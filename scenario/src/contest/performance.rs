@@ -179,6 +179,17 @@ impl Performance {
         (bytes * 8 * 1_000_000 / u128::from(time.max(1))) as u64
     }
 
+    /// Returns Jain's index of fairness of the messages' own goodputs (bytes over completion time), in thousandths: 1000 if all
+    /// are equal, 1000 / n if one of n has everything; 0 of no message.
+    fn fairness(sent: &[&Sent]) -> u64 {
+        let rate = |sent: &&Sent| {
+            sent.completion.message.bytes as f64 / (sent.completion.time().as_ps() as f64).max(1.0)
+        };
+        let (sum, squares) =
+            sent.iter().map(rate).fold((0.0, 0.0), |(sum, squares), r| (sum + r, squares + r * r));
+        if squares > 0.0 { (1000.0 * sum * sum / (squares * sent.len() as f64)).round() as u64 } else { 0 }
+    }
+
     /// Returns the unit of a number of [`Self::numbers`]; counts have none.
     #[must_use]
     pub fn unit(name: &str) -> Option<&'static str> {
@@ -192,7 +203,7 @@ impl Performance {
             "mbps" => Some("Mb/s"),
             "avg" | "max" if name.starts_with("link_share") => Some("thousandths"),
             "p99" | "max" if name.starts_with("reorder_queues") => None,
-            "avg" | "p50" | "p95" | "p99" | "p999" => Some("thousandths"),
+            "avg" | "p50" | "p95" | "p99" | "p999" | "fairness" => Some("thousandths"),
             _ => None,
         }
     }
@@ -231,6 +242,7 @@ impl Performance {
         put("deadlocks".to_owned(), self.deadlocks.len() as u64);
         put("bytes".to_owned(), self.sent.iter().map(|sent| sent.completion.message.bytes).sum());
         put("goodput_mbps".to_owned(), self.goodput());
+        put("fairness".to_owned(), Performance::fairness(&self.sent.iter().collect::<Vec<_>>()));
         for (name, count) in &self.counts {
             put(name.clone(), *count);
         }
@@ -241,6 +253,7 @@ impl Performance {
             let bytes: u64 = own.iter().map(|sent| sent.completion.message.bytes).sum();
             numbers.insert(format!("{prefix}messages"), own.len() as i128);
             numbers.insert(format!("{prefix}bytes"), bytes.into());
+            numbers.insert(format!("{prefix}fairness"), Performance::fairness(&own).into());
             let times = own.iter().map(|sent| sent.completion.time().as_nanos()).collect();
             completion_times(&prefix, times, &mut numbers);
         }

@@ -2,7 +2,7 @@
 
 use super::interval::Estimate;
 use super::performance::Performance;
-use crate::expr::Scope;
+use crate::expr::{Expr, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Results of a contest.
@@ -65,27 +65,54 @@ impl Series {
 }
 
 /// Figures of all programs, which expressions name `label.number`.
-pub(super) struct FigureTable {
+#[derive(Clone, Debug, Default)]
+pub struct FigureTable {
     figures: BTreeMap<String, BTreeMap<String, Figure>>,
+    seeds: usize,
 }
 
 impl FigureTable {
-    pub(super) fn of(results: &Results) -> FigureTable {
-        FigureTable { figures: results.series.iter().map(|s| (s.label.clone(), s.figures())).collect() }
+    /// Returns the figures of a contest's programs.
+    #[must_use]
+    pub fn of(results: &Results) -> FigureTable {
+        let figures = results.series.iter().map(|s| (s.label.clone(), s.figures())).collect();
+        FigureTable { figures, seeds: results.seeds.len() }
     }
 
-    #[cfg(test)]
-    pub(super) fn from_figures<const N: usize>(all: [(String, BTreeMap<String, Figure>); N]) -> FigureTable {
-        FigureTable { figures: BTreeMap::from(all) }
+    /// Returns a table of these figures, by label and number; each has a value for each of `seeds` seeds.
+    #[must_use]
+    pub fn new(figures: BTreeMap<String, BTreeMap<String, Figure>>, seeds: usize) -> FigureTable {
+        FigureTable { figures, seeds }
+    }
+
+    /// Returns the labels, in alphabetical order.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        self.figures.keys().map(String::as_str)
+    }
+
+    /// Evaluates an expression with the figures of each seed.
+    ///
+    /// # Errors
+    /// If the expression names a figure that is not there, or cannot be evaluated.
+    pub fn value(&self, expr: &Expr) -> Result<Figure, String> {
+        (0..self.seeds).map(|place| expr.value(&self.seed(place))).collect::<Result<_, _>>().map(Figure)
+    }
+
+    /// Returns left side - right side of an inequality with the figures of each seed.
+    pub(super) fn difference(&self, expr: &Expr) -> Result<Figure, String> {
+        (0..self.seeds).map(|place| expr.difference(&self.seed(place))).collect::<Result<_, _>>().map(Figure)
     }
 
     /// Returns the numbers of one seed, by its place.
-    pub(super) fn seed(&self, place: usize) -> SeedScope<'_> {
+    fn seed(&self, place: usize) -> SeedScope<'_> {
         SeedScope { table: self, place }
     }
 
     /// Returns the figure `label.number`.
-    pub(super) fn figure(&self, name: &str) -> Result<Figure, String> {
+    ///
+    /// # Errors
+    /// If there is no such label or number; the error has those that there are.
+    pub fn figure(&self, name: &str) -> Result<Figure, String> {
         let (label, number) = name.split_once('.').unwrap_or((name, ""));
         let of = self.figures.get(label).ok_or_else(|| {
             let known: Vec<&str> = self.figures.keys().map(String::as_str).collect();
@@ -106,7 +133,7 @@ impl FigureTable {
 }
 
 /// Numbers of all programs with one seed.
-pub(super) struct SeedScope<'a> {
+struct SeedScope<'a> {
     table: &'a FigureTable,
     place: usize,
 }

@@ -52,6 +52,20 @@ impl Point {
         (0..count.unwrap_or(0)).map(|number| point(&base, &table, &axes, number).map_err(wrong)).collect()
     }
 
+    /// Returns the text of a contest file in which these keys have other values. Keys are dotted paths, as those of `[sweep]`.
+    ///
+    /// # Errors
+    /// If the text is not TOML, or a path leads nowhere.
+    pub fn changed(text: &str, changes: &[(String, Value)]) -> Result<String, String> {
+        let table: Table = toml::from_str(text).map_err(|e| e.message().to_owned())?;
+        let mut root = Value::Table(table);
+        for (path, value) in changes {
+            let parts: Vec<&str> = path.split('.').collect();
+            set(&mut root, &parts, value).map_err(|e| format!("{path}: {e}"))?;
+        }
+        toml::to_string(&root).map_err(|e| e.to_string())
+    }
+
     /// Returns `KEY = VALUE` for each axis, separated by commas.
     #[must_use]
     pub fn title(&self) -> String {
@@ -270,6 +284,18 @@ params = { reply = 8 }
         let base = Point::parse_all("f.toml", BASE).unwrap();
         assert_eq!(other[0].canonical(0, 1), base[0].canonical(0, 1));
         assert_ne!(other[0].canonical(1, 1), base[0].canonical(1, 1));
+    }
+
+    #[test]
+    fn a_text_can_be_changed_by_its_keys() {
+        let changes =
+            [("workload.load".to_owned(), Value::from(70)), ("program.cw.params.reply".to_owned(), 3.into())];
+        let text = Point::changed(BASE, &changes).unwrap();
+        let table: Table = toml::from_str(&text).unwrap();
+        assert_eq!(table["workload"]["load"].as_integer(), Some(70));
+        assert_eq!(table["program"][1]["params"]["reply"].as_integer(), Some(3));
+        let error = Point::changed(BASE, &[("program.cx.params.reply".to_owned(), 3.into())]).unwrap_err();
+        assert!(error.contains("program.cx.params.reply: there is no `cx`"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! further files, relative to their own folder. P4 programs name the files that they include, which may be in the folders of
 //! `-I`, and the file of declarations beside them.
 
+use super::Texts;
 use super::store::sha256;
 use crate::p4::{declarations, is_p4};
 use serde_json::Value;
@@ -19,6 +20,23 @@ pub(super) fn digests(config: &Value, folder: &Path, p4_folders: &[PathBuf]) -> 
     let mut search = Search { p4_folders, found: BTreeMap::new(), seen: BTreeSet::new() };
     search.walk(config, folder, "");
     search.found
+}
+
+/// Returns the SHA-256 of each text that comes with Sluice and that a configuration names, by its name.
+pub(super) fn texts(config: &Value, texts: Texts) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![config];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::String(name) => {
+                found.extend(texts(name).map(|text| (name.clone(), sha256(text.as_bytes()))));
+            }
+            Value::Array(list) => open.extend(list),
+            Value::Object(map) => open.extend(map.values()),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    found
 }
 
 /// The files found so far.

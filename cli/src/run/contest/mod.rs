@@ -45,20 +45,36 @@ use std::sync::atomic::Ordering;
 use store::Store;
 
 /// A contest, which may be one of a sweep, with the folder that its files are in.
-pub(super) struct Source {
+pub(crate) struct Source {
     point: Point,
     folder: PathBuf,
+    /// Texts that go before files of the same name.
+    texts: Texts,
 }
 
+/// Returns the text that comes with Sluice under a name.
+pub(crate) type Texts = fn(&str) -> Option<&'static str>;
+
 /// Results of a contest.
-struct Finished {
+pub(crate) struct Finished {
     contest: Contest,
     /// Keys that vary in its sweep, with its values.
-    axes: Vec<(String, String)>,
-    results: Results,
-    verdicts: Verdicts,
+    pub(crate) axes: Vec<(String, String)>,
+    pub(crate) results: Results,
+    pub(crate) verdicts: Verdicts,
     /// Digest of the configuration of each run.
     digests: BTreeMap<RunKey, String>,
+}
+
+/// How contests are run.
+pub(crate) struct Running<'a> {
+    /// Threads that share the runs.
+    pub(crate) threads: usize,
+    /// Folder that keeps the runs.
+    pub(crate) out: Option<&'a Path>,
+    /// False if runs in the folder are run again.
+    pub(crate) uses: bool,
+    pub(crate) p4: &'a P4Args,
 }
 
 /// Most contests of a sweep that have a page each.
@@ -76,7 +92,8 @@ pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Fa
         if Contest::is_one(&text) {
             let points = Point::parse_all(&path.display().to_string(), &text).map_err(Failure::input)?;
             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
-            contests.extend(points.into_iter().map(|point| Source { point, folder: folder.clone() }));
+            contests
+                .extend(points.into_iter().map(|point| Source::new(point, folder.clone(), shipped::profile)));
         } else {
             others.push(path.clone());
         }
@@ -85,6 +102,11 @@ pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Fa
 }
 
 impl Source {
+    /// Returns a contest whose files are in `folder`, or among `texts`.
+    pub(crate) fn new(point: Point, folder: PathBuf, texts: Texts) -> Source {
+        Source { point, folder, texts }
+    }
+
     /// Returns a path that the contest names, relative to the folder of the contest.
     fn beside(&self, name: &str) -> PathBuf {
         self.folder.join(name)
@@ -106,7 +128,11 @@ impl Source {
         let folder = self.folder.clone();
         self.point.contest.open_files(|file| door.open(file, &folder))?;
         let beside = |name: &str| self.folder.join(name);
+        let texts = self.texts;
         let read = |name: &str| {
+            if let Some(text) = texts(name) {
+                return Ok(text.as_bytes().to_vec());
+            }
             let path = beside(name);
             let content = std::fs::read(&path).and_then(|file| unpacked(file, LONGEST));
             content.map_err(|e| format!("cannot read {}: {e}", path.display()))
@@ -172,7 +198,7 @@ impl Files for Source {
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
-        if let Some(text) = shipped::profile(name) {
+        if let Some(text) = (self.texts)(name) {
             return BufferFile::parse(name, text).map_err(Failure::input);
         }
         let path = self.beside(name);
@@ -206,21 +232,16 @@ pub(super) fn run(
         }
     }
     let out = args.output.as_deref();
-    let stores: Vec<Store> = sources
-        .iter()
-        .map(|source| Store::new(&source.point, &source.folder, &args.p4, out, !args.again))
-        .collect();
-    let mut opened = Vec::with_capacity(sources.len());
-    for source in &mut sources {
-        opened.push(source.open(catalogue, &args.p4)?);
-    }
     if let Some(dir) = &args.write_flows {
+        let opened = open_all(&mut sources, catalogue, &args.p4)?;
         return lists::write(&sources, &opened, dir);
     }
     if args.dry_run {
+        let opened = open_all(&mut sources, catalogue, &args.p4)?;
         return dry_run::run(&sources, &opened, args.threads, as_json);
     }
     if let (Some(flow), Some(dir)) = (args.watch_flow, out) {
+        let opened = open_all(&mut sources, catalogue, &args.p4)?;
         let ([source], [opened]) = (sources.as_slice(), opened.as_slice()) else {
             let count = sources.len();
             return Err(Failure::input(format!(
@@ -229,8 +250,31 @@ pub(super) fn run(
         };
         return watch::run(source, opened, (flow, args.watch_every), args.threads, dir);
     }
+    let running = Running { threads: args.threads, out, uses: !args.again, p4: &args.p4 };
+    let finished = run_sources(sources, &running, catalogue)?;
+    report(&finished, args, as_json)?;
+    match finished.iter().all(|f| f.verdicts.hold()) {
+        true => Ok(()),
+        false => Err(Failure::Property),
+    }
+}
+
+/// Reads everything that contests name.
+fn open_all(sources: &mut [Source], catalogue: &Catalogue, p4: &P4Args) -> Result<Vec<Opened>, Failure> {
+    sources.iter_mut().map(|source| source.open(catalogue, p4)).collect()
+}
+
+/// Runs contests, with their progress on a terminal.
+pub(crate) fn run_sources(
+    mut sources: Vec<Source>,
+    running: &Running<'_>,
+    catalogue: &Catalogue,
+) -> Result<Vec<Finished>, Failure> {
+    let Running { threads, out, uses, p4 } = *running;
+    let stores: Vec<Store> = sources.iter().map(|source| Store::new(source, p4, out, uses)).collect();
+    let opened = open_all(&mut sources, catalogue, p4)?;
     let (stop, progress) = (interrupt_flag(), Progress::new(&sources));
-    let outcome = run_all(args.threads, sources.len(), |number, threads| {
+    let outcome = run_all(threads, sources.len(), |number, threads| {
         let tick = |stage: ContestProgress<'_>| {
             progress.tick(number, &stage);
             !stop.load(Ordering::Relaxed)
@@ -249,11 +293,7 @@ pub(super) fn run(
         let Point { contest, axes, .. } = source.point;
         finished.push(Finished { contest, axes, results, verdicts, digests: store.digests() });
     }
-    report(&finished, args, as_json)?;
-    match finished.iter().all(|f| f.verdicts.hold()) {
-        true => Ok(()),
-        false => Err(Failure::Property),
-    }
+    Ok(finished)
 }
 
 /// Says which runs an interrupted command has kept.

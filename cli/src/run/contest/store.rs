@@ -5,16 +5,14 @@
 //! the contents of the files that are named there, and the version of Sluice. `run.json` appears last, so a run that was
 //! interrupted is not there.
 
-use super::inputs;
+use super::{Source, inputs};
 use crate::fail::{Failure, print_error};
 use crate::files::{Pending, pretty};
 use crate::p4::P4Args;
 use crate::rows::{Cell, Column, Format, Kind, RowWriter};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use sluice_scenario::contest::{
-    KeptRun, MESSAGE_COLUMNS, Point, RunKey, RunStore, Sent, message_row, read_message,
-};
+use sluice_scenario::contest::{KeptRun, MESSAGE_COLUMNS, RunKey, RunStore, Sent, message_row, read_message};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -52,9 +50,10 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
 }
 
 impl Store {
-    /// Identifies all runs of a contest, whose files are in `beside` and whose P4 programs are read with the options `p4`. The runs
-    /// are kept in `OUT/runs` if `out` is given.
-    pub(super) fn new(point: &Point, beside: &Path, p4: &P4Args, out: Option<&Path>, uses: bool) -> Store {
+    /// Identifies all runs of a contest, whose P4 programs are read with the options `p4`. The runs are kept in `OUT/runs` if
+    /// `out` is given.
+    pub(super) fn new(source: &Source, p4: &P4Args, out: Option<&Path>, uses: bool) -> Store {
+        let Source { point, folder: beside, texts } = source;
         let mut runs = BTreeMap::new();
         for program in 0..point.contest.program.len() {
             // Files are the same with every seed.
@@ -64,6 +63,10 @@ impl Store {
                 let files = files.get_or_insert_with(|| inputs::digests(&config, beside, p4.folders()));
                 let mut configuration =
                     json!({ "version": env!("CARGO_PKG_VERSION"), "contest": config, "files": files });
+                let texts = inputs::texts(&configuration["contest"], *texts);
+                if !texts.is_empty() {
+                    configuration["texts"] = json!(texts);
+                }
                 if let Some(options) = p4.options_text() {
                     configuration["p4"] = options.into();
                 }

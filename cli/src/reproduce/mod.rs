@@ -1,0 +1,133 @@
+//! `sluice reproduce`: repeats experiments of papers.
+
+mod files;
+mod json;
+mod parts;
+mod text;
+
+use crate::fail::{Failure, print_error};
+use clap::Args;
+use sluice_catalogue::Catalogue;
+use sluice_papers::{Experiment, Found, Judgement, Published, Rival, Scale, judge};
+use std::io::Write;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// Experiments, such as conweave/lossless; a paper's name stands for all of its experiments, and `all` for all papers'
+    /// [default: list them]
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+    /// Size of the runs: quick (minutes for all experiments) or full (hours)
+    #[arg(long, value_name = "quick|full", default_value_t = Scale::Quick)]
+    scale: Scale,
+    /// A program of yours that runs as one more rival: a .p4 or .sluice file, or a name; repeatable
+    #[arg(long, value_name = "PROGRAM")]
+    with: Vec<String>,
+    /// Print the results as Markdown; of `all`, the handbook's page docs/papers.md
+    #[arg(long)]
+    markdown: bool,
+    /// Folder for a page and a table of each experiment, the contests as files, and the runs, which are not run again
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+    /// Do all runs, also those that the output folder has already
+    #[arg(long, requires = "output")]
+    again: bool,
+    /// Threads that share the runs; results do not depend on it [default: one for each processor]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZero<usize>>,
+    #[command(flatten)]
+    p4: crate::p4::P4Args,
+}
+
+/// An experiment that was run.
+struct Done {
+    experiment: Experiment,
+    found: Found,
+    judgement: Judgement,
+    /// Time of the run, as a text.
+    took: String,
+}
+
+/// Runs or lists experiments.
+pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
+    let broken = |e: String| Failure::Inconsistent(e);
+    let published = sluice_papers::published().map_err(broken)?;
+    let all = sluice_papers::experiments().map_err(|e| broken(e.to_string()))?;
+    let mut out = std::io::stdout().lock();
+    if args.ids.is_empty() {
+        match as_json {
+            true => writeln!(out, "{}", json::list(&all))?,
+            false => write!(out, "{}", text::list(&all, &published))?,
+        }
+        return Ok(());
+    }
+    let wanted = chosen(&args.ids, &all)?;
+    let rivals: Vec<Rival> = args.with.iter().map(|program| Rival::new(program)).collect();
+    let mut done = Vec::with_capacity(wanted.len());
+    for experiment in wanted {
+        done.push(one(experiment.clone(), args, (&published, &rivals), catalogue)?);
+        if let (Some(done), false) = (done.last(), as_json || args.markdown) {
+            write!(out, "{}", text::report(done, args.scale))?;
+            out.flush()?;
+        }
+    }
+    if as_json {
+        writeln!(out, "{}", json::value(&done, args.scale))?;
+    } else if args.markdown {
+        write!(out, "{}", text::page(&done, &published, args.scale))?;
+    }
+    if let Some(dir) = &args.output {
+        files::write(&done, &published, args, &rivals, dir)?;
+    }
+    // A disagreement whose cause is known is a result; one without is a failure.
+    let unexplained = |done: &Done| {
+        !done.judgement.errors.is_empty()
+            || done.judgement.disagreements().iter().any(|(_, because)| because.is_empty())
+    };
+    match done.iter().any(unexplained) {
+        false => Ok(()),
+        true => Err(Failure::Property),
+    }
+}
+
+/// Returns the experiments that the ids mean, in the order of the list.
+fn chosen<'a>(ids: &[String], all: &'a [Experiment]) -> Result<Vec<&'a Experiment>, Failure> {
+    let means = |id: &str, experiment: &Experiment| {
+        id == "all"
+            || experiment.id == id
+            || experiment.id.strip_prefix(id).is_some_and(|rest| rest.starts_with('/'))
+    };
+    for id in ids {
+        if !all.iter().any(|experiment| means(id, experiment)) {
+            let near = sluice_asic::names::nearest(id, all.iter().map(|experiment| experiment.id.as_str()));
+            let help = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+            let help = format!("{help}`sluice reproduce` lists all experiments");
+            return Err(Failure::with_help(format!("there is no experiment `{id}`"), help));
+        }
+    }
+    Ok(all.iter().filter(|experiment| ids.iter().any(|id| means(id, experiment))).collect())
+}
+
+/// Runs and judges one experiment.
+fn one(
+    experiment: Experiment,
+    args: &ReproduceArgs,
+    (published, rivals): (&Published, &[Rival]),
+    catalogue: &Catalogue,
+) -> Result<Done, Failure> {
+    let began = Instant::now();
+    let found = parts::run(&experiment, args, rivals, catalogue)?;
+    let judgement = judge(&experiment, &found, published, rivals).map_err(Failure::input)?;
+    let ran =
+        |rival: &Rival| found.parts.values().flatten().any(|p| p.figures.labels().any(|l| l == rival.label));
+    for rival in rivals.iter().filter(|rival| !ran(rival)) {
+        let (id, program) = (&experiment.id, &rival.program);
+        print_error(format_args!(
+            "note: {id} has no programs that compete, so {program} does not take part\n"
+        ));
+    }
+    Ok(Done { experiment, found, judgement, took: text::seconds(began.elapsed()) })
+}

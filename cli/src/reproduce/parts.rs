@@ -1,0 +1,82 @@
+//! Runs the parts of an experiment.
+
+use super::ReproduceArgs;
+use crate::fail::Failure;
+use crate::run::contest::{Running, Source, run_sources};
+use sluice_catalogue::Catalogue;
+use sluice_papers::{Experiment, Found, FoundPoint, Rival, contests, measure};
+use sluice_scenario::contest::FigureTable;
+use sluice_scenario::{Lab, ScenarioFile, shipped};
+use std::num::NonZero;
+use std::path::PathBuf;
+
+/// Returns a text of an experiment, or a profile of a scenario or chip.
+fn text(name: &str) -> Option<&'static str> {
+    sluice_papers::text(name).or_else(|| shipped::profile(name))
+}
+
+/// Runs all parts.
+pub(super) fn run(
+    experiment: &Experiment,
+    args: &ReproduceArgs,
+    rivals: &[Rival],
+    catalogue: &Catalogue,
+) -> Result<Found, Failure> {
+    let threads =
+        args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
+    let mut found = Found::default();
+    let scaled = contests(experiment, args.scale, rivals).map_err(Failure::input)?;
+    let mut names = Vec::new();
+    let mut sources = Vec::new();
+    for contest in scaled {
+        for point in contest.points {
+            names.push(contest.part.clone());
+            // Programs of a user are relative to the current folder.
+            sources.push(Source::new(point, PathBuf::new(), text));
+        }
+    }
+    let running =
+        Running { threads: threads.get(), out: args.output.as_deref(), uses: !args.again, p4: &args.p4 };
+    for (part, finished) in names.into_iter().zip(run_sources(sources, &running, catalogue)?) {
+        let point = FoundPoint {
+            figures: FigureTable::of(&finished.results),
+            axes: finished.axes,
+            results: Some(finished.results),
+            error: finished.verdicts.error,
+        };
+        found.parts.entry(part).or_default().push(point);
+    }
+    for part in &experiment.hashing {
+        let measured = measure(part, args.scale, threads);
+        let point = measured.map_err(|e| Failure::input(format!("{}: {e}", experiment.id)))?;
+        found.parts.entry(part.name.clone()).or_default().push(point);
+    }
+    scenarios(experiment, &mut found)?;
+    Ok(found)
+}
+
+/// Runs the scenarios of an experiment, which are among those that come with Sluice.
+fn scenarios(experiment: &Experiment, found: &mut Found) -> Result<(), Failure> {
+    if experiment.scenario.is_empty() {
+        return Ok(());
+    }
+    let wanted = |id: &str| experiment.scenario.iter().any(|part| part.id == id);
+    let profile = |name: &str| {
+        let text = shipped::profile(name).map(str::to_owned);
+        text.ok_or_else(|| format!("there is no shipped buffer profile `{name}`"))
+    };
+    let mut lab = Lab::default();
+    for (name, text) in shipped::FILES {
+        let file = ScenarioFile::parse(name, text).map_err(Failure::input)?;
+        lab.run(&file, &profile, &wanted, &mut |outcome| found.outcomes.push(outcome));
+    }
+    for part in &experiment.scenario {
+        if !found.outcomes.iter().any(|outcome| outcome.id == part.id) {
+            return Err(Failure::input(format!(
+                "{}: there is no shipped scenario `{}`",
+                experiment.id, part.id
+            )));
+        }
+    }
+    Ok(())
+}

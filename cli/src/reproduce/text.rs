@@ -1,0 +1,119 @@
+//! Results on a terminal, and the page of all papers.
+
+use super::Done;
+use crate::table::table;
+use sluice_papers::{
+    Experiment, Published, Scale, Verdict, chapter, estimate_text, markdown, overview, papers, value_text,
+};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Returns a time in whole seconds, or minutes.
+pub(super) fn seconds(took: Duration) -> String {
+    let seconds = took.as_secs_f64();
+    match seconds {
+        s if s < 1.0 => "less than 1 s".to_owned(),
+        s if s < 100.0 => format!("{s:.0} s"),
+        s => format!("{:.0} min", s / 60.0),
+    }
+}
+
+/// Returns the list of all experiments, by paper.
+pub(super) fn list(all: &[Experiment], published: &Published) -> String {
+    let mut out = String::new();
+    for paper in papers(published) {
+        let own = all.iter().filter(|experiment| experiment.id.split('/').next() == Some(paper.id.as_str()));
+        let rows: Vec<Vec<String>> = own
+            .map(|experiment| {
+                vec![experiment.id.clone(), experiment.title.clone(), experiment.figures.clone()]
+            })
+            .collect();
+        // Writing into a String cannot fail.
+        let _ = writeln!(out, "{}\n{}\n", paper.title, table(&["EXPERIMENT", "WHAT", "REPEATS"], rows));
+    }
+    let _ = writeln!(
+        out,
+        "`sluice reproduce ID` runs one, a paper's name all of its experiments, `all` everything; --scale full runs as long as \
+         the papers did, --with mine.p4 lets your program compete, -o DIR writes pages."
+    );
+    out
+}
+
+/// Returns the result of one experiment.
+pub(super) fn report(done: &Done, scale: Scale) -> String {
+    let Done { experiment, judgement, took, .. } = done;
+    let mut out = String::new();
+    let mut line = |text: &str| _ = writeln!(out, "{text}");
+    line(&format!("{}: {}", experiment.id, experiment.title));
+    line(&format!("{}; scale {scale}, {took}\n", experiment.figures));
+    let rows: Vec<Vec<String>> = judgement
+        .rows
+        .iter()
+        .map(|result| {
+            let [paper, reference, theory] = &result.values;
+            let unit =
+                if result.row.unit.is_empty() { String::new() } else { format!(" {}", result.row.unit) };
+            vec![
+                result.row.what.clone(),
+                value_text(paper.as_ref()),
+                value_text(reference.as_ref()),
+                value_text(theory.as_ref()),
+                format!("{}{unit}", estimate_text(result.here)),
+                result.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}")),
+                result.verdict.words().to_owned(),
+            ]
+        })
+        .collect();
+    if !rows.is_empty() {
+        let header = ["NUMBER", "PUBLISHED", "SIMULATOR", "CLOSED FORM", "HERE", "RATIO", "VERDICT"];
+        line(&format!("{}\n", table(&header, rows)));
+    }
+    for claim in &judgement.claims {
+        let word = if claim.verdict == Verdict::Agrees { "holds" } else { "FAILS" };
+        line(&format!("{word}  {}: {}", claim.what, claim.expect));
+        claim.numbers.iter().for_each(|numbers| line(&format!("       {numbers}")));
+    }
+    for rival in &judgement.rivals {
+        for (label, found) in &rival.rivals {
+            let (own, paper) = (estimate_text(*found), estimate_text(rival.here));
+            line(&format!(
+                "rival  {label}: {}: {own} {} (the paper's program: {paper})",
+                rival.what, rival.unit
+            ));
+        }
+    }
+    for (what, because) in judgement.disagreements() {
+        let because = if because.is_empty() { "the cause is not found" } else { because };
+        line(&format!("\n{what}: disagrees because {because}"));
+    }
+    judgement.errors.iter().for_each(|error| line(&format!("\nwrong: {error}")));
+    line(&format!("\n{}: {}\n", experiment.id, judgement.verdict().words()));
+    out
+}
+
+/// Returns the page of all experiments that were run, sorted by paper.
+pub(super) fn page(all: &[Done], published: &Published, scale: Scale) -> String {
+    let mut out = String::from(
+        "# The papers, one command each\n\n`sluice reproduce` runs experiments of papers and sets their numbers beside the \
+         published ones. `sluice reproduce all --markdown` writes this page. Nothing is tuned to match: where a number \
+         disagrees, its cause is stated.\n\nA number agrees if its 95 % interval over the seeds meets the published value \
+         within the stated percentage. A claim agrees if it holds at every point, by the interval of the difference of both \
+         sides. *Reference simulator* is the authors' simulator, or an independent run of it; *closed form* is a formula.\n\n",
+    );
+    let rows = all.iter().map(|done| (&done.experiment, &done.judgement, done.took.as_str()));
+    out += &overview(rows);
+    for paper in papers(published) {
+        let own: Vec<&Done> = all
+            .iter()
+            .filter(|done| done.experiment.id.split('/').next() == Some(paper.id.as_str()))
+            .collect();
+        if own.is_empty() {
+            continue;
+        }
+        out += &chapter(paper);
+        for done in own {
+            out += &markdown(&done.experiment, &done.judgement, scale, &done.took);
+        }
+    }
+    out
+}

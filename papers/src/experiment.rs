@@ -1,0 +1,254 @@
+//! The file of an experiment.
+
+use serde::Deserialize;
+use sluice_scenario::Expr;
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// An experiment of a paper.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Experiment {
+    /// Id: `paper/what`.
+    pub id: String,
+    /// Title for readers.
+    pub title: String,
+    /// Figures, tables and sections of the paper that it repeats.
+    pub figures: String,
+    /// Each way in which the set-up differs from the paper's, a sentence each.
+    pub deviations: Vec<String>,
+    /// True if the experiment takes a few seconds; the test run repeats those.
+    #[serde(default)]
+    pub brief: bool,
+    /// Contests that it runs.
+    #[serde(default)]
+    pub contest: Vec<ContestPart>,
+    /// Buffer scenarios that it runs.
+    #[serde(default)]
+    pub scenario: Vec<ScenarioPart>,
+    /// Hashing of flows that it measures.
+    #[serde(default)]
+    pub hashing: Vec<HashingPart>,
+    /// Numbers beside published ones.
+    #[serde(default)]
+    pub row: Vec<Row>,
+    /// Inequalities that the paper claims.
+    #[serde(default)]
+    pub claim: Vec<Claim>,
+    /// Plots of its page.
+    #[serde(default)]
+    pub plot: Vec<PlotSetting>,
+}
+
+/// A contest of an experiment.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContestPart {
+    /// Name by which rows, claims and plots call it; empty if there is one part only.
+    #[serde(default)]
+    pub name: String,
+    /// Name of the contest's text among the shipped ones.
+    pub file: String,
+    /// Keys of the contest, by dotted path, that differ from the text at scale `quick`.
+    #[serde(default)]
+    pub quick: BTreeMap<String, toml::Value>,
+    /// The same at scale `full`.
+    #[serde(default)]
+    pub full: BTreeMap<String, toml::Value>,
+    /// True if the programs of a user run in it as rivals.
+    #[serde(default = "yes")]
+    pub rivals: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A buffer scenario of an experiment: all its assertions are claims.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScenarioPart {
+    /// Id of the scenario.
+    pub id: String,
+    /// What it shows, as a claim.
+    pub what: String,
+}
+
+/// Flows that are sent through a network under several hashing schemes.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HashingPart {
+    /// Name by which rows, claims and plots call it; empty if there is one part only.
+    #[serde(default)]
+    pub name: String,
+    /// The network: `clos`, `dring` or `wan`.
+    pub topology: String,
+    /// Server blocks of `clos` and `dring`; the network's own number by default.
+    pub blocks: Option<u32>,
+    /// Number of flows at scale `quick`.
+    pub flows: u64,
+    /// The same at scale `full`; that of `quick` by default.
+    pub full_flows: Option<u64>,
+    /// The only block that sends, if there is one.
+    pub from_block: Option<u32>,
+    /// Distribution of the flows; `uniform` by default.
+    pub workload: Option<String>,
+    /// The schemes.
+    pub schemes: Vec<String>,
+    /// Hash functions of the switches; RTAG7's by default.
+    pub functions: Option<String>,
+    /// Members of replicated groups, each a measurement of its own; the planner's choice by default.
+    #[serde(default)]
+    pub members: Vec<u32>,
+    /// Number of seeds, each with flows and draws of its own.
+    pub seeds: u32,
+}
+
+/// A number beside a published one.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// What the number is.
+    pub what: String,
+    /// The part that has the number; the only one by default.
+    #[serde(default)]
+    pub part: String,
+    /// Values of the part's axes at which the number is taken.
+    #[serde(default)]
+    pub at: BTreeMap<String, toml::Value>,
+    /// The number: an expression over the part's figures, in whole numbers.
+    pub here: String,
+    /// Divisor from the expression to the unit of the published value; 1 by default.
+    #[serde(default = "one")]
+    pub per: f64,
+    /// Unit for readers; empty for a ratio.
+    #[serde(default)]
+    pub unit: String,
+    /// Id of the paper's value.
+    pub published: Option<String>,
+    /// Id of the reference simulator's value.
+    pub reference: Option<String>,
+    /// Id of a closed form's value.
+    pub theory: Option<String>,
+    /// Agreement: the interval meets the value within this many percent.
+    #[serde(default = "ten")]
+    pub within: f64,
+    /// The found cause of a disagreement; empty if there is none.
+    #[serde(default)]
+    pub because: String,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn ten() -> f64 {
+    10.0
+}
+
+/// An inequality that a paper claims.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The claim in words.
+    pub what: String,
+    /// Where the paper claims it.
+    pub source: String,
+    /// The part that has the numbers; the only one by default.
+    #[serde(default)]
+    pub part: String,
+    /// Values of the part's axes at which it must hold; at all points by default.
+    #[serde(default)]
+    pub at: BTreeMap<String, toml::Value>,
+    /// The inequality, with sign and factor.
+    pub expect: String,
+    /// The found cause if it does not hold; empty if it holds.
+    #[serde(default)]
+    pub because: String,
+}
+
+/// A plot of a page.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlotSetting {
+    /// Heading.
+    pub title: String,
+    /// The part whose numbers it draws; the only one by default.
+    #[serde(default)]
+    pub part: String,
+    /// What is on the horizontal axis.
+    pub over: Axis,
+    /// Name and unit of the horizontal axis.
+    pub x: String,
+    /// Name and unit of the vertical axis.
+    pub y: String,
+    /// The number that is drawn for each label: `p99`; of `over = "sizes"` and `"time"` it has a meaning of its own.
+    pub number: String,
+    /// Divisor of the number; 1 by default.
+    #[serde(default = "one")]
+    pub per: f64,
+    /// Labels that are drawn; all by default.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// Values of the axes that are held; over a key, all other axes must be held.
+    #[serde(default)]
+    pub at: BTreeMap<String, toml::Value>,
+    /// Beginnings of the ids of published values that are drawn as points, by their `x`.
+    #[serde(default)]
+    pub published: Vec<String>,
+}
+
+/// What is on the horizontal axis of a plot.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Axis {
+    /// A key of the part's sweep.
+    Key(String),
+    /// Sizes of messages, in twenty classes with equally many messages; the number is `avg`, `p50`, `p95` or `p99` of the
+    /// slowdown.
+    Sizes,
+    /// Time of the run with the first seed; the number is one of the samples: `buffer`, `deepest-queue`, `delivered`.
+    Time,
+    /// Share of samples that are no larger; the number is as over `time`, or `imbalance`.
+    Share,
+}
+
+/// Reason why the file of an experiment is rejected.
+#[derive(Debug, Error)]
+#[error("{id}: {what}")]
+pub struct ExperimentError {
+    /// Id of the experiment, or name of its file.
+    pub id: String,
+    /// The mistake, and what is expected.
+    pub what: String,
+}
+
+impl Experiment {
+    /// Parses the file of an experiment. `name` is the file's name.
+    ///
+    /// # Errors
+    /// If the text is not TOML, has unknown keys, an expression is none, or a part that is named is not there.
+    pub fn parse(name: &str, text: &str) -> Result<Experiment, ExperimentError> {
+        let wrong = |what: String| ExperimentError { id: name.to_owned(), what };
+        let file: Experiment = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
+        let named: Vec<&str> = file.contest.iter().map(|part| part.name.as_str()).collect();
+        let named: Vec<&str> =
+            named.into_iter().chain(file.hashing.iter().map(|part| part.name.as_str())).collect();
+        for (number, part) in named.iter().enumerate() {
+            if named[..number].contains(part) {
+                return Err(wrong(format!("two parts are called `{part}`; give each a name")));
+            }
+        }
+        let parts = file.row.iter().map(|row| &row.part);
+        let parts = parts.chain(file.claim.iter().map(|claim| &claim.part));
+        for part in parts.chain(file.plot.iter().map(|plot| &plot.part)) {
+            if !named.contains(&part.as_str()) {
+                return Err(wrong(format!("there is no part `{part}`; there are `{}`", named.join("`, `"))));
+            }
+        }
+        for text in file.row.iter().map(|row| &row.here).chain(file.claim.iter().map(|claim| &claim.expect)) {
+            Expr::parse(text).map_err(wrong)?;
+        }
+        Ok(file)
+    }
+}

@@ -1,0 +1,38 @@
+//! Experiments of papers: what was published, what Sluice runs, and how both compare.
+//!
+//! An [`Experiment`] is a file of this crate. Its parts are contests, buffer scenarios and hashing of flows, which the caller
+//! runs. Its rows set a number of a run beside a published value ([`Published`]), its claims are inequalities that must hold.
+//! [`Judgement`] has the verdict on each of them, and [`markdown`] and [`html`] write it down.
+//!
+//! | module | content |
+//! |---|---|
+//! | `experiment` | the file of an experiment |
+//! | `published` | the values that papers published, in one file |
+//! | `shipped` | all experiments, and the texts of the contests and profiles that they name |
+//! | `scale` | the contests of an experiment at a scale, with the programs of a user as rivals |
+//! | `hashing` | parts that send flows through hash functions |
+//! | `found` | the numbers that the parts gave |
+//! | `judge` | verdicts |
+//! | `page` | the results as Markdown and as a page |
+//!
+//! Nothing here opens a file, prints, or knows a program: contests name the programs.
+
+mod experiment;
+mod found;
+mod hashing;
+mod judge;
+mod page;
+mod published;
+mod scale;
+mod shipped;
+
+pub use experiment::{
+    Axis, Claim, ContestPart, Experiment, ExperimentError, HashingPart, PlotSetting, Row, ScenarioPart,
+};
+pub use found::{Found, FoundPoint};
+pub use hashing::measure;
+pub use judge::{ClaimResult, Judgement, RivalRow, RowResult, Verdict, estimate as estimate_text, judge};
+pub use page::{chapter, html, markdown, overview, value_text};
+pub use published::{Paper, Published, PublishedValue, Reading, Side};
+pub use scale::{Rival, Scale, ScaledContest, contests};
+pub use shipped::{experiment, experiments, papers, published, text};
