@@ -49,7 +49,13 @@ pub struct ContestPart {
     pub name: String,
     /// Name of the contest's text among the shipped ones.
     pub file: String,
-    /// Keys of the contest, by dotted path, that differ from the text at scale `quick`.
+    /// Label of the contest's only program in results; the contest's own by default. Contests with the same `name` are one
+    /// part, with the labels of all of them: so two kinds of hosts are compared with each other.
+    pub label: Option<String>,
+    /// Keys of the contest, by dotted path, that differ from the text.
+    #[serde(default)]
+    pub set: BTreeMap<String, toml::Value>,
+    /// Keys that differ at scale `quick`, in addition.
     #[serde(default)]
     pub quick: BTreeMap<String, toml::Value>,
     /// The same at scale `full`.
@@ -232,13 +238,13 @@ impl Experiment {
         let wrong = |what: String| ExperimentError { id: name.to_owned(), what };
         let file: Experiment = toml::from_str(text).map_err(|e| wrong(e.to_string()))?;
         let named: Vec<&str> = file.contest.iter().map(|part| part.name.as_str()).collect();
-        let named: Vec<&str> =
-            named.into_iter().chain(file.hashing.iter().map(|part| part.name.as_str())).collect();
-        for (number, part) in named.iter().enumerate() {
-            if named[..number].contains(part) {
+        let measured: Vec<&str> = file.hashing.iter().map(|part| part.name.as_str()).collect();
+        for (number, part) in measured.iter().enumerate() {
+            if measured[..number].contains(part) || named.contains(part) {
                 return Err(wrong(format!("two parts are called `{part}`; give each a name")));
             }
         }
+        let named: Vec<&str> = named.into_iter().chain(measured).collect();
         let parts = file.row.iter().map(|row| &row.part);
         let parts = parts.chain(file.claim.iter().map(|claim| &claim.part));
         for part in parts.chain(file.plot.iter().map(|plot| &plot.part)) {

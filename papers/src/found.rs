@@ -53,6 +53,22 @@ impl FoundPoint {
 }
 
 impl Found {
+    /// Adds what a contest or a measurement found. If its part has a point with the same axes already, both are one point with
+    /// the labels of both.
+    pub fn add(&mut self, part: &str, point: FoundPoint) {
+        let points = self.parts.entry(part.to_owned()).or_default();
+        let Some(known) = points.iter_mut().find(|known| known.axes == point.axes) else {
+            points.push(point);
+            return;
+        };
+        known.figures.extend(point.figures);
+        match (&mut known.results, point.results) {
+            (Some(known), Some(more)) => known.series.extend(more.series),
+            (known, more) => *known = known.take().or(more),
+        }
+        known.error = known.error.take().or(point.error);
+    }
+
     /// Returns the points of a part at which axes have these values.
     ///
     /// # Errors
@@ -66,5 +82,30 @@ impl Found {
             return Err(format!("no run has {}; there are {}", wanted.join(", "), known.join("; ")));
         }
         Ok(some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sluice_scenario::Expr;
+    use sluice_scenario::contest::Figure;
+
+    #[test]
+    fn points_with_the_same_axes_are_one() {
+        let point = |label: &str, load: &str, value: i128| {
+            let figures = BTreeMap::from([("avg".to_owned(), Figure(vec![value]))]);
+            let axes = vec![("load".to_owned(), load.to_owned())];
+            let figures = FigureTable::new([(label.to_owned(), figures)].into(), 1);
+            FoundPoint { axes, figures, ..FoundPoint::default() }
+        };
+        let mut found = Found::default();
+        for (label, load, value) in [("a", "30", 1), ("a", "50", 2), ("b", "30", 10), ("b", "50", 20)] {
+            found.add("", point(label, load, value));
+        }
+        let sum = Expr::parse("a.avg + b.avg").unwrap();
+        let sums: Vec<i128> =
+            found.parts[""].iter().map(|point| point.figures.value(&sum).unwrap().0[0]).collect();
+        assert_eq!(sums, [11, 22]);
     }
 }

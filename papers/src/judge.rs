@@ -225,10 +225,13 @@ fn rival_rows(rows: &[RowResult], found: &Found, rivals: &[Rival]) -> Result<Vec
         labels.dedup();
         let points = found.at(&row.part, &row.at)?;
         let ([label], [point]) = (labels.as_slice(), points.as_slice()) else { continue };
-        let ran = rivals.iter().filter(|rival| has(point, &rival.label));
-        let of = |rival: &Rival| -> Result<(String, Estimate), String> {
-            let own = row.here.replace(&format!("{label}."), &format!("{}.", rival.label));
-            Ok((rival.label.clone(), number(&own, row, found)?))
+        // In a part of several contests a rival has the label of each in front of its own.
+        let names = |rival: &Rival| [rival.label.clone(), format!("{label}_{}", rival.label)];
+        let ran = rivals.iter().flat_map(names).filter(|name| has(point, name));
+        let of = |name: String| -> Result<(String, Estimate), String> {
+            let own = row.here.replace(&format!("{label}."), &format!("{name}."));
+            let found = number(&own, row, found)?;
+            Ok((name, found))
         };
         let rivals = ran.map(of).collect::<Result<Vec<_>, _>>()?;
         if !rivals.is_empty() {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `experiment` | the file of an experiment |
 //! | `published` | the values that papers published, in one file |
-//! | `shipped` | all experiments, and the texts of the contests and profiles that they name |
+//! | `shipped` | a library of experiments with the texts that they name; the one that comes with Sluice |
 //! | `scale` | the contests of an experiment at a scale, with the programs of a user as rivals |
 //! | `hashing` | parts that send flows through hash functions |
 //! | `found` | the numbers that the parts gave |
@@ -35,4 +35,4 @@ pub use judge::{ClaimResult, Judgement, RivalRow, RowResult, Verdict, estimate a
 pub use page::{chapter, html, markdown, overview, value_text};
 pub use published::{Paper, Published, PublishedValue, Reading, Side};
 pub use scale::{Rival, Scale, ScaledContest, contests};
-pub use shipped::{experiment, experiments, papers, published, text};
+pub use shipped::Library;

@@ -1,7 +1,7 @@
 //! The contests of an experiment at a scale, with the programs of a user as rivals.
 
-use crate::experiment::{Experiment, ExperimentError};
-use crate::shipped;
+use crate::experiment::{ContestPart, Experiment, ExperimentError};
+use crate::shipped::Library;
 use sluice_scenario::contest::Point;
 use std::fmt;
 use std::str::FromStr;
@@ -90,9 +90,10 @@ pub struct ScaledContest {
 /// Returns the contests of an experiment at this scale.
 ///
 /// # Errors
-/// If a contest is not among the shipped ones, a changed key leads nowhere, or the result is not a contest.
+/// If a contest is not in the library, a changed key leads nowhere, or the result is not a contest.
 pub fn contests(
     experiment: &Experiment,
+    library: &Library,
     scale: Scale,
     rivals: &[Rival],
 ) -> Result<Vec<ScaledContest>, ExperimentError> {
@@ -100,31 +101,43 @@ pub fn contests(
     let mut all = Vec::with_capacity(experiment.contest.len());
     for part in &experiment.contest {
         let name = &part.file;
-        let text =
-            shipped::text(name).ok_or_else(|| wrong(format!("there is no shipped contest `{name}`")))?;
-        let changes = match scale {
+        let text = library.texts.get(name).ok_or_else(|| wrong(format!("there is no contest `{name}`")))?;
+        let table: toml::Table = toml::from_str(text).map_err(|e| wrong(format!("{name}: {e}")))?;
+        let rivals = if part.rivals { rivals } else { &[] };
+        let mut changes = Vec::new();
+        if !rivals.is_empty() || part.label.is_some() {
+            let programs = programs(part, &table, rivals).map_err(|e| wrong(format!("{name}: {e}")))?;
+            changes.push(("program".to_owned(), programs));
+        }
+        let scaled = match scale {
             Scale::Quick => &part.quick,
             Scale::Full => &part.full,
         };
-        let mut changes: Vec<(String, toml::Value)> =
-            changes.iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-        let rivals = if part.rivals { rivals } else { &[] };
-        if !rivals.is_empty() {
-            let table: toml::Table = toml::from_str(text).map_err(|e| wrong(format!("{name}: {e}")))?;
-            let mut programs =
-                table.get("program").and_then(toml::Value::as_array).cloned().unwrap_or_default();
-            programs.extend(rivals.iter().map(Rival::table));
-            // First, so that a change of one program still finds it.
-            changes.insert(0, ("program".to_owned(), programs.into()));
-        }
+        changes.extend(part.set.iter().chain(scaled).map(|(key, value)| (key.clone(), value.clone())));
         let text = match changes.is_empty() {
-            true => text.to_owned(),
+            true => text.clone(),
             false => Point::changed(text, &changes).map_err(|e| wrong(format!("{name}: {e}")))?,
         };
         let points = Point::parse_all(name, &text).map_err(|e| wrong(e.to_string()))?;
         all.push(ScaledContest { part: part.name.clone(), name: name.clone(), text, points });
     }
     Ok(all)
+}
+
+/// Returns the programs of a contest, with those of the user, and with the part's label.
+fn programs(part: &ContestPart, table: &toml::Table, rivals: &[Rival]) -> Result<toml::Value, String> {
+    let mut programs = table.get("program").and_then(toml::Value::as_array).cloned().unwrap_or_default();
+    let mut rivals: Vec<Rival> = rivals.to_vec();
+    if let Some(label) = &part.label {
+        let [program] = programs.as_mut_slice() else {
+            return Err(format!("has {} programs, but `label` is for contests with one", programs.len()));
+        };
+        let program = program.as_table_mut().ok_or("a program is a table")?;
+        program.insert("label".to_owned(), label.clone().into());
+        rivals.iter_mut().for_each(|rival| rival.label = format!("{label}_{}", rival.label));
+    }
+    programs.extend(rivals.iter().map(Rival::table));
+    Ok(programs.into())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::experiment::{Experiment, ExperimentError};
 use crate::published::{Paper, Published};
+use std::collections::BTreeMap;
 
 /// Published values of all papers.
 const PUBLISHED: &str = include_str!("../published.toml");
@@ -16,42 +17,66 @@ const TEXTS: &[(&str, &str)] = &[
     ("rdma-9mb.toml", include_str!("../profiles/rdma-9mb.toml")),
 ];
 
-/// Returns the text of a shipped contest, profile or list.
-#[must_use]
-pub fn text(name: &str) -> Option<&'static str> {
-    TEXTS.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+/// Experiments with everything that they name.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// The experiments, by paper.
+    pub experiments: Vec<Experiment>,
+    /// Published values.
+    pub published: Published,
+    /// Contests, profiles and lists, by the names that experiments and contests call them.
+    pub texts: BTreeMap<String, String>,
 }
 
-/// Returns the published values.
-///
-/// # Errors
-/// If the file contradicts itself; a test rules this out for the shipped one.
-pub fn published() -> Result<Published, String> {
-    Published::parse(PUBLISHED)
-}
+impl Library {
+    /// Returns the experiments that come with Sluice.
+    ///
+    /// # Errors
+    /// If a file is none; a test rules this out.
+    pub fn shipped() -> Result<Library, ExperimentError> {
+        Library::new(PUBLISHED, EXPERIMENTS.iter().copied(), TEXTS.iter().copied())
+    }
 
-/// Returns all experiments.
-///
-/// # Errors
-/// If a file is not an experiment; a test rules this out for the shipped ones.
-pub fn experiments() -> Result<Vec<Experiment>, ExperimentError> {
-    EXPERIMENTS.iter().map(|(name, text)| Experiment::parse(name, text)).collect()
-}
+    /// Returns the experiments of these files: the text of the published values; name and text of each experiment, of which the
+    /// name is the id; name and text of everything else.
+    ///
+    /// # Errors
+    /// If a file is none of its kind, or an id is not that of its file.
+    pub fn new<'a>(
+        published: &str,
+        experiments: impl Iterator<Item = (&'a str, &'a str)>,
+        texts: impl Iterator<Item = (&'a str, &'a str)>,
+    ) -> Result<Library, ExperimentError> {
+        let wrong = |id: &str, what: String| ExperimentError { id: id.to_owned(), what };
+        let published = Published::parse(published).map_err(|e| wrong("published.toml", e))?;
+        let mut list = Vec::new();
+        for (name, text) in experiments {
+            let experiment = Experiment::parse(name, text)?;
+            if experiment.id != name {
+                let what = format!(
+                    "the file has the id `{}`; expected `{name}`, as the file is called",
+                    experiment.id
+                );
+                return Err(wrong(name, what));
+            }
+            if published.paper_of(name).is_none() {
+                return Err(wrong(
+                    name,
+                    "no paper of published.toml has the first part of this id".to_owned(),
+                ));
+            }
+            list.push(experiment);
+        }
+        let texts = texts.map(|(name, text)| (name.to_owned(), text.to_owned())).collect();
+        Ok(Library { experiments: list, published, texts })
+    }
 
-/// Returns the experiment with this id.
-///
-/// # Errors
-/// If its file is not an experiment.
-pub fn experiment(id: &str) -> Result<Option<Experiment>, ExperimentError> {
-    let found = EXPERIMENTS.iter().find(|(name, _)| *name == id);
-    found.map(|(name, text)| Experiment::parse(name, text)).transpose()
-}
-
-/// Returns the papers that have experiments, in the order of the file of published values.
-#[must_use]
-pub fn papers(published: &Published) -> Vec<&Paper> {
-    let has = |paper: &&Paper| EXPERIMENTS.iter().any(|(name, _)| name.split('/').next() == Some(&paper.id));
-    published.paper.iter().filter(has).collect()
+    /// Returns the papers that have experiments, in the order of the file of published values.
+    #[must_use]
+    pub fn papers(&self) -> Vec<&Paper> {
+        let has = |paper: &&Paper| self.experiments.iter().any(|e| e.id.split('/').next() == Some(&paper.id));
+        self.published.paper.iter().filter(has).collect()
+    }
 }
 
 #[cfg(test)]
@@ -62,15 +87,15 @@ mod tests {
 
     #[test]
     fn every_experiment_is_complete() {
-        let published = published().unwrap();
+        let library = Library::shipped().unwrap();
+        let published = &library.published;
         let mut used = BTreeSet::new();
-        for ((name, _), experiment) in EXPERIMENTS.iter().zip(experiments().unwrap()) {
-            assert_eq!(*name, experiment.id);
-            assert!(published.paper_of(name).is_some(), "{name}: no paper");
+        for experiment in &library.experiments {
+            let name = &experiment.id;
             let asserted = experiment.claim.len() + experiment.row.len() + experiment.scenario.len();
             assert!(asserted > 0, "{name} asserts nothing");
             for scale in Scale::ALL {
-                for contest in contests(&experiment, scale, &[]).unwrap() {
+                for contest in contests(experiment, &library, scale, &[]).unwrap() {
                     let seeds = contest.points.iter().map(|point| point.contest.seeds().len()).min();
                     assert!(seeds >= Some(5), "{name}: {} has {seeds:?} seeds", contest.name);
                 }
@@ -99,6 +124,6 @@ mod tests {
         let unused: Vec<&str> =
             published.value.iter().map(|value| value.id.as_str()).filter(|id| !used.contains(*id)).collect();
         assert!(unused.is_empty(), "no experiment has {unused:?}");
-        assert!(papers(&published).len() == published.paper.len(), "a paper has no experiment");
+        assert!(library.papers().len() == published.paper.len(), "a paper has no experiment");
     }
 }

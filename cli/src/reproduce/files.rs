@@ -1,15 +1,15 @@
-//! The files of `sluice reproduce -o`.
+//! The files of `sluice reproduce`: a folder of experiments of one's own, and the results of `-o`.
 
 use super::{Done, ReproduceArgs, json, text};
 use crate::fail::Failure;
 use crate::files::{Folder, pretty};
-use sluice_papers::{Published, Rival, contests, html, markdown};
-use std::path::Path;
+use sluice_papers::{Library, Rival, contests, html, markdown};
+use std::path::{Path, PathBuf};
 
 /// Writes a page and a table of each experiment, and the contests as `sluice run` takes them.
 pub(super) fn write(
     all: &[Done],
-    published: &Published,
+    library: &Library,
     args: &ReproduceArgs,
     rivals: &[Rival],
     dir: &Path,
@@ -17,19 +17,63 @@ pub(super) fn write(
     let mut folder = Folder::of("reproduce");
     let value = pretty(&json::value(all, args.scale));
     folder.text(dir, "reproduce.json", json::SCHEMA, "every number, claim and verdict", &value)?;
-    let page = text::page(all, published, args.scale);
+    let page = text::page(all, library, args.scale);
     folder.text(dir, "papers.md", "text/markdown", "all experiments, by paper", &page)?;
     for Done { experiment, found, judgement, took } in all {
         let stem = experiment.id.replace('/', "-");
-        let page = html(experiment, judgement, found, published, args.scale, took);
+        let page = html(experiment, judgement, found, &library.published, args.scale, took);
         folder.text(dir, &format!("{stem}.html"), "text/html", "an experiment as a page", &page)?;
         let page = markdown(experiment, judgement, args.scale, took);
         folder.text(dir, &format!("{stem}.md"), "text/markdown", "the same as tables", &page)?;
-        for contest in contests(experiment, args.scale, rivals).map_err(Failure::input)? {
+        for contest in contests(experiment, library, args.scale, rivals).map_err(Failure::input)? {
             let name = contest.name.replace('/', "-");
             let what = "a contest of an experiment, as `sluice run` takes it";
             folder.text(dir, &name, "application/toml", what, &contest.text)?;
         }
     }
     folder.finish(dir)
+}
+
+/// Reads a folder of experiments: `published.toml`, and everything in `experiments`, `contests` and `profiles`. The id of an
+/// experiment is its path in `experiments` without `.toml`; contests and profiles are called by their paths in their folders.
+pub(super) fn library(folder: &Path) -> Result<Library, Failure> {
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| Failure::file("read", path, &e));
+    let published = read(&folder.join("published.toml"))?;
+    let texts = |part: &str| -> Result<Vec<(String, String)>, Failure> {
+        let root = folder.join(part);
+        let mut paths = Vec::new();
+        if root.is_dir() {
+            below(&root, LEVELS, &mut paths)?;
+        }
+        paths.sort();
+        let name = |path: &Path| path.strip_prefix(&root).unwrap_or(path).display().to_string();
+        paths.iter().map(|path| Ok((name(path), read(path)?))).collect()
+    };
+    let mut experiments = texts("experiments")?;
+    experiments.iter_mut().for_each(|(name, _)| *name = name.trim_end_matches(".toml").to_owned());
+    let mut others = texts("contests")?;
+    others.extend(texts("profiles")?);
+    let found = Library::new(
+        &published,
+        experiments.iter().map(|(name, text)| (name.as_str(), text.as_str())),
+        others.iter().map(|(name, text)| (name.as_str(), text.as_str())),
+    );
+    found.map_err(|e| Failure::input(format!("{}: {e}", folder.display())))
+}
+
+/// Most folders inside each other.
+const LEVELS: usize = 4;
+
+/// Collects the files in a folder and in the folders in it.
+fn below(folder: &Path, levels: usize, into: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let error = |e: &std::io::Error| Failure::file("read", folder, e);
+    for entry in std::fs::read_dir(folder).map_err(|e| error(&e))? {
+        let path = entry.map_err(|e| error(&e))?.path();
+        match path.is_dir() {
+            true if levels > 0 => below(&path, levels - 1, into)?,
+            true => {}
+            false => into.push(path),
+        }
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ mod text;
 use crate::fail::{Failure, print_error};
 use clap::Args;
 use sluice_catalogue::Catalogue;
-use sluice_papers::{Experiment, Found, Judgement, Published, Rival, Scale, judge};
+use sluice_papers::{Experiment, Found, Judgement, Library, Rival, Scale, judge};
 use std::io::Write;
 use std::num::NonZero;
 use std::path::PathBuf;
@@ -26,6 +26,10 @@ pub(crate) struct ReproduceArgs {
     /// A program of yours that runs as one more rival: a .p4 or .sluice file, or a name; repeatable
     #[arg(long, value_name = "PROGRAM")]
     with: Vec<String>,
+    /// Experiments of your own: a folder with published.toml, and the folders experiments, contests and profiles, as `papers` of
+    /// Sluice's sources [default: the experiments that come with Sluice]
+    #[arg(long, value_name = "DIR")]
+    papers: Option<PathBuf>,
     /// Print the results as Markdown; of `all`, the handbook's page docs/papers.md
     #[arg(long)]
     markdown: bool,
@@ -53,22 +57,23 @@ struct Done {
 
 /// Runs or lists experiments.
 pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) -> Result<(), Failure> {
-    let broken = |e: String| Failure::Inconsistent(e);
-    let published = sluice_papers::published().map_err(broken)?;
-    let all = sluice_papers::experiments().map_err(|e| broken(e.to_string()))?;
+    let library = match &args.papers {
+        Some(folder) => files::library(folder)?,
+        None => Library::shipped().map_err(|e| Failure::Inconsistent(e.to_string()))?,
+    };
     let mut out = std::io::stdout().lock();
     if args.ids.is_empty() {
         match as_json {
-            true => writeln!(out, "{}", json::list(&all))?,
-            false => write!(out, "{}", text::list(&all, &published))?,
+            true => writeln!(out, "{}", json::list(&library.experiments))?,
+            false => write!(out, "{}", text::list(&library))?,
         }
         return Ok(());
     }
-    let wanted = chosen(&args.ids, &all)?;
+    let wanted = chosen(&args.ids, &library.experiments)?;
     let rivals: Vec<Rival> = args.with.iter().map(|program| Rival::new(program)).collect();
     let mut done = Vec::with_capacity(wanted.len());
     for experiment in wanted {
-        done.push(one(experiment.clone(), args, (&published, &rivals), catalogue)?);
+        done.push(one(experiment.clone(), args, (&library, &rivals), catalogue)?);
         if let (Some(done), false) = (done.last(), as_json || args.markdown) {
             write!(out, "{}", text::report(done, args.scale))?;
             out.flush()?;
@@ -77,10 +82,10 @@ pub(crate) fn run(args: &ReproduceArgs, catalogue: &Catalogue, as_json: bool) ->
     if as_json {
         writeln!(out, "{}", json::value(&done, args.scale))?;
     } else if args.markdown {
-        write!(out, "{}", text::page(&done, &published, args.scale))?;
+        write!(out, "{}", text::page(&done, &library, args.scale))?;
     }
     if let Some(dir) = &args.output {
-        files::write(&done, &published, args, &rivals, dir)?;
+        files::write(&done, &library, args, &rivals, dir)?;
     }
     // A disagreement whose cause is known is a result; one without is a failure.
     let unexplained = |done: &Done| {
@@ -115,14 +120,15 @@ fn chosen<'a>(ids: &[String], all: &'a [Experiment]) -> Result<Vec<&'a Experimen
 fn one(
     experiment: Experiment,
     args: &ReproduceArgs,
-    (published, rivals): (&Published, &[Rival]),
+    (library, rivals): (&Library, &[Rival]),
     catalogue: &Catalogue,
 ) -> Result<Done, Failure> {
     let began = Instant::now();
-    let found = parts::run(&experiment, args, rivals, catalogue)?;
-    let judgement = judge(&experiment, &found, published, rivals).map_err(Failure::input)?;
-    let ran =
-        |rival: &Rival| found.parts.values().flatten().any(|p| p.figures.labels().any(|l| l == rival.label));
+    let found = parts::run(&experiment, library, args, rivals, catalogue)?;
+    let judgement = judge(&experiment, &found, &library.published, rivals).map_err(Failure::input)?;
+    let ran = |rival: &Rival| {
+        found.parts.values().flatten().any(|p| p.figures.labels().any(|l| l.ends_with(rival.label.as_str())))
+    };
     for rival in rivals.iter().filter(|rival| !ran(rival)) {
         let (id, program) = (&experiment.id, &rival.program);
         print_error(format_args!(

@@ -2,22 +2,19 @@
 
 use super::ReproduceArgs;
 use crate::fail::Failure;
-use crate::run::contest::{Running, Source, run_sources};
+use crate::run::contest::{Running, Source, Texts, run_sources};
 use sluice_catalogue::Catalogue;
-use sluice_papers::{Experiment, Found, FoundPoint, Rival, contests, measure};
+use sluice_papers::{Experiment, Found, FoundPoint, Library, Rival, contests, measure};
 use sluice_scenario::contest::FigureTable;
 use sluice_scenario::{Lab, ScenarioFile, shipped};
 use std::num::NonZero;
 use std::path::PathBuf;
-
-/// Returns a text of an experiment, or a profile of a scenario or chip.
-fn text(name: &str) -> Option<&'static str> {
-    sluice_papers::text(name).or_else(|| shipped::profile(name))
-}
+use std::sync::Arc;
 
 /// Runs all parts.
 pub(super) fn run(
     experiment: &Experiment,
+    library: &Library,
     args: &ReproduceArgs,
     rivals: &[Rival],
     catalogue: &Catalogue,
@@ -25,14 +22,15 @@ pub(super) fn run(
     let threads =
         args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZero::<usize>::MIN);
     let mut found = Found::default();
-    let scaled = contests(experiment, args.scale, rivals).map_err(Failure::input)?;
+    let scaled = contests(experiment, library, args.scale, rivals).map_err(Failure::input)?;
+    let texts = Texts(Arc::new(library.texts.clone()));
     let mut names = Vec::new();
     let mut sources = Vec::new();
     for contest in scaled {
         for point in contest.points {
             names.push(contest.part.clone());
             // Programs of a user are relative to the current folder.
-            sources.push(Source::new(point, PathBuf::new(), text));
+            sources.push(Source::new(point, PathBuf::new(), texts.clone()));
         }
     }
     let running =
@@ -44,12 +42,12 @@ pub(super) fn run(
             results: Some(finished.results),
             error: finished.verdicts.error,
         };
-        found.parts.entry(part).or_default().push(point);
+        found.add(&part, point);
     }
     for part in &experiment.hashing {
         let measured = measure(part, args.scale, threads);
         let point = measured.map_err(|e| Failure::input(format!("{}: {e}", experiment.id)))?;
-        found.parts.entry(part.name.clone()).or_default().push(point);
+        found.add(&part.name, point);
     }
     scenarios(experiment, &mut found)?;
     Ok(found)

@@ -2,9 +2,7 @@
 
 use super::Done;
 use crate::table::table;
-use sluice_papers::{
-    Experiment, Published, Scale, Verdict, chapter, estimate_text, markdown, overview, papers, value_text,
-};
+use sluice_papers::{Library, Scale, Verdict, chapter, estimate_text, markdown, overview, value_text};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -19,10 +17,13 @@ pub(super) fn seconds(took: Duration) -> String {
 }
 
 /// Returns the list of all experiments, by paper.
-pub(super) fn list(all: &[Experiment], published: &Published) -> String {
+pub(super) fn list(library: &Library) -> String {
     let mut out = String::new();
-    for paper in papers(published) {
-        let own = all.iter().filter(|experiment| experiment.id.split('/').next() == Some(paper.id.as_str()));
+    for paper in library.papers() {
+        let own = library
+            .experiments
+            .iter()
+            .filter(|experiment| experiment.id.split('/').next() == Some(paper.id.as_str()));
         let rows: Vec<Vec<String>> = own
             .map(|experiment| {
                 vec![experiment.id.clone(), experiment.title.clone(), experiment.figures.clone()]
@@ -92,7 +93,7 @@ pub(super) fn report(done: &Done, scale: Scale) -> String {
 }
 
 /// Returns the page of all experiments that were run, sorted by paper.
-pub(super) fn page(all: &[Done], published: &Published, scale: Scale) -> String {
+pub(super) fn page(all: &[Done], library: &Library, scale: Scale) -> String {
     let mut out = String::from(
         "# The papers, one command each\n\n`sluice reproduce` runs experiments of papers and sets their numbers beside the \
          published ones. `sluice reproduce all --markdown` writes this page. Nothing is tuned to match: where a number \
@@ -102,7 +103,7 @@ pub(super) fn page(all: &[Done], published: &Published, scale: Scale) -> String 
     );
     let rows = all.iter().map(|done| (&done.experiment, &done.judgement, done.took.as_str()));
     out += &overview(rows);
-    for paper in papers(published) {
+    for paper in library.papers() {
         let own: Vec<&Done> = all
             .iter()
             .filter(|done| done.experiment.id.split('/').next() == Some(paper.id.as_str()))

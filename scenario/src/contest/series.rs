@@ -85,6 +85,12 @@ impl FigureTable {
         FigureTable { figures, seeds }
     }
 
+    /// Adds the labels of another table; the number of seeds is the smaller one.
+    pub fn extend(&mut self, other: FigureTable) {
+        self.figures.extend(other.figures);
+        self.seeds = self.seeds.min(other.seeds);
+    }
+
     /// Returns the labels, in alphabetical order.
     pub fn labels(&self) -> impl Iterator<Item = &str> {
         self.figures.keys().map(String::as_str)

@@ -23,13 +23,13 @@ pub(super) fn digests(config: &Value, folder: &Path, p4_folders: &[PathBuf]) -> 
 }
 
 /// Returns the SHA-256 of each text that comes with Sluice and that a configuration names, by its name.
-pub(super) fn texts(config: &Value, texts: Texts) -> BTreeMap<String, String> {
+pub(super) fn texts(config: &Value, texts: &Texts) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut open = vec![config];
     while let Some(value) = open.pop() {
         match value {
             Value::String(name) => {
-                found.extend(texts(name).map(|text| (name.clone(), sha256(text.as_bytes()))));
+                found.extend(texts.get(name).map(|text| (name.clone(), sha256(text.as_bytes()))));
             }
             Value::Array(list) => open.extend(list),
             Value::Object(map) => open.extend(map.values()),

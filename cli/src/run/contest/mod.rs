@@ -41,6 +41,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::Store;
 
@@ -52,8 +53,15 @@ pub(crate) struct Source {
     texts: Texts,
 }
 
-/// Returns the text that comes with Sluice under a name.
-pub(crate) type Texts = fn(&str) -> Option<&'static str>;
+/// Texts by the names under which contests call them, in addition to the buffer profiles that come with Sluice.
+#[derive(Clone, Default)]
+pub(crate) struct Texts(pub(crate) Arc<BTreeMap<String, String>>);
+
+impl Texts {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).or_else(|| shipped::profile(name))
+    }
+}
 
 /// Results of a contest.
 pub(crate) struct Finished {
@@ -93,7 +101,7 @@ pub(super) fn among(paths: &[PathBuf]) -> Result<(Vec<Source>, Vec<PathBuf>), Fa
             let points = Point::parse_all(&path.display().to_string(), &text).map_err(Failure::input)?;
             let folder = path.parent().map(Path::to_owned).unwrap_or_default();
             contests
-                .extend(points.into_iter().map(|point| Source::new(point, folder.clone(), shipped::profile)));
+                .extend(points.into_iter().map(|point| Source::new(point, folder.clone(), Texts::default())));
         } else {
             others.push(path.clone());
         }
@@ -128,9 +136,9 @@ impl Source {
         let folder = self.folder.clone();
         self.point.contest.open_files(|file| door.open(file, &folder))?;
         let beside = |name: &str| self.folder.join(name);
-        let texts = self.texts;
+        let texts = self.texts.clone();
         let read = |name: &str| {
-            if let Some(text) = texts(name) {
+            if let Some(text) = texts.get(name) {
                 return Ok(text.as_bytes().to_vec());
             }
             let path = beside(name);
@@ -198,7 +206,7 @@ impl Files for Source {
     }
 
     fn buffer(&self, name: &str, chip: &ChipSpec) -> Result<BufferFile, Failure> {
-        if let Some(text) = (self.texts)(name) {
+        if let Some(text) = self.texts.get(name) {
             return BufferFile::parse(name, text).map_err(Failure::input);
         }
         let path = self.beside(name);

@@ -63,7 +63,7 @@ impl Store {
                 let files = files.get_or_insert_with(|| inputs::digests(&config, beside, p4.folders()));
                 let mut configuration =
                     json!({ "version": env!("CARGO_PKG_VERSION"), "contest": config, "files": files });
-                let texts = inputs::texts(&configuration["contest"], *texts);
+                let texts = inputs::texts(&configuration["contest"], texts);
                 if !texts.is_empty() {
                     configuration["texts"] = json!(texts);
                 }
