@@ -47,12 +47,15 @@
 //!     list's order. Two nodes that write fields of one container are in different stages.
 //! 16. If containers run out, metadata fields that the same actions copy from bits of one field are in one container, at
 //!     the places of these bits (`beside`).
-//! 17. Fields can be cut in several ways (`cuts`). If an action needs too many sources with one of them, or containers run
+//! 17. The author may demand sizes and kinds of containers, a field in one container, nothing beside a field, and no other field at
+//!     its bits (`author`).
+//! 18. Fields can be cut in several ways (`cuts`). If an action needs too many sources with one of them, or containers run
 //!     out, the others are tried.
 //!
 //! Metadata that a stateful ALU must take as bytes has separate containers, too. Not considered: a gateway that
 //! compares two fields could use byte pairs if both fields were at equal bits of a byte.
 
+mod author;
 mod beside;
 mod cuts;
 mod demand;
@@ -114,6 +117,20 @@ pub fn allocate(
     options: &Options,
     cfgs: &[Cfg; 2],
 ) -> Result<PhvAllocation, Vec<Diag>> {
+    let result = allocated(program, chip, options, cfgs);
+    let Err(mut found) = result else { return result };
+    if let Some(diag) = author::blame(program, |other| allocated(other, chip, options, cfgs).is_ok()) {
+        found.insert(0, diag);
+    }
+    Err(found)
+}
+
+fn allocated(
+    program: &Program,
+    chip: &ChipSpec,
+    options: &Options,
+    cfgs: &[Cfg; 2],
+) -> Result<PhvAllocation, Vec<Diag>> {
     let (demands, layout) = demanded(program, chip, cfgs)?;
     let first = fitted(program, chip, options, cfgs, &demands, &layout);
     let Err(found) = first else { return first };
@@ -163,7 +180,10 @@ fn fitted(
     demands: &Demands,
     layout: &Layout,
 ) -> Result<PhvAllocation, Vec<Diag>> {
-    let lives = overlay::lives(program, cfgs);
+    let mut lives = overlay::lives(program, cfgs);
+    for field in program.fields.keys().filter(|f| demands.author.is_unshared(*f)) {
+        lives[field] = None;
+    }
     let fitting = Fitting { program, chip, options, cfgs, demands, lives: &lives, orders: OnceCell::new() };
     let first = fitting.fit(layout);
     if first.is_ok() {
