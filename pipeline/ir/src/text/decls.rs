@@ -7,13 +7,12 @@ use super::lex::Token;
 use super::scan::{Item, Kind};
 use super::scope::{Scope, Space};
 use super::words::{COUNTERS, FORMATS, IDLE_MODES, LABELS, MATCHES, MODES};
-use super::{hashes, meters, registers};
+use super::{hashes, meters, registers, rules};
 use crate::entity::{Entity, EntityMap};
 use crate::{
-    ActionData, Algorithmic, CONTAINER_KINDS, ConstEntry, ContainerDemand, ContainerRule, CounterCell,
-    CounterData, FieldData, Header, HeaderData, Home, IdleTimeout, Intrinsic, Key, KeySource, KeyValue,
-    LabelData, ParamData, ParamValue, ProfileData, Program, SelectorData, StackData, TableData, TableRules,
-    TogetherData, ValueSetData,
+    ActionData, Algorithmic, ConstEntry, CounterCell, CounterData, FieldData, Header, HeaderData, Home,
+    IdleTimeout, Intrinsic, Key, KeySource, KeyValue, LabelData, ParamData, ParamValue, ProfileData, Program,
+    SelectorData, StackData, TableData, TableRules, TogetherData, ValueSetData,
 };
 use sluice_asic::gress::Gress;
 use sluice_asic::units::Duration;
@@ -309,7 +308,7 @@ fn action(code: &mut Code<'_>, item: &Item) -> Parsed<ActionData> {
 fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
     let (mut keys, mut actions, mut entries) = (Vec::new(), Vec::new(), Vec::new());
     let (mut default, mut size, mut profile, mut pin) = (None, None, None, None);
-    let (mut idle, mut algorithmic, mut rules) = (None, None, TableRules::default());
+    let (mut idle, mut algorithmic, mut demanded) = (None, None, TableRules::default());
     code.c.expect("{")?;
     while !code.c.at("}") {
         let word = code.c.word().unwrap_or_default();
@@ -345,7 +344,7 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
             "profile" => profile = Some(code.reference(Space::Profile)?),
             "idle" => idle = Some(idle_timeout(code)?),
             "alpm" | "atcam" => algorithmic = Some(memory(code, word)?),
-            "ways" | "pack" | "priority" => table_rule(code, word, &mut rules)?,
+            "ways" | "pack" | "priority" => rules::table(code, word, &mut demanded)?,
             _ => pin = Some(code.c.number("a stage")?),
         }
         if !matches!(word, "key" | "actions") {
@@ -364,52 +363,9 @@ fn table(code: &mut Code<'_>, item: &Item) -> Parsed<TableData> {
         pin,
         idle,
         algorithmic,
-        rules,
+        rules: demanded,
         doc: item.doc.clone(),
         loc: item.loc,
-    })
-}
-
-/// Parses a demand on the memory or the order of a table.
-fn table_rule(code: &mut Code<'_>, word: &str, rules: &mut TableRules) -> Parsed<()> {
-    match word {
-        "ways" => rules.ways = Some(code.c.number("a number of ways")?),
-        "pack" => rules.pack = Some(code.c.number("a number of entries per word")?),
-        _ => {
-            let below = code.c.eat("-");
-            let before = code.c.clone();
-            let value: u16 = code.c.number("a priority")?;
-            let value = if below { -i32::from(value) } else { i32::from(value) };
-            rules.priority =
-                i16::try_from(value).map_err(|_| before.error("a priority from -32768 to 32767"))?;
-        }
-    }
-    Ok(())
-}
-
-/// Parses `{ ipv4.ttl : sizes(8); meta.port : solitary; }`.
-fn container_rules(code: &mut Code<'_>) -> Parsed<Vec<ContainerRule>> {
-    code.block(|code| {
-        let loc = code.c.loc();
-        let field = code.field()?;
-        code.c.expect(":")?;
-        let words = ["sizes", "atomic", "solitary", "no_overlay", "kind"].map(|word| (word, word));
-        let demand = match code.c.one_of(&words)? {
-            "sizes" => {
-                code.c.expect("(")?;
-                ContainerDemand::Sizes(code.list(")", |code| code.c.number("a size in bits"))?)
-            }
-            "kind" => {
-                code.c.expect("(")?;
-                let kind = code.c.one_of(&CONTAINER_KINDS)?;
-                code.c.expect(")")?;
-                ContainerDemand::Kind(kind)
-            }
-            "atomic" => ContainerDemand::Atomic,
-            "solitary" => ContainerDemand::Solitary,
-            _ => ContainerDemand::NoOverlay,
-        };
-        Ok(ContainerRule { field, demand, loc })
     })
 }
 
@@ -533,7 +489,7 @@ fn part(p: &mut Program, item: &Item, code: &mut Code<'_>) -> Parsed<()> {
             let together = together(code, item)?;
             p.together.push(together);
         }
-        Kind::Containers => p.container_rules.extend(container_rules(code)?),
+        Kind::Containers => p.container_rules.extend(rules::containers(code)?),
         Kind::Ghost => p.ghost = code.statements()?,
         Kind::Deparser => {
             let deparser = code.deparser(p)?;
